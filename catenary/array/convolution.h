@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "catenary/array/array.h"
+#include "catenary/core/fields.h"
 #include "catenary/core/window.h"
 
 namespace catenary {
@@ -17,6 +18,7 @@ struct Convolving {
   Shape extents;  ///< of the data's last axes
   Shape counts;   ///< windows on each of them
 };
+CT_FIELDS(Convolving, window, groups, extents, counts)
 
 /// y [N, K, counts…] of x [N, C, extents…] and w [K, C / groups, taps…], plus b [K]. It lies in memory as x does:
 /// channels last or in C order. DeviceError for operands of several devices, in each of the three. With `result`, y has

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "catenary/array/array.h"
+#include "catenary/core/fields.h"
 
 namespace catenary {
 
@@ -206,6 +207,7 @@ struct PadOptions {
       {};            ///< maximum, mean, median, minimum: of so many elements at the end; else of all
   bool odd = false;  ///< reflect, symmetric: 2 * edge - value (reflect_type="odd")
 };
+CT_FIELDS(PadOptions, mode, constant_value, end_value, stat_length, odd)
 /// The array with borders. (numpy.pad)
 CT_API Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& options = {});
 

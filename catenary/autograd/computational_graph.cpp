@@ -1,9 +1,11 @@
 #include "catenary/autograd/computational_graph.h"
 
+#include <algorithm>
 #include <queue>
 #include <set>
 #include <unordered_map>
 
+#include "catenary/autograd/attributes.h"
 #include "catenary/core/format.h"
 
 namespace catenary {
@@ -70,14 +72,61 @@ std::string describe(int id, const std::string& label, const char* shape, const 
   return fmt::format("{} [{}];", id, text);
 }
 
+std::string text_of(const std::pair<std::string, Attribute>& attribute) {
+  return attribute.first + "=" + to_string(attribute.second);
+}
+
+class Lines final : public AttributeVisitor {
+ public:
+  explicit Lines(const std::string& first) : text(first) {}
+  void operator()(const std::string& name, const Attribute& value) override { text += "\n" + text_of({name, value}); }
+  std::string text;
+};
+
+std::string label_of(const FunctionNode& f, const GraphOptions& options) {
+  Lines lines(f.label());
+  if (options.show_attributes) f.visit_attributes(lines);
+  return lines.text;
+}
+
 }  // namespace
+
+std::string ComputationalGraph::operations() const {
+  std::vector<FunctionNode*> functions;
+  std::unordered_map<const VariableNode*, int> numbers;
+  const auto name = [&](const VariableNode* x) {
+    return x ? fmt::format("x{}", numbers.emplace(x, static_cast<int>(numbers.size())).first->second) : "_";
+  };
+  const auto typed = [&](const VariableNode* x) { return x ? fmt::format("{} {}", x->dtype(), x->shape()) : "_"; };
+  std::string text;
+  for (const Node& node : nodes) {
+    if (node.function)
+      functions.push_back(node.function.get());
+    else if (!node.variable->creator())
+      text += fmt::format("{}: {}\n", name(node.variable.get()), typed(node.variable.get()));
+  }
+  std::stable_sort(functions.begin(), functions.end(),
+                   [](const FunctionNode* a, const FunctionNode* b) { return a->rank() < b->rank(); });
+  for (const FunctionNode* f : functions) {
+    std::vector<std::string> arguments, results, types;
+    for (int i = 0; i < f->input_count(); ++i) arguments.push_back(name(&f->input(i)));
+    for (const auto& attribute : attributes_of(*f)) arguments.push_back(text_of(attribute));
+    for (int i = 0; i < f->output_count(); ++i) {
+      results.push_back(name(f->output(i)));
+      types.push_back(typed(f->output(i)));
+    }
+    text += fmt::format("{} = {}({}): {}\n", fmt::join(results, ", "), f->name(), fmt::join(arguments, ", "),
+                        fmt::join(types, ", "));
+  }
+  return text;
+}
 
 std::string ComputationalGraph::dump() const {
   std::string text = fmt::format("digraph graphname{{rankdir={};", options.rankdir);
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const int id = static_cast<int>(i);
     if (const auto& f = nodes[i].function) {
-      text += describe(id, f->label(), "box", options.function_style);
+      text += describe(id, label_of(*f, options), "box", options.function_style);
     } else if (!options.remove_variable) {
       const VariableNode& x = *nodes[i].variable;
       const bool named = options.show_name && !x.name().empty();

@@ -21,6 +21,8 @@ struct GraphOptions {
   bool remove_variable = false;
   /// Shows the names of variables.
   bool show_name = true;
+  /// Shows what functions are made of besides their inputs, where they tell it.
+  bool show_attributes = false;
 };
 
 /// Nodes and edges that lead to some variables. Nodes are numbered in the order of a walk backward, so the same graph
@@ -38,6 +40,11 @@ class CT_API ComputationalGraph {
 
   /// dot's text, as Chainer writes it.
   std::string dump() const;
+  /// The operations in the order of computation, a line each, after what none of them computed:
+  ///   x0: float32 (2, 3)
+  ///   x1 = Sum(x0, axis=[1], keepdims=False): float32 (2,)
+  /// Throws ValueError for a function that does not tell what it is made of.
+  std::string operations() const;
 };
 
 /// The graph behind `outputs`. Throws ValueError for an unknown rankdir.

@@ -15,6 +15,7 @@
 
 #include <concepts>
 
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/config.h"
@@ -30,11 +31,24 @@ inline constexpr unsigned nothing = 0, x = 1, x0 = 1, x1 = 2, y = 4;
 inline const Array& values_of(const Array& a) { return a; }
 inline const Array& values_of(const Variable& v) { return v.array(); }
 
+namespace detail {
+/// Is a function made of its inputs alone? Then it need not say CT_ATTRIBUTES.
+template <class F, class Base>
+inline constexpr bool has_no_members = sizeof(F) == sizeof(Base);
+template <class F, class Base>
+Ref<FunctionNode> again() {
+  if constexpr (has_no_members<F, Base> && std::default_initializable<F>) return Ref<FunctionNode>(new F());
+  return {};
+}
+}  // namespace detail
+
 /// y = f(x) for each element.
 template <class F, unsigned kept>
 class Unary : public FunctionNode {
  public:
   const char* name() const override { return F::kName; }
+  bool visit_attributes(AttributeVisitor&) const override { return detail::has_no_members<F, Unary>; }
+  Ref<FunctionNode> again() const override { return detail::again<F, Unary>(); }
 
  protected:
   Arrays forward(Inputs x) override {
@@ -63,6 +77,8 @@ template <class F, unsigned kept>
 class Binary : public FunctionNode {
  public:
   const char* name() const override { return F::kName; }
+  bool visit_attributes(AttributeVisitor&) const override { return detail::has_no_members<F, Binary>; }
+  Ref<FunctionNode> again() const override { return detail::again<F, Binary>(); }
 
  protected:
   Arrays forward(Inputs x) override {

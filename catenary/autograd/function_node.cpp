@@ -67,6 +67,9 @@ FunctionNode::~FunctionNode() {
   for (VariableNode* x : inputs_) x->release();
 }
 
+bool FunctionNode::visit_attributes(AttributeVisitor&) const { return false; }
+Ref<FunctionNode> FunctionNode::again() const { return {}; }
+
 void FunctionNode::destroy(FunctionNode* f) {
   // A function's death releases its inputs and so their creators. They wait here instead of dying inside of each other,
   // or a long chain would overflow the stack.

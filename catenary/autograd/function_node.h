@@ -27,6 +27,7 @@
 
 namespace catenary {
 
+class AttributeVisitor;
 class FunctionHook;
 
 /// What forward returns: one array mostly.
@@ -66,6 +67,13 @@ class CT_API FunctionNode {
   virtual const char* name() const = 0;
   /// What a graph shows; "_ + _" for an addition.
   virtual std::string label() const { return name(); }
+
+  /// Shows what the operation is made of besides its inputs. Returns false where the function does not tell it.
+  /// CT_ATTRIBUTES (autograd/attributes.h) writes both.
+  virtual bool visit_attributes(AttributeVisitor& visitor) const;
+  /// A new function that computes the same, applied to nothing yet; null where the function does not tell what it is
+  /// made of.
+  virtual Ref<FunctionNode> again() const;
 
   /// Runs forward on the variables' arrays and puts this function between them and the outputs. A function is applied
   /// once. A null node stands for an undefined Variable: throws ValueError, as for one without values.

@@ -65,6 +65,7 @@ struct PowVarVar : Binary<PowVarVar, keep::x0 | keep::x1 | keep::y> {
 template <class F, unsigned kept>
 struct WithConstant : Unary<F, kept> {
   explicit WithConstant(const Scalar& c) : c(c) {}
+  CT_ATTRIBUTES_OF(F, c)
   Scalar c;
 };
 struct AddConstant : WithConstant<AddConstant, keep::nothing> {
@@ -139,6 +140,7 @@ struct Identity : Unary<Identity, keep::nothing> {
 struct Cast : Unary<Cast, keep::nothing> {
   explicit Cast(Dtype dtype) : dtype(dtype) {}
   static constexpr const char* kName = "Cast";
+  CT_ATTRIBUTES(dtype)
   Array f(const Array& x) { return x.astype(dtype); }
   Variable df(const Variable& gy, const Variable&, const Variable&) { return cast(gy, input_dtype(0)); }
   Dtype dtype;
@@ -146,6 +148,7 @@ struct Cast : Unary<Cast, keep::nothing> {
 struct Copy : Unary<Copy, keep::nothing> {
   explicit Copy(const Device& to) : to(to) {}
   static constexpr const char* kName = "Copy";
+  CT_ATTRIBUTES(to)
   Array f(const Array& x) {
     from = x.device();
     return from == to ? x.copy() : x.to_device(to);
@@ -159,6 +162,7 @@ struct Copy : Unary<Copy, keep::nothing> {
 struct BroadcastTo : Unary<BroadcastTo, keep::nothing> {
   explicit BroadcastTo(const Shape& shape) : shape(shape) {}
   static constexpr const char* kName = "BroadcastTo";
+  CT_ATTRIBUTES(shape)
   Array f(const Array& x) { return x.broadcast_to(shape); }
   Variable df(const Variable& gy, const Variable&, const Variable&) { return sum_to(gy, input_shape(0)); }
   Shape shape;
@@ -166,6 +170,7 @@ struct BroadcastTo : Unary<BroadcastTo, keep::nothing> {
 struct SumTo : Unary<SumTo, keep::nothing> {
   explicit SumTo(const Shape& shape) : shape(shape) {}
   static constexpr const char* kName = "SumTo";
+  CT_ATTRIBUTES(shape)
   Array f(const Array& x) { return array_sum_to(x, shape); }
   Variable df(const Variable& gy, const Variable&, const Variable&) { return broadcast_to(gy, input_shape(0)); }
   Shape shape;
@@ -173,6 +178,7 @@ struct SumTo : Unary<SumTo, keep::nothing> {
 struct Sum : Unary<Sum, keep::nothing> {
   Sum(const AxisArg& axis, bool keepdims) : axis(axis), keepdims(keepdims) {}
   static constexpr const char* kName = "Sum";
+  CT_ATTRIBUTES(axis, keepdims)
   Array f(const Array& x) { return catenary::sum(x, axis, keepdims); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     const Shape& shape = input_shape(0);
@@ -187,6 +193,7 @@ struct Sum : Unary<Sum, keep::nothing> {
 struct Reshape : Unary<Reshape, keep::nothing> {
   explicit Reshape(const Shape& shape) : shape(shape) {}
   static constexpr const char* kName = "Reshape";
+  CT_ATTRIBUTES(shape)
   Array f(const Array& x) { return x.reshape(shape); }
   Variable df(const Variable& gy, const Variable&, const Variable&) { return reshape(gy, input_shape(0)); }
   Shape shape;
@@ -194,6 +201,7 @@ struct Reshape : Unary<Reshape, keep::nothing> {
 struct Transpose : Unary<Transpose, keep::nothing> {
   explicit Transpose(const Axes& axes) : axes(axes) {}
   static constexpr const char* kName = "Transpose";
+  CT_ATTRIBUTES(axes)
   Array f(const Array& x) { return x.transpose(axes); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     if (axes.empty()) return transpose(gy);
@@ -210,6 +218,7 @@ Variable get_item_grad(const Variable& gy, const std::vector<Index>& indices, co
 struct GetItem : Unary<GetItem, keep::nothing> {
   explicit GetItem(const std::vector<Index>& indices) : indices(indices) {}
   static constexpr const char* kName = "GetItem";
+  CT_ATTRIBUTES(indices)
   Array f(const Array& x) { return x.get(indices); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     return get_item_grad(gy, indices, input_shape(0));
@@ -221,6 +230,7 @@ struct GetItem : Unary<GetItem, keep::nothing> {
 struct GetItemGrad : Unary<GetItemGrad, keep::nothing> {
   GetItemGrad(const std::vector<Index>& indices, const Shape& shape) : indices(indices), shape(shape) {}
   static constexpr const char* kName = "GetItemGrad";
+  CT_ATTRIBUTES(indices, shape)
   Array f(const Array& gy) {
     const Dtype sums = catenary::detail::dtype_of_sums(gy.dtype(), indices);
     const Array gx = Array::empty(shape, sums, gy.device());

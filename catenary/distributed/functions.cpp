@@ -4,7 +4,14 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
+
+namespace catenary::distributed {
+static void visit_fields(const Communicator& communicator, auto&& visit) {
+  visit("ranks", communicator.defined() ? communicator.size() : 1);
+}
+}  // namespace catenary::distributed
 
 namespace catenary::distributed::functions {
 
@@ -63,6 +70,7 @@ class Send final : public Communication {
  public:
   Send(Communicator communicator, int rank, int tag) : Communication(std::move(communicator)), peer_(rank), tag_(tag) {}
   const char* name() const override { return "Send"; }
+  CT_ATTRIBUTES(comm_, peer_, tag_)
   std::vector<Array> communicate(const std::vector<Array>& xs) override {
     comm_.send(xs[0], peer_, tag_);
     return {nothing()};
@@ -77,6 +85,7 @@ class Recv final : public Communication {
  public:
   Recv(Communicator communicator, int rank, int tag) : Communication(std::move(communicator)), peer_(rank), tag_(tag) {}
   const char* name() const override { return "Recv"; }
+  CT_ATTRIBUTES(comm_, peer_, tag_)
   std::vector<Array> communicate(const std::vector<Array>&) override { return {comm_.recv(peer_, tag_)}; }
   std::vector<Array> communicate_back(const std::vector<Array>& gys) override {
     comm_.send(gys[0], peer_, tag_);
@@ -91,6 +100,7 @@ class PseudoConnect final : public Communication {
  public:
   PseudoConnect() : Communication({}) {}
   const char* name() const override { return "PseudoConnect"; }
+  CT_ATTRIBUTES()
   std::vector<Array> communicate(const std::vector<Array>& xs) override { return xs; }
   std::vector<Array> communicate_back(const std::vector<Array>& gys) override { return gys; }
 };
@@ -109,6 +119,7 @@ class Bcast final : public Rooted {
  public:
   using Rooted::Rooted;
   const char* name() const override { return "Bcast"; }
+  CT_ATTRIBUTES(comm_, root_)
   std::vector<Array> communicate(const std::vector<Array>& xs) override {
     return {comm_.bcast(is_root() ? xs[0].copy() : Array(), root_)};
   }
@@ -122,6 +133,7 @@ class Gather final : public Rooted {
  public:
   using Rooted::Rooted;
   const char* name() const override { return "Gather"; }
+  CT_ATTRIBUTES(comm_, root_)
   std::vector<Array> communicate(const std::vector<Array>& xs) override {
     const std::vector<Array> all = comm_.gather(xs[0], root_);
     return is_root() ? all : std::vector<Array>{nothing()};
@@ -133,6 +145,7 @@ class Scatter final : public Rooted {
  public:
   using Rooted::Rooted;
   const char* name() const override { return "Scatter"; }
+  CT_ATTRIBUTES(comm_, root_)
   std::vector<Array> communicate(const std::vector<Array>& xs) override { return {comm_.scatter(xs, root_)}; }
   std::vector<Array> communicate_back(const std::vector<Array>& gys) override { return comm_.gather(gys[0], root_); }
 };
@@ -141,6 +154,7 @@ class AllToAll final : public Communication {
  public:
   using Communication::Communication;
   const char* name() const override { return "AllToAll"; }
+  CT_ATTRIBUTES(comm_)
   std::vector<Array> communicate(const std::vector<Array>& xs) override { return comm_.alltoall(xs); }
   std::vector<Array> communicate_back(const std::vector<Array>& gys) override { return comm_.alltoall(gys); }
 };
@@ -149,6 +163,7 @@ class AllGather final : public Communication {
  public:
   using Communication::Communication;
   const char* name() const override { return "AllGather"; }
+  CT_ATTRIBUTES(comm_)
   std::vector<Array> communicate(const std::vector<Array>& xs) override { return comm_.allgather(xs[0]); }
   std::vector<Array> communicate_back(const std::vector<Array>& gys) override { return {sum_of(comm_.alltoall(gys))}; }
 };

@@ -37,6 +37,7 @@ Dtype wide_of(Dtype dtype) { return promote(dtype, Dtype::float32); }
 struct Softmax : Unary<Softmax, keep::y> {
   explicit Softmax(int axis) : axis(axis) {}
   static constexpr const char* kName = "Softmax";
+  CT_ATTRIBUTES(axis)
   Array f(const Array& input) {
     const Array given = as_float(input), x = as_dtype(given, wide_of(given.dtype()));
     const Array e = catenary::exp(x - x.max(axis, true));
@@ -51,6 +52,7 @@ struct Softmax : Unary<Softmax, keep::y> {
 struct LogSoftmax : Unary<LogSoftmax, keep::y> {
   explicit LogSoftmax(int axis) : axis(axis) {}
   static constexpr const char* kName = "LogSoftmax";
+  CT_ATTRIBUTES(axis)
   Array f(const Array& input) {
     const Array given = as_float(input), x = as_dtype(given, wide_of(given.dtype()));
     const Array shifted = x - x.max(axis, true);
@@ -66,6 +68,7 @@ struct LogSoftmax : Unary<LogSoftmax, keep::y> {
 struct ClippedReLU : Unary<ClippedReLU, keep::y> {
   explicit ClippedReLU(double z) : z(z) {}
   static constexpr const char* kName = "ClippedReLU";
+  CT_ATTRIBUTES(z)
   Array f(const Array& x) { return catenary::minimum(catenary::maximum(x, 0), z).astype(x.dtype()); }
   auto df(const auto& gy, const auto&, const auto& y) { return gy * ((values_of(y) > 0) & (values_of(y) < z)); }
   double z;
@@ -77,6 +80,7 @@ template <unsigned kept>
 struct LeakyReLU : Unary<LeakyReLU<kept>, kept> {
   explicit LeakyReLU(double slope) : slope(slope) {}
   static constexpr const char* kName = "LeakyReLU";
+  CT_ATTRIBUTES(slope)
   Array f(const Array& x) { return catenary::where(x <= 0, x * slope, x); }
   auto df(const auto& gy, const auto& x, const auto& y) {
     const Array negative = values_of(kept == keep::x ? x : y) <= 0;
@@ -88,6 +92,7 @@ template <unsigned kept>
 struct ELU : Unary<ELU<kept>, kept> {
   explicit ELU(double alpha) : alpha(alpha) {}
   static constexpr const char* kName = "ELU";
+  CT_ATTRIBUTES(alpha)
   Array f(const Array& input) {
     const Array x = as_float(input);
     return catenary::where(x > 0, x, catenary::expm1(x) * alpha);
@@ -111,6 +116,7 @@ struct PReLU : Binary<PReLU, keep::x0 | keep::x1> {
 struct RReLU : Unary<RReLU, keep::y> {
   explicit RReLU(const Array& r) : r(r) {}
   static constexpr const char* kName = "RReLU";
+  CT_ATTRIBUTES(r)
   Array f(const Array& x) { return catenary::where(x >= 0, x, x * r); }
   auto df(const auto& gy, const auto&, const auto& y) { return gy * (values_of(y) >= 0) + gy * r * (values_of(y) < 0); }
   Array r;
@@ -118,6 +124,7 @@ struct RReLU : Unary<RReLU, keep::y> {
 struct CReLU : Unary<CReLU, keep::x> {
   explicit CReLU(int axis) : axis(axis) {}
   static constexpr const char* kName = "CReLU";
+  CT_ATTRIBUTES(axis)
   Array f(const Array& x) {
     return concatenate({catenary::relu(x), catenary::relu(-x)}, normalize_axis(axis, x.ndim(), "crelu"));
   }
@@ -133,6 +140,7 @@ struct CReLU : Unary<CReLU, keep::x> {
 struct Softplus : Unary<Softplus, keep::x> {
   explicit Softplus(double beta) : beta(beta) {}
   static constexpr const char* kName = "Softplus";
+  CT_ATTRIBUTES(beta)
   Array f(const Array& x) { return catenary::softplus(as_float(x) * beta) / beta; }
   Variable df(const Variable& gy, const Variable& x, const Variable&) { return gy * sigmoid(x * beta); }
   double beta;

@@ -17,6 +17,7 @@ Array positions(const Variable& x, std::int64_t n) { return arange(n, Dtype::int
 struct Flip : Unary<Flip, keep::nothing> {
   explicit Flip(int axis) : axis(axis) {}
   static constexpr const char* kName = "Flip";
+  CT_ATTRIBUTES(axis)
   Array f(const Array& x) { return catenary::flip(x, axis); }
   Variable df(const Variable& gy, const Variable&, const Variable&) { return flip(gy, axis); }
   int axis;
@@ -25,6 +26,7 @@ struct Flip : Unary<Flip, keep::nothing> {
 struct Tile : Unary<Tile, keep::nothing> {
   explicit Tile(const Shape& repetitions) : repetitions(repetitions) {}
   static constexpr const char* kName = "Tile";
+  CT_ATTRIBUTES(repetitions)
   Array f(const Array& x) { return catenary::tile(x, repetitions); }
   /// The sum of the copies.
   Variable df(const Variable& gy, const Variable&, const Variable&) {
@@ -46,6 +48,7 @@ struct Tile : Unary<Tile, keep::nothing> {
 struct Repeat : Unary<Repeat, keep::nothing> {
   Repeat(std::int64_t count, int axis) : count(count), axis(axis) {}
   static constexpr const char* kName = "Repeat";
+  CT_ATTRIBUTES(count, axis)
   Array f(const Array& x) { return catenary::repeat(x, count, axis); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     Shape copies = input_shape(0);
@@ -59,6 +62,7 @@ struct Repeat : Unary<Repeat, keep::nothing> {
 struct Pad : Unary<Pad, keep::nothing> {
   Pad(const PerSide<std::int64_t>& width, const PadOptions& options) : width(width), options(options) {}
   static constexpr const char* kName = "Pad";
+  CT_ATTRIBUTES(width, options)
   Array f(const Array& x) { return catenary::pad(x, width, options); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     std::vector<Index> inner;
@@ -83,6 +87,7 @@ struct RepeatingPad {
   Array forward(const Array& x) const { return catenary::pad(x, width, options); }
   Array back(const Array& gy) const { return catenary::detail::pad_back(gy, shape, width, options.mode); }
 };
+CT_FIELDS(RepeatingPad, shape, width, options)
 
 /// The axes of a shape in order.
 Axes axes_of(const Variable& x) {

@@ -45,6 +45,7 @@ class Concat : public FunctionNode {
  public:
   explicit Concat(int axis) : axis_(axis) {}
   const char* name() const override { return "Concat"; }
+  CT_ATTRIBUTES(axis_)
 
  protected:
   Arrays forward(Inputs in) override { return catenary::concatenate(arrays_of(in, "concat"), axis_); }
@@ -65,6 +66,7 @@ class Stack : public FunctionNode {
  public:
   explicit Stack(int axis) : axis_(axis) {}
   const char* name() const override { return "Stack"; }
+  CT_ATTRIBUTES(axis_)
 
  protected:
   Arrays forward(Inputs in) override { return catenary::stack(arrays_of(in, "stack"), axis_); }
@@ -81,6 +83,7 @@ class SplitAxis : public FunctionNode {
  public:
   SplitAxis(const Sections& sections, int axis) : sections_(sections), axis_(axis) {}
   const char* name() const override { return "SplitAxis"; }
+  CT_ATTRIBUTES(sections_, axis_)
 
  protected:
   Arrays forward(Inputs in) override {
@@ -103,6 +106,7 @@ class Separate : public FunctionNode {
  public:
   explicit Separate(int axis) : axis_(axis) {}
   const char* name() const override { return "Separate"; }
+  CT_ATTRIBUTES(axis_)
 
  protected:
   Arrays forward(Inputs in) override {
@@ -123,6 +127,7 @@ class PadSequence : public FunctionNode {
  public:
   PadSequence(std::optional<std::int64_t> length, double padding) : length_(length), padding_(padding) {}
   const char* name() const override { return "PadSequence"; }
+  CT_ATTRIBUTES(length_, padding_)
 
  protected:
   Arrays forward(Inputs in) override {
@@ -153,6 +158,7 @@ class PadSequence : public FunctionNode {
 class TransposeSequence : public FunctionNode {
  public:
   const char* name() const override { return "TransposeSequence"; }
+  CT_ATTRIBUTES()
 
  protected:
   Arrays forward(Inputs in) override {
@@ -187,6 +193,7 @@ class TransposeSequence : public FunctionNode {
 struct Where : Binary<Where, keep::nothing> {
   explicit Where(const Array& condition) : condition(condition) {}
   static constexpr const char* kName = "Where";
+  CT_ATTRIBUTES(condition)
   Array f(const Array& x, const Array& y) { return catenary::where(condition, x, y); }
   Variable df0(const Variable& gy, const Variable&, const Variable&, const Variable&) {
     return where(condition, gy, zero(gy));
@@ -203,6 +210,7 @@ struct WhereNumber : Unary<WhereNumber, keep::nothing> {
   WhereNumber(const Array& condition, const Scalar& number, bool where_true)
       : condition(condition), number(number), where_true(where_true) {}
   static constexpr const char* kName = "Where";
+  CT_ATTRIBUTES(condition, number, where_true)
   Array f(const Array& x) {
     return where_true ? catenary::where(condition, x, number) : catenary::where(condition, number, x);
   }
@@ -218,6 +226,7 @@ struct WhereNumber : Unary<WhereNumber, keep::nothing> {
 struct Permutate : Unary<Permutate, keep::nothing> {
   Permutate(const Array& order, int axis) : order(order), axis(axis) {}
   static constexpr const char* kName = "Permutate";
+  CT_ATTRIBUTES(order, axis)
   Array f(const Array& x) { return catenary::take(x, order, axis); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     return catenary::apply(node<Permutate>(catenary::argsort(order), axis), gy);
@@ -230,6 +239,7 @@ class ScatterAdd : public FunctionNode {
  public:
   explicit ScatterAdd(const std::vector<Index>& indices) : indices_(indices) {}
   const char* name() const override { return "ScatterAdd"; }
+  CT_ATTRIBUTES(indices_)
 
  protected:
   Arrays forward(Inputs in) override {
@@ -254,6 +264,7 @@ class ScatterAdd : public FunctionNode {
 struct Diagonal : Unary<Diagonal, keep::nothing> {
   Diagonal(std::int64_t offset, int axis1, int axis2) : offset(offset), axis1(axis1), axis2(axis2) {}
   static constexpr const char* kName = "Diagonal";
+  CT_ATTRIBUTES(offset, axis1, axis2)
   Array f(const Array& x) { return catenary::diagonal(x, offset, axis1, axis2); }
   Variable df(const Variable& gy, const Variable&, const Variable&);
   std::int64_t offset;
@@ -261,9 +272,10 @@ struct Diagonal : Unary<Diagonal, keep::nothing> {
 };
 /// gy as the diagonal of zeros.
 struct DiagonalGrad : Unary<DiagonalGrad, keep::nothing> {
-  DiagonalGrad(const Diagonal& of, const Shape& shape)
-      : offset(of.offset), axis1(of.axis1), axis2(of.axis2), shape(shape) {}
+  DiagonalGrad(std::int64_t offset, int axis1, int axis2, const Shape& shape)
+      : offset(offset), axis1(axis1), axis2(axis2), shape(shape) {}
   static constexpr const char* kName = "DiagonalGrad";
+  CT_ATTRIBUTES(offset, axis1, axis2, shape)
   Array f(const Array& gy) {
     const Array gx = catenary::detail::filled(shape, 0, gy.dtype(), gy.device());
     catenary::diagonal(gx, offset, axis1, axis2).set(gy, ellipsis);
@@ -275,7 +287,7 @@ struct DiagonalGrad : Unary<DiagonalGrad, keep::nothing> {
   Shape shape;
 };
 Variable Diagonal::df(const Variable& gy, const Variable&, const Variable&) {
-  return catenary::apply(node<DiagonalGrad>(*this, input_shape(0)), gy);
+  return catenary::apply(node<DiagonalGrad>(offset, axis1, axis2, input_shape(0)), gy);
 }
 
 /// Each with at least two or three axes, as numpy.vstack and numpy.dstack see them.

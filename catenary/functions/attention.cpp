@@ -11,6 +11,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
@@ -20,6 +21,10 @@
 #include "catenary/functions/array.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/noise.h"
+
+namespace catenary {
+CT_FIELDS(AttentionRules, scale, causal, first, window)
+}
 
 namespace catenary::functions {
 
@@ -89,6 +94,7 @@ class AttentionGrad : public FunctionNode {
   AttentionGrad(const AttentionRules& rules, Array mask, Array y, Array sums)
       : rules_(rules), mask_(std::move(mask)), y_(std::move(y)), sums_(std::move(sums)) {}
   const char* name() const override { return "ScaledDotProductAttentionGrad"; }
+  CT_ATTRIBUTES(rules_, mask_, y_, sums_)
 
  protected:
   Arrays forward(Inputs x) override {
@@ -133,6 +139,7 @@ class Attention : public FunctionNode {
  public:
   Attention(const AttentionRules& rules, Array mask) : rules_(rules), mask_(std::move(mask)) {}
   const char* name() const override { return "ScaledDotProductAttention"; }
+  CT_ATTRIBUTES(rules_, mask_)
 
  protected:
   Arrays forward(Inputs x) override {
@@ -192,6 +199,7 @@ class Rotation : public FunctionNode {
   Rotation(Array cosines, Array sines, bool interleaved)
       : cosines_(std::move(cosines)), sines_(std::move(sines)), interleaved_(interleaved) {}
   const char* name() const override { return "RotaryEmbedding"; }
+  CT_ATTRIBUTES(cosines_, sines_, interleaved_)
 
  protected:
   Arrays forward(Inputs x) override {

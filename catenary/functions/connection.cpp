@@ -12,6 +12,7 @@ namespace {
 class LinearFunction : public FunctionNode {
  public:
   const char* name() const override { return "LinearFunction"; }
+  CT_ATTRIBUTES()
 
  protected:
   Arrays forward(Inputs in) override {

@@ -33,6 +33,7 @@ class Convolution : public FunctionNode {
  public:
   explicit Convolution(const Convolving& how) : how_(how) {}
   const char* name() const override { return how_.window.axes() == 2 ? "Convolution2DFunction" : "ConvolutionND"; }
+  CT_ATTRIBUTES(how_)
 
  protected:
   Arrays forward(Inputs in) override {
@@ -55,6 +56,7 @@ class Deconvolution : public FunctionNode {
  public:
   explicit Deconvolution(const Convolving& how) : how_(how) {}
   const char* name() const override { return how_.window.axes() == 2 ? "Deconvolution2DFunction" : "DeconvolutionND"; }
+  CT_ATTRIBUTES(how_)
 
  protected:
   Arrays forward(Inputs in) override {
@@ -79,6 +81,7 @@ class FilterGradient : public FunctionNode {
   const char* name() const override {
     return how_.window.axes() == 2 ? "Convolution2DGradW" : "ConvolutionNDGradWeight";
   }
+  CT_ATTRIBUTES(how_, like_)
 
  protected:
   Arrays forward(Inputs in) override {

@@ -2,6 +2,7 @@
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/sorting.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
@@ -16,6 +17,7 @@ class Accuracy : public FunctionNode {
  public:
   Accuracy(std::optional<std::int64_t> ignore_label, bool checked) : ignore_label_(ignore_label), checked_(checked) {}
   const char* name() const override { return "Accuracy"; }
+  CT_ATTRIBUTES(ignore_label_, checked_)
 
  protected:
   Arrays forward(Inputs in) override {

@@ -2,6 +2,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/fft.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 
 namespace catenary::functions {
@@ -12,6 +13,7 @@ class Fft : public FunctionNode {
  public:
   explicit Fft(bool inverse) : inverse_(inverse) {}
   const char* name() const override { return "FFT"; }
+  CT_ATTRIBUTES(inverse_)
 
  protected:
   Arrays forward(Inputs x) override {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 
 namespace catenary::functions::detail {
@@ -20,6 +21,7 @@ class LinearMap : public FunctionNode {
  public:
   explicit LinearMap(Map map, bool back = false) : map_(std::move(map)), back_(back) {}
   const char* name() const override { return back_ ? Map::kBackName : Map::kName; }
+  CT_ATTRIBUTES(map_, back_)
 
  protected:
   Arrays forward(Inputs in) override { return back_ ? map_.back(in[0]) : map_.forward(in[0]); }

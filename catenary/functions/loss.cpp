@@ -22,6 +22,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
  public:
   explicit SoftmaxCrossEntropy(const SoftmaxCrossEntropyOptions& options) : options_(options) {}
   const char* name() const override { return "SoftmaxCrossEntropy"; }
+  CT_ATTRIBUTES(options_)
 
  protected:
   Arrays forward(Inputs in) override {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 
 namespace catenary::functions {
 
@@ -27,6 +28,7 @@ struct SoftmaxCrossEntropyOptions {
   /// log(softmax(x))).
   bool kl_divergence = false;
 };
+CT_FIELDS(SoftmaxCrossEntropyOptions, normalize, ignore_label, class_weight, reduce, kl_divergence)
 
 /// Cross entropy of softmax(x) and integer labels: x [n, classes, d…], t [n, d…]; or probabilities t of x's shape,
 /// which get no gradient and for which labels, weights and normalize mean nothing. The gradient can be differentiated

@@ -5,6 +5,7 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/run_text.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
@@ -58,11 +59,13 @@ struct Paths {
     return (y - catenary::log(catenary::exp(y).sum(2, true))).contiguous();
   }
 };
+CT_FIELDS(Paths, labels, lengths, label_lengths, blank, impossible, paths, totals)
 
 class ConnectionistTemporalClassificationGrad : public FunctionNode {
  public:
   explicit ConnectionistTemporalClassificationGrad(const Paths& paths) : paths_(paths) {}
   const char* name() const override { return "ConnectionistTemporalClassificationGrad"; }
+  CT_ATTRIBUTES(paths_)
 
  protected:
   Arrays forward(Inputs in) override { return paths_.gradient(in[0]) * in[1].reshape({1, in[1].size(), 1}); }
@@ -79,6 +82,7 @@ class ConnectionistTemporalClassification : public FunctionNode {
  public:
   explicit ConnectionistTemporalClassification(const Paths& paths) : paths_(paths) {}
   const char* name() const override { return "ConnectionistTemporalClassification"; }
+  CT_ATTRIBUTES(paths_)
 
  protected:
   Arrays forward(Inputs in) override {

@@ -25,6 +25,7 @@ class SigmoidCrossEntropy : public FunctionNode {
  public:
   SigmoidCrossEntropy(bool normalize, Reduce reduce) : normalize_(normalize), reduce_(reduce) {}
   const char* name() const override { return "SigmoidCrossEntropy"; }
+  CT_ATTRIBUTES(normalize_, reduce_)
 
  protected:
   Arrays forward(Inputs in) override {

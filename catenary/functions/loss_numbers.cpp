@@ -76,6 +76,7 @@ template <class E>
 class MeanError : public FunctionNode {
  public:
   const char* name() const override { return E::kMean; }
+  CT_ATTRIBUTES()
 
  protected:
   Arrays forward(Inputs x) override {
@@ -93,6 +94,7 @@ class MeanError : public FunctionNode {
 struct Huber : Binary<Huber, keep::x0 | keep::x1> {
   explicit Huber(double delta) : delta(delta) {}
   static constexpr const char* kName = "HuberLoss";
+  CT_ATTRIBUTES(delta)
   Array f(const Array& a, const Array& b) {
     detail::check_alike(a, b, "huber_loss");
     const Array d = catenary::absolute(a - b);

@@ -54,6 +54,7 @@ class MatMul : public FunctionNode {
  public:
   MatMul(bool transa, bool transb) : transa_(transa), transb_(transb) {}
   const char* name() const override { return "MatMul"; }
+  CT_ATTRIBUTES(transa_, transb_)
 
  protected:
   Arrays forward(Inputs x) override {

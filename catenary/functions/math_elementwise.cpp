@@ -83,6 +83,7 @@ struct Arctanh : Unary<Arctanh, keep::x> {
 struct Clip : Unary<Clip, keep::x> {
   Clip(std::optional<double> low, std::optional<double> high) : low(low), high(high) {}
   static constexpr const char* kName = "Clip";
+  CT_ATTRIBUTES(low, high)
   Array f(const Array& x) {
     Array y = x;
     if (low) y = catenary::maximum(y, *low);
@@ -128,6 +129,7 @@ struct Fmod : Binary<Fmod, keep::x0 | keep::x1> {
 class LinearInterpolate : public FunctionNode {
  public:
   const char* name() const override { return "LinearInterpolate"; }
+  CT_ATTRIBUTES()
 
  protected:
   Arrays forward(Inputs in) override {

@@ -34,6 +34,7 @@ class EinSum : public FunctionNode {
  public:
   EinSum(const std::vector<std::string>& terms, const std::string& result) : terms_(terms), result_(result) {}
   const char* name() const override { return "EinSum"; }
+  CT_ATTRIBUTES(terms_, result_)
 
  protected:
   Arrays forward(Inputs x) override {

@@ -32,6 +32,7 @@ Variable flipped(const Variable& x, int axis) { return get_item(x, along(axis, s
 template <class F>
 struct Extremum : Unary<F, keep::x | keep::y> {
   Extremum(const AxisArg& axis, bool keepdims) : axis(axis), keepdims(keepdims) {}
+  CT_ATTRIBUTES_OF(F, axis, keepdims)
   Variable df(const Variable& gy, const Variable& x, const Variable& y) {
     const Variable kept = with_axes(y, axis, x.shape());
     return broadcast_to(with_axes(gy, axis, x.shape()), x.shape()) * (x.array() == kept.array());
@@ -54,6 +55,7 @@ class IndexOfMax : public FunctionNode {
  public:
   explicit IndexOfMax(const std::optional<int>& axis) : axis_(axis) {}
   const char* name() const override { return "ArgMax"; }
+  CT_ATTRIBUTES(axis_)
 
  protected:
   Arrays forward(Inputs x) override { return catenary::argmax(x[0], axis_).astype(Dtype::int32); }
@@ -65,6 +67,7 @@ class IndexOfMin : public FunctionNode {
  public:
   explicit IndexOfMin(const std::optional<int>& axis) : axis_(axis) {}
   const char* name() const override { return "ArgMin"; }
+  CT_ATTRIBUTES(axis_)
 
  protected:
   Arrays forward(Inputs x) override { return catenary::argmin(x[0], axis_).astype(Dtype::int32); }
@@ -76,6 +79,7 @@ class IndexOfMin : public FunctionNode {
 struct Mean : Unary<Mean, keep::nothing> {
   Mean(const AxisArg& axis, bool keepdims) : axis(axis), keepdims(keepdims) {}
   static constexpr const char* kName = "Mean";
+  CT_ATTRIBUTES(axis, keepdims)
   Array f(const Array& x) { return catenary::mean(as_float(x), axis, keepdims); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     const Shape& shape = input_shape(0);
@@ -91,6 +95,7 @@ struct Mean : Unary<Mean, keep::nothing> {
 struct LogSumExp : Unary<LogSumExp, keep::x | keep::y> {
   explicit LogSumExp(const AxisArg& axis) : axis(axis) {}
   static constexpr const char* kName = "LogSumExp";
+  CT_ATTRIBUTES(axis)
   Array f(const Array& x) { return catenary::logsumexp(as_float(x), axis); }
   Variable df(const Variable& gy, const Variable& x, const Variable& y) {
     return with_axes(gy, axis, x.shape()) * exp(x - with_axes(y, axis, x.shape()));
@@ -101,6 +106,7 @@ struct LogSumExp : Unary<LogSumExp, keep::x | keep::y> {
 struct CumSum : Unary<CumSum, keep::nothing> {
   explicit CumSum(int axis) : axis(axis) {}
   static constexpr const char* kName = "Cumsum";
+  CT_ATTRIBUTES(axis)
   Array f(const Array& x) { return catenary::cumsum(x, axis); }
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     return flipped(cumsum(flipped(gy, axis), axis), axis);
@@ -112,6 +118,7 @@ struct CumSum : Unary<CumSum, keep::nothing> {
 struct OneInFront : Unary<OneInFront, keep::nothing> {
   explicit OneInFront(int axis) : axis(axis) {}
   static constexpr const char* kName = "OneInFront";
+  CT_ATTRIBUTES(axis)
   Array f(const Array& x) {
     Shape shape = x.shape();
     shape[axis] = 1;
@@ -136,6 +143,7 @@ class Recurrence : public FunctionNode {
  public:
   explicit Recurrence(int axis) : axis_(axis) {}
   const char* name() const override { return "Cumprodsum"; }
+  CT_ATTRIBUTES(axis_)
 
  protected:
   Arrays forward(Inputs in) override {
@@ -178,6 +186,7 @@ Variables Recurrence::backward(Targets targets, Grads gys) {
 struct CumProd : Unary<CumProd, keep::x> {
   explicit CumProd(int axis) : axis(axis) {}
   static constexpr const char* kName = "Cumprod";
+  CT_ATTRIBUTES(axis)
   Array f(const Array& x) { return catenary::cumprod(x, axis); }
   Variable df(const Variable& gy, const Variable& x, const Variable&) {
     return product_before(x, axis) * recurrence_back(x, gy, axis);
@@ -188,6 +197,7 @@ struct CumProd : Unary<CumProd, keep::x> {
 struct Prod : Unary<Prod, keep::x> {
   Prod(const AxisArg& axis, bool keepdims) : axis(axis), keepdims(keepdims) {}
   static constexpr const char* kName = "Prod";
+  CT_ATTRIBUTES(axis, keepdims)
   Array f(const Array& x) { return catenary::prod(x, axis, keepdims); }
   /// The product of all the other elements, from those before and those behind.
   Variable df(const Variable& gy, const Variable& x, const Variable&) {

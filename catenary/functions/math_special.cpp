@@ -76,6 +76,7 @@ struct DiGamma : Unary<DiGamma, keep::x> {
 struct PolyGamma : Unary<PolyGamma, keep::x> {
   explicit PolyGamma(const Array& n) : n(n) {}
   static constexpr const char* kName = "PolyGamma";
+  CT_ATTRIBUTES(n)
   Array f(const Array& input) {
     const Array x = as_float(input);
     return catenary::polygamma(n.astype(x.dtype()), x);
@@ -88,6 +89,7 @@ struct PolyGamma : Unary<PolyGamma, keep::x> {
 struct Zeta : Unary<Zeta, keep::x> {
   explicit Zeta(double s) : s(s) {}
   static constexpr const char* kName = "Zeta";
+  CT_ATTRIBUTES(s)
   Array f(const Array& q) { return catenary::zeta(s, as_float(q)); }
   Variable df(const Variable& gy, const Variable& q, const Variable&) { return gy * -s * zeta(s + 1, q); }
   double s;

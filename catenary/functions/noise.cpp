@@ -25,6 +25,7 @@ Array kept(const Shape& shape, double ratio, const Device& device) {
 struct Dropout : Unary<Dropout, keep::nothing> {
   Dropout(const Array& mask, double scale) : mask(mask), scale(scale) {}
   static constexpr const char* kName = "Dropout";
+  CT_ATTRIBUTES(mask, scale)
   Array f(const Array& x) { return x * mask * scale; }
   auto df(const auto& gy, const auto&, const auto&) { return gy * mask * scale; }
   Array mask;

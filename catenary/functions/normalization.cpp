@@ -65,6 +65,7 @@ Statistics statistics_of(const Array& x, const Axes& axes, double eps, Dtype dty
 struct Correction {
   Array r, d;
 };
+CT_FIELDS(Correction, r, d)
 /// Sees the statistics of x, and may correct by them.
 using SeeStatistics = std::function<Correction(const Statistics&)>;
 
@@ -74,7 +75,11 @@ class Standardization : public FunctionNode {
  public:
   Standardization(const char* name, const Axes& axes, double eps, SeeStatistics see = {}, OverProcesses over = {})
       : name_(name), axes_(axes), eps_(eps), see_(std::move(see)), over_(std::move(over)) {}
+  /// Once more with a correction that is known.
+  Standardization(const char* name, const Axes& axes, double eps, const Correction& correction, OverProcesses over)
+      : name_(name), axes_(axes), eps_(eps), over_(std::move(over)), correction_(correction) {}
   const char* name() const override { return name_; }
+  CT_ATTRIBUTES(name_, axes_, eps_, correction_, over_)
 
  protected:
   Arrays forward(Inputs in) override {
@@ -211,6 +216,7 @@ void check_running(const BatchNormalizationOptions& options, const Variable& gam
 struct WindowSum : Unary<WindowSum, keep::nothing> {
   explicit WindowSum(std::int64_t half) : half(half) {}
   static constexpr const char* kName = "WindowSum";
+  CT_ATTRIBUTES(half)
   static Array of(const Array& x, std::int64_t half) {
     std::vector<PerSide<std::int64_t>::Pair> widths(static_cast<std::size_t>(x.ndim()), {0, 0});
     widths[1] = {half, half};
@@ -230,6 +236,7 @@ struct WindowSum : Unary<WindowSum, keep::nothing> {
 struct LocalResponseNormalization : Unary<LocalResponseNormalization, keep::x> {
   explicit LocalResponseNormalization(const LocalResponseNormalizationOptions& options) : options(options) {}
   static constexpr const char* kName = "LocalResponseNormalization";
+  CT_ATTRIBUTES(options)
   static Dtype wide_of(Dtype dtype) { return promote(dtype, Dtype::float32); }
   auto around(const auto& x) const { return WindowSum::of(x * x, options.n / 2) * options.alpha + options.k; }
   Array f(const Array& input) {

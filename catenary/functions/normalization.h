@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "catenary/autograd/operators.h"
+#include "catenary/core/fields.h"
 #include "catenary/core/optional_shape.h"
 
 namespace catenary::functions {
@@ -95,6 +96,7 @@ struct LocalResponseNormalizationOptions {
   double alpha = 1e-4;
   double beta = 0.75;
 };
+CT_FIELDS(LocalResponseNormalizationOptions, n, k, alpha, beta)
 /// x / (k + alpha * s)^beta, where s is the sum of squares over the n channels around each: x [n, channels, d…]. Throws
 /// ShapeError, and ValueError for n < 1. (chainer.functions.local_response_normalization; Krizhevsky et al. 2012)
 CT_API Variable local_response_normalization(const Variable& x, const LocalResponseNormalizationOptions& options = {});

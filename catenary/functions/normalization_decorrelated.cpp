@@ -7,6 +7,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -35,6 +36,7 @@ struct Spectrum {
 class Lyapunov : public FunctionNode {
  public:
   const char* name() const override { return "Lyapunov"; }
+  CT_ATTRIBUTES()
 
  protected:
   Arrays forward(Inputs x) override {
@@ -60,6 +62,7 @@ class Lyapunov : public FunctionNode {
 class InverseRoot : public FunctionNode {
  public:
   const char* name() const override { return "InverseRoot"; }
+  CT_ATTRIBUTES()
 
  protected:
   Arrays forward(Inputs x) override {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catenary/array/run_text.h"
+#include "catenary/core/fields.h"
 #include "catenary/core/format.h"
 #include "catenary/core/window.h"
 #include "catenary/functions/linear_map.h"
@@ -43,6 +44,7 @@ struct Im2Col {
     return gx;
   }
 };
+CT_FIELDS(Im2Col, window, extents, counts)
 
 struct Shift {
   static constexpr const char *kName = "Shift", *kBackName = "Shift";
@@ -60,6 +62,7 @@ struct Shift {
     return y;
   }
 };
+CT_FIELDS(Shift, size, dilate)
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -23,6 +24,7 @@ struct Geometry {
   Shape elements, windows;  ///< of the whole arrays
   Strides lie = {};         ///< how the elements that were pooled lie, and so their gradient; empty where none were
 };
+CT_FIELDS(Geometry, window, elements, windows, lie)
 
 /// Of elements to windows. `places`: of a max pooling, where wanted.
 Array pool(Pooling op, const Geometry& g, const Array& x, Array* places = nullptr) {
@@ -65,6 +67,7 @@ class LinearPooling : public FunctionNode {
  public:
   LinearPooling(Pooling op, const Geometry& geometry) : op_(op), geometry_(geometry) {}
   const char* name() const override { return op_ == Pooling::sum ? "UnpoolingNDGrad" : "AveragePoolingND"; }
+  CT_ATTRIBUTES(op_, geometry_)
 
  protected:
   Arrays forward(Inputs x) override { return pool(op_, geometry_, x[0]); }
@@ -79,6 +82,7 @@ class LinearUnpooling : public FunctionNode {
  public:
   LinearUnpooling(Pooling op, const Geometry& geometry) : op_(op), geometry_(geometry) {}
   const char* name() const override { return op_ == Pooling::sum ? "UnpoolingND" : "AveragePoolingNDGrad"; }
+  CT_ATTRIBUTES(op_, geometry_)
 
  protected:
   Arrays forward(Inputs x) override { return unpool(op_, geometry_, x[0]); }
@@ -93,6 +97,7 @@ class PickPlaces : public FunctionNode {
  public:
   PickPlaces(const Geometry& geometry, const Array& places) : geometry_(geometry), places_(places) {}
   const char* name() const override { return "MaxPoolingNDWithIndexes"; }
+  CT_ATTRIBUTES(geometry_, places_)
 
  protected:
   Arrays forward(Inputs x) override {
@@ -113,6 +118,7 @@ class PutAtPlaces : public FunctionNode {
   PutAtPlaces(const char* name, const Geometry& geometry, const Array& places)
       : name_(name), geometry_(geometry), places_(places) {}
   const char* name() const override { return name_; }
+  CT_ATTRIBUTES(name_, geometry_, places_)
 
  protected:
   Arrays forward(Inputs x) override { return unpool(Pooling::max, geometry_, x[0], places_); }
@@ -126,8 +132,9 @@ class PutAtPlaces : public FunctionNode {
 
 class MaxPooling : public FunctionNode {
  public:
-  MaxPooling(const Geometry& geometry, Array* indices) : geometry_(geometry), indices_(indices) {}
+  explicit MaxPooling(const Geometry& geometry, Array* indices = nullptr) : geometry_(geometry), indices_(indices) {}
   const char* name() const override { return "MaxPoolingND"; }
+  CT_ATTRIBUTES(geometry_)
 
  protected:
   Arrays forward(Inputs x) override {

@@ -10,6 +10,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/run_text.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
 #include "catenary/core/window.h"
@@ -107,11 +108,13 @@ struct Resize {
     return gx;
   }
 };
+CT_FIELDS(Resize, from, to, lows, firsts, weights)
 
 /// The gradients of x and of the grid.
 class SpatialTransformerSamplerGrad : public FunctionNode {
  public:
   const char* name() const override { return "SpatialTransformerSamplerGrad"; }
+  CT_ATTRIBUTES()
 
  protected:
   Arrays forward(Inputs in) override {
@@ -135,6 +138,7 @@ class SpatialTransformerSamplerGrad : public FunctionNode {
 class SpatialTransformerSampler : public FunctionNode {
  public:
   const char* name() const override { return "SpatialTransformerSampler"; }
+  CT_ATTRIBUTES()
 
  protected:
   Arrays forward(Inputs in) override {

@@ -4,6 +4,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/config.h"
@@ -45,6 +46,7 @@ struct GateLayout {
     return reshape(stack(parts, side_by_side ? 2 : 1), like.shape());
   }
 };
+CT_FIELDS(GateLayout, gates, side_by_side)
 
 /// c = sum of a i + sum of f c_prev, h = sigmoid(sum of o) tanh(c): lstm, slstm and tree_lstm, which differ in where
 /// the gates stand. Inputs: the states before, then the arguments of gates.
@@ -52,6 +54,7 @@ class GatedCell : public FunctionNode {
  public:
   GatedCell(const char* name, int states, GateLayout layout) : name_(name), states_(states), layout_(layout) {}
   const char* name() const override { return name_; }
+  CT_ATTRIBUTES(name_, states_, layout_)
 
  protected:
   Arrays forward(Inputs in) override {

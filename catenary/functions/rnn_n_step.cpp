@@ -12,6 +12,7 @@
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
@@ -215,6 +216,7 @@ struct Schedule {
     return parts;
   }
 };
+CT_FIELDS(Schedule, counts, backward)
 
 /// One layer in one direction. Inputs: x [rows of all times, in], W_x [gates · units, in], W_h [gates · units, units],
 /// b_x, b_h, h and, of LSTMs, c [batch, units] at the start. Outputs: h of all rows, h at the end, c at the end.
@@ -223,6 +225,7 @@ class Layer : public FunctionNode {
  public:
   explicit Layer(Schedule schedule) : schedule_(std::move(schedule)) {}
   const char* name() const override { return Cell::kName; }
+  CT_ATTRIBUTES(schedule_)
 
  protected:
   Arrays forward(Inputs in) override {

@@ -5,6 +5,7 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/run_text.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/labels.h"
@@ -39,6 +40,7 @@ struct Regions {
   /// How many units a kernel has that goes back.
   std::int64_t planes() const { return extents[0] * extents[1]; }
 };
+CT_FIELDS(Regions, rois, images, extents, bins, scale)
 
 /// The pixels that are the largest of their bins.
 struct LargestPixels {
@@ -70,6 +72,7 @@ struct LargestPixels {
     return gx;
   }
 };
+CT_FIELDS(LargestPixels, at, with_last, empty, places)
 
 struct AveragePool {
   static constexpr const char *kName = "ROIAveragePooling2D", *kBackName = "ROIAveragePooling2DGrad";
@@ -90,6 +93,7 @@ struct AveragePool {
     return gx;
   }
 };
+CT_FIELDS(AveragePool, at)
 
 /// The mean of points or, where there are places, the points that these name.
 struct Align {
@@ -122,6 +126,7 @@ struct Align {
     return gx;
   }
 };
+CT_FIELDS(Align, at, points, places)
 
 /// A maximum over bins: a kernel tells the places too, and the gradient is that of what is picked there.
 template <class Picked>
@@ -130,6 +135,7 @@ class Max : public FunctionNode {
   /// `places` is set by forward.
   explicit Max(Picked picked) : picked_(std::move(picked)) {}
   const char* name() const override { return picked_.max_name(); }
+  CT_ATTRIBUTES(picked_)
 
  protected:
   Arrays forward(Inputs in) override {

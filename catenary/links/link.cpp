@@ -493,20 +493,6 @@ void throw_in(const Link& link, const Error& error) {
   throw;  // one that says more than its text
 }
 
-std::vector<std::string> split_names(const char* names) {
-  std::vector<std::string> all(1);
-  for (; *names; ++names) {
-    if (*names == ',') {
-      all.emplace_back();
-    } else if (*names != ' ' && *names != '\n' && *names != '\t') {
-      all.back() += *names;
-    }
-  }
-  for (std::string& name : all)
-    if (name.size() > 1 && name.back() == '_') name.pop_back();
-  return all;
-}
-
 bool has_hooks(const Link& link) { return !thread_hooks.empty() || !link.hooks().empty(); }
 
 HookedCall::HookedCall(const Link& link, std::span<const Variable> inputs)

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "catenary/autograd/parameter.h"
+#include "catenary/core/fields.h"
 #include "catenary/links/persistent.h"
 #include "catenary/serializers/serializer.h"
 
@@ -186,7 +187,6 @@ L copy_link(const L& link, CopyMode mode) {
 }
 
 namespace detail {
-CT_API std::vector<std::string> split_names(const char* names);
 template <class... M>
 void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, const M&... members) {
   std::size_t i = 0;

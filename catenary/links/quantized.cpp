@@ -8,6 +8,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/view.h"
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -15,6 +16,14 @@
 #include "catenary/functions/connection.h"
 #include "catenary/functions/math_elementwise.h"
 #include "catenary/links/detail_quantized.h"
+
+namespace catenary {
+static void visit_fields(const QuantizedArray& w, auto&& visit) {
+  visit("blocks", w.blocks());
+  visit("kind", w.kind());
+  visit("shape", w.shape());
+}
+}  // namespace catenary
 
 namespace catenary::links {
 
@@ -27,6 +36,7 @@ class QuantizedLinear : public FunctionNode {
  public:
   explicit QuantizedLinear(const QuantizedArray& w) : w_(w) {}
   const char* name() const override { return "QuantizedLinear"; }
+  CT_ATTRIBUTES(w_)
   Arrays forward(Inputs x) override { return {linear(x[0], w_, x.size() > 1 ? &x[1] : nullptr)}; }
   Variables backward(Targets targets, Grads gy) override;
 
@@ -39,6 +49,7 @@ class QuantizedLinearBack : public FunctionNode {
  public:
   explicit QuantizedLinearBack(const QuantizedArray& w) : w_(w) {}
   const char* name() const override { return "QuantizedLinearBack"; }
+  CT_ATTRIBUTES(w_)
   Arrays forward(Inputs gy) override { return {linear_back(gy[0], w_)}; }
   Variables backward(Targets targets, Grads ggx) override {
     return gradients(targets, [&](int) { return catenary::apply(node<QuantizedLinear>(w_), ggx[0]); });
@@ -59,6 +70,7 @@ class RoundedToRange : public FunctionNode {
  public:
   explicit RoundedToRange(const InputRange& range) : range_(range) {}
   const char* name() const override { return "RoundedToRange"; }
+  CT_ATTRIBUTES(range_)
   Arrays forward(Inputs x) override {
     retain_inputs({0});
     return {numbers_of(x[0], range_) * range_.scale()};

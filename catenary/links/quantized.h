@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "catenary/array/quantized.h"
+#include "catenary/core/fields.h"
 #include "catenary/functions/convolution.h"
 #include "catenary/links/link.h"
 
@@ -19,6 +20,7 @@ struct CT_API InputRange {
   float scale() const;
   float zero() const;
 };
+CT_FIELDS(InputRange, low, high)
 
 /// What Linear, EmbedID and ConvolutionND have in common: a W that may be quantised. It is no parameter then but two
 /// persistent arrays, which files have in its place: the blocks, and the kind's number (as in Quantization) with the

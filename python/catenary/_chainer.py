@@ -240,7 +240,8 @@ def _function_node(module):
         raise NotImplementedError("%s is the library's function, which has no hooks of its own: `with hook:` around the call "
                                   'shows it, as then Chainer computes it' % self.label)
 
-    native = {'backward': backward, 'add_hook': add_hook, 'label': property(lambda self: self._native_label()), '__module__': 'chainer.functions'}
+    native = {'backward': backward, 'add_hook': add_hook, 'label': property(lambda self: self._native_label()),
+              'attributes': property(lambda self: self._native_attributes()), '__module__': 'chainer.functions'}
 
     def factor(self, i):
         """What an input was multiplied by; on the processor, where alone functions with noise are the library's."""

@@ -17,6 +17,7 @@
 #include "chainer_optimizers.h"
 #include "chainer_precision.h"
 #include "chainer_sixteen.h"
+#include "tests/again.h"
 
 namespace reference {
 
@@ -47,12 +48,14 @@ class FunctionCase {
       x.push_back(ct::is_floating(a.dtype()) ? Variable(a) : ct::as_variable(a));
     }
     Keywords keywords(entry_.at("kwargs"));
+    tests::Again again;
     const std::vector<Variable> y = call_(x, keywords);
     keywords.check_all_used();
     if (y.size() != entry_.at("n_out").get<std::size_t>())
       throw Mismatch(fmt::format("{} results, there should be {}", y.size(), entry_.at("n_out").get<int>()));
     for (std::size_t i = 0; i < y.size(); ++i) compare(numbered("y", i), y[i].array(), Part::value);
     if (entry_.at("grad").get<bool>()) gradients(x, y);
+    if (const std::string wrong = again.check(); !wrong.empty()) throw Mismatch(wrong);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "catenary/autograd/attributes.h"
 #include "catenary/autograd/hooks.h"
 #include "catenary/core/config.h"
 #include "objects.h"
@@ -467,6 +468,52 @@ PyObject* native_label(PyObject* o, PyObject*) {
   });
 }
 
+// What a function of the library's is made of, as Python's values.
+
+nb::object to_python(std::monostate) { return nb::none(); }
+template <class T>
+requires std::is_arithmetic_v<T> nb::object to_python(const T& value) { return nb::cast(value); }
+nb::object to_python(const std::complex<double>& value) {
+  return nb::steal(PyComplex_FromDoubles(value.real(), value.imag()));
+}
+nb::object to_python(const std::string& value) { return nb::cast(value); }
+nb::object to_python(ct::Dtype value) { return nb::borrow(numpy_dtype(value)); }
+nb::object to_python(const ct::Device& value) { return nb::cast(value.name()); }
+nb::object to_python(const Array& value) { return nb::borrow(array_object(ct::Variable(value, false).node())); }
+nb::object to_python(const ct::Index& value) {
+  const auto end = [](const std::optional<std::int64_t>& at) { return at ? nb::cast(*at) : nb::none(); };
+  switch (value.kind()) {
+    case ct::Index::Kind::integer:
+      return nb::cast(value.integer());
+    case ct::Index::Kind::array:
+      return to_python(value.array());
+    case ct::Index::Kind::newaxis:
+      return nb::none();
+    case ct::Index::Kind::ellipsis:
+      return nb::borrow(Py_Ellipsis);
+    case ct::Index::Kind::slice:
+      break;
+  }
+  const ct::Slice& s = value.slice();
+  return checked(PySlice_New(end(s.start).ptr(), end(s.stop).ptr(), end(s.step).ptr()));
+}
+template <class T>
+nb::object to_python(const std::vector<T>& values) {
+  nb::list all;
+  for (const T& value : values) all.append(to_python(value));
+  return nb::tuple(all);
+}
+
+/// _native_attributes(): what one of the library's functions is made of besides its inputs, by name.
+PyObject* native_attributes(PyObject* o, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    nb::dict all;
+    for (const auto& [name, attribute] : ct::attributes_of(*self(o).f))
+      all[name.c_str()] = std::visit([](const auto& value) { return to_python(value); }, attribute);
+    return nb::object(all).release().ptr();
+  });
+}
+
 /// _native_backward(indexes, gradients): of one of the library's functions.
 PyObject* native_backward(PyObject* o, PyObject* arguments) {
   return guarded([&]() -> PyObject* {
@@ -494,6 +541,7 @@ PyMethodDef function_methods[] = {{"apply", apply, METH_O, nullptr},
                                   {"_output", get_output, METH_O, nullptr},
                                   {"_kept_output", kept_output, METH_O, nullptr},
                                   {"_native_label", native_label, METH_NOARGS, nullptr},
+                                  {"_native_attributes", native_attributes, METH_NOARGS, nullptr},
                                   {"_native_backward", native_backward, METH_VARARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
 

@@ -4,7 +4,9 @@
 
 #include "functions.h"
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "catenary/array/indexing.h"
 #include "catenary/autograd/operators.h"
@@ -24,7 +26,8 @@ struct CallObject {
   PyObject ob_base;
   const Row* row;
   PyObject* original;
-  unsigned no_none;  // a bit for each parameter that has a default, which is not None
+  unsigned no_none;  // a bit for each parameter that has a default, which is not None; once is_known
+  bool is_known;
 };
 
 CallObject& self(PyObject* o) { return *reinterpret_cast<CallObject*>(o); }
@@ -42,6 +45,15 @@ unsigned without_none(const Row& row, PyObject* original) {
     if (!value.is_none() && !value.is(empty)) bits |= 1u << i;
   }
   return bits;
+}
+
+/// The same, asked for when an argument is None for the first time: few programs give one.
+unsigned no_none(CallObject& call, std::span<PyObject* const> places) {
+  if (!call.is_known && std::find(places.begin(), places.end(), Py_None) != places.end()) {
+    call.no_none = without_none(*call.row, call.original);
+    call.is_known = true;
+  }
+  return call.no_none;
 }
 
 /// Puts arguments in the places of a row's parameters; false where they do not fit.
@@ -155,9 +167,10 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
     const Row& row = *self(o).row;
     PyObject* places[10] = {};
     if (!is_special() && placed(row, arguments, keywords, places)) {
+      const unsigned refusing = no_none(self(o), places);
       const ct::Variables ys = or_nothing([&] {
         ct::Variables result;
-        return row.call(places, self(o).no_none, result) ? result : ct::Variables();
+        return row.call(places, refusing, result) ? result : ct::Variables();
       });
       if (!ys.empty()) return given_as(row.gives, ys);
     }
@@ -196,9 +209,7 @@ PyObject* new_call(PyTypeObject* type, PyObject* arguments, PyObject*) {
     if (!PyArg_ParseTuple(arguments, "sO", &name, &original)) return nullptr;
     for (const Row& row : rows()) {
       if (std::strcmp(row.name, name) != 0) continue;
-      const unsigned no_none = without_none(row, original);
       PyObject* o = allocate(type);
-      self(o).no_none = no_none;
       self(o).row = &row;
       self(o).original = Py_NewRef(original);
       return o;

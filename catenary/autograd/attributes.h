@@ -1,0 +1,139 @@
+#pragma once
+// What a graph's operations are made of besides their inputs: axes, windows, masks.
+//
+//   class Sum : public FunctionNode {
+//    public:
+//     Sum(const AxisArg& axis, bool keepdims) : axis_(axis), keepdims_(keepdims) {}
+//     const char* name() const override { return "Sum"; }
+//     CT_ATTRIBUTES(axis_, keepdims_)
+//     …
+//   };
+//
+// A function that does not say so tells nothing of itself; whoever needs it then refuses that function. Functions of
+// autograd/elementwise.h that are made of nothing need not say it.
+
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "catenary/array/manipulation.h"
+#include "catenary/autograd/function_node.h"
+#include "catenary/core/fields.h"
+#include "catenary/core/window.h"
+
+namespace catenary {
+
+/// A value of one of these kinds; std::monostate is what was not given. Enumerators are their names.
+using Attribute =
+    std::variant<std::monostate, bool, std::int64_t, double, std::complex<double>, std::string, Dtype, Device,
+                 std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>, std::vector<Index>, Array>;
+
+/// Is shown what an operation is made of, one thing at a time.
+class CT_API AttributeVisitor {
+ public:
+  virtual void operator()(const std::string& name, const Attribute& value) = 0;
+
+ protected:
+  ~AttributeVisitor() = default;
+};
+
+/// What a function is made of besides its inputs, each thing with its name. Throws ValueError for a function that does
+/// not tell it.
+CT_API std::vector<std::pair<std::string, Attribute>> attributes_of(const FunctionNode& function);
+/// As Python writes it; of an array its dtype and shape only.
+CT_API std::string to_string(const Attribute& value);
+
+CT_FIELDS(Window, size, stride, pad, dilate)
+
+namespace detail {
+
+/// The name of an enumerator: "mean" of Reduce::mean.
+template <auto value>
+constexpr std::string_view enumerator() {
+  constexpr std::string_view text = __PRETTY_FUNCTION__;  // "… [with auto value = catenary::Reduce::mean; …]"
+  constexpr std::size_t begin = text.find("value = ") + 8;
+  constexpr std::string_view full = text.substr(begin, text.find_first_of(";]", begin) - begin);
+  return full.substr(full.rfind(':') + 1);
+}
+template <class E>
+std::string enumerator_of(E value) {
+  constexpr std::size_t most = 16;
+  return [&]<std::size_t... i>(std::index_sequence<i...>) {
+    std::string_view name;
+    (void)((value == static_cast<E>(i) && (name = enumerator<static_cast<E>(i)>(), true)) || ...);
+    return std::string(name);
+  }
+  (std::make_index_sequence<most>());
+}
+
+CT_API Attribute attribute(const std::string& value);
+CT_API Attribute attribute(const Dtype& value);
+CT_API Attribute attribute(const Device& value);
+CT_API Attribute attribute(const Dims& value);
+CT_API Attribute attribute(const AxisArg& value);
+CT_API Attribute attribute(const Scalar& value);
+CT_API Attribute attribute(const Sections& value);
+CT_API Attribute attribute(const PerSide<std::int64_t>& value);
+CT_API Attribute attribute(const PerSide<Scalar>& value);
+CT_API Attribute attribute(const std::vector<std::int64_t>& value);
+CT_API Attribute attribute(const std::vector<std::string>& value);
+CT_API Attribute attribute(const std::vector<Index>& value);
+/// An undefined array is what was not given.
+CT_API Attribute attribute(const Array& value);
+template <class T>
+requires std::is_arithmetic_v<T> Attribute attribute(const T& value) {
+  if constexpr (std::same_as<T, bool>)
+    return value;
+  else if constexpr (std::integral<T>)
+    return static_cast<std::int64_t>(value);
+  else
+    return static_cast<double>(value);
+}
+template <class E>
+requires std::is_enum_v<E> Attribute attribute(const E& value) { return enumerator_of(value); }
+template <class T>
+Attribute attribute(const std::optional<T>& value) {
+  return value ? attribute(*value) : Attribute();
+}
+/// Whether there is one.
+template <class Signature>
+Attribute attribute(const std::function<Signature>& value) {
+  return static_cast<bool>(value);
+}
+
+/// What has fields is told by these, field by field.
+template <class T>
+void tell(AttributeVisitor& visitor, const std::string& name, const T& value) {
+  const auto field = [&](const std::string& field_name, const auto& of) { tell(visitor, field_name, of); };
+  if constexpr (requires { visit_fields(value, field); })
+    visit_fields(value, field);
+  else if constexpr (!std::same_as<T, const char*>)  // that is what name() tells
+    visitor(name, attribute(value));
+}
+
+}  // namespace detail
+}  // namespace catenary
+
+/// Names what a function is made of: members, as its constructor takes them. Each is told by its name; a struct by its
+/// fields (CT_FIELDS).
+#define CT_ATTRIBUTES(...) CT_ATTRIBUTES_OF(std::remove_cvref_t<decltype(*this)> __VA_OPT__(, ) __VA_ARGS__)
+/// The same in a base of the function `Self`.
+#define CT_ATTRIBUTES_OF(Self, ...)                                                              \
+  bool visit_attributes([[maybe_unused]] ::catenary::AttributeVisitor& visitor) const override { \
+    static const std::vector<std::string> names = ::catenary::detail::split_names(#__VA_ARGS__); \
+    const auto tell_each = [&](const std::string& name, const auto& value) {                     \
+      ::catenary::detail::tell(visitor, name, value);                                            \
+    };                                                                                           \
+    ::catenary::detail::visit_each(tell_each, names __VA_OPT__(, ) __VA_ARGS__);                 \
+    return true;                                                                                 \
+  }                                                                                              \
+  ::catenary::Ref<::catenary::FunctionNode> again() const override {                             \
+    return ::catenary::Ref<::catenary::FunctionNode>(new Self(__VA_ARGS__));                     \
+  }
