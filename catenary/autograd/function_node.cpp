@@ -95,7 +95,6 @@ Variables FunctionNode::apply(std::span<const Variable> inputs) {
 }
 
 Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
-  const Ref<FunctionNode> alive(this);
   if (!inputs_.empty())
     fail<ValueError>("{}: a function can be applied only once; make a new one for each call", name());
   const Inputs x(nodes, count);

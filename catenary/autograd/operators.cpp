@@ -7,6 +7,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 
@@ -252,6 +253,7 @@ Variable add(const Variable& a, const Variable& b) { return apply(node<Add>(), a
 Variable add(const Variable& a, const Scalar& b) { return apply(node<AddConstant>(b), a); }
 Variable add(const Scalar& a, const Variable& b) { return add(b, a); }
 Variable add(const std::vector<Variable>& xs) {
+  CT_DEFINED(xs);
   if (xs.empty()) fail<ValueError>("add: there is nothing to add");
   Variable total = xs[0];
   for (std::size_t i = 1; i < xs.size(); ++i) total = add(total, xs[i]);
@@ -274,13 +276,21 @@ Variable power(const Scalar& a, const Variable& b) { return apply(node<PowConstV
 Variable negative(const Variable& x) { return apply(node<Neg>(), x); }
 Variable log(const Variable& x) { return apply(node<Log>(), x); }
 
-Variable cast(const Variable& x, Dtype dtype) { return x.dtype() == dtype ? x : apply(node<Cast>(dtype), x); }
+Variable cast(const Variable& x, Dtype dtype) {
+  CT_DEFINED(x);
+  return x.dtype() == dtype ? x : apply(node<Cast>(dtype), x);
+}
 Variable broadcast_to(const Variable& x, const Shape& shape) {
+  CT_DEFINED(x);
   return x.shape() == shape ? x : apply(node<BroadcastTo>(shape), x);
 }
-Variable sum_to(const Variable& x, const Shape& shape) { return x.shape() == shape ? x : apply(node<SumTo>(shape), x); }
+Variable sum_to(const Variable& x, const Shape& shape) {
+  CT_DEFINED(x);
+  return x.shape() == shape ? x : apply(node<SumTo>(shape), x);
+}
 Variable sum(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Sum>(axis, keepdims), x); }
 Variable reshape(const Variable& x, const Shape& shape) {
+  CT_DEFINED(x);
   return x.shape() == shape ? x : apply(node<Reshape>(shape), x);
 }
 Variable transpose(const Variable& x, const Axes& axes) { return apply(node<Transpose>(axes), x); }

@@ -106,7 +106,7 @@ void VariableNode::release_handle() {
 Variable::Variable(const Array& array, bool requires_grad) {
   if (!array.defined()) fail<ValueError>("Variable: the array is undefined");
   node_ = new VariableNode(array, requires_grad);
-  node_->add_handle();
+  node_->references_.store(VariableNode::kHandle, std::memory_order_relaxed);  // nobody else knows it
 }
 
 Variable::Variable(const Array& array, VariableOptions options) : Variable(array, options.requires_grad) {

@@ -4,6 +4,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/random.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
@@ -227,18 +228,22 @@ Variable log_softmax(const Variable& x, int axis) { return apply(node<LogSoftmax
 Variable clipped_relu(const Variable& x, double z) { return apply(node<ClippedReLU>(z), x); }
 Variable relu6(const Variable& x) { return clipped_relu(x, 6.0); }
 Variable leaky_relu(const Variable& x, double slope) {
+  CT_DEFINED(x);
   if (slope >= 0) return apply(node<LeakyReLU<keep::y>>(slope), x);
   return apply(node<LeakyReLU<keep::x>>(slope), x);
 }
 Variable elu(const Variable& x, double alpha) {
+  CT_DEFINED(x);
   if (alpha >= 0) return apply(node<ELU<keep::y>>(alpha), x);
   return apply(node<ELU<keep::x | keep::y>>(alpha), x);
 }
 Variable selu(const Variable& x, double alpha, double scale) { return elu(x, alpha) * scale; }
 Variable prelu(const Variable& x, const Variable& W) {
+  CT_DEFINED(x, W);
   return apply(node<PReLU>(), x, along_channels(x, W, "prelu: W"));
 }
 Variable rrelu(const Variable& x, double l, double u, const RReLUOptions& options) {
+  CT_DEFINED(x);
   if (!(0 <= l && l < u && u < 1)) fail<ValueError>("rrelu: l and u must be 0 <= l < u < 1, not {} and {}", l, u);
   Array r = options.r;
   if (!config.train) {
@@ -253,19 +258,23 @@ Variable rrelu(const Variable& x, double l, double u, const RReLUOptions& option
 Variable crelu(const Variable& x, int axis) { return apply(node<CReLU>(axis), x); }
 Variable softplus(const Variable& x, double beta) { return apply(node<Softplus>(beta), x); }
 Variable swish(const Variable& x, const Variable& beta) {
+  CT_DEFINED(x, beta);
   return apply(node<Swish>(), x, along_channels(x, beta, "swish: beta"));
 }
 Variable gelu(const Variable& x, GeluForm form) {
+  CT_DEFINED(x);
   return form == GeluForm::erf ? apply(node<GELU>(), x) : apply(node<TanhGELU>(), x);
 }
 Variable silu(const Variable& x) { return apply(node<SiLU>(), x); }
 Variable swiglu(const Variable& gate, const Variable& x) {
+  CT_DEFINED(gate, x);
   if (gate.shape() != x.shape())
     fail<ShapeError>("swiglu: gate and x must be of one shape, not {} and {}", gate.shape(), x.shape());
   return silu(gate) * x;
 }
 Variable hard_sigmoid(const Variable& x) { return apply(node<HardSigmoid>(), x); }
 Variable maxout(const Variable& x, std::int64_t pool_size, int axis) {
+  CT_DEFINED(x);
   if (pool_size < 1) fail<ValueError>("maxout: pool_size must be positive, not {}", pool_size);
   const int a = normalize_axis(axis, x.ndim(), "maxout");
   if (x.shape(a) % pool_size != 0)

@@ -2,6 +2,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/pad.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
@@ -99,6 +100,7 @@ Axes axes_of(const Variable& x) {
 }  // namespace
 
 Variable swapaxes(const Variable& x, int axis1, int axis2) {
+  CT_DEFINED(x);
   Axes axes = axes_of(x);
   const int i = normalize_axis(axis1, x.ndim(), "swapaxes"), j = normalize_axis(axis2, x.ndim(), "swapaxes");
   std::swap(axes[i], axes[j]);
@@ -106,6 +108,7 @@ Variable swapaxes(const Variable& x, int axis1, int axis2) {
 }
 
 Variable moveaxis(const Variable& x, const Axes& source, const Axes& destination) {
+  CT_DEFINED(x);
   if (source.size() != destination.size())
     fail<ShapeError>("moveaxis: source {} and destination {} must be of one length", source, destination);
   const Axes from = normalize_axes(source, x.ndim(), "moveaxis"),
@@ -126,6 +129,7 @@ Variable moveaxis(const Variable& x, const Axes& source, const Axes& destination
 }
 
 Variable rollaxis(const Variable& x, int axis, int start) {
+  CT_DEFINED(x);
   const int from = normalize_axis(axis, x.ndim(), "rollaxis");
   int to = start == x.ndim() ? start : normalize_axis(start, x.ndim(), "rollaxis");
   if (from < to) --to;
@@ -133,12 +137,14 @@ Variable rollaxis(const Variable& x, int axis, int start) {
 }
 
 Variable expand_dims(const Variable& x, int axis) {
+  CT_DEFINED(x);
   Shape shape = x.shape();
   shape.insert(normalize_axis(axis, x.ndim() + 1, "expand_dims"), 1);
   return reshape(x, shape);
 }
 
 Variable squeeze(const Variable& x, const AxisArg& axis) {
+  CT_DEFINED(x);
   std::vector<bool> dropped(static_cast<std::size_t>(x.ndim()));
   for (const std::int64_t i : axis.normalized(x.ndim(), "squeeze")) {
     if (x.shape(static_cast<int>(i)) == 1) {
@@ -153,19 +159,28 @@ Variable squeeze(const Variable& x, const AxisArg& axis) {
   return reshape(x, shape);
 }
 
-Variable flatten(const Variable& x) { return reshape(x, {x.size()}); }
+Variable flatten(const Variable& x) {
+  CT_DEFINED(x);
+  return reshape(x, {x.size()});
+}
 
-Variable flip(const Variable& x, int axis) { return apply(node<Flip>(normalize_axis(axis, x.ndim(), "flip")), x); }
+Variable flip(const Variable& x, int axis) {
+  CT_DEFINED(x);
+  return apply(node<Flip>(normalize_axis(axis, x.ndim(), "flip")), x);
+}
 Variable fliplr(const Variable& x) {
+  CT_DEFINED(x);
   if (x.ndim() < 2) fail<ShapeError>("fliplr: x must have two axes at least, not {}", x.shape());
   return flip(x, 1);
 }
 Variable flipud(const Variable& x) {
+  CT_DEFINED(x);
   if (x.ndim() < 1) fail<ShapeError>("flipud: x must have an axis at least");
   return flip(x, 0);
 }
 
 Variables broadcast(const std::vector<Variable>& xs) {
+  CT_DEFINED(xs);
   std::vector<Shape> shapes;
   for (const Variable& x : xs) shapes.push_back(x.shape());
   const Shape shape = broadcast_shapes(shapes);
@@ -175,6 +190,7 @@ Variables broadcast(const std::vector<Variable>& xs) {
 }
 
 Variable as_strided(const Variable& x, const Shape& shape, const Strides& strides, std::int64_t offset) {
+  CT_DEFINED(x);
   if (shape.size() != strides.size())
     fail<ShapeError>("as_strided: shape {} and strides {} must be of one length", shape, strides);
   std::int64_t first = offset, last = offset;
@@ -186,6 +202,7 @@ Variable as_strided(const Variable& x, const Shape& shape, const Strides& stride
 }
 
 Variable depth2space(const Variable& x, int r) {
+  CT_DEFINED(x);
   if (r < 1 || x.ndim() != 4 || x.shape(1) % (std::int64_t{r} * r) != 0)
     fail<ShapeError>("depth2space: x must be (n, channels, h, w) with channels a multiple of r² ({}²), not {}", r,
                      x.shape());
@@ -194,6 +211,7 @@ Variable depth2space(const Variable& x, int r) {
 }
 
 Variable space2depth(const Variable& x, int r) {
+  CT_DEFINED(x);
   if (r < 1 || x.ndim() != 4 || x.shape(2) % r != 0 || x.shape(3) % r != 0)
     fail<ShapeError>("space2depth: x must be (n, channels, h, w) with h and w multiples of r ({}), not {}", r,
                      x.shape());
@@ -202,12 +220,14 @@ Variable space2depth(const Variable& x, int r) {
 }
 
 Variable tile(const Variable& x, const Shape& repetitions) {
+  CT_DEFINED(x);
   for (const std::int64_t r : repetitions)
     if (r < 0) fail<ValueError>("tile: repetitions must not be negative, as in {}", repetitions);
   return apply(node<Tile>(repetitions), x);
 }
 
 Variable repeat(const Variable& x, const Shape& repeats, std::optional<int> axis) {
+  CT_DEFINED(x);
   if (!axis) return repeat(flatten(x), repeats, 0);
   const int along = normalize_axis(*axis, x.ndim(), "repeat");
   for (const std::int64_t r : repeats)
@@ -224,6 +244,7 @@ Variable repeat(const Variable& x, const Shape& repeats, std::optional<int> axis
 }
 
 Variable pad(const Variable& x, const PerSide<std::int64_t>& width, const PadOptions& options) {
+  CT_DEFINED(x);
   if (options.mode == PadMode::constant) return apply(node<Pad>(width, options), x);
   if (!catenary::detail::pad_repeats(options.mode) || options.odd)
     fail<ValueError>("pad: there is no gradient of a mode that computes new values");

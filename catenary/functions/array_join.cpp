@@ -4,6 +4,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/sorting.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -306,45 +307,64 @@ std::vector<Variable> with_axes(const std::vector<Variable>& xs, int ndim) {
 }  // namespace
 
 Variable concat(const std::vector<Variable>& xs, int axis) {
+  CT_DEFINED(xs);
   check_any(xs, "concat");
   return node<Concat>(axis)->apply(xs)[0];
 }
 Variable stack(const std::vector<Variable>& xs, int axis) {
+  CT_DEFINED(xs);
   check_any(xs, "stack");
   return node<Stack>(axis)->apply(xs)[0];
 }
 Variable hstack(const std::vector<Variable>& xs) {
+  CT_DEFINED(xs);
   check_any(xs, "hstack");
   const std::vector<Variable> rows = with_axes(xs, 1);
   return concat(rows, rows[0].ndim() == 1 ? 0 : 1);
 }
-Variable vstack(const std::vector<Variable>& xs) { return concat(with_axes(xs, 2), 0); }
-Variable dstack(const std::vector<Variable>& xs) { return concat(with_axes(xs, 3), 2); }
+Variable vstack(const std::vector<Variable>& xs) {
+  CT_DEFINED(xs);
+  return concat(with_axes(xs, 2), 0);
+}
+Variable dstack(const std::vector<Variable>& xs) {
+  CT_DEFINED(xs);
+  return concat(with_axes(xs, 3), 2);
+}
 Variables split_axis(const Variable& x, const Sections& sections, int axis) {
+  CT_DEFINED(x);
   return apply_all(node<SplitAxis>(sections, axis), x);
 }
-Variables separate(const Variable& x, int axis) { return apply_all(node<Separate>(axis), x); }
+Variables separate(const Variable& x, int axis) {
+  CT_DEFINED(x);
+  return apply_all(node<Separate>(axis), x);
+}
 
 Variable pad_sequence(const std::vector<Variable>& xs, std::optional<std::int64_t> length, double padding) {
+  CT_DEFINED(xs);
   check_any(xs, "pad_sequence");
   return node<PadSequence>(length, padding)->apply(xs)[0];
 }
 Variables transpose_sequence(const std::vector<Variable>& xs) {
+  CT_DEFINED(xs);
   if (xs.empty()) return {};
   return node<TransposeSequence>()->apply(xs);
 }
 
 Variable where(const Variable& condition, const Variable& x, const Variable& y) {
+  CT_DEFINED(condition, x, y);
   return apply(node<Where>(condition.array()), x, y);
 }
 Variable where(const Variable& condition, const Variable& x, const Scalar& y) {
+  CT_DEFINED(condition, x);
   return apply(node<WhereNumber>(condition.array(), y, true), x);
 }
 Variable where(const Variable& condition, const Scalar& x, const Variable& y) {
+  CT_DEFINED(condition, y);
   return apply(node<WhereNumber>(condition.array(), x, false), y);
 }
 
 Variable select_item(const Variable& x, const Variable& t) {
+  CT_DEFINED(x, t);
   if (x.ndim() != 2 || t.shape() != Shape{x.shape(0)})
     fail<ShapeError>("select_item: x must be (n, classes) and t (n,), not {} and {}", x.shape(), t.shape());
   return detail::Labels{"select_item", "t", t.array(), x.shape(1)}.pick([&](const Array& classes) {
@@ -353,6 +373,7 @@ Variable select_item(const Variable& x, const Variable& t) {
 }
 
 Variable permutate(const Variable& x, const Variable& indices, int axis, bool inv) {
+  CT_DEFINED(x, indices);
   const int along = normalize_axis(axis, x.ndim(), "permutate");
   if (indices.shape() != Shape{x.shape(along)})
     fail<ShapeError>("permutate: indices must be ({},) for axis {} of {}, not {}", x.shape(along), along, x.shape(),

@@ -13,6 +13,7 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/autograd/attributes.h"
 #include "catenary/autograd/backward.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/config.h"
@@ -245,6 +246,7 @@ std::vector<double> rotary_rates(std::int64_t dims, double base, const RotarySca
 }
 
 Variable rotary_embedding(const Variable& x, const Array& positions, const RotaryOptions& options) {
+  CT_DEFINED(x);
   constexpr const char* what = "rotary_embedding";
   if (x.ndim() < 2) fail<ShapeError>("{}: x must be (…, L, E), not {}", what, x.shape());
   if (!is_floating(x.dtype())) fail<DtypeError>("{}: x must be floating, not {}", what, x.dtype());
@@ -266,6 +268,7 @@ Variable rotary_embedding(const Variable& x, const Array& positions, const Rotar
 
 Variable scaled_dot_product_attention(const Variable& q, const Variable& k, const Variable& v,
                                       const AttentionOptions& options) {
+  CT_DEFINED(q, k, v);
   check(q, k, v, options);
   const int n = q.ndim();
   // as [batch, heads, rows, columns]

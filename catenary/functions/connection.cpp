@@ -1,6 +1,7 @@
 #include "catenary/functions/connection.h"
 
 #include "catenary/array/linalg.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"
@@ -73,8 +74,12 @@ Variable linear_of(const Variable& x, const Variable& W, int given, const B&... 
 
 }  // namespace
 
-Variable linear(const Variable& x, const Variable& W, int n_batch_axes) { return linear_of(x, W, n_batch_axes); }
+Variable linear(const Variable& x, const Variable& W, int n_batch_axes) {
+  CT_DEFINED(x, W);
+  return linear_of(x, W, n_batch_axes);
+}
 Variable linear(const Variable& x, const Variable& W, const Variable& b, int n_batch_axes) {
+  CT_DEFINED(x, W, b);
   return linear_of(x, W, n_batch_axes, b);
 }
 

@@ -1,6 +1,7 @@
 #include "catenary/functions/convolution.h"
 
 #include "catenary/array/convolution.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/device/backend.h"
@@ -215,9 +216,11 @@ ConvolutionOptions depthwise_options(const Variable& W, const DepthwiseConvoluti
 
 #define CT_OVER_AXES(kind, Options, suffix, axes)                                                             \
   Variable kind##_##suffix(const Variable& x, const Variable& W, const Options& options) {                    \
+    CT_DEFINED(x, W);                                                                                         \
     return kind(#kind "_" #suffix, axes, x, W, options);                                                      \
   }                                                                                                           \
   Variable kind##_##suffix(const Variable& x, const Variable& W, const Variable& b, const Options& options) { \
+    CT_DEFINED(x, W, b);                                                                                      \
     return kind(#kind "_" #suffix, axes, x, W, options, b);                                                   \
   }
 CT_OVER_AXES(convolution, ConvolutionOptions, 1d, 1)
@@ -239,25 +242,31 @@ Array detail::convolution_in_float32(const Variable& x, const Variable& W, const
 }
 
 Variable dilated_convolution_2d(const Variable& x, const Variable& W, const ConvolutionOptions& options) {
+  CT_DEFINED(x, W);
   return convolution("dilated_convolution_2d", 2, x, W, options);
 }
 Variable dilated_convolution_2d(const Variable& x, const Variable& W, const Variable& b,
                                 const ConvolutionOptions& options) {
+  CT_DEFINED(x, W, b);
   return convolution("dilated_convolution_2d", 2, x, W, options, b);
 }
 
 Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const DepthwiseConvolutionOptions& options) {
+  CT_DEFINED(x, W);
   return convolution("depthwise_convolution_2d", 2, x, depthwise_filters(W), depthwise_options(W, options));
 }
 Variable depthwise_convolution_2d(const Variable& x, const Variable& W, const Variable& b,
                                   const DepthwiseConvolutionOptions& options) {
+  CT_DEFINED(x, W, b);
   return convolution("depthwise_convolution_2d", 2, x, depthwise_filters(W), depthwise_options(W, options), b);
 }
 
 Variable local_convolution_2d(const Variable& x, const Variable& W, const PerAxis& stride) {
+  CT_DEFINED(x, W);
   return local_convolution(x, W, stride);
 }
 Variable local_convolution_2d(const Variable& x, const Variable& W, const Variable& b, const PerAxis& stride) {
+  CT_DEFINED(x, W, b);
   const Variable y = local_convolution(x, W, stride);
   if (b.shape() != Shape{y.shape(1), y.shape(2), y.shape(3)})
     fail<ShapeError>("local_convolution_2d: b must be {} to fit W {}, not {}",

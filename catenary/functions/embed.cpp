@@ -2,6 +2,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/connection.h"
@@ -31,13 +32,18 @@ Variable product(const Variable& e1, const Variable& e2, const Variable& W) {
 
 }  // namespace
 
-Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W) { return product(e1, e2, W); }
+Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W) {
+  CT_DEFINED(e1, e2, W);
+  return product(e1, e2, W);
+}
 Variable bilinear(const Variable& e1, const Variable& e2, const Variable& W, const Variable& V1, const Variable& V2,
                   const Variable& b) {
+  CT_DEFINED(e1, e2, W, V1, V2, b);
   return product(e1, e2, W) + matmul(as_rows(e1), V1) + matmul(as_rows(e2), V2) + b;
 }
 
 Variable embed_id(const Variable& x, const Variable& W, std::optional<std::int64_t> ignore_label) {
+  CT_DEFINED(x, W);
   if (W.ndim() != 2) fail<ShapeError>("embed_id: W must be (ids, size), not {}", W.shape());
   const detail::Labels ids{"embed_id", "x", x.array(), W.shape(0), ignore_label};
   const Variable rows = ids.pick([&](const Array& at) { return get_item(W, {at}); });

@@ -3,6 +3,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/sorting.h"
 #include "catenary/autograd/attributes.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
@@ -67,6 +68,7 @@ Predictions predictions_of(const Array& y, const Array& t, std::optional<std::in
 }  // namespace
 
 Variable binary_accuracy(const Variable& y, const Variable& t) {
+  CT_DEFINED(y, t);
   if (!is_floating(y.dtype())) fail<DtypeError>("binary_accuracy: y must be floating, not {}", y.dtype());
   detail::check_integers("binary_accuracy", "t", t.array());
   if (y.shape() != t.shape())
@@ -99,16 +101,19 @@ ClassificationSummary classification_summary(const Variable& y, const Variable& 
 
 std::pair<Variable, Variable> precision(const Variable& y, const Variable& t, std::optional<std::int64_t> label_num,
                                         std::int64_t ignore_label) {
+  CT_DEFINED(y, t);
   const ClassificationSummary all = classification_summary(y, t, label_num, 1.0, ignore_label);
   return {all.precision, all.support};
 }
 std::pair<Variable, Variable> recall(const Variable& y, const Variable& t, std::optional<std::int64_t> label_num,
                                      std::int64_t ignore_label) {
+  CT_DEFINED(y, t);
   const ClassificationSummary all = classification_summary(y, t, label_num, 1.0, ignore_label);
   return {all.recall, all.support};
 }
 std::pair<Variable, Variable> fbeta_score(const Variable& y, const Variable& t, std::optional<std::int64_t> label_num,
                                           double beta, std::int64_t ignore_label) {
+  CT_DEFINED(y, t);
   const ClassificationSummary all = classification_summary(y, t, label_num, beta, ignore_label);
   return {all.fbeta, all.support};
 }
@@ -118,6 +123,7 @@ std::pair<Variable, Variable> f1_score(const Variable& y, const Variable& t, std
 }
 
 Variable r2_score(const Variable& pred, const Variable& truth, Multioutput multioutput) {
+  CT_DEFINED(pred, truth);
   if (!is_floating(pred.dtype()) || !is_floating(truth.dtype()))
     fail<DtypeError>("r2_score: both must be floating, not {} and {}", pred.dtype(), truth.dtype());
   if (pred.shape() != truth.shape() || pred.ndim() == 0)

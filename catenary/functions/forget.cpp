@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "catenary/array/random.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/autograd/state_variable.h"
@@ -215,6 +216,7 @@ class Forget : public FunctionNode {
 }  // namespace
 
 Variables forget(Function f, const std::vector<Variable>& xs) {
+  CT_DEFINED(xs);
   const auto call = std::make_shared<Call>(std::move(f));
   call->arguments = xs.size();
   std::vector<Variable> inputs = xs;

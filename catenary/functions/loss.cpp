@@ -7,6 +7,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/reduction.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -114,6 +115,7 @@ Variable soft_cross_entropy(const Variable& x, const Array& t, const SoftmaxCros
 }  // namespace
 
 Variable softmax_cross_entropy(const Variable& x, const Variable& t, const SoftmaxCrossEntropyOptions& options) {
+  CT_DEFINED(x, t);
   if (x.shape() == t.shape() && is_floating(t.dtype())) return soft_cross_entropy(x, t.array(), options);
   return apply(node<SoftmaxCrossEntropy>(options), x, t);
 }

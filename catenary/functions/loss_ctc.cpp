@@ -6,6 +6,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/run_text.h"
 #include "catenary/autograd/attributes.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
@@ -112,6 +113,7 @@ Array lengths_of(const char* name, const Variable& given, std::int64_t n, std::i
 
 Variable connectionist_temporal_classification(const std::vector<Variable>& x, const Variable& t,
                                                std::int64_t blank_symbol, const CtcOptions& options) {
+  CT_DEFINED(x, t);
   detail::check_reduce(options.reduce, Reduce::mean, Reduce::no, kFunction);
   if (x.empty()) fail<ValueError>("{}: there is no time", kFunction);
   const Shape scores = x[0].shape();

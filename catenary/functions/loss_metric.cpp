@@ -4,6 +4,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
@@ -86,6 +87,7 @@ Variable reduce_covariance(const Variable& covariance, Reduce reduce) {
 }  // namespace
 
 Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normalize, Reduce reduce) {
+  CT_DEFINED(x, t);
   if (const auto narrow =
           detail::in_float32([&](const Variable& a) { return sigmoid_cross_entropy(a, t, normalize, reduce); }, x))
     return *narrow;
@@ -94,6 +96,7 @@ Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, bool normal
 }
 
 Variable hinge(const Variable& x, const Variable& t, HingeNorm norm, Reduce reduce) {
+  CT_DEFINED(x, t);
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return hinge(a, t, norm, reduce); }, x))
     return *narrow;
   check_reduce(reduce, Reduce::mean, Reduce::no, "hinge");
@@ -110,6 +113,7 @@ Variable hinge(const Variable& x, const Variable& t, HingeNorm norm, Reduce redu
 }
 
 Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, double margin, Reduce reduce) {
+  CT_DEFINED(x0, x1, y);
   if (const auto narrow = detail::in_float32(
           [&](const Variable& a, const Variable& b) { return contrastive(a, b, y, margin, reduce); }, x0, x1))
     return *narrow;
@@ -127,6 +131,7 @@ Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, 
 
 Variable triplet(const Variable& anchor, const Variable& positive, const Variable& negative, double margin,
                  Reduce reduce) {
+  CT_DEFINED(anchor, positive, negative);
   if (const auto narrow = detail::in_float32(
           [&](const Variable& a, const Variable& b, const Variable& c) { return triplet(a, b, c, margin, reduce); },
           anchor, positive, negative))
@@ -141,6 +146,7 @@ Variable triplet(const Variable& anchor, const Variable& positive, const Variabl
 }
 
 Variable cross_covariance(const Variable& y, const Variable& z, Reduce reduce) {
+  CT_DEFINED(y, z);
   if (const auto narrow = detail::in_float32(
           [&](const Variable& a, const Variable& b) { return cross_covariance(a, b, reduce); }, y, z))
     return *narrow;
@@ -153,6 +159,7 @@ Variable cross_covariance(const Variable& y, const Variable& z, Reduce reduce) {
 }
 
 Variable decov(const Variable& h, Reduce reduce) {
+  CT_DEFINED(h);
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return decov(a, reduce); }, h)) return *narrow;
   check_reduce(reduce, Reduce::half_squared_sum, Reduce::no, "decov");
   check_rows(h, "decov");
@@ -164,6 +171,7 @@ std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variab
                                                                     double delta_v, double delta_d,
                                                                     int max_embedding_dim,
                                                                     const ClusteringLossOptions& options) {
+  CT_DEFINED(embeddings, labels);
   constexpr const char* kWhat = "discriminative_margin_based_clustering_loss";
   if (const Dtype given = embeddings.dtype(); is_16bit_float(given)) {
     auto losses = discriminative_margin_based_clustering_loss(cast(embeddings, Dtype::float32), labels, delta_v,

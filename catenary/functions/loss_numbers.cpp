@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
@@ -126,12 +127,14 @@ struct BernoulliNLL : Binary<BernoulliNLL, keep::x0 | keep::x1> {
 }  // namespace
 
 Variable mean_squared_error(const Variable& x0, const Variable& x1) {
+  CT_DEFINED(x0, x1);
   if (const auto narrow =
           detail::in_float32([&](const Variable& a, const Variable& b) { return mean_squared_error(a, b); }, x0, x1))
     return *narrow;
   return apply(node<MeanError<Squared>>(), x0, x1);
 }
 Variable mean_absolute_error(const Variable& x0, const Variable& x1) {
+  CT_DEFINED(x0, x1);
   if (const auto narrow =
           detail::in_float32([&](const Variable& a, const Variable& b) { return mean_absolute_error(a, b); }, x0, x1))
     return *narrow;
@@ -141,6 +144,7 @@ Variable squared_error(const Variable& x0, const Variable& x1) { return apply(no
 Variable absolute_error(const Variable& x0, const Variable& x1) { return apply(node<Error<Absolute>>(), x0, x1); }
 
 Variable huber_loss(const Variable& x, const Variable& t, double delta, Reduce reduce) {
+  CT_DEFINED(x, t);
   if (const auto narrow = detail::in_float32(
           [&](const Variable& a, const Variable& b) { return huber_loss(a, b, delta, reduce); }, x, t))
     return *narrow;
@@ -150,6 +154,7 @@ Variable huber_loss(const Variable& x, const Variable& t, double delta, Reduce r
 }
 
 Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, Reduce reduce) {
+  CT_DEFINED(mean, ln_var);
   if (const auto narrow = detail::in_float32(
           [&](const Variable& a, const Variable& b) { return gaussian_kl_divergence(a, b, reduce); }, mean, ln_var))
     return *narrow;
@@ -158,6 +163,7 @@ Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, Re
 }
 
 Variable bernoulli_nll(const Variable& x, const Variable& y, Reduce reduce) {
+  CT_DEFINED(x, y);
   if (const auto narrow =
           detail::in_float32([&](const Variable& a, const Variable& b) { return bernoulli_nll(a, b, reduce); }, x, y))
     return *narrow;
@@ -165,6 +171,7 @@ Variable bernoulli_nll(const Variable& x, const Variable& y, Reduce reduce) {
 }
 
 Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& ln_var, Reduce reduce) {
+  CT_DEFINED(x, mean, ln_var);
   if (const auto narrow = detail::in_float32(
           [&](const Variable& a, const Variable& b, const Variable& c) { return gaussian_nll(a, b, c, reduce); }, x,
           mean, ln_var))

@@ -2,6 +2,7 @@
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
@@ -73,6 +74,7 @@ Variable transitions(const Variable& alpha, const Variable& cost) { return expan
 
 Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W, const Sampler& sampler,
                            std::int64_t sample_size, Reduce reduce, Array* return_samples) {
+  CT_DEFINED(x, t, W);
   detail::check_reduce(reduce, Reduce::sum, Reduce::no, "negative_sampling");
   check_words(x, t, W, "negative_sampling");
   const Shape shape = {x.shape(0), sample_size + 1};
@@ -98,6 +100,7 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
 }
 
 Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples, Reduce reduce) {
+  CT_DEFINED(x, t, W, samples);
   detail::check_reduce(reduce, Reduce::mean, Reduce::no, "black_out");
   check_words(x, t, W, "black_out");
   if (samples.ndim() != 2 || samples.shape(0) != x.shape(0))
@@ -116,6 +119,7 @@ Variable black_out(const Variable& x, const Variable& t, const Variable& W, cons
 }
 
 Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std::vector<Variable>& ys, Reduce reduce) {
+  CT_DEFINED(cost, xs, ys);
   detail::check_reduce(reduce, Reduce::mean, Reduce::no, "crf1d");
   if (const Dtype given = cost.dtype(); is_16bit_float(given)) {
     std::vector<Variable> wide;
@@ -146,6 +150,7 @@ Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std:
 }
 
 std::pair<Variable, std::vector<Array>> argmax_crf1d(const Variable& cost, const std::vector<Variable>& xs) {
+  CT_DEFINED(cost, xs);
   if (const Dtype given = cost.dtype(); is_16bit_float(given)) {
     std::vector<Variable> wide;
     for (const Variable& x : xs) wide.push_back(cast(x, Dtype::float32));

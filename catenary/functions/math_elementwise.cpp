@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"
@@ -178,12 +179,25 @@ Variable sinh(const Variable& x) { return apply(node<Sinh>(), x); }
 Variable cosh(const Variable& x) { return apply(node<Cosh>(), x); }
 Variable arctanh(const Variable& x) { return apply(node<Arctanh>(), x); }
 
-Variable sign(const Variable& x) { return catenary::sign(x.array()); }
-Variable ceil(const Variable& x) { return catenary::ceil(x.array()); }
-Variable floor(const Variable& x) { return catenary::floor(x.array()); }
-Variable fix(const Variable& x) { return catenary::trunc(x.array()); }
+Variable sign(const Variable& x) {
+  CT_DEFINED(x);
+  return catenary::sign(x.array());
+}
+Variable ceil(const Variable& x) {
+  CT_DEFINED(x);
+  return catenary::ceil(x.array());
+}
+Variable floor(const Variable& x) {
+  CT_DEFINED(x);
+  return catenary::floor(x.array());
+}
+Variable fix(const Variable& x) {
+  CT_DEFINED(x);
+  return catenary::trunc(x.array());
+}
 
 Variable clip(const Variable& x, std::optional<double> x_min, std::optional<double> x_max) {
+  CT_DEFINED(x);
   if (!x_min && !x_max) fail<ValueError>("clip: x_min or x_max must be given");
   if (x_min && x_max && !(*x_min < *x_max))
     fail<ValueError>("clip: x_min {} must be less than x_max {}", *x_min, *x_max);
@@ -196,7 +210,13 @@ Variable linear_interpolate(const Variable& p, const Variable& x, const Variable
   return apply(node<LinearInterpolate>(), p, x, y);
 }
 
-Variable bias(const Variable& x, const Variable& y, int axis) { return x + aligned(x, y, axis, "bias"); }
-Variable scale(const Variable& x, const Variable& y, int axis) { return x * aligned(x, y, axis, "scale"); }
+Variable bias(const Variable& x, const Variable& y, int axis) {
+  CT_DEFINED(x, y);
+  return x + aligned(x, y, axis, "bias");
+}
+Variable scale(const Variable& x, const Variable& y, int axis) {
+  CT_DEFINED(x, y);
+  return x * aligned(x, y, axis, "scale");
+}
 
 }  // namespace catenary::functions

@@ -6,6 +6,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/linalg.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"
@@ -157,6 +158,7 @@ struct Cholesky : Unary<Cholesky, keep::y> {
 }  // namespace
 
 Variable batch_matmul(const Variable& a, const Variable& b, bool transa, bool transb) {
+  CT_DEFINED(a, b);
   const Variable x = as_matrices(a), y = as_matrices(b);
   if (x.shape(0) != y.shape(0))
     fail<ShapeError>("batch_matmul: the batches differ in length: {} and {}", a.shape(), b.shape());
@@ -164,6 +166,7 @@ Variable batch_matmul(const Variable& a, const Variable& b, bool transa, bool tr
 }
 
 Variable tensordot(const Variable& a, const Variable& b, int axes) {
+  CT_DEFINED(a, b);
   if (axes < 0 || axes > a.ndim() || axes > b.ndim())
     fail<ShapeError>("tensordot: {} axes do not fit {} and {}", axes, a.shape(), b.shape());
   Axes last, first;
@@ -174,6 +177,7 @@ Variable tensordot(const Variable& a, const Variable& b, int axes) {
   return tensordot(a, b, last, first);
 }
 Variable tensordot(const Variable& a, const Variable& b, const Axes& a_axes, const Axes& b_axes) {
+  CT_DEFINED(a, b);
   const Axes summed_a = normalize_axes(a_axes, a.ndim(), "tensordot"),
              summed_b = normalize_axes(b_axes, b.ndim(), "tensordot");
   bool fits = summed_a.size() == summed_b.size();
@@ -209,6 +213,7 @@ Variable tensordot(const Variable& a, const Variable& b, const Axes& a_axes, con
 }
 
 Variable einsum(std::string_view subscripts, const std::vector<Variable>& operands) {
+  CT_DEFINED(operands);
   // "..." becomes '@', which stands for a group of axes
   std::string text;
   for (std::size_t i = 0; i < subscripts.size(); ++i) {
@@ -290,22 +295,27 @@ Variable einsum(std::string_view subscripts, const std::vector<Variable>& operan
 }
 
 Variable inv(const Variable& a) {
+  CT_DEFINED(a);
   check_square(a, 2, "inv");
   return inverse(a);
 }
 Variable batch_inv(const Variable& a) {
+  CT_DEFINED(a);
   check_square(a, 3, "batch_inv");
   return inverse(a);
 }
 Variable det(const Variable& a) {
+  CT_DEFINED(a);
   check_square(a, 2, "det");
   return apply(node<Det>(), a);
 }
 Variable batch_det(const Variable& a) {
+  CT_DEFINED(a);
   check_square(a, 3, "batch_det");
   return apply(node<Det>(), a);
 }
 Variable cholesky(const Variable& a) {
+  CT_DEFINED(a);
   check_square(a, 2, "cholesky");
   return apply(node<Cholesky>(), a);
 }

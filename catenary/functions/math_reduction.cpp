@@ -6,6 +6,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/in_float32.h"
@@ -231,6 +232,7 @@ Variable argmax(const Variable& x, const std::optional<int>& axis) { return appl
 Variable argmin(const Variable& x, const std::optional<int>& axis) { return apply(node<IndexOfMin>(axis), x); }
 Variable mean(const Variable& x, const AxisArg& axis, bool keepdims) { return apply(node<Mean>(axis, keepdims), x); }
 Variable average(const Variable& x, const AxisArg& axis, const Variable& weights, bool keepdims) {
+  CT_DEFINED(x);
   if (!weights.defined()) return mean(x, axis, keepdims);
   if (const auto narrow = detail::in_float32(
           [&](const Variable& a, const Variable& w) { return average(a, axis, w, keepdims); }, x, weights))
@@ -250,24 +252,29 @@ Variable average(const Variable& x, const AxisArg& axis, const Variable& weights
   return sum(x * reshape(weights, shape), axis, keepdims) / sum(weights);
 }
 Variable prod(const Variable& x, const AxisArg& axis, bool keepdims) {
+  CT_DEFINED(x);
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return prod(a, axis, keepdims); }, x))
     return *narrow;
   return apply(node<Prod>(axis, keepdims), x);
 }
 Variable logsumexp(const Variable& x, const AxisArg& axis) {
+  CT_DEFINED(x);
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return logsumexp(a, axis); }, x)) return *narrow;
   return apply(node<LogSumExp>(axis), x);
 }
 Variable cumsum(const Variable& x, const std::optional<int>& axis) {
+  CT_DEFINED(x);
   if (!axis) return cumsum(reshape(x, {x.size()}), 0);
   return apply(node<CumSum>(normalize_axis(*axis, x.ndim(), "cumsum")), x);
 }
 Variable cumprod(const Variable& x, const std::optional<int>& axis) {
+  CT_DEFINED(x);
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return cumprod(a, axis); }, x)) return *narrow;
   if (!axis) return cumprod(reshape(x, {x.size()}), 0);
   return apply(node<CumProd>(normalize_axis(*axis, x.ndim(), "cumprod")), x);
 }
 Variable batch_l2_norm_squared(const Variable& x) {
+  CT_DEFINED(x);
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return batch_l2_norm_squared(a); }, x))
     return *narrow;
   if (x.ndim() == 0) fail<ShapeError>("batch_l2_norm_squared: x must have a batch axis");

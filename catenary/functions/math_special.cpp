@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/functions/math_basic.h"
 
@@ -107,8 +108,12 @@ Variable ndtri(const Variable& x) { return apply(node<Ndtri>(), x); }
 Variable log_ndtr(const Variable& x) { return apply(node<LogNdtr>(), x); }
 Variable lgamma(const Variable& x) { return apply(node<LGamma>(), x); }
 Variable digamma(const Variable& x) { return apply(node<DiGamma>(), x); }
-Variable polygamma(const Variable& n, const Variable& x) { return apply(node<PolyGamma>(n.array()), x); }
+Variable polygamma(const Variable& n, const Variable& x) {
+  CT_DEFINED(n, x);
+  return apply(node<PolyGamma>(n.array()), x);
+}
 Variable polygamma(std::int64_t n, const Variable& x) {
+  CT_DEFINED(x);
   const Array order = Array::empty({}, Dtype::int64, x.device());
   order.fill(n);
   return polygamma(order, x);

@@ -4,6 +4,7 @@
 
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/random.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -35,6 +36,7 @@ struct Dropout : Unary<Dropout, keep::nothing> {
 }  // namespace
 
 Variable dropout(const Variable& x, double ratio, const DropoutOptions& options) {
+  CT_DEFINED(x);
   if (!(ratio >= 0 && ratio < 1)) fail<ValueError>("dropout: ratio must be in [0, 1), not {}", ratio);
   if (!config.train) {
     if (options.return_mask) *options.return_mask = Array();
@@ -52,6 +54,7 @@ Variable dropout(const Variable& x, double ratio, const DropoutOptions& options)
 }
 
 Variable gaussian(const Variable& mean, const Variable& ln_var, const GaussianOptions& options) {
+  CT_DEFINED(mean, ln_var);
   if (mean.shape() != ln_var.shape())
     fail<ShapeError>("gaussian: mean and ln_var must be of one shape, not {} and {}", mean.shape(), ln_var.shape());
   if (mean.dtype() != ln_var.dtype() || !is_floating(mean.dtype()))
@@ -67,12 +70,14 @@ Variable gaussian(const Variable& mean, const Variable& ln_var, const GaussianOp
 }
 
 Variable gumbel_softmax(const Variable& log_pi, double tau, int axis) {
+  CT_DEFINED(log_pi);
   if (!is_floating(log_pi.dtype())) fail<DtypeError>("gumbel_softmax: log_pi must be floating, not {}", log_pi.dtype());
   const Array noise = random::gumbel(0.0, 1.0, log_pi.shape(), {.dtype = log_pi.dtype(), .device = log_pi.device()});
   return softmax((log_pi + noise) / tau, axis);
 }
 
 Variable zoneout(const Variable& h, const Variable& x, double ratio) {
+  CT_DEFINED(h, x);
   if (!(ratio >= 0 && ratio <= 1)) fail<ValueError>("zoneout: ratio must be in [0, 1], not {}", ratio);
   if (h.shape() != x.shape())
     fail<ShapeError>("zoneout: h and x must be of one shape, not {} and {}", h.shape(), x.shape());
@@ -81,6 +86,7 @@ Variable zoneout(const Variable& h, const Variable& x, double ratio) {
 
 Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b,
                                 const DropconnectOptions& options) {
+  CT_DEFINED(x, W);
   const double ratio = options.train ? options.ratio : 0;
   if (!(ratio >= 0 && ratio < 1)) fail<ValueError>("simplified_dropconnect: ratio must be in [0, 1), not {}", ratio);
   if (x.ndim() < 2 || W.ndim() != 2 || x.size() != x.shape(0) * W.shape(1))

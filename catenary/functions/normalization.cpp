@@ -9,6 +9,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/forget.h"
@@ -255,6 +256,7 @@ struct LocalResponseNormalization : Unary<LocalResponseNormalization, keep::x> {
 
 Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                              const BatchNormalizationOptions& options) {
+  CT_DEFINED(x, gamma, beta);
   const char* what = "batch_normalization";
   const Layout layout = layout_of(x, gamma, options.axis, what);
   check_like(beta, gamma, "beta", what);
@@ -273,6 +275,7 @@ Variable batch_normalization(const Variable& x, const Variable& gamma, const Var
 
 Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta, const Variable& mean,
                                    const Variable& var, double eps, const OptionalShape& axis) {
+  CT_DEFINED(x, gamma, beta, mean, var);
   const char* what = "fixed_batch_normalization";
   const Layout layout = layout_of(x, gamma, axis, what);
   check_like(beta, gamma, "beta", what);
@@ -286,6 +289,7 @@ Variable fixed_batch_normalization(const Variable& x, const Variable& gamma, con
 
 Variable batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta, double rmax, double dmax,
                                const BatchRenormalizationOptions& options) {
+  CT_DEFINED(x, gamma, beta);
   const char* what = "batch_renormalization";
   if (!options.running_mean.defined() || !options.running_var.defined())
     fail<ValueError>("{}: running_mean and running_var must be given", what);
@@ -341,6 +345,7 @@ struct RowLayout {
 }  // namespace
 
 Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps) {
+  CT_DEFINED(x, gamma, beta);
   const char* what = "layer_normalization";
   const RowLayout rows(x, gamma, what);
   check_like(beta, gamma, "beta", what);
@@ -349,6 +354,7 @@ Variable layer_normalization(const Variable& x, const Variable& gamma, const Var
 }
 
 Variable rms_normalization(const Variable& x, const Variable& gamma, double eps) {
+  CT_DEFINED(x, gamma);
   const char* what = "rms_normalization";
   const RowLayout rows(x, gamma, what);
   if (!is_floating(x.dtype()) || !is_floating(gamma.dtype()))
@@ -360,6 +366,7 @@ Variable rms_normalization(const Variable& x, const Variable& gamma, double eps)
 }
 
 Variable group_normalization(const Variable& x, int groups, const Variable& gamma, const Variable& beta, double eps) {
+  CT_DEFINED(x, gamma, beta);
   const char* what = "group_normalization";
   if (x.ndim() < 2 || gamma.shape() != Shape{x.shape(1)})
     fail<ShapeError>("{}: x must be (n, channels, d…) and gamma (channels,), not {} and {}", what, x.shape(),
@@ -378,6 +385,7 @@ Variable group_normalization(const Variable& x, int groups, const Variable& gamm
 }
 
 Variable instance_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps) {
+  CT_DEFINED(x, gamma, beta);
   const char* what = "instance_normalization";
   if (x.ndim() < 3 || gamma.shape() != Shape{x.shape(1)})
     fail<ShapeError>("{}: x must be (n, channels, d…) and gamma (channels,), not {} and {}", what, x.shape(),
@@ -394,6 +402,7 @@ Variable instance_normalization(const Variable& x, const Variable& gamma, const 
 }
 
 Variable normalize(const Variable& x, double eps, const AxisArg& axis) {
+  CT_DEFINED(x);
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return normalize(a, eps, axis); }, x))
     return *narrow;
   const Variable squares = sum(square(x), axis, true);
@@ -403,6 +412,7 @@ Variable normalize(const Variable& x, double eps, const AxisArg& axis) {
 }
 
 Variable local_response_normalization(const Variable& x, const LocalResponseNormalizationOptions& options) {
+  CT_DEFINED(x);
   if (x.ndim() < 2) fail<ShapeError>("local_response_normalization: x must be (n, channels, d…), not {}", x.shape());
   if (options.n < 1) fail<ValueError>("local_response_normalization: n must be at least 1, not {}", options.n);
   return apply(node<LocalResponseNormalization>(options), x);

@@ -8,6 +8,7 @@
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/autograd/attributes.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -122,6 +123,7 @@ Dtype wide(Dtype dtype) { return is_16bit_float(dtype) ? Dtype::float32 : dtype;
 }  // namespace
 
 Variable decorrelated_batch_normalization(const Variable& x, const DecorrelatedBatchNormalizationOptions& options) {
+  CT_DEFINED(x);
   const char* what = "decorrelated_batch_normalization";
   const Groups g(x, options.groups, what);
   const Array &running_mean = options.running_mean, &running_projection = options.running_projection;
@@ -147,6 +149,7 @@ Variable decorrelated_batch_normalization(const Variable& x, const DecorrelatedB
 
 Variable fixed_decorrelated_batch_normalization(const Variable& x, const Variable& mean, const Variable& projection,
                                                 int groups) {
+  CT_DEFINED(x, mean, projection);
   const char* what = "fixed_decorrelated_batch_normalization";
   const Groups g(x, groups, what);
   g.check(mean.shape(), g.mean_shape(), "mean", what);

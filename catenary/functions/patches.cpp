@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catenary/array/run_text.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/core/fields.h"
 #include "catenary/core/format.h"
 #include "catenary/core/window.h"
@@ -67,6 +68,7 @@ CT_FIELDS(Shift, size, dilate)
 }  // namespace
 
 Variable im2col(const Variable& x, const PerAxis& ksize, const Im2ColOptions& options) {
+  CT_DEFINED(x);
   check_images(x, "im2col");
   const Window window = Window::make("im2col", 2, ksize, options.stride, options.pad, options.dilate);
   const Shape extents = {x.shape(2), x.shape(3)};
@@ -74,6 +76,7 @@ Variable im2col(const Variable& x, const PerAxis& ksize, const Im2ColOptions& op
 }
 
 Variable shift(const Variable& x, const PerAxis& ksize, const PerAxis& dilate) {
+  CT_DEFINED(x);
   check_images(x, "shift");
   const Shape size = Window::make("shift", 2, ksize, {1}, {0}).size;
   if (size[0] % 2 == 0 || size[1] % 2 == 0) fail<ValueError>("shift: ksize must be odd, not {}", ksize);

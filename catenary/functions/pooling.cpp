@@ -7,6 +7,7 @@
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/attributes.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -220,45 +221,58 @@ Variable unpooling(const char* function, int axes, const Variable& x, const PerA
 }  // namespace
 
 Variable max_pooling_1d(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options) {
+  CT_DEFINED(x);
   return max_pooling("max_pooling_1d", 1, x, ksize, options);
 }
 Variable max_pooling_2d(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options) {
+  CT_DEFINED(x);
   return max_pooling("max_pooling_2d", 2, x, ksize, options);
 }
 Variable max_pooling_3d(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options) {
+  CT_DEFINED(x);
   return max_pooling("max_pooling_3d", 3, x, ksize, options);
 }
 Variable max_pooling_nd(const Variable& x, const PerAxis& ksize, const MaxPoolingOptions& options) {
+  CT_DEFINED(x);
   return max_pooling("max_pooling_nd", x.ndim() - 2, x, ksize, options);
 }
 
 Variable average_pooling_1d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options) {
+  CT_DEFINED(x);
   return average_pooling("average_pooling_1d", 1, x, ksize, options);
 }
 Variable average_pooling_2d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options) {
+  CT_DEFINED(x);
   return average_pooling("average_pooling_2d", 2, x, ksize, options);
 }
 Variable average_pooling_3d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options) {
+  CT_DEFINED(x);
   return average_pooling("average_pooling_3d", 3, x, ksize, options);
 }
 Variable average_pooling_nd(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options) {
+  CT_DEFINED(x);
   return average_pooling("average_pooling_nd", x.ndim() - 2, x, ksize, options);
 }
 
 Variable unpooling_1d(const Variable& x, const PerAxis& ksize, const UnpoolingOptions& options) {
+  CT_DEFINED(x);
   return unpooling("unpooling_1d", 1, x, ksize, options);
 }
 Variable unpooling_2d(const Variable& x, const PerAxis& ksize, const UnpoolingOptions& options) {
+  CT_DEFINED(x);
   return unpooling("unpooling_2d", 2, x, ksize, options);
 }
 Variable unpooling_3d(const Variable& x, const PerAxis& ksize, const UnpoolingOptions& options) {
+  CT_DEFINED(x);
   return unpooling("unpooling_3d", 3, x, ksize, options);
 }
 Variable unpooling_nd(const Variable& x, const PerAxis& ksize, const UnpoolingOptions& options) {
+  CT_DEFINED(x);
   return unpooling("unpooling_nd", x.ndim() - 2, x, ksize, options);
 }
 
 Variable upsampling_2d(const Variable& x, const Array& indexes, const PerAxis& ksize, const UnpoolingOptions& options) {
+  CT_DEFINED(x);
   const char* const function = "upsampling_2d";
   const Window window = checked_window(function, 2, x, ksize, options.stride, options.pad);
   if (indexes.shape() != x.shape())
@@ -270,6 +284,7 @@ Variable upsampling_2d(const Variable& x, const Array& indexes, const PerAxis& k
 }
 
 Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, const std::string& pooling) {
+  CT_DEFINED(x);
   const char* const function = "spatial_pyramid_pooling_2d";
   if (pooling != "max") fail<ValueError>("{}: pooling must be \"max\", not \"{}\"", function, pooling);
   if (pyramid_height < 1) fail<ValueError>("{}: pyramid_height must be at least 1, not {}", function, pyramid_height);

@@ -11,6 +11,7 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/array/run_text.h"
 #include "catenary/autograd/attributes.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
 #include "catenary/core/window.h"
@@ -166,6 +167,7 @@ Array steps(std::int64_t n, std::int64_t step, Dtype dtype, const Device& device
 }  // namespace
 
 Variable resize_images(const Variable& x, const Shape& output_shape, const ResizeOptions& options) {
+  CT_DEFINED(x);
   check_images(x, "resize_images");
   check_output_shape(output_shape, "resize_images");
   if (x.shape(2) == 0 || x.shape(3) == 0) fail<ShapeError>("resize_images: images of {} have no pixels", x.shape());
@@ -173,6 +175,7 @@ Variable resize_images(const Variable& x, const Shape& output_shape, const Resiz
 }
 
 Variable spatial_transformer_grid(const Variable& theta, const Shape& output_shape) {
+  CT_DEFINED(theta);
   const char* const function = "spatial_transformer_grid";
   if (theta.ndim() != 3 || theta.shape(1) != 2 || theta.shape(2) != 3)
     fail<ShapeError>("{}: theta must be (n, 2, 3), not {}", function, theta.shape());
@@ -193,6 +196,7 @@ Variable spatial_transformer_grid(const Variable& theta, const Shape& output_sha
 }
 
 Variable spatial_transformer_sampler(const Variable& x, const Variable& grid) {
+  CT_DEFINED(x, grid);
   const char* const function = "spatial_transformer_sampler";
   check_images(x, function);
   if (grid.ndim() != 4 || grid.shape(0) != x.shape(0) || grid.shape(1) != 2)
@@ -209,6 +213,7 @@ Variable spatial_transformer_sampler(const Variable& x, const Variable& grid) {
 
 Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& offset, const Variable& W,
                                            const DeformableConvolutionOptions& options) {
+  CT_DEFINED(x, offset, W);
   check_images(x, kDeformable);
   if (W.ndim() != 4 || W.shape(1) != x.shape(1))
     fail<ShapeError>("{}: W must be (out, {}, kh, kw) to fit x, not {}", kDeformable, x.shape(1), W.shape());
@@ -259,6 +264,7 @@ Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& of
 
 Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& offset, const Variable& W,
                                            const Variable& b, const DeformableConvolutionOptions& options) {
+  CT_DEFINED(x, offset, W, b);
   const Variable y = deformable_convolution_2d_sampler(x, offset, W, options);
   if (b.shape() != Shape{y.shape(1)})
     fail<ShapeError>("{}: b must be ({},) to fit W {}, not {}", kDeformable, y.shape(1), W.shape(), b.shape());

@@ -5,6 +5,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/autograd/attributes.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/config.h"
@@ -177,6 +178,7 @@ std::pair<Variable, Variable> run(const Ref<GatedCell>& cell, const std::vector<
 }  // namespace
 
 std::pair<Variable, Variable> lstm(const Variable& c_prev, const Variable& x) {
+  CT_DEFINED(c_prev, x);
   const std::int64_t n = x.ndim() > 0 ? x.shape(0) : 0;
   if (c_prev.ndim() < 2 || n >= c_prev.shape(0)) {
     check_cell("lstm", c_prev, x, 4);
@@ -189,6 +191,7 @@ std::pair<Variable, Variable> lstm(const Variable& c_prev, const Variable& x) {
 
 std::pair<Variable, Variable> slstm(const Variable& c_prev1, const Variable& c_prev2, const Variable& x1,
                                     const Variable& x2) {
+  CT_DEFINED(c_prev1, c_prev2, x1, x2);
   check_same("slstm", c_prev1, c_prev2);
   check_cell("slstm", c_prev1, x1, 4);
   check_cell("slstm", c_prev2, x2, 4);
@@ -196,6 +199,7 @@ std::pair<Variable, Variable> slstm(const Variable& c_prev1, const Variable& c_p
 }
 
 std::pair<Variable, Variable> tree_lstm(const std::vector<Variable>& cs, const Variable& x) {
+  CT_DEFINED(cs, x);
   const int gates = 3 + static_cast<int>(cs.size());
   if (x.ndim() < 2 || x.shape(1) % gates != 0)
     fail<ShapeError>("tree_lstm: x must be (n, {} units, …) for {} children, not {}", gates, cs.size(), x.shape());

@@ -14,6 +14,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/autograd/attributes.h"
 #include "catenary/autograd/backward.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/function_node.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/config.h"
@@ -464,26 +465,32 @@ struct NStep {
 
 NStepResult n_step_lstm(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
                         const LayerParameters& ws, const LayerParameters& bs, const std::vector<Variable>& xs) {
+  CT_DEFINED(hx, cx, ws, bs, xs);
   return NStep{"n_step_lstm", 4, 1, n_layers, dropout_ratio}.run<LstmCell>(hx, cx, ws, bs, xs);
 }
 NStepResult n_step_bilstm(int n_layers, double dropout_ratio, const Variable& hx, const Variable& cx,
                           const LayerParameters& ws, const LayerParameters& bs, const std::vector<Variable>& xs) {
+  CT_DEFINED(hx, cx, ws, bs, xs);
   return NStep{"n_step_bilstm", 4, 2, n_layers, dropout_ratio}.run<LstmCell>(hx, cx, ws, bs, xs);
 }
 NStepResult n_step_gru(int n_layers, double dropout_ratio, const Variable& hx, const LayerParameters& ws,
                        const LayerParameters& bs, const std::vector<Variable>& xs) {
+  CT_DEFINED(hx, ws, bs, xs);
   return NStep{"n_step_gru", 3, 1, n_layers, dropout_ratio}.run<GruCell>(hx, {}, ws, bs, xs);
 }
 NStepResult n_step_bigru(int n_layers, double dropout_ratio, const Variable& hx, const LayerParameters& ws,
                          const LayerParameters& bs, const std::vector<Variable>& xs) {
+  CT_DEFINED(hx, ws, bs, xs);
   return NStep{"n_step_bigru", 3, 2, n_layers, dropout_ratio}.run<GruCell>(hx, {}, ws, bs, xs);
 }
 NStepResult n_step_rnn(int n_layers, double dropout_ratio, const Variable& hx, const LayerParameters& ws,
                        const LayerParameters& bs, const std::vector<Variable>& xs, RnnActivation activation) {
+  CT_DEFINED(hx, ws, bs, xs);
   return NStep{"n_step_rnn", 1, 1, n_layers, dropout_ratio}.run(activation, hx, ws, bs, xs);
 }
 NStepResult n_step_birnn(int n_layers, double dropout_ratio, const Variable& hx, const LayerParameters& ws,
                          const LayerParameters& bs, const std::vector<Variable>& xs, RnnActivation activation) {
+  CT_DEFINED(hx, ws, bs, xs);
   return NStep{"n_step_birnn", 1, 2, n_layers, dropout_ratio}.run(activation, hx, ws, bs, xs);
 }
 

@@ -6,6 +6,7 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/array/run_text.h"
 #include "catenary/autograd/attributes.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/labels.h"
@@ -195,6 +196,7 @@ Variable computed(const Variable& x, F&& f) {
 
 Variable roi_pooling_2d(const Variable& x, const Variable& rois, std::int64_t outh, std::int64_t outw,
                         double spatial_scale) {
+  CT_DEFINED(x, rois);
   check_images("roi_pooling_2d", x, rois, 5);
   const Array& all = rois.array();
   const auto column = [&](int i) { return all(slice(), slice(i, i + 1)); };
@@ -206,6 +208,7 @@ Variable roi_pooling_2d(const Variable& x, const Variable& rois, std::int64_t ou
 
 Variable roi_max_pooling_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
                             const PerAxis& outsize, double spatial_scale) {
+  CT_DEFINED(x, rois, roi_indices);
   const Regions at = regions("roi_max_pooling_2d", x, rois, roi_indices, outsize, spatial_scale);
   return computed(x, [&](const Variable& v) {
     return apply(node<Max<LargestPixels>>(LargestPixels{at, false, kNothing}), v);
@@ -214,12 +217,14 @@ Variable roi_max_pooling_2d(const Variable& x, const Variable& rois, const Varia
 
 Variable roi_average_pooling_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
                                 const PerAxis& outsize, double spatial_scale) {
+  CT_DEFINED(x, rois, roi_indices);
   const Regions at = regions("roi_average_pooling_2d", x, rois, roi_indices, outsize, spatial_scale);
   return computed(x, [&](const Variable& v) { return detail::apply_linear(AveragePool{at}, v); });
 }
 
 Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, const PerAxis& outsize,
                           double spatial_scale, const PerAxis& sampling_ratio) {
+  CT_DEFINED(x, rois, roi_indices);
   const Regions at = regions("roi_max_align_2d", x, rois, roi_indices, outsize, spatial_scale);
   const Shape points = pair_of("roi_max_align_2d", "sampling_ratio", sampling_ratio, 0);
   return computed(x, [&](const Variable& v) { return apply(node<Max<Align>>(Align{at, points}), v); });
@@ -227,6 +232,7 @@ Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variabl
 
 Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
                               const PerAxis& outsize, double spatial_scale, const PerAxis& sampling_ratio) {
+  CT_DEFINED(x, rois, roi_indices);
   const Regions at = regions("roi_average_align_2d", x, rois, roi_indices, outsize, spatial_scale);
   const Shape points = pair_of("roi_average_align_2d", "sampling_ratio", sampling_ratio, 0);
   return computed(x, [&](const Variable& v) { return detail::apply_linear(Align{at, points}, v); });

@@ -6,6 +6,7 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/autograd/defined.h"
 #include "catenary/autograd/operators.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
@@ -98,6 +99,7 @@ CooMatrix to_coo(const Array& x, std::optional<std::int64_t> ldnz, bool requires
 }
 
 Variable sparse_matmul(const CooMatrix& a, const Variable& b, bool transa, bool transb) {
+  CT_DEFINED(b);
   const Variable dense = transb ? swapaxes(b, -1, -2) : b;
   const Array &row = transa ? a.col : a.row, &col = transa ? a.row : a.col;
   const std::int64_t rows = a.shape[transa ? 1 : 0], inner = a.shape[transa ? 0 : 1];
