@@ -21,7 +21,7 @@ std::string text_of(const Index& index) {
     case Index::Kind::ellipsis:
       return "...";
     case Index::Kind::array:
-      return to_string(index.array());
+      return to_string(Attribute(index.array()));
     case Index::Kind::slice:
       break;
   }

@@ -35,6 +35,7 @@ TEST(Attributes, AreWhatTheFunctionWasCalledWith) {
   EXPECT_EQ(told(F::copy(x, Device())), "to=cpu");
   EXPECT_EQ(told(F::clip(x, 0.5, {})), "low=0.5, high=None");
   EXPECT_EQ(told(x(1, slice(0, 2), ellipsis, slice(none, none, 2))), "indices=[1, 0:2, ..., ::2]");
+  EXPECT_EQ(told(x(arange(2, Dtype::int64), 0)), "indices=[int64 (2,), 0]");
   EXPECT_EQ(told(F::pad(x, {{0, 0}, {0, 0}, {1, 2}, {0, 1}}, {.mode = PadMode::constant, .constant_value = 2})),
             "width=[0, 0, 0, 0, 1, 2, 0, 1], mode='constant', constant_value=[2, 2], end_value=[0, 0], "
             "stat_length=None, odd=False");
