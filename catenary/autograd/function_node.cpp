@@ -128,9 +128,9 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
   }
   Variables outputs;
   outputs.reserve(ys.size());
-  for (const Array& y : ys) {
+  for (Array& y : ys) {
     if (!y.defined()) fail<ValueError>("{}: forward returned an undefined array", name());
-    outputs.push_back(Variable(y, requires_grad));
+    outputs.push_back(Variable(std::move(y), requires_grad));
   }
   if (config.enable_backprop) connect(nodes, count, outputs);
   return outputs;

@@ -17,9 +17,9 @@ namespace catenary {
 
 // ---- VariableNode
 
-VariableNode::VariableNode(const Array& array, bool requires_grad) {
+VariableNode::VariableNode(Array array, bool requires_grad) {
   if (array.defined()) {
-    set_data(array);
+    set_data(std::move(array));
     requires_grad_ = requires_grad && is_floating(dtype_);
   } else {
     requires_grad_ = requires_grad;  // a parameter that waits for its shape
@@ -30,14 +30,14 @@ VariablePeer::~VariablePeer() = default;
 
 VariableNode::~VariableNode() { detach(); }
 
-void VariableNode::set_data(const Array& array) {
+void VariableNode::set_data(Array array) {
   if (is_complex(array.dtype()))
     fail<DtypeError>(
         "Variable: autograd takes no complex numbers, an array of {} was given; give it their parts (real, imag)",
         array.dtype());
-  data_ = array;
   dtype_ = array.dtype();
   shape_ = array.shape();
+  data_ = std::move(array);
   if (peer_) peer_->data_changed();
 }
 
@@ -103,9 +103,9 @@ void VariableNode::release_handle() {
 
 // ---- Variable
 
-Variable::Variable(const Array& array, bool requires_grad) {
+Variable::Variable(Array array, bool requires_grad) {
   if (!array.defined()) fail<ValueError>("Variable: the array is undefined");
-  node_ = new VariableNode(array, requires_grad);
+  node_ = new VariableNode(std::move(array), requires_grad);
   node_->references_.store(VariableNode::kHandle, std::memory_order_relaxed);  // nobody else knows it
 }
 

@@ -40,7 +40,7 @@ class CT_API Variable {
  public:
   /// No variable; only assignment, `defined` and destruction are allowed.
   Variable() = default;
-  explicit Variable(const Array& array, bool requires_grad = true);
+  explicit Variable(Array array, bool requires_grad = true);
   Variable(const Array& array, VariableOptions options);
   template <std::same_as<Array> A>
   Variable(const A& array) : Variable(array, false) {}
@@ -158,7 +158,7 @@ class CT_API VariablePeer {
 /// (chainer.variable.VariableNode)
 class CT_API VariableNode {
  public:
-  explicit VariableNode(const Array& array, bool requires_grad);
+  explicit VariableNode(Array array, bool requires_grad);
   VariableNode(const VariableNode&) = delete;
   VariableNode& operator=(const VariableNode&) = delete;
 
@@ -209,7 +209,7 @@ class CT_API VariableNode {
 
   ~VariableNode();
   Extras& extras();
-  void set_data(const Array& array);
+  void set_data(Array array);
   void detach();
   void release_handle();
   void add_handle() { references_.fetch_add(kHandle, std::memory_order_relaxed); }
