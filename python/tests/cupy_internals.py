@@ -7,6 +7,7 @@ import types
 
 from catenary.cupy import fft
 from catenary.cupy.testing import _loops
+import catenary.cupy.cuda
 import catenary.cupyx
 import catenary.cupyx.scipy
 
@@ -48,4 +49,7 @@ def _skip_if_after_baseline(*, reason='', **cutoff):
 _helper.is_after_baseline, _helper.skip_if_after_baseline = _is_after_baseline, _skip_if_after_baseline
 sys.modules['cupy.testing._helper'] = sys.modules['catenary.cupy.testing._helper'] = _helper
 catenary.cupyx.scipy._scipy_available = importlib.util.find_spec('scipy') is not None
+_cusolver = types.ModuleType('cupy.cuda.cusolver')
+_cusolver._getVersion = lambda: (0, 0, 0)
+catenary.cupy.cuda.cusolver = sys.modules['cupy.cuda.cusolver'] = _cusolver
 catenary.cupyx.cusparse.getVersion = lambda: 0  # of tests that ask which mistakes of NVIDIA's library are known

@@ -1,6 +1,7 @@
 """cupyx.scipy.sparse beside dense matrices of NumPy's."""
 
 import math
+import pickle
 
 import numpy
 import pytest
@@ -68,7 +69,7 @@ def test_numbers_that_are_none_beside_matrices():
     twice = sparse.csr_matrix((numpy.asarray([1., 2]), [0, 0], [0, 2, 2]), shape=(2, 2))  # 3 in two parts
     same((twice > 2.5).toarray(), numpy.asarray([[True, False], [False, False]]))
     same(twice.maximum(-1).toarray(), numpy.asarray([[3., 0], [0, 0]]))
-    same(twice.max(1, explicit=True), numpy.asarray([[3.], [0]]))
+    same(twice.max(1, explicit=True).toarray(), numpy.asarray([[3.], [0]]))
 
 
 @pytest.mark.parametrize('format', FORMATS)
@@ -82,7 +83,8 @@ def test_extrema_of_what_is_kept(format, dtype):
         for axis in (None, 0, 1, -1, -2):
             for name in ('max', 'min'):
                 expected = getattr(kept, name)(axis=axis, keepdims=axis is not None)
-                same(getattr(x, name)(axis, explicit=True), numpy.asarray(numpy.ma.filled(expected, 0), dtype))
+                found = getattr(x, name)(axis, explicit=True)
+                same(found if axis is None else found.toarray(), numpy.asarray(numpy.ma.filled(expected, 0), dtype))
             if dtype != '?':
                 same(x.argmax(axis), b.argmax(axis, keepdims=axis is not None))
                 same(x.argmin(axis), b.argmin(axis, keepdims=axis is not None))
@@ -176,7 +178,7 @@ def test_makers():
     assert x.has_canonical_format and x.nnz == 3
     x.eliminate_zeros()
     assert x.nnz == 3 and x[0, 2] == 1
-    assert sparse.csr_matrix((3, 4), dtype='f').nnz == 0 and str(twice) == '  (0, 1)\t3.0\n  (2, 0)\t3.0'
+    assert sparse.csr_matrix((3, 4), dtype='f').nnz == 0 and str(twice).endswith('Coords\tValues\n  (0, 1)\t3.0\n  (2, 0)\t3.0')
     assert sparse.issparse(x) and sparse.isspmatrix_csr(x) and not sparse.isspmatrix_coo(x) and not sparse.issparse(cupy.ones(2))
     equal(sparse.eye(3, 5, 1), numpy.eye(3, 5, 1), 'csr')
     equal(sparse.identity(3, 'f', 'csc'), numpy.eye(3, dtype='f'), 'csc')
@@ -202,7 +204,7 @@ def test_products_and_sums(format):
     v, w = cupy.asarray(V), cupy.asarray(W)
     for ours, expected in ((x @ v, A @ V), (x * v, A @ V), (x.dot(w), A @ W), (x @ w, A @ W), (v[:5] @ x, V[:5] @ A), (w.T @ x.T, W.T @ A.T),
                            (x.sum(), A.sum()), (x.sum(0), A.sum(0, keepdims=True)), (x.sum(axis=-1), A.sum(1, keepdims=True)),
-                           (x.mean(), A.mean()), (x.mean(1), A.mean(1, keepdims=True)), (x.max(), A.max()), (x.min(axis=0), A.min(0, keepdims=True)),
+                           (x.mean(), A.mean()), (x.mean(1), A.mean(1, keepdims=True)), (x.max(), A.max()), (x.min(axis=0).toarray(), A.min(0, keepdims=True)),
                            (s.diagonal(), S.diagonal()), (x.diagonal(2), A.diagonal(2)), (x.diagonal(-1), A.diagonal(-1)), (s.trace(), S.trace()),
                            (x + cupy.asarray(A), A + A), (x - cupy.asarray(A), A - A), (cupy.asarray(A) + x, A + A)):
         same(ours, expected)
@@ -263,14 +265,16 @@ def test_diagonals_and_other_shapes(format):
     ('sparse.csr_matrix(numpy.ones((2, 2)))', TypeError, 'use cupy.asarray'), ('x @ numpy.ones(7)', TypeError, "not <class 'numpy.ndarray'>"),
     ('x @ cupy.ones(5)', ValueError, 'dimension mismatch: (5, 7) and (5,)'), ('x + x.T', ValueError, 'inconsistent shapes: (5, 7) and (7, 5)'),
     ('x + 1', NotImplementedError, 'adding a nonzero scalar'), ('x[5]', IndexError, 'index (5) out of range for an extent of 5'),
-    ('x[0, 0, 0]', IndexError, 'too many indices'), ('x[0.5]', IndexError, 'not by float64'), ('x[0] = 1', NotImplementedError, 'elements are not set'),
-    ('x.__setitem__(0, 1)', NotImplementedError, 'elements are not set'), ('len(x)', TypeError, 'ambiguous'), ('bool(x)', ValueError, 'ambiguous'),
-    ('x.asformat("dia")', ValueError, 'Format dia is unknown: csr, csc and coo'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x.toarray("K")', ValueError, 'order must be'), ('x ** 2', TypeError, 'not square'),
+    ('x[0, 0, 0]', IndexError, 'too many indices'), ('x[0.5]', IndexError, 'not by float64'), ('x.__setitem__(7, 1)', IndexError, 'out of range'),
+    ('x.__setitem__((0, slice(3)), numpy.ones(4))', ValueError, 'broadcast'), ('x.todia()[0]', TypeError, 'not subscriptable'), ('len(x)', TypeError, 'ambiguous'), ('bool(x)', ValueError, 'ambiguous'),
+    ('x.asformat("lil")', ValueError, 'Format lil is unknown: csr, csc, coo, dia'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x.toarray("K")', ValueError, 'order must be'), ('x ** 2', TypeError, 'not square'),
     ('sparse.coo_matrix(([1.], ([2], [0])), shape=(2, 2))', ValueError, 'exceeds matrix dimensions (2, 2)'), ('x.power(-1)', NotImplementedError, 'power(-1)'),
-    ('sparse.coo_matrix(([1.], ([2, 1], [0, 1])))', ValueError, 'must all be the same length, given 2, 2 and 1'), ('sparse.csr_matrix((2, -1))', ValueError, 'invalid shape'),
+    ('sparse.coo_matrix(([1.], ([2, 1], [0, 1])))', ValueError, 'must all be the same length, given 2, 2 and 1'), ('sparse.csr_matrix((2, -1))', ValueError, "'shape' elements cannot be negative"),
     ('sparse.csr_matrix(([1.], [3], [0, 1]), shape=(1, 2))', ValueError, 'an index exceeds'), ('sparse.csr_matrix(([1.], [0], [0, 1]), shape=(3, 2))', ValueError, 'index pointer size 2'),
     ('sparse.bmat([[x, x.T]])', ValueError, 'row dimensions. Got blocks[0,1].shape[0] == 7, expected 5'), ('sparse.diags([[1, 2]], [0], shape=(4, 4))', ValueError, 'does not agree'),
-    ('sparse.dia_matrix', AttributeError, 'names cupyx.scipy.sparse'), ('sparse.linalg.lsmr', AttributeError, 'names cupyx.scipy.sparse.linalg'),
+    ('sparse.lil_matrix', AttributeError, 'lil_matrix'), ('sparse.csr_array(cupy.ones(3))', ValueError, 'sparse arrays here have two'),
+    ('sparse.dia_matrix((cupy.ones((1, 3)), cupy.asarray([0])))', ValueError, 'expected a shape'), ('x.todia().getnnz(0)', NotImplementedError, 'DIA'),
+    ('sparse.dia_matrix((cupy.ones((2, 3)), cupy.asarray([1, 1])), shape=(3, 3))', ValueError, 'duplicate'), ('sparse.linalg.lsmr', AttributeError, 'names cupyx.scipy.sparse.linalg'),
     ('x[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]', IndexError, 'one axis, or the two that ix_ gives'), ('sparse.linalg.norm(x, 2)', NotImplementedError, 'ord=2')])
 def test_what_is_refused(statement, error, says):
     refused(statement, error, says, sparse=sparse, x=of(A, 'csr'))
@@ -485,3 +489,118 @@ def test_factors(dtype):
                         (lambda: factors.solve(cupy.ones(7), 'q'), ValueError), (lambda: linalg.spsolve_triangular(of(a, 'csr'), b), TypeError)):
         with pytest.raises(error):
             call()
+
+
+# ------------------------------------------------------------------ diagonals, elements that are set, arrays
+@pytest.mark.parametrize('dtype', ['f', 'd', 'F', 'i'])
+def test_matrices_by_diagonals(dtype):
+    data = numpy.arange(1, 13, dtype=dtype).reshape(3, 4)
+    for shape in ((3, 4), (4, 4), (5, 3), (2, 6)):
+        x = sparse.dia_matrix((data, [0, -1, 2]), shape=shape)
+        expected = sparse.spdiags(data, [0, -1, 2], *shape).toarray().get()
+        equal(x.tocoo(), expected, 'coo')
+        assert x.format == 'dia' and x.dtype == dtype and x.offsets.tolist() == [0, -1, 2] and x.nnz == numpy.count_nonzero(expected) == x.count_nonzero()
+        for other in FORMATS:
+            equal(x.asformat(other), expected, other)
+            again = of(expected, other).todia()
+            assert again.format == 'dia'
+            same(again.toarray(), expected)
+        for found, wanted in ((x.T, expected.T), (-x, -expected), (x * 2, expected * 2), (abs(x), abs(expected)), (x.astype('D'), expected.astype('D')), (x.copy(), expected),
+                              (x.conj(), expected)):
+            assert found.format == 'dia'
+            same(found.toarray(), wanted)
+        same(x.toarray(order='F'), expected)
+        same((x + x.tocsr()).toarray(), expected * 2)
+        same(x @ cupy.ones(shape[1], dtype), expected @ numpy.ones(shape[1], dtype))
+        same((x @ x.T).toarray(), expected @ expected.T)
+        same(x.sum(0), expected.sum(0, keepdims=True))
+        for k in (-2, 0, 1):
+            same(x.diagonal(k), numpy.diagonal(expected, k))
+        x.setdiag(7)
+        numpy.fill_diagonal(expected[:min(shape), :min(shape)], 7)
+        same(x.toarray(), expected)
+        assert sparse.isspmatrix_dia(x) and not sparse.isspmatrix_dia(x.tocsr()) and 'DIAgonal sparse matrix' in repr(x) and 'diagonals)' in repr(x)
+    assert sparse.dia_matrix((cupy.zeros((1, 0)), cupy.asarray([0])), shape=(2, 2)).nnz == 0
+    again = pickle.loads(pickle.dumps(x))
+    assert again.format == 'dia'
+    same(again.toarray(), expected)
+
+
+@pytest.mark.filterwarnings('ignore:Changing the sparsity')
+@pytest.mark.parametrize('format', ['csr', 'csc'])
+@pytest.mark.parametrize('share', [0, 0.4])
+def test_elements_that_are_set(format, share):
+    a = some(6, 7, share)
+    rows, mask = [4, 0, 2], numpy.asarray([True, False, True, True, False, False])
+    for key, values in (((1, 2), 5), ((1, 2), 0), ((slice(1, 4), slice(2, 5)), 3), ((slice(None, None, -2), 1), 2), (rows, 4), ((rows, [1, 6, 3]), [1, 2, 3]), ((rows, slice(0, 2)), 9),
+                        ((slice(2, 4), slice(0, 2)), [[4], [1]]), ((slice(2, 4), slice(0, 2)), [[4, 5], [6, 7]]), ((slice(2, 4), 0), [[4], [6]]), (mask, 8), (slice(4, 2), 1),
+                        ((numpy.ix_([0, 2], [1, 3])), 6), ((-1, slice(None)), numpy.arange(7)), (a > 1, 11), (([0, 0, 0], [3, 3, 2]), [1, 2, 3]), ((2, [5, 1]), [7, 8])):
+        x, expected = of(a, format), a.copy()
+        x[key] = cupy.asarray(values, 'd') if isinstance(values, (list, numpy.ndarray)) else values
+        values = numpy.asarray(values)
+        expected[key] = values.ravel() if values.ndim == 2 and values.shape[1] == 1 and expected[key].ndim == 1 else values
+        same(x.toarray(), expected)
+        assert x.format == format and x.has_canonical_format
+    x, part = of(a, format), some(2, 3)
+    x[1:3, 2:5] = of(part, 'coo')
+    expected = a.copy()
+    expected[1:3, 2:5] = part
+    same(x.toarray(), expected)
+    x[of(a, 'csr') != 0] = -3
+    expected[a != 0] = -3
+    same(x.toarray(), expected)
+    same(x[of(a, 'csr') != 0], expected[a != 0])
+    with pytest.warns(sparse.SparseEfficiencyWarning, match='Changing the sparsity structure'):
+        sparse.csr_matrix((2, 2))[0, 1] = 1
+
+
+@pytest.mark.parametrize('format', ['csr', 'csc', 'coo', 'dia'])
+def test_arrays_of_which_few_elements_are_kept(format):
+    """`*` and `**` are by elements, sums along an axis have one axis, and what is made of arrays is one."""
+    kind = getattr(sparse, format + '_array')
+    a = kind(cupy.asarray(S))
+    assert isinstance(a, sparse.sparray) and not isinstance(a, sparse.spmatrix) and sparse.issparse(a) and not sparse.isspmatrix(a) and 'sparse array' in repr(a)
+    for found, expected in ((a * a, S * S), (a * 2, S * 2), (2 * a, S * 2), (a ** 2, S ** 2), (a @ a, S @ S), (a + a, S + S), (a - 2 * a, -S), (-a, -S), (abs(a), abs(S)), (a.T, S.T),
+                            (a.conj(), S), (a.copy(), S), (a / 2, S / 2), (a.multiply(sparse.csr_matrix(cupy.asarray(S))), S * S), (a.maximum(1 - a.multiply(0).toarray() * 0 - 1 + a), abs(S) * 0 + S)):
+        if isinstance(found, cupy.ndarray):
+            same(found, expected)
+            continue
+        assert isinstance(found, sparse.sparray)
+        same(found.toarray(), expected)
+    assert isinstance(sparse.csr_matrix(cupy.asarray(S)).multiply(a), sparse.spmatrix)
+    for axis in (0, 1):
+        same(a.sum(axis), S.sum(axis))
+        same(a.mean(axis), S.mean(axis))
+        same(a.argmax(axis), S.argmax(axis))
+    same(a @ cupy.asarray(S[0]), S @ S[0])
+    for other in ('csr', 'csc', 'coo', 'dia'):
+        made = a.asformat(other)
+        assert type(made) is getattr(sparse, other + '_array')
+        same(made.toarray(), S)
+    for made in (sparse.hstack([a, a]), sparse.vstack([a, a]), sparse.kron(a, a), sparse.tril(a), sparse.block_array([[a]]), sparse.eye_array(3), sparse.diags_array([1., 2]),
+                 sparse.random_array((3, 4)), pickle.loads(pickle.dumps(a))):
+        assert isinstance(made, sparse.sparray)
+    same(sparse.swapaxes(a, 0, -1).toarray(), S.T)
+    same(sparse.permute_dims(a, (0, 1)).toarray(), S)
+    b, data = a, a.data
+    b *= 3
+    assert b is a and a.data is data
+    same(a.toarray(), S * 3)
+    for name in ('getrow', 'getH', 'asfptype', 'A'):
+        assert not hasattr(a, name)
+
+
+def test_counts_of_what_is_not_zero():
+    x = sparse.coo_matrix((numpy.asarray([1., -1, 2, 0]), ([0, 0, 1, 2], [1, 1, 0, 2])), shape=(3, 3))
+    assert x.count_nonzero() == 1 and x.nnz == 4
+    assert x.count_nonzero(0).tolist() == [1, 0, 0] and x.tocsr().count_nonzero(1).tolist() == [0, 1, 0]
+    assert x.astype('d', copy=False) is x and x.astype('d') is not x
+    same(round(sparse.csr_matrix(cupy.asarray([[1.4, 2.6]]))).toarray(), numpy.asarray([[1., 3]]))
+
+
+def test_matrices_of_scipys_diagonals():
+    scipy = pytest.importorskip('scipy.sparse')
+    own = scipy.dia_matrix((numpy.arange(1., 7).reshape(2, 3), [0, -1]), shape=(3, 4))
+    x = sparse.dia_matrix(own)
+    same(x.data, own.data)
+    assert x.offsets.tolist() == [0, -1] and (x.get() != own).nnz == 0 and [x.row.tolist() for x in (x.tocoo(),)] == [[0, 1, 1, 2, 2]]

@@ -1,14 +1,15 @@
-"""cupyx.scipy.sparse: coo, csr and csc matrices, of the library's own operations."""
+"""cupyx.scipy.sparse: coo, csr, csc and dia matrices and arrays, of the library's own operations."""
 
 from catenary import _wheel
 from catenary.cupy._util import submodule
-from catenary.cupyx.scipy.sparse._matrix import spmatrix  # noqa: F401
+from catenary.cupyx.scipy.sparse._matrix import sparray, spmatrix  # noqa: F401
 from catenary.cupyx.scipy.sparse._building import (  # noqa: F401
-    block_diag, bmat, diags, eye, find, hstack, identity, issparse, isspmatrix, isspmatrix_coo, isspmatrix_csc, isspmatrix_csr, kron, kronsum, rand,
-    random, spdiags, tril, triu, vstack)
-from catenary.cupyx.scipy.sparse._formats import coo_matrix, csc_matrix, csr_matrix  # noqa: F401
+    block_array, block_diag, bmat, diags, diags_array, eye, eye_array, find, hstack, identity, issparse, isspmatrix, isspmatrix_coo, isspmatrix_csc,
+    isspmatrix_csr, isspmatrix_dia, kron, kronsum, matrix_transpose, permute_dims, rand, random, random_array, spdiags, swapaxes, tril, triu, vstack)
+from catenary.cupyx.scipy.sparse._formats import (  # noqa: F401
+    coo_array, coo_matrix, csc_array, csc_matrix, csr_array, csr_matrix, dia_array, dia_matrix)
 
-for _class in (spmatrix, coo_matrix, csr_matrix, csc_matrix):
+for _class in (sparray, spmatrix, *spmatrix._classes.values()):
     _class.__module__ = 'cupyx.scipy.sparse'  # by which programs find what joins and multiplies them
 
 

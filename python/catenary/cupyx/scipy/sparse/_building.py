@@ -4,16 +4,18 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._functions import _given
-from catenary.cupyx.scipy.sparse._matrix import spmatrix
-from catenary.cupyx.scipy.sparse._formats import coo_matrix, csc_matrix, csr_matrix
+from catenary.cupyx.scipy.sparse._matrix import _spbase, sparray, spmatrix
+from catenary.cupyx.scipy.sparse._formats import coo_array, coo_matrix, csc_matrix, csr_matrix, dia_matrix
 
 
 def issparse(x):
-    """Is it one of the matrices here?"""
+    """Is it one of the matrices or arrays here?"""
+    return isinstance(x, _spbase)
+
+
+def isspmatrix(x):
+    """Is it one of the matrices here, and no array?"""
     return isinstance(x, spmatrix)
-
-
-isspmatrix = issparse
 
 
 def isspmatrix_csr(x):
@@ -31,8 +33,18 @@ def isspmatrix_coo(x):
     return isinstance(x, coo_matrix)
 
 
+def isspmatrix_dia(x):
+    """Is it a dia_matrix?"""
+    return isinstance(x, dia_matrix)
+
+
 def _as_matrix(x):
-    return x if isinstance(x, spmatrix) else coo_matrix(x)
+    return x if isinstance(x, _spbase) else coo_matrix(x)
+
+
+def _coo_of(*parts):
+    """The class of what is made of these: an array where one of them is one."""
+    return coo_array if any(isinstance(x, sparray) for x in parts) else coo_matrix
 
 
 def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
@@ -89,10 +101,20 @@ def identity(n, dtype='d', format=None):
     return eye(n, n, 0, dtype, format)
 
 
+def block_array(blocks, format=None, dtype=None):
+    """bmat as an array."""
+    return _blocks(blocks, format, dtype, coo_array)
+
+
 def bmat(blocks, format=None, dtype=None):
     """The matrix of a list of lists of matrices; None is one of zeros. Without a format coo, or that of csr matrices below each other and csc matrices
     beside each other. Raises ValueError where extents do not fit."""
+    return _blocks(blocks, format, dtype, None)
+
+
+def _blocks(blocks, format, dtype, kind_of_all):
     parts = [[None if x is None else _as_matrix(x) for x in row] for row in blocks]
+    made = kind_of_all or _coo_of(*(x for row in parts for x in row))
     if format is None:
         for own, lines in (('csr', parts), ('csc', list(zip(*parts)))):
             if all(len(line) == 1 and getattr(line[0], 'format', None) == own for line in lines):
@@ -110,7 +132,7 @@ def bmat(blocks, format=None, dtype=None):
                     raise ValueError(f'blocks[{line}] has incompatible {kind} dimensions. Got blocks[{i},{j}].shape[{int(sizes is widths)}] == {n}, expected {sizes[at]}.')
                 sizes[at] = n
     if set(heights) | set(widths) == {None}:
-        return coo_matrix((0, 0), dtype=dtype).asformat(format)
+        return made((0, 0), dtype=dtype).asformat(format)
     if None in heights or None in widths:
         raise ValueError('a row or a column of the blocks is None alone')
     rows, columns, data = [], [], []
@@ -123,7 +145,7 @@ def bmat(blocks, format=None, dtype=None):
                 data.append(d)
     kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*(d.dtype for d in data))
     joined = [_core._concatenate(own, 0) for own in (rows, columns, [d.astype(kind) for d in data])]
-    return coo_matrix((joined[2], (joined[0], joined[1])), shape=(sum(heights), sum(widths))).asformat(format)
+    return made((joined[2], (joined[0], joined[1])), shape=(sum(heights), sum(widths))).asformat(format)
 
 
 def hstack(blocks, format=None, dtype=None):
@@ -147,12 +169,12 @@ def kron(A, B, format=None):
     """Kronecker's product."""
     A, B = _as_matrix(A), _as_matrix(B)
     if A.nnz == 0 or B.nnz == 0:  # of float64, as SciPy's
-        return coo_matrix((A.shape[0] * B.shape[0], A.shape[1] * B.shape[1])).asformat(format)
+        return _coo_of(A, B)((A.shape[0] * B.shape[0], A.shape[1] * B.shape[1])).asformat(format)
     (r, c, d), (s, e, f) = A._elements(), B._elements()
     rows = (r.astype('l') * B.shape[0])[:, None] + s
     columns = (c.astype('l') * B.shape[1])[:, None] + e
     shape = A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]
-    return coo_matrix(((d[:, None] * f).ravel(), (rows.ravel(), columns.ravel())), shape=shape).asformat(format)
+    return _coo_of(A, B)(((d[:, None] * f).ravel(), (rows.ravel(), columns.ravel())), shape=shape).asformat(format)
 
 
 def kronsum(A, B, format=None):
@@ -169,7 +191,7 @@ def _triangle(A, k, format, keep):
     A = _as_matrix(A)
     rows, columns, data = A._elements()
     kept = keep(columns.astype('l') - rows, k)
-    return coo_matrix((data[kept], (rows[kept], columns[kept])), shape=A.shape).asformat(format)
+    return _coo_of(A)((data[kept], (rows[kept], columns[kept])), shape=A.shape).asformat(format)
 
 
 def tril(A, k=0, format=None):
@@ -208,3 +230,43 @@ def random(m, n, density=0.01, format='coo', dtype=None, random_state=None, data
 def rand(m, n, density=0.01, format='coo', dtype=None, random_state=None):
     """random, with numbers of [0, 1)."""
     return random(m, n, density, format, dtype, random_state)
+
+
+def _array_of(x, format=None):
+    return x._classes[True, format or x.format](x)
+
+
+def eye_array(m, n=None, *, k=0, dtype='d', format=None):
+    """eye as an array."""
+    return _array_of(eye(m, n, k, dtype, format))
+
+
+def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None):
+    """diags as an array, dia unless a format is given."""
+    return _array_of(diags(diagonals, offsets, shape, format or 'dia', dtype))
+
+
+def random_array(shape, *, density=0.01, format='coo', dtype=None, rng=None, data_sampler=None):
+    """random as an array of a shape."""
+    return _array_of(random(*shape, density, format, dtype, rng, data_sampler))
+
+
+def matrix_transpose(A):
+    """A with its axes swapped."""
+    return A.transpose()
+
+
+def swapaxes(A, axis1, axis2):
+    """A with two axes swapped."""
+    for axis in (axis1, axis2):
+        if axis not in (0, 1, -1, -2):
+            raise ValueError(f'swapaxes: axis {axis} of a matrix of two')
+    return A.copy() if axis1 % 2 == axis2 % 2 else A.transpose()
+
+
+def permute_dims(A, axes=None, copy=False):
+    """A with its axes in another order, the other way round if none is given. Raises ValueError for what is no order of them."""
+    axes = (1, 0) if axes is None else tuple(axes)
+    if sorted(k % 2 for k in axes) != [0, 1] or not all(-2 <= k < 2 for k in axes):
+        raise ValueError(f'permute_dims: {axes} are not the axes of a matrix')
+    return (A.copy() if copy else A) if axes[0] % 2 == 0 else A.transpose(copy=copy)

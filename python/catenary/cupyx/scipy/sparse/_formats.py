@@ -1,11 +1,18 @@
-"""coo, csr and csc matrices."""
+"""coo, csr and csc matrices and arrays."""
 
 import numpy
 
 from catenary import _core
 from catenary.cupy._array import ndarray
 from catenary.cupy._functions import _given
-from catenary.cupyx.scipy.sparse._matrix import device_array, merged, spmatrix, spread
+from catenary.cupyx.scipy.sparse import _setting as setting
+from catenary.cupyx.scipy.sparse._diagonals import _dia
+from catenary.cupyx.scipy.sparse._matrix import _spbase, device_array, merged, sparray, spmatrix, spread
+
+
+def _check_axes_of_arrays(x, is_array):
+    if is_array and x.ndim < 2:
+        raise (TypeError if x.ndim == 0 else ValueError)(f'cupyx.scipy.sparse: an array of {x.ndim} axes is given, and sparse arrays here have two')
 
 
 def _of_scipy(x):
@@ -17,27 +24,30 @@ def _check_axes(axes):
         raise ValueError(f'transpose: the axes of a sparse matrix are (1, 0), given {axes}')
 
 
-class coo_matrix(spmatrix):
-    """A matrix by rows, columns and values of its elements; those of one place are added up. Of an array of two axes, SciPy's matrices, a
-    matrix, a shape, or (data, (row, col))."""
+class _coo(_spbase):
 
     format = 'coo'
     _arrays = 'data', 'row', 'col'
 
-    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+    def __init__(self, arg1, shape=None, dtype=None, copy=False, *, maxprint=None):
+        if maxprint is not None:
+            self.maxprint = maxprint
         is_sorted = False
-        if isinstance(arg1, spmatrix):
+        if isinstance(arg1, _spbase):
             row, col, data = arg1._elements()
             shape = shape or arg1.shape
         elif _of_scipy(arg1):
             own = arg1.tocoo()
+            _check_axes_of_arrays(own, self._is_array)
             row, col, data, shape = device_array(own.row, 'i'), device_array(own.col, 'i'), device_array(own.data), shape or own.shape
-        elif isinstance(arg1, tuple) and len(arg1) == 2 and isinstance(arg1[1], (tuple, list)) and len(arg1[1]) == 2:
+        elif isinstance(arg1, tuple) and len(arg1) == 2 and (isinstance(arg1[1], (tuple, list)) or getattr(arg1[1], 'ndim', 0) == 2) and len(arg1[1]) == 2:
             data, row, col = device_array(arg1[0]), *(device_array(x) for x in arg1[1])
             if not data.ndim == row.ndim == col.ndim == 1:
                 raise ValueError(f'row, column, and data array must have one axis, given {row.ndim}, {col.ndim} and {data.ndim}')
             if not data.size == row.size == col.size:
                 raise ValueError(f'row, column, and data array must all be the same length, given {row.size}, {col.size} and {data.size}')
+            if shape is not None and len(shape) == 2 and min(shape) < 0:
+                raise ValueError(f"'shape' elements cannot be negative, given {shape}")
             if shape is None:
                 if row.size == 0:
                     raise ValueError('cannot infer dimensions from zero sized index arrays')
@@ -53,6 +63,7 @@ class coo_matrix(spmatrix):
             raise TypeError(f'invalid input format: {len(arg1)} parts are neither a shape, nor (data, (row, col)), nor (data, indices, indptr) of a csr or csc matrix')
         else:
             dense = _given(arg1)
+            _check_axes_of_arrays(dense, self._is_array)
             dense = dense.reshape((1,) * (2 - dense.ndim) + dense.shape)
             if dense.ndim > 2:
                 raise ValueError(f'expected dimension <= 2 array or matrix, given shape {dense.shape}')
@@ -68,7 +79,7 @@ class coo_matrix(spmatrix):
         self.has_canonical_format = is_sorted
 
     def _with(self, data):
-        made = coo_matrix(self.shape)
+        made = type(self)(self.shape)
         made.data, made.row, made.col, made.has_canonical_format = data, self.row, self.col, self.has_canonical_format
         return made
 
@@ -78,11 +89,27 @@ class coo_matrix(spmatrix):
     def transpose(self, axes=None, copy=False):
         """The transposed matrix."""
         _check_axes(axes)
-        return coo_matrix((self.data, (self.col, self.row)), shape=self.shape[::-1], copy=copy)
+        return type(self)((self.data, (self.col, self.row)), shape=self.shape[::-1], copy=copy)
 
     def tocoo(self, copy=False):
         """The matrix itself, or a copy."""
         return self.copy() if copy else self
+
+    coords = property(lambda self: (self.row, self.col), None, None, 'The rows and the columns.')
+
+    def get(self, stream=None):
+        """SciPy's matrix of this format, or its array."""
+        import scipy.sparse
+        of = scipy.sparse.coo_array if self._is_array else scipy.sparse.coo_matrix
+        return of((self.data.get(), (self.row.get(), self.col.get())), shape=self.shape)
+
+    def _parts(self, of):
+        return of(self.data), (of(self.row), of(self.col))
+
+    def todia(self, copy=False):
+        """The matrix by its diagonals."""
+        rows, columns, data = merged(*self._elements(), self.shape)
+        return self._kind('dia')._of_elements(rows, columns, data, self.shape)
 
     def _take(self, other):
         self.row, self.col, self.data, self.has_canonical_format = other.row, other.col, other.data, other.has_canonical_format
@@ -99,23 +126,25 @@ class coo_matrix(spmatrix):
 
     def tocsr(self, copy=False):
         """The matrix by rows."""
-        return csr_matrix._of_sorted(*merged(self.row, self.col, self.data, self.shape), self.shape)
+        return self._kind('csr')._of_sorted(*merged(self.row, self.col, self.data, self.shape), self.shape)
 
     def tocsc(self, copy=False):
         """The matrix by columns."""
-        return csc_matrix._of_sorted(*merged(self.col, self.row, self.data, self.shape[::-1]), self.shape)
+        return self._kind('csc')._of_sorted(*merged(self.col, self.row, self.data, self.shape[::-1]), self.shape)
 
     def __getitem__(self, key):
         return self.tocsr()[key]
 
 
-class _compressed(spmatrix):
+class _compressed(_spbase):
     """A matrix by its major axis, rows or columns: the elements of the k-th are those from indptr[k] to indptr[k + 1]."""
 
     _major = 0
     _arrays = 'data', 'indices', 'indptr'
 
-    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+    def __init__(self, arg1, shape=None, dtype=None, copy=False, *, maxprint=None):
+        if maxprint is not None:
+            self.maxprint = maxprint
         if isinstance(arg1, tuple) and len(arg1) == 3:
             data, indices, indptr = device_array(arg1[0]), device_array(arg1[1], 'i'), device_array(arg1[2], 'i')
             if data.ndim != 1 or indices.ndim != 1 or indptr.ndim != 1:
@@ -127,6 +156,8 @@ class _compressed(spmatrix):
             if shape is None:
                 minor = int(indices.max()) + 1 if indices.size else 0
                 shape = (indptr.size - 1, minor) if self._major == 0 else (minor, indptr.size - 1)
+            if min(shape) < 0:
+                raise ValueError(f"'shape' elements cannot be negative, given {shape}")
             if indptr.size != shape[self._major] + 1:
                 raise ValueError(f'index pointer size {indptr.size} should be {shape[self._major] + 1}')
             if int(indptr[-1]) > indices.size or int(indptr[0]) != 0:
@@ -135,7 +166,7 @@ class _compressed(spmatrix):
             if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < shape[1 - self._major]:
                 raise ValueError(f'an index exceeds matrix dimensions {tuple(shape)}')
         else:
-            made = arg1 if isinstance(arg1, type(self)) else coo_matrix(arg1, shape, dtype).asformat(self.format)
+            made = arg1 if isinstance(arg1, _spbase) and arg1.format == self.format else self._kind('coo')(arg1, shape, dtype).asformat(self.format)
             data, indices, indptr, shape = made.data, made.indices, made.indptr, made.shape
         super().__init__(shape)
         if dtype is not None:
@@ -145,7 +176,7 @@ class _compressed(spmatrix):
     @classmethod
     def _of_sorted(cls, major, minor, data, shape):
         made = cls.__new__(cls)
-        spmatrix.__init__(made, shape)
+        _spbase.__init__(made, shape)
         extent = shape[cls._major]
         counts = _core.bincount(major, None, extent)[:extent]
         made.indptr = _core._concatenate([_core.zeros((1,), 'i'), _core.cumsum(counts).astype('i')], 0)
@@ -154,7 +185,7 @@ class _compressed(spmatrix):
 
     def _with(self, data):
         made = type(self).__new__(type(self))
-        spmatrix.__init__(made, self.shape)
+        _spbase.__init__(made, self.shape)
         made.data, made.indices, made.indptr = data, self.indices, self.indptr
         return made
 
@@ -169,7 +200,7 @@ class _compressed(spmatrix):
     def tocoo(self, copy=True):
         """The matrix by its elements."""
         rows, columns, data = self._elements()
-        return coo_matrix((data, (rows, columns)), shape=self.shape, copy=copy)
+        return self._kind('coo')((data, (rows, columns)), shape=self.shape, copy=copy)
 
     # what a program says of its own indices holds until they are sorted
     has_canonical_format = property(lambda self: self._is_sorted(False), lambda self, said: self._said.update({False: bool(said)}), None,
@@ -216,8 +247,9 @@ class _compressed(spmatrix):
     def transpose(self, axes=None, copy=False):
         """The transposed matrix: the same arrays read the other way."""
         _check_axes(axes)
-        made = (csc_matrix if self._major == 0 else csr_matrix).__new__(csc_matrix if self._major == 0 else csr_matrix)
-        spmatrix.__init__(made, self.shape[::-1])
+        kind = self._kind('csc' if self._major == 0 else 'csr')
+        made = kind.__new__(kind)
+        _spbase.__init__(made, self.shape[::-1])
         made.data, made.indices, made.indptr = self.data, self.indices, self.indptr
         return made.copy() if copy else made
 
@@ -246,8 +278,8 @@ class _compressed(spmatrix):
         return _core.where(key[place] == wanted, data[place], _core.zeros((), data.dtype))
 
     def __getitem__(self, key):
-        if isinstance(key, spmatrix):
-            raise NotImplementedError('cupyx.scipy.sparse: masks are not supported as keys of sparse matrices: multiply by them')
+        if isinstance(key, _spbase):
+                key = key._pattern_of_true()
         row, column = (key + (slice(None),) * 2)[:2] if isinstance(key, tuple) else (key, slice(None))
         if isinstance(key, tuple) and len(key) > 2:
             raise IndexError('too many indices: a matrix has 2')
@@ -271,7 +303,12 @@ class _compressed(spmatrix):
         return made.copy() if made is self else made.asformat(self.format)
 
     def __setitem__(self, key, value):
-        raise NotImplementedError('cupyx.scipy.sparse: elements are not set: make the matrix of its elements, or add one to it')
+        setting.set_elements(self, key, value)
+
+    def prune(self):
+        """Lets go of what lies behind the last element."""
+        count = int(self.indptr[-1])
+        self.data, self.indices = self.data[:count], self.indices[:count]
 
 
 def _index(key, extent):
@@ -294,9 +331,7 @@ def _index(key, extent):
     return _core.where(a < 0, a + extent, a)
 
 
-class csr_matrix(_compressed):
-    """A matrix by rows. Of an array of two axes, SciPy's matrices, a matrix, a shape, (data, (row, col)) or (data, indices, indptr)."""
-
+class _csr(_compressed):
     format = 'csr'
 
     def tocsr(self, copy=False):
@@ -306,12 +341,10 @@ class csr_matrix(_compressed):
     def tocsc(self, copy=False):
         """The matrix by columns."""
         rows, columns, data = self._elements()
-        return csc_matrix._of_sorted(*merged(columns, rows, data, self.shape[::-1]), self.shape)
+        return self._kind('csc')._of_sorted(*merged(columns, rows, data, self.shape[::-1]), self.shape)
 
 
-class csc_matrix(_compressed):
-    """A matrix by columns. Of what csr_matrix takes; (data, indices, indptr) are by columns."""
-
+class _csc(_compressed):
     format = 'csc'
     _major = 1
 
@@ -321,4 +354,41 @@ class csc_matrix(_compressed):
 
     def tocsr(self, copy=False):
         """The matrix by rows."""
-        return csr_matrix._of_sorted(*merged(*self._elements(), self.shape), self.shape)
+        return self._kind('csr')._of_sorted(*merged(*self._elements(), self.shape), self.shape)
+
+
+class coo_matrix(spmatrix, _coo):
+    """A matrix by rows, columns and values of its elements; those of one place are added up. Of an array of two axes, SciPy's matrices, a
+    matrix, a shape, or (data, (row, col))."""
+
+
+class csr_matrix(spmatrix, _csr):
+    """A matrix by rows. Of an array of two axes, SciPy's matrices, a matrix, a shape, (data, (row, col)) or (data, indices, indptr)."""
+
+
+class csc_matrix(spmatrix, _csc):
+    """A matrix by columns. Of what csr_matrix takes; (data, indices, indptr) are by columns."""
+
+
+class dia_matrix(spmatrix, _dia):
+    """A matrix by its diagonals, with a shape of (data, offsets): data[k, j] is in column j of the diagonal offsets[k]. Or of what coo_matrix takes."""
+
+
+class coo_array(sparray, _coo):
+    """As coo_matrix, an array."""
+
+
+class csr_array(sparray, _csr):
+    """As csr_matrix, an array."""
+
+
+class csc_array(sparray, _csc):
+    """As csc_matrix, an array."""
+
+
+class dia_array(sparray, _dia):
+    """As dia_matrix, an array."""
+
+
+_spbase._classes.update({(kind._is_array, kind.format): kind for kind in (
+    coo_matrix, csr_matrix, csc_matrix, dia_matrix, coo_array, csr_array, csc_array, dia_array)})

@@ -11,6 +11,9 @@ from catenary.cupy._functions import _given
 ABSENT = ('cupyx.scipy.sparse: %s is not supported; toarray() gives the matrix as an array, get() SciPy\'s')
 
 
+_NAMES = {'csr': 'Compressed Sparse Row', 'csc': 'Compressed Sparse Column', 'coo': 'COOrdinate', 'dia': 'DIAgonal'}
+
+
 def spread(starts, counts):
     """starts[k], starts[k] + 1, ... of counts[k] elements each, for one k after another: (these places, the k of each)."""
     owner = _core.repeat(_core.arange(counts.size), counts) if counts.size else _core.zeros((0,), 'l')
@@ -43,19 +46,28 @@ def is_scalar(x):
     return numpy.isscalar(x) or isinstance(x, ndarray) and x.ndim == 0
 
 
-class spmatrix:
-    """A matrix of which only some elements are kept. `*` and `@` are products of matrices, as those of SciPy's matrices."""
+class _spbase:
+    """What matrices and arrays have in common of which only some elements are kept."""
 
     __array_priority__ = 101
     __array_ufunc__ = None
     __hash__ = object.__hash__
     ndim = 2
     format = None
+    maxprint = 50
+    _is_array = False
+    _classes = {}  # by _is_array and format
 
     def __init__(self, shape):
-        if len(shape) != 2 or min(shape) < 0:
+        if len(shape) != 2:
             raise ValueError(f'invalid shape (must be a 2-tuple of extents), given {shape}')
+        if min(shape) < 0:
+            raise ValueError(f"'shape' elements cannot be negative, given {shape}")
         self._shape = tuple(int(n) for n in shape)
+
+    def _kind(self, format):
+        """The class of a format: of arrays where this is one."""
+        return self._classes[self._is_array, format]
 
     shape = property(lambda self: self._shape)
     dtype = property(lambda self: self.data.dtype)
@@ -72,23 +84,23 @@ class spmatrix:
         axis = axis % 2
         return _core.bincount(columns if axis == 0 else rows, None, self.shape[1 - axis])[:self.shape[1 - axis]]
 
-    def get_shape(self):
-        """The extents."""
-        return self._shape
-
-    def getformat(self):
-        """'csr', 'csc' or 'coo'."""
-        return self.format
-
     def __len__(self):
-        raise TypeError('sparse matrix length is ambiguous; use getnnz()')
+        raise TypeError('sparse array length is ambiguous; use getnnz()')
+
+    def _extra(self):
+        return ''
 
     def __repr__(self):
-        return f'<{self.shape[0]}x{self.shape[1]} sparse matrix of type {self.dtype} with {self.nnz} stored elements in {self.format.upper()} format>'
+        return (f"<{_NAMES[self.format]} sparse {'array' if self._is_array else 'matrix'} of dtype '{self.dtype}'\n"
+                f'\twith {self.nnz} stored elements{self._extra()} and shape {self.shape}>')
 
     def __str__(self):
-        rows, columns, data = (x.get().tolist() for x in self._elements())
-        return '\n'.join(f'  ({i}, {j})\t{x}' for i, j, x in zip(rows, columns, data))
+        rows, columns, data = (x.get() for x in self._elements())
+        lines = [f'  {(int(i), int(j))}\t{x}' for i, j, x in zip(rows, columns, data)]
+        if len(lines) > self.maxprint:
+            half = self.maxprint // 2
+            lines = [*lines[:half], '  :\t:', *lines[len(lines) - half:]]
+        return '\n'.join([repr(self), *(['  Coords\tValues'] if lines else []), *lines])
 
     def __bool__(self):
         if self.shape == (1, 1):
@@ -98,18 +110,17 @@ class spmatrix:
     # ------------------------------------------------------------------ other forms
     def _made(self, rows, columns, data, shape=None):
         """A matrix of this format of elements that are in no order."""
-        from catenary.cupyx.scipy.sparse._formats import coo_matrix
-        return coo_matrix((data, (rows, columns)), shape=shape or self.shape).asformat(self.format)
+        return self._kind('coo')((data, (rows, columns)), shape=shape or self.shape).asformat(self.format)
 
     def _computed(self, *elements):
-        """As _made, of what an operation gives: csr where the matrix is coo."""
-        made = self._made(*elements)
-        return made.tocsr() if self.format == 'coo' else made
+        """As _made, of what an operation gives: csr where the matrix is neither csr nor csc."""
+        rows, columns, data, shape = elements
+        return self._kind('coo')((data, (rows, columns)), shape=shape).asformat('csc' if self.format == 'csc' else 'csr')
 
     def asformat(self, format):
         """The matrix in a format, or as it is for None. Raises ValueError for an unknown one."""
-        if format not in (None, 'csr', 'csc', 'coo'):
-            raise ValueError(f'Format {format} is unknown: csr, csc and coo are here.')
+        if format is not None and format not in _NAMES:
+            raise ValueError(f'Format {format} is unknown: {", ".join(_NAMES)} are here.')
         return self if format in (None, self.format) else getattr(self, 'to' + format)()
 
     def toarray(self, order=None, out=None):
@@ -129,18 +140,36 @@ class spmatrix:
     todense = toarray
 
     def get(self, stream=None):
-        """SciPy's matrix of this format."""
+        """SciPy's matrix of this format, or its array."""
         import scipy.sparse
-        own = self.tocoo()
-        return scipy.sparse.coo_matrix((own.data.get(), (own.row.get(), own.col.get())), shape=self.shape).asformat(self.format)
+        return getattr(scipy.sparse, f"{self.format}_{'array' if self._is_array else 'matrix'}")(self._parts(lambda x: x.get()), shape=self.shape)
 
-    def astype(self, t):
-        """The matrix with its values cast."""
-        return self._with(self.data.astype(t))
+    def _parts(self, of):
+        """What the class is made of, each array as a function gives it."""
+        return tuple(of(getattr(self, name)) for name in self._arrays)
 
-    def asfptype(self):
-        """The matrix, with float64 for integers and bools."""
-        return self if self.dtype.kind in 'fc' else self.astype('d')
+    def __reduce__(self):
+        return _unpickled, (self._is_array, self.format, self._parts(lambda x: x), self.shape)
+
+    def todia(self, copy=False):
+        """The matrix by its diagonals."""
+        return self.tocoo().todia()
+
+    def tocsr(self, copy=False):
+        """The matrix by rows."""
+        return self.tocoo().tocsr()
+
+    def tocsc(self, copy=False):
+        """The matrix by columns."""
+        return self.tocoo().tocsc()
+
+    def astype(self, dtype, casting='unsafe', copy=True):
+        """The matrix with its values cast; the matrix itself with copy=False where they have that dtype."""
+        if not numpy.can_cast(self.dtype, dtype, casting):
+            raise TypeError(f'Cannot cast array data from {self.dtype!r} to {numpy.dtype(dtype)!r} according to the rule {casting!r}')
+        if numpy.dtype(dtype) == self.dtype:
+            return self.copy() if copy else self
+        return self._with(self.data.astype(dtype))
 
     def copy(self):
         """A matrix with its own arrays."""
@@ -159,15 +188,19 @@ class spmatrix:
     real = property(lambda self: self._with(_core._copy(self.data.real, 'C')) if self.dtype.kind == 'c' else self, None, None, 'The real parts.')
     imag = property(lambda self: self._with(_core._copy(self.data.imag, 'C')), None, None, 'The imaginary parts.')
 
-    def getH(self):
-        """The transposed matrix of the conjugates."""
-        return self.transpose().conj(copy=False)
-
-    H = property(getH, None, None, 'The transposed matrix of the conjugates.')
+    @property
+    def mT(self):
+        """The transposed matrix."""
+        return self.transpose()
 
     # ------------------------------------------------------------------ elementwise
     def __neg__(self):
+        if self.dtype == bool:
+            raise NotImplementedError('negating a boolean sparse array is not supported.')
         return self._with(-self.data)
+
+    def __round__(self, ndigits=0):
+        return self._with(_core.ufuncs['rint'](self.data) if ndigits == 0 else self.data.round(ndigits))
 
     def __abs__(self):
         return self._with(_core.ufuncs['absolute'](self.data))
@@ -183,7 +216,7 @@ class spmatrix:
             if other == 0:
                 return self.copy()
             raise NotImplementedError('adding a nonzero scalar to a sparse matrix is not supported: toarray() first')
-        if not isinstance(other, spmatrix):
+        if not isinstance(other, _spbase):
             dense = self.toarray()
             return dense + other if sign > 0 else dense - other
         _same_shape(self, other)
@@ -207,7 +240,7 @@ class spmatrix:
         """The product of elements: with a number, an array that broadcasts to the matrix, or a matrix; of two matrices either broadcasts."""
         if is_scalar(other):
             return self._with(self.data * other)
-        if isinstance(other, spmatrix):
+        if isinstance(other, _spbase):
             shape = _core._broadcast_shapes([self.shape, other.shape])
             own = self._spread_to(shape)
             rows, columns, data = own._elements()
@@ -219,17 +252,11 @@ class spmatrix:
     def __truediv__(self, other):
         if is_scalar(other):
             return self._with((self.data.astype('d') if self.dtype == 'f' else self.data) / other)
-        if isinstance(other, spmatrix):  # float32 becomes float64 in both, as in SciPy
+        if isinstance(other, _spbase):  # float32 becomes float64 in both, as in SciPy
             return (self.astype('d') if self.dtype == 'f' else self).toarray() / other.toarray()
         return self.multiply(1 / _given(other)).tocoo()
 
     # ------------------------------------------------------------------ products
-    def __mul__(self, other):
-        return self._with(self.data * other) if is_scalar(other) else self._product(other)
-
-    def __rmul__(self, other):
-        return self._with(other * self.data) if is_scalar(other) else self.T._product(_given(other).T).T
-
     def __matmul__(self, other):
         if is_scalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
@@ -244,18 +271,22 @@ class spmatrix:
             raise ValueError('dot: an array of no axis is given: multiply by it')
         return self * other
 
-    def __pow__(self, other):
-        if self.shape[0] != self.shape[1]:
-            raise TypeError('matrix is not square')
-        if not is_scalar(other) or other != int(other) or other < 0:
-            raise ValueError('exponent must be an integer >= 0')
-        from catenary.cupyx.scipy.sparse._building import identity
-        made, factor, left = None, self, int(other)
-        while left:
-            if left % 2:
-                made = factor if made is None else made * factor
-            factor, left = factor * factor if left > 1 else factor, left // 2
-        return identity(self.shape[0], self.dtype, self.format) if made is None else made
+    def __imul__(self, other):
+        return self._scaled(other, lambda data: data * other)
+
+    def __itruediv__(self, other):
+        return self._scaled(other, lambda data: data / other)
+
+    def _scaled(self, other, function):
+        """The matrix itself with its data changed: by a number alone."""
+        if not is_scalar(other):
+            return NotImplemented
+        made = function(self.data)
+        if numpy.can_cast(made.dtype, self.dtype, 'same_kind'):
+            self.data[...] = made.astype(self.dtype, copy=False)
+        else:
+            self.data = made
+        return self
 
     def _product(self, other):
         """self times a vector, an array of two axes, or a matrix. Raises ValueError where the extents do not fit."""
@@ -266,7 +297,7 @@ class spmatrix:
             raise ValueError(f'sparse matrix product: expected an array of one or two axes, its shape is {other.shape}')
         if inner != self.shape[1]:
             raise ValueError(f'dimension mismatch: {self.shape} and {other.shape}')
-        if isinstance(other, spmatrix):
+        if isinstance(other, _spbase):
             return self._by_matrix(other)
         rows, columns, data = self._elements()
         dtype = numpy.result_type(data.dtype, other.dtype)
@@ -289,7 +320,7 @@ class spmatrix:
 
     # ------------------------------------------------------------------ sums
     def sum(self, axis=None, dtype=None, out=None):
-        """The sum of all elements, or along an axis: an ndarray of two axes, one of extent 1."""
+        """The sum of all elements, or along an axis: of a matrix an ndarray of two axes, one of extent 1, of an array one of one axis."""
         rows, columns, data = self._elements()
         if isinstance(axis, tuple):
             axis = None if {k % 2 for k in axis if k in (0, 1, -1, -2)} == {0, 1} else axis[0] if len(axis) == 1 else axis
@@ -304,7 +335,7 @@ class spmatrix:
             made = _core.zeros((self.shape[keep],), dtype)
             if data.size:
                 _core.scatter_add(made, columns if keep else rows, data)
-            made = made.reshape((1, -1) if keep else (-1, 1))
+            made = made if self._is_array else made.reshape((1, -1) if keep else (-1, 1))
         if out is not None:
             out[...] = made
             return out
@@ -332,6 +363,8 @@ class spmatrix:
     def setdiag(self, values, k=0):
         """Sets the k-th diagonal to a number, or its first elements to those of an array. Raises ValueError where it is outside of the matrix."""
         length, values = self._diagonal_length(k), asarray(values)
+        if values.ndim > 1:
+            raise ValueError(f'setdiag: values must be 0-d or 1-d, given {values.ndim} axes')
         if length <= 0:
             raise ValueError('k exceeds matrix dimensions')
         if values.ndim:
@@ -361,29 +394,45 @@ class spmatrix:
         """The sum of a diagonal."""
         return self.diagonal(offset).sum()
 
-    def count_nonzero(self):
-        """How many elements are not 0."""
-        return int(_core.count_nonzero(self.tocsr().data))
+    def count_nonzero(self, axis=None):
+        """How many elements are not 0: in all, or in each column (axis 0) or row (axis 1)."""
+        own = self.tocoo(copy=True)
+        own.sum_duplicates()
+        own.eliminate_zeros()
+        return own.getnnz(axis)
 
     def _extremum(self, function, axis, out, explicit):
         if out is not None:
             raise NotImplementedError(ABSENT % 'out= of extrema')
+        if axis is not None and axis not in (0, 1, -1, -2):
+            raise ValueError(f'axis out of range: {axis!r} of a matrix')
         dense, keep = self.toarray(), axis is not None
+        if dense.size == 0 and (axis is None or dense.shape[axis] == 0):
+            raise ValueError('zero-size array to reduction operation')
         if not explicit:
-            return function(dense, axis=axis, keepdims=keep)
-        if dense.dtype.kind == 'c':
+            found = function(dense, axis=axis, keepdims=keep)
+        elif dense.dtype.kind == 'c':
             raise NotImplementedError(ABSENT % 'explicit= for complex numbers')
-        kept = self._pattern().toarray()
-        limit = _limit(dense.dtype, function is _core.max)
-        found = function(_core.where(kept, dense, _core.full((), limit, dense.dtype)), axis=axis, keepdims=keep)
-        return _core.where(_core.any(kept, axis=axis, keepdims=keep), found, _core.zeros((), found.dtype))
+        else:
+            kept = self._pattern().toarray()
+            limit = _limit(dense.dtype, function is _core.max)
+            found = function(_core.where(kept, dense, _core.full((), limit, dense.dtype)), axis=axis, keepdims=keep)
+            found = _core.where(_core.any(kept, axis=axis, keepdims=keep), found, _core.zeros((), found.dtype))
+        return self._kind('coo')(found) if keep else found
 
     def _pattern(self):
         """Where elements are kept, as bools."""
         return self._with(_core.ones(self.data.shape, bool))
 
+    def _pattern_of_true(self):
+        """The rows and columns of what is true."""
+        rows, columns, data = merged(*self._elements(), self.shape)
+        if data.dtype != bool:
+            raise IndexError(f'a mask is of bools, not of {data.dtype}')
+        return rows[data].astype('l'), columns[data].astype('l')
+
     def max(self, axis=None, out=None, *, explicit=False):
-        """The largest element, or those along an axis: an array of two axes, one of extent 1. What is not kept counts as 0, or not at all where
+        """The largest element, or those along an axis: a coo matrix, one extent of which is 1. What is not kept counts as 0, or not at all where
         explicit is true; then a row or a column of nothing has 0."""
         return self._extremum(_core.max, axis, out, explicit)
 
@@ -402,15 +451,7 @@ class spmatrix:
     def _place_of(self, function, axis, out):
         if out is not None:
             raise NotImplementedError(ABSENT % 'out= of places')
-        return function(self.toarray(), axis=axis, keepdims=axis is not None)
-
-    def getrow(self, i):
-        """A row as a csr matrix of one."""
-        return self.tocsr()[int(i)]
-
-    def getcol(self, i):
-        """A column as a matrix of one, csr unless the matrix is csc."""
-        return (self if self.format == 'csc' else self.tocsr())[:, int(i)]
+        return function(self.toarray(), axis=axis, keepdims=axis is not None and not self._is_array)
 
     def nonzero(self):
         """Rows and columns of what is not 0."""
@@ -448,15 +489,15 @@ class spmatrix:
         """A function of each two elements: csr, or an array where the other is one. What makes something of two zeros is not sparse:
         a SparseEfficiencyWarning says so."""
         function = _core.ufuncs[name]
-        if not isinstance(other, spmatrix) and not is_scalar(other):
+        if not isinstance(other, _spbase) and not is_scalar(other):
             return function(self.toarray(), _given(other))
-        csr = _csr()
+        csr = self._kind('csr')
         zero = numpy.zeros((), self.dtype)
-        if bool(getattr(numpy, name)(zero, zero if isinstance(other, spmatrix) else other.get() if isinstance(other, ndarray) else other)):
+        if bool(getattr(numpy, name)(zero, zero if isinstance(other, _spbase) else other.get() if isinstance(other, ndarray) else other)):
             from catenary.cupyx.scipy import sparse
             warnings.warn(f'{name} of sparse matrices: what is 0 in both gives something, the result is computed as an array', sparse.SparseEfficiencyWarning, 3)
-            return csr(function(self.toarray(), other.toarray() if isinstance(other, spmatrix) else other))
-        if isinstance(other, spmatrix):
+            return csr(function(self.toarray(), other.toarray() if isinstance(other, _spbase) else other))
+        if isinstance(other, _spbase):
             shape = _core._broadcast_shapes([self.shape, other.shape])
             a, b = (x._spread_to(shape).tocsr() for x in (self, other))
             (r, c, d), (s, e, _) = a._elements(), b._elements()
@@ -479,9 +520,72 @@ class spmatrix:
         return made
 
 
-def _csr():
-    from catenary.cupyx.scipy.sparse._formats import csr_matrix
-    return csr_matrix
+class spmatrix(_spbase):
+    """A matrix of which only some elements are kept. `*` and `@` are products of matrices, as those of SciPy's matrices."""
+
+    def __mul__(self, other):
+        return self._with(self.data * other) if is_scalar(other) else self._product(other)
+
+    def __rmul__(self, other):
+        return self._with(other * self.data) if is_scalar(other) else self.T._product(_given(other).T).T
+
+    def __pow__(self, other):
+        if self.shape[0] != self.shape[1]:
+            raise TypeError('matrix is not square')
+        if not is_scalar(other) or other != int(other) or other < 0:
+            raise ValueError('exponent must be an integer >= 0')
+        from catenary.cupyx.scipy.sparse._building import identity
+        made, factor, left = None, self, int(other)
+        while left:
+            if left % 2:
+                made = factor if made is None else made * factor
+            factor, left = factor * factor if left > 1 else factor, left // 2
+        return identity(self.shape[0], self.dtype, self.format) if made is None else made
+
+    def getformat(self):
+        """'csr', 'csc', 'coo' or 'dia'."""
+        return self.format
+
+    def get_shape(self):
+        """The extents."""
+        return self._shape
+
+    def asfptype(self):
+        """The matrix, with float64 for integers and bools."""
+        return self if self.dtype.kind in 'fc' else self.astype('d')
+
+    def getH(self):
+        """The transposed matrix of the conjugates."""
+        return self.transpose().conj(copy=False)
+
+    H = property(getH, None, None, 'The transposed matrix of the conjugates.')
+    A = property(lambda self: self.toarray(), None, None, 'The matrix as an ndarray.')
+
+    def getrow(self, i):
+        """A row as a csr matrix of one."""
+        return self.tocsr()[int(i)]
+
+    def getcol(self, i):
+        """A column as a matrix of one, csr unless the matrix is csc."""
+        return (self if self.format == 'csc' else self.tocsr())[:, int(i)]
+
+
+class sparray(_spbase):
+    """An array of two axes of which only some elements are kept. `*` and `**` are by elements, `@` is the product of matrices, as those of SciPy's sparse arrays."""
+
+    _is_array = True
+
+    def __mul__(self, other):
+        return self.multiply(other)
+
+    __rmul__ = __mul__
+
+    def __pow__(self, other):
+        return self.power(other)
+
+
+def _unpickled(is_array, format, parts, shape):
+    return _spbase._classes[is_array, format](parts, shape=shape)
 
 
 def _limit(dtype, least):
@@ -507,11 +611,11 @@ def _of_elements(name):
     def function(self):
         return self._with(_core.ufuncs[name](self.data))
     function.__name__ = name
-    function.__qualname__ = f'spmatrix.{name}'
+    function.__qualname__ = f'{_spbase.__name__}.{name}'
     function.__doc__ = f'{name} of each kept element.'
     return function
 
 
 for _name in ('arcsin', 'arcsinh', 'arctan', 'arctanh', 'ceil', 'deg2rad', 'expm1', 'floor', 'log1p', 'rad2deg', 'rint', 'sign', 'sin', 'sinh',
               'sqrt', 'tan', 'tanh', 'trunc'):  # what is 0 of 0
-    setattr(spmatrix, _name, _of_elements({'deg2rad': 'radians', 'rad2deg': 'degrees'}.get(_name, _name)))
+    setattr(_spbase, _name, _of_elements({'deg2rad': 'radians', 'rad2deg': 'degrees'}.get(_name, _name)))

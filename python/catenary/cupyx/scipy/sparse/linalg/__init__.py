@@ -8,7 +8,7 @@ from catenary import _core, _wheel
 from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse.linalg._interface import LinearOperator, aslinearoperator  # noqa: F401
 from catenary.cupyx.scipy.sparse.linalg._krylov import bicgstab, cg, cgs, gmres, lsqr  # noqa: F401
-from catenary.cupyx.scipy.sparse._matrix import spmatrix
+from catenary.cupyx.scipy.sparse._matrix import _spbase
 from catenary.cupyx.scipy.sparse.linalg._lanczos import eigsh, svds  # noqa: F401
 
 
@@ -37,7 +37,7 @@ def spsolve(A, b, permc_spec=None, use_umfpack=None):
 
 
 def _square(A, name):
-    if not isinstance(A, spmatrix):
+    if not isinstance(A, _spbase):
         raise TypeError(f'{name}: A must be cupyx.scipy.sparse.spmatrix, not {type(A)}')
     if A.shape[0] != A.shape[1]:
         raise ValueError(f'{name}: A must be a square matrix (A.shape: {A.shape})')

@@ -4,7 +4,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.sparse._matrix import is_scalar, spmatrix
+from catenary.cupyx.scipy.sparse._matrix import _spbase, is_scalar
 
 
 class LinearOperator:
@@ -215,7 +215,7 @@ def aslinearoperator(A):
     """The operator of an array of two axes, a sparse matrix, or of what has a shape and matvec. Raises TypeError for others."""
     if isinstance(A, LinearOperator):
         return A
-    if isinstance(A, spmatrix):
+    if isinstance(A, _spbase):
         return MatrixLinearOperator(A)
     if isinstance(A, ndarray):
         if A.ndim > 2:

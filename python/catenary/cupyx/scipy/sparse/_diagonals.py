@@ -1,0 +1,113 @@
+"""Matrices and arrays by their diagonals."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupyx.scipy.sparse._matrix import _spbase, device_array, merged
+
+
+class _dia(_spbase):
+    format = 'dia'
+    _arrays = 'data', 'offsets'
+
+    def __init__(self, arg1, shape=None, dtype=None, copy=False, *, maxprint=None):
+        if maxprint is not None:
+            self.maxprint = maxprint
+        if isinstance(arg1, tuple) and len(arg1) == 2 and all(hasattr(x, 'dtype') or isinstance(x, (list, tuple)) for x in arg1) and not isinstance(arg1[1], tuple):
+            if shape is None:
+                raise ValueError('expected a shape argument: (data, offsets) do not tell the extents')
+            data, offsets = device_array(arg1[0]), device_array(arg1[1], 'i')
+            data, offsets = data.reshape((1,) * (2 - data.ndim) + data.shape), offsets.reshape((1,) * (1 - offsets.ndim) + offsets.shape)
+            if offsets.ndim != 1 or data.ndim != 2:
+                raise ValueError(f'data has two axes and offsets one, given {data.ndim} and {offsets.ndim}')
+            if data.shape[0] != offsets.size:
+                raise ValueError(f'number of diagonals ({data.shape[0]}) does not match the number of offsets ({offsets.size})')
+            if len(set(offsets.tolist())) != offsets.size:
+                raise ValueError('offset array contains duplicate values')
+        else:
+            own = arg1 if isinstance(arg1, _spbase) and arg1.format == 'dia' else self._of_scipy(arg1)
+            own = self._kind('coo')(arg1, shape, dtype).todia() if own is None else own
+            data, offsets, shape = own.data, own.offsets, own.shape
+        super().__init__(shape)
+        self.data = data if dtype is None else data.astype(dtype, copy=False)
+        self.offsets = offsets
+        if copy:
+            self.data, self.offsets = (_core._copy(x, 'C') for x in (self.data, self.offsets))
+
+    def _of_scipy(self, x):
+        if type(x).__module__.startswith('scipy.sparse') and x.format == 'dia':
+            return type(self)((x.data, x.offsets), shape=x.shape)
+
+    @classmethod
+    def _of_elements(cls, rows, columns, data, shape):
+        """Of elements of which no two are of one place."""
+        over = columns.astype('l') - rows
+        offsets = numpy.unique(over.get())
+        width = int(columns.max()) + 1 if columns.size else 0
+        made = _core.zeros((len(offsets), width), data.dtype)
+        offsets = _core.from_numpy(offsets, None).astype('i')
+        if data.size:
+            made[_core.searchsorted(offsets.astype('l'), over), columns] = data
+        return cls((made, offsets), shape=shape)
+
+    def _with(self, data):
+        return type(self)((data, self.offsets), shape=self.shape)
+
+    def _places(self):
+        """(the row of each number of data, is it within the matrix?)"""
+        at = _core.arange(self.data.shape[1])
+        rows = at[None, :] - self.offsets.astype('l')[:, None]
+        return rows, (rows >= 0) & (rows < self.shape[0]) & (at < self.shape[1])[None, :]
+
+    def _elements(self):
+        rows, within = self._places()
+        kept = within & (self.data != 0)
+        columns = _core.broadcast_to(_core.arange(self.data.shape[1]), rows.shape)
+        return merged(rows[kept], columns[kept], self.data[kept], self.shape)  # by rows, as SciPy's
+
+    def getnnz(self, axis=None):
+        """How many places the diagonals have within the matrix; of each row or column it is not told."""
+        if axis is not None:
+            raise NotImplementedError('getnnz over an axis is not implemented for DIA format')
+        return int(_core.count_nonzero(self._places()[1]))
+
+    def count_nonzero(self, axis=None):
+        """How many elements are not 0; of each row or column it is not told."""
+        if axis is not None:
+            raise NotImplementedError('count_nonzero over an axis is not implemented for DIA format')
+        return int(self._elements()[2].size)
+
+    def _extra(self):
+        return f' ({self.offsets.size} diagonals)'
+
+    def _pattern(self):
+        return self.tocoo()._pattern()
+
+    def tocoo(self, copy=True):
+        """The matrix by its elements."""
+        rows, columns, data = self._elements()
+        return self._kind('coo')((data, (rows, columns)), shape=self.shape)
+
+    def todia(self, copy=False):
+        """The matrix itself, or a copy."""
+        return self.copy() if copy else self
+
+    def transpose(self, axes=None, copy=False):
+        """The transposed matrix."""
+        from catenary.cupyx.scipy.sparse._formats import _check_axes
+        _check_axes(axes)
+        at = _core.arange(self.shape[0])
+        columns = at[None, :] + self.offsets.astype('l')[:, None]
+        kept = (columns >= 0) & (columns < min(self.data.shape[1], self.shape[1]))
+        columns = _core.where(kept, columns, 0)
+        if not self.data.size or not columns.size:
+            return type(self)((_core.zeros((self.offsets.size, 0), self.dtype), -self.offsets), shape=self.shape[::-1])
+        data = self.data[_core.arange(self.offsets.size)[:, None], columns]
+        return type(self)((_core.where(kept, data, _core.zeros((), data.dtype)), -self.offsets), shape=self.shape[::-1])
+
+    def _take(self, other):
+        own = other.todia()
+        self.data, self.offsets = own.data, own.offsets
+
+    def __getitem__(self, key):
+        raise TypeError(f"'{type(self).__name__}' object is not subscriptable: tocsr() is")
