@@ -233,7 +233,12 @@ def test_places(format):
         equal(x[key], A[own], format)
     same(x[2, 3], A[2, 3])
     same(x[-1, -2], A[-1, -2])
-    same(x[[0, 1, 4], [2, 3, -7]], A[[0, 1, 4], [2, 3, -7]])
+    same(x[[0, 1, 4], [2, 3, -7]], A[[0, 1, 4], [2, 3, -7]][None])  # as SciPy's matrices
+    same(sparse.csr_array(x)[[0, 1, 4], [2, 3, -7]], A[[0, 1, 4], [2, 3, -7]])
+    for number in (numpy.asarray(2), cupy.asarray(2)):
+        equal(x[[0, 3], number], A[[0, 3], 2:3], format)
+        equal(x[number, [0, 3]], A[2:3, [0, 3]], format)
+        same(x[number, number], A[2, 2])
     equal(x.getrow(2), A[2:3])
     equal(x.getcol(2), A[:, 2:3])
     equal(x.tocoo()[1:3], A[1:3])
@@ -265,7 +270,7 @@ def test_diagonals_and_other_shapes(format):
     ('sparse.csr_matrix(numpy.ones((2, 2)))', TypeError, 'use cupy.asarray'), ('x @ numpy.ones(7)', TypeError, "not <class 'numpy.ndarray'>"),
     ('x @ cupy.ones(5)', ValueError, 'dimension mismatch: (5, 7) and (5,)'), ('x + x.T', ValueError, 'inconsistent shapes: (5, 7) and (7, 5)'),
     ('x + 1', NotImplementedError, 'adding a nonzero scalar'), ('x[5]', IndexError, 'index (5) out of range for an extent of 5'),
-    ('x[0, 0, 0]', IndexError, 'too many indices'), ('x[0.5]', IndexError, 'not by float64'), ('x.__setitem__(7, 1)', IndexError, 'out of range'),
+    ('x[0, 0, 0]', IndexError, 'too many indices'), ("x[2, 'foo']", IndexError, 'indexed by integers'), ('x[[[0, 0], [1, 1]]]', IndexError, 'one axis'), ('x[0.5]', IndexError, 'not by float64'), ('x.__setitem__(7, 1)', IndexError, 'out of range'),
     ('x.__setitem__((0, slice(3)), numpy.ones(4))', ValueError, 'broadcast'), ('x.todia()[0]', TypeError, 'not subscriptable'), ('len(x)', TypeError, 'ambiguous'), ('bool(x)', ValueError, 'ambiguous'),
     ('x.asformat("lil")', ValueError, 'Format lil is unknown: csr, csc, coo, dia'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x.toarray("K")', ValueError, 'order must be'), ('x ** 2', TypeError, 'not square'),
     ('sparse.coo_matrix(([1.], ([2], [0])), shape=(2, 2))', ValueError, 'exceeds matrix dimensions (2, 2)'), ('x.power(-1)', NotImplementedError, 'power(-1)'),
@@ -549,7 +554,7 @@ def test_elements_that_are_set(format, share):
     x[of(a, 'csr') != 0] = -3
     expected[a != 0] = -3
     same(x.toarray(), expected)
-    same(x[of(a, 'csr') != 0], expected[a != 0])
+    same(x[of(a, 'csr') != 0], expected[a != 0][None])
     with pytest.warns(sparse.SparseEfficiencyWarning, match='Changing the sparsity structure'):
         sparse.csr_matrix((2, 2))[0, 1] = 1
 

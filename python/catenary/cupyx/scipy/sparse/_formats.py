@@ -284,16 +284,21 @@ class _compressed(_spbase):
         if isinstance(key, tuple) and len(key) > 2:
             raise IndexError('too many indices: a matrix has 2')
         # a number beside what is none keeps its axis, with the extent 1
-        outer = numpy.isscalar(row) != numpy.isscalar(column)
-        row, column = (_index([k] if outer and numpy.isscalar(k) else k, n) for k, n in zip((row, column), self.shape))
+        outer = _is_number(row) != _is_number(column)
+        row, column = (_index(k, n) for k, n in zip((row, column), self.shape))
+        if outer:
+            row, column = (k.reshape((1,)) if isinstance(k, ndarray) and k.ndim == 0 else k for k in (row, column))
         if not outer and not isinstance(row, slice) and not isinstance(column, slice):
             if row.ndim <= 1 and column.ndim <= 1:
                 row, column = (_core.broadcast_to(x, _core._broadcast_shapes([row.shape, column.shape])) for x in (row, column))
-                return self._at(row, column)
+                found = self._at(row, column)
+                return found if self._is_array or found.ndim != 1 else found.reshape((1, -1))  # as SciPy's matrices
             if row.ndim == 2 and row.shape[1] == 1 and (column.ndim == 1 or column.shape[0] == 1):  # of ix_
                 row, column = row.ravel(), column.ravel()
             else:
                 raise IndexError('index arrays of a sparse matrix: one axis, or the two that ix_ gives')
+        if any(not isinstance(k, slice) and k.ndim > (1 if isinstance(other, slice) else 2) for k, other in ((row, column), (column, row))):
+            raise IndexError('index arrays of a sparse matrix: one axis, or the two that ix_ gives')
         made = self
         for axis, own in ((self._major, (row, column)[self._major]), (1 - self._major, (row, column)[1 - self._major])):
             if isinstance(own, slice) and own == slice(None):
@@ -311,12 +316,18 @@ class _compressed(_spbase):
         self.data, self.indices = self.data[:count], self.indices[:count]
 
 
+def _is_number(key):
+    return numpy.isscalar(key) or isinstance(key, (numpy.ndarray, ndarray)) and key.ndim == 0
+
+
 def _index(key, extent):
     """A slice, or an array of places, none of them negative. Raises IndexError for a place that is not there."""
     if isinstance(key, slice):
         return key
     if key is Ellipsis:
         return slice(None)
+    if isinstance(key, (str, bytes)):
+        raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {key!r}')
     a = _given(numpy.asarray(key) if isinstance(key, (list, tuple)) and key and not any(isinstance(k, ndarray) for k in key) else key)
     if a.dtype == bool:
         if a.ndim != 1 or a.size != extent:
