@@ -353,3 +353,41 @@ def test_results_lie_in_memory_as_numpys():
         for made in (signal.convolve(x, x[:7, :9], mode, 'fft'), signal.fftconvolve(x, x[:7, :9], mode), signal.convolve(x, x[:3, :2], mode), signal.oaconvolve(x, x[:2, :2], mode)):
             assert made.flags.c_contiguous
     assert signal.lfiltic(cupy.ones(2, 'f'), cupy.ones(2, 'f'), cupy.ones(1, 'f')).dtype == 'f'
+
+
+def test_convolutions_of_bools():
+    """Bools by both ways, as SciPy's: is there a pair of which both are true?"""
+    for shape, other in (((9,), (3,)), ((3,), (9,)), ((5, 6), (2, 3))):
+        x, y = G.random(shape) < 0.3, G.random(other) < 0.5
+        counts = numpy.zeros([a + b - 1 for a, b in zip(shape, other)], int)
+        for place in zip(*numpy.nonzero(y)):
+            counts[tuple(slice(p, p + n) for p, n in zip(place, shape))] += x
+        for method in ('direct', 'fft', 'auto'):
+            same(signal.convolve(cupy.asarray(x), cupy.asarray(y), method=method), counts > 0)
+            same(signal.correlate(cupy.asarray(x), cupy.asarray(y[(slice(None, None, -1),) * y.ndim]), method=method), counts > 0)
+    with pytest.raises(ValueError, match='convolve2d not available'):
+        signal.convolve2d(cupy.ones((2, 2), bool), cupy.ones((2, 2), bool))
+
+
+@pytest.mark.parametrize('dtype', ['f', 'd', 'F', 'D'])
+def test_filters_of_mirrored_signals(dtype):
+    """The signal with its images before and behind it, by the impulse's response."""
+    tolerance = 1e-5 if dtype in 'fF' else 1e-10
+    for shape in ((40,), (3, 50)):
+        x = numbers(shape, dtype)
+        wide = numpy.concatenate([x[..., ::-1], x, x[..., ::-1], x], -1)  # beyond the first image z1 ** k is nothing
+        for z1 in (0.5, -0.4):
+            n = shape[-1]
+            places = numpy.arange(wide.shape[-1])
+            response = 2.0 / (1 - z1 * z1) * z1 ** abs(places[:, None] - places[None, :]).astype('d')
+            near(signal.symiirorder1(cupy.asarray(x), 2.0, z1), (wide @ response)[..., n:2 * n].astype(dtype), tolerance=tolerance)
+    x, row, column = numbers((9, 12), dtype), numbers((5,), dtype), numbers((3,), dtype)
+    wide = numpy.pad(x, ((1, 1), (2, 2)), 'symmetric')
+    expected = sum(wide[2 - j:2 - j + 9, 4 - k:4 - k + 12] * column[j] * row[k] for j in range(3) for k in range(5))
+    near(signal.sepfir2d(cupy.asarray(x), cupy.asarray(row), cupy.asarray(column)), expected.astype(dtype), tolerance=tolerance)
+    with pytest.raises(ValueError, match='odd extents'):
+        signal.sepfir2d(cupy.asarray(x), cupy.ones(4), cupy.ones(3))
+    with pytest.raises(ValueError, match='did not converge'):
+        signal.symiirorder1(cupy.ones(5), 1.0, 0.9)
+    with pytest.raises(ValueError, match='less than 1.0'):
+        signal.symiirorder1(cupy.ones(5), 1.0, 1)

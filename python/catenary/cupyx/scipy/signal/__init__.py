@@ -12,6 +12,7 @@ from catenary.cupyx.scipy.signal._finite import (  # noqa: F401
 from catenary.cupyx.scipy.signal._forms import (  # noqa: F401
     BadCoefficients, bilinear, bilinear_zpk, lp2bp, lp2bp_zpk, lp2bs, lp2bs_zpk, lp2hp, lp2hp_zpk, lp2lp, lp2lp_zpk, normalize, sos2tf, sos2zpk, tf2sos,
     tf2zpk, zpk2sos, zpk2tf)
+from catenary.cupyx.scipy.signal._mirrored import sepfir2d, symiirorder1  # noqa: F401
 from catenary.cupyx.scipy.signal._passes import (  # noqa: F401
     decimate, deconvolve, filtfilt, lfiltic, resample_poly, sosfiltfilt, upfirdn, wiener)
 from catenary.cupyx.scipy.signal._recursive import (  # noqa: F401

@@ -23,7 +23,7 @@ def _by_sums(x, y, boundary='constant', value=0):
     """The full convolution; y is the smaller one."""
     dtype = numpy.result_type(x.dtype, y.dtype)
     if dtype == bool:
-        raise TypeError('convolve: not defined for bool; astype to an integer dtype')
+        return _by_sums(x.astype('i'), y.astype('i'), boundary, value) != 0
     wide = bordered(x.astype(dtype, copy=False), [n - 1 for n in y.shape], [n - 1 for n in y.shape], boundary, value)
     shape = tuple(a + b - 1 for a, b in zip(x.shape, y.shape))
     parts = (wide[tuple(slice(n - 1 - p, n - 1 - p + m) for p, n, m in zip(place, y.shape, shape))] * y[place] for place in numpy.ndindex(y.shape))
@@ -116,8 +116,9 @@ def _convolved(x, y, mode, function, boundary='constant', value=0, late=False, m
     _check_mode(x, y, mode, function, axes)
     if method == 'fft':
         dtype = numpy.result_type(x.dtype, y.dtype)
-        full = _by_spectra(x.astype(dtype, copy=False), y.astype(dtype, copy=False))
-        full = _core.around(full) if dtype.kind in 'iu' else full
+        wide = numpy.dtype('d') if dtype == bool else dtype
+        full = _by_spectra(x.astype(wide, copy=False), y.astype(wide, copy=False))
+        full = _core.around(full) if dtype.kind in 'iub' else full
         return _of_mode(full.astype(dtype, copy=False), x, y, mode, axes, late)
     large, small = (y, x) if y.size > x.size and boundary == 'constant' and value == 0 or mode == 'valid' and any(
         a < b for a, b in zip(x.shape, y.shape)) else (x, y)
@@ -218,6 +219,8 @@ def _in_two(function, in1, in2, mode, boundary, fillvalue, turn):
         raise ValueError(f'{function} inputs must both be 2-D arrays, given {x.ndim} axes')
     if boundary not in _BOUNDARIES:
         raise ValueError("Acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm'), not %r" % (boundary,))
+    if x.dtype == y.dtype == bool:
+        raise ValueError(f'{function} not available for this type: astype to an integer dtype')
     if turn:
         y = _core.ufuncs['conjugate'](y) if y.dtype.kind == 'c' else y
         y = y[::-1, ::-1]

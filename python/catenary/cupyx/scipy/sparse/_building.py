@@ -77,15 +77,13 @@ def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
 
 
 def spdiags(data, diags, m=None, n=None, format=None):
-    """The matrix of m rows and n columns that has the rows of data on these diagonals, each number in its column; coo unless a format is given."""
+    """The matrix of m rows and n columns that has the rows of data on these diagonals, each number in its column; dia unless a format is given."""
     data, offsets = _given(data), _given(diags).ravel().tolist()
     data = data.reshape((1,) * (2 - data.ndim) + data.shape)
     m, n = m if isinstance(m, tuple) else (data.shape[1], data.shape[1]) if m is None else (m, n)
     if data.shape[0] != len(offsets) or len(set(offsets)) != len(offsets):
         raise ValueError(f'spdiags: {data.shape[0]} rows are given for the diagonals {offsets}')
-    columns = [_core.arange(max(k, 0), max(min(n, m + k, data.shape[1]), max(k, 0))) for k in offsets]
-    joined = [_core._concatenate(parts, 0) for parts in ([at - k for at, k in zip(columns, offsets)], columns, [d[at] for d, at in zip(data, columns)])]
-    return coo_matrix((joined[2], (joined[0], joined[1])), shape=(m, n)).asformat(format)
+    return dia_matrix((data, offsets), shape=(m, n)).asformat(format)
 
 
 def eye(m, n=None, k=0, dtype='d', format=None):

@@ -13,14 +13,49 @@ from catenary.cupyx.scipy.sparse.linalg._lanczos import eigsh, svds  # noqa: F40
 
 
 def norm(x, ord=None, axis=None):
-    """A sparse matrix' norm: Frobenius', or with ord 1 or infinity the largest sum of a column or a row. Raises NotImplementedError for others."""
-    if axis is not None or ord not in (None, 'fro', 1, math.inf):
-        raise NotImplementedError(f'norm: ord={ord!r} and axis={axis!r} are not supported; expected Frobenius\', 1 or infinity of the whole matrix')
-    if ord in (1, math.inf):
-        return _core.max(abs(x).sum(axis=0 if ord == 1 else 1))
-    data = x.tocsr().data
-    squares = data * data if data.dtype.kind != 'c' else data.real * data.real + data.imag * data.imag
-    return _core.ufuncs['sqrt'](_core.sum(squares))
+    """A sparse matrix' norm: Frobenius', with ord 1, -1, infinity or its negative the largest or least sum of a column or a row. Along one axis those of its vectors, of any
+    order. Raises NotImplementedError for norms of singular values, ValueError for what is no order or no axis."""
+    if not isinstance(x, _spbase):
+        raise TypeError('input is not sparse. use cupy.linalg.norm')
+    axes = tuple(axis) if isinstance(axis, (tuple, list)) else None if axis is None else (axis,)
+    if axes is not None and (len(axes) > 2 or any(not isinstance(k, (int, numpy.integer)) for k in axes)):
+        raise TypeError(f"'axis' must be None, an integer or a tuple of integers, not {axis!r}")
+    if axes is not None and any(not -2 <= k < 2 for k in axes):
+        raise ValueError(f'Invalid axis {axis} for an array with shape {x.shape}')
+    if axes is not None and len(axes) == 1:
+        return _norms_of_vectors(x, ord, axes[0] % 2)
+    first, second = (0, 1) if axes is None else (k % 2 for k in axes)
+    if first == second:
+        raise ValueError('Duplicate axes given.')
+    if ord in (2, -2):
+        raise NotImplementedError(f'norm: ord={ord} needs singular values: cupy.linalg.norm(x.toarray(), {ord})')
+    if ord in (1, -1, math.inf, -math.inf):
+        sums = abs(x).sum(axis=first if abs(ord) == 1 else second)
+        return _core.max(sums) if ord > 0 else _core.min(sums)
+    if ord not in (None, 'f', 'fro'):
+        raise ValueError('Invalid norm order.')
+    return _core.ufuncs['sqrt'](_core.sum(_squares(x.tocsr().data)))
+
+
+def _squares(data):
+    return data * data if data.dtype.kind != 'c' else data.real * data.real + data.imag * data.imag
+
+
+def _norms_of_vectors(x, ord, axis):
+    if ord in (math.inf, -math.inf):
+        magnitudes = abs(x)
+        return (magnitudes.max(axis) if ord > 0 else magnitudes.min(axis)).toarray().ravel()
+    if ord == 0:
+        return (x != 0).sum(axis).ravel().astype('d')
+    if ord in (None, 2):
+        own = x.tocsr()
+        return _core.ufuncs['sqrt'](own._with(_squares(own.data)).sum(axis)).ravel()
+    if ord == 1:
+        return abs(x).sum(axis).ravel()
+    if isinstance(ord, str):
+        raise ValueError('Invalid norm order for vectors.')
+    magnitudes = abs(x.tocsr())  # of negative orders those that are kept, as SciPy's
+    return (magnitudes._with(magnitudes.data ** ord).sum(axis) ** (1 / ord)).ravel()
 
 
 def spsolve(A, b, permc_spec=None, use_umfpack=None):

@@ -1,0 +1,50 @@
+"""Filters of signals whose mirror's images lie beyond the borders."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupyx.scipy import ndimage
+from catenary.cupyx.scipy._windows import array_of
+from catenary.cupyx.scipy.signal._filters import lfilter
+
+_PRECISIONS = {'f': 1e-6, 'F': 1e-6, 'd': 1e-11, 'D': 1e-11}  # SciPy's
+
+
+def sepfir2d(input, hrow, hcol):
+    """A matrix filtered by one window along its rows and one along its columns, of odd extents; mirror's images lie beyond the borders. float32, where the
+    matrix is not wider, float64 or complex."""
+    x, row, column = (array_of(a, 'sepfir2d') for a in (input, hrow, hcol))
+    if x.ndim != 2 or any(w.ndim != 1 or w.size % 2 == 0 for w in (row, column)):
+        raise ValueError('sepfir2d: expected a matrix and two windows of one axis and odd extents')
+    kind = x.dtype if x.dtype.char in 'fdFD' else numpy.dtype('f' if x.dtype.itemsize <= 2 else 'd')
+    x = x.astype(kind, copy=False)
+    for axis, window in ((1, row), (0, column)):
+        x = ndimage.convolve1d(x, window, axis, mode='reflect')
+    return x
+
+
+def symiirorder1(signal, c0, z1, precision=-1.0):
+    """The filter c0 / ((1 - z1 / z) (1 - z1 z)) along the last axis of a signal of floats that its mirror's images go on (each border's element is there twice), |z1| < 1. Raises
+    ValueError where the images' part of the first element is not known to `precision` from the signal."""
+    x = array_of(signal, 'symiirorder1')
+    if abs(z1) >= 1:
+        raise ValueError('|z1| must be less than 1.0')
+    if x.ndim not in (1, 2) or x.dtype.char not in 'fdFD':
+        raise ValueError(f'symiirorder1: expected one or two axes of floats, given {x.ndim} of {x.dtype}')
+    precision = precision if 0 < precision <= 1 else _PRECISIONS[x.dtype.char]
+    count, power = 0, 1
+    while count < x.shape[-1] and abs(power) > precision:
+        power, count = power * z1, count + 1
+    if abs(power) > precision:
+        raise ValueError('Sum to find symmetric boundary conditions did not converge.')
+    powers = _core.from_numpy(numpy.power(numpy.asarray(z1), numpy.arange(1, count + 1)), None).astype(x.dtype)
+    first = x[..., :1] + _core.matmul(x[..., :count], powers[:, None])
+    ones = numpy.asarray([1.0]), numpy.asarray([1, -z1])
+
+    def passed(b, values, state):
+        return lfilter(b, ones[1], values, zi=(state * z1).astype(x.dtype, copy=False))[0]
+    forth = _core._concatenate([first, passed(ones[0], x[..., 1:], first)], -1)
+    last = forth[..., -1:] * (-c0 / (z1 - 1.0))
+    back = passed(numpy.asarray([c0]), forth[..., -2::-1], last)
+    made = _core._concatenate([last.astype(x.dtype, copy=False), back], -1)[..., ::-1]
+    return _core._copy(made.astype(x.dtype, copy=False), 'C')
