@@ -637,3 +637,26 @@ def test_what_results_are_like():
     assert {k: [i.tolist() for i in v] for k, v in small.items()} == {1: [[0, 1], [1, 0]], 3: [[0, 1], [0, 1]]} and small[1][0].dtype == 'b'
     assert ndimage.minimum(turned, None, 2) == ndimage.minimum(turned) and ndimage.maximum_position(turned, None, [1, 2]) == ndimage.maximum_position(turned)
     assert ndimage.median(turned, None, 3) == ndimage.median(turned)
+
+
+def test_windows_that_are_extents():
+    x = cupy.asarray(G.random((7, 8)) < 0.6)
+    for name in ('binary_erosion', 'binary_dilation', 'binary_opening', 'binary_closing'):
+        function = getattr(ndimage, name)
+        for extents in (3, 2, (3, 2), (1, 4)):
+            window = numpy.ones((extents,) * 2 if isinstance(extents, int) else extents, bool)
+            same(function(x, extents), function(x, window).get())
+
+
+def test_outputs_of_two_shapes():
+    """A gradient has its array's dtype, whatever dtype is given; of hats what is less or more has the dtype that is given: both as SciPy's."""
+    b = G.integers(0, 9, (6, 7))
+    x, y = cupy.asarray(b), cupy.asarray(b / 7)
+    for name in ('morphological_gradient', 'morphological_laplace'):
+        function = getattr(ndimage, name)
+        assert function(x, 3, output='f').dtype == b.dtype
+        out = cupy.zeros((6, 7), 'f')
+        assert function(x, 3, output=out) is out
+        same(out, function(x, 3).get().astype('f'))
+    same(ndimage.white_tophat(y, 3, output='f'), (b / 7 - ndimage.grey_opening(y, 3).get().astype('f')).astype('f'))
+    same(ndimage.black_tophat(y, 3, output='f'), (ndimage.grey_closing(y, 3).get().astype('f') - b / 7).astype('f'))

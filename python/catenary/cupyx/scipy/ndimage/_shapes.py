@@ -5,7 +5,7 @@ import operator
 import numpy
 
 from catenary import _core
-from catenary.cupy._array import asarray
+from catenary.cupy._array import asarray, ndarray
 from catenary.cupyx.scipy._windows import array_of, combined, delivered, each_axis, on_axes, on_host, origins, stored, views
 from catenary.cupyx.scipy.ndimage._stencils import extremum
 
@@ -38,7 +38,12 @@ def iterate_structure(structure, iterations, origin=None):
 
 
 def _window(x, structure, function):
-    window = _ball(x.ndim, 1) if structure is None else on_host(structure) != 0
+    if isinstance(structure, (int, numpy.integer)):
+        structure = (structure,) * x.ndim
+    if isinstance(structure, tuple) and all(isinstance(n, (int, numpy.integer)) for n in structure):  # its extents, as CuPy's
+        window = numpy.ones(structure, bool)
+    else:
+        window = _ball(x.ndim, 1) if structure is None else on_host(structure) != 0
     if window.ndim != x.ndim:
         raise RuntimeError(f'{function}: structure and input must have same dimensionality, given {window.ndim} and {x.ndim}')
     if not window.size:
@@ -171,20 +176,24 @@ def grey_closing(input, size=None, footprint=None, structure=None, output=None, 
     return grey_erosion(made, size, footprint, structure, output, mode, cval, origin)
 
 
-def _of_two(name, description, compute):
+def _of_two(name, description, compute, of_dtype):
+    """of_dtype: does a dtype for output count? Then what is less or more has it, too, as SciPy's."""
     def function(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
         x = array_of(input, name)
-        return delivered(compute(x, size, footprint, structure, None, mode, cval, origin), x, output)
+        kind = None if output is None or not of_dtype else getattr(output, 'dtype', output)
+        output = output if of_dtype or isinstance(output, ndarray) else None
+        return delivered(compute(x, size, footprint, structure, kind, mode, cval, origin), x, output)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = description
     return on_axes()(function)
 
 
-morphological_gradient = _of_two('morphological_gradient', 'Dilation less erosion.', lambda *a: grey_dilation(*a) - grey_erosion(*a))
-morphological_laplace = _of_two('morphological_laplace', 'Dilation and erosion, less the array twice.',
-                                lambda x, *a: grey_dilation(x, *a) + grey_erosion(x, *a) - x - x)
-white_tophat = _of_two('white_tophat', 'The array less its opening.', lambda x, *a: _less(x, grey_opening(x, *a)))
-black_tophat = _of_two('black_tophat', 'The closing less the array.', lambda x, *a: _less(grey_closing(x, *a), x))
+morphological_gradient = _of_two('morphological_gradient', 'Dilation less erosion, in the dtype of the array, whatever dtype is given.',
+                                 lambda *a: grey_dilation(*a) - grey_erosion(*a), False)
+morphological_laplace = _of_two('morphological_laplace', 'Dilation and erosion, less the array twice, in the dtype of the array, whatever dtype is given.',
+                                lambda x, *a: grey_dilation(x, *a) + grey_erosion(x, *a) - x - x, False)
+white_tophat = _of_two('white_tophat', 'The array less its opening.', lambda x, *a: _less(x, grey_opening(x, *a)), True)
+black_tophat = _of_two('black_tophat', 'The closing less the array.', lambda x, *a: _less(grey_closing(x, *a), x), True)
 
 
 def _less(a, b):

@@ -46,7 +46,7 @@ def _norms_of_vectors(x, ord, axis):
         magnitudes = abs(x)
         return (magnitudes.max(axis) if ord > 0 else magnitudes.min(axis)).toarray().ravel()
     if ord == 0:
-        return (x != 0).sum(axis).ravel().astype('d')
+        return (x != 0).sum(axis).ravel()
     if ord in (None, 2):
         own = x.tocsr()
         return _core.ufuncs['sqrt'](own._with(_squares(own.data)).sum(axis)).ravel()
