@@ -173,6 +173,23 @@ template<typename T> __global__ void g(T* x) { x[threadIdx.x] += 2; }
             assert x.tolist() == expected, name
 
 
+def test_integers_of_the_c_library_may_be_a_programs_own():
+    """uint64_t is unsigned long there and often unsigned long long in a program (Thinc's hashes)."""
+    from catenary import cupy
+    kernel = cupy.RawKernel("""
+typedef unsigned long long      uint64_t;
+typedef long long int64_t;
+extern "C" __global__ void high(const uint64_t* x, uint64_t* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] >> (uint64_t)(int64_t)32;
+}""", 'high')
+    with cupy.cuda.Device('cpu'):
+        x = cupy.arange(5, dtype='uint64') << 40
+        y = cupy.zeros_like(x)
+        kernel((1,), (8,), (x, y, 5))
+        assert y.tolist() == [k << 8 for k in range(5)]
+
+
 def test_functions_of_16_bit_floats_may_be_a_programs_own():
     """As in kernels of trees, which have max(half, half) themselves."""
     from catenary import cupy

@@ -638,3 +638,16 @@ def test_operators_that_set_their_shape_themselves():
         def _matvec(self, v):
             return cupy.asarray(A) @ v
     same(Own() @ cupy.asarray(V), A @ V)
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_extents_that_are_set(format):
+    x = of(A, format)
+    x.shape = (7, 5)
+    equal(x, A.reshape(7, 5), format)
+    x.set_shape((1, 35))
+    equal(x, A.reshape(1, 35), format)
+    with pytest.raises(ValueError):
+        x.shape = (2, 2)
+    with pytest.raises(AttributeError):
+        sparse.csr_array(x).shape = (35, 1)

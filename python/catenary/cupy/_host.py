@@ -25,7 +25,7 @@ _DYNAMIC = re.compile(r'\bextern\s+__shared__\s+((?:\w|::|[<> ])+?)\s*\b(\w+)\s*
 _HALF, _NAMED_HALF = re.compile(r'\b(?:__)?half\b'), re.compile(r'\bvoid\s+half\s*\(')
 _OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # which the C library defines as macros
 _XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of functions in CuPy's wheel
-_OWN_SSIZE = re.compile(r'\btypedef\b[^;]*\bssize_t\s*;')  # the C library has it, NVIDIA's compiler has not
+_OWN_TYPES = re.compile(r'\btypedef\b[^;{}]*\b((?:ssize|u?int(?:8|16|32|64))_t)\s*;')  # the C library has them, NVIDIA's compiler has not
 # what needs the threads of a group side by side
 _WARPS = re.compile(r'\b(__syncwarp|__syncthreads_\w+|__(shfl|ballot|any|all|match_any|match_all|reduce)\w*_sync|__activemask|warpSize|cooperative_groups)\b')
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
@@ -127,7 +127,7 @@ def whole_function(text, entry, kernel):
             kernel, warps[0], POCL))
     at = text.rfind('#line 1 "')  # where the user's own begins
     code = _DYNAMIC.sub(_dynamic, text[at:])
-    if _OWN_SSIZE.search(code):
-        code = re.sub(r'\bssize_t\b', 'ct_ssize_t', code)
+    for name in set(_OWN_TYPES.findall(code)):
+        code = re.sub(r'\b%s\b' % name, 'ct_' + name, code)
     half = 'typedef float16 half, __half;\n' if _HALF.search(code) and not _NAMED_HALF.search(code) else ''
     return _Whole(compiled(source(text[:at] + half + code, entry, 'ct_whole'), kernel), kernel)

@@ -550,6 +550,18 @@ class spmatrix(_spbase):
         """The extents."""
         return self._shape
 
+    def set_shape(self, shape):
+        """Gives the matrix the extents that reshape gives."""
+        made = self.reshape(shape)
+        self._shape = made.shape
+        self._take(made)
+
+    shape = property(get_shape, set_shape, None, 'The extents.')
+
+    def getmaxprint(self):
+        """How many elements are printed at most."""
+        return self.maxprint
+
     def asfptype(self):
         """The matrix, with float64 for integers and bools."""
         return self if self.dtype.kind in 'fc' else self.astype('d')
