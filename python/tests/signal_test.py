@@ -391,3 +391,22 @@ def test_filters_of_mirrored_signals(dtype):
         signal.symiirorder1(cupy.ones(5), 1.0, 0.9)
     with pytest.raises(ValueError, match='less than 1.0'):
         signal.symiirorder1(cupy.ones(5), 1.0, 1)
+
+
+def test_what_designs_and_responses_give():
+    """Values of SciPy's: minimum phase of an even length, gains in a list, arrays for what plots, edges that can be copied as NumPy's numbers."""
+    h = numpy.asarray([0.02459027, -0.04131458, -0.0759438, 0.00321, 0.1931, 0.3667])
+    h = numpy.concatenate([h, h[::-1]])
+    turned = (numpy.fft.fft(h, 4096) * numpy.exp(2j * numpy.pi / 4096 * 6 * numpy.arange(4096))).real
+    above, below = turned.max() - 1, -turned.min()
+    gain = numpy.sqrt((turned + below) * 4 / (numpy.sqrt(1 + above + below) + numpy.sqrt(1 - above + below)) ** 2)
+    made = signal.minimum_phase(h, 'hilbert', n_fft=4096).get()
+    assert made.shape == (6,) and abs(abs(numpy.fft.fft(made, 4096)) - gain).max() < 0.05
+    seen = []
+    for function in (signal.freqs, signal.freqz):
+        w, h = function([1.0], [1.0, 0.5], worN=8, plot=lambda *given: seen.append(given))
+        assert all(isinstance(x, cupy.ndarray) for x in seen[-1])
+        same(seen[-1][0], w.get())
+    for k in (2.0, [2.0]):
+        same(signal.freqs_zpk([1.0], [-1.0], k)[1], signal.freqs_zpk([1.0], [-1.0], 2)[1].get())
+    assert signal.buttord(0.2, 0.3, 3, 60)[1].copy() == signal.buttord(0.2, 0.3, 3, 60)[1]

@@ -193,7 +193,7 @@ def minimum_phase(h, method='homomorphic', n_fft=None, half=True):
         return sent(made[:h.size // 2 + h.size % 2 if half else h.size])
     if not half:
         raise ValueError("`half=False` is only supported when `method='homomorphic'`")
-    turned = (numpy.fft.fft(h, n) * numpy.exp(1j * numpy.arange(n) * (2 * numpy.pi / n * (h.size - 1) / 2))).real
+    turned = (numpy.fft.fft(h, n) * numpy.exp(1j * numpy.arange(n) * (2 * numpy.pi / n * (h.size // 2)))).real
     above, below = turned.max() - 1, -turned.min()
     scale = 4 / (math.sqrt(1 + above + below) + math.sqrt(1 - above + below)) ** 2
     gain = numpy.sqrt(numpy.maximum((turned + below) * scale, 0)) + 1e-10

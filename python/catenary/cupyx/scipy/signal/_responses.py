@@ -28,10 +28,14 @@ def _at(coefficients, x):
 
 
 def _told(angles, h, fs, plot=None):
-    w = angles * (fs / (2 * numpy.pi))
+    return _shown(angles * (fs / (2 * numpy.pi)), h, plot)
+
+
+def _shown(w, h, plot):
+    made = all_sent((w, h))
     if plot is not None:
-        plot(w, h)
-    return all_sent((w, h))
+        plot(*made)
+    return made
 
 
 def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * numpy.pi, include_nyquist=False):
@@ -96,9 +100,7 @@ def freqs(b, a, worN=200, plot=None):
     b, a = host(b), host(a)
     w = _analog(worN, b, a, 'ba')
     h = numpy.polyval(b, 1j * w) / numpy.polyval(a, 1j * w)
-    if plot is not None:
-        plot(w, h)
-    return all_sent((w, h))
+    return _shown(w, h, plot)
 
 
 def freqs_zpk(z, p, k, worN=200):
@@ -106,7 +108,7 @@ def freqs_zpk(z, p, k, worN=200):
     z, p = host(z), host(p)
     w = _analog(worN, z, p, 'zp')
     x = 1j * w[:, None]
-    return all_sent((w, float(k) * numpy.prod(x - z, 1) / numpy.prod(x - p, 1)))
+    return all_sent((w, float(host(k).reshape(())) * numpy.prod(x - z, 1) / numpy.prod(x - p, 1)))
 
 
 def group_delay(system, w=512, whole=False, fs=2 * numpy.pi):
