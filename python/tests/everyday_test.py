@@ -69,7 +69,7 @@ ndimage.gaussian_filter(A, 1); ndimage.median_filter(A, 3); ndimage.label(A > 0)
 ndimage.distance_transform_edt(A > 0); ndimage.map_coordinates(A, np.ones((2, 3))); ndimage.uniform_filter(A, 3, axes=0); ndimage.maximum_filter(A, 3); ndimage.sum_labels(A, A > 0)
 signal.convolve2d(A, np.ones((3, 3)), 'same'); signal.fftconvolve(V, V); signal.lfilter([1.], [1., -0.5], V); signal.welch(V); signal.medfilt(V, 3); signal.savgol_filter(V, 5, 2); signal.butter(3, 0.2)[0]; signal.find_peaks(V)[0]
 signal.hilbert(V); signal.resample(V, 9); signal.correlate(V, V); signal.get_window('hann', 8); signal.sosfilt(signal.butter(2, 0.3, output='sos'), V); signal.stft(V, nperseg=4)[2]; signal.detrend(V); signal.lombscargle(V, V, V + 1); signal.tf2zpk([1., 2], [1., 3])[0]
-sparse.csr_matrix(A) @ np.ones(4); sparse.eye(4).tocsr().multiply(2).toarray(); sparse.linalg.spsolve(sparse.csr_matrix(Q), V[:4]); sparse.linalg.cg(sparse.csr_matrix(Q @ Q.T), V[:4])[0]; sparse.vstack([sparse.eye(2), sparse.eye(2)]).sum(0); sparse.dia_matrix(Q)
+sparse.csr_matrix(A) @ np.ones(4); sparse.eye(4).tocsr().multiply(2).toarray(); sparse.linalg.spsolve(sparse.csr_matrix(Q), V[:4]); sparse.linalg.cg(sparse.csr_matrix(Q @ Q.T), V[:4])[0]; sparse.vstack([sparse.eye(2), sparse.eye(2)]).sum(0); sparse.dia_matrix(Q).toarray()
 sparse.linalg.eigsh(sparse.csr_matrix(Q + Q.T), 2)[0]; sparse.csgraph.connected_components(sparse.csr_matrix(Q))[0]
 linalg.lu_factor(Q)[0]; linalg.lu_solve(linalg.lu_factor(Q), V[:4]); linalg.solve_triangular(np.triu(Q), V[:4]); linalg.expm(Q / 9); linalg.toeplitz(V[:3]); linalg.block_diag(Q, Q); linalg.dft(3)
 fft.fft(V); fft.rfft2(A); fft.dct(V); fft.next_fast_len(17)

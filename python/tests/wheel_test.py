@@ -41,8 +41,8 @@ def helmert(n):
     'cupyx/scipy/ndimage/__init__.py': 'from cupyx.scipy.ndimage._measurements import distance_transform_bf  # NOQA\n',
     'cupyx/scipy/ndimage/_measurements.py': 'from cupyx.scipy.ndimage._compiled import f\n',
     'cupyx/scipy/ndimage/_compiled.cpython-311-x86_64-linux-gnu.so': 'no Python',
-    'cupyx/scipy/sparse/__init__.py': 'from cupyx.scipy.sparse._coo import coo_matrix, coo_array  # NOQA\nfrom cupyx.scipy.sparse._dia import dia_matrix\n',
-    'cupyx/scipy/sparse/_coo.py': 'class coo_matrix:\n    pass\n\n\nclass coo_array:\n    pass\n',
+    'cupyx/scipy/sparse/__init__.py': 'from cupyx.scipy.sparse._coo import coo_matrix, coo_tensor  # NOQA\nfrom cupyx.scipy.sparse._dia import dia_matrix\n',
+    'cupyx/scipy/sparse/_coo.py': 'class coo_matrix:\n    pass\n\n\nclass coo_tensor:\n    pass\n',
     'cupyx/scipy/sparse/_dia.py': 'class dia_matrix:\n    pass\n',
     'cupyx/scipy/spatial/__init__.py': 'from cupy.cuda import cufft\n',
     'cupyx/cutensor.py': 'raise ImportError("this is not to be imported")\n',
@@ -104,14 +104,14 @@ def says(statement):
         print(type(error).__name__, error)
 says('from cupyx.scipy.ndimage import distance_transform_bf')
 says('import cupyx.scipy.sparse._coo')
-says('from cupyx.scipy.sparse import coo_array')
+says('from cupyx.scipy.sparse import coo_tensor')
 says('import cupyx.scipy.spatial')
 says('import cupyx.cutensor')
-print(cupyx.scipy.sparse.coo_matrix.__module__, hasattr(cupyx.scipy.sparse, 'coo_array'))
+print(cupyx.scipy.sparse.coo_matrix.__module__, hasattr(cupyx.scipy.sparse, 'coo_tensor'))
 ''')
     lines = out.split('\n')
     assert 'cupyx.scipy.ndimage.distance_transform_bf of CuPy' in lines[0] and 'cupyx.scipy.ndimage._compiled of CuPy' in lines[0] and 'compiled for CUDA' in lines[0]
-    assert all("sparse matrices are Catenary's own classes" in line for line in lines[1:3]) and 'coo_array' in lines[2]
+    assert all("sparse matrices are Catenary's own classes" in line for line in lines[1:3]) and 'coo_tensor' in lines[2]
     assert 'cupy.cuda.cufft is not here, though CuPy has it' in lines[3] and 'cupyx.cutensor is not here' in lines[4]
     assert lines[5] == 'cupyx.scipy.sparse False'
 

@@ -64,12 +64,11 @@ def shaped_random(shape, xp=None, dtype=numpy.float32, scale=10, seed=0, order='
     return xp.array(numpy.asarray(values).astype(dtype), order=order)
 
 
-def shaped_sparse_random(shape, sp=None, dtype=numpy.float32, density=0.01, format='coo', seed=0):
-    """A matrix of SciPy's or cupyx's with this share of its places taken by random values, by a seed, the same with either library."""
+def shaped_sparse_random(shape, sp, dtype=numpy.float32, density=0.01, format='coo', seed=0):
+    """A matrix of sp, scipy.sparse or cupyx.scipy.sparse, with this share of its places taken by random values, by a seed, the same with either library."""
     import scipy.sparse
-    from catenary.cupyx.scipy import sparse
     values = scipy.sparse.random(*shape, density, random_state=seed).astype(dtype)
-    return (values if sp is scipy.sparse else sparse.coo_matrix(values)).asformat(format)
+    return (values if sp is scipy.sparse else sp.coo_matrix(values)).asformat(format)
 
 
 def shaped_linspace(start, stop, shape, xp=None, dtype=numpy.float32):
