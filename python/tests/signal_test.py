@@ -409,4 +409,7 @@ def test_what_designs_and_responses_give():
         same(seen[-1][0], w.get())
     for k in (2.0, [2.0]):
         same(signal.freqs_zpk([1.0], [-1.0], k)[1], signal.freqs_zpk([1.0], [-1.0], 2)[1].get())
-    assert signal.buttord(0.2, 0.3, 3, 60)[1].copy() == signal.buttord(0.2, 0.3, 3, 60)[1]
+    for function in (signal.buttord, signal.cheb1ord, signal.cheb2ord, signal.ellipord):
+        order, edge = function(0.2, 0.3, 3, 60)
+        assert isinstance(edge, cupy.ndarray) and edge.shape == ()  # as CuPy's
+        same(signal.butter(order, edge)[0], signal.butter(order, float(edge))[0].get())

@@ -364,7 +364,8 @@ def _delivered(order, edges, analog, fs):
         edges = 2 / numpy.pi * numpy.arctan(edges)
     if fs is not None:
         edges = edges * fs / 2
-    return order, all_sent((edges,))[0] if edges.size > 1 else edges[0]
+    found = all_sent((edges,))[0]
+    return order, found if edges.size > 1 else found.reshape(())  # an array of no axis, as CuPy's
 
 
 def _stretched(wp, kind, by):
