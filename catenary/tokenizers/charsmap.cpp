@@ -85,11 +85,16 @@ Charsmap::Charsmap(std::string_view bytes) {
   std::memcpy(units_.data(), bytes.data() + sizeof size, size);
   texts_ = bytes.substr(sizeof size + size);
   if (!is_valid(texts_)) fail<ValueError>("a table whose texts are not UTF-8");
+  for (std::size_t at = 0, end = 0; at < texts_.size(); at = end + 1) {
+    end = std::min(texts_.find('\0', at), texts_.size());
+    if (end - at > kMost) fail<ValueError>("a text of {} bytes in a table, which is more than {}", end - at, kMost);
+  }
 }
 
 template <class F>
 void Charsmap::beginnings(std::string_view text, F f) const {
   std::size_t node = offset(units_[0]);
+  text = text.substr(0, kMost);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     node ^= byte;
@@ -99,26 +104,24 @@ void Charsmap::beginnings(std::string_view text, F f) const {
     if (!(unit & 0x100)) continue;
     const std::size_t at = node < units_.size() ? units_[node] & 0x7fffffff : texts_.size();
     if (at >= texts_.size() || (static_cast<unsigned char>(texts_[at]) & 0xc0) == 0x80) return;
-    if (!f(Match{i + 1, std::string_view(texts_).substr(at, texts_.find('\0', at) - at)})) return;
+    if (i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xc0) == 0x80)
+      continue;  // within a character
+    if (!f(i + 1, at)) return;
   }
 }
 
-std::optional<Charsmap::Match> Charsmap::shortest(std::string_view text) const {
-  std::optional<Match> found;
-  beginnings(text, [&](const Match& match) {
-    found = match;
-    return false;
-  });
-  return found;
-}
+std::optional<Charsmap::Match> Charsmap::shortest(std::string_view text) const { return match(text, true); }
+std::optional<Charsmap::Match> Charsmap::longest(std::string_view text) const { return match(text, false); }
 
-std::optional<Charsmap::Match> Charsmap::longest(std::string_view text) const {
-  std::optional<Match> found;
-  beginnings(text, [&](const Match& match) {
-    found = match;
-    return true;
+std::optional<Charsmap::Match> Charsmap::match(std::string_view text, bool first) const {
+  std::size_t bytes = 0, from = 0;
+  beginnings(text, [&](std::size_t length, std::size_t at) {
+    bytes = length;
+    from = at;
+    return !first;
   });
-  return found;
+  if (bytes == 0) return std::nullopt;
+  return Match{bytes, std::string_view(texts_).substr(from, texts_.find('\0', from) - from)};
 }
 
 std::unique_ptr<Normalizer> make_charsmap(std::string_view base64) { return std::make_unique<ByClusters>(base64); }

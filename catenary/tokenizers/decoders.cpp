@@ -45,6 +45,7 @@ class Metaspace : public Decoder {
 
 class Fallback : public Decoder {
  public:
+  explicit Fallback(bool by_characters) : by_characters_(by_characters) {}
   void apply(std::vector<std::string>& tokens, bool raw) const override {
     std::vector<std::string> made;
     std::string bytes;
@@ -53,7 +54,13 @@ class Fallback : public Decoder {
       if (raw || is_valid(bytes)) {
         made.push_back(bytes);
       } else {
-        made.insert(made.end(), bytes.size(), "\xef\xbf\xbd");
+        for (std::size_t at = 0; at < bytes.size();) {
+          const std::string_view rest = std::string_view(bytes).substr(at);
+          const std::string_view character = rest.substr(0, bytes_of_char(rest[0]));
+          const bool whole = by_characters_ && is_valid(character);
+          made.emplace_back(whole ? character : "\xef\xbf\xbd");
+          at += whole ? character.size() : 1;
+        }
       }
       bytes.clear();
     };
@@ -68,6 +75,9 @@ class Fallback : public Decoder {
     flush();
     tokens.swap(made);
   }
+
+ private:
+  bool by_characters_;
 };
 
 class Join : public Decoder {
@@ -129,7 +139,7 @@ std::unique_ptr<Decoder> make_byte_decoder() { return std::make_unique<Bytes>();
 std::unique_ptr<Decoder> make_metaspace_decoder(std::string replacement, Prepend prepend) {
   return std::make_unique<Metaspace>(std::move(replacement), prepend);
 }
-std::unique_ptr<Decoder> make_fallback_decoder() { return std::make_unique<Fallback>(); }
+std::unique_ptr<Decoder> make_fallback_decoder(bool by_characters) { return std::make_unique<Fallback>(by_characters); }
 std::unique_ptr<Decoder> make_fuse_decoder() { return std::make_unique<Join>(""); }
 std::unique_ptr<Decoder> make_join_decoder(std::string between) { return std::make_unique<Join>(std::move(between)); }
 std::unique_ptr<Decoder> make_replace_decoder(Pattern pattern, std::string content) {

@@ -58,10 +58,14 @@ std::unique_ptr<Model> make_byte_pairs(Vocabulary vocabulary, const BytePairs& o
 std::unique_ptr<Model> make_scored_pairs(Vocabulary vocabulary, std::vector<float> scores,
                                          std::optional<std::uint32_t> unknown, bool fuse_unknown = false);
 
-/// The cut whose scores sum to the most (Kudo 2018). What has a NaN for a score is in no text. An unknown character has
-/// the score `least` less 10; by default the least of all.
+/// How scores are added up.
+struct UnigramSums {
+  std::optional<double> least = {};  ///< an unknown character has it less 10; by default the least of all
+  bool in_float32 = false;           ///< as SentencePiece does: which of equal cuts is taken depends on it
+};
+/// The cut whose scores sum to the most (Kudo 2018). What has a NaN for a score is in no text.
 std::unique_ptr<Model> make_unigram(Vocabulary vocabulary, std::vector<double> scores,
                                     std::optional<std::uint32_t> unknown, bool byte_fallback,
-                                    std::optional<double> least = {});
+                                    const UnigramSums& sums = {});
 
 }  // namespace catenary::tokenizers

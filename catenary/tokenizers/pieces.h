@@ -69,8 +69,10 @@ class Charsmap {
   std::optional<Match> longest(std::string_view text) const;
 
  private:
+  static constexpr std::size_t kMost = 1024;  // bytes that are replaced, and of what replaces them
   template <class F>
   void beginnings(std::string_view text, F f) const;
+  std::optional<Match> match(std::string_view text, bool first) const;
 
   std::vector<std::uint32_t> units_;
   std::string texts_;

@@ -63,7 +63,9 @@ struct Decoder {
 };
 std::unique_ptr<Decoder> make_byte_decoder();
 std::unique_ptr<Decoder> make_metaspace_decoder(std::string replacement, Prepend prepend);
-std::unique_ptr<Decoder> make_fallback_decoder();
+/// "<0xE4>" and its like. Bytes that make no UTF-8 become U+FFFD each, with `by_characters` alone, else with all of
+/// their run.
+std::unique_ptr<Decoder> make_fallback_decoder(bool by_characters = false);
 std::unique_ptr<Decoder> make_fuse_decoder();
 std::unique_ptr<Decoder> make_replace_decoder(Pattern pattern, std::string content);
 std::unique_ptr<Decoder> make_strip_decoder(std::string content, std::size_t start, std::size_t stop);

@@ -137,6 +137,9 @@ struct File {
     if (entry.type < kNormal || entry.type > kByte)
       piece.refuse("a piece of the type {}, which is not known", entry.type);
     if (entry.text.empty() || !is_valid(entry.text)) piece.refuse("the piece {} is empty or not UTF-8", pieces.size());
+    constexpr std::size_t kMost = 4096;  // more would let a small file make texts slow
+    if (entry.text.size() > kMost)
+      piece.refuse("the piece {} has {} bytes, which is more than {}", pieces.size(), entry.text.size(), kMost);
     if (!std::isfinite(entry.score)) piece.refuse("the score of the piece {} is not finite", pieces.size());
     pieces.push_back(entry);
   }
@@ -228,13 +231,28 @@ class SpaceMarks : public Normalizer {
     users_.prefixes(text, [&](std::size_t bytes, std::uint32_t) { whole = bytes; });
     if (whole == 0 && table_)
       if (const auto found = table_->longest(text)) return {found->bytes, found->content};
-    if (whole == 0) whole = bytes_of_char(text[0]);
+    if (whole == 0) whole = std::min(bytes_of_char(text[0]), text.size());
     return {whole, text.substr(0, whole)};
   }
 
   bool dummy_prefix_, remove_extra_, escape_;
   std::optional<Charsmap> table_;
   Trie users_;
+};
+
+/// Takes the space before a text away, as SentencePiece put one there; with `all` those of tokens that are one, too.
+class FirstSpace : public Decoder {
+ public:
+  explicit FirstSpace(bool all) : all_(all) {}
+  void apply(std::vector<std::string>& tokens, bool) const override {
+    for (std::string& token : tokens) {
+      if (token.starts_with(kSpace)) token.erase(0, kSpace.size());
+      if (!all_ || !token.empty()) return;
+    }
+  }
+
+ private:
+  bool all_;
 };
 
 /// Tokens that stand for another text than theirs.
@@ -307,21 +325,22 @@ class Reader {
   static bool is_in_texts(const File::Entry& piece) { return piece.type == kNormal || piece.type == kUsers; }
 
   void unigram(Vocabulary vocabulary) {
-    double least = std::numeric_limits<double>::infinity(), most = -least;
+    float least = std::numeric_limits<float>::infinity(), most = -least;
     for (const File::Entry& piece : file_.pieces) {
       if (piece.type != kNormal) continue;
-      least = std::min<double>(least, piece.score);
-      most = std::max<double>(most, piece.score);
+      least = std::min(least, piece.score);
+      most = std::max(most, piece.score);
     }
     std::vector<double> scores;
     for (const File::Entry& piece : file_.pieces) {
       // What users want whole is given the score of as many of the best pieces as it has bytes, less a little.
-      const double of_users = static_cast<double>(piece.text.size()) * most - 0.1;
+      const double of_users = double{static_cast<float>(piece.text.size()) * most} - 0.1;
       scores.push_back(!is_in_texts(piece)    ? std::numeric_limits<double>::quiet_NaN()
                        : piece.type == kUsers ? of_users
                                               : static_cast<double>(piece.score));
     }
-    state_->model = make_unigram(std::move(vocabulary), std::move(scores), unknown_, file_.byte_fallback, least);
+    state_->model = make_unigram(std::move(vocabulary), std::move(scores), unknown_, file_.byte_fallback,
+                                 UnigramSums{.least = least, .in_float32 = true});
   }
 
   void pairs(Vocabulary vocabulary) {
@@ -356,11 +375,12 @@ class Reader {
       refuse("precompiled_charsmap: {}", e.what());
     }
     state_->normalizer = make_sequence(std::move(steps));
+    if (file_.dummy_prefix || file_.remove_extra)
+      state_->decoders.push_back(std::make_unique<FirstSpace>(file_.remove_extra));
     state_->decoders.push_back(make_replace_decoder(Pattern(std::string(kSpace)), " "));
     if (!names.empty()) state_->decoders.push_back(std::make_unique<Named>(std::move(names)));
-    state_->decoders.push_back(make_fallback_decoder());
+    state_->decoders.push_back(make_fallback_decoder(true));
     state_->decoders.push_back(make_fuse_decoder());
-    if (file_.dummy_prefix || file_.remove_extra) state_->decoders.push_back(make_strip_decoder(" ", 1, 0));
   }
 
   void surround_as_chatglm() {

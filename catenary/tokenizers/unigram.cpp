@@ -12,8 +12,8 @@ namespace {
 class Unigram : public Model {
  public:
   Unigram(Vocabulary v, std::vector<double> scores, std::optional<std::uint32_t> unknown, bool byte_fallback,
-          std::optional<double> given_least)
-      : scores_(std::move(scores)), unknown_(unknown) {
+          const UnigramSums& sums)
+      : scores_(std::move(scores)), in_float32_(sums.in_float32), unknown_(unknown) {
     vocabulary = std::move(v);
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < scores_.size(); ++i) {
@@ -23,7 +23,7 @@ class Unigram : public Model {
       least = std::min(least, scores_[i]);
     }
     constexpr double kPenalty = 10;  // SentencePiece's
-    unknown_score_ = given_least.value_or(least) - kPenalty;
+    unknown_score_ = rounded(sums.least.value_or(least) - kPenalty);
     if (byte_fallback)
       for (int byte = 0; byte < 256; ++byte)
         bytes_[byte] = vocabulary.id(name_of_byte(static_cast<unsigned char>(byte)));
@@ -38,13 +38,13 @@ class Unigram : public Model {
       const auto offer = [&](std::size_t length, double score, std::int64_t id) {
         Node& node = best[at + length];
         if (node.id != kNone && !(score > node.score)) return;
-        node = {score, at, id};
+        node = {rounded(score), at, id};
       };
       trie_.prefixes(word.substr(at), [&](std::size_t length, std::uint32_t id) {
         offer(length, scores_[id] + here, id);
         single = single || length == bytes;
       });
-      if (!single) offer(bytes, unknown_score_ + here, unknown_ ? std::int64_t{*unknown_} : kUnknown);
+      if (!single) offer(bytes, rounded(unknown_score_ + here), unknown_ ? std::int64_t{*unknown_} : kUnknown);
       at += bytes;
     }
     // Backwards; unknown characters beside each other are one.
@@ -75,6 +75,8 @@ class Unigram : public Model {
     std::int64_t id = kNone;
   };
 
+  double rounded(double sum) const { return in_float32_ ? static_cast<float>(sum) : sum; }
+
   void append(std::string_view text, std::vector<std::int64_t>& ids) const {
     if (const auto id = vocabulary.id(text); id && !std::isnan(scores_[*id])) {
       ids.push_back(*id);
@@ -87,6 +89,7 @@ class Unigram : public Model {
   }
 
   std::vector<double> scores_;
+  bool in_float32_;
   double unknown_score_;
   std::optional<std::uint32_t> unknown_, bytes_[256];
   Trie trie_;
@@ -95,9 +98,8 @@ class Unigram : public Model {
 }  // namespace
 
 std::unique_ptr<Model> make_unigram(Vocabulary vocabulary, std::vector<double> scores,
-                                    std::optional<std::uint32_t> unknown, bool byte_fallback,
-                                    std::optional<double> least) {
-  return std::make_unique<Unigram>(std::move(vocabulary), std::move(scores), unknown, byte_fallback, least);
+                                    std::optional<std::uint32_t> unknown, bool byte_fallback, const UnigramSums& sums) {
+  return std::make_unique<Unigram>(std::move(vocabulary), std::move(scores), unknown, byte_fallback, sums);
 }
 
 }  // namespace catenary::tokenizers

@@ -451,6 +451,35 @@ TEST_F(Gemm, NoUnitSpoilsFloat32) {
   }
 }
 
+// Small elements beside large ones, where those are multiplied with 0.
+TEST_F(Gemm, NoUnitLosesSmallElementsBesideLargeOnes) {
+  const auto power = [](int n) { return std::ldexp(1.0f, n); };
+  struct Case {
+    float a[2], b[2];
+  };
+  for (const Case& c : {Case{{1, 1.2345678f * power(-119)}, {0, power(119)}},
+                        Case{{1, 1.2345678f * power(-90)}, {0, 1}}, Case{{1, power(-130)}, {0, power(120)}},
+                        Case{{0x1.fffffep63f, 0}, {0x1.fffffep63f, 0}}, Case{{1, 1.2345678f * power(-99)}, {0, 3}}}) {
+    constexpr int64_t m = 128, n = 130, k = 64;
+    std::vector<float> a(m * k), b(k * n), all(m * n);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t p = 0; p < 2; ++p) a[i * k + 40 * p] = c.a[p];
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t p = 0; p < 2; ++p) b[40 * p * n + j] = c.b[p];
+    for (FloatUnit unit : float_units()) {
+      cpu::set_float_unit(unit);
+      cpu::gemm({.m = m,
+                 .n = n,
+                 .k = k,
+                 .a = {a.data(), Dtype::float32, k, 1},
+                 .b = {b.data(), Dtype::float32, n, 1},
+                 .c = {all.data(), Dtype::float32, n, 1}});
+      const double expected = static_cast<double>(c.a[0]) * c.b[0] + static_cast<double>(c.a[1]) * c.b[1];
+      for (float x : all) ASSERT_NEAR(x, expected, std::abs(expected) * 0x1p-23) << static_cast<int>(unit);
+    }
+  }
+}
+
 template <class T>
 std::vector<T> product_with(int threads, Sizes s, Layout la, Layout lb) {
   set_num_threads(threads);

@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const std::size_t zero = all.find('\0');
   const bool pieces = all.starts_with('\n');
   const std::string_view text =
-      zero == std::string_view::npos || pieces ? "It's  na\xc3\xafve\n" : all.substr(zero + 1);
+      zero == std::string_view::npos || pieces ? "It's  na\xc3\xafve\n\xc3\xa9" : all.substr(zero + 1);
   try {
     const catenary::Tokenizer tokenizer =
         pieces ? catenary::parse_sentencepiece(all, "fuzz") : catenary::parse_tokenizer(all.substr(0, zero), "fuzz");

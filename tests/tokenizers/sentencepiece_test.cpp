@@ -58,6 +58,8 @@ TEST(SentencePiece, GivesTheTextBack) {
       ++compared;
     }
     EXPECT_GT(compared, 20);
+    for (std::size_t i = 0; i < of["lists"].size(); ++i)
+      EXPECT_EQ(tokenizer.decode(of["lists"][i].get<Ids>()), of["decoded_lists"][i].get<std::string>()) << i;
   }
 }
 
@@ -147,6 +149,44 @@ TEST(SentencePiece, WhatIsDamagedOrNotSupportedIsRefused) {
             "m: precompiled_charsmap: a table of 3 bytes says that its trie has 0");
   // A character that is unknown, where there is no unknown piece.
   EXPECT_THROW(parse_sentencepiece(piece("a"), "m").encode("b"), ValueError);
+}
+
+// A table that replaces a part of a character, and pieces and replacements that are too long.
+TEST(SentencePiece, HostileFilesCostNoMoreThanTheyAreLong) {
+  const auto table = [](const std::vector<std::uint32_t>& units, const std::string& texts) {
+    std::string bytes;
+    const auto put = [&](std::uint32_t n) {
+      for (int i = 0; i < 4; ++i) bytes += static_cast<char>(n >> 8 * i);
+    };
+    put(static_cast<std::uint32_t>(4 * units.size()));
+    for (const std::uint32_t unit : units) put(unit);
+    return bytes + texts;
+  };
+  const auto long_part = [](int field, const std::string& content) {
+    std::string made(1, static_cast<char>(field << 3 | 2));
+    for (std::size_t n = content.size(), i = 0; i < 3; ++i, n >>= 7)
+      made += static_cast<char>((n & 127) + (i < 2 ? 128 : 0));
+    return made + content;
+  };
+  // The trie knows the byte 0xC3 alone, the first half of a character.
+  constexpr std::uint32_t kFirst = 0x200, kNode = kFirst ^ 0xc3, kLeaf = 0x300;
+  std::vector<std::uint32_t> units(1024, 0);
+  units[0] = kFirst << 10;
+  units[kNode] = (kNode ^ kLeaf) << 10 | 0x100 | 0xc3;
+  units[kLeaf] = 0x80000000u;
+  const std::string model = piece("a") + piece("\xe2\x96\x81") + piece("?", 2) +
+                            long_part(3, long_part(2, table(units, std::string("x\0", 2))));
+  EXPECT_EQ(parse_sentencepiece(model, "m").encode("aa\xc3\xa9"), (Ids{1, 0, 0, 2}));
+
+  const std::string huge(5000, 'a');
+  EXPECT_NE(message<FileError>([&] {
+              parse_sentencepiece(long_part(1, long_part(1, huge)), "m");
+            }).find("the piece 0 has 5000 bytes, which is more than 4096"),
+            std::string::npos);
+  EXPECT_NE(message<FileError>([&] {
+              parse_sentencepiece(piece("a") + long_part(3, long_part(2, table({0}, huge))), "m");
+            }).find("a text of 5000 bytes in a table"),
+            std::string::npos);
 }
 
 // 200 damaged files: an error in words, or a tokenizer that works.

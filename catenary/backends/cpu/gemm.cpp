@@ -120,7 +120,8 @@ bool computed_in_tiles(const GemmArgs<float>& g) {
 #endif
 }
 
-// Which way a product goes depends on its sizes and strides alone, so that its bits do too.
+// Which way a product goes depends on its sizes and strides alone, so that its bits do too. (Which panels of
+// gemm_float_amx are plain depends on what they hold.)
 template <class T>
 Way float_gemm(GemmArgs<T> g) {
   const GemmLevel<T>& level = cpu::level(T{});

@@ -58,8 +58,10 @@ CT_API BfloatUnit bfloat_unit();
 CT_API void set_bfloat_unit(BfloatUnit unit);
 
 /// Who multiplies float32: `vectors` are the processor's own instructions for it; `tiles` is AMX, which takes each
-/// number as the sum of three bfloat16 and is as exact as vectors are. Numbers
-/// that bfloat16 would spoil (NaN, infinite, above 2¹²⁶, or tiny) are multiplied by vectors all the same.
+/// number as the sum of three bfloat16 and is as exact as vectors are, but that a result of about 2⁻¹⁰⁰ and less has
+/// fewer bits, and a subnormal one is 0. 32 rows or columns of which one holds what bfloat16 would spoil (NaN,
+/// infinite, above 2⁶², below 2⁻¹⁰⁰ or nothing as large as 2⁻⁵⁰) are multiplied by vectors all the same: the bits of a
+/// result depend on its neighbours.
 enum class FloatUnit { vectors, tiles };
 /// The one in use: vectors, or the one that CATENARY_FLOAT32=vectors|tiles names. Throws DeviceError for one that is
 /// not there. A processor that is not kept from its full rate multiplies large matrices up to 1.8 times as fast in
@@ -70,7 +72,7 @@ CT_API void set_float_unit(FloatUnit unit);
 
 /// Are this dtype's products and convolutions AMX's, where they are large enough?
 bool multiplies_in_tiles(Dtype dtype);
-/// A few words for `catenary info`: "float32 and bfloat16 by AMX", or by what else and why.
+/// A few words for `catenary info`: "float32 by vectors, bfloat16 by AMX", or by what else and why.
 CT_API std::string matrix_units_info();
 /// Why products of bfloat16 are widened here, where they are.
 std::string why_widened();

@@ -54,20 +54,30 @@ struct PlainWords {
 struct PieceWords : PlainWords {
   static constexpr std::uint16_t kPlain = 0x7fff;  // a NaN, which no piece is: marks a panel of PlainWords
 
-  // AMX takes subnormal numbers for 0. So a row or column is in pieces only if its largest element is 0 or at least
-  // 2⁻⁵⁰: what is lost then is below 2⁻²⁴ of what it adds to. Above 2¹²⁶ the first piece may be rounded to infinity.
+  // AMX takes subnormal numbers for 0. So a row or column is in pieces only if the least of its elements that are not 0
+  // is at least 2⁻¹⁰⁰, whose pieces are no subnormal numbers, and the largest at least 2⁻⁵⁰, so that few products of
+  // pieces are such. Above 2⁶² products of first pieces, which are rounded up, may be infinite.
   struct Seen {
-    __m512i most = _mm512_setzero_si512();
-    void see(__m512 x) { most = _mm512_max_epu32(most, _mm512_castps_si512(_mm512_abs_ps(x))); }
-    bool spoils_row() const { return spoils(_mm512_set1_epi32(static_cast<int>(_mm512_reduce_max_epu32(most)))); }
-    bool spoils_any() const { return spoils(most); }
+    __m512i most = _mm512_setzero_si512(), least = _mm512_set1_epi32(-1);  // less 1, so that 0 is the most of all
+    void see(__m512 x) {
+      const __m512i bits = _mm512_castps_si512(_mm512_abs_ps(x));
+      most = _mm512_max_epu32(most, bits);
+      least = _mm512_min_epu32(least, _mm512_sub_epi32(bits, _mm512_set1_epi32(1)));
+    }
+    bool spoils_row() const { return spoils(_mm512_reduce_max_epu32(most), _mm512_reduce_min_epu32(least)); }
+    bool spoils_any() const {
+      alignas(64) std::uint32_t mosts[16], leasts[16];
+      _mm512_store_si512(mosts, most);
+      _mm512_store_si512(leasts, least);
+      bool any = false;
+      for (int i = 0; i < 16; ++i) any = any || spoils(mosts[i], leasts[i]);
+      return any;
+    }
 
    private:
-    static bool spoils(__m512i most) {
-      constexpr int kSmallest = (127 - 50) << 23, kLargest = (127 + 126) << 23;
-      const __m512i above = _mm512_sub_epi32(most, _mm512_set1_epi32(kSmallest));
-      return _mm512_mask_cmpgt_epu32_mask(_mm512_test_epi32_mask(most, most), above,
-                                          _mm512_set1_epi32(kLargest - kSmallest)) != 0;
+    static constexpr std::uint32_t power_of_2(int n) { return static_cast<std::uint32_t>(127 + n) << 23; }
+    static bool spoils(std::uint32_t most, std::uint32_t least) {
+      return most != 0 && (most < power_of_2(-50) || most > power_of_2(62) || least + 1 < power_of_2(-100));
     }
   };
   static void mark(bfloat16* panel) { panel[2 * 2 * 16 * 32].bits = kPlain; }

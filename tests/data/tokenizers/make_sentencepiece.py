@@ -120,8 +120,11 @@ def models():
         encode, decode = (of_chatglm, text_of_chatglm) if name == "chatglm" else (type(model).encode, type(model).decode)
         ids = [encode(model, text) for text in inputs]
         end = [model.piece_to_id(piece) for piece in ("[gMASK]", "<sop>")] if name == "chatglm" else []
+        known = [i for i in range(model.get_piece_size()) if not model.is_unknown(i) and not model.is_control(i)]
+        of_bytes = [i for i in known if model.is_byte(i)]
+        lists = [[rng.choice(of_bytes if of_bytes and rng.random() < 0.5 else known) for _ in range(rng.randrange(1, 9))] for _ in range(60)]
         made[name] = {"model": base64.b64encode(stream.getvalue()).decode(), "texts": inputs, "ids": ids, "end": end,
-                      "decoded": [decode(model, of) for of in ids]}
+                      "decoded": [decode(model, of) for of in ids], "lists": lists, "decoded_lists": [decode(model, of) for of in lists]}
     return made
 
 
