@@ -334,7 +334,7 @@ class Reader {
     std::vector<double> scores;
     for (const File::Entry& piece : file_.pieces) {
       // What users want whole is given the score of as many of the best pieces as it has bytes, less a little.
-      const double of_users = double{static_cast<float>(piece.text.size()) * most} - 0.1;
+      const double of_users = double{static_cast<float>(piece.text.size()) * most - 0.1F};
       scores.push_back(!is_in_texts(piece)    ? std::numeric_limits<double>::quiet_NaN()
                        : piece.type == kUsers ? of_users
                                               : static_cast<double>(piece.score));

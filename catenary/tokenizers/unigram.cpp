@@ -38,10 +38,10 @@ class Unigram : public Model {
       const auto offer = [&](std::size_t length, double score, std::int64_t id) {
         Node& node = best[at + length];
         if (node.id != kNone && !(score > node.score)) return;
-        node = {rounded(score), at, id};
+        node = {score, at, id};
       };
       trie_.prefixes(word.substr(at), [&](std::size_t length, std::uint32_t id) {
-        offer(length, scores_[id] + here, id);
+        offer(length, rounded(scores_[id] + here), id);
         single = single || length == bytes;
       });
       if (!single) offer(bytes, rounded(unknown_score_ + here), unknown_ ? std::int64_t{*unknown_} : kUnknown);
