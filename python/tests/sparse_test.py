@@ -651,3 +651,177 @@ def test_extents_that_are_set(format):
         x.shape = (2, 2)
     with pytest.raises(AttributeError):
         sparse.csr_array(x).shape = (35, 1)
+
+
+# ------------------------------------------------------------------ as SciPy's in what is seldom asked for
+@pytest.mark.parametrize('format', ['csr', 'csc', 'coo', 'dia'])
+def test_products_and_differences_as_scipys(format):
+    a = getattr(sparse, format + '_array')(cupy.asarray(S))
+    for other in (a, a.tocsr()):
+        same(a.dot(other).toarray(), S @ S)
+    same(a.dot(cupy.asarray(S)), S @ S)
+    same(a.dot(cupy.asarray(S[0])), S @ S[0])
+    same(a.dot(2).toarray(), S * 2)
+    few = numpy.asarray([[1, 0, 2], [0, 3, 0]], 'B')
+    for dtype in ('B', '?'):
+        x = of(few.astype(dtype), format)
+        same(cupy.zeros((2, 3), 'f') - x, -few.astype(dtype).astype('f'))
+        same(x.__rsub__(of(few.astype('d'), 'csr')).toarray(), few.astype('d') - few.astype(dtype))
+    same((0 - of(few, format)).toarray(), -few)
+
+
+def test_indices_that_int32_does_not_hold():
+    big, one = 2 ** 32 + 1, cupy.ones(1)
+    for call in (lambda: sparse.coo_matrix((one, (cupy.asarray([big]), cupy.asarray([0])))), lambda: sparse.csr_matrix((one, cupy.asarray([big]), cupy.asarray([0, 1]))),
+                 lambda: sparse.csr_matrix((one, cupy.asarray([big]), cupy.asarray([0, 1])), shape=(1, 5)), lambda: sparse.csr_matrix((one, cupy.asarray([0]), cupy.asarray([0, big]))),
+                 lambda: sparse.dia_matrix((cupy.ones((1, 3)), cupy.asarray([big])), shape=(3, 3)), lambda: sparse.csr_matrix((3, 2 ** 31)),
+                 lambda: sparse.kron(sparse.coo_matrix((2, 70000)), sparse.coo_matrix((2, 70000))), lambda: sparse.coo_matrix((70000, 70000)).reshape(1, -1),
+                 lambda: sparse.coo_matrix((one, ([69999], [69999])), shape=(70000, 70000)).reshape(1, -1)):
+        with pytest.raises(ValueError):
+            call()
+    assert sparse.coo_matrix((one, ([0], [2 ** 31 - 2])), shape=(1, 2 ** 31 - 1)).col.tolist() == [2 ** 31 - 2]
+
+
+def test_index_pointers_that_end_before_the_data():
+    parts = numpy.asarray([1., 2, 3, 4]), numpy.asarray([0, 1, 1, 9]), numpy.asarray([0, 1, 3])
+    for kind in (sparse.csr_matrix, sparse.csc_matrix):
+        x = kind(parts, shape=(2, 2))
+        assert x.nnz == x.data.size == x.indices.size == 3
+        same(kind(x * 2).toarray(), numpy.asarray([[2., 0], [0, 10]]).T if kind is sparse.csc_matrix else numpy.asarray([[2., 0], [0, 10]]))
+    with pytest.raises(ValueError, match='non-decreasing'):
+        sparse.csr_matrix(([1., 2, 3], [0, 1, 2], [0, 2, 1, 3]))
+
+
+@pytest.mark.parametrize('format', FORMATS)
+def test_functions_of_what_is_there_twice(format):
+    parts = (numpy.asarray([1., 1, -3]), ([0, 0, 1], [1, 1, 0])) if format == 'coo' else (numpy.asarray([1., 1, -3]), [1, 1, 0], [0, 2, 3])
+    whole = numpy.asarray([[0, 2.], [-3, 0]])
+    whole = whole.T if format == 'csc' else whole
+    for function, expected in ((lambda x: x.sin(), numpy.sin(whole)), (abs, abs(whole)), (lambda x: x.power(2), whole ** 2), (round, whole), (lambda x: x.astype(bool).astype('d'), whole != 0)):
+        x = getattr(sparse, format + '_matrix')(parts, shape=(2, 2))
+        same(function(x).toarray(), expected.astype('d'))
+        assert x.nnz == 2
+
+
+def test_types_of_sums_and_means():
+    a = numpy.asarray([[200, 100, 0, 0], [0, 0, 7, 8]])
+    for format in ('csr', 'csc', 'coo', 'dia'):
+        x = getattr(sparse, format + '_array')(cupy.asarray(a))
+        for dtype in ('B', '?', 'i', 'f', 'D'):
+            for axis in (None, 0, 1):
+                same(x.sum(axis, dtype), a.sum(axis).astype(dtype))
+                same(x.mean(axis, dtype), a.mean(axis).astype(dtype), 1e-6)
+        same(x.mean((0, 1)), a.mean())
+        assert int(x.argmax((0, 1))) == 0 and int(x.argmin((0, -1))) == 2 and float(x.max((0, 1))) == 200
+        for name in ('sum', 'mean', 'argmax', 'max') + (('getnnz', 'count_nonzero') if format != 'dia' else ()):
+            for axis in (2, -3, 5, (0, 0), ()):
+                with pytest.raises(ValueError, match='axis'):
+                    getattr(x, name)(axis)
+        with pytest.raises(ValueError, match='out'):
+            x.sum(0, out=cupy.zeros((2, 3)))
+    odd = of(numpy.asarray([[1, numpy.nan, 0], [numpy.nan, 2, 3], [0, 0, -1]]), 'csr')  # as SciPy's: what is not kept comes before NaN
+    assert odd.argmax(1).ravel().tolist() == [2, 0, 0] and odd.argmin(1).ravel().tolist() == [2, 0, 2] and int(odd.argmax()) == int(odd.argmin()) == 2
+
+
+def test_pairs_that_are_diagonals():
+    same(sparse.dia_matrix((cupy.ones(3), 1), shape=(3, 3)).toarray(), numpy.eye(3, k=1))
+    same(sparse.dia_matrix((cupy.ones((2, 3)), (0, 1)), shape=(3, 3)).toarray(), numpy.eye(3) + numpy.eye(3, k=1))
+    same(sparse.dia_matrix((2., (0,)), shape=(2, 2)).toarray(), numpy.asarray([[2., 0], [0, 0]]))
+    assert sparse.dia_matrix((2, 3)).shape == (2, 3)
+    with pytest.raises(ValueError, match='offsets one'):
+        sparse.dia_matrix((cupy.ones(3), ([0, 1, 2], [0, 1, 2])), shape=(3, 3))
+
+
+def test_shapes_beside_matrices():
+    for own in ('csr', 'csc', 'coo', 'dia'):
+        for given in ('csr', 'csc', 'coo', 'dia'):
+            x, kind = of(A, given), getattr(sparse, own + '_matrix')
+            same(kind(x, shape=(5, 7)).toarray(), A)
+            for shape in ((5, 8), (7, 5)):
+                with pytest.raises(ValueError, match='inconsistent shapes'):
+                    kind(x, shape=shape)
+    with pytest.raises(ValueError, match='inconsistent shapes'):
+        sparse.csr_matrix((2, 3), shape=(4, 5))
+
+
+def test_diagonals_of_another_type():
+    a = numpy.asarray([[1, 2, 0], [0, 0, 3]], 'i')
+    for format in FORMATS:
+        x = of(a, format)
+        x.setdiag(cupy.asarray([1, 2.5]))
+        same(x.toarray(), numpy.asarray([[1, 2, 0], [0, 2.5, 3]]))
+        x = of(a, format)
+        x.setdiag(2.5)
+        same(x.toarray(), numpy.asarray([[2, 2, 0], [0, 2, 3]], 'i'))
+        if format != 'coo':  # where all is there it keeps its type
+            x.setdiag(cupy.asarray([3.5, 4]))
+            same(x.toarray(), numpy.asarray([[3, 2, 0], [0, 4, 3]], 'i'))
+
+
+class Named(sparse.csr_matrix):
+    pass
+
+
+def test_small_things_as_scipys():
+    a = numpy.asarray([[11, 2, 0], [0, 0, 3]], 'i')
+    for format in ('csr', 'csc', 'coo', 'dia'):
+        x = of(a, format)
+        same(round(x).toarray(), a)
+        same(round(x, -1).toarray(), a.round(-1))
+        assert (x == None) is False and (x != None) is True  # noqa: E711
+        with pytest.raises(TypeError):
+            x < None
+        out = cupy.ones((2, 3), 'i')
+        assert x.toarray(out=out) is out
+        same(out, a)
+        for wrong in (cupy.zeros((3, 2), 'i'), cupy.zeros((2, 3))):
+            with pytest.raises(ValueError, match='out'):
+                x.toarray(out=wrong)
+    assert sparse.eye_array(3).format == 'dia' and sparse.eye_array(3, format='csc').format == 'csc'
+    x = Named(cupy.asarray(a))
+    x.name, x.has_sorted_indices = 'own', True
+    again = pickle.loads(pickle.dumps(x))
+    assert type(again) is Named and again.name == 'own'
+    same(again.toarray(), a)
+    again.has_sorted_indices = False
+    assert x.has_sorted_indices and type(pickle.loads(pickle.dumps(of(a, 'coo')))) is sparse.coo_matrix
+
+
+@pytest.mark.filterwarnings('ignore:Changing the sparsity')
+@pytest.mark.parametrize('format', ['csr', 'csc'])
+def test_masks_of_two_axes(format):
+    for kind in ('_matrix', '_array'):
+        x = getattr(sparse, format + kind)(cupy.asarray(A))
+        for mask in (A > 1, A < 2, numpy.zeros((5, 7), bool)):
+            expected = A[mask][None] if kind == '_matrix' else A[mask]
+            for key in (mask, cupy.asarray(mask), mask.tolist(), (mask,), of(mask, 'coo')):
+                same(x[key], expected)
+        for key in (A[:4] > 0, (A > 0, 0)):
+            with pytest.raises(IndexError):
+                x[key]
+        same(x[True, 0], A[1, 0])
+        x[False, True] = 9
+        assert x[0, 1] == 9
+
+
+@pytest.mark.parametrize('format', ['csr', 'csc'])
+def test_what_is_set_where_something_is(format):
+    """Into the matrix's own data, as SciPy's: what shares them has it, too."""
+    x = of(A + 10, format)
+    data = cupy.array(x.data)
+    for own in (x, getattr(sparse, format + '_matrix')((data, x.indices, x.indptr), shape=x.shape)):
+        kept, y = own.data, own.T
+        own[0, 0] = 5
+        own[1:3, [2, 4]] = -1
+        own[A > 2] = 7
+        own.setdiag(3)
+        expected = A + 10
+        expected[0, 0], expected[1:3, [2, 4]], expected[A > 2] = 5, -1, 7
+        numpy.fill_diagonal(expected, 3)
+        same(own.toarray(), expected)
+        same(y.toarray(), expected.T)
+        assert own.data is kept
+    twice = sparse.csr_matrix((numpy.asarray([1., 2, 4]), [1, 0, 0], [0, 3]))
+    twice.has_canonical_format = True  # which is not believed
+    twice[0, 0] = 3
+    same(twice.toarray(), numpy.asarray([[3., 1]]))

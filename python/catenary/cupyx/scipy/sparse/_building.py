@@ -235,8 +235,8 @@ def _array_of(x, format=None):
 
 
 def eye_array(m, n=None, *, k=0, dtype='d', format=None):
-    """eye as an array."""
-    return _array_of(eye(m, n, k, dtype, format))
+    """eye as an array, dia unless a format is given."""
+    return _array_of(eye(m, n, k, dtype, format or 'dia'))
 
 
 def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None):

@@ -3,7 +3,7 @@
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy.sparse._matrix import _spbase, device_array, merged
+from catenary.cupyx.scipy.sparse._matrix import MOST, _spbase, agreed, device_array, merged
 
 
 class _dia(_spbase):
@@ -13,10 +13,10 @@ class _dia(_spbase):
     def __init__(self, arg1, shape=None, dtype=None, copy=False, *, maxprint=None):
         if maxprint is not None:
             self.maxprint = maxprint
-        if isinstance(arg1, tuple) and len(arg1) == 2 and all(hasattr(x, 'dtype') or isinstance(x, (list, tuple)) for x in arg1) and not isinstance(arg1[1], tuple):
+        if isinstance(arg1, tuple) and len(arg1) == 2 and not all(isinstance(n, (int, numpy.integer)) for n in arg1):
             if shape is None:
                 raise ValueError('expected a shape argument: (data, offsets) do not tell the extents')
-            data, offsets = device_array(arg1[0]), device_array(arg1[1], 'i')
+            data, offsets = device_array(arg1[0]), device_array(arg1[1])
             data, offsets = data.reshape((1,) * (2 - data.ndim) + data.shape), offsets.reshape((1,) * (1 - offsets.ndim) + offsets.shape)
             if offsets.ndim != 1 or data.ndim != 2:
                 raise ValueError(f'data has two axes and offsets one, given {data.ndim} and {offsets.ndim}')
@@ -24,10 +24,13 @@ class _dia(_spbase):
                 raise ValueError(f'number of diagonals ({data.shape[0]}) does not match the number of offsets ({offsets.size})')
             if len(set(offsets.tolist())) != offsets.size:
                 raise ValueError('offset array contains duplicate values')
+            if offsets.size and not -MOST <= int(offsets.min()) <= int(offsets.max()) <= MOST:
+                raise ValueError(f'offsets are int32, given {offsets}')
+            offsets = offsets.astype('i', copy=False)
         else:
             own = arg1 if isinstance(arg1, _spbase) and arg1.format == 'dia' else self._of_scipy(arg1)
             own = self._kind('coo')(arg1, shape, dtype).todia() if own is None else own
-            data, offsets, shape = own.data, own.offsets, own.shape
+            data, offsets, shape = own.data, own.offsets, agreed(shape, own.shape)
         super().__init__(shape)
         self.data = data if dtype is None else data.astype(dtype, copy=False)
         self.offsets = offsets

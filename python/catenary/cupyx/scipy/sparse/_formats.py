@@ -7,7 +7,7 @@ from catenary.cupy._array import ndarray
 from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse import _setting as setting
 from catenary.cupyx.scipy.sparse._diagonals import _dia
-from catenary.cupyx.scipy.sparse._matrix import _spbase, device_array, merged, sparray, spmatrix, spread
+from catenary.cupyx.scipy.sparse._matrix import MOST, _spbase, agreed, checked_shape, device_array, merged, sparray, spmatrix, spread
 
 
 def _check_axes_of_arrays(x, is_array):
@@ -35,27 +35,26 @@ class _coo(_spbase):
         is_sorted = False
         if isinstance(arg1, _spbase):
             row, col, data = arg1._elements()
-            shape = shape or arg1.shape
+            shape = agreed(shape, arg1.shape)
         elif _of_scipy(arg1):
             own = arg1.tocoo()
             _check_axes_of_arrays(own, self._is_array)
-            row, col, data, shape = device_array(own.row, 'i'), device_array(own.col, 'i'), device_array(own.data), shape or own.shape
+            row, col, data, shape = device_array(own.row), device_array(own.col), device_array(own.data), agreed(shape, own.shape)
         elif isinstance(arg1, tuple) and len(arg1) == 2 and (isinstance(arg1[1], (tuple, list)) or getattr(arg1[1], 'ndim', 0) == 2) and len(arg1[1]) == 2:
             data, row, col = device_array(arg1[0]), *(device_array(x) for x in arg1[1])
             if not data.ndim == row.ndim == col.ndim == 1:
                 raise ValueError(f'row, column, and data array must have one axis, given {row.ndim}, {col.ndim} and {data.ndim}')
             if not data.size == row.size == col.size:
                 raise ValueError(f'row, column, and data array must all be the same length, given {row.size}, {col.size} and {data.size}')
-            if shape is not None and len(shape) == 2 and min(shape) < 0:
-                raise ValueError(f"'shape' elements cannot be negative, given {shape}")
             if shape is None:
                 if row.size == 0:
                     raise ValueError('cannot infer dimensions from zero sized index arrays')
                 shape = int(row.max()) + 1, int(col.max()) + 1
+            shape = checked_shape(shape)
             if row.size and not (0 <= int(row.min()) and int(row.max()) < shape[0] and 0 <= int(col.min()) and int(col.max()) < shape[1]):
                 raise ValueError(f'row or column index exceeds matrix dimensions {tuple(shape)}')
         elif isinstance(arg1, tuple) and len(arg1) == 2 and all(isinstance(n, (int, numpy.integer)) for n in arg1):
-            shape, data = arg1, _core.zeros((0,), 'd' if dtype is None else dtype)
+            shape, data = agreed(shape, arg1), _core.zeros((0,), 'd' if dtype is None else dtype)
             row = col = _core.zeros((0,), 'i')
         elif isinstance(arg1, numpy.ndarray):
             raise TypeError("Unsupported initializer format: <class 'numpy.ndarray'>; use cupy.asarray")
@@ -67,10 +66,9 @@ class _coo(_spbase):
             dense = dense.reshape((1,) * (2 - dense.ndim) + dense.shape)
             if dense.ndim > 2:
                 raise ValueError(f'expected dimension <= 2 array or matrix, given shape {dense.shape}')
-            if shape is not None and tuple(shape) != dense.shape:
-                raise ValueError(f'inconsistent shapes: {dense.shape} and {tuple(shape)}')
+            shape = agreed(shape, dense.shape)
             row, col = _core.nonzero(dense)
-            data, shape, is_sorted = dense[row, col], dense.shape, True
+            data, is_sorted = dense[row, col], True
         super().__init__(shape)
         self.data = data if dtype is None else data.astype(dtype, copy=False)
         self.row, self.col = row.astype('i', copy=False), col.astype('i', copy=False)
@@ -116,6 +114,8 @@ class _coo(_spbase):
 
     def sum_duplicates(self):
         """Adds up what is of one place."""
+        if self.has_canonical_format:
+            return
         self.row, self.col, self.data = merged(self.row, self.col, self.data, self.shape)
         self.has_canonical_format = True
 
@@ -136,6 +136,11 @@ class _coo(_spbase):
         return self.tocsr()[key]
 
 
+def _check_count(count):
+    if count > MOST:
+        raise ValueError(f'indices are int32: a matrix keeps {MOST} elements at most, given {count}')
+
+
 class _compressed(_spbase):
     """A matrix by its major axis, rows or columns: the elements of the k-th are those from indptr[k] to indptr[k + 1]."""
 
@@ -146,28 +151,32 @@ class _compressed(_spbase):
         if maxprint is not None:
             self.maxprint = maxprint
         if isinstance(arg1, tuple) and len(arg1) == 3:
-            data, indices, indptr = device_array(arg1[0]), device_array(arg1[1], 'i'), device_array(arg1[2], 'i')
+            data, indices, indptr = device_array(arg1[0]), device_array(arg1[1]), device_array(arg1[2])
             if data.ndim != 1 or indices.ndim != 1 or indptr.ndim != 1:
                 raise ValueError('data, indices, and indptr should be 1-D')
             if data.size != indices.size:
                 raise ValueError(f'indices and data should have the same size, given {indices.size} and {data.size}')
-            if shape is not None and len(shape) != 2:
-                raise ValueError(f'invalid shape (must be a 2-tuple of extents), given {shape}')
             if shape is None:
                 minor = int(indices.max()) + 1 if indices.size else 0
                 shape = (indptr.size - 1, minor) if self._major == 0 else (minor, indptr.size - 1)
-            if min(shape) < 0:
-                raise ValueError(f"'shape' elements cannot be negative, given {shape}")
+            shape = checked_shape(shape)
             if indptr.size != shape[self._major] + 1:
                 raise ValueError(f'index pointer size {indptr.size} should be {shape[self._major] + 1}')
             if int(indptr[-1]) > indices.size or int(indptr[0]) != 0:
                 raise ValueError('index pointer should start with 0 and end with the number of indices at most, given '
                                  f'{int(indptr[0])} and {int(indptr[-1])} for {indices.size}')
+            if not bool(_core.all(indptr[1:] >= indptr[:-1])):
+                raise ValueError('index pointer values must form a non-decreasing sequence')
+            count = int(indptr[-1])
+            if count < indices.size:
+                data, indices = data[:count], indices[:count]
+            _check_count(count)
             if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < shape[1 - self._major]:
                 raise ValueError(f'an index exceeds matrix dimensions {tuple(shape)}')
+            indices, indptr = indices.astype('i', copy=False), indptr.astype('i', copy=False)
         else:
             made = arg1 if isinstance(arg1, _spbase) and arg1.format == self.format else self._kind('coo')(arg1, shape, dtype).asformat(self.format)
-            data, indices, indptr, shape = made.data, made.indices, made.indptr, made.shape
+            data, indices, indptr, shape = made.data, made.indices, made.indptr, agreed(shape, made.shape)
         super().__init__(shape)
         if dtype is not None:
             data = data.astype(dtype, copy=False)
@@ -177,6 +186,7 @@ class _compressed(_spbase):
     def _of_sorted(cls, major, minor, data, shape):
         made = cls.__new__(cls)
         _spbase.__init__(made, shape)
+        _check_count(data.size)
         extent = shape[cls._major]
         counts = _core.bincount(major, None, extent)[:extent]
         made.indptr = _core._concatenate([_core.zeros((1,), 'i'), _core.cumsum(counts).astype('i')], 0)
@@ -211,6 +221,10 @@ class _compressed(_spbase):
     def _is_sorted(self, twice):
         if twice in self._said:
             return self._said[twice]
+        return self._in_order(twice)
+
+    def _in_order(self, twice):
+        """Is it so, whatever a program says?"""
         if self.indices.size < 2:
             return True
         major = self._majors()
@@ -223,8 +237,10 @@ class _compressed(_spbase):
 
     def sum_duplicates(self):
         """Sorts the indices, and adds up what is of one place."""
-        if self.has_canonical_format:
-            return
+        if not self.has_canonical_format:
+            self._merge()
+
+    def _merge(self):
         minor = self.shape[1 - self._major]
         self._take(self._of_sorted(*merged(self._majors(), self.indices, self.data, (self.shape[self._major], minor)), self.shape))
 
@@ -278,14 +294,10 @@ class _compressed(_spbase):
         return _core.where(key[place] == wanted, data[place], _core.zeros((), data.dtype))
 
     def __getitem__(self, key):
-        if isinstance(key, _spbase):
-                key = key._pattern_of_true()
-        row, column = (key + (slice(None),) * 2)[:2] if isinstance(key, tuple) else (key, slice(None))
-        if isinstance(key, tuple) and len(key) > 2:
-            raise IndexError('too many indices: a matrix has 2')
+        masked = setting.of_mask(self, key)
+        row, column = setting.indices(self, key) if masked is None else masked
         # a number beside what is none keeps its axis, with the extent 1
-        outer = _is_number(row) != _is_number(column)
-        row, column = (_index(k, n) for k, n in zip((row, column), self.shape))
+        outer = setting.is_number(row) != setting.is_number(column)
         if outer:
             row, column = (k.reshape((1,)) if isinstance(k, ndarray) and k.ndim == 0 else k for k in (row, column))
         if not outer and not isinstance(row, slice) and not isinstance(column, slice):
@@ -303,8 +315,7 @@ class _compressed(_spbase):
         for axis, own in ((self._major, (row, column)[self._major]), (1 - self._major, (row, column)[1 - self._major])):
             if isinstance(own, slice) and own == slice(None):
                 continue
-            which = _core.arange(*own.indices(self.shape[axis])) if isinstance(own, slice) else own.reshape(-1)
-            made = made.asformat('csr' if axis == 0 else 'csc')._chosen(which)
+            made = made.asformat('csr' if axis == 0 else 'csc')._chosen(setting.along(own, self.shape[axis]).reshape(-1))
         return made.copy() if made is self else made.asformat(self.format)
 
     def __setitem__(self, key, value):
@@ -314,32 +325,6 @@ class _compressed(_spbase):
         """Lets go of what lies behind the last element."""
         count = int(self.indptr[-1])
         self.data, self.indices = self.data[:count], self.indices[:count]
-
-
-def _is_number(key):
-    return numpy.isscalar(key) or isinstance(key, (numpy.ndarray, ndarray)) and key.ndim == 0
-
-
-def _index(key, extent):
-    """A slice, or an array of places, none of them negative. Raises IndexError for a place that is not there."""
-    if isinstance(key, slice):
-        return key
-    if key is Ellipsis:
-        return slice(None)
-    if isinstance(key, (str, bytes)):
-        raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {key!r}')
-    a = _given(numpy.asarray(key) if isinstance(key, (list, tuple)) and key and not any(isinstance(k, ndarray) for k in key) else key)
-    if a.dtype == bool:
-        if a.ndim != 1 or a.size != extent:
-            raise IndexError(f'boolean index of shape {a.shape} does not match {extent} rows or columns')
-        return _core.nonzero(a)[0]
-    if a.size == 0:
-        a = a.astype('l')
-    if a.dtype.kind not in 'iu':
-        raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {a.dtype}')
-    if a.size and not -extent <= int(a.min()) <= int(a.max()) < extent:
-        raise IndexError(f'index ({int(a.max())}) out of range for an extent of {extent}')
-    return _core.where(a < 0, a + extent, a)
 
 
 class _csr(_compressed):
@@ -382,7 +367,8 @@ class csc_matrix(spmatrix, _csc):
 
 
 class dia_matrix(spmatrix, _dia):
-    """A matrix by its diagonals, with a shape of (data, offsets): data[k, j] is in column j of the diagonal offsets[k]. Or of what coo_matrix takes."""
+    """A matrix by its diagonals, with a shape of (data, offsets): data[k, j] is in column j of the diagonal offsets[k]. Or of an
+    array of two axes, SciPy's matrices, a matrix, a shape."""
 
 
 class coo_array(sparray, _coo):

@@ -41,6 +41,42 @@ def merged(rows, columns, data, shape):
     return (key // width).astype('i'), (key % width).astype('i'), data
 
 
+MOST = 2 ** 31 - 1  # what an index of int32 tells
+
+
+def checked_shape(shape):
+    """Two extents as ints. Raises ValueError for what indices of int32 do not reach."""
+    if len(shape) != 2:
+        raise ValueError(f'invalid shape (must be a 2-tuple of extents), given {shape}')
+    if min(shape) < 0:
+        raise ValueError(f"'shape' elements cannot be negative, given {shape}")
+    if max(shape) > MOST:
+        raise ValueError(f'indices are int32: an extent is {MOST} at most, given {tuple(shape)}')
+    return tuple(int(n) for n in shape)
+
+
+def agreed(shape, own):
+    """The extents of what is given. Raises ValueError for a shape beside it that is another."""
+    if shape is not None and tuple(shape) != tuple(own):
+        raise ValueError(f'inconsistent shapes: {tuple(own)} and {tuple(shape)}')
+    return own
+
+
+def checked_axis(axis):
+    """0 or 1, or None for both. Raises TypeError or ValueError for what is no axis of a matrix."""
+    if axis is None:
+        return None
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    for k in axes:
+        if isinstance(k, bool) or not isinstance(k, (int, numpy.integer)):
+            raise TypeError(f'axis must be an integer or a tuple of them, given {axis!r}')
+        if not -2 <= k < 2:
+            raise ValueError(f'axis out of range: {axis!r} of a matrix')
+    if len({k % 2 for k in axes}) != len(axes) or not axes:
+        raise ValueError(f'axis: {axis!r} names none, or one twice')
+    return None if len(axes) == 2 else int(axes[0]) % 2
+
+
 def is_scalar(x):
     """Is it one number?"""
     return numpy.isscalar(x) or isinstance(x, ndarray) and x.ndim == 0
@@ -59,11 +95,7 @@ class _spbase:
     _classes = {}  # by _is_array and format
 
     def __init__(self, shape):
-        if len(shape) != 2:
-            raise ValueError(f'invalid shape (must be a 2-tuple of extents), given {shape}')
-        if min(shape) < 0:
-            raise ValueError(f"'shape' elements cannot be negative, given {shape}")
-        self._shape = tuple(int(n) for n in shape)
+        self._shape = checked_shape(shape)
 
     def _kind(self, format):
         """The class of a format: of arrays where this is one."""
@@ -78,10 +110,10 @@ class _spbase:
 
     def getnnz(self, axis=None):
         """How many elements are kept: in all, in each column (axis 0), or in each row (axis 1)."""
+        axis = checked_axis(axis)
         if axis is None:
             return int(self.data.size)
         rows, columns, _ = self._elements()
-        axis = axis % 2
         return _core.bincount(columns if axis == 0 else rows, None, self.shape[1 - axis])[:self.shape[1 - axis]]
 
     def __len__(self):
@@ -127,6 +159,8 @@ class _spbase:
         """The matrix with all its elements as an ndarray, in C's order unless 'F' is asked for."""
         if order not in (None, 'C', 'F'):
             raise ValueError(f"order must be 'C' or 'F', given {order!r}")
+        if out is not None and (order is not None or out.shape != self.shape or out.dtype != self.dtype):
+            raise ValueError(f'out: an array of shape {self.shape} and of {self.dtype}, without order, is expected, given {out.shape}, {out.dtype} and {order}')
         rows, columns, data = self._elements()
         made = _core.zeros(self.shape, 'b' if data.dtype == bool else data.dtype)
         if data.size:
@@ -149,7 +183,9 @@ class _spbase:
         return tuple(of(getattr(self, name)) for name in self._arrays)
 
     def __reduce__(self):
-        return _unpickled, (self._is_array, self.format, self._parts(lambda x: x), self.shape)
+        kind = self._is_array, self.format  # classes here bear the module's name of CuPy, which need not be there
+        state = {name: dict(x) if isinstance(x, dict) else x for name, x in self.__dict__.items()}
+        return _unpickled, (kind if type(self) is self._classes[kind] else type(self),), state
 
     def todia(self, copy=False):
         """The matrix by its diagonals."""
@@ -169,7 +205,13 @@ class _spbase:
             raise TypeError(f'Cannot cast array data from {self.dtype!r} to {numpy.dtype(dtype)!r} according to the rule {casting!r}')
         if numpy.dtype(dtype) == self.dtype:
             return self.copy() if copy else self
-        return self._with(self.data.astype(dtype))
+        return self._with(self._deduped().astype(dtype))
+
+    def _deduped(self):
+        """The values, of each place one: what is there twice is added up in the matrix itself."""
+        if hasattr(self, 'sum_duplicates'):
+            self.sum_duplicates()
+        return self.data
 
     def copy(self):
         """A matrix with its own arrays."""
@@ -200,16 +242,17 @@ class _spbase:
         return self._with(-self.data)
 
     def __round__(self, ndigits=0):
-        return self._with(_core.ufuncs['rint'](self.data) if ndigits == 0 else self.data.round(ndigits))
+        return self._with(self._deduped().round(ndigits))
 
     def __abs__(self):
-        return self._with(_core.ufuncs['absolute'](self.data))
+        return self._with(_core.ufuncs['absolute'](self._deduped()))
 
     def power(self, n, dtype=None):
         """Each kept element to the n, a positive number."""
         if not is_scalar(n) or n <= 0:
             raise NotImplementedError(ABSENT % f'power({n!r}), which makes something of what is 0,')
-        return self._with((self.data if dtype is None else self.data.astype(dtype)) ** n)
+        data = self._deduped()
+        return self._with((data if dtype is None else data.astype(dtype)) ** n)
 
     def _sum_with(self, other, sign):
         if is_scalar(other):
@@ -234,7 +277,9 @@ class _spbase:
         return self._sum_with(other, -1)
 
     def __rsub__(self, other):
-        return (-self)._sum_with(other, 1)
+        if is_scalar(other):
+            return (-self)._sum_with(other, 1)
+        return other._sum_with(self, -1) if isinstance(other, _spbase) else other - self.toarray()
 
     def multiply(self, other):
         """The product of elements: with a number, an array that broadcasts to the matrix, or a matrix; of two matrices either broadcasts."""
@@ -269,7 +314,7 @@ class _spbase:
         """The product with a number, a vector, a matrix of either kind."""
         if isinstance(other, ndarray) and other.ndim == 0 and self.format != 'coo':  # as SciPy's
             raise ValueError('dot: an array of no axis is given: multiply by it')
-        return self * other
+        return self * other if is_scalar(other) else self._product(other)
 
     def __imul__(self, other):
         return self._scaled(other, lambda data: data * other)
@@ -321,35 +366,31 @@ class _spbase:
     # ------------------------------------------------------------------ sums
     def sum(self, axis=None, dtype=None, out=None):
         """The sum of all elements, or along an axis: of a matrix an ndarray of two axes, one of extent 1, of an array one of one axis."""
+        axis = checked_axis(axis)
         rows, columns, data = self._elements()
-        if isinstance(axis, tuple):
-            axis = None if {k % 2 for k in axis if k in (0, 1, -1, -2)} == {0, 1} else axis[0] if len(axis) == 1 else axis
-        dtype = numpy.dtype(dtype) if dtype is not None else _core.sum(_core.zeros((1,), data.dtype)).dtype
-        data = data.astype(dtype)
         if axis is None:
-            made = _core.sum(data)
+            made = _core.sum(data, dtype=dtype)
         else:
-            if axis not in (0, 1, -1, -2):
-                raise (ValueError if isinstance(axis, (int, numpy.integer)) else TypeError)(f'axis out of range: {axis!r} of a matrix')
-            keep = 1 - axis % 2
-            made = _core.zeros((self.shape[keep],), dtype)
+            own, keep = _core.sum(_core.zeros((1,), data.dtype)).dtype, 1 - axis
+            dtype = own if dtype is None else numpy.dtype(dtype)
+            made = _core.zeros((self.shape[keep],), numpy.result_type(own, dtype))
             if data.size:
-                _core.scatter_add(made, columns if keep else rows, data)
+                _core.scatter_add(made, columns if keep else rows, data.astype(made.dtype, copy=False))
+            made = made.astype(dtype, copy=False)
             made = made if self._is_array else made.reshape((1, -1) if keep else (-1, 1))
         if out is not None:
+            if out.shape != made.shape:
+                raise ValueError(f'out: an array of shape {made.shape} is expected, given {out.shape}')
             out[...] = made
             return out
         return made
 
     def mean(self, axis=None, dtype=None, out=None):
         """The mean, as sum."""
-        dtype = numpy.dtype('d') if dtype is None and self.dtype.kind not in 'fc' else dtype
-        count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis % 2]
-        made = self.sum(axis, dtype) / count
-        if out is not None:
-            out[...] = made
-            return out
-        return made
+        axis, own = checked_axis(axis), numpy.dtype('d') if self.dtype.kind not in 'fc' else self.dtype
+        count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis]
+        made = (self.astype(own, copy=False) * (1 / count)).sum(axis, out=out)  # of numbers of the matrix's own type, whatever is asked for
+        return made if dtype is None or out is not None else made.astype(dtype, copy=False)
 
     def diagonal(self, k=0):
         """The k-th diagonal, of no element where it is outside of the matrix."""
@@ -370,11 +411,18 @@ class _spbase:
         if values.ndim:
             length = min(length, values.size)
             values = values[:length]
+        at = _core.arange(length, dtype='i')
+        own = at - min(k, 0), at + max(k, 0)
+        if self.format in ('csr', 'csc') and bool(_core.all(self._pattern()._at(*own))):  # as SciPy's: what is there keeps its place and its type
+            self[own] = values
+            return
         rows, columns, data = self._elements()
-        kept, at = (columns - rows != k) | (rows + min(k, 0) >= length), _core.arange(length, dtype='i')
+        kept = (columns - rows != k) | (rows + min(k, 0) >= length)
+        if values.ndim and self.format != 'dia':  # as SciPy's: a number, and what is by diagonals, keep the type
+            data = data.astype(numpy.result_type(data.dtype, values.dtype), copy=False)
         values = _core.broadcast_to(values.astype(data.dtype), (length,))
         self._take(self._made(*(_core._concatenate(list(pair), 0) for pair in (
-            (rows[kept], at - min(k, 0)), (columns[kept], at + max(k, 0)), (data[kept], values)))))
+            (rows[kept], own[0]), (columns[kept], own[1]), (data[kept], values)))))
 
     def reshape(self, *shape, order='C'):
         """The matrix with the same elements in the same order ('C' or 'F') in rows of another extent. Raises ValueError where the count differs."""
@@ -384,6 +432,7 @@ class _spbase:
             shape[shape.index(-1)] = count // max(shape)
         if len(shape) != 2 or min(shape) < 0 or shape[0] * shape[1] != count or order not in ('C', 'F'):
             raise ValueError(f'cannot reshape a matrix of shape {self.shape} into {tuple(shape)} in order {order!r}')
+        shape = checked_shape(shape)
         rows, columns, data = self._elements()
         outer, inner, was, width = (rows, columns, self.shape[1], shape[1]) if order == 'C' else (columns, rows, self.shape[0], shape[0])
         at = outer.astype('l') * was + inner
@@ -404,8 +453,7 @@ class _spbase:
     def _extremum(self, function, axis, out, explicit):
         if out is not None:
             raise NotImplementedError(ABSENT % 'out= of extrema')
-        if axis is not None and axis not in (0, 1, -1, -2):
-            raise ValueError(f'axis out of range: {axis!r} of a matrix')
+        axis = checked_axis(axis)
         dense, keep = self.toarray(), axis is not None
         if dense.size == 0 and (axis is None or dense.shape[axis] == 0):
             raise ValueError('zero-size array to reduction operation')
@@ -451,31 +499,20 @@ class _spbase:
     def _place_of(self, function, axis, out):
         if out is not None:
             raise NotImplementedError(ABSENT % 'out= of places')
-        return function(self.toarray(), axis=axis, keepdims=axis is not None and not self._is_array)
+        axis = checked_axis(axis)
+        keep, dense = axis is not None and not self._is_array, self.toarray()
+        found = function(dense, axis=axis, keepdims=keep)
+        if dense.dtype.kind in 'fc':  # as SciPy's: the first place that is not kept comes before NaN
+            kept, odd = self._pattern().toarray(), dense != dense
+            passed = _core.any(odd, axis=axis, keepdims=keep) & ~_core.all(kept, axis=axis, keepdims=keep)
+            found = _core.where(passed, _core.argmin(kept.astype('b'), axis=axis, keepdims=keep), found)
+        return found
 
     def nonzero(self):
         """Rows and columns of what is not 0."""
         rows, columns, data = self.tocsr()._elements()
         kept = data != 0
         return rows[kept], columns[kept]
-
-    def __eq__(self, other):
-        return self._by_elements('equal', other)
-
-    def __ne__(self, other):
-        return self._by_elements('not_equal', other)
-
-    def __lt__(self, other):
-        return self._by_elements('less', other)
-
-    def __gt__(self, other):
-        return self._by_elements('greater', other)
-
-    def __le__(self, other):
-        return self._by_elements('less_equal', other)
-
-    def __ge__(self, other):
-        return self._by_elements('greater_equal', other)
 
     def maximum(self, other):
         """The larger of each two elements, with a number, an array or a matrix; of two matrices either broadcasts."""
@@ -596,8 +633,9 @@ class sparray(_spbase):
         return self.power(other)
 
 
-def _unpickled(is_array, format, parts, shape):
-    return _spbase._classes[is_array, format](parts, shape=shape)
+def _unpickled(kind):
+    kind = _spbase._classes[kind] if isinstance(kind, tuple) else kind
+    return kind.__new__(kind)
 
 
 def _limit(dtype, least):
@@ -621,12 +659,23 @@ def device_array(x, dtype=None):
 
 def _of_elements(name):
     def function(self):
-        return self._with(_core.ufuncs[name](self.data))
+        return self._with(_core.ufuncs[name](self._deduped()))
     function.__name__ = name
     function.__qualname__ = f'{_spbase.__name__}.{name}'
     function.__doc__ = f'{name} of each kept element.'
     return function
 
+
+def _comparison(name, of):
+    def function(self, other):
+        return NotImplemented if other is None else self._by_elements(of, other)
+    function.__name__ = name
+    function.__qualname__ = f'{_spbase.__name__}.{name}'
+    return function
+
+
+for _name, _of in (('__eq__', 'equal'), ('__ne__', 'not_equal'), ('__lt__', 'less'), ('__gt__', 'greater'), ('__le__', 'less_equal'), ('__ge__', 'greater_equal')):
+    setattr(_spbase, _name, _comparison(_name, _of))
 
 for _name in ('arcsin', 'arcsinh', 'arctan', 'arctanh', 'ceil', 'deg2rad', 'expm1', 'floor', 'log1p', 'rad2deg', 'rint', 'sign', 'sin', 'sinh',
               'sqrt', 'tan', 'tanh', 'trunc'):  # what is 0 of 0

@@ -1,4 +1,4 @@
-"""Setting elements of csr and csc matrices."""
+"""Places of csr and csc matrices, and what is set there."""
 
 import warnings
 
@@ -6,36 +6,76 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupyx.scipy.sparse._matrix import _spbase, merged
+from catenary.cupy._functions import _given
+from catenary.cupyx.scipy.sparse._matrix import _spbase
 
 
-def _places(key, extent):
-    """(the places of one axis as an array, is it a slice or a number?) Raises IndexError for what is not there."""
-    from catenary.cupyx.scipy.sparse._formats import _index
-    own = _index(key, extent)
-    if isinstance(own, slice):
-        return _core.arange(*own.indices(extent)), 'slice'
-    return own.astype('l', copy=False), 'number' if own.ndim == 0 else 'array'
+def is_number(key):
+    return numpy.isscalar(key) or isinstance(key, (numpy.ndarray, ndarray)) and key.ndim == 0
+
+
+def index(key, extent):
+    """A slice, or an array of places, none of them negative. Raises IndexError for a place that is not there."""
+    if isinstance(key, slice):
+        return key
+    if key is Ellipsis:
+        return slice(None)
+    if isinstance(key, bool):  # as SciPy's: 0 or 1
+        key = int(key)
+    if isinstance(key, (str, bytes)):
+        raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {key!r}')
+    a = _given(numpy.asarray(key) if isinstance(key, (list, tuple)) and key and not any(isinstance(k, ndarray) for k in key) else key)
+    if a.dtype == bool:
+        if a.ndim != 1 or a.size != extent:
+            raise IndexError(f'boolean index of shape {a.shape} does not match {extent} rows or columns')
+        return _core.nonzero(a)[0]
+    if a.size == 0:
+        a = a.astype('l')
+    if a.dtype.kind not in 'iu':
+        raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {a.dtype}')
+    if a.size and not -extent <= int(a.min()) <= int(a.max()) < extent:
+        raise IndexError(f'index ({int(a.max())}) out of range for an extent of {extent}')
+    return _core.where(a < 0, a + extent, a)
+
+
+def along(own, extent):
+    """What index gives as an array of places."""
+    return _core.arange(*own.indices(extent)) if isinstance(own, slice) else own.astype('l', copy=False)
+
+
+def of_mask(matrix, key):
+    """Rows and columns of what is true in a mask of two axes, a matrix or an array; None where the key is none."""
+    if isinstance(key, tuple) and len(key) == 1:
+        key = key[0]
+    if isinstance(key, _spbase):
+        return key._pattern_of_true()
+    if isinstance(key, list) and key and isinstance(key[0], list):
+        key = asarray(key)
+    if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.ndim == 2:
+        if key.shape != matrix.shape:
+            raise IndexError(f'bool index of shape {key.shape} does not match a matrix of shape {matrix.shape}')
+        return _core.nonzero(asarray(key))
+    return None
+
+
+def indices(matrix, key):
+    """The two indices of a key, as index gives them."""
+    if isinstance(key, tuple) and len(key) > 2:
+        raise IndexError('too many indices: a matrix has 2')
+    return tuple(index(k, n) for k, n in zip((*key, slice(None), slice(None)) if isinstance(key, tuple) else (key, slice(None)), matrix.shape))
 
 
 def targets(matrix, key):
     """Rows and columns that a key names, two arrays of one shape."""
-    if isinstance(key, _spbase):
-        return key._pattern_of_true()
-    if isinstance(key, tuple) and len(key) > 2:
-        raise IndexError('too many indices: a matrix has 2')
-    if not isinstance(key, tuple):
-        mask = asarray(key) if isinstance(key, (ndarray, numpy.ndarray, list)) else None
-        if mask is not None and mask.dtype == bool and mask.ndim == 2:
-            if mask.shape != matrix.shape:
-                raise IndexError(f'bool index of shape {mask.shape} does not match a matrix of shape {matrix.shape}')
-            return _core.nonzero(mask)
-        key = key, slice(None)
-    (row, of_rows), (column, of_columns) = (_places(k, n) for k, n in zip((*key, slice(None))[:2], matrix.shape))
-    if of_columns == 'slice':
+    masked = of_mask(matrix, key)
+    if masked is not None:
+        return masked
+    chosen = indices(matrix, key)
+    row, column = (along(k, n) for k, n in zip(chosen, matrix.shape))
+    if isinstance(chosen[1], slice):
         column = column[None, :]
         row = row[:, None] if row.ndim == 1 else row
-    elif of_rows == 'slice':
+    elif isinstance(chosen[0], slice):
         row = row[:, None]
     try:
         shape = _core._broadcast_shapes([row.shape, column.shape])
@@ -46,7 +86,7 @@ def targets(matrix, key):
 
 def set_elements(matrix, key, value):
     """matrix[key] = value, the value a number, an array or a matrix that broadcasts to the places. Where a place is named twice the last value is
-    its. What is set to the zeros of a matrix keeps its place if it has one. Raises IndexError for a place that is not there, ValueError for a value that does not fit."""
+    its. What is there already is written into the matrix's own data, unless places are there twice or in no order. What is set to the zeros of a matrix keeps its place if it has one. Raises IndexError for a place that is not there, ValueError for a value that does not fit."""
     rows, columns = targets(matrix, key)
     kept = None
     if isinstance(value, _spbase):
@@ -63,23 +103,24 @@ def set_elements(matrix, key, value):
     last = _core._concatenate([wanted[1:] != wanted[:-1], _core.ones((1,), bool)], 0)
     wanted, values = wanted[last], values[order][last]
     kept = None if kept is None else kept[order][last]
-    a, b, data = merged(matrix._majors(), matrix.indices, matrix.data, (matrix.shape[matrix._major], matrix.shape[1 - matrix._major]))
-    have = a.astype('l') * width + b
+    if not matrix._in_order(False):
+        matrix._merge()
+    have = matrix._majors().astype('l') * width + matrix.indices
     if have.size:
         place = _core.ufuncs['minimum'](_core.searchsorted(have, wanted), have.size - 1)
         there = have[place] == wanted
-        data = _core._copy(data, 'C')
-        data[place[there]] = values[there]
+        matrix.data[place[there]] = values[there]
         added = ~there if kept is None else ~there & kept
     else:
         added = _core.ones(wanted.shape, bool) if kept is None else kept
     wanted, values = wanted[added], values[added]
-    if wanted.size:
-        from catenary.cupyx.scipy import sparse
-        warnings.warn(f'Changing the sparsity structure of a {type(matrix).__name__} is expensive.', sparse.SparseEfficiencyWarning, 3)
-        have, data = _core._concatenate([have, wanted], 0), _core._concatenate([data, values], 0)
-        order = _core._argsort(have, 0)
-        have, data = have[order], data[order]
+    if not wanted.size:
+        return
+    from catenary.cupyx.scipy import sparse
+    warnings.warn(f'Changing the sparsity structure of a {type(matrix).__name__} is expensive.', sparse.SparseEfficiencyWarning, 3)
+    have, data = _core._concatenate([have, wanted], 0), _core._concatenate([matrix.data, values], 0)
+    order = _core._argsort(have, 0)
+    have, data = have[order], data[order]
     matrix._take(matrix._of_sorted((have // width).astype('i'), (have % width).astype('i'), data, matrix.shape))
 
 
