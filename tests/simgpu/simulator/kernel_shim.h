@@ -2,11 +2,37 @@
 // kernels of tests use, but for __global__ and what says the size of a group, which compiler.cpp reads. A
 // device has one thread and each device a copy of its own of the code, so that a group's memory is plain static memory
 // and an atomic a plain operation.
-struct uint3 {
-  unsigned x, y, z;
-};
+#define SIM_VECTORS(T, name)                                                \
+  struct name##1 {                                                          \
+    T x;                                                                    \
+  };                                                                        \
+  struct alignas(2 * sizeof(T)) name##2 {                                   \
+    T x, y;                                                                 \
+  };                                                                        \
+  struct name##3 {                                                          \
+    T x, y, z;                                                              \
+  };                                                                        \
+  struct alignas(sizeof(T) < 4 ? 4 * sizeof(T) : 16) name##4 {              \
+    T x, y, z, w;                                                           \
+  };                                                                        \
+  static inline name##1 make_##name##1(T x) { return {x}; }                 \
+  static inline name##2 make_##name##2(T x, T y) { return {x, y}; }         \
+  static inline name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \
+  static inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
+SIM_VECTORS(signed char, char)
+SIM_VECTORS(unsigned char, uchar)
+SIM_VECTORS(short, short)
+SIM_VECTORS(unsigned short, ushort)
+SIM_VECTORS(int, int)
+SIM_VECTORS(unsigned, uint)
+SIM_VECTORS(long, long)
+SIM_VECTORS(unsigned long, ulong)
+SIM_VECTORS(long long, longlong)
+SIM_VECTORS(unsigned long long, ulonglong)
+SIM_VECTORS(float, float)
+SIM_VECTORS(double, double)
+#undef SIM_VECTORS
 typedef uint3 dim3;
-static inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) { return {x, y, z}; }
 struct SimState {
   uint3 thread, block, block_size, grid;
   void (*sim_barrier)();
