@@ -109,7 +109,7 @@ bool computed_thin(const G& g, const Level& level) {
 
 // float32 by AMX, if it is there and the product is large enough for its panels to pay.
 bool computed_in_tiles(const GemmArgs<double>&) { return false; }
-bool computed_in_tiles(const GemmArgs<float>& g) {
+bool computed_in_tiles([[maybe_unused]] const GemmArgs<float>& g) {
 #if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
   // Packing costs about as much as 64 products of an element.
   if (!multiplies_in_tiles(Dtype::float32) || g.k < 64 || g.m * g.n < 64 * (g.m + g.n)) return false;
