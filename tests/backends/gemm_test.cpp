@@ -90,6 +90,15 @@ cpu::Gemm product(Sizes s, Matrix<T>& a, Matrix<T>& b, Matrix<R>& c) {
           .c = {c.pointer(), dtype_of<R>, c.rs, c.cs}};
 }
 
+cpu::Gemm product(Sizes s, std::vector<float>& a, std::vector<float>& b, std::vector<float>& c) {
+  return {.m = s.m,
+          .n = s.n,
+          .k = s.k,
+          .a = {a.data(), Dtype::float32, s.k, 1},
+          .b = {b.data(), Dtype::float32, s.n, 1},
+          .c = {c.data(), Dtype::float32, s.n, 1}};
+}
+
 // Operands are of T, the result and the biases of R.
 template <class T, class R = T>
 void check(Sizes s, Layout la, Layout lb, Layout lc, bool with_bias_n, bool with_bias_m, bool accumulate) {
@@ -378,12 +387,7 @@ TEST_F(Gemm, PiecesAreAsExactAsFloat32) {
     std::vector<double> errors;
     for (FloatUnit unit : float_units()) {
       cpu::set_float_unit(unit);
-      cpu::gemm({.m = m,
-                 .n = n,
-                 .k = k,
-                 .a = {a.data(), Dtype::float32, k, 1},
-                 .b = {b.data(), Dtype::float32, n, 1},
-                 .c = {c.data(), Dtype::float32, n, 1}});
+      cpu::gemm(product({m, n, k}, a, b, c));
       double squares = 0;
       for (int64_t i = 0; i < m; ++i)
         for (int64_t j = 0; j < n; ++j) {
@@ -468,12 +472,7 @@ TEST_F(Gemm, NoUnitLosesSmallElementsBesideLargeOnes) {
       for (int64_t p = 0; p < 2; ++p) b[40 * p * n + j] = c.b[p];
     for (FloatUnit unit : float_units()) {
       cpu::set_float_unit(unit);
-      cpu::gemm({.m = m,
-                 .n = n,
-                 .k = k,
-                 .a = {a.data(), Dtype::float32, k, 1},
-                 .b = {b.data(), Dtype::float32, n, 1},
-                 .c = {all.data(), Dtype::float32, n, 1}});
+      cpu::gemm(product({m, n, k}, a, b, all));
       const double expected = static_cast<double>(c.a[0]) * c.b[0] + static_cast<double>(c.a[1]) * c.b[1];
       for (float x : all) ASSERT_NEAR(x, expected, std::abs(expected) * 0x1p-23) << static_cast<int>(unit);
     }
@@ -520,12 +519,7 @@ TEST_F(Gemm, InfinitiesAndNansStayInTheirRowsAndColumns) {
     std::vector<float> a(s.m * s.k, 1.0f), b(s.k * s.n, 1.0f), c(s.m * s.n, NAN);  // what C held must not matter
     a[2 * s.k + 1] = NAN;
     a[3 * s.k] = INFINITY;
-    cpu::gemm({.m = s.m,
-               .n = s.n,
-               .k = s.k,
-               .a = {a.data(), Dtype::float32, s.k, 1},
-               .b = {b.data(), Dtype::float32, s.n, 1},
-               .c = {c.data(), Dtype::float32, s.n, 1}});
+    cpu::gemm(product(s, a, b, c));
     for (int64_t i = 0; i < s.m; ++i) {
       for (int64_t j = 0; j < s.n; ++j) {
         const float x = c[i * s.n + j];

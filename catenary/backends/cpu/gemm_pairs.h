@@ -292,8 +292,8 @@ struct TilePairs : BfloatPairs {
     _tile_loadconfig(&setting);
   }
   CT_TILE_UNITS static void end() { _tile_release(); }
-  CT_TILE_UNITS static void multiply(Rows<E> a, const E* b, int64_t k, int, int, float* c, int64_t ld,
-                                     bool accumulate) {
+  /// Tiles 0 to 3 are the sums of 32 rows and columns, 4 and 5 are of A, 6 and 7 of B.
+  CT_TILE_UNITS CT_INLINE void load_sums(const float* c, int64_t ld, bool accumulate) {
     if (accumulate) {
       _tile_loadd(0, c, ld * 4);
       _tile_loadd(1, c + 16, ld * 4);
@@ -305,6 +305,22 @@ struct TilePairs : BfloatPairs {
       _tile_zero(2);
       _tile_zero(3);
     }
+  }
+  CT_TILE_UNITS CT_INLINE void multiply_tiles() {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  CT_TILE_UNITS CT_INLINE void store_sums(float* c, int64_t ld) {
+    _tile_stored(0, c, ld * 4);
+    _tile_stored(1, c + 16, ld * 4);
+    _tile_stored(2, c + 16 * ld, ld * 4);
+    _tile_stored(3, c + 16 * ld + 16, ld * 4);
+  }
+  CT_TILE_UNITS static void multiply(Rows<E> a, const E* b, int64_t k, int, int, float* c, int64_t ld,
+                                     bool accumulate) {
+    load_sums(c, ld, accumulate);
     const E* row = a.at;
     for (int64_t p = 0; p < k; p += step, row += a.step, b += 2 * tile) {
       if (a.ahead && p + a.ahead < k)
@@ -313,15 +329,9 @@ struct TilePairs : BfloatPairs {
       _tile_loadd(6, b, 64);
       _tile_loadd(7, b + tile, 64);
       _tile_loadd(5, row + a.below, a.stride * 2);
-      _tile_dpbf16ps(0, 4, 6);
-      _tile_dpbf16ps(1, 4, 7);
-      _tile_dpbf16ps(2, 5, 6);
-      _tile_dpbf16ps(3, 5, 7);
+      multiply_tiles();
     }
-    _tile_stored(0, c, ld * 4);
-    _tile_stored(1, c + 16, ld * 4);
-    _tile_stored(2, c + 16 * ld, ld * 4);
-    _tile_stored(3, c + 16 * ld + 16, ld * 4);
+    store_sums(c, ld);
   }
 };
 

@@ -12,25 +12,26 @@
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
-// Float32 in two halves, as it is: for numbers whose pieces AMX would take for zeros, or that have none.
-struct PlainWords {
+// Float32 in three bfloat16 each; Self::pair makes the words of two vectors.
+template <class Self>
+struct FloatWords {
   using E = float;
   struct Panel {
     bfloat16 of[3];
   };
-  using Plain = PlainWords;
   static constexpr int pieces = 3;
   // Side by side lie what two vectors of a row hold in the same lane.
   static constexpr int64_t in_low(int64_t word) { return word; }
   static constexpr int64_t in_high(int64_t word) { return word + 16; }
-  struct Seen : BfloatWords::Seen {};
-  static void mark(bfloat16*) {}
 
-  static void row(const float* x, int64_t n, Seen&, __m512i* words) { pair(load(x, n), load(x + 16, n - 16), words); }
-  static void lines(const float* low, int64_t n_low, const float* high, int64_t n_high, Seen*, __m512i (*words)[2]) {
+  static void row(const float* x, int64_t n, auto& seen, __m512i* words) {
+    Self::pair(load(x, n), load(x + 16, n - 16), seen, words);
+  }
+  static void lines(const float* low, int64_t n_low, const float* high, int64_t n_high, auto* seen,
+                    __m512i (*words)[2]) {
     for (int h = 0; h < 2; ++h) {
       __m512i of[pieces];
-      pair(load(low + 16 * h, n_low - 16 * h), load(high + 16 * h, n_high - 16 * h), of);
+      Self::pair(load(low + 16 * h, n_low - 16 * h), load(high + 16 * h, n_high - 16 * h), seen[h], of);
       for (int q = 0; q < pieces; ++q) words[q][h] = of[q];
     }
   }
@@ -40,9 +41,14 @@ struct PlainWords {
     return n >= 16 ? _mm512_loadu_ps(x) : _mm512_maskz_loadu_ps(static_cast<__mmask16>(first_bits(n)), x);
   }
   static __m512i high_halves() { return _mm512_set1_epi32(-65536); }
+};
 
- private:
-  static void pair(__m512 low, __m512 high, __m512i* words) {
+// In two halves, as it is: for numbers whose pieces AMX would take for zeros, or that have none.
+struct PlainWords : FloatWords<PlainWords> {
+  using Plain = PlainWords;
+  using Seen = BfloatWords::Seen;
+  static void mark(bfloat16*) {}
+  static void pair(__m512 low, __m512 high, Seen&, __m512i* words) {
     const __m512i a = _mm512_castps_si512(low), b = _mm512_castps_si512(high);
     words[0] = _mm512_or_si512(_mm512_srli_epi32(a, 16), _mm512_and_si512(b, high_halves()));
     words[1] = _mm512_or_si512(_mm512_andnot_si512(high_halves(), a), _mm512_slli_epi32(b, 16));
@@ -50,9 +56,11 @@ struct PlainWords {
   }
 };
 
-// Float32 in three pieces.
-struct PieceWords : PlainWords {
-  static constexpr std::uint16_t kPlain = 0x7fff;  // a NaN, which no piece is: marks a panel of PlainWords
+// In pieces.
+struct PieceWords : FloatWords<PieceWords> {
+  using Plain = PlainWords;
+  static constexpr std::uint16_t kPlain = 0x7fff;    // a NaN, which no piece is: marks a panel of PlainWords
+  static constexpr int64_t kMark = 2 * 2 * 16 * 32;  // where: the first of the third pieces
 
   // AMX takes subnormal numbers for 0. So a row or column is in pieces only if the least of its elements that are not 0
   // is at least 2⁻¹⁰⁰, whose pieces are no subnormal numbers, and the largest at least 2⁻⁵⁰, so that few products of
@@ -80,19 +88,7 @@ struct PieceWords : PlainWords {
       return most != 0 && (most < power_of_2(-50) || most > power_of_2(62) || least + 1 < power_of_2(-100));
     }
   };
-  static void mark(bfloat16* panel) { panel[2 * 2 * 16 * 32].bits = kPlain; }
-
-  static void row(const float* x, int64_t n, Seen& seen, __m512i* words) {
-    pair(load(x, n), load(x + 16, n - 16), seen, words);
-  }
-  static void lines(const float* low, int64_t n_low, const float* high, int64_t n_high, Seen* seen,
-                    __m512i (*words)[2]) {
-    for (int h = 0; h < 2; ++h) {
-      __m512i of[pieces];
-      pair(load(low + 16 * h, n_low - 16 * h), load(high + 16 * h, n_high - 16 * h), seen[h], of);
-      for (int q = 0; q < pieces; ++q) words[q][h] = of[q];
-    }
-  }
+  static void mark(bfloat16* panel) { panel[kMark].bits = kPlain; }
 
  private:
   /// The nearest number of 8 significant bits.
@@ -100,6 +96,8 @@ struct PieceWords : PlainWords {
     const __m512i half = _mm512_set1_epi32(1 << 15);
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_add_epi32(_mm512_castps_si512(x), half), high_halves()));
   }
+
+ public:
   static void pair(__m512 low, __m512 high, Seen& seen, __m512i* words) {
     seen.see(low);
     seen.see(high);
@@ -126,17 +124,7 @@ struct SplitTiles : Pairs<PieceWords> {
                                      bool accumulate) {
     const auto* b = reinterpret_cast<const bfloat16*>(b_panel);
     if (k > 0 && (is_plain(a.at) || is_plain(b))) return multiply_plain(a.at, b, k, c, ld, accumulate);
-    if (accumulate) {
-      _tile_loadd(0, c, ld * 4);
-      _tile_loadd(1, c + 16, ld * 4);
-      _tile_loadd(2, c + 16 * ld, ld * 4);
-      _tile_loadd(3, c + 16 * ld + 16, ld * 4);
-    } else {
-      _tile_zero(0);
-      _tile_zero(1);
-      _tile_zero(2);
-      _tile_zero(3);
-    }
+    TilePairs::load_sums(c, ld, accumulate);
     const bfloat16* row = a.at;
 #  define CT_A(q)                        \
     _tile_loadd(4, row + (q)*piece, 64); \
@@ -144,40 +132,31 @@ struct SplitTiles : Pairs<PieceWords> {
 #  define CT_B(q)                      \
     _tile_loadd(6, b + (q)*piece, 64); \
     _tile_loadd(7, b + (q)*piece + tile, 64)
-#  define CT_MULTIPLY        \
-    _tile_dpbf16ps(0, 4, 6); \
-    _tile_dpbf16ps(1, 4, 7); \
-    _tile_dpbf16ps(2, 5, 6); \
-    _tile_dpbf16ps(3, 5, 7)
     // The smallest products first; from each to the next one operand stays.
     for (int64_t p = 0; p < k; p += step, row += kStep, b += kStep) {
       CT_A(0);
       CT_B(2);
-      CT_MULTIPLY;
+      TilePairs::multiply_tiles();
       CT_B(1);
-      CT_MULTIPLY;
+      TilePairs::multiply_tiles();
       CT_A(1);
-      CT_MULTIPLY;
+      TilePairs::multiply_tiles();
       CT_B(0);
-      CT_MULTIPLY;
+      TilePairs::multiply_tiles();
       CT_A(2);
-      CT_MULTIPLY;
+      TilePairs::multiply_tiles();
       CT_A(0);
-      CT_MULTIPLY;
+      TilePairs::multiply_tiles();
     }
 #  undef CT_A
 #  undef CT_B
-#  undef CT_MULTIPLY
-    _tile_stored(0, c, ld * 4);
-    _tile_stored(1, c + 16, ld * 4);
-    _tile_stored(2, c + 16 * ld, ld * 4);
-    _tile_stored(3, c + 16 * ld + 16, ld * 4);
+    TilePairs::store_sums(c, ld);
   }
 
  private:
   static constexpr int64_t kStep = PieceWords::pieces * piece;
 
-  static bool is_plain(const bfloat16* panel) { return panel[2 * piece].bits == PieceWords::kPlain; }
+  static bool is_plain(const bfloat16* panel) { return panel[PieceWords::kMark].bits == PieceWords::kPlain; }
 
   /// 16 words of a panel as the elements in their low halves and those in their high halves.
   static void join(const bfloat16* words, bool plain, float* low, float* high) {
