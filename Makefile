@@ -76,7 +76,7 @@ python: configure
 	cmake --build $(BUILD) -j $(JOBS) --target catenary catenary_command
 	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -c 'import nanobind, numpy, pytest, xdist' 2>/dev/null || \
-	  $(VENV)/bin/pip install --quiet --disable-pip-version-check 'nanobind>=3,<4' 'numpy>=1.26' pytest pytest-xdist
+	  $(VENV)/bin/pip install --quiet --disable-pip-version-check 'nanobind>=3,<4' 'numpy>=1.26' pytest pytest-xdist scipy
 	cmake -S python -B build/python/$(PRESET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCATENARY_BUILD=$(CURDIR)/$(BUILD) \
 	  -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python
 	cmake --build build/python/$(PRESET) -j $(JOBS)
@@ -91,7 +91,7 @@ test-python: python
 test-installed: SETUP += --with-test
 test-installed: configure
 	cmake --build $(BUILD) -j $(JOBS) --target simgpu
-	@build/install/venv/bin/pip install --quiet --disable-pip-version-check pytest pytest-xdist
+	@build/install/venv/bin/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy
 	@scripts/test_python build/install/venv/bin/python $(BUILD) -n $(JOBS)
 
 # FUZZ takes cupy_fuzz's options.

@@ -5,6 +5,7 @@ import pickle
 
 import numpy
 import pytest
+import scipy.sparse
 
 from catenary import cupy
 from catenary.cupyx.scipy import sparse
@@ -604,8 +605,7 @@ def test_counts_of_what_is_not_zero():
 
 
 def test_matrices_of_scipys_diagonals():
-    scipy = pytest.importorskip('scipy.sparse')
-    own = scipy.dia_matrix((numpy.arange(1., 7).reshape(2, 3), [0, -1]), shape=(3, 4))
+    own = scipy.sparse.dia_matrix((numpy.arange(1., 7).reshape(2, 3), [0, -1]), shape=(3, 4))
     x = sparse.dia_matrix(own)
     same(x.data, own.data)
     assert x.offsets.tolist() == [0, -1] and (x.get() != own).nnz == 0 and [x.row.tolist() for x in (x.tocoo(),)] == [[0, 1, 1, 2, 2]]
