@@ -38,7 +38,7 @@ set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/
                             catenary/backends/cpu/convolution_kernel.simd.cpp
                             catenary/backends/cpu/convolution_direct.simd.cpp catenary/backends/cpu/winograd.simd.cpp
                             catenary/backends/cpu/convolution_tiles.simd.cpp catenary/backends/cpu/attention.simd.cpp
-                            catenary/backends/cpu/attention_tiles.simd.cpp
+                            catenary/backends/cpu/attention_tiles.simd.cpp catenary/backends/cpu/fft.simd.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 if(CATENARY_SANITIZE)
   # Of these many small loops, unrolled, -O1 makes a minute's work each.

@@ -35,7 +35,7 @@ std::pair<Array, Array> fourier_transform(const char* function, const Array& re,
   const Array out_re = Array::empty(re.shape(), re.dtype(), re.device()),
               out_im = Array::empty(re.shape(), re.dtype(), re.device());
   if (re.size() == 0) return {out_re, out_im};
-  const Shape rows{re.size() / re.shape().back(), re.shape().back()};
+  const Shape rows{re.size() / re.shape().back(), re.shape().back(), 1};
   const Array x = re.reshape(rows), y = im ? im->reshape(rows) : x;
   const View imaginary = readable(y);
   compute(re.device(), primitives::Fft{inverse, scale, readable(x), im ? &imaginary : nullptr,
@@ -84,27 +84,30 @@ double scale_of(std::int64_t n, bool inverse, Norm norm) {
   return inverse == (norm == Norm::backward) ? 1 / count : 1;
 }
 
-/// Transforms n elements of an axis.
-Array transform(const Array& x, int axis, std::int64_t n, bool inverse, double scale) {
+/// Transforms n elements of an axis, in their place where `is_own` says that nobody else sees x.
+Array transform(const Array& x, int axis, std::int64_t n, bool inverse, double scale, bool is_own = false) {
   const Dtype part = part_of(x);
   const bool has_imag = is_complex(x.dtype());
   const Dtype result = promote(part, Dtype::complex64);
-  const Array rows = detail::axis_to_end(of_length(detail::as_dtype(x, has_imag ? result : part), axis, n), axis);
-  const Array out = Array::empty(rows.shape(), result, x.device());
+  const Array in = of_length(detail::as_dtype(x, has_imag ? result : part), axis, n);
+  const Array out = is_own && in.is(x) ? x : Array::empty(in.shape(), result, x.device());
   if (out.size() > 0) {
-    const Shape flat{out.size() / n, n};
-    const Array from = rows.reshape(flat), to = out.reshape(flat);
+    std::int64_t outer = 1;
+    for (int k = 0; k < axis; ++k) outer *= in.shape()[k];
+    const Shape around{outer, n, out.size() / n / outer};
+    const Array from = in.reshape(around), to = out.reshape(around);
     const View imaginary = readable(has_imag ? imag(from) : from);
     compute(x.device(), primitives::Fft{inverse, scale, readable(real(from)), has_imag ? &imaginary : nullptr,
                                         writable(real(to)), writable(imag(to))});
   }
-  return detail::axis_from_end(out, axis);
+  return out;
 }
 
-Array complex_transform(const Array& x, const Options& options, bool inverse, const char* function) {
+Array complex_transform(const Array& x, const Options& options, bool inverse, const char* function,
+                        bool is_own = false) {
   const int axis = normalize_axis(options.axis, x.ndim(), function);
   const std::int64_t n = length_of(x, axis, options.n, function);
-  return transform(x, axis, n, inverse, scale_of(n, inverse, options.norm));
+  return transform(x, axis, n, inverse, scale_of(n, inverse, options.norm), is_own);
 }
 
 Array half_transform(const Array& x, const Options& options, const char* function) {
@@ -169,7 +172,8 @@ Options one_of(const Plan& plan, int i, Norm norm) {
 Array along_all(const Array& x, const OptionsN& options, bool inverse, const char* function) {
   const Plan plan = plan_of(x, options, function);
   Array y = x;
-  for (int i = plan.axes.size(); i-- > 0;) y = complex_transform(y, one_of(plan, i, options.norm), inverse, function);
+  for (int i = plan.axes.size(); i-- > 0;)
+    y = complex_transform(y, one_of(plan, i, options.norm), inverse, function, i + 1 < plan.axes.size());
   return plan.axes.empty() ? x.astype(promote(part_of(x), Dtype::complex64)) : y;
 }
 
@@ -210,7 +214,7 @@ Array rfftn(const Array& x, const OptionsN& options) {
   if (plan.axes.empty()) fail<ShapeError>("fft::rfftn: at least one axis is needed");
   const int last = plan.axes.size() - 1;
   Array y = half_transform(x, one_of(plan, last, options.norm), "rfftn");
-  for (int i = last; i-- > 0;) y = complex_transform(y, one_of(plan, i, options.norm), false, "rfftn");
+  for (int i = last; i-- > 0;) y = complex_transform(y, one_of(plan, i, options.norm), false, "rfftn", true);
   return y;
 }
 Array irfftn(const Array& x, const OptionsN& options) {
@@ -218,7 +222,7 @@ Array irfftn(const Array& x, const OptionsN& options) {
   if (plan.axes.empty()) fail<ShapeError>("fft::irfftn: at least one axis is needed");
   const int last = plan.axes.size() - 1;
   Array y = x;
-  for (int i = 0; i < last; ++i) y = complex_transform(y, one_of(plan, i, options.norm), true, "irfftn");
+  for (int i = 0; i < last; ++i) y = complex_transform(y, one_of(plan, i, options.norm), true, "irfftn", i > 0);
   return real_transform(y, one_of(plan, last, options.norm), "irfftn");
 }
 

@@ -392,9 +392,9 @@ struct AttentionBack {
   }
 };
 
-/// Discrete Fourier transforms of rows, times `scale`: out[r, f] = scale * sum over t of x[r, t] exp(-2 pi i f t / n)
-/// (inverse: +). All views are [rows, n], of any strides and one dtype (float32, float64): so pairs of arrays as well
-/// as interleaved complex numbers. `im` may be null, for real input; out may be the input.
+/// Discrete Fourier transforms of a middle axis, times `scale`: out[a, f, b] = scale * sum over t of x[a, t, b]
+/// exp(-2 pi i f t / n) (inverse: +). All views have three axes, any strides and one dtype (float32, float64): so pairs
+/// of arrays as well as interleaved complex numbers. `im` may be null, for real input; out may be the input.
 struct Fft {
   bool inverse;
   double scale;

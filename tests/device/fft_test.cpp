@@ -11,6 +11,7 @@
 #include "catenary/array/body.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/indexing.h"
+#include "catenary/array/manipulation.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/device.h"
 #include "tests/device/same.h"
@@ -86,9 +87,12 @@ struct Pair {
   }
 };
 
+/// Of rows, or along the middle axis of three.
 void transform(const Pair& x, const Pair& y, bool inverse = false, double scale = 1) {
-  const View im = readable(x.im);
-  compute(x.re.device(), primitives::Fft{inverse, scale, readable(x.re), &im, writable(y.re), writable(y.im)});
+  const auto three = [](const Array& a) { return a.ndim() == 3 ? a : expand_dims(a, 2); };
+  const View im = readable(three(x.im));
+  compute(x.re.device(),
+          primitives::Fft{inverse, scale, readable(three(x.re)), &im, writable(three(y.re)), writable(three(y.im))});
 }
 
 /// The largest difference, in parts of the root of the mean square.
@@ -184,21 +188,80 @@ TEST(Fft, AnyStridesAndRealInput) {
   for (Complex& value : real) value = value.real();
   const Pair out({rows, n}, dtype);
   for (const bool inverse : {false, true}) {
-    compute(in.re.device(), primitives::Fft{inverse, 1, readable(in.re), nullptr, writable(out.re), writable(out.im)});
+    compute(in.re.device(), primitives::Fft{inverse, 1, readable(expand_dims(in.re, 2)), nullptr,
+                                            writable(expand_dims(out.re, 2)), writable(expand_dims(out.im, 2))});
     EXPECT_LT(difference(out.values(), all_sums(real, n, inverse)), tolerance(dtype));
+  }
+}
+
+/// Three axes; complex numbers whose parts lie in turn, and such that lie apart.
+TEST(Fft, AlongAMiddleAxis) {
+  const std::vector<Shape> small = {{2, 12, 5}, {1, 30, 40}, {3, 64, 17}, {5, 7, 1},
+                                    {40, 9, 2}, {2, 131, 3}, {21, 35, 1}};
+  const std::vector<Shape> long_ones = {{1, 300, 1}, {2, 1000, 1}, {1, 1485, 2}, {3, 1216, 1}};
+  std::vector<Shape> shapes = small;
+  if (current_device().is_cpu()) shapes.insert(shapes.end(), long_ones.begin(), long_ones.end());
+  for (const Dtype dtype : dtypes())
+    for (const Shape& shape : shapes) {
+      SCOPED_TRACE(::testing::PrintToString(shape.product()) + " numbers along " + std::to_string(shape[1]));
+      const std::int64_t n = shape[1];
+      const Values x = numbers(shape.product(), static_cast<unsigned>(n));  // rows, of which `lying` is another order
+      const auto lying = [&](const Array& rows) { return moveaxis(rows.reshape({shape[0], shape[2], n}), 2, 1); };
+      const auto in_rows = [&](const Pair& lie) {
+        return Pair(moveaxis(lie.re, 1, 2).copy(), moveaxis(lie.im, 1, 2).copy()).values();
+      };
+      const Pair rows = Pair::of(x, {shape[0] * shape[2], n}, dtype);
+      const Array turns = Array::empty({2, shape[0], n, shape[2], 2}, dtype);
+      const Pair apart(shape, dtype), in_turn(turns[0](ellipsis, 0), turns[0](ellipsis, 1)),
+          other(turns[1](ellipsis, 0), turns[1](ellipsis, 1));
+      for (const bool inverse : {false, true}) {
+        const Values expected = all_sums(x, n, inverse);
+        for (const Pair& from : {apart, in_turn})
+          for (const Pair& to : {apart, in_turn, other}) {
+            from.re.set(lying(rows.re));
+            from.im.set(lying(rows.im));
+            transform(from, to, inverse, 2);
+            Values y = in_rows(to);
+            for (Complex& value : y) value *= 0.5;
+            EXPECT_LT(difference(y, expected), tolerance(dtype));
+          }
+      }
+    }
+}
+
+/// So long that vectors of them do not fit into a cache; each as it is alone.
+TEST(Fft, LongOnesBesideEachOther) {
+  const std::int64_t n = testing_devices::large(8192), count = 20;
+  const Values x = numbers(n * count, 8);
+  const Sums sums(n, false);
+  for (const Dtype dtype : dtypes()) {
+    const Pair rows = Pair::of(x, {count, n}, dtype), in(rows.re.T().copy(), rows.im.T().copy()),
+               out({1, n, count}, dtype), alone({1, n}, dtype);
+    transform({expand_dims(in.re, 0), expand_dims(in.im, 0)}, out);
+    for (const std::int64_t row : {0, 7, 19}) {
+      const Index whole = slice(row, row + 1);
+      transform({rows.re(whole), rows.im(whole)}, alone);
+      const Values found = Pair(out.re(0, ellipsis, row).copy(), out.im(0, ellipsis, row).copy()).values();
+      EXPECT_LT(difference(found, alone.values()), tolerance(dtype));
+      const std::int64_t f = 1234 % n;
+      EXPECT_LT(std::abs(found[static_cast<std::size_t>(f)] - sums.at(&x[static_cast<std::size_t>(row * n)], f)),
+                tolerance(dtype) * std::sqrt(static_cast<double>(n)));
+    }
   }
 }
 
 TEST(Fft, HasTheSameBitsForAnyNumberOfThreads) {
   const int threads = num_threads();
-  const Pair in = Pair::of(numbers(50 * 96, 3), {50, 96}, Dtype::float32), one({50, 96}, Dtype::float32),
-             three({50, 96}, Dtype::float32);
-  set_num_threads(1);
-  transform(in, one);
-  set_num_threads(3);
-  transform(in, three);
-  set_num_threads(threads);
-  EXPECT_TRUE(testing_devices::same(one.re, three.re) && testing_devices::same(one.im, three.im));
+  for (const Shape& shape : {Shape{50, 96}, Shape{1, 4096}}) {
+    const Pair in = Pair::of(numbers(shape.product(), 3), shape, Dtype::float32), one(shape, Dtype::float32),
+               three(shape, Dtype::float32);
+    set_num_threads(1);
+    transform(in, one);
+    set_num_threads(3);
+    transform(in, three);
+    set_num_threads(threads);
+    EXPECT_TRUE(testing_devices::same(one.re, three.re) && testing_devices::same(one.im, three.im));
+  }
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
-// Fourier transforms of rows: some rows side by side in scratch memory, so that every pass runs in vectors.
+// Fourier transforms: some of them side by side in scratch memory, so that every pass runs in vectors. A long one alone
+// is many short ones, in two steps.
 
 #include "catenary/backends/cpu/fft.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "catenary/backends/cpu/move.h"
@@ -14,9 +17,9 @@ namespace catenary::cpu {
 
 namespace {
 
-constexpr std::int64_t kBlockBytes = 1 << 20;  // of rows side by side, where there is more than one
+constexpr std::int64_t kBlockBytes = 1 << 20;  // of transforms side by side, where they fill a vector
 
-/// Complex numbers, `beside` rows of them side by side, in two parts.
+/// Complex numbers, `beside` transforms of them side by side, in two parts.
 template <class T>
 struct Pair {
   T *re, *im;
@@ -57,46 +60,147 @@ Pair<T> transform(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::i
   return {result.im, result.re};
 }
 
+/// Transforms in two directions beside their own: `near` of them side by side, and `far` times so many.
+struct Count {
+  std::int64_t far, near;
+};
+/// Where one part of them lies; `far` from one to the next.
+struct Part {
+  FftPart first;
+  std::int64_t far;
+
+  template <class T>
+  FftPart at(std::int64_t i, std::int64_t q) const {
+    if (!first.first) return first;
+    return {static_cast<T*>(first.first) + i * far + q * first.near, first.step, first.near};
+  }
+};
+struct Places {
+  Part re, im;
+
+  template <class T>
+  FftPlace at(std::int64_t i, std::int64_t q) const {
+    return {re.at<T>(i, q), im.at<T>(i, q)};
+  }
+};
+
+/// How many transforms of a length are side by side.
+std::int64_t most_beside(std::int64_t length, std::int64_t item, std::int64_t lanes) {
+  const std::int64_t fit = kBlockBytes / (4 * item * length);
+  return fit < lanes ? std::clamp<std::int64_t>(fit, 1, lanes) : std::min(fit / lanes * lanes, 2 * lanes);
+}
+
+/// What the results of a first step of two are turned by: element k of transform q by w^(k q), w^j being roots[j], of
+/// which there are n.
+template <class T>
+class Turns {
+ public:
+  Turns(const FftPlan& plan, Dtype dtype, std::int64_t length, std::int64_t most)
+      : roots_(static_cast<const T*>(plan.roots.data(dtype))),
+        f64_(dtype == Dtype::float64),
+        length_(length),
+        most_(most),
+        memory_(2 * length * most * static_cast<std::int64_t>(sizeof(T))) {
+    T* re = memory_.as<T>();
+    for (std::int64_t k = 0; k < length; ++k)
+      for (std::int64_t q = 0; q < most; ++q, ++re) {
+        const std::int64_t j = k * q % plan.n;
+        re[0] = roots_[2 * j];
+        re[length * most] = roots_[2 * j + 1];
+      }
+  }
+  /// Of transforms from the one of this number on. Those of a last block that is smaller lie otherwise.
+  void apply(Pair<T> y, std::int64_t first, std::int64_t beside) const {
+    const T *re = memory_.as<T>(), *im = re + length_ * most_;
+    if (beside == most_) {
+      CT_SIMD_SELECT(fft_turn)(f64_, y.re, y.im, roots_, first, re, im, length_, beside);
+      return;
+    }
+    for (std::int64_t k = 0; k < length_; ++k) CT_SIMD_SELECT(fft_turn)
+    (f64_, y.re + k * beside, y.im + k * beside, roots_ + 2 * k * first, 0, re + k * most_, im + k * most_, 1, beside);
+  }
+
+ private:
+  const T* roots_;
+  bool f64_;
+  std::int64_t length_, most_;
+  Scratch memory_;
+};
+
+template <class T>
+void transform_all(const FftPlan& plan, const Places& x, const Places& y, Count count, double scale, std::int64_t most,
+                   const Turns<T>* turns) {
+  constexpr Dtype dtype = sizeof(T) == 8 ? Dtype::float64 : Dtype::float32;
+  constexpr bool f64 = dtype == Dtype::float64;
+  const std::int64_t length = plan.inner ? plan.inner->n : plan.n, blocks = (count.near + most - 1) / most;
+  parallel_for(count.far * blocks, 1 + kGrain / (most * length), [&](std::int64_t begin, std::int64_t end) {
+    const Scratch memory(4 * length * most * static_cast<std::int64_t>(sizeof(T)));
+    T* const parts = memory.as<T>();
+    const auto pair = [&](int i) { return Pair<T>{parts + i * length * most, parts + (i + 1) * length * most}; };
+    for (std::int64_t block = begin; block < end; ++block) {
+      const std::int64_t far = block / blocks, q = block % blocks * most, beside = std::min(most, count.near - q);
+      CT_SIMD_SELECT(fft_load)(f64, x.at<T>(far, q), plan.n, beside, pair(0).re, pair(0).im);
+      const Pair<T> result = transform<T>(plan, dtype, pair(0), pair(2), beside);
+      if (turns) turns->apply(result, q, beside);
+      CT_SIMD_SELECT(fft_store)(f64, result.re, result.im, plan.n, beside, scale, y.at<T>(far, q));
+    }
+  });
+}
+
+/// The lengths of the two steps of a long transform, as near to each other as may be; nothing where one would be so
+/// short that there are no vectors of the others.
+std::optional<std::pair<std::int64_t, std::int64_t>> two_steps(const FftPlan& plan, std::int64_t lanes) {
+  if (plan.inner) return {};
+  std::int64_t best = 1;
+  const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(plan.n)));
+  for (std::int64_t d = 1; d <= root; ++d)
+    if (plan.n % d == 0) best = d;
+  if (best < lanes) return {};
+  return std::pair(best, plan.n / best);
+}
+
+/// t = t1 n2 + t2 and f = f1 + n1 f2: transforms along t1, turned by w^(f1 t2), and of these along t2.
+template <class T>
+void in_two_steps(const FftPlan& plan, std::int64_t n1, std::int64_t n2, const FftPlace& x, const FftPlace& y,
+                  double scale, std::int64_t lanes) {
+  const auto item = static_cast<std::int64_t>(sizeof(T));
+  const Scratch memory(2 * plan.n * item);
+  const auto middle = [&](std::int64_t step, std::int64_t near) {
+    T* const first = memory.as<T>();
+    return Places{{{first, step, near}, 0}, {{first + 1, step, near}, 0}};
+  };
+  const auto in = [&](const FftPart& part) { return Part{{part.first, n2 * part.step, part.step}, 0}; };
+  const auto out = [&](const FftPart& part) { return Part{{part.first, n1 * part.step, part.step}, 0}; };
+  const std::int64_t most = std::min(most_beside(n1, item, lanes), n2);
+  const Turns<T> turns(plan, sizeof(T) == 8 ? Dtype::float64 : Dtype::float32, n1, most);
+  transform_all<T>(*fft_plan(n1), {in(x.re), in(x.im)}, middle(2 * n2, 2), {1, n2}, 1, most, &turns);
+  transform_all<T>(*fft_plan(n2), middle(2, 2 * n2), {out(y.re), out(y.im)}, {1, n1}, scale,
+                   most_beside(n2, item, lanes), nullptr);
+}
+
 template <class T>
 void run(const Fft& p) {
-  const std::int64_t rows = p.re.shape[0], n = p.re.shape[1];
+  const std::int64_t outer = p.re.shape[0], n = p.re.shape[1], inner = p.re.shape[2],
+                     item = static_cast<std::int64_t>(sizeof(T)), lanes = CT_SIMD_SELECT(fft_lanes)(sizeof(T) == 8);
   const auto plan = fft_plan(n);
-  const std::int64_t length = plan->inner ? plan->inner->n : n, item = static_cast<std::int64_t>(sizeof(T)),
-                     most = std::clamp<std::int64_t>(kBlockBytes / (4 * item * length), 1, 32 / item),
-                     blocks = (rows + most - 1) / most;
   // a transform back is one there with the parts exchanged
   const View *x_re = &p.re, *x_im = p.im, *y_re = &p.out_re, *y_im = &p.out_im;
   if (p.inverse) {
     std::swap(x_re, x_im);
     std::swap(y_re, y_im);
   }
-  const T scale = static_cast<T>(p.scale);
-  parallel_for(blocks, 1 + kGrain / (most * length), [&](std::int64_t first, std::int64_t last) {
-    const Scratch memory(4 * length * most * item);
-    T* const parts = memory.as<T>();
-    const auto part = [&](int i) { return parts + i * length * most; };
-    for (std::int64_t block = first; block < last; ++block) {
-      const std::int64_t row = block * most, beside = std::min(most, rows - row);
-      const auto load = [&](T* to, const View* view) {
-        if (!view) return static_cast<void>(std::fill(to, to + n * beside, T(0)));
-        const T* from = static_cast<const T*>(view->data()) + row * view->strides[0];
-        for (std::int64_t t = 0; t < n; ++t)
-          for (std::int64_t q = 0; q < beside; ++q)
-            to[t * beside + q] = from[t * view->strides[1] + q * view->strides[0]];
-      };
-      const auto store = [&](const T* from, const View* view) {
-        T* to = static_cast<T*>(view->data()) + row * view->strides[0];
-        for (std::int64_t t = 0; t < n; ++t)
-          for (std::int64_t q = 0; q < beside; ++q)
-            to[t * view->strides[1] + q * view->strides[0]] = from[t * beside + q] * scale;
-      };
-      load(part(0), x_re);
-      load(part(1), x_im);
-      const Pair<T> y = transform<T>(*plan, p.re.dtype, {part(0), part(1)}, {part(2), part(3)}, beside);
-      store(y.re, y_re);
-      store(y.im, y_im);
-    }
-  });
+  const int near = inner >= std::min(outer, lanes) ? 2 : 0;
+  const Count count = near == 2 ? Count{outer, inner} : Count{inner, outer};
+  const auto part = [&](const View* v) {
+    return v ? Part{{v->data(), v->strides[1], v->strides[near]}, v->strides[2 - near]} : Part{};
+  };
+  const Places x{part(x_re), part(x_im)}, y{part(y_re), part(y_im)};
+  const std::int64_t most = most_beside(plan->inner ? plan->inner->n : n, item, lanes);
+  const auto steps = std::min(most, count.near) < lanes ? two_steps(*plan, lanes) : std::nullopt;
+  if (!steps) return transform_all<T>(*plan, x, y, count, p.scale, most, nullptr);
+  for (std::int64_t i = 0; i < count.far; ++i)
+    for (std::int64_t q = 0; q < count.near; ++q)
+      in_two_steps<T>(*plan, steps->first, steps->second, x.at<T>(i, q), y.at<T>(i, q), p.scale, lanes);
 }
 
 }  // namespace

@@ -16,12 +16,31 @@ struct FftPass {
   void *y_re, *y_im;
 };
 
+/// Where one part of complex numbers lies: element t of transform q is `t * step + q * near` behind the first one. A
+/// part that is nowhere is zeros.
+struct FftPart {
+  void* first;
+  std::int64_t step, near;
+};
+struct FftPlace {
+  FftPart re, im;
+};
+
 // clang-format off
 CT_SIMD_DECLARE(
-  /// Arrays are of double (f64) or float.
+  // Arrays are of double (f64) or float. Those of transforms side by side have element t of transform q at t * beside + q.
+
+  /// Elements of a vector.
+  std::int64_t fft_lanes(bool f64);
   void fft_pass(bool f64, const FftPass& pass);
-  /// (re, im)[k * beside + q] *= table[k] for k < n, q < beside.
+  void fft_load(bool f64, const FftPlace& from, std::int64_t n, std::int64_t beside, void* re, void* im);
+  void fft_store(bool f64, const void* re, const void* im, std::int64_t n, std::int64_t beside, double scale,
+                 const FftPlace& to);
+  /// Element k of all transforms times table[k], for k < n.
   void fft_multiply(bool f64, void* re, void* im, const void* table, std::int64_t n, std::int64_t beside);
+  /// Element k of transform q times table[k * step] times (turn_re, turn_im)[k * beside + q], for k < n.
+  void fft_turn(bool f64, void* re, void* im, const void* table, std::int64_t step, const void* turn_re,
+                const void* turn_im, std::int64_t n, std::int64_t beside);
 )
 // clang-format on
 

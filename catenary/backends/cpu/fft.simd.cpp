@@ -1,6 +1,8 @@
 // The loops of Fourier transforms, compiled once for each instruction set; see core/cpu_features.h.
 #include "catenary/backends/cpu/fft.h"
 
+#include <utility>
+
 #include "catenary/device/fft_plan.h"
 
 namespace catenary::cpu {
@@ -199,16 +201,217 @@ void multiply(T* re, T* im, const T* table, int64_t n, int64_t beside) {
   }
 }
 
+template <class T>
+void turn(T* re, T* im, const T* table, int64_t step, const T* turn_re, const T* turn_im, int64_t n, int64_t beside) {
+  for (int64_t k = 0; k < n; ++k) {
+    const T c = table[2 * k * step], s = table[2 * k * step + 1];
+    T *a = re + k * beside, *b = im + k * beside;
+    const T *u = turn_re + k * beside, *v = turn_im + k * beside;
+#pragma GCC ivdep
+    for (int64_t q = 0; q < beside; ++q) {
+      const T x = a[q], y = b[q], w = u[q] * c - v[q] * s, z = u[q] * s + v[q] * c;
+      a[q] = x * w - y * z;
+      b[q] = x * z + y * w;
+    }
+  }
+}
+
+// Vectors of complex numbers whose parts lie in turn, C of them each.
+
+template <class T>
+using Vector = typename Simd<T>::Vector;
+template <class T>
+using Lanes = std::make_integer_sequence<int, Simd<T>::lanes>;
+
+/// Two vectors of both parts as one of real parts (part 0) or imaginary ones (1).
+template <class T, int part, int... e>
+CT_INLINE Vector<T> one_part(Vector<T> a, Vector<T> b, std::integer_sequence<int, e...>) {
+  return __builtin_shufflevector(a, b, (2 * e + part)...);
+}
+/// The other way round: the first (half 0) or the second of two vectors.
+template <class T, int half, int... e>
+CT_INLINE Vector<T> both_parts(Vector<T> re, Vector<T> im, std::integer_sequence<int, e...>) {
+  return __builtin_shufflevector(re, im, ((e % 2 ? Simd<T>::lanes : 0) + (half * Simd<T>::lanes + e) / 2)...);
+}
+/// Of a square of blocks of S x S complex numbers, two by two: what becomes of its upper (0) or lower (1) rows when it
+/// is transposed.
+template <class T, int S, int lower, int... e>
+CT_INLINE Vector<T> exchanged(Vector<T> a, Vector<T> b, std::integer_sequence<int, e...>) {
+  constexpr int L = Simd<T>::lanes;
+  return __builtin_shufflevector(a, b, (lower ? (e / 2 & S ? L + e : e + 2 * S) : (e / 2 & S ? L + e - 2 * S : e))...);
+}
+template <class T, int S = 1>
+CT_INLINE void transpose(Vector<T>* rows) {
+  constexpr int C = Simd<T>::lanes / 2;
+  if constexpr (S < C) {
+    CT_UNROLL for (int r = 0; r < C; ++r) {
+      if (r & S) continue;
+      const Vector<T> a = rows[r], b = rows[r + S];
+      rows[r] = exchanged<T, S, 0>(a, b, Lanes<T>());
+      rows[r + S] = exchanged<T, S, 1>(a, b, Lanes<T>());
+    }
+    transpose<T, 2 * S>(rows);
+  }
+}
+
+/// Transforms from `begin` on, element by element.
+template <class T>
+void load_each(const FftPart& from, int64_t n, int64_t begin, int64_t beside, T* part) {
+  for (int64_t t = 0; t < n; ++t)
+    for (int64_t q = begin; q < beside; ++q)
+      part[t * beside + q] = from.first ? static_cast<const T*>(from.first)[t * from.step + q * from.near] : T(0);
+}
+template <class T>
+void store_each(const T* part, int64_t n, int64_t begin, int64_t beside, T scale, const FftPart& to) {
+  for (int64_t t = 0; t < n; ++t)
+    for (int64_t q = begin; q < beside; ++q)
+      static_cast<T*>(to.first)[t * to.step + q * to.near] = part[t * beside + q] * scale;
+}
+
+/// As many as fill vectors, of parts that lie in turn: `re` is the first one.
+template <class T>
+void load_pairs(const FftPart& from, int64_t n, int64_t beside, T* re, T* im) {
+  constexpr int L = Simd<T>::lanes, C = L / 2;
+  const T* const first = static_cast<const T*>(from.first);
+  const int64_t whole = beside / L * L;
+  if (from.near == 2) {
+    for (int64_t t = 0; t < n; ++t)
+      for (int64_t q = 0; q < whole; q += L) {
+        const T* p = first + t * from.step + 2 * q;
+        const auto a = load<Vector<T>>(p), b = load<Vector<T>>(p + L);
+        store(re + t * beside + q, one_part<T, 0>(a, b, Lanes<T>()));
+        store(im + t * beside + q, one_part<T, 1>(a, b, Lanes<T>()));
+      }
+  } else {
+    for (int64_t q = 0; q < whole; q += L) {
+      int64_t t = 0;
+      for (; t + C <= n; t += C) {
+        Vector<T> rows[L];
+        const T* p = first + q * from.near + 2 * t;
+        CT_UNROLL for (int r = 0; r < L; ++r) rows[r] = load<Vector<T>>(p + r * from.near);
+        transpose<T>(rows);
+        transpose<T>(rows + C);
+        CT_UNROLL for (int k = 0; k < C; ++k) {
+          store(re + (t + k) * beside + q, one_part<T, 0>(rows[k], rows[C + k], Lanes<T>()));
+          store(im + (t + k) * beside + q, one_part<T, 1>(rows[k], rows[C + k], Lanes<T>()));
+        }
+      }
+      for (; t < n; ++t)
+        for (int r = 0; r < L; ++r) {
+          re[t * beside + q + r] = first[(q + r) * from.near + 2 * t];
+          im[t * beside + q + r] = first[(q + r) * from.near + 2 * t + 1];
+        }
+    }
+  }
+}
+template <class T>
+void store_pairs(const T* re, const T* im, int64_t n, int64_t beside, T scale, const FftPart& to) {
+  constexpr int L = Simd<T>::lanes, C = L / 2;
+  T* const first = static_cast<T*>(to.first);
+  const int64_t whole = beside / L * L;
+  if (to.near == 2) {
+    for (int64_t t = 0; t < n; ++t)
+      for (int64_t q = 0; q < whole; q += L) {
+        T* p = first + t * to.step + 2 * q;
+        const auto a = load<Vector<T>>(re + t * beside + q) * scale, b = load<Vector<T>>(im + t * beside + q) * scale;
+        store(p, both_parts<T, 0>(a, b, Lanes<T>()));
+        store(p + L, both_parts<T, 1>(a, b, Lanes<T>()));
+      }
+  } else {
+    for (int64_t q = 0; q < whole; q += L) {
+      int64_t t = 0;
+      for (; t + C <= n; t += C) {
+        Vector<T> rows[L];
+        CT_UNROLL for (int k = 0; k < C; ++k) {
+          const auto a = load<Vector<T>>(re + (t + k) * beside + q) * scale,
+                     b = load<Vector<T>>(im + (t + k) * beside + q) * scale;
+          rows[k] = both_parts<T, 0>(a, b, Lanes<T>());
+          rows[C + k] = both_parts<T, 1>(a, b, Lanes<T>());
+        }
+        transpose<T>(rows);
+        transpose<T>(rows + C);
+        T* p = first + q * to.near + 2 * t;
+        CT_UNROLL for (int r = 0; r < L; ++r) store(p + r * to.near, rows[r]);
+      }
+      for (; t < n; ++t)
+        for (int r = 0; r < L; ++r) {
+          first[(q + r) * to.near + 2 * t] = re[t * beside + q + r] * scale;
+          first[(q + r) * to.near + 2 * t + 1] = im[t * beside + q + r] * scale;
+        }
+    }
+  }
+}
+
+/// How many transforms go as vectors whose parts lie in turn, and whether the imaginary ones are first there.
+struct InTurn {
+  int64_t count;
+  bool im_first;
+};
+template <class T>
+InTurn in_turn(const FftPlace& place, int64_t beside) {
+  const auto [re, im] = place;
+  if (!re.first || !im.first || re.step != im.step || re.near != im.near || (re.step != 2 && re.near != 2))
+    return {0, false};
+  const bool im_first = static_cast<T*>(re.first) == static_cast<T*>(im.first) + 1;
+  const bool re_first = static_cast<T*>(im.first) == static_cast<T*>(re.first) + 1;
+  return {re_first || im_first ? beside / Simd<T>::lanes * Simd<T>::lanes : 0, im_first};
+}
+
+template <class T>
+void load_all(const FftPlace& from, int64_t n, int64_t beside, T* re, T* im) {
+  const InTurn pairs = in_turn<T>(from, beside);
+  if (pairs.count > 0 && pairs.im_first)
+    load_pairs(from.im, n, beside, im, re);
+  else if (pairs.count > 0)
+    load_pairs(from.re, n, beside, re, im);
+  load_each(from.re, n, pairs.count, beside, re);
+  load_each(from.im, n, pairs.count, beside, im);
+}
+template <class T>
+void store_all(const T* re, const T* im, int64_t n, int64_t beside, T scale, const FftPlace& to) {
+  const InTurn pairs = in_turn<T>(to, beside);
+  if (pairs.count > 0 && pairs.im_first)
+    store_pairs(im, re, n, beside, scale, to.im);
+  else if (pairs.count > 0)
+    store_pairs(re, im, n, beside, scale, to.re);
+  store_each(re, n, pairs.count, beside, scale, to.re);
+  store_each(im, n, pairs.count, beside, scale, to.im);
+}
+
+/// Calls f with pointers to float or double.
+template <class F>
+CT_INLINE auto typed(bool f64, F f) {
+  return f64 ? f(static_cast<double*>(nullptr)) : f(static_cast<float*>(nullptr));
+}
+
 }  // namespace
+
+int64_t fft_lanes(bool f64) { return f64 ? Simd<double>::lanes : Simd<float>::lanes; }
 
 void fft_pass(bool f64, const FftPass& pass) { return f64 ? run<double>(pass) : run<float>(pass); }
 
-void fft_multiply(bool f64, void* re, void* im, const void* table, std::int64_t n, std::int64_t beside) {
-  if (f64) {
-    multiply(static_cast<double*>(re), static_cast<double*>(im), static_cast<const double*>(table), n, beside);
-  } else {
-    multiply(static_cast<float*>(re), static_cast<float*>(im), static_cast<const float*>(table), n, beside);
-  }
+void fft_load(bool f64, const FftPlace& from, int64_t n, int64_t beside, void* re, void* im) {
+  typed(f64, [&]<class T>(T*) { load_all(from, n, beside, static_cast<T*>(re), static_cast<T*>(im)); });
+}
+
+void fft_store(bool f64, const void* re, const void* im, int64_t n, int64_t beside, double scale, const FftPlace& to) {
+  typed(f64, [&]<class T>(T*) {
+    store_all(static_cast<const T*>(re), static_cast<const T*>(im), n, beside, static_cast<T>(scale), to);
+  });
+}
+
+void fft_multiply(bool f64, void* re, void* im, const void* table, int64_t n, int64_t beside) {
+  typed(f64, [&]<class T>(T*) {
+    multiply(static_cast<T*>(re), static_cast<T*>(im), static_cast<const T*>(table), n, beside);
+  });
+}
+
+void fft_turn(bool f64, void* re, void* im, const void* table, int64_t step, const void* turn_re, const void* turn_im,
+              int64_t n, int64_t beside) {
+  typed(f64, [&]<class T>(T*) {
+    turn(static_cast<T*>(re), static_cast<T*>(im), static_cast<const T*>(table), step, static_cast<const T*>(turn_re),
+         static_cast<const T*>(turn_im), n, beside);
+  });
 }
 
 }  // namespace CT_SIMD_NAMESPACE

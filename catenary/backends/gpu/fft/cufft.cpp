@@ -16,22 +16,31 @@ constexpr int kC2C = 0x29, kZ2Z = 0x69;           // cufftType, hipfftType
 constexpr int kForward = -1, kBackward = 1;       // the sign of the exponent
 constexpr int kInvalidSize = 8, kNoSupport = 16;  // cufftResult, hipfftResult: what it does not know
 
-/// Complex rows whose parts lie side by side, in complex elements.
+/// Transforms whose parts lie side by side, in complex elements: a batch, and batches `far` apart.
 struct Rows {
-  void* first;
+  char* first;
   int row, step;
+  std::int64_t far;
 };
+
+/// How often a batch is asked for at most; transforms that lie along more are left to our own passes.
+constexpr std::int64_t kMostBatches = 1024;
+
+/// Which axis a batch goes along: one of a library has one distance.
+int batch_axis(const View& v) { return v.shape[2] == 1 ? 0 : 2; }
 
 /// Nothing where they lie otherwise.
 std::optional<Rows> rows_of(const View& re, const View* im) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   if (!im || im->handle != re.handle || im->offset != re.offset + 1 || !(im->strides == re.strides)) return {};
+  const int axis = batch_axis(re);
   // the distance between rows that are one has no meaning
-  const std::int64_t row = re.shape[0] == 1 ? 2 * re.shape[1] : re.strides[0],
-                     step = re.shape[1] == 1 ? 2 : re.strides[1];
+  const std::int64_t row = re.shape[axis] == 1 ? 2 * re.shape[1] : re.strides[axis],
+                     step = re.shape[1] == 1 ? 2 : re.strides[1], far = re.strides[2 - axis];
   if (row % 2 || step % 2 || row < 1 || step < 1 || row / 2 > kMost || step / 2 > kMost) return {};
-  return Rows{static_cast<char*>(re.handle) + re.offset * static_cast<std::int64_t>(itemsize(re.dtype)),
-              static_cast<int>(row / 2), static_cast<int>(step / 2)};
+  const auto item = static_cast<std::int64_t>(itemsize(re.dtype));
+  return Rows{static_cast<char*>(re.handle) + re.offset * item, static_cast<int>(row / 2), static_cast<int>(step / 2),
+              far * item};
 }
 
 /// `Handle`: cuFFT's are numbers, hipFFT's are pointers.
@@ -60,10 +69,12 @@ class FftLibrary final : public Provider<Fft> {
   /// The sums alone: the primitive's source multiplies by the scale.
   bool run(const Fft& p, std::string& why) override {
     const auto from = rows_of(p.re, p.im), to = rows_of(p.out_re, &p.out_im);
-    const std::int64_t n = p.re.shape[1], count = p.re.shape[0];
+    const int axis = batch_axis(p.re);
+    const std::int64_t n = p.re.shape[1], count = p.re.shape[axis], batches = p.re.shape[2 - axis];
     const bool moves =
         p.re.handle == p.out_re.handle && (p.re.offset != p.out_re.offset || !(p.re.strides == p.out_re.strides));
-    if (!from || !to || moves || std::max(n, count) > std::numeric_limits<int>::max()) return false;
+    if (!from || !to || moves || batches > kMostBatches || std::max(n, count) > std::numeric_limits<int>::max())
+      return false;
     context_.check_dtype(p.re.dtype, "fft");
     const bool wide = p.re.dtype == Dtype::float64;
     void* const stream = context_.driver.queue(context_.index);
@@ -75,8 +86,9 @@ class FftLibrary final : public Provider<Fft> {
       std::optional<Scratch> memory;
       if (plan->bytes) memory.emplace(context_, static_cast<std::int64_t>(plan->bytes));
       status = set_memory_(plan->handle, memory ? memory->handle() : nullptr);
-      if (status == 0)
-        status = (wide ? double_ : single_)(plan->handle, from->first, to->first, p.inverse ? kBackward : kForward);
+      for (std::int64_t i = 0; i < batches && status == 0; ++i)
+        status = (wide ? double_ : single_)(plan->handle, from->first + i * from->far, to->first + i * to->far,
+                                            p.inverse ? kBackward : kForward);
     }
     if (status != 0 && status != kInvalidSize && status != kNoSupport)
       why = fmt::format("it cannot transform (status {})", status);

@@ -20,13 +20,18 @@ namespace catenary::gpu {
 
 namespace {
 
-/// A part of complex rows: where it begins, and its distances.
+/// A part of complex numbers: where it begins, and its distances along the three axes.
 struct Part {
   void* handle;
-  std::int64_t at, row, step;
+  std::int64_t at, far, step, near;
 
-  explicit Part(const View& v) : handle(v.handle), at(v.offset), row(v.strides[0]), step(v.strides[1]) {}
-  Part(const Scratch& memory, std::int64_t at, std::int64_t n) : handle(memory.handle()), at(at), row(n), step(1) {}
+  explicit Part(const View& v)
+      : handle(v.handle), at(v.offset), far(v.strides[0]), step(v.strides[1]), near(v.strides[2]) {}
+  /// One after the other, of n elements, `beside` of them side by side.
+  Part(const Scratch& memory, std::int64_t at, std::int64_t n, std::int64_t beside)
+      : handle(memory.handle()), at(at), far(n * beside), step(beside), near(1) {}
+  /// A number that all elements are.
+  explicit Part(const Scratch& memory) : handle(memory.handle()), at(0), far(0), step(0), near(0) {}
 };
 struct Parts {
   Part re, im;
@@ -68,13 +73,17 @@ class Transform {
       : context_(context),
         tables_(context.part<Tables>()),
         dtype_(p.re.dtype),
-        rows_(p.re.shape[0]),
+        rows_(p.re.shape[0] * p.re.shape[2]),
+        beside_(p.re.shape[2]),
         item_(static_cast<std::int64_t>(itemsize(dtype_))) {
     context.check_dtype(dtype_, "fft");
     std::int64_t reach = 0;
     for (const View* v : {&p.re, p.im, &p.out_re, &p.out_im})
-      if (v)
-        reach = std::max(reach, v->offset + rows_ * std::abs(v->strides[0]) + v->shape[1] * std::abs(v->strides[1]));
+      if (v) {
+        std::int64_t own = v->offset;
+        for (int axis = 0; axis < 3; ++axis) own += v->shape[axis] * std::abs(v->strides[axis]);
+        reach = std::max(reach, own);
+      }
     const auto plan = fft_plan(p.re.shape[1]);
     wide_ = needs_wide({reach, 4 * rows_ * (plan->inner ? plan->inner->n : plan->n)});
   }
@@ -84,7 +93,7 @@ class Transform {
     Args args = arguments(x, y);
     args.index(n, wide_);
     add_real(args, scale);
-    const Defines defines = grid_defines(context_, wide_, dtype_defines(context_, dtype_));
+    const Defines defines = own_defines();
     launch_units(context_, context_.kernel("fft", "fft_scale", defines), rows_ * n, wide_, args);
   }
 
@@ -94,7 +103,8 @@ class Transform {
     const std::int64_t length = plan.inner->n;
     const Scratch memory(context_, 4 * rows_ * length * item_);
     const auto parts = [&](int i) {
-      return Parts{Part(memory, 2 * i * rows_ * length, length), Part(memory, (2 * i + 1) * rows_ * length, length)};
+      return Parts{Part(memory, 2 * i * rows_ * length, length, beside_),
+                   Part(memory, (2 * i + 1) * rows_ * length, length, beside_)};
     };
     const auto chirp = tables_.get(plan.chirp, "chirp", plan.n, dtype_),
                spectrum = tables_.get(plan.spectrum, "spectrum", plan.n, dtype_);
@@ -119,7 +129,7 @@ class Transform {
     const auto roots = tables_.get(plan.roots, "roots", n, dtype_);
     const auto scratch = [&](std::size_t i) {
       const std::int64_t first = i % 2 ? 2 * rows_ * n : 0;
-      return Parts{Part(memory, first, n), Part(memory, first + rows_ * n, n)};
+      return Parts{Part(memory, first, n, beside_), Part(memory, first + rows_ * n, n, beside_)};
     };
     std::int64_t length = n, stride = 1;
     for (std::size_t i = 0; i < radices.size(); ++i) {
@@ -129,7 +139,7 @@ class Transform {
       args.add(roots->handle()).index(n, wide_).index(length, wide_).index(stride, wide_);
       add_real(args, last ? scale : 1);
       if (!compiled) args.index(radix, wide_);
-      Defines defines = grid_defines(context_, wide_, dtype_defines(context_, dtype_));
+      Defines defines = own_defines();
       if (compiled) defines.emplace_back("RADIX", radix);
       launch_units(context_, context_.kernel("fft", compiled ? "fft_pass" : "fft_pass_any", defines),
                    rows_ * (compiled ? n / radix : n), wide_, args);
@@ -143,15 +153,25 @@ class Transform {
     Args args = arguments(x, y);
     args.add(table.handle()).index(filled, wide_).index(n, wide_);
     add_real(args, scale);
-    const Defines defines = grid_defines(context_, wide_, dtype_defines(context_, dtype_));
+    const Defines defines = own_defines();
     launch_units(context_, context_.kernel("fft", "fft_multiply", defines), rows_ * n, wide_, args);
   }
 
   Args arguments(const Parts& x, const Parts& y) const {
     Args args;
     for (const Part* part : {&x.re, &x.im, &y.re, &y.im})
-      args.add(part->handle).index(part->at, wide_).index(part->row, wide_).index(part->step, wide_);
+      args.add(part->handle)
+          .index(part->at, wide_)
+          .index(part->far, wide_)
+          .index(part->step, wide_)
+          .index(part->near, wide_);
+    args.index(beside_, wide_);
     return args;
+  }
+  Defines own_defines() const {
+    Defines defines = grid_defines(context_, wide_, dtype_defines(context_, dtype_));
+    if (beside_ == 1) defines.emplace_back("ROWS", 1);
+    return defines;
   }
   void add_real(Args& args, double value) const {
     if (dtype_ == Dtype::float64) {
@@ -164,7 +184,7 @@ class Transform {
   Context& context_;
   Tables& tables_;
   Dtype dtype_;
-  std::int64_t rows_, item_;
+  std::int64_t rows_, beside_, item_;
   bool wide_;
 };
 
@@ -198,8 +218,7 @@ void compute(Context& context, const Fft& p) {
     const std::vector<double> zero(1);
     zeros.emplace(context, 8);
     context.write(zeros->handle(), 0, zero.data(), 8);
-    im = Part(*zeros, 0, 0);
-    im.step = 0;
+    im = Part(*zeros);
   }
   const Transform transform(context, p);
   Parts x{re, im}, y{Part(p.out_re), Part(p.out_im)};
