@@ -84,10 +84,9 @@ struct Places {
   }
 };
 
-/// How many transforms of a length are side by side.
+/// How many transforms of a length are side by side: a vector, or as many as fit.
 std::int64_t most_beside(std::int64_t length, std::int64_t item, std::int64_t lanes) {
-  const std::int64_t fit = kBlockBytes / (4 * item * length);
-  return fit < lanes ? std::clamp<std::int64_t>(fit, 1, lanes) : std::min(fit / lanes * lanes, 2 * lanes);
+  return std::clamp<std::int64_t>(kBlockBytes / (4 * item * length), 1, lanes);
 }
 
 /// What the results of a first step of two are turned by: element k of transform q by w^(k q), w^j being roots[j], of
