@@ -29,10 +29,14 @@ Defines grid_defines(const Context& context, bool wide, const Defines& more) {
   return defines;
 }
 
+std::int64_t loops_over(const Context& context, std::int64_t units) {
+  return std::min<std::int64_t>(units, context.info.compute_units * 4);
+}
+
 void launch_units(Context& context, const Kernel& kernel, std::int64_t units, bool wide, Args& args) {
   args.index(units, wide);
   if (context.loops) {
-    context.launch(kernel, std::min<std::int64_t>(units, context.info.compute_units * 4), 1, args);
+    context.launch(kernel, loops_over(context, units), 1, args);
   } else {
     context.launch(kernel, context.groups_for(units, kGroup), kGroup, args);
   }

@@ -118,7 +118,9 @@ class Transform {
 
  private:
   void passes(const FftPlan& plan, const Parts& x, const Parts& y, double scale) const {
-    const std::int64_t n = plan.n;
+    const std::int64_t n = plan.n, lanes = kVectorBytes / item_;
+    if (context_.loops && rows_ >= lanes / 2 && 4 * n * lanes * item_ <= kMostOfBlock)
+      return blocks(plan, x, y, scale, lanes);
     std::vector<int> radices;
     for (const int radix : plan.radices) {
       if (radix == 8) radices.push_back(2);
@@ -146,6 +148,24 @@ class Transform {
       length /= radix;
       stride *= radix;
     }
+  }
+
+  /// The same by processors, for some transforms side by side at a time.
+  void blocks(const FftPlan& plan, const Parts& x, const Parts& y, double scale, std::int64_t lanes) const {
+    const std::int64_t units = ceil_div(rows_, lanes);
+    const Scratch memory(context_, loops_over(context_, units) * 4 * plan.n * lanes * item_);
+    const auto roots = tables_.get(plan.roots, "roots", plan.n, dtype_);
+    Args args = arguments(x, y);
+    args.add(roots->handle()).index(plan.n, wide_);
+    add_real(args, scale);
+    args.add(memory.handle()).index(rows_, wide_);
+    Defines defines = own_defines();
+    const bool wide = dtype_ == Dtype::float64;
+    defines.emplace_back("LANES", lanes);
+    defines.emplace_back("V", wide ? "double8" : "float16");
+    defines.emplace_back("VLOAD", wide ? "vload8" : "vload16");
+    defines.emplace_back("VSTORE", wide ? "vstore8" : "vstore16");
+    launch_units(context_, context_.kernel("fft", "fft_blocks", defines), units, wide_, args);
   }
 
   void multiply(const Parts& x, const Parts& y, const Scratch& table, std::int64_t filled, std::int64_t n,
@@ -181,6 +201,7 @@ class Transform {
     }
   }
 
+  static constexpr std::int64_t kVectorBytes = 64, kMostOfBlock = std::int64_t{8} << 20;
   Context& context_;
   Tables& tables_;
   Dtype dtype_;
