@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "catenary/core/error.h"
+#include "catenary/core/os/process.h"
 
 namespace catenary {
 namespace {
@@ -35,6 +38,29 @@ std::vector<Row> rows() {
 #include "catenary/core/settings.def"
 #undef CT_SETTING
   return all;
+}
+
+/// Prints the settings, for a test in another process.
+TEST(Inside, Settings) { std::printf("%s", config_to_string().c_str()); }
+
+/// What each setting's comment says of its variable.
+TEST(Config, VariablesOfTheEnvironment) {
+  const std::vector<std::pair<std::string, std::string>> flags = {
+      {"CATENARY_KEEP_GRAPH_ON_REPORT", "keep_graph_on_report"},
+      {"CATENARY_DEBUG", "debug"},
+      {"CATENARY_FUSION", "fusion"},
+      {"CATENARY_WINOGRAD", "winograd"},
+      {"CATENARY_CUDNN_DETERMINISTIC", "cudnn_deterministic"},
+      {"CATENARY_AUTOTUNE", "autotune"},
+      {"CATENARY_TF32", "tf32"},
+      {"CATENARY_INT8_PRODUCTS", "int8_products"}};
+  for (const auto& [variable, name] : flags)
+    for (const std::string value : {"0", "1"}) {
+      const os::ProcessResult result = os::run_process({os::program_path(), "--gtest_filter=Inside.Settings"},
+                                                       {.environment = {{variable, value}, {"GTEST_OUTPUT", ""}}});
+      const std::string row = name + std::string(21 - name.size(), ' ') + (value == "1" ? "true" : "false") + "\n";
+      EXPECT_NE(result.output.find("\n" + row), std::string::npos) << variable << "\n" << result.output;
+    }
 }
 
 TEST(Config, AThreadBeginsWithNoValueOfItsOwn) {

@@ -199,6 +199,18 @@ TEST(Launch, ARankThatHangs) {
   EXPECT_LT(job.seconds, kSoon);
 }
 
+/// A rank that does not look at the job is told after 0.3 of the grace, and not before.
+TEST(Launch, AGraceOfAnotherLength) {
+  std::vector<std::string> command = launch(2, {tests::build_path("bin/ranks"), "compute", "1"});
+  command.insert(command.begin() + 2, {"--grace", "8"});
+  const Job job = run(command);
+  EXPECT_EQ(job.result.exit_code, 3);
+  EXPECT_GE(job.seconds, 2.4);
+  EXPECT_LT(job.seconds, kSoon);
+  command[3] = "0";
+  EXPECT_TRUE(has(run(command).result.errors, "--grace")) << run(command).result.errors;
+}
+
 TEST(Launch, HandsOnSignals) {
   // to the launcher alone; the ranks save, one after the other, and end
   const tests::Folder folder;
