@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Complex numbers and Fourier transforms beside NumPy's (and PyTorch's, with --torch), in turn in one process.
 
-    build/python/venv/bin/python benchmarks/python_complex.py [--device opencl:0] [--torch SITE-PACKAGES] [--rounds 5]
+    OMP_WAIT_POLICY=passive build/python/venv/bin/python benchmarks/python_complex.py [--device opencl:0] [--torch SITE-PACKAGES] [--rounds 5]
+
+Without the variable PyTorch's threads wait with a core in hand while the next one computes.
 
 Prints milliseconds: the least of the rounds of each, and ours as a part of theirs."""
 import argparse
