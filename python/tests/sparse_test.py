@@ -108,10 +108,10 @@ def test_what_a_program_says_of_indices():
 
 
 def test_formats_and_types_of_what_operations_give():
-    """As SciPy's: csr of coo, coo of a division by an array, float64 of float32 divided by a number or a matrix."""
+    """As SciPy's: csr of coo, coo of a product or a quotient with an array, float64 of float32 divided by a number or a matrix."""
     a = some(4, 4, dtype='f')
     x, dense = of(a, 'coo'), cupy.asarray(a + 10)
-    assert {(x + x).format, (x @ x).format, x.multiply(x).format, x.multiply(dense).format} == {'csr'}
+    assert {(x + x).format, (x @ x).format, x.multiply(x).format} == {'csr'} and x.multiply(dense).format == of(a, 'csc').multiply(dense).format == 'coo'
     assert (of(a, 'csr') / dense).format == (of(a, 'csc') / dense).format == 'coo' and (x / dense).dtype == 'f'
     assert (x / 2).dtype == (x / x).dtype == 'd' and (x * 2).dtype == 'f' and (of(a, 'csr').astype('F') / 2).dtype == 'F'
     assert sparse.vstack([of(a, 'csr')] * 2).format == 'csr' and sparse.hstack([of(a, 'csc')] * 2).format == 'csc'
@@ -278,7 +278,7 @@ def test_diagonals_and_other_shapes(format):
     ('sparse.coo_matrix(([1.], ([2, 1], [0, 1])))', ValueError, 'must all be the same length, given 2, 2 and 1'), ('sparse.csr_matrix((2, -1))', ValueError, "'shape' elements cannot be negative"),
     ('sparse.csr_matrix(([1.], [3], [0, 1]), shape=(1, 2))', ValueError, 'an index exceeds'), ('sparse.csr_matrix(([1.], [0], [0, 1]), shape=(3, 2))', ValueError, 'index pointer size 2'),
     ('sparse.bmat([[x, x.T]])', ValueError, 'row dimensions. Got blocks[0,1].shape[0] == 7, expected 5'), ('sparse.diags([[1, 2]], [0], shape=(4, 4))', ValueError, 'does not agree'),
-    ('sparse.lil_matrix', AttributeError, 'lil_matrix'), ('sparse.csr_array(cupy.ones(3))', ValueError, 'sparse arrays here have two'),
+    ('sparse.lil_matrix', AttributeError, 'lil_matrix'), ('sparse.csc_array(cupy.ones(3))', ValueError, "CSC arrays don't support 1D input"),
     ('sparse.dia_matrix((cupy.ones((1, 3)), cupy.asarray([0])))', ValueError, 'expected a shape'), ('x.todia().getnnz(0)', NotImplementedError, 'DIA'),
     ('sparse.dia_matrix((cupy.ones((2, 3)), cupy.asarray([1, 1])), shape=(3, 3))', ValueError, 'duplicate'), ('sparse.linalg.lsmr', AttributeError, 'names cupyx.scipy.sparse.linalg'),
     ('x[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]', IndexError, 'one axis, or the two that ix_ gives'), ('sparse.linalg.norm(x, 2)', NotImplementedError, 'ord=2')])

@@ -633,9 +633,9 @@ globals().update({_name: _on_host(_name) for _name in (
 
 
 def get_array_module(*args):
-    """This module where one of the arguments is an ndarray, else numpy."""
+    """This module where one of the arguments is an ndarray or a sparse matrix or array of cupyx, else numpy."""
     from catenary import cupy
     for arg in args:
-        if isinstance(arg, ndarray):
+        if isinstance(arg, ndarray) or getattr(arg, '_is_of_device', False) is True:
             return cupy
     return numpy

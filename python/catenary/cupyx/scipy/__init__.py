@@ -9,9 +9,9 @@ of_ufuncs.append('catenary.cupyx.scipy.special')
 
 
 def get_array_module(*args):
-    """cupyx.scipy where one of the arguments is a cupy.ndarray, else scipy."""
-    from catenary.cupy import ndarray
-    if any(isinstance(a, ndarray) for a in args):
+    """cupyx.scipy where one of the arguments is a cupy.ndarray, or a sparse matrix or array of cupyx, else scipy."""
+    from catenary import cupy
+    if cupy.get_array_module(*args) is cupy:
         import catenary.cupyx.scipy
         return catenary.cupyx.scipy
     import scipy

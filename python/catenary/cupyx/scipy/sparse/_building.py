@@ -4,7 +4,8 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._functions import _given
-from catenary.cupyx.scipy.sparse._matrix import _spbase, sparray, spmatrix
+from catenary.cupyx.scipy.sparse._lines import extents, one_axis, two_alone
+from catenary.cupyx.scipy.sparse._matrix import _spbase, checked_shape, sparray, spmatrix
 from catenary.cupyx.scipy.sparse._formats import coo_array, coo_matrix, csc_matrix, csr_matrix, dia_matrix
 
 
@@ -39,7 +40,8 @@ def isspmatrix_dia(x):
 
 
 def _as_matrix(x):
-    return x if isinstance(x, _spbase) else coo_matrix(x)
+    """A matrix; of an array of one axis its one row."""
+    return x.two_axes() if isinstance(x, _spbase) else coo_matrix(x)
 
 
 def _coo_of(*parts):
@@ -158,21 +160,26 @@ def vstack(blocks, format=None, dtype=None):
 
 def block_diag(mats, format=None, dtype=None):
     """Matrices along the diagonal."""
-    mats = [_as_matrix(x) for x in mats]
+    mats = [_as_matrix(list(x) if isinstance(x, tuple) else x) for x in mats]
     return bmat([[x if i == j else coo_matrix((x.shape[0], mats[j].shape[1])) if i == 0 or j == 0 else None for j in range(len(mats))]
                  for i, x in enumerate(mats)], format, dtype or numpy.result_type(*(x.dtype for x in mats)))
 
 
 def kron(A, B, format=None):
-    """Kronecker's product."""
-    A, B = _as_matrix(A), _as_matrix(B)
+    """Kronecker's product; of two arrays of one axis it has one, too."""
+    is_line = all(isinstance(x, _spbase) and x.ndim == 1 for x in (A, B))
+    made = _kron(_as_matrix(A), _as_matrix(B))
+    return (one_axis(made) if is_line else made).asformat(format)
+
+
+def _kron(A, B):
     if A.nnz == 0 or B.nnz == 0:  # of float64, as SciPy's
-        return _coo_of(A, B)((A.shape[0] * B.shape[0], A.shape[1] * B.shape[1])).asformat(format)
+        return _coo_of(A, B)((A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]))
     (r, c, d), (s, e, f) = A._elements(), B._elements()
     rows = (r.astype('l') * B.shape[0])[:, None] + s
     columns = (c.astype('l') * B.shape[1])[:, None] + e
     shape = A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]
-    return _coo_of(A, B)(((d[:, None] * f).ravel(), (rows.ravel(), columns.ravel())), shape=shape).asformat(format)
+    return _coo_of(A, B)(((d[:, None] * f).ravel(), (rows.ravel(), columns.ravel())), shape=shape)
 
 
 def kronsum(A, B, format=None):
@@ -186,6 +193,8 @@ def kronsum(A, B, format=None):
 
 
 def _triangle(A, k, format, keep):
+    if isinstance(A, _spbase):
+        two_alone(A, 'tril and triu')
     A = _as_matrix(A)
     rows, columns, data = A._elements()
     kept = keep(columns.astype('l') - rows, k)
@@ -245,26 +254,30 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None)
 
 
 def random_array(shape, *, density=0.01, format='coo', dtype=None, rng=None, data_sampler=None):
-    """random as an array of a shape."""
-    return _array_of(random(*shape, density, format, dtype, rng, data_sampler))
+    """random as an array of a shape of one or two axes."""
+    shape = checked_shape(shape, coo_array._allow_nd)
+    made = coo_array(random(*extents(shape), density, 'coo', dtype, rng, data_sampler))
+    return (one_axis(made) if len(shape) == 1 else made).asformat(format)
 
 
 def matrix_transpose(A):
-    """A with its axes swapped."""
+    """A with its axes swapped. Raises ValueError for an array of one axis."""
+    if A.ndim == 1:
+        raise ValueError('matrix_transpose: the array has one axis')
     return A.transpose()
 
 
 def swapaxes(A, axis1, axis2):
     """A with two axes swapped."""
     for axis in (axis1, axis2):
-        if axis not in (0, 1, -1, -2):
-            raise ValueError(f'swapaxes: axis {axis} of a matrix of two')
-    return A.copy() if axis1 % 2 == axis2 % 2 else A.transpose()
+        if not -A.ndim <= axis < A.ndim:
+            raise ValueError(f'swapaxes: axis {axis} of {A.ndim} axes')
+    return A.copy() if (axis1 - axis2) % A.ndim == 0 else A.transpose()
 
 
 def permute_dims(A, axes=None, copy=False):
     """A with its axes in another order, the other way round if none is given. Raises ValueError for what is no order of them."""
-    axes = (1, 0) if axes is None else tuple(axes)
-    if sorted(k % 2 for k in axes) != [0, 1] or not all(-2 <= k < 2 for k in axes):
-        raise ValueError(f'permute_dims: {axes} are not the axes of a matrix')
-    return (A.copy() if copy else A) if axes[0] % 2 == 0 else A.transpose(copy=copy)
+    axes = tuple(range(A.ndim))[::-1] if axes is None else tuple(axes)
+    if sorted(k % A.ndim for k in axes) != list(range(A.ndim)) or not all(-A.ndim <= k < A.ndim for k in axes):
+        raise ValueError(f'permute_dims: {axes} are not the {A.ndim} axes of the array')
+    return (A.copy() if copy else A) if axes[0] % A.ndim == 0 else A.transpose(copy=copy)

@@ -7,12 +7,8 @@ from catenary.cupy._array import ndarray
 from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse import _setting as setting
 from catenary.cupyx.scipy.sparse._diagonals import _dia
+from catenary.cupyx.scipy.sparse._lines import extents, one_axis
 from catenary.cupyx.scipy.sparse._matrix import MOST, _spbase, agreed, checked_shape, device_array, merged, sparray, spmatrix, spread
-
-
-def _check_axes_of_arrays(x, is_array):
-    if is_array and x.ndim < 2:
-        raise (TypeError if x.ndim == 0 else ValueError)(f'cupyx.scipy.sparse: an array of {x.ndim} axes is given, and sparse arrays here have two')
 
 
 def _of_scipy(x):
@@ -34,78 +30,86 @@ class _coo(_spbase):
             self.maxprint = maxprint
         is_sorted = False
         if isinstance(arg1, _spbase):
-            row, col, data = arg1._elements()
-            shape = agreed(shape, arg1.shape)
+            own, coords = arg1.shape, arg1._elements()
+            coords, data = coords[2 - len(own):2], coords[2]
+            shape = agreed(shape, own, coords[-1])
         elif _of_scipy(arg1):
             own = arg1.tocoo()
-            _check_axes_of_arrays(own, self._is_array)
-            row, col, data, shape = device_array(own.row), device_array(own.col), device_array(own.data), agreed(shape, own.shape)
-        elif isinstance(arg1, tuple) and len(arg1) == 2 and (isinstance(arg1[1], (tuple, list)) or getattr(arg1[1], 'ndim', 0) == 2) and len(arg1[1]) == 2:
-            data, row, col = device_array(arg1[0]), *(device_array(x) for x in arg1[1])
-            if not data.ndim == row.ndim == col.ndim == 1:
-                raise ValueError(f'row, column, and data array must have one axis, given {row.ndim}, {col.ndim} and {data.ndim}')
-            if not data.size == row.size == col.size:
-                raise ValueError(f'row, column, and data array must all be the same length, given {row.size}, {col.size} and {data.size}')
+            coords, data = tuple(device_array(x) for x in own.coords), device_array(own.data)
+            shape = agreed(shape, checked_shape(own.shape, self._allow_nd), coords[-1])
+        elif isinstance(arg1, tuple) and len(arg1) == 2 and _is_coords(arg1[1]):
+            data, *coords = (device_array(x) for x in (arg1[0], *arg1[1]))
+            if not all(x.ndim == 1 for x in (data, *coords)):
+                raise ValueError(f'row, column, and data array must have one axis, given {", ".join(str(x.ndim) for x in (*coords, data))}')
+            if not all(x.size == data.size for x in coords):
+                raise ValueError(f'row, column, and data array must all be the same length, given {", ".join(str(x.size) for x in coords)} and {data.size}')
             if shape is None:
-                if row.size == 0:
+                if data.size == 0:
                     raise ValueError('cannot infer dimensions from zero sized index arrays')
-                shape = int(row.max()) + 1, int(col.max()) + 1
-            shape = checked_shape(shape)
-            if row.size and not (0 <= int(row.min()) and int(row.max()) < shape[0] and 0 <= int(col.min()) and int(col.max()) < shape[1]):
+                shape = tuple(int(x.max()) + 1 for x in coords)
+            shape = checked_shape(shape, self._allow_nd)
+            if len(shape) != len(coords):
+                raise ValueError(f'mismatching number of index arrays for the shape {shape}: given {len(coords)}')
+            if data.size and not all(0 <= int(x.min()) and int(x.max()) < n for x, n in zip(coords, shape)):
                 raise ValueError(f'row or column index exceeds matrix dimensions {tuple(shape)}')
-        elif isinstance(arg1, tuple) and len(arg1) == 2 and all(isinstance(n, (int, numpy.integer)) for n in arg1):
-            shape, data = agreed(shape, arg1), _core.zeros((0,), 'd' if dtype is None else dtype)
-            row = col = _core.zeros((0,), 'i')
+        elif isinstance(arg1, tuple) and all(isinstance(n, (int, numpy.integer)) for n in arg1) and (self._is_array or len(arg1) == 2):
+            shape, data = agreed(shape, checked_shape(arg1, self._allow_nd)), _core.zeros((0,), 'd' if dtype is None else dtype)
+            coords = (_core.zeros((0,), 'i'),) * len(shape)
         elif isinstance(arg1, numpy.ndarray):
             raise TypeError("Unsupported initializer format: <class 'numpy.ndarray'>; use cupy.asarray")
         elif isinstance(arg1, tuple):
             raise TypeError(f'invalid input format: {len(arg1)} parts are neither a shape, nor (data, (row, col)), nor (data, indices, indptr) of a csr or csc matrix')
         else:
             dense = _given(arg1)
-            _check_axes_of_arrays(dense, self._is_array)
-            dense = dense.reshape((1,) * (2 - dense.ndim) + dense.shape)
+            if self._is_array and dense.ndim == 0:
+                raise TypeError('a sparse array is made of an array of one or two axes, not of a number')
+            if not self._is_array:
+                dense = dense.reshape((1,) * (2 - dense.ndim) + dense.shape)
             if dense.ndim > 2:
                 raise ValueError(f'expected dimension <= 2 array or matrix, given shape {dense.shape}')
-            shape = agreed(shape, dense.shape)
-            row, col = _core.nonzero(dense)
-            data, is_sorted = dense[row, col], True
+            coords = _core.nonzero(dense)
+            shape = agreed(shape, dense.shape, coords[-1])
+            data, is_sorted = dense[coords], True
         super().__init__(shape)
         self.data = data if dtype is None else data.astype(dtype, copy=False)
-        self.row, self.col = row.astype('i', copy=False), col.astype('i', copy=False)
+        self.col = coords[-1].astype('i', copy=False)
+        self.row = coords[0].astype('i', copy=False) if len(coords) == 2 else _core.zeros(self.col.shape, 'i')
         if copy:
             self.data, self.row, self.col = (_core._copy(x, 'C') for x in (self.data, self.row, self.col))
         self.has_canonical_format = is_sorted
 
+    def _seen_as(self, shape, kind=None):
+        made = super()._seen_as(shape, kind)
+        made.has_canonical_format = self.has_canonical_format
+        return made
+
     def _with(self, data):
-        made = type(self)(self.shape)
-        made.data, made.row, made.col, made.has_canonical_format = data, self.row, self.col, self.has_canonical_format
+        made = self._seen_as(self.shape)
+        made.data = data
         return made
 
     def _elements(self):
         return self.row, self.col, self.data
 
     def transpose(self, axes=None, copy=False):
-        """The transposed matrix."""
+        """The transposed matrix, or the array of one axis itself."""
         _check_axes(axes)
+        if self.ndim == 1:
+            return self.copy() if copy else self
         return type(self)((self.data, (self.col, self.row)), shape=self.shape[::-1], copy=copy)
 
     def tocoo(self, copy=False):
         """The matrix itself, or a copy."""
         return self.copy() if copy else self
 
-    coords = property(lambda self: (self.row, self.col), None, None, 'The rows and the columns.')
-
-    def get(self, stream=None):
-        """SciPy's matrix of this format, or its array."""
-        import scipy.sparse
-        of = scipy.sparse.coo_array if self._is_array else scipy.sparse.coo_matrix
-        return of((self.data.get(), (self.row.get(), self.col.get())), shape=self.shape)
+    coords = property(lambda self: (self.row, self.col)[2 - self.ndim:], None, None, 'The rows and the columns; of one axis the places alone.')
 
     def _parts(self, of):
-        return of(self.data), (of(self.row), of(self.col))
+        return of(self.data), tuple(of(x) for x in self.coords)
 
     def todia(self, copy=False):
         """The matrix by its diagonals."""
+        _check_two_axes(self, 'dia')
         rows, columns, data = merged(*self._elements(), self.shape)
         return self._kind('dia')._of_elements(rows, columns, data, self.shape)
 
@@ -116,7 +120,7 @@ class _coo(_spbase):
         """Adds up what is of one place."""
         if self.has_canonical_format:
             return
-        self.row, self.col, self.data = merged(self.row, self.col, self.data, self.shape)
+        self.row, self.col, self.data = merged(self.row, self.col, self.data, self._extents)
         self.has_canonical_format = True
 
     def eliminate_zeros(self):
@@ -126,14 +130,26 @@ class _coo(_spbase):
 
     def tocsr(self, copy=False):
         """The matrix by rows."""
-        return self._kind('csr')._of_sorted(*merged(self.row, self.col, self.data, self.shape), self.shape)
+        return self._kind('csr')._of_sorted(*merged(self.row, self.col, self.data, self._extents), self.shape)
 
     def tocsc(self, copy=False):
         """The matrix by columns."""
+        _check_two_axes(self, 'csc')
         return self._kind('csc')._of_sorted(*merged(self.col, self.row, self.data, self.shape[::-1]), self.shape)
 
     def __getitem__(self, key):
-        return self.tocsr()[key]
+        found = self.tocsr()[key]
+        return self._kind('coo')(found) if self._is_array and found.ndim else found
+
+
+def _is_coords(x):
+    """Are these the places of elements: one row of them for each axis?"""
+    return len(x) in (1, 2) if isinstance(x, (tuple, list)) else getattr(x, 'ndim', 0) == 2 and x.shape[0] in (1, 2)
+
+
+def _check_two_axes(x, format):
+    if x.ndim != 2:
+        raise ValueError(f'Cannot convert a 1d sparse array to {format} format: reshape(1, -1) gives two axes')
 
 
 def _check_count(count):
@@ -159,9 +175,10 @@ class _compressed(_spbase):
             if shape is None:
                 minor = int(indices.max()) + 1 if indices.size else 0
                 shape = (indptr.size - 1, minor) if self._major == 0 else (minor, indptr.size - 1)
-            shape = checked_shape(shape)
-            if indptr.size != shape[self._major] + 1:
-                raise ValueError(f'index pointer size {indptr.size} should be {shape[self._major] + 1}')
+            shape = checked_shape(shape, self._allow_nd)
+            rows_and_columns = extents(shape)
+            if indptr.size != rows_and_columns[self._major] + 1:
+                raise ValueError(f'index pointer size {indptr.size} should be {rows_and_columns[self._major] + 1}')
             if int(indptr[-1]) > indices.size or int(indptr[0]) != 0:
                 raise ValueError('index pointer should start with 0 and end with the number of indices at most, given '
                                  f'{int(indptr[0])} and {int(indptr[-1])} for {indices.size}')
@@ -171,32 +188,46 @@ class _compressed(_spbase):
             if count < indices.size:
                 data, indices = data[:count], indices[:count]
             _check_count(count)
-            if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < shape[1 - self._major]:
+            if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < rows_and_columns[1 - self._major]:
                 raise ValueError(f'an index exceeds matrix dimensions {tuple(shape)}')
             indices, indptr = indices.astype('i', copy=False), indptr.astype('i', copy=False)
         else:
-            made = arg1 if isinstance(arg1, _spbase) and arg1.format == self.format else self._kind('coo')(arg1, shape, dtype).asformat(self.format)
-            data, indices, indptr, shape = made.data, made.indices, made.indptr, agreed(shape, made.shape)
+            made = self._of_other(arg1, shape, dtype)
+            data, indices, indptr = made.data, made.indices, made.indptr
+            shape = made.shape if len(made.shape) == 2 else agreed(shape, made.shape, indices)
         super().__init__(shape)
         if dtype is not None:
             data = data.astype(dtype, copy=False)
         self.data, self.indices, self.indptr = (_core._copy(x, 'C') for x in (data, indices, indptr)) if copy else (data, indices, indptr)
+
+    def _of_other(self, x, shape, dtype):
+        if isinstance(x, _spbase) and x.format == self.format and x.ndim in self._allow_nd:
+            made = x
+        elif not hasattr(x, 'shape') or isinstance(x, numpy.ndarray):
+            return self._kind('coo')(x, shape, dtype).asformat(self.format)
+        elif self._is_array and x.ndim < min(self._allow_nd):
+            raise (ValueError if x.ndim or self.format == 'csc' else TypeError)(f'{self.format.upper()} arrays don\'t support {x.ndim}D input')
+        else:
+            made = self._kind('coo')(x, None, dtype).asformat(self.format)
+        if made.ndim == 1 and shape is not None and tuple(shape) == made._extents:
+            return made.two_axes()
+        agreed(shape, made.shape, made.indices)
+        return made
 
     @classmethod
     def _of_sorted(cls, major, minor, data, shape):
         made = cls.__new__(cls)
         _spbase.__init__(made, shape)
         _check_count(data.size)
-        extent = shape[cls._major]
+        extent = extents(shape)[cls._major]
         counts = _core.bincount(major, None, extent)[:extent]
         made.indptr = _core._concatenate([_core.zeros((1,), 'i'), _core.cumsum(counts).astype('i')], 0)
         made.data, made.indices = data, minor
         return made
 
     def _with(self, data):
-        made = type(self).__new__(type(self))
-        _spbase.__init__(made, self.shape)
-        made.data, made.indices, made.indptr = data, self.indices, self.indptr
+        made = self._seen_as(self.shape)
+        made.data = data
         return made
 
     def _majors(self):
@@ -210,7 +241,7 @@ class _compressed(_spbase):
     def tocoo(self, copy=True):
         """The matrix by its elements."""
         rows, columns, data = self._elements()
-        return self._kind('coo')((data, (rows, columns)), shape=self.shape, copy=copy)
+        return self._kind('coo')((data, (rows, columns)[2 - self.ndim:]), shape=self.shape, copy=copy)
 
     # what a program says of its own indices holds until they are sorted
     has_canonical_format = property(lambda self: self._is_sorted(False), lambda self, said: self._said.update({False: bool(said)}), None,
@@ -241,8 +272,8 @@ class _compressed(_spbase):
             self._merge()
 
     def _merge(self):
-        minor = self.shape[1 - self._major]
-        self._take(self._of_sorted(*merged(self._majors(), self.indices, self.data, (self.shape[self._major], minor)), self.shape))
+        own = self._extents
+        self._take(self._of_sorted(*merged(self._majors(), self.indices, self.data, (own[self._major], own[1 - self._major])), self.shape))
 
     def sort_indices(self):
         """As sum_duplicates, where the indices are not sorted."""
@@ -261,8 +292,10 @@ class _compressed(_spbase):
         self._take(self._of_sorted(self._majors()[kept], self.indices[kept], self.data[kept], self.shape))
 
     def transpose(self, axes=None, copy=False):
-        """The transposed matrix: the same arrays read the other way."""
+        """The transposed matrix: the same arrays read the other way. Of one axis the array itself."""
         _check_axes(axes)
+        if self.ndim == 1:
+            return self.copy() if copy else self
         kind = self._kind('csc' if self._major == 0 else 'csr')
         made = kind.__new__(kind)
         _spbase.__init__(made, self.shape[::-1])
@@ -294,6 +327,16 @@ class _compressed(_spbase):
         return _core.where(key[place] == wanted, data[place], _core.zeros((), data.dtype))
 
     def __getitem__(self, key):
+        return setting.of_array(self, key) if self._is_array else self._picked(key)
+
+    def __iter__(self):
+        rows = self.tocsr()
+        for k in range(self.shape[0]):
+            row = rows[k]
+            yield row.tocsr() if isinstance(row, _spbase) else row
+
+    def _picked(self, key):
+        """What is at a key of two axes; a number keeps its axis, with the extent 1, unless both are numbers."""
         masked = setting.of_mask(self, key)
         row, column = setting.indices(self, key) if masked is None else masked
         # a number beside what is none keeps its axis, with the extent 1
@@ -319,7 +362,13 @@ class _compressed(_spbase):
         return made.copy() if made is self else made.asformat(self.format)
 
     def __setitem__(self, key, value):
-        setting.set_elements(self, key, value)
+        if not self._is_array:
+            setting.set_elements(self, key, value)
+            return
+        two = self.two_axes()
+        setting.set_elements(two, setting.of_rows(self, key), value)
+        if two is not self:
+            self._take(two)
 
     def prune(self):
         """Lets go of what lies behind the last element."""
@@ -336,6 +385,7 @@ class _csr(_compressed):
 
     def tocsc(self, copy=False):
         """The matrix by columns."""
+        _check_two_axes(self, 'csc')
         rows, columns, data = self._elements()
         return self._kind('csc')._of_sorted(*merged(columns, rows, data, self.shape[::-1]), self.shape)
 
@@ -372,11 +422,15 @@ class dia_matrix(spmatrix, _dia):
 
 
 class coo_array(sparray, _coo):
-    """As coo_matrix, an array."""
+    """As coo_matrix, an array, also of one axis: of an ndarray of one, a shape of one extent, or (data, (places,))."""
+
+    _allow_nd = 1, 2
 
 
 class csr_array(sparray, _csr):
-    """As csr_matrix, an array."""
+    """As csr_matrix, an array, also of one axis, as coo_array; a shape of one extent beside (data, indices, indptr) makes one, too."""
+
+    _allow_nd = 1, 2
 
 
 class csc_array(sparray, _csc):

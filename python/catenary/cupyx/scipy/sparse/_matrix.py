@@ -1,5 +1,6 @@
 """What sparse matrices have in common, told by their elements: rows, columns and values."""
 
+import math
 import warnings
 
 import numpy
@@ -7,6 +8,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._functions import _given
+from catenary.cupyx.scipy.sparse._lines import by_rows, extents, one_axis, two_alone
 
 ABSENT = ('cupyx.scipy.sparse: %s is not supported; toarray() gives the matrix as an array, get() SciPy\'s')
 
@@ -44,10 +46,11 @@ def merged(rows, columns, data, shape):
 MOST = 2 ** 31 - 1  # what an index of int32 tells
 
 
-def checked_shape(shape):
-    """Two extents as ints. Raises ValueError for what indices of int32 do not reach."""
-    if len(shape) != 2:
-        raise ValueError(f'invalid shape (must be a 2-tuple of extents), given {shape}')
+def checked_shape(shape, axes=(2,)):
+    """The extents as ints. Raises ValueError for another count of axes and for what indices of int32 do not reach."""
+    if len(shape) not in axes:
+        raise ValueError(f'shape must have length in {axes}, given {tuple(shape)}: ' + (
+            'arrays are 1-D and 2-D here' if 1 in axes else 'coo_array and csr_array alone may have one axis, and none more than two'))
     if min(shape) < 0:
         raise ValueError(f"'shape' elements cannot be negative, given {shape}")
     if max(shape) > MOST:
@@ -55,26 +58,29 @@ def checked_shape(shape):
     return tuple(int(n) for n in shape)
 
 
-def agreed(shape, own):
-    """The extents of what is given. Raises ValueError for a shape beside it that is another."""
-    if shape is not None and tuple(shape) != tuple(own):
-        raise ValueError(f'inconsistent shapes: {tuple(own)} and {tuple(shape)}')
-    return own
+def agreed(shape, own, places=None):
+    """The extents of what is given, or those of a shape beside it where both are of one axis and the places are within it. Raises ValueError
+    for a shape that is another."""
+    if shape is None or tuple(shape) == tuple(own):
+        return own
+    if len(shape) == len(own) == 1 and places is not None and (places.size == 0 or int(places.max()) < shape[0]):
+        return shape
+    raise ValueError(f'inconsistent shapes: {tuple(own)} and {tuple(shape)}')
 
 
-def checked_axis(axis):
-    """0 or 1, or None for both. Raises TypeError or ValueError for what is no axis of a matrix."""
+def checked_axis(axis, ndim=2):
+    """0 or 1, or None for all. Raises TypeError or ValueError for what is no axis of a matrix."""
     if axis is None:
         return None
     axes = axis if isinstance(axis, tuple) else (axis,)
     for k in axes:
         if isinstance(k, bool) or not isinstance(k, (int, numpy.integer)):
             raise TypeError(f'axis must be an integer or a tuple of them, given {axis!r}')
-        if not -2 <= k < 2:
-            raise ValueError(f'axis out of range: {axis!r} of a matrix')
-    if len({k % 2 for k in axes}) != len(axes) or not axes:
+        if not -ndim <= k < ndim:
+            raise ValueError(f'axis out of range: {axis!r} of {ndim} axes')
+    if len({k % ndim for k in axes}) != len(axes) or not axes:
         raise ValueError(f'axis: {axis!r} names none, or one twice')
-    return None if len(axes) == 2 else int(axes[0]) % 2
+    return None if len(axes) == ndim else int(axes[0]) % 2
 
 
 def is_scalar(x):
@@ -88,20 +94,36 @@ class _spbase:
     __array_priority__ = 101
     __array_ufunc__ = None
     __hash__ = object.__hash__
-    ndim = 2
+    _is_of_device = True  # for get_array_module
     format = None
     maxprint = 50
     _is_array = False
     _classes = {}  # by _is_array and format
+    _allow_nd = (2,)
 
     def __init__(self, shape):
-        self._shape = checked_shape(shape)
+        self._shape = checked_shape(shape, self._allow_nd)
 
     def _kind(self, format):
         """The class of a format: of arrays where this is one."""
         return self._classes[self._is_array, format]
 
+    def _seen_as(self, shape, kind=None):
+        """The same elements, not copied, with other extents, of a class that keeps them alike."""
+        kind = kind or type(self)
+        made = kind.__new__(kind)
+        _spbase.__init__(made, shape)
+        for name in self._arrays:
+            setattr(made, name, getattr(self, name))
+        return made
+
+    def two_axes(self):
+        """The matrix itself; of an array of one axis a matrix of one row, which shares its elements."""
+        return self if self.ndim == 2 else self._seen_as(self._extents)
+
     shape = property(lambda self: self._shape)
+    ndim = property(lambda self: len(self._shape))
+    _extents = property(lambda self: extents(self._shape))
     dtype = property(lambda self: self.data.dtype)
     nnz = property(lambda self: self.getnnz(), None, None, 'How many elements are kept.')
     size = property(lambda self: self.getnnz(), None, None, 'How many elements are kept.')
@@ -110,7 +132,7 @@ class _spbase:
 
     def getnnz(self, axis=None):
         """How many elements are kept: in all, in each column (axis 0), or in each row (axis 1)."""
-        axis = checked_axis(axis)
+        axis = checked_axis(axis, self.ndim)
         if axis is None:
             return int(self.data.size)
         rows, columns, _ = self._elements()
@@ -128,7 +150,7 @@ class _spbase:
 
     def __str__(self):
         rows, columns, data = (x.get() for x in self._elements())
-        lines = [f'  {(int(i), int(j))}\t{x}' for i, j, x in zip(rows, columns, data)]
+        lines = [f'  {(int(i), int(j))[2 - self.ndim:]}\t{x}' for i, j, x in zip(rows, columns, data)]
         if len(lines) > self.maxprint:
             half = self.maxprint // 2
             lines = [*lines[:half], '  :\t:', *lines[len(lines) - half:]]
@@ -142,7 +164,7 @@ class _spbase:
     # ------------------------------------------------------------------ other forms
     def _made(self, rows, columns, data, shape=None):
         """A matrix of this format of elements that are in no order."""
-        return self._kind('coo')((data, (rows, columns)), shape=shape or self.shape).asformat(self.format)
+        return self._kind('coo')((data, (rows, columns)), shape=shape or self._extents).asformat(self.format)
 
     def _computed(self, *elements):
         """As _made, of what an operation gives: csr where the matrix is neither csr nor csc."""
@@ -162,10 +184,10 @@ class _spbase:
         if out is not None and (order is not None or out.shape != self.shape or out.dtype != self.dtype):
             raise ValueError(f'out: an array of shape {self.shape} and of {self.dtype}, without order, is expected, given {out.shape}, {out.dtype} and {order}')
         rows, columns, data = self._elements()
-        made = _core.zeros(self.shape, 'b' if data.dtype == bool else data.dtype)
+        made = _core.zeros(self._extents, 'b' if data.dtype == bool else data.dtype)
         if data.size:
             _core.scatter_add(made, (rows, columns), data.astype(made.dtype, copy=False))
-        made = made.astype(data.dtype, copy=False)
+        made = made.astype(data.dtype, copy=False).reshape(self.shape)
         if out is not None:
             out[...] = made
             return out
@@ -232,7 +254,9 @@ class _spbase:
 
     @property
     def mT(self):
-        """The transposed matrix."""
+        """The transposed matrix. Raises ValueError for an array of one axis."""
+        if self.ndim == 1:
+            raise ValueError('mT: a matrix is transposed, and the array has one axis')
         return self.transpose()
 
     # ------------------------------------------------------------------ elementwise
@@ -249,11 +273,12 @@ class _spbase:
 
     def power(self, n, dtype=None):
         """Each kept element to the n, a positive number."""
-        if not is_scalar(n) or n <= 0:
+        if not is_scalar(n) or isinstance(n, (complex, numpy.complexfloating)) or n <= 0:
             raise NotImplementedError(ABSENT % f'power({n!r}), which makes something of what is 0,')
         data = self._deduped()
         return self._with((data if dtype is None else data.astype(dtype)) ** n)
 
+    @by_rows
     def _sum_with(self, other, sign):
         if is_scalar(other):
             if other == 0:
@@ -281,8 +306,9 @@ class _spbase:
             return (-self)._sum_with(other, 1)
         return other._sum_with(self, -1) if isinstance(other, _spbase) else other - self.toarray()
 
+    @by_rows
     def multiply(self, other):
-        """The product of elements: with a number, an array that broadcasts to the matrix, or a matrix; of two matrices either broadcasts."""
+        """The product of elements: with a number, an array, or a matrix; either broadcasts. With an array it is coo, or dia of dia, as SciPy's."""
         if is_scalar(other):
             return self._with(self.data * other)
         if isinstance(other, _spbase):
@@ -291,15 +317,22 @@ class _spbase:
             rows, columns, data = own._elements()
             at = (rows if other.shape[0] == shape[0] else rows * 0, columns if other.shape[1] == shape[1] else columns * 0)
             return self._computed(rows, columns, data * other.tocsr()._at(*at), shape)
-        rows, columns, data = self.tocsr()._elements()
-        return self._computed(rows, columns, data * _core.broadcast_to(_given(other), self.shape)[rows, columns], self.shape)
+        dense = _given(other)
+        shape = checked_shape(_core._broadcast_shapes([self.shape, dense.shape]))
+        if dense.size == 1:
+            made = self._with(self.data * dense.reshape(()))
+            return made.tocsr() if self.format == 'coo' else made
+        rows, columns, data = self._spread_to(shape).tocsr()._elements()
+        made = self._kind('coo')((data * _core.broadcast_to(dense, shape)[rows, columns], (rows, columns)), shape=shape)
+        return made.asformat('dia' if self.format == 'dia' else 'coo')
 
+    @by_rows
     def __truediv__(self, other):
         if is_scalar(other):
             return self._with((self.data.astype('d') if self.dtype == 'f' else self.data) / other)
         if isinstance(other, _spbase):  # float32 becomes float64 in both, as in SciPy
             return (self.astype('d') if self.dtype == 'f' else self).toarray() / other.toarray()
-        return self.multiply(1 / _given(other)).tocoo()
+        return self.multiply(1 / _given(other))
 
     # ------------------------------------------------------------------ products
     def __matmul__(self, other):
@@ -340,8 +373,10 @@ class _spbase:
             raise TypeError(f'sparse matrix product: expected a cupy.ndarray of one or two axes, or a matrix, not {type(other)}')
         if other.ndim > 2:
             raise ValueError(f'sparse matrix product: expected an array of one or two axes, its shape is {other.shape}')
-        if inner != self.shape[1]:
+        if inner != self.shape[-1]:
             raise ValueError(f'dimension mismatch: {self.shape} and {other.shape}')
+        if self.ndim == 1 or isinstance(other, _spbase) and other.ndim == 1:
+            return self._product_of_one_axis(other)
         if isinstance(other, _spbase):
             return self._by_matrix(other)
         rows, columns, data = self._elements()
@@ -352,6 +387,15 @@ class _spbase:
             values = other.astype(made.dtype, copy=False)[columns]
             _core.scatter_add(made, rows, data * values if other.ndim == 1 else data[:, None] * values)
         return made.astype(dtype, copy=False)
+
+    def _product_of_one_axis(self, other):
+        """A product in which an array of one axis takes part: a coo array of one axis, an ndarray of none for two of them, and an ndarray where the other is one."""
+        is_sparse = isinstance(other, _spbase)
+        made = self.two_axes()._product(other.two_axes().T if is_sparse and other.ndim == 1 else other)
+        shape = self.shape[:-1] + other.shape[1:]
+        if not is_sparse or not shape:
+            return (made.toarray() if is_sparse else made).reshape(shape)
+        return one_axis((made if self.ndim == 1 else made.T).tocoo())
 
     def _by_matrix(self, other):
         left, right = self.tocsr(), other.tocsr()
@@ -366,8 +410,10 @@ class _spbase:
     # ------------------------------------------------------------------ sums
     def sum(self, axis=None, dtype=None, out=None):
         """The sum of all elements, or along an axis: of a matrix an ndarray of two axes, one of extent 1, of an array one of one axis."""
-        axis = checked_axis(axis)
+        axis = checked_axis(axis, self.ndim)
         rows, columns, data = self._elements()
+        if data.dtype == bool:  # what is there twice is true once
+            rows, columns, data = merged(rows, columns, data, self._extents)
         if axis is None:
             made = _core.sum(data, dtype=dtype)
         else:
@@ -387,13 +433,14 @@ class _spbase:
 
     def mean(self, axis=None, dtype=None, out=None):
         """The mean, as sum."""
-        axis, own = checked_axis(axis), numpy.dtype('d') if self.dtype.kind not in 'fc' else self.dtype
-        count = self.shape[0] * self.shape[1] if axis is None else self.shape[axis]
-        made = (self.astype(own, copy=False) * (1 / count)).sum(axis, out=out)  # of numbers of the matrix's own type, whatever is asked for
+        axis, own = checked_axis(axis, self.ndim), numpy.dtype('d') if self.dtype.kind not in 'fc' else self.dtype
+        count = math.prod(self.shape) if axis is None else self.shape[axis]
+        made = ((self if self.dtype == own else self.copy().astype(own)) * (1 / count)).sum(axis, out=out)  # of numbers of the matrix's own type, whatever is asked for
         return made if dtype is None or out is not None else made.astype(dtype, copy=False)
 
     def diagonal(self, k=0):
         """The k-th diagonal, of no element where it is outside of the matrix."""
+        two_alone(self, 'diagonal')
         at = _core.arange(max(self._diagonal_length(k), 0))
         return self.tocsr()._at(at - min(k, 0), at + max(k, 0))
 
@@ -403,6 +450,7 @@ class _spbase:
 
     def setdiag(self, values, k=0):
         """Sets the k-th diagonal to a number, or its first elements to those of an array. Raises ValueError where it is outside of the matrix."""
+        two_alone(self, 'setdiag')
         length, values = self._diagonal_length(k), asarray(values)
         if values.ndim > 1:
             raise ValueError(f'setdiag: values must be 0-d or 1-d, given {values.ndim} axes')
@@ -425,19 +473,25 @@ class _spbase:
             (rows[kept], own[0]), (columns[kept], own[1]), (data[kept], values)))))
 
     def reshape(self, *shape, order='C'):
-        """The matrix with the same elements in the same order ('C' or 'F') in rows of another extent. Raises ValueError where the count differs."""
-        shape = list(shape[0] if len(shape) == 1 else shape)
-        count = self.shape[0] * self.shape[1]
-        if len(shape) == 2 and min(shape) == -1 and max(shape) > 0:
-            shape[shape.index(-1)] = count // max(shape)
-        if len(shape) != 2 or min(shape) < 0 or shape[0] * shape[1] != count or order not in ('C', 'F'):
+        """The same elements in the same order ('C' or 'F') with other extents; where the number of axes is another one a coo array. Raises ValueError where
+        the count differs, or the class has no such axes."""
+        shape = list(shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, numpy.integer)) else shape)
+        count = math.prod(self.shape)
+        checked_shape([max(n, 0) for n in shape], self._classes[True, 'coo']._allow_nd if self._is_array else (2,))
+        rest = math.prod(n for n in shape if n != -1)
+        if shape.count(-1) == 1 and rest > 0:
+            shape[shape.index(-1)] = count // rest
+        if min(shape) < 0 or math.prod(shape) != count or order not in ('C', 'F'):
             raise ValueError(f'cannot reshape a matrix of shape {self.shape} into {tuple(shape)} in order {order!r}')
-        shape = checked_shape(shape)
+        was, to = self._extents, checked_shape(extents(shape))
         rows, columns, data = self._elements()
-        outer, inner, was, width = (rows, columns, self.shape[1], shape[1]) if order == 'C' else (columns, rows, self.shape[0], shape[0])
-        at = outer.astype('l') * was + inner
-        parts = (at // max(width, 1)).astype('i'), (at % max(width, 1)).astype('i')
-        return self._made(*(parts if order == 'C' else parts[::-1]), data, tuple(shape))
+        outer, inner, old, new = (rows, columns, was[1], to[1]) if order == 'C' else (columns, rows, was[0], to[0])
+        at = outer.astype('l') * old + inner
+        parts = (at // max(new, 1)).astype('i'), (at % max(new, 1)).astype('i')
+        made = self._kind('coo')((data, parts if order == 'C' else parts[::-1]), shape=to)
+        if len(shape) == 1:
+            made = one_axis(made)
+        return made.asformat(self.format if len(shape) == self.ndim else 'coo')
 
     def trace(self, offset=0):
         """The sum of a diagonal."""
@@ -453,8 +507,8 @@ class _spbase:
     def _extremum(self, function, axis, out, explicit):
         if out is not None:
             raise NotImplementedError(ABSENT % 'out= of extrema')
-        axis = checked_axis(axis)
-        dense, keep = self.toarray(), axis is not None
+        axis = checked_axis(axis, self.ndim)
+        dense, keep = self.toarray(), axis is not None and not self._is_array
         if dense.size == 0 and (axis is None or dense.shape[axis] == 0):
             raise ValueError('zero-size array to reduction operation')
         if not explicit:
@@ -466,7 +520,7 @@ class _spbase:
             limit = _limit(dense.dtype, function is _core.max)
             found = function(_core.where(kept, dense, _core.full((), limit, dense.dtype)), axis=axis, keepdims=keep)
             found = _core.where(_core.any(kept, axis=axis, keepdims=keep), found, _core.zeros((), found.dtype))
-        return self._kind('coo')(found) if keep else found
+        return found if axis is None else self._kind('coo')(found)
 
     def _pattern(self):
         """Where elements are kept, as bools."""
@@ -474,13 +528,13 @@ class _spbase:
 
     def _pattern_of_true(self):
         """The rows and columns of what is true."""
-        rows, columns, data = merged(*self._elements(), self.shape)
+        rows, columns, data = merged(*self._elements(), self._extents)
         if data.dtype != bool:
             raise IndexError(f'a mask is of bools, not of {data.dtype}')
         return rows[data].astype('l'), columns[data].astype('l')
 
     def max(self, axis=None, out=None, *, explicit=False):
-        """The largest element, or those along an axis: a coo matrix, one extent of which is 1. What is not kept counts as 0, or not at all where
+        """The largest element, or those along an axis: a coo matrix, one extent of which is 1, or a coo array of one axis. What is not kept counts as 0, or not at all where
         explicit is true; then a row or a column of nothing has 0."""
         return self._extremum(_core.max, axis, out, explicit)
 
@@ -499,7 +553,7 @@ class _spbase:
     def _place_of(self, function, axis, out):
         if out is not None:
             raise NotImplementedError(ABSENT % 'out= of places')
-        axis = checked_axis(axis)
+        axis = checked_axis(axis, self.ndim)
         keep, dense = axis is not None and not self._is_array, self.toarray()
         found = function(dense, axis=axis, keepdims=keep)
         if dense.dtype.kind in 'fc':  # as SciPy's: the first place that is not kept comes before NaN
@@ -509,20 +563,21 @@ class _spbase:
         return found
 
     def nonzero(self):
-        """Rows and columns of what is not 0."""
+        """Rows and columns of what is not 0; of one axis the places alone."""
         rows, columns, data = self.tocsr()._elements()
         kept = data != 0
-        return rows[kept], columns[kept]
+        return (rows[kept], columns[kept])[2 - self.ndim:]
 
     def maximum(self, other):
         """The larger of each two elements, with a number, an array or a matrix; of two matrices either broadcasts."""
-        return self._by_elements('maximum', other)
+        return self._by_elements(other, 'maximum')
 
     def minimum(self, other):
         """The smaller of each two elements, as maximum."""
-        return self._by_elements('minimum', other)
+        return self._by_elements(other, 'minimum')
 
-    def _by_elements(self, name, other):
+    @by_rows
+    def _by_elements(self, other, name):
         """A function of each two elements: csr, or an array where the other is one. What makes something of two zeros is not sparse:
         a SparseEfficiencyWarning says so."""
         function = _core.ufuncs[name]
@@ -532,7 +587,7 @@ class _spbase:
         zero = numpy.zeros((), self.dtype)
         if bool(getattr(numpy, name)(zero, zero if isinstance(other, _spbase) else other.get() if isinstance(other, ndarray) else other)):
             from catenary.cupyx.scipy import sparse
-            warnings.warn(f'{name} of sparse matrices: what is 0 in both gives something, the result is computed as an array', sparse.SparseEfficiencyWarning, 3)
+            warnings.warn(f'{name} of sparse matrices: what is 0 in both gives something, the result is computed as an array', sparse.SparseEfficiencyWarning, 4)
             return csr(function(self.toarray(), other.toarray() if isinstance(other, _spbase) else other))
         if isinstance(other, _spbase):
             shape = _core._broadcast_shapes([self.shape, other.shape])
@@ -620,7 +675,7 @@ class spmatrix(_spbase):
 
 
 class sparray(_spbase):
-    """An array of two axes of which only some elements are kept. `*` and `**` are by elements, `@` is the product of matrices, as those of SciPy's sparse arrays."""
+    """An array of which only some elements are kept: of two axes, coo and csr also of one. `*` and `**` are by elements, `@` is the product of matrices, as those of SciPy's sparse arrays."""
 
     _is_array = True
 
@@ -668,7 +723,7 @@ def _of_elements(name):
 
 def _comparison(name, of):
     def function(self, other):
-        return NotImplemented if other is None else self._by_elements(of, other)
+        return NotImplemented if other is None else self._by_elements(other, of)
     function.__name__ = name
     function.__qualname__ = f'{_spbase.__name__}.{name}'
     return function

@@ -7,6 +7,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._functions import _given
+from catenary.cupyx.scipy.sparse._lines import one_axis
 from catenary.cupyx.scipy.sparse._matrix import _spbase
 
 
@@ -20,6 +21,10 @@ def index(key, extent):
         return key
     if key is Ellipsis:
         return slice(None)
+    if isinstance(key, _spbase):
+        if key.shape != (extent,):
+            raise IndexError(f'boolean index of shape {key.shape} does not match {extent} places')
+        return key._pattern_of_true()[1]
     if isinstance(key, bool):  # as SciPy's: 0 or 1
         key = int(key)
     if isinstance(key, (str, bytes)):
@@ -43,19 +48,25 @@ def along(own, extent):
     return _core.arange(*own.indices(extent)) if isinstance(own, slice) else own.astype('l', copy=False)
 
 
-def of_mask(matrix, key):
-    """Rows and columns of what is true in a mask of two axes, a matrix or an array; None where the key is none."""
+def _mask(key):
+    """A key that is a mask of two axes, a matrix or an array; None where it is none."""
     if isinstance(key, tuple) and len(key) == 1:
         key = key[0]
     if isinstance(key, _spbase):
-        return key._pattern_of_true()
+        return key if key.ndim == 2 else None
     if isinstance(key, list) and key and isinstance(key[0], list):
         key = asarray(key)
-    if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.ndim == 2:
-        if key.shape != matrix.shape:
-            raise IndexError(f'bool index of shape {key.shape} does not match a matrix of shape {matrix.shape}')
-        return _core.nonzero(asarray(key))
-    return None
+    return key if isinstance(key, (ndarray, numpy.ndarray)) and key.dtype == bool and key.ndim == 2 else None
+
+
+def of_mask(matrix, key):
+    """Rows and columns of what is true in a mask of two axes; None where the key is none."""
+    mask = _mask(key)
+    if mask is None:
+        return None
+    if mask.shape != matrix.shape:
+        raise IndexError(f'bool index of shape {mask.shape} does not match a matrix of shape {matrix.shape}')
+    return mask._pattern_of_true() if isinstance(mask, _spbase) else _core.nonzero(asarray(mask))
 
 
 def indices(matrix, key):
@@ -63,6 +74,65 @@ def indices(matrix, key):
     if isinstance(key, tuple) and len(key) > 2:
         raise IndexError('too many indices: a matrix has 2')
     return tuple(index(k, n) for k, n in zip((*key, slice(None), slice(None)) if isinstance(key, tuple) else (key, slice(None)), matrix.shape))
+
+
+def _axis_by_axis(array, key):
+    """The key of each axis, and None where an axis is made. Raises IndexError for too many."""
+    keys = list(key) if isinstance(key, tuple) else [key]
+    dots = [at for at, k in enumerate(keys) if k is Ellipsis]
+    count = sum(k is not None for k in keys) - len(dots)
+    if count > array.ndim or len(dots) > 1:
+        raise IndexError(f'too many indices: an array of shape {array.shape}, given {key!r}')
+    at = dots[0] if dots else len(keys)
+    keys[at:at + 1] = [slice(None)] * (array.ndim - count)
+    return keys
+
+
+def of_rows(array, key):
+    """The key by which the matrix that keeps an array's elements is set."""
+    if array.ndim == 2 and _mask(key) is not None:
+        return key
+    return (0,) * (2 - array.ndim) + tuple(k for k in _axis_by_axis(array, key) if k is not None)
+
+
+def of_array(array, key):
+    """What is at a key of an array, as of NumPy's arrays: a number takes its axis away, None makes one. Raises IndexError for more than two axes."""
+    if array.ndim == 2 and _mask(key) is not None:
+        return array._picked(key)
+    keys, two = _axis_by_axis(array, key), array.two_axes()
+    chosen = [index(k, n) for k, n in zip((k for k in keys if k is not None), array.shape)]
+    shape = _shape_of(keys, chosen, array.shape)
+    found = two._picked((0,) * (2 - array.ndim) + tuple(chosen))
+    if isinstance(found, ndarray):
+        found = found.reshape(shape)
+        return type(array)(found) if shape and array.ndim == 1 else found
+    if len(shape) == 1:
+        made = one_axis(found) if found.shape[0] == 1 else found.reshape(shape)
+        return made.asformat(array.format if array.ndim == 1 else 'coo')
+    made = found if found.shape == shape else found.reshape(shape)
+    return made.asformat('coo' if array.ndim == 1 and any(k is None for k in keys) else array.format)
+
+
+def _shape_of(keys, chosen, extents):
+    """The shape of what is at these keys, as NumPy gives it: chosen are those that are not None, as index gives them."""
+    own, shape, places = iter(zip(chosen, extents)), [], []
+    lists = [k.shape for k in chosen if not isinstance(k, slice)]
+    try:
+        listed = _core._broadcast_shapes(lists) if lists else ()
+    except ValueError as error:
+        raise IndexError(f'rows and columns do not broadcast: {lists[0]} and {lists[1]}') from error
+    for at, key in enumerate(keys):
+        k, extent = (None, 0) if key is None else next(own)
+        if k is None:
+            shape.append(1)
+        elif isinstance(k, slice):
+            shape.append(len(range(*k.indices(extent))))
+        else:
+            shape += listed if not places else ()
+            places.append(at)
+    if len(shape) > 2 or listed and places[-1] - places[0] >= len(places):
+        raise IndexError('indices of a sparse array: what has more than two axes is not supported, nor None between lists')
+    return tuple(shape)
 
 
 def targets(matrix, key):

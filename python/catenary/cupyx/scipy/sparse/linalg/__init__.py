@@ -8,7 +8,7 @@ from catenary import _core, _wheel
 from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse.linalg._interface import LinearOperator, aslinearoperator  # noqa: F401
 from catenary.cupyx.scipy.sparse.linalg._krylov import bicgstab, cg, cgs, gmres, lsqr  # noqa: F401
-from catenary.cupyx.scipy.sparse._matrix import _spbase
+from catenary.cupyx.scipy.sparse._matrix import _spbase, checked_axis
 from catenary.cupyx.scipy.sparse.linalg._lanczos import eigsh, svds  # noqa: F401
 
 
@@ -17,6 +17,9 @@ def norm(x, ord=None, axis=None):
     order. Raises NotImplementedError for norms of singular values, ValueError for what is no order or no axis."""
     if not isinstance(x, _spbase):
         raise TypeError('input is not sparse. use cupy.linalg.norm')
+    if x.ndim == 1:  # as NumPy's of a vector
+        checked_axis(axis, 1)
+        return _norms_of_vectors(x.two_axes(), ord, 1).reshape(())
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else None if axis is None else (axis,)
     if axes is not None and (len(axes) > 2 or any(not isinstance(k, (int, numpy.integer)) for k in axes)):
         raise TypeError(f"'axis' must be None, an integer or a tuple of integers, not {axis!r}")
