@@ -62,6 +62,24 @@ def test_functions_of_two_elements(format, dtype):
         x == of(b[:4], format)
 
 
+@pytest.mark.parametrize('kind', ['matrix', 'array'])
+@pytest.mark.parametrize('format', [*FORMATS, 'dia'])
+def test_products_with_arrays(format, kind):
+    """Elements by elements, of what broadcasts, in SciPy's format."""
+    for a in (A, A[:1], A[:, :1]):
+        x, y = (getattr(of, f'{format}_{kind}')(a if of is scipy.sparse else cupy.asarray(a)) for of in (sparse, scipy.sparse))
+        for dense in (A + 9, A[:1] + 9, A[0] + 9, A[:, :1] + 9, numpy.full((1, 1), 3.)):
+            for function in (lambda x, dense: x.multiply(dense), lambda x, dense: x / dense, *([lambda x, dense: x * dense, lambda x, dense: dense * x] if kind == 'array' else [])):
+                if format == 'dia' and a is not A:  # SciPy's broadcasts arrays to it alone
+                    same(function(x, cupy.asarray(dense)).toarray(), function(y.tocsr(), dense).toarray())
+                    continue
+                found, expected = function(x, cupy.asarray(dense)), function(y, dense)
+                same(found.toarray(), expected.toarray())
+                assert found.format == expected.format and isinstance(found, sparse.sparray) == (kind == 'array')
+    with pytest.raises(ValueError):
+        x.multiply(cupy.ones((2, 5, 7)))
+
+
 def test_numbers_that_are_none_beside_matrices():
     x = of(A, 'csr')
     assert (x == numpy.nan).nnz == 0
@@ -602,6 +620,35 @@ def test_counts_of_what_is_not_zero():
     assert x.count_nonzero(0).tolist() == [1, 0, 0] and x.tocsr().count_nonzero(1).tolist() == [0, 1, 0]
     assert x.astype('d', copy=False) is x and x.astype('d') is not x
     same(round(sparse.csr_matrix(cupy.asarray([[1.4, 2.6]]))).toarray(), numpy.asarray([[1., 3]]))
+
+
+@pytest.mark.parametrize('kind', ['matrix', 'array'])
+@pytest.mark.parametrize('format', FORMATS)
+def test_types_of_counts(format, kind):
+    """SciPy's: of a csr matrix' rows and a csc matrix' columns int32, else int64."""
+    ours, theirs = getattr(sparse, f'{format}_{kind}')(cupy.asarray(A)), getattr(scipy.sparse, f'{format}_{kind}')(A)
+    for axis in (0, 1, -1, -2):
+        same(ours.count_nonzero(axis), theirs.count_nonzero(axis))
+        if kind == 'matrix':
+            same(ours.getnnz(axis), theirs.getnnz(axis))
+    assert ours.count_nonzero() == theirs.count_nonzero() == ours.getnnz()
+
+
+@pytest.mark.parametrize('format', [*FORMATS, 'dia'])
+@pytest.mark.parametrize('shape', [(0, 3), (3, 0), (0, 0), (2, 3)])
+def test_diagonals_without_elements(format, shape):
+    """As SciPy's: nothing is set where an extent is 0, and a diagonal outside of the extents is refused."""
+    for k in range(-4, 5):
+        for values in (7., [1.], [1., 2]):
+            x, y = (getattr(of, format + '_matrix')(shape) for of in (sparse, scipy.sparse))
+            try:
+                y.setdiag(values, k)
+            except ValueError:
+                with pytest.raises(ValueError, match='k exceeds'):
+                    x.setdiag(values, k)
+                continue
+            x.setdiag(values, k)
+            same(x.toarray(), y.toarray())
 
 
 def test_matrices_of_scipys_diagonals():

@@ -8,7 +8,7 @@ from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse import _setting as setting
 from catenary.cupyx.scipy.sparse._diagonals import _dia
 from catenary.cupyx.scipy.sparse._lines import extents, one_axis
-from catenary.cupyx.scipy.sparse._matrix import MOST, _spbase, agreed, checked_shape, device_array, merged, sparray, spmatrix, spread
+from catenary.cupyx.scipy.sparse._matrix import MOST, _spbase, agreed, checked_axis, checked_shape, device_array, merged, sparray, spmatrix, spread
 
 
 def _of_scipy(x):
@@ -233,6 +233,10 @@ class _compressed(_spbase):
     def _majors(self):
         counts = (self.indptr[1:] - self.indptr[:-1]).astype('l')
         return _core.repeat(_core.arange(counts.size), counts).astype('i') if counts.size else _core.zeros((0,), 'i')
+
+    def _counts(self, counts, axis):
+        # those of rows of csr are differences of int32
+        return counts.astype('i') if self.ndim == 2 and checked_axis(axis) == 1 - self._major else counts
 
     def _elements(self):
         major = self._majors()

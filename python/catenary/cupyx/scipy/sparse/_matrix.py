@@ -136,7 +136,11 @@ class _spbase:
         if axis is None:
             return int(self.data.size)
         rows, columns, _ = self._elements()
-        return _core.bincount(columns if axis == 0 else rows, None, self.shape[1 - axis])[:self.shape[1 - axis]]
+        return self._counts(_core.bincount(columns if axis == 0 else rows, None, self.shape[1 - axis])[:self.shape[1 - axis]], axis)
+
+    def _counts(self, counts, axis):
+        """Counts along an axis in the dtype that SciPy gives them."""
+        return counts
 
     def __len__(self):
         raise TypeError('sparse array length is ambiguous; use getnnz()')
@@ -454,8 +458,10 @@ class _spbase:
         length, values = self._diagonal_length(k), asarray(values)
         if values.ndim > 1:
             raise ValueError(f'setdiag: values must be 0-d or 1-d, given {values.ndim} axes')
-        if length <= 0:
+        if k >= max(self.shape[1], 1) or -k >= max(self.shape[0], 1):
             raise ValueError('k exceeds matrix dimensions')
+        if length <= 0:  # an extent is 0: there is nothing to set
+            return
         if values.ndim:
             length = min(length, values.size)
             values = values[:length]
@@ -502,7 +508,7 @@ class _spbase:
         own = self.tocoo(copy=True)
         own.sum_duplicates()
         own.eliminate_zeros()
-        return own.getnnz(axis)
+        return own.getnnz(axis) if axis is None else self._counts(own.getnnz(axis), axis)
 
     def _extremum(self, function, axis, out, explicit):
         if out is not None:
