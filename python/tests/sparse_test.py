@@ -640,7 +640,7 @@ def test_diagonals_without_elements(format, shape):
     """As SciPy's: nothing is set where an extent is 0, and a diagonal outside of the extents is refused."""
     for k in range(-4, 5):
         for values in (7., [1.], [1., 2]):
-            x, y = (getattr(of, format + '_matrix')(shape) for of in (sparse, scipy.sparse))
+            x, y = (getattr(of, format + '_matrix')(shape, dtype='f') for of in (sparse, scipy.sparse))
             try:
                 y.setdiag(values, k)
             except ValueError:

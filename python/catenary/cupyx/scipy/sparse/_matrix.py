@@ -460,8 +460,7 @@ class _spbase:
             raise ValueError(f'setdiag: values must be 0-d or 1-d, given {values.ndim} axes')
         if k >= max(self.shape[1], 1) or -k >= max(self.shape[0], 1):
             raise ValueError('k exceeds matrix dimensions')
-        if length <= 0:  # an extent is 0: there is nothing to set
-            return
+        length = max(length, 0)  # where an extent is 0 there is nothing to set
         if values.ndim:
             length = min(length, values.size)
             values = values[:length]
