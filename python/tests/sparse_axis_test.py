@@ -186,7 +186,7 @@ def test_extents_of_one_axis(format):
 
 
 KEYS = [3, -1, numpy.int64(2), numpy.asarray(1), slice(1, 4), slice(None, None, -2), slice(None), [0, 3, 4], [-1, -1], [], numpy.asarray([[0, 3], [1, 1]]), V > 0, (V > 0).tolist(), None, (None, slice(None)),
-        (slice(None), None), (None, 1), (2, None), ..., (..., 3), (3, ...), (None, ...), (None, slice(1, 3)), (), ([0, 3],)]
+        (slice(None), None), (None, 1), (2, None), ..., (..., 3), (3, ...), (None, ...), (None, slice(1, 3)), (), ([0, 3],), (None, [0, 3]), ([0, 3], None)]
 
 
 @BOTH
@@ -237,7 +237,7 @@ def test_more_of_rows(format):
         equal(found, M[[0, 1], [3, 1]], 'coo')
     else:
         same(found, M[[0, 1], [3, 1]])
-    for wrong in (None, (None, None, 0, slice(None)), [[[0, 1]]], (0, 1, 2), ..., (..., ...)):
+    for wrong in (None, (None, None, 0, slice(None)), [[[0, 1]]], (0, 1, 2), (0, None, [1, 3]), ([0, 1], None, [1, 3]), ..., (..., ...)):
         if wrong is ...:
             equal(x[wrong], M, format)
             continue
@@ -301,7 +301,8 @@ def test_what_is_made_of_arrays_of_one_axis(format):
 @pytest.mark.parametrize('statement, error, says', [
     ('x.tocsc()', ValueError, 'to csc format'), ('x.todia()', ValueError, 'to dia format'), ('sparse.csc_array(x)', ValueError, "CSC arrays don't support 1D"), ('sparse.dia_array(x)', ValueError, 'to dia format'),
     ('sparse.csc_array(cupy.ones(3))', ValueError, "CSC arrays don't support 1D"), ('sparse.dia_array(cupy.ones(3))', ValueError, 'to dia format'), ('sparse.csc_array((3,))', ValueError, 'to csc format'),
-    ('sparse.coo_matrix(x)', ValueError, 'may have one axis'), ('sparse.csr_matrix(x)', ValueError, 'may have one axis'), ('sparse.coo_matrix((5,))', TypeError, 'invalid input'), ('sparse.coo_array((2, 3, 4))', ValueError, '1-D and 2-D'),
+    ('sparse.coo_matrix(x)', ValueError, 'may have one axis'), ('sparse.csr_matrix(x)', ValueError, 'may have one axis'), ('sparse.coo_matrix((5,))', TypeError, 'invalid input'), ('sparse.coo_array((2, 3, 4))', ValueError, '1-D and 2-D'), ('sparse.coo_array(scipy.sparse.coo_array(numpy.ones((2, 2, 2))))', ValueError, '1-D and 2-D'),
+   
     ('x.diagonal()', ValueError, 'diagonal'), ('x.trace()', ValueError, 'diagonal'), ('x.setdiag(1)', ValueError, 'setdiag'), ('sparse.tril(x)', ValueError, 'tril'), ('sparse.triu(x)', ValueError, 'triu'), ('x.mT', ValueError, 'mT'),
     ('sparse.matrix_transpose(x)', ValueError, 'matrix_transpose'), ('sparse.swapaxes(x, 0, 1)', ValueError, 'axis 1'), ('sparse.permute_dims(x, (1,))', ValueError, 'not the 1 axes'),
     ('x.transpose((0,))', ValueError, 'axes'), ('x.reshape(2, 3)', ValueError, 'cannot reshape'), ('x.reshape(1, 5, 1)', ValueError, '1-D and 2-D'), ('sparse.csr_matrix(cupy.ones((2, 2))).reshape(4)', ValueError, 'shape must have length'),
@@ -312,4 +313,4 @@ def test_what_is_made_of_arrays_of_one_axis(format):
     ('sparse.csr_array((cupy.ones(2), cupy.arange(2), cupy.asarray([0, 1, 2])), shape=(5,))', ValueError, 'index pointer size'), ('type(x)((-1,))', ValueError, 'negative'),
     ('linalg.aslinearoperator(x)', ValueError, '2-d'), ('linalg.norm(x, axis=1)', ValueError, 'axis out of range'), ('x ** 1j', NotImplementedError, 'power')])
 def test_what_one_axis_refuses(statement, error, says, format):
-    refused(statement, error, says, sparse=sparse, linalg=linalg, x=of(V, format))
+    refused(statement, error, says, scipy=scipy, sparse=sparse, linalg=linalg, x=of(V, format))

@@ -36,6 +36,7 @@ def test_solutions_by_the_whole_matrix():
         for made in (sparse.csr_matrix, sparse.csc_matrix):
             x = sparse.linalg.spsolve(made(cupy.asarray(a)), cupy.asarray(b))
             numpy.testing.assert_allclose(x.get(), numpy.linalg.solve(a, b), rtol=1e-12, atol=1e-14)
+            assert x.flags.f_contiguous
     assert sparse.linalg.spsolve(sparse.csr_matrix(cupy.asarray(a.astype('f'))), cupy.ones(4, 'f')).dtype == 'f'
     with pytest.raises(ValueError, match='matrix must be square'):
         sparse.linalg.spsolve(sparse.csr_matrix(cupy.ones((2, 3))), cupy.ones(2))

@@ -62,8 +62,8 @@ def _norms_of_vectors(x, ord, axis):
 
 
 def spsolve(A, b, permc_spec=None, use_umfpack=None):
-    """x of A x = b for a square matrix, by the factors of all its elements: it takes the memory and the time of an array of that shape. Raises
-    LinAlgError for a singular one."""
+    """x of A x = b for a square matrix, by the factors of all its elements: it takes the memory and the time of an array of that shape. Of a matrix b in
+    Fortran's order, as SciPy's. Raises LinAlgError for a singular one."""
     b = b.toarray() if hasattr(b, 'toarray') else _given(b)
     if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f'matrix must be square (has shape {A.shape})')
@@ -71,7 +71,8 @@ def spsolve(A, b, permc_spec=None, use_umfpack=None):
         raise ValueError(f'matrix - rhs dimension mismatch ({A.shape} - {b.shape[0] if b.ndim else b.shape})')
     kind = numpy.result_type(A.dtype, b.dtype)
     kind = kind if kind.char in 'fdFD' else numpy.dtype('d')
-    return _core.linalg.solve(A.toarray().astype(kind, copy=False), b.astype(kind, copy=False))
+    x = _core.linalg.solve(A.toarray().astype(kind, copy=False), b.astype(kind, copy=False))
+    return _core._contiguous(x, True) if x.ndim == 2 else x
 
 
 def _square(A, name):
