@@ -242,6 +242,18 @@ def test_functions_of_what_is_there_twice(format):
         assert x.nnz == 2
 
 
+def test_many_bools_of_one_place():
+    """256 of them are true, too."""
+    many, places = cupy.ones(256, bool), cupy.zeros(256, 'i')
+    x = sparse.coo_array((many, (places, places)), shape=(1, 1))
+    for found in (x.toarray(), x.tocsr().toarray(), x.tocsc().toarray(), x @ cupy.ones((1, 1), bool), (x @ x).toarray()):
+        same(found, numpy.ones((1, 1), bool))
+    assert int(x.sum()) == 1
+    wide = sparse.csr_array(cupy.ones((1, 256), bool))
+    same(wide @ many, numpy.ones(1, bool))
+    same((wide @ wide.T).toarray(), numpy.ones((1, 1), bool))
+
+
 def test_types_of_sums_and_means():
     a = numpy.asarray([[200, 100, 0, 0], [0, 0, 7, 8]])
     for format in ('csr', 'csc', 'coo', 'dia'):

@@ -36,7 +36,7 @@ def merged(rows, columns, data, shape):
     place = _core.cumsum(first) - 1
     count = int(place[-1]) + 1
     if count < data.size:
-        total = _core.zeros((count,), 'b' if data.dtype == bool else data.dtype)
+        total = _core.zeros((count,), 'i' if data.dtype == bool else data.dtype)
         _core.scatter_add(total, place, data.astype(total.dtype, copy=False))
         key, data = key[first], total.astype(data.dtype, copy=False)
     width = max(shape[1], 1)
@@ -188,7 +188,7 @@ class _spbase:
         if out is not None and (order is not None or out.shape != self.shape or out.dtype != self.dtype):
             raise ValueError(f'out: an array of shape {self.shape} and of {self.dtype}, without order, is expected, given {out.shape}, {out.dtype} and {order}')
         rows, columns, data = self._elements()
-        made = _core.zeros(self._extents, 'b' if data.dtype == bool else data.dtype)
+        made = _core.zeros(self._extents, 'i' if data.dtype == bool else data.dtype)
         if data.size:
             _core.scatter_add(made, (rows, columns), data.astype(made.dtype, copy=False))
         made = made.astype(data.dtype, copy=False).reshape(self.shape)
@@ -385,7 +385,7 @@ class _spbase:
             return self._by_matrix(other)
         rows, columns, data = self._elements()
         dtype = numpy.result_type(data.dtype, other.dtype)
-        made = _core.zeros((self.shape[0], *other.shape[1:]), 'b' if dtype == bool else dtype)
+        made = _core.zeros((self.shape[0], *other.shape[1:]), 'i' if dtype == bool else dtype)
         if data.size and made.size:
             data = data.astype(made.dtype, copy=False)
             values = other.astype(made.dtype, copy=False)[columns]
