@@ -35,7 +35,8 @@ class _coo(_spbase):
             shape = agreed(shape, own, coords[-1])
         elif _of_scipy(arg1):
             own = arg1.tocoo()
-            coords, data = tuple(device_array(x) for x in own.coords), device_array(own.data)
+            coords = own.coords if hasattr(own, 'coords') else (own.row, own.col)  # SciPy before 1.13
+            coords, data = tuple(device_array(x) for x in coords), device_array(own.data)
             shape = agreed(shape, checked_shape(own.shape, self._allow_nd), coords[-1])
         elif isinstance(arg1, tuple) and len(arg1) == 2 and _is_coords(arg1[1]):
             data, *coords = (device_array(x) for x in (arg1[0], *arg1[1]))
