@@ -1,5 +1,5 @@
 # The reader of headers for scripts/make_coverage. It knows as much of C++ as the library's headers use: scopes, comments, strings,
-# templates, macros that end with their line. Names of namespaces called detail, of private members and of operators are passed over.
+# templates, macros that end at the end of a line. Names of namespaces called detail, of private members and of operators are passed over.
 
 function trim(s) { gsub(/^[ \t\n]+|[ \t\n]+$/, "", s); gsub(/[ \t\n]+/, " ", s); return s }
 
@@ -278,6 +278,7 @@ directive { directive = $0 ~ /\\$/; next }
 # Operators of variables that are functions too.
 /^CT_VARIABLE_FUNCTION\(/ { line = $0; sub(/.*\(/, "", line); sub(/\).*/, "", line); add_signature(register("function", line), "Variable " line "(const Variable& x)"); next }
 /^[ \t]*CT_[A-Z_]+(\(.*\))?$/ { next }
+macro || /^[ \t]*CT_[A-Z_]+\([^)]*$/ { macro = $0 !~ /\)$/; next }
 {
   code(without_comment($0))
 }
