@@ -12,6 +12,7 @@
 // A function that does not say so tells nothing of itself; whoever needs it then refuses that function. Functions of
 // autograd/elementwise.h that are made of nothing need not say it.
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -63,14 +64,21 @@ constexpr std::string_view enumerator() {
   return full.substr(full.rfind(':') + 1);
 }
 template <class E>
+constexpr auto enumerators = []<std::size_t... i>(std::index_sequence<i...>) {
+  return std::array<std::string_view, sizeof...(i)>{enumerator<static_cast<E>(i)>()...};
+}
+(std::make_index_sequence<16>());
+template <class E>
 std::string enumerator_of(E value) {
-  constexpr std::size_t most = 16;
-  return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    std::string_view name;
-    (void)((value == static_cast<E>(i) && (name = enumerator<static_cast<E>(i)>(), true)) || ...);
-    return std::string(name);
-  }
-  (std::make_index_sequence<most>());
+  const auto at = static_cast<std::size_t>(value);
+  return at < enumerators<E>.size() ? std::string(enumerators<E>[at]) : std::string();
+}
+/// The enumerator of a name.
+template <class E>
+std::optional<E> enumerator_named(std::string_view name) {
+  for (std::size_t i = 0; i < enumerators<E>.size(); ++i)
+    if (enumerators<E>[i] == name) return static_cast<E>(i);
+  return std::nullopt;
 }
 
 CT_API Attribute attribute(const std::string& value);

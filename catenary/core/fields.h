@@ -1,7 +1,9 @@
 #pragma once
 // Structs that know the names of their members.
 
+#include <concepts>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "catenary/core/export.h"
@@ -12,19 +14,38 @@ namespace catenary::detail {
 CT_API std::vector<std::string> split_names(const char* names);
 
 template <class Visit, class... M>
-void visit_each(Visit& visit, const std::vector<std::string>& names, const M&... members) {
+void visit_each(Visit& visit, const std::vector<std::string>& names, M&... members) {
   std::size_t i = 0;
   (visit(names[i++], members), ...);
+}
+
+/// A Type, const or not, but nothing derived from it, which has more members.
+template <class T, class Type>
+concept ThatVery = std::same_as<std::remove_cvref_t<T>, Type>;
+
+/// A struct as its base, which is const where the struct is.
+template <class Base, class T>
+auto& as_base(T& fields) {
+  return static_cast<std::conditional_t<std::is_const_v<T>, const Base, Base>&>(fields);
 }
 
 }  // namespace catenary::detail
 
 /// Names all members of a struct, in their order: `CT_FIELDS(Geometry, window, elements)` behind it, in its namespace.
-/// visit_fields(g, [](const std::string& name, const auto& value) { … }) sees them. Where one is missing it does not
-/// compile.
+/// visit_fields(g, [](const std::string& name, auto& value) { … }) sees them, and sets them where g is not const. Where
+/// one is missing it does not compile.
 #define CT_FIELDS(Type, ...)                                                                     \
-  void visit_fields(const Type& fields, auto&& visit) {                                          \
+  template <::catenary::detail::ThatVery<Type> T>                                                \
+  void visit_fields(T&& fields, auto&& visit) {                                                  \
     static const std::vector<std::string> names = ::catenary::detail::split_names(#__VA_ARGS__); \
-    const auto& [__VA_ARGS__] = fields;                                                          \
+    auto& [__VA_ARGS__] = fields;                                                                \
     ::catenary::detail::visit_each(visit, names, __VA_ARGS__);                                   \
+  }
+/// The same for a struct that has one member more than its base: the base's come first.
+#define CT_MORE_FIELD(Type, Base, member)                           \
+  template <::catenary::detail::ThatVery<Type> T>                   \
+  void visit_fields(T&& fields, auto&& visit) {                     \
+    visit_fields(::catenary::detail::as_base<Base>(fields), visit); \
+    static const std::string name = #member;                        \
+    visit(name, fields.member);                                     \
   }

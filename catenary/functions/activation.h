@@ -2,6 +2,7 @@
 // Activation functions.
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 
 namespace catenary::functions {
 
@@ -36,6 +37,7 @@ struct RReLUOptions {
   /// Where to put the slopes that were used.
   Array* return_r = nullptr;
 };
+CT_FIELDS(RReLUOptions, r, return_r)
 /// x, or r * x where x < 0: in training each element's r is drawn uniformly from [l, u), else it is (l + u) / 2. Throws
 /// ValueError unless 0 <= l < u < 1. (chainer.functions.rrelu; Xu et al. 2015)
 CT_API Variable rrelu(const Variable& x, double l = 1.0 / 8, double u = 1.0 / 3, const RReLUOptions& options = {});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 
 namespace catenary::functions {
 
@@ -24,6 +25,7 @@ struct AttentionOptions {
   /// The probability with which a weight is 0 in training (config.train), the others being scaled by 1 / (1 - dropout).
   double dropout = 0;
 };
+CT_FIELDS(AttentionOptions, mask, causal, first, window, scale, dropout)
 
 /// softmax(scale q kᵀ + mask) v, for each head: q [batch axes…, H, L, E], k [batch axes…, G, S, E] and v [batch axes…,
 /// G, S, F] give [batch axes…, H, L, F]. H is a multiple of G, and each H / G heads share keys and values; without
@@ -45,6 +47,7 @@ struct RotaryOptions {
   /// What each pair is turned by from one position to the next: dims / 2 numbers; base's when there are none.
   std::vector<double> rates = {};
 };
+CT_FIELDS(RotaryOptions, base, dims, interleaved, rates)
 /// How a model that has learnt with a shorter context turns pairs.
 struct RotaryScaling {
   double factor = 1;  ///< by which pairs are turned more slowly

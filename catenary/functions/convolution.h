@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 #include "catenary/core/optional_shape.h"
 #include "catenary/core/per_axis.h"
 
@@ -19,6 +20,7 @@ struct ConvolutionOptions {
   PerAxis dilate = 1;      ///< from one tap of a window to the next
   std::int64_t groups = 1;
 };
+CT_FIELDS(ConvolutionOptions, stride, pad, cover_all, dilate, groups)
 
 /// y[n, k, …] = Σ x[n, c, …] W[k, c, …] (+ b[k]) over the channels c and the taps of each window: x [n, channels,
 /// extents…], W [out channels, channels / groups, taps…], b [out channels]. With groups, the first outputs see the
@@ -55,6 +57,7 @@ struct DeconvolutionOptions {
   PerAxis dilate = 1;          ///< from one tap of a window to the next
   std::int64_t groups = 1;
 };
+CT_FIELDS(DeconvolutionOptions, stride, pad, outsize, dilate, groups)
 
 /// The transposed convolution: what convolution_2d's backward makes of y's gradient, plus b. x [n, channels, extents…],
 /// W [channels, out channels / groups, taps…], b [out channels]. Throws ShapeError where extents do not fit, also for
@@ -86,6 +89,7 @@ struct DepthwiseConvolutionOptions {
   PerAxis stride = 1;
   PerAxis pad = 0;
 };
+CT_FIELDS(DepthwiseConvolutionOptions, stride, pad)
 /// Each channel of x [n, channels, h, w] by filters of its own: W [multiplier, channels, kh, kw], b [channels *
 /// multiplier], where the outputs of a channel stand side by side. Throws as convolution_2d.
 /// (chainer.functions.depthwise_convolution_2d)

@@ -91,6 +91,7 @@ struct ClusteringLossOptions {
   int norm = 1;  ///< 1 or 2
   double alpha = 1.0, beta = 1.0, gamma = 0.001;
 };
+CT_FIELDS(ClusteringLossOptions, norm, alpha, beta, gamma)
 /// Variance, distance and regularisation losses, times alpha, beta and gamma, for embeddings [n, d, h, w] of pixels and
 /// labels [n, h, w], where 1 to max_embedding_dim (= d) are instances, 0 and -1 none. Throws ShapeError, DtypeError,
 /// ValueError, and IndexError for another label.

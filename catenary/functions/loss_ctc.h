@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 #include "catenary/functions/loss.h"
 
 namespace catenary::functions {
@@ -14,6 +15,7 @@ struct CtcOptions {
   Variable label_length = {};    ///< [n], integers: how many labels; all where undefined
   Reduce reduce = Reduce::mean;  ///< or `no`: a loss a sequence
 };
+CT_FIELDS(CtcOptions, input_length, label_length, reduce)
 /// -log of the probability that paths of symbols, one a time, become the labels t [n, labels] when what is repeated is
 /// taken once and blanks are left out. x[time] [n, symbols] are scores, of which softmax makes the probabilities. Their
 /// gradients are zero beyond a sequence's end. Labels that no path becomes, as they do not fit into a sequence or as a

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 
 namespace catenary::functions {
 
@@ -15,6 +16,7 @@ struct DropoutOptions {
   /// Where to put the mask that was used: undefined outside of training.
   Array* return_mask = nullptr;
 };
+CT_FIELDS(DropoutOptions, mask, return_mask)
 /// In training (config.train) each element is 0 with probability `ratio`, else scaled by 1 / (1 - ratio); else x
 /// itself. Throws ValueError unless 0 <= ratio < 1, ShapeError for a mask of another shape. (chainer.functions.dropout)
 CT_API Variable dropout(const Variable& x, double ratio = 0.5, const DropoutOptions& options = {});
@@ -25,6 +27,7 @@ struct GaussianOptions {
   Array eps = {};
   Array* return_eps = nullptr;
 };
+CT_FIELDS(GaussianOptions, eps, return_eps)
 /// A sample of normal distributions with these means and logarithms of variances: mean + exp(ln_var / 2) eps.
 /// (chainer.functions.gaussian)
 CT_API Variable gaussian(const Variable& mean, const Variable& ln_var, const GaussianOptions& options = {});
@@ -48,6 +51,7 @@ struct DropconnectOptions {
   /// Has every example a mask of its own?
   bool use_batchwise_mask = true;
 };
+CT_FIELDS(DropconnectOptions, ratio, train, mask, use_batchwise_mask)
 /// linear() of which each weight is 0 with probability `ratio`, else scaled by 1 / (1 - ratio): x [n, in…], W [out,
 /// in], b [out] or undefined. Throws ShapeError and ValueError. (chainer.functions.simplified_dropconnect)
 CT_API Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b = {},

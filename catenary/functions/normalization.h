@@ -23,6 +23,7 @@ struct BatchNormalizationOptions {
   /// cannot be differentiated twice.
   std::function<Array(const Array&)> mean_over_processes = {};
 };
+CT_FIELDS(BatchNormalizationOptions, eps, running_mean, running_var, decay, axis, mean_over_processes)
 /// (x - mean) / sqrt(var + eps) * gamma + beta with the mean and variance of x over a batch; gamma and beta have the
 /// shape of the other axes, by default of x's axes from the second on. Statistics are computed in the wider dtype of x
 /// and gamma (float32 at least), the result has x's dtype. Throws ShapeError and DtypeError.
@@ -39,6 +40,7 @@ struct BatchRenormalizationOptions : BatchNormalizationOptions {
   /// Update the running statistics?
   bool update_statistics = false;
 };
+CT_MORE_FIELD(BatchRenormalizationOptions, BatchNormalizationOptions, update_statistics)
 /// batch_normalization corrected towards the running statistics: the normalized x is scaled by r and shifted by d,
 /// which are limited to [1 / rmax, rmax] and [-dmax, dmax] and have no gradient. Throws ValueError without running
 /// statistics. (chainer.functions.batch_renormalization; Ioffe 2017)
@@ -58,6 +60,7 @@ struct DecorrelatedBatchNormalizationOptions {
   Array running_projection = {};
   double decay = 0.9;
 };
+CT_FIELDS(DecorrelatedBatchNormalizationOptions, groups, eps, running_mean, running_projection, decay)
 /// The channels of each group of x [n, channels, d…] made uncorrelated, with mean 0 and variance 1: the centered
 /// channels times (covariance + eps I)^(-1/2), as symmetric a change as there is (ZCA). Computed in float32 at least;
 /// the gradient can be differentiated again. Throws DtypeError, ShapeError, and ValueError when channels is no multiple

@@ -3,6 +3,7 @@
 // differentiated twice.
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 #include "catenary/core/per_axis.h"
 
 namespace catenary::functions {
@@ -12,6 +13,7 @@ struct Im2ColOptions {
   PerAxis stride = 1, pad = 0, dilate = 1;
   bool cover_all = false;  ///< windows until all elements are in one
 };
+CT_FIELDS(Im2ColOptions, stride, pad, dilate, cover_all)
 /// The windows of x as channels: [n, c kh kw, h', w'], where pads are zeros. Throws ShapeError, DtypeError, and
 /// ValueError for what is no window. (chainer.functions.im2col)
 CT_API Variable im2col(const Variable& x, const PerAxis& ksize, const Im2ColOptions& options = {});

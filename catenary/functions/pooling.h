@@ -8,6 +8,7 @@
 #include <string>
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 #include "catenary/core/optional_shape.h"
 #include "catenary/core/per_axis.h"
 
@@ -21,6 +22,7 @@ struct MaxPoolingOptions {
   /// Gets which tap of its window each element was (int64, counted in the order of the axes), in the result's shape.
   Array* return_indices = nullptr;
 };
+CT_FIELDS(MaxPoolingOptions, stride, pad, cover_all, return_indices)
 
 /// The largest element of each window of `ksize`; pads count as -infinity. NaN where a window has one. Among equal ones
 /// the first gets the gradient. Throws ShapeError where no window fits or x has other axes, DtypeError, and ValueError
@@ -39,6 +41,7 @@ struct AveragePoolingOptions {
   PerAxis pad = 0;                      ///< what is added on both sides of an axis
   std::optional<double> pad_value = 0;  ///< 0, or nullopt: the mean is that of the elements that are not pads
 };
+CT_FIELDS(AveragePoolingOptions, stride, pad, pad_value)
 
 /// The mean of each window of `ksize`. Throws as max_pooling_2d. (chainer.functions.average_pooling_2d)
 CT_API Variable average_pooling_2d(const Variable& x, const PerAxis& ksize, const AveragePoolingOptions& options = {});
@@ -56,6 +59,7 @@ struct UnpoolingOptions {
   OptionalShape outsize = {};   ///< extents of the result; the least that the windows fit on when not given
   bool cover_all = true;        ///< a pooling by which so many windows cover the result
 };
+CT_FIELDS(UnpoolingOptions, stride, pad, outsize, cover_all)
 
 /// Each element of x spread over its window of `ksize`; where windows overlap they are added. Throws ShapeError for an
 /// outsize that has another number of windows than x, and as max_pooling_2d. (chainer.functions.unpooling_2d)

@@ -2,6 +2,7 @@
 // Functions that take images at other places than their pixels. x is [n, c, h, w] of a floating dtype.
 
 #include "catenary/autograd/variable.h"
+#include "catenary/core/fields.h"
 #include "catenary/core/per_axis.h"
 
 namespace catenary::functions {
@@ -17,6 +18,7 @@ struct ResizeOptions {
   /// bilinear: the corners' centres are those of x's corners; else the corners' edges are.
   bool align_corners = true;
 };
+CT_FIELDS(ResizeOptions, mode, align_corners)
 /// Images of another size: [n, c, output_shape[0], output_shape[1]]. Can be differentiated twice. Throws ShapeError for
 /// another number of axes and for images without pixels, DtypeError, and ValueError for another output_shape than two
 /// positive numbers. (chainer.functions.resize_images)
@@ -37,6 +39,7 @@ struct DeformableConvolutionOptions {
   PerAxis stride = 1;  ///< from one window to the next
   PerAxis pad = 0;     ///< zeros on both sides of an axis
 };
+CT_FIELDS(DeformableConvolutionOptions, stride, pad)
 /// A convolution with W [c', c, kh, kw] whose taps are moved: offset [n, 2 kh kw, h', w'] has how far each lies to the
 /// right of its own place, and then how far below; h' and w' are the result's. b is [c']. Has no gradient of second
 /// order (ValueError). Throws ShapeError, DtypeError, and ValueError for a stride or a pad.

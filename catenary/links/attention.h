@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/core/fields.h"
 #include "catenary/functions/attention.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/link.h"
@@ -56,6 +57,7 @@ struct MultiHeadAttentionOptions {
   /// Turns queries and keys by their positions; a cache's positions come first.
   std::optional<functions::RotaryOptions> rotary = {};
 };
+CT_FIELDS(MultiHeadAttentionOptions, groups, head_size, nobias, dropout, initialW, rotary)
 
 /// Attention with several heads between projections: q, k, v, and out, which takes the heads' results together. Of x
 /// [batch, L, size] it makes [batch, L, size]. (torch.nn.MultiheadAttention with batch_first; Vaswani et al. 2017)

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "catenary/core/fields.h"
 #include "catenary/core/optional_shape.h"
 #include "catenary/links/link.h"
 #include "catenary/links/quantized.h"
@@ -17,6 +18,7 @@ struct LinearOptions {
   ParameterInit initial_bias = 0;
   int n_batch_axes = 1;  ///< of each call that does not say another; -1: the last axis is the input, as in torch
 };
+CT_FIELDS(LinearOptions, nobias, initialW, initial_bias, n_batch_axes)
 
 /// y = x Wᵀ + b for x (N, in_size), W (out_size, in_size), which may be quantised. (chainer.links.Linear)
 class CT_API Linear : public QuantizableW {
@@ -46,6 +48,7 @@ struct BilinearOptions {
   std::optional<ParameterInit> initialW = {};
   ParameterInit initial_bias = 0;
 };
+CT_FIELDS(BilinearOptions, nobias, initialW, initial_bias)
 /// y_k = x1ᵀ W_k x2 + V1 x1 + V2 x2 + b. (chainer.links.Bilinear)
 class CT_API Bilinear : public Link {
  public:
@@ -64,6 +67,7 @@ struct EmbedIDOptions {
   std::optional<ParameterInit> initialW = {};     ///< Normal(1) when not given
   std::optional<std::int64_t> ignore_label = {};  ///< an id whose vector is 0
 };
+CT_FIELDS(EmbedIDOptions, initialW, ignore_label)
 /// Rows of W (in_size, out_size) by id; of a quantised W in config.dtype. (chainer.links.EmbedID)
 class CT_API EmbedID : public QuantizableW {
  public:
@@ -168,6 +172,7 @@ struct SimplifiedDropconnectOptions {
   std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
   ParameterInit initial_bias = 0;
 };
+CT_FIELDS(SimplifiedDropconnectOptions, ratio, nobias, initialW, initial_bias)
 /// A Linear that drops weights. (chainer.links.SimplifiedDropconnect; Wan et al. 2013)
 class CT_API SimplifiedDropconnect : public Link {
  public:

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "catenary/core/fields.h"
 #include "catenary/core/optional_shape.h"
 #include "catenary/core/per_axis.h"
 #include "catenary/core/window.h"
@@ -25,6 +26,7 @@ struct ConvolutionLinkOptions {
   PerAxis dilate = 1;
   std::int64_t groups = 1;
 };
+CT_FIELDS(ConvolutionLinkOptions, stride, pad, nobias, initialW, initial_bias, cover_all, dilate, groups)
 
 /// A convolution over `ndim` axes (1 to 3) with W [out_channels, in_channels / groups, ksize…] and b [out_channels];
 /// see functions::convolution_nd; W may be quantised. Throws ValueError for impossible sizes, and channels that are no
@@ -114,6 +116,7 @@ struct DeconvolutionLinkOptions {
   PerAxis dilate = 1;
   std::int64_t groups = 1;
 };
+CT_FIELDS(DeconvolutionLinkOptions, stride, pad, nobias, outsize, initialW, initial_bias, dilate, groups)
 
 /// A transposed convolution over `ndim` axes (1 to 3) with W [in_channels, out_channels / groups, ksize…] and b
 /// [out_channels]; see functions::deconvolution_nd. Throws ValueError for impossible sizes, and channels that are no
@@ -180,6 +183,7 @@ struct DepthwiseConvolutionLinkOptions {
   std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
   ParameterInit initial_bias = 0;
 };
+CT_FIELDS(DepthwiseConvolutionLinkOptions, stride, pad, nobias, initialW, initial_bias)
 /// Filters of each channel's own: W [channel_multiplier, in_channels, ksize…], b [in_channels · channel_multiplier];
 /// see functions::depthwise_convolution_2d. (chainer.links.DepthwiseConvolution2D)
 class CT_API DepthwiseConvolution2D : public Link {
@@ -204,6 +208,7 @@ struct LocalConvolutionLinkOptions {
   std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
   ParameterInit initial_bias = 0;
 };
+CT_FIELDS(LocalConvolutionLinkOptions, stride, nobias, initialW, initial_bias)
 /// A convolution with filters of each place's own: W [out_channels, out h, out w, in_channels, ksize…], b
 /// [out_channels, out h, out w]; see functions::local_convolution_2d. Channels and size of the input are found at the
 /// first call unless both are given. (chainer.links.LocalConvolution2D)
@@ -234,6 +239,8 @@ struct DeformableConvolutionLinkOptions {
   std::optional<ParameterInit> deform_initialW = {};  ///< LeCunNormal when not given
   ParameterInit deform_initial_bias = 0;
 };
+CT_FIELDS(DeformableConvolutionLinkOptions, stride, pad, offset_nobias, offset_initialW, offset_initial_bias,
+          deform_nobias, deform_initialW, deform_initial_bias)
 /// A convolution whose taps are moved by its second input; W [out_channels, in_channels, ksize…], b [out_channels]; see
 /// functions::deformable_convolution_2d_sampler. (chainer.links.DeformableConvolution2DSampler)
 class CT_API DeformableConvolution2DSampler : public Link {
@@ -270,6 +277,7 @@ struct MLPConvolutionOptions {
   std::optional<ParameterInit> conv_init = {};               ///< LeCunNormal when not given
   ParameterInit bias_init = 0;
 };
+CT_FIELDS(MLPConvolutionOptions, stride, pad, activation, conv_init, bias_init)
 /// A convolution to out_channels[0] channels, and convolutions with windows of one element to the others, an activation
 /// between any two. Throws ValueError without out_channels. (chainer.links.MLPConvolution2D; Lin et al.,
 /// arXiv:1312.4400)

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "catenary/core/fields.h"
 #include "catenary/links/convolution.h"
 #include "catenary/links/normalization.h"
 
@@ -14,6 +15,7 @@ struct InceptionOptions {
   std::optional<ParameterInit> conv_init = {};  ///< LeCunNormal when not given
   ParameterInit bias_init = 0;
 };
+CT_FIELDS(InceptionOptions, conv_init, bias_init)
 /// Side by side: out1 channels of a 1 × 1 convolution, out3 of a 3 × 3 one and out5 of a 5 × 5 one, each behind a 1 × 1
 /// one to proj3 or proj5 channels, and proj_pool of a 1 × 1 one behind a max pooling. (chainer.links.Inception; Szegedy
 /// et al., arXiv:1409.4842)
@@ -34,6 +36,7 @@ struct InceptionBNOptions {
   std::optional<ParameterInit> conv_init = {};  ///< LeCunNormal when not given
   std::optional<Dtype> dtype = {};              ///< of the normalizations; config.dtype when not given
 };
+CT_FIELDS(InceptionBNOptions, proj_pool, stride, conv_init, dtype)
 /// The same with two 3 × 3 convolutions in the place of the 5 × 5 one, a batch normalization behind each convolution,
 /// and a pooling that is "max" or "avg". out1 may be 0. Throws ValueError for another pooling, and for out1 channels
 /// with a stride or without proj_pool. (chainer.links.InceptionBN; Ioffe and Szegedy, arXiv:1502.03167)

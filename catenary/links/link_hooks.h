@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "catenary/core/fields.h"
 #include "catenary/links/link.h"
 
 namespace catenary::link_hooks {
@@ -44,6 +45,7 @@ struct SpectralNormalizationOptions {
   std::string weight_name = "W";
   std::string name = "SpectralNormalization";
 };
+CT_FIELDS(SpectralNormalizationOptions, n_power_iteration, eps, use_gamma, factor, weight_name, name)
 /// Divides a weight by its largest singular value, that of the matrix of its first axis (a deconvolution's second) by
 /// all others. Each call in training goes `n_power_iteration` steps of the power iteration on from the singular vector
 /// that the link saves as the persistent "W_u" (after the weight's name); it begins at random. With use_gamma the link
@@ -86,6 +88,7 @@ struct WeightStandardizationOptions {
   std::string weight_name = "W";
   std::string name = "WeightStandardization";
 };
+CT_FIELDS(WeightStandardizationOptions, eps, weight_name, name)
 /// Brings each filter W[i] of a weight to mean 0 and variance 1: (W[i] - mean) / sqrt(var + eps).
 /// (chainer.link_hooks.WeightStandardization; Qiao et al., arXiv:1903.10520)
 class CT_API WeightStandardization : public WeightHook {

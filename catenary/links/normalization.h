@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "catenary/core/fields.h"
 #include "catenary/core/optional_shape.h"
 #include "catenary/links/link.h"
 
@@ -20,6 +21,7 @@ struct BatchNormalizationLinkOptions {
   bool use_beta = true;
   OptionalShape axis = {};  ///< axes that are averaged over; all but the second when not given
 };
+CT_FIELDS(BatchNormalizationLinkOptions, decay, eps, dtype, use_gamma, use_beta, axis)
 
 /// Normalises over the batch while training and by running averages otherwise. The persistent arrays have Chainer's
 /// names avg_mean, avg_var and N. (chainer.links.BatchNormalization; Ioffe and Szegedy, arXiv:1502.03167)
@@ -62,6 +64,7 @@ struct BatchRenormalizationLinkOptions {
   bool use_gamma = true;
   bool use_beta = true;
 };
+CT_FIELDS(BatchRenormalizationLinkOptions, rmax, dmax, decay, eps, dtype, use_gamma, use_beta)
 
 /// Normalises over the batch, corrected towards the running averages, while training, and by these otherwise. The
 /// persistent arrays have Chainer's names avg_mean, avg_var and N. (chainer.links.BatchRenormalization; Ioffe,
@@ -85,6 +88,7 @@ struct DecorrelatedBatchNormalizationLinkOptions {
   double eps = 2e-5;
   Dtype dtype = Dtype::float32;  ///< of the running averages
 };
+CT_FIELDS(DecorrelatedBatchNormalizationLinkOptions, groups, decay, eps, dtype)
 
 /// Makes the channels of each group uncorrelated over the batch while training, and by running averages otherwise. The
 /// persistent arrays have Chainer's names avg_mean, avg_projection and N. Throws ValueError when `size` is no multiple

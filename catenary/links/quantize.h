@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "catenary/core/fields.h"
 #include "catenary/core/quantization.h"
 #include "catenary/links/link.h"
 #include "catenary/links/quantized.h"
@@ -17,6 +18,7 @@ struct QuantizeOptions {
   /// Links whose paths ("/blocks/0/fc1") one of these regular expressions is found in stay as they are.
   std::vector<std::string> keep = {};
 };
+CT_FIELDS(QuantizeOptions, keep)
 /// What became of a weight.
 struct QuantizedWeight {
   std::string path;  ///< of the link

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/core/fields.h"
 #include "catenary/functions/rnn.h"
 #include "catenary/links/connection.h"
 
@@ -19,6 +20,7 @@ struct LSTMOptions {
   ParameterInit bias_init = 0;                     ///< of the gates a, i and o
   ParameterInit forget_bias_init = 1;
 };
+CT_FIELDS(LSTMOptions, lateral_init, upward_init, bias_init, forget_bias_init)
 
 /// The products of an LSTM: upward W [4 out, in] and b, lateral W [4 out, out], with the four gates of a unit side by
 /// side (F::lstm).
@@ -103,6 +105,7 @@ struct GRUOptions {
   std::optional<ParameterInit> inner_init = {};  ///< of U_r, U_z and U; LeCunNormal when not given
   ParameterInit bias_init = 0;
 };
+CT_FIELDS(GRUOptions, init, inner_init, bias_init)
 
 /// One step of a GRU that remembers nothing: r = sigmoid(W_r x + U_r h), z likewise, the new h = z tanh(W x + U (r h))
 /// + (1 - z) h. (chainer.links.StatelessGRU; Cho et al., arXiv:1409.1259)
@@ -195,6 +198,7 @@ struct NStepOptions {
   std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
   ParameterInit initial_bias = 0;
 };
+CT_FIELDS(NStepOptions, initialW, initial_bias)
 
 /// A stack of recurrent layers over whole sequences: children "0", "1", … with parameters w0, b0, w1, b1, … as the
 /// n_step functions take them; in bi-forms a child for each direction. Base of the links that follow.

@@ -15,38 +15,50 @@
 
 namespace catenary::optimizers {
 
+namespace {
+
+/// Options as hyperparameters.
+template <class Options>
+std::vector<std::pair<std::string, double>> numbers_of(const Options& options) {
+  std::vector<std::pair<std::string, double>> all;
+  visit_fields(options, [&](const std::string& name, double value) { all.emplace_back(name, value); });
+  return all;
+}
+
+}  // namespace
+
 // Each constructor gives the rule: its name, its state, its hyperparameters and the formula, where `h` is the step.
 
 SGD::SGD(const SGDOptions& o)
-    : Optimizer({"SGD", {}, {{"lr", o.lr}}, [](const UpdateStep& h) { h.x -= h("lr") * h.g; }}) {}
+    : Optimizer({"SGD", {}, numbers_of(o), [](const UpdateStep& h) { h.x -= h("lr") * h.g; }}) {}
 
 MomentumSGD::MomentumSGD(const MomentumSGDOptions& o)
-    : Optimizer({"MomentumSGD", {"v"}, {{"lr", o.lr}, {"momentum", o.momentum}}, [](const UpdateStep& h) {
+    : Optimizer({"MomentumSGD", {"v"}, numbers_of(o), [](const UpdateStep& h) {
                    copyto(h["v"], h("momentum") * h["v"] - h("lr") * h.g);
                    h.x += h["v"];
                  }}) {}
 
 CorrectedMomentumSGD::CorrectedMomentumSGD(const MomentumSGDOptions& o)
-    : Optimizer({"CorrectedMomentumSGD", {"v"}, {{"lr", o.lr}, {"momentum", o.momentum}}, [](const UpdateStep& h) {
+    : Optimizer({"CorrectedMomentumSGD", {"v"}, numbers_of(o), [](const UpdateStep& h) {
                    copyto(h["v"], h("momentum") * h["v"] - h.g);
                    h.x += h("lr") * h["v"];
                  }}) {}
 
 NesterovAG::NesterovAG(const MomentumSGDOptions& o)
-    : Optimizer({"NesterovAG", {"v"}, {{"lr", o.lr}, {"momentum", o.momentum}}, [](const UpdateStep& h) {
+    : Optimizer({"NesterovAG", {"v"}, numbers_of(o), [](const UpdateStep& h) {
                    const double mu = h("momentum"), rate = h("lr");
                    copyto(h["v"], mu * h["v"] - rate * h.g);
                    h.x += mu * mu * h["v"] - (1 + mu) * rate * h.g;
                  }}) {}
 
 AdaGrad::AdaGrad(const AdaGradOptions& o)
-    : Optimizer({"AdaGrad", {"h"}, {{"lr", o.lr}, {"eps", o.eps}}, [](const UpdateStep& h) {
+    : Optimizer({"AdaGrad", {"h"}, numbers_of(o), [](const UpdateStep& h) {
                    h["h"] += h.g * h.g;
                    h.x -= h("lr") * h.g / (sqrt(h["h"]) + h("eps"));
                  }}) {}
 
 AdaDelta::AdaDelta(const AdaDeltaOptions& o)
-    : Optimizer({"AdaDelta", {"msg", "msdx"}, {{"rho", o.rho}, {"eps", o.eps}}, [](const UpdateStep& h) {
+    : Optimizer({"AdaDelta", {"msg", "msdx"}, numbers_of(o), [](const UpdateStep& h) {
                    const Array &msg = h["msg"], &msdx = h["msdx"];
                    const double rho = h("rho"), eps = h("eps");
                    copyto(msg, rho * msg + (1 - rho) * h.g * h.g);
@@ -56,10 +68,7 @@ AdaDelta::AdaDelta(const AdaDeltaOptions& o)
                  }}) {}
 
 RMSprop::RMSprop(const RMSpropOptions& o)
-    : Optimizer({"RMSprop",
-                 {"ms"},
-                 {{"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}, {"eps_inside_sqrt", o.eps_inside_sqrt}},
-                 [](const UpdateStep& h) {
+    : Optimizer({"RMSprop", {"ms"}, numbers_of(o), [](const UpdateStep& h) {
                    const Array& ms = h["ms"];
                    const double alpha = h("alpha"), eps = h("eps");
                    copyto(ms, alpha * ms + (1 - alpha) * h.g * h.g);
@@ -67,10 +76,7 @@ RMSprop::RMSprop(const RMSpropOptions& o)
                  }}) {}
 
 RMSpropGraves::RMSpropGraves(const RMSpropGravesOptions& o)
-    : Optimizer({"RMSpropGraves",
-                 {"n", "g", "delta"},
-                 {{"lr", o.lr}, {"alpha", o.alpha}, {"momentum", o.momentum}, {"eps", o.eps}},
-                 [](const UpdateStep& h) {
+    : Optimizer({"RMSpropGraves", {"n", "g", "delta"}, numbers_of(o), [](const UpdateStep& h) {
                    const Array &n = h["n"], &g = h["g"], &delta = h["delta"];
                    const double alpha = h("alpha");
                    copyto(n, alpha * n + (1 - alpha) * h.g * h.g);
@@ -80,7 +86,7 @@ RMSpropGraves::RMSpropGraves(const RMSpropGravesOptions& o)
                  }}) {}
 
 SMORMS3::SMORMS3(const SMORMS3Options& o)
-    : Optimizer({"SMORMS3", {{"mem", 1}, "g", "g2"}, {{"lr", o.lr}, {"eps", o.eps}}, [](const UpdateStep& h) {
+    : Optimizer({"SMORMS3", {{"mem", 1}, "g", "g2"}, numbers_of(o), [](const UpdateStep& h) {
                    const Array &mem = h["mem"], &g = h["g"], &g2 = h["g2"];
                    const double eps = h("eps");
                    const Array r = 1 / (mem + 1);
@@ -94,7 +100,7 @@ SMORMS3::SMORMS3(const SMORMS3Options& o)
 MSVAG::MSVAG(const MSVAGOptions& o)
     : Optimizer({"MSVAG",
                  {"m", "v"},
-                 {{"lr", o.lr}, {"beta", o.beta}, {"eta", o.eta}, {"chainer_decay", o.chainer_decay}},
+                 numbers_of(o),
                  [](const UpdateStep& h) {
                    const Array &m = h["m"], &v = h["v"];
                    const double beta = h("beta");

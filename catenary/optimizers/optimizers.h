@@ -5,6 +5,7 @@
 // order is the same wherever people come from: the rate alone, MomentumSGD's rate and momentum, Adam's alpha, beta1,
 // beta2 and eps.
 
+#include "catenary/core/fields.h"
 #include "catenary/optimizers/optimizer.h"
 
 namespace catenary::optimizers {
@@ -13,6 +14,7 @@ namespace catenary::optimizers {
 struct SGDOptions {
   double lr = 0.01;  ///< the rate
 };
+CT_FIELDS(SGDOptions, lr)
 /// Stochastic gradient descent: x -= lr g.
 class CT_API SGD : public Optimizer {
  public:
@@ -26,6 +28,7 @@ struct MomentumSGDOptions {
   double lr = 0.01;       ///< the rate
   double momentum = 0.9;  ///< the part of the last step's v that goes on, 0 to 1
 };
+CT_FIELDS(MomentumSGDOptions, lr, momentum)
 /// SGD with momentum: v = momentum v - lr g; x += v.
 class CT_API MomentumSGD : public Optimizer {
  public:
@@ -56,6 +59,7 @@ struct AdaGradOptions {
   double lr = 0.001;  ///< the rate
   double eps = 1e-8;  ///< beside the root, so that nothing is divided by 0
 };
+CT_FIELDS(AdaGradOptions, lr, eps)
 /// AdaGrad (Duchi et al., JMLR 12, 2011).
 class CT_API AdaGrad : public Optimizer {
  public:
@@ -69,6 +73,7 @@ struct AdaDeltaOptions {
   double rho = 0.95;  ///< how long squares are remembered, 0 to 1
   double eps = 1e-6;  ///< added to both squares; larger ones make the first steps larger
 };
+CT_FIELDS(AdaDeltaOptions, rho, eps)
 /// AdaDelta (Zeiler, arXiv:1212.5701). It has no rate: its first number is none, as torch's is, so give names.
 class CT_API AdaDelta : public Optimizer {
  public:
@@ -83,6 +88,7 @@ struct RMSpropOptions {
   double eps = 1e-8;             ///< so that nothing is divided by 0
   bool eps_inside_sqrt = false;  ///< eps is under the root, not beside it
 };
+CT_FIELDS(RMSpropOptions, lr, alpha, eps, eps_inside_sqrt)
 /// RMSprop (Tieleman and Hinton, 2012).
 class CT_API RMSprop : public Optimizer {
  public:
@@ -98,6 +104,7 @@ struct RMSpropGravesOptions {
   double momentum = 0.9;  ///< the part of the last step that goes on, 0 to 1
   double eps = 1e-4;      ///< under the root
 };
+CT_FIELDS(RMSpropGravesOptions, lr, alpha, momentum, eps)
 /// RMSprop as Alex Graves uses it (arXiv:1308.0850).
 class CT_API RMSpropGraves : public Optimizer {
  public:
@@ -111,6 +118,7 @@ struct SMORMS3Options {
   double lr = 0.001;   ///< the largest rate
   double eps = 1e-16;  ///< so that nothing is divided by 0
 };
+CT_FIELDS(SMORMS3Options, lr, eps)
 /// Simon Funk's SMORMS3.
 class CT_API SMORMS3 : public Optimizer {
  public:
@@ -126,6 +134,7 @@ struct MSVAGOptions {
   double eta = 1.0;          ///< a factor on the whole step, for schedules
   double chainer_decay = 0;  ///< x -= eta chainer_decay x each time, without lr: Chainer's weight_decay_rate
 };
+CT_FIELDS(MSVAGOptions, lr, beta, eta, chainer_decay)
 /// M-SVAG (Balles and Hennig, arXiv:1705.07774).
 class CT_API MSVAG : public Optimizer {
  public:
@@ -147,6 +156,7 @@ struct AdamOptions {
   double final_lr = 0.1;     ///< what AdaBound's rate becomes in the end (times alpha's change since the start)
   double gamma = 1e-3;       ///< how fast AdaBound's bounds close in
 };
+CT_FIELDS(AdamOptions, alpha, beta1, beta2, eps, eta, chainer_decay, amsgrad, adabound, final_lr, gamma)
 
 /// Adam (Kingma and Ba, arXiv:1412.6980), and with its options AMSGrad (Reddi et al., ICLR 2018) and AdaBound (Luo et
 /// al., ICLR 2019). torch's Adam(weight_decay = d) is this with the hook WeightDecay(d).
@@ -175,6 +185,7 @@ struct AdamWOptions {
   std::optional<double> chainer_decay = {};  ///< in its place x -= eta chainer_decay x, which alpha does not scale
   bool amsgrad = false;                      ///< the second moment never falls
 };
+CT_FIELDS(AdamWOptions, alpha, beta1, beta2, eps, eta, weight_decay, chainer_decay, amsgrad)
 /// Adam with decoupled weight decay (Loshchilov and Hutter, arXiv:1711.05101), which the rate scales as in torch: x -=
 /// eta (alpha_t m / (sqrt(v) + eps) + alpha weight_decay x). The paper's lambda is alpha weight_decay. Chainer's form,
 /// eta weight_decay_rate x, is asked for by `.chainer_decay`; ValueError where both are given. Only the rate goes
@@ -194,6 +205,7 @@ struct AMSGradOptions {
   double eps = 1e-8;     ///< beside the root of the squares before their correction
   double eta = 1.0;      ///< a factor on the whole step, for schedules
 };
+CT_FIELDS(AMSGradOptions, alpha, beta1, beta2, eps, eta)
 /// Adam whose second moment never falls.
 class CT_API AMSGrad : public Adam {
  public:
@@ -211,6 +223,7 @@ struct AdaBoundOptions {
   double eps = 1e-8;      ///< beside the root of the squares before their correction
   double eta = 1.0;       ///< a factor on the whole step, for schedules
 };
+CT_FIELDS(AdaBoundOptions, alpha, beta1, beta2, final_lr, gamma, eps, eta)
 /// Adam whose steps are bounded, more and more tightly, around final_lr.
 class CT_API AdaBound : public Adam {
  public:
