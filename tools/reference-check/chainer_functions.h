@@ -4,52 +4,17 @@
 
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "catenary/autograd/variable.h"
-#include "report.h"
+#include "chainer_keywords.h"
 
 namespace reference {
 
 using catenary::Array;
 using catenary::Variable;
-using nlohmann::json;
-
-/// The keyword arguments of a case. Whoever asks for one has used it; what is left unused in the end is something that
-/// the entry of the table does not know.
-class Keywords {
- public:
-  explicit Keywords(const json& all) : all_(all) {}
-
-  bool empty() const { return all_.empty(); }
-  bool given(const std::string& name) const { return all_.contains(name); }
-  /// The value of a name, null when it was not given.
-  const json& get(const std::string& name);
-  bool flag(const std::string& name, bool otherwise = false);
-  int integer(const std::string& name, int otherwise = 0);
-  double real(const std::string& name, double otherwise = 0);
-  std::string text(const std::string& name, const std::string& otherwise = "");
-  /// A list of integers, or one of them.
-  catenary::Shape integers(const std::string& name);
-  catenary::AxisArg axis(const std::string& name = "axis");
-  /// A member of an options struct is set when the keyword was given.
-  template <class T>
-  void set(const std::string& name, T& member) {
-    if (given(name)) member = get(name).get<T>();
-  }
-
-  /// Throws NotImplemented when something was given that nobody asked for.
-  void check_all_used() const;
-
- private:
-  const json& all_;
-  std::set<std::string> used_;
-};
 
 using Inputs = std::vector<Variable>;
 

@@ -16,33 +16,6 @@ ct::Sections sections(Keywords& k) {
   return j.get<std::vector<std::int64_t>>();
 }
 
-/// numpy.pad's forms of a width: for all sides, for before and after, or pairs.
-ct::PerSide<std::int64_t> pad_width(Keywords& k) {
-  const json& j = k.get("pad_width");
-  if (j.is_number_integer()) return j.get<std::int64_t>();
-  if (j.size() == 2 && j[0].is_number_integer()) return {j[0].get<std::int64_t>(), j[1].get<std::int64_t>()};
-  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-  for (const json& pair : j) pairs.emplace_back(pair.at(0), pair.at(1));
-  return pairs;
-}
-
-ct::PadOptions pad_options(Keywords& k) {
-  const std::map<std::string, ct::PadMode> modes = {
-      {"constant", ct::PadMode::constant},   {"edge", ct::PadMode::edge}, {"reflect", ct::PadMode::reflect},
-      {"symmetric", ct::PadMode::symmetric}, {"wrap", ct::PadMode::wrap},
-  };
-  const auto found = modes.find(k.text("mode"));
-  if (found == modes.end()) throw NotImplemented("mode " + k.text("mode"));
-  ct::PadOptions options;
-  options.mode = found->second;
-  if (k.given("constant_values")) options.constant_value = k.real("constant_values");
-  return options;
-}
-
-std::optional<int> optional_axis(Keywords& k) {
-  return k.get("axis").is_null() ? std::optional<int>() : k.integer("axis");
-}
-
 void add_axes(FunctionTable& table) {
   table.add("broadcast_to", [](const Inputs& x, Keywords& k) { return F::broadcast_to(x[0], k.integers("shape")); });
   table.add("broadcast", [](const Inputs& x) { return F::broadcast(x); });
@@ -66,9 +39,12 @@ void add_axes(FunctionTable& table) {
   table.add("depth2space", [](const Inputs& x, Keywords& k) { return F::depth2space(x[0], k.integer("r")); });
   table.add("space2depth", [](const Inputs& x, Keywords& k) { return F::space2depth(x[0], k.integer("r")); });
   table.add("tile", [](const Inputs& x, Keywords& k) { return F::tile(x[0], k.integers("reps")); });
-  table.add("repeat",
-            [](const Inputs& x, Keywords& k) { return F::repeat(x[0], k.integers("repeats"), optional_axis(k)); });
-  table.add("pad", [](const Inputs& x, Keywords& k) { return F::pad(x[0], pad_width(k), pad_options(k)); });
+  table.add("repeat", [](const Inputs& x, Keywords& k) {
+    return F::repeat(x[0], k.integers("repeats"), k.value<std::optional<int>>("axis"));
+  });
+  table.add("pad", [](const Inputs& x, Keywords& k) {
+    return F::pad(x[0], k.value<ct::PerSide<std::int64_t>>("pad_width"), k.options());
+  });
 }
 
 void add_joins(FunctionTable& table) {
@@ -85,8 +61,7 @@ void add_joins(FunctionTable& table) {
     return k.empty() ? F::separate(x[0]) : F::separate(x[0], k.integer("axis"));
   });
   table.add("pad_sequence", [](const Inputs& x, Keywords& k) {
-    return F::pad_sequence(x, k.given("length") ? k.integer("length") : std::optional<std::int64_t>(),
-                           k.real("padding"));
+    return F::pad_sequence(x, k.value<std::optional<std::int64_t>>("length"), k.real("padding"));
   });
   table.add("transpose_sequence", [](const Inputs& x) { return F::transpose_sequence(x); });
 }

@@ -14,13 +14,10 @@ void add_evaluation_functions(FunctionTable& table) {
   });
   table.binary("binary_accuracy", F::binary_accuracy);
   table.add("r2_score", [](const Inputs& x, Keywords& k) {
-    const std::string multioutput = k.text("multioutput", "uniform_average");
-    if (multioutput == "raw_values") return F::r2_score(x[0], x[1], F::Multioutput::raw_values);
-    if (multioutput != "uniform_average") throw NotImplemented("multioutput = " + multioutput);
-    return F::r2_score(x[0], x[1]);
+    return k.empty() ? F::r2_score(x[0], x[1]) : F::r2_score(x[0], x[1], k.value<F::Multioutput>("multioutput"));
   });
   table.add("classification_summary", [](const Inputs& x, Keywords& k) {
-    const auto label_num = k.given("label_num") ? k.integer("label_num") : std::optional<std::int64_t>();
+    const auto label_num = k.value<std::optional<std::int64_t>>("label_num");
     const auto all =
         F::classification_summary(x[0], x[1], label_num, k.real("beta", 1.0), k.integer("ignore_label", -1));
     const catenary::Dtype dtype = x[0].dtype();  // scores are float64 always; vectors are compared in x's dtype

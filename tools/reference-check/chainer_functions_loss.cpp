@@ -8,91 +8,65 @@ namespace reference {
 
 namespace F = catenary::functions;
 
-namespace {
-
-F::Reduce reduce(Keywords& k, F::Reduce otherwise) {
-  const std::map<std::string, F::Reduce> all = {
-      {"mean", F::Reduce::mean},
-      {"no", F::Reduce::no},
-      {"sum", F::Reduce::sum},
-      {"half_squared_sum", F::Reduce::half_squared_sum},
-      {"sum_along_second_axis", F::Reduce::sum_along_second_axis},
-  };
-  if (!k.given("reduce")) return otherwise;
-  const auto found = all.find(k.text("reduce"));
-  if (found == all.end()) throw NotImplemented("reduce = " + k.text("reduce"));
-  return found->second;
-}
-
-F::HingeNorm hinge_norm(Keywords& k) {
-  const std::string norm = k.text("norm", "L1");
-  if (norm != "L1" && norm != "L2") throw NotImplemented("norm = " + norm);
-  return norm == "L1" ? F::HingeNorm::L1 : F::HingeNorm::L2;
-}
-
-}  // namespace
-
 void add_loss_functions(FunctionTable& table) {
   using F::Reduce;
   table.add("connectionist_temporal_classification", [](const Inputs& x, Keywords& k) {
     // x of each time, the labels, and perhaps both lengths
     const std::size_t times = x.size() - (k.flag("lengths") ? 3 : 1);
-    F::CtcOptions options;
+    F::CtcOptions options = k.options();
     if (k.flag("lengths")) options.input_length = x[times + 1], options.label_length = x[times + 2];
-    options.reduce = reduce(k, options.reduce);
     return F::connectionist_temporal_classification({x.begin(), x.begin() + static_cast<std::ptrdiff_t>(times)},
                                                     x[times], k.integer("blank_symbol"), options);
   });
   table.add("softmax_cross_entropy", [](const Inputs& x, Keywords& k) {
-    F::SoftmaxCrossEntropyOptions options;
-    k.set("normalize", options.normalize);
-    k.set("ignore_label", options.ignore_label);
-    options.reduce = reduce(k, options.reduce);
     k.flag("enable_double_backprop");  // always
     k.flag("cache_score");             // changes no value
-    return F::softmax_cross_entropy(x[0], x[1], options);
+    return F::softmax_cross_entropy(x[0], x[1], k.options());
   });
   table.add("sigmoid_cross_entropy", [](const Inputs& x, Keywords& k) {
     if (k.empty()) return F::sigmoid_cross_entropy(x[0], x[1]);
-    return F::sigmoid_cross_entropy(x[0], x[1], k.flag("normalize", true), reduce(k, Reduce::mean));
+    return F::sigmoid_cross_entropy(x[0], x[1], k.flag("normalize", true), k.value("reduce", Reduce::mean));
   });
   table.add("hinge", [](const Inputs& x, Keywords& k) {
     if (k.empty()) return F::hinge(x[0], x[1]);
-    return F::hinge(x[0], x[1], hinge_norm(k), reduce(k, Reduce::mean));
+    return F::hinge(x[0], x[1], k.value("norm", F::HingeNorm::L1), k.value("reduce", Reduce::mean));
   });
   table.binary("mean_squared_error", F::mean_squared_error);
   table.binary("mean_absolute_error", F::mean_absolute_error);
   table.binary("squared_error", F::squared_error);
   table.binary("absolute_error", F::absolute_error);
   table.add("huber_loss", [](const Inputs& x, Keywords& k) {
-    return F::huber_loss(x[0], x[1], k.real("delta"), reduce(k, Reduce::sum_along_second_axis));
+    return F::huber_loss(x[0], x[1], k.real("delta"), k.value("reduce", Reduce::sum_along_second_axis));
   });
   table.add("contrastive", [](const Inputs& x, Keywords& k) {
-    return F::contrastive(x[0], x[1], x[2], k.real("margin", 1), reduce(k, Reduce::mean));
+    return F::contrastive(x[0], x[1], x[2], k.real("margin", 1), k.value("reduce", Reduce::mean));
   });
   table.add("triplet", [](const Inputs& x, Keywords& k) {
-    return F::triplet(x[0], x[1], x[2], k.real("margin", 0.2), reduce(k, Reduce::mean));
+    return F::triplet(x[0], x[1], x[2], k.real("margin", 0.2), k.value("reduce", Reduce::mean));
   });
   table.add("cross_covariance", [](const Inputs& x, Keywords& k) {
-    return F::cross_covariance(x[0], x[1], reduce(k, Reduce::half_squared_sum));
+    return F::cross_covariance(x[0], x[1], k.value("reduce", Reduce::half_squared_sum));
   });
-  table.add("decov", [](const Inputs& x, Keywords& k) { return F::decov(x[0], reduce(k, Reduce::half_squared_sum)); });
-  table.add("gaussian_kl_divergence",
-            [](const Inputs& x, Keywords& k) { return F::gaussian_kl_divergence(x[0], x[1], reduce(k, Reduce::sum)); });
+  table.add("decov",
+            [](const Inputs& x, Keywords& k) { return F::decov(x[0], k.value("reduce", Reduce::half_squared_sum)); });
+  table.add("gaussian_kl_divergence", [](const Inputs& x, Keywords& k) {
+    return F::gaussian_kl_divergence(x[0], x[1], k.value("reduce", Reduce::sum));
+  });
   table.add("bernoulli_nll",
-            [](const Inputs& x, Keywords& k) { return F::bernoulli_nll(x[0], x[1], reduce(k, Reduce::sum)); });
-  table.add("gaussian_nll",
-            [](const Inputs& x, Keywords& k) { return F::gaussian_nll(x[0], x[1], x[2], reduce(k, Reduce::sum)); });
+            [](const Inputs& x, Keywords& k) { return F::bernoulli_nll(x[0], x[1], k.value("reduce", Reduce::sum)); });
+  table.add("gaussian_nll", [](const Inputs& x, Keywords& k) {
+    return F::gaussian_nll(x[0], x[1], x[2], k.value("reduce", Reduce::sum));
+  });
   table.add("negative_sampling", [](const Inputs& x, Keywords& k) {  // the fourth input is what the sampler gives
     const auto sampler = [&](const catenary::Shape&) { return x.at(3).array(); };
-    return F::negative_sampling(x[0], x[1], x[2], sampler, x.at(3).shape(1) - 1, reduce(k, Reduce::sum));
+    return F::negative_sampling(x[0], x[1], x[2], sampler, x.at(3).shape(1) - 1, k.value("reduce", Reduce::sum));
   });
   table.add("black_out", [](const Inputs& x, Keywords& k) {
-    return F::black_out(x[0], x[1], x[2], x.at(3), reduce(k, Reduce::mean));
+    return F::black_out(x[0], x[1], x[2], x.at(3), k.value("reduce", Reduce::mean));
   });
   table.add("crf1d", [](const Inputs& x, Keywords& k) {  // cost, then xs and ys
     const auto middle = x.begin() + 1 + static_cast<std::ptrdiff_t>(x.size() / 2);
-    return F::crf1d(x[0], Inputs(x.begin() + 1, middle), Inputs(middle, x.end()), reduce(k, Reduce::mean));
+    return F::crf1d(x[0], Inputs(x.begin() + 1, middle), Inputs(middle, x.end()), k.value("reduce", Reduce::mean));
   });
 }
 

@@ -43,8 +43,7 @@ void add_elementwise(FunctionTable& table) {
   table.binary("fmod", F::fmod);
   table.add("add", [](const Inputs& x) { return F::add(x); });
   table.add("clip", [](const Inputs& x, Keywords& k) {
-    const auto end = [&](const char* name) { return k.get(name).is_null() ? std::optional<double>() : k.real(name); };
-    return F::clip(x[0], end("x_min"), end("x_max"));
+    return F::clip(x[0], k.value<std::optional<double>>("x_min"), k.value<std::optional<double>>("x_max"));
   });
   table.add("linear_interpolate", [](const Inputs& x) { return F::linear_interpolate(x[0], x[1], x[2]); });
   table.add("bias", [](const Inputs& x, Keywords& k) { return F::bias(x[0], x[1], k.integer("axis", 1)); });
@@ -68,9 +67,7 @@ void add_special(FunctionTable& table) {
 /// A function of an axis, or of the flattened input.
 template <class F>
 void add_along_axis(FunctionTable& table, const std::string& name, F f) {
-  table.add(name, [f](const Inputs& x, Keywords& k) {
-    return f(x[0], k.get("axis").is_null() ? std::optional<int>() : k.integer("axis"));
-  });
+  table.add(name, [f](const Inputs& x, Keywords& k) { return f(x[0], k.value<std::optional<int>>("axis")); });
 }
 
 template <class F>

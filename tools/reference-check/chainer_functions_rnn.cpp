@@ -58,10 +58,7 @@ template <class Call>
 auto rnn(Call f, int directions) {
   return [f, directions](const Inputs& x, Keywords& k) {
     const NStepArguments a(x, k, 1, 1, directions);
-    const std::string activation = k.text("activation", "tanh");
-    if (activation != "tanh" && activation != "relu") throw NotImplemented("the activation " + activation);
-    return flat(f(a.n_layers, 0, a.h[0], a.ws, a.bs, a.xs,
-                  activation == "relu" ? F::RnnActivation::relu : F::RnnActivation::tanh));
+    return flat(f(a.n_layers, 0, a.h[0], a.ws, a.bs, a.xs, k.value("activation", F::RnnActivation::tanh)));
   };
 }
 

@@ -21,7 +21,7 @@ void add_roi_functions(FunctionTable& table) {
   const auto align = [&](const char* name, auto f) {
     table.add(name, [f](const Inputs& x, Keywords& k) {
       return f(x[0], x[1], x[2], k.integers("outsize"), k.real("spatial_scale"),
-               k.given("sampling_ratio") ? k.integers("sampling_ratio") : catenary::Shape{0});
+               k.value<catenary::PerAxis>("sampling_ratio", 0));
     });
   };
   align("roi_max_align_2d", F::roi_max_align_2d);

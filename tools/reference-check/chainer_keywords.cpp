@@ -10,8 +10,6 @@ namespace ct = catenary;
 
 namespace {
 
-const json kNull;
-
 std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(' ');
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
@@ -61,43 +59,22 @@ std::vector<ct::Index> parse_slices(const std::string& text) {
   return indices;
 }
 
+const json Keywords::kNull;
+
+const std::string& Keywords::chainers(const std::string& name) {
+  static const std::map<std::string, std::string> others = {{"constant_value", "constant_values"}};
+  const auto found = others.find(name);
+  return found == others.end() ? name : found->second;
+}
 const json& Keywords::get(const std::string& name) {
   used_.insert(name);
   const auto found = all_.find(name);
   return found == all_.end() ? kNull : *found;
 }
-bool Keywords::flag(const std::string& name, bool otherwise) {
-  const json& j = get(name);
-  return j.is_null() ? otherwise : j.get<bool>();
-}
-int Keywords::integer(const std::string& name, int otherwise) {
-  const json& j = get(name);
-  if (j.is_null()) return otherwise;
-  if (!j.is_number_integer()) throw NotImplemented(name + " = " + j.dump());
-  return j.get<int>();
-}
-double Keywords::real(const std::string& name, double otherwise) {
-  const json& j = get(name);
-  return j.is_null() ? otherwise : j.get<double>();
-}
-std::string Keywords::text(const std::string& name, const std::string& otherwise) {
-  const json& j = get(name);
-  return j.is_null() ? otherwise : j.get<std::string>();
-}
 ct::Shape Keywords::integers(const std::string& name) {
-  const json& j = get(name);
-  if (j.is_number_integer()) return {j.get<std::int64_t>()};
-  if (!j.is_array()) throw NotImplemented(name + " = " + j.dump());
-  ct::Shape shape;
-  for (const json& value : j) {
-    if (!value.is_number_integer()) throw NotImplemented(name + " = " + j.dump());
-    shape.push_back(value.get<std::int64_t>());
-  }
-  return shape;
-}
-ct::AxisArg Keywords::axis(const std::string& name) {
-  if (get(name).is_null()) return {};
-  return integers(name);
+  ct::Shape all;
+  if (const json& j = get(name); !read(j, all)) throw NotImplemented(name + " = " + j.dump());
+  return all;
 }
 
 void Keywords::check_all_used() const {

@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,13 @@ class Positions {
   explicit Positions(const json& all) : all_(all) {}
   std::size_t size() const { return all_.size(); }
   const json& get(std::size_t i) const;
-  std::int64_t integer(std::size_t i) const { return get(i).get<std::int64_t>(); }
+  template <class T>
+  T value(std::size_t i) const {
+    T to = made<T>();
+    if (!read(get(i), to)) throw NotImplemented("an argument " + get(i).dump());
+    return to;
+  }
+  std::int64_t integer(std::size_t i) const { return value<std::int64_t>(i); }
 
  private:
   const json& all_;

@@ -11,87 +11,52 @@ namespace L = catenary::links;
 namespace {
 
 using Channels = std::optional<std::int64_t>;
+using catenary::PerAxis;
 
-/// A number or null.
-Channels channels(const json& j) { return j.is_null() ? Channels() : Channels(j.get<std::int64_t>()); }
-catenary::PerAxis sizes(const json& j) {
-  return j.is_array() ? catenary::Shape(j.get<std::vector<std::int64_t>>()) : catenary::Shape{j.get<std::int64_t>()};
-}
-
-template <class Options>
-void set_window(Keywords& k, Options& options) {
-  for (const auto& [name, member] : {std::pair("stride", &options.stride), std::pair("pad", &options.pad)})
-    if (k.given(name)) *member = sizes(k.get(name));
-}
-/// Options of convolutions and of their transposed kin.
-template <class Options>
-Options options_of(Keywords& k) {
-  Options options;
-  set_window(k, options);
-  if (k.given("dilate")) options.dilate = sizes(k.get("dilate"));
-  k.set("groups", options.groups);
-  k.set("nobias", options.nobias);
-  return options;
-}
-
-template <class Link, class Options>
-void add_fixed(LinkTable& table, const char* name) {
+/// Links of channels of x and of y, windows' sizes and options.
+template <class Link>
+void add_windows(LinkTable& table, const char* name) {
   table.add(name, [](const Positions& a, Keywords& k) {
-    return Link(channels(a.get(0)), a.get(1), sizes(a.get(2)), options_of<Options>(k));
+    return Link(a.value<Channels>(0), a.integer(1), a.value<PerAxis>(2), k.options());
   });
 }
-template <class Link, class Options>
+template <class Link>
 void add_nd(LinkTable& table, const char* name) {
   table.add(name, [](const Positions& a, Keywords& k) {
-    return Link(a.get(0).get<int>(), channels(a.get(1)), a.get(2), sizes(a.get(3)), options_of<Options>(k));
+    return Link(a.value<int>(0), a.value<Channels>(1), a.integer(2), a.value<PerAxis>(3), k.options());
   });
 }
 
 }  // namespace
 
 void add_convolution_links(LinkTable& table) {
-  using Convolution = L::ConvolutionLinkOptions;
-  using Deconvolution = L::DeconvolutionLinkOptions;
-  add_fixed<L::Convolution1D, Convolution>(table, "Convolution1D");
-  add_fixed<L::Convolution2D, Convolution>(table, "Convolution2D");
-  add_fixed<L::Convolution3D, Convolution>(table, "Convolution3D");
-  add_fixed<L::DilatedConvolution2D, Convolution>(table, "DilatedConvolution2D");
-  add_nd<L::ConvolutionND, Convolution>(table, "ConvolutionND");
-  add_fixed<L::Deconvolution1D, Deconvolution>(table, "Deconvolution1D");
-  add_fixed<L::Deconvolution2D, Deconvolution>(table, "Deconvolution2D");
-  add_fixed<L::Deconvolution3D, Deconvolution>(table, "Deconvolution3D");
-  add_nd<L::DeconvolutionND, Deconvolution>(table, "DeconvolutionND");
-  table.add("DepthwiseConvolution2D", [](const Positions& a, Keywords& k) {
-    L::DepthwiseConvolutionLinkOptions options;
-    set_window(k, options);
-    k.set("nobias", options.nobias);
-    return L::DepthwiseConvolution2D(channels(a.get(0)), a.get(1), sizes(a.get(2)), options);
-  });
-  table.add("DeformableConvolution2D", [](const Positions& a, Keywords& k) {
-    L::DeformableConvolutionLinkOptions options;
-    set_window(k, options);
-    return L::DeformableConvolution2D(channels(a.get(0)), a.get(1), sizes(a.get(2)), options);
-  });
+  add_windows<L::Convolution1D>(table, "Convolution1D");
+  add_windows<L::Convolution2D>(table, "Convolution2D");
+  add_windows<L::Convolution3D>(table, "Convolution3D");
+  add_windows<L::DilatedConvolution2D>(table, "DilatedConvolution2D");
+  add_nd<L::ConvolutionND>(table, "ConvolutionND");
+  add_windows<L::Deconvolution1D>(table, "Deconvolution1D");
+  add_windows<L::Deconvolution2D>(table, "Deconvolution2D");
+  add_windows<L::Deconvolution3D>(table, "Deconvolution3D");
+  add_nd<L::DeconvolutionND>(table, "DeconvolutionND");
+  add_windows<L::DepthwiseConvolution2D>(table, "DepthwiseConvolution2D");
+  add_windows<L::DeformableConvolution2D>(table, "DeformableConvolution2D");
   table.add("LocalConvolution2D", [](const Positions& a, Keywords& k) {
-    L::LocalConvolutionLinkOptions options;
-    if (k.given("stride")) options.stride = sizes(k.get("stride"));
-    k.set("nobias", options.nobias);
-    return L::LocalConvolution2D(a.get(0), a.get(1), sizes(k.get("in_size")), sizes(k.get("ksize")), options);
+    return L::LocalConvolution2D(a.integer(0), a.integer(1), k.integers("in_size"), k.integers("ksize"), k.options());
   });
   table.add("MLPConvolution2D", [](const Positions& a, Keywords& k) {
-    L::MLPConvolutionOptions options;
-    set_window(k, options);
-    return L::MLPConvolution2D(channels(a.get(0)), a.get(1).get<std::vector<std::int64_t>>(), sizes(a.get(2)), options);
+    const std::vector<std::int64_t> channels = a.get(1);
+    return L::MLPConvolution2D(a.value<Channels>(0), channels, a.value<PerAxis>(2), k.options());
   });
   table.add("Inception", [](const Positions& a, Keywords&) {
-    return L::Inception(channels(a.get(0)), a.integer(1), a.integer(2), a.integer(3), a.integer(4), a.integer(5),
+    return L::Inception(a.value<Channels>(0), a.integer(1), a.integer(2), a.integer(3), a.integer(4), a.integer(5),
                         a.integer(6));
   });
   table.add("InceptionBN", [](const Positions& a, Keywords&) {
     L::InceptionBNOptions options;
-    if (a.size() > 7) options.proj_pool = channels(a.get(7));
-    return L::InceptionBN(channels(a.get(0)), a.integer(1), a.integer(2), a.integer(3), a.integer(4), a.integer(5),
-                          a.get(6).get<std::string>(), options);
+    if (a.size() > 7) options.proj_pool = a.value<Channels>(7);
+    return L::InceptionBN(a.value<Channels>(0), a.integer(1), a.integer(2), a.integer(3), a.integer(4), a.integer(5),
+                          a.value<std::string>(6), options);
   });
 }
 

@@ -103,13 +103,7 @@ void add_reductions(Table& table) {
       const json& q = a.get("q", 1);
       const ct::AxisArg axis = a.axis("axis", 2);
       const bool keepdims = a.flag("keepdims");
-      using Method = ct::QuantileMethod;
-      const auto method = choice<Method>({{"linear", Method::linear},
-                                          {"lower", Method::lower},
-                                          {"higher", Method::higher},
-                                          {"midpoint", Method::midpoint},
-                                          {"nearest", Method::nearest}},
-                                         a.text("method", -1, "linear"));
+      const auto method = choice<ct::QuantileMethod>(a.text("method", -1, "linear"));
       if (q.is_array()) return {several(a.array(0), q.get<std::vector<double>>(), axis, keepdims, method)};
       return {one(a.array(0), number(q), axis, keepdims, method)};
     };
@@ -164,9 +158,7 @@ void add_sorting(Table& table) {
     return results;
   };
   table["searchsorted"] = [](Arguments& a) -> Results {
-    const ct::Side side =
-        choice<ct::Side>({{"left", ct::Side::left}, {"right", ct::Side::right}}, a.text("side", 2, "left"));
-    return {ct::searchsorted(a.array(0), a.value(1), side)};
+    return {ct::searchsorted(a.array(0), a.value(1), choice<ct::Side>(a.text("side", 2, "left")))};
   };
   table["digitize"] = [](Arguments& a) -> Results {
     return {ct::digitize(a.array(0), a.array(1), a.flag("right", 2))};
@@ -270,17 +262,7 @@ void add_joining(Table& table) {
   table["dsplit"] = [](Arguments& a) { return ct::dsplit(a.array(0), sections(a)); };
   table["trim_zeros"] = [](Arguments& a) -> Results { return {ct::trim_zeros(a.array(0), a.text("trim", 1, "fb"))}; };
   table["pad"] = [](Arguments& a) -> Results {
-    using ct::PadMode;
-    ct::PadOptions options;
-    options.mode = choice<PadMode>({{"constant", PadMode::constant},
-                                    {"edge", PadMode::edge},
-                                    {"maximum", PadMode::maximum},
-                                    {"mean", PadMode::mean},
-                                    {"minimum", PadMode::minimum},
-                                    {"reflect", PadMode::reflect},
-                                    {"symmetric", PadMode::symmetric},
-                                    {"wrap", PadMode::wrap}},
-                                   a.text("mode", 2, "constant"));
+    ct::PadOptions options{.mode = choice<ct::PadMode>(a.text("mode", 2, "constant"))};
     if (const json& value = a.get("constant_values"); !value.is_null()) {
       if (!value.is_number()) throw NotImplemented("constant_values " + value.dump());
       options.constant_value = number(value);
@@ -292,9 +274,7 @@ void add_joining(Table& table) {
 }
 
 ct::IndexMode index_mode(Arguments& a, int position) {
-  return choice<ct::IndexMode>(
-      {{"raise", ct::IndexMode::raise}, {"wrap", ct::IndexMode::wrap}, {"clip", ct::IndexMode::clip}},
-      a.text("mode", position, "raise"));
+  return choice<ct::IndexMode>(a.text("mode", position, "raise"));
 }
 
 void add_indexing(Table& table) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/autograd/attributes.h"
 #include "numpy_arguments.h"
 
 namespace reference {
@@ -17,11 +18,11 @@ using Table = std::map<std::string, Function>;
 
 inline Results both(const std::pair<Array, Array>& pair) { return {pair.first, pair.second}; }
 
-template <class T>
-T choice(const std::map<std::string, T>& choices, const std::string& name) {
-  const auto found = choices.find(name);
-  if (found == choices.end()) throw NotImplemented("the mode '" + name + "' is not known here");
-  return found->second;
+template <class E>
+E choice(const std::string& name) {
+  const auto found = catenary::detail::enumerator_named<E>(name);
+  if (!found) throw NotImplemented("the mode '" + name + "' is not known here");
+  return *found;
 }
 
 /// Products, numpy.linalg and polynomials.
