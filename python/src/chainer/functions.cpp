@@ -32,7 +32,7 @@ struct CallObject {
 
 CallObject& self(PyObject* o) { return *reinterpret_cast<CallObject*>(o); }
 
-/// A bit for each of a row's parameters that has a default in Chainer, which is not None.
+/// A bit for each argument of a row's call that has a default in Chainer, which is not None.
 unsigned without_none(const Row& row, PyObject* original) {
   const nb::module_ inspect = nb::module_::import_("inspect");
   const nb::object known = inspect.attr("signature")(nb::handle(original)).attr("parameters");
@@ -42,7 +42,7 @@ unsigned without_none(const Row& row, PyObject* original) {
     const nb::object parameter = known.attr("get")(row.parameters[i] + (row.parameters[i][0] == '='));
     if (parameter.is_none()) continue;  // one of **kwargs
     const nb::object value = parameter.attr("default");
-    if (!value.is_none() && !value.is(empty)) bits |= 1u << i;
+    if (!value.is_none() && !value.is(empty)) bits |= 1u << row.places[i];
   }
   return bits;
 }
@@ -56,7 +56,7 @@ unsigned no_none(CallObject& call, std::span<PyObject* const> places) {
   return call.no_none;
 }
 
-/// Puts arguments in the places of a row's parameters; false where they do not fit.
+/// Puts arguments where a row's call takes its parameters; false where they do not fit.
 bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** places) {
   const Py_ssize_t count = PyTuple_Size(arguments);
   if (row.parameters[0][0] == '*') {
@@ -66,18 +66,19 @@ bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** 
   std::size_t all = 0, by_place = 0;
   for (; all < row.parameters.size() && row.parameters[all]; ++all) by_place += row.parameters[all][0] != '=';
   if (count > static_cast<Py_ssize_t>(by_place)) return false;
-  for (Py_ssize_t i = 0; i < count; ++i) places[i] = PyTuple_GetItem(arguments, i);
+  for (Py_ssize_t i = 0; i < count; ++i)
+    places[row.places[static_cast<std::size_t>(i)]] = PyTuple_GetItem(arguments, i);
   if (keywords) {
     PyObject *name, *value;
     for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &name, &value);) {
       std::size_t i = 0;
       while (i < all && PyUnicode_CompareWithASCIIString(name, row.parameters[i] + (i >= by_place)) != 0) ++i;
-      if (i == all || places[i]) return false;
-      places[i] = value;
+      if (i == all || places[row.places[i]]) return false;
+      places[row.places[i]] = value;
     }
   }
-  for (int i = 0; i < row.required; ++i)
-    if (!places[i]) return false;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(row.required); ++i)
+    if (!places[row.places[i]]) return false;
   return true;
 }
 
@@ -165,12 +166,12 @@ PyObject* given_as(Gives gives, const ct::Variables& ys) {
 PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const Row& row = *self(o).row;
-    PyObject* places[10] = {};
+    PyObject* places[kMostArguments] = {};
     if (!is_special() && placed(row, arguments, keywords, places)) {
       const unsigned refusing = no_none(self(o), places);
       const ct::Variables ys = or_nothing([&] {
         ct::Variables result;
-        return row.call(places, refusing, result) ? result : ct::Variables();
+        return row.call.run(places, refusing, result) ? result : ct::Variables();
       });
       if (!ys.empty()) return given_as(row.gives, ys);
     }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "catenary/array/indexing.h"
+#include "catenary/autograd/attributes.h"
+#include "catenary/core/per_axis.h"
 #include "objects.h"
 
 namespace catenary_python {
@@ -20,14 +22,28 @@ namespace catenary_python {
 enum class Gives : std::uint8_t { one, all, one_and_rest, two_and_rest, one_and_array, one_and_arrays };
 /// A function that sees only when it is called that it does not take its arguments returns nothing: an undefined
 /// Variable, or no Variables.
+/// The options that a function takes: which argument they are the first of, and their names.
+struct OptionNames {
+  std::size_t first = 0;
+  std::vector<std::string> names;
+};
+struct Call {
+  bool (*run)(PyObject* const*, unsigned, ct::Variables&);
+  OptionNames (*options)();
+};
 struct Row {
   const char* name;  // of the module of Chainer's, and of the function in it
-  // Chainer's names, those without a default first; "*xs": all, as a tuple; "=r": one that is given by its name only
+  // Chainer's names, those without a default first; "*xs": all, as a tuple; "=r": one that is given by its name only;
+  // "..." and "=...": the options that are not named here, in their order
   std::array<const char*, 10> parameters;
   int required;
-  bool (*call)(PyObject* const*, unsigned, ct::Variables&);
+  Call call;
   Gives gives = Gives::one;
+  // which argument of `call` each parameter is
+  std::array<std::uint8_t, 10> places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 };
+/// As many arguments as a call has at most.
+inline constexpr std::size_t kMostArguments = 12;
 /// All of them.
 std::span<const Row> rows();
 
@@ -101,6 +117,26 @@ inline bool read(PyObject* o, ct::Dims& to) {
 }
 /// A word of a parameter that takes words.
 inline bool read(PyObject* o, std::string& to) { return PyUnicode_Check(o) && nb::try_cast(nb::handle(o), to); }
+/// An enumerator, by its name.
+template <class E>
+requires(std::is_enum_v<E>) bool read(PyObject* o, E& to) {
+  Py_ssize_t size = 0;
+  const char* const word = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, &size) : nullptr;
+  if (!word) PyErr_Clear();
+  const auto found = ct::detail::enumerator_named<E>(word ? std::string_view(word, size) : std::string_view());
+  if (found) to = *found;
+  return found.has_value();
+}
+/// An array that the function may write.
+inline bool read(PyObject* o, Array& to) {
+  return (is_ndarray(o) || PyObject_HasAttrString(o, "__array_interface__")) && array_over(o, to, true);
+}
+inline bool read(PyObject* o, ct::Variable& to) {
+  Any any;
+  const bool taken = read(o, any);
+  to = std::move(any.v);
+  return taken;
+}
 bool read(PyObject* o, std::vector<ct::Variable>& to);
 /// Lists and tuples.
 template <class T>
@@ -143,15 +179,91 @@ constexpr bool is_optional = false;
 template <class T>
 constexpr bool is_optional<std::optional<T>> = true;
 
+/// Options of a function, which know their members (CT_FIELDS).
+template <class T>
+concept WithFields = requires(T& value) {
+  visit_fields(value, [](const std::string&, auto&) {});
+};
+template <class T>
+concept IsOptional = requires(T& value) {
+  value.reset(), value.value();
+};
+
+/// A member of options; what is not given stays as it is.
+template <class T>
+requires(!IsOptional<T>) && requires(PyObject* o, T& to) { read(o, to); }
+bool read_member(PyObject* o, T& to) {
+  constexpr bool may_be_undefined = std::is_same_v<T, Array> || std::is_same_v<T, ct::Variable>;
+  return !o || (may_be_undefined && o == Py_None) || read(o, to);
+}
+/// None, or None for each axis, as L.Deconvolution2D says it.
+inline bool is_none(PyObject* o) {
+  Py_ssize_t nones = 0;
+  for (Py_ssize_t i = 0; PyTuple_Check(o) && i < PyTuple_Size(o); ++i) nones += PyTuple_GetItem(o, i) == Py_None;
+  return o == Py_None || (nones > 0 && nones == PyTuple_Size(o));
+}
+template <IsOptional T>
+requires requires(PyObject* o, typename T::value_type& to) { read(o, to); }
+bool read_member(PyObject* o, T& to) {
+  using Value = typename T::value_type;
+  if (o && is_none(o)) {
+    to.reset();
+  } else if (o) {
+    Value value = [] {
+      if constexpr (std::is_default_constructible_v<Value>)
+        return Value();
+      else
+        return Value(0);
+    }();
+    if (!read(o, value)) return false;
+    to = value;
+  }
+  return true;
+}
+
+/// Reads what comes next among the arguments.
+template <class T>
+bool read_next(PyObject* const*& next, unsigned& no_none, T& to) {
+  bool taken = true;
+  if constexpr (WithFields<T>) {
+    visit_fields(to, [&](const std::string&, auto& member) {
+      if constexpr (requires { read_member(*next, member); }) {
+        taken = taken && read_member(*next++, member);
+        no_none >>= 1;
+      }
+    });
+  } else {
+    PyObject* const o = *next++;
+    taken = !(is_optional<T> && o == Py_None && (no_none & 1) != 0) && read(o, to);
+    no_none >>= 1;
+  }
+  return taken;
+}
+
+template <class R, class... A>
+OptionNames options_of(R (*)(A...)) {
+  OptionNames found;
+  const auto look = [&]<class T>(std::type_identity<T>) {
+    if constexpr (WithFields<T>) {
+      T options;
+      visit_fields(options, [&](const std::string& name, auto& member) {
+        if constexpr (requires { read_member(nullptr, member); }) found.names.push_back(name);
+      });
+    } else {
+      found.first += found.names.empty();
+    }
+  };
+  (look(std::type_identity<std::remove_cvref_t<A>>()), ...);
+  return found;
+}
+
 /// Reads the arguments of a function of the library's and calls it. False where it does not take them. `no_none` has a
 /// bit for each of them whose default is not None: to an optional one None would say that it is not given.
 template <class R, class... A>
 bool called(R (*f)(A...), PyObject* const* arguments, unsigned no_none, ct::Variables& result) {
   std::tuple<std::remove_cvref_t<A>...> values;
   const bool taken = [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return ((!(is_optional<std::remove_cvref_t<A>> && arguments[i] == Py_None && (no_none >> i & 1) != 0) &&
-             read(arguments[i], std::get<i>(values))) &&
-            ...);
+    return (read_next(arguments, no_none, std::get<i>(values)) && ...);
   }
   (std::index_sequence_for<A...>());
   if (!taken) return false;

@@ -3,6 +3,10 @@
 
 #include "rows.h"
 
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+
 #include "catenary/array/body.h"
 #include "catenary/functions/functions.h"
 
@@ -231,6 +235,38 @@ constexpr Row table[] = {
     {"chainer.functions.math.sum.sum_to", {"x", "shape"}, 2, call<sum_to>},
 };
 
+/// Names a row's options where it leaves that to them, and finds out which argument each parameter is.
+void arrange(Row& row) {
+  static std::deque<std::string> words;  // what parameters' names point to
+  const OptionNames options = row.call.options();
+  const auto option = [&](const char* name) {
+    return std::find(options.names.begin(), options.names.end(), name + (*name == '=')) - options.names.begin();
+  };
+  std::vector<const char*> given;
+  for (const char* const name : row.parameters)
+    if (name) given.push_back(name);
+  std::vector<const char*> all;
+  for (const char* const name : given) {
+    const std::string_view word = name;
+    if (!word.ends_with("...")) {
+      all.push_back(name);
+      continue;
+    }
+    for (const std::string& left : options.names)
+      if (std::none_of(given.begin(), given.end(), [&](const char* other) { return other + (*other == '=') == left; }))
+        all.push_back(words.emplace_back((word[0] == '=' ? "=" : "") + left).c_str());
+  }
+  if (all.size() > row.parameters.size()) throw std::length_error(row.name);
+  std::copy(all.begin(), all.end(), row.parameters.begin());
+  std::size_t before = 0, behind = options.first + options.names.size();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto at = static_cast<std::size_t>(option(all[i]));
+    row.places[i] = static_cast<std::uint8_t>(at < options.names.size() ? options.first + at
+                                              : before < options.first  ? before++
+                                                                        : behind++);
+  }
+}
+
 }  // namespace
 
 std::span<const Row> rows() {
@@ -238,6 +274,7 @@ std::span<const Row> rows() {
     std::vector<Row> list(std::begin(table), std::end(table));
     for (const std::span<const Row> more : {rows_of_shapes(), rows_of_layers(), rows_of_losses()})
       list.insert(list.end(), more.begin(), more.end());
+    for (Row& row : list) arrange(row);
     return list;
   }();
   return all;

@@ -2,7 +2,6 @@
 // What the rows of Chainer's functions share.
 
 #include "catenary/core/error.h"
-#include "catenary/core/per_axis.h"
 #include "functions.h"
 
 namespace catenary_python {
@@ -15,9 +14,10 @@ std::span<const Row> rows_of_losses();  // loss, evaluation
 std::span<const Row> rows_of_shapes();  // array
 
 template <auto f>
-bool call(PyObject* const* arguments, unsigned no_none, ct::Variables& result) {
-  return called(+f, arguments, no_none, result);
-}
+constexpr Call call = {[](PyObject* const* arguments, unsigned no_none, ct::Variables& result) {
+                         return called(+f, arguments, no_none, result);
+                       },
+                       [] { return options_of(+f); }};
 
 /// What a function gives of which Chainer warns.
 Variable deprecated(const Variable& y, const char* warning);

@@ -15,98 +15,42 @@ Variable linear(Floats x, Floats W, std::optional<Floats> b, std::optional<int> 
   if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
   return b ? F::linear(x.v, W.v, b->v, n_batch_axes.value_or(1)) : F::linear(x.v, W.v, n_batch_axes.value_or(1));
 }
-template <Variable (*f)(const Variable&, const ct::PerAxis&, const F::MaxPoolingOptions&)>
-Variable max_pooling(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
-                     std::optional<bool> cover_all, std::optional<bool> return_indices) {
-  if (return_indices.value_or(false)) return {};
-  F::MaxPoolingOptions options{.pad = both(pad, 0), .cover_all = cover_all.value_or(true)};
-  if (stride) options.stride = ct::PerAxis(*stride);
-  return f(x.v, ct::PerAxis(ksize), options);
+template <class Options>
+using Pooling = Variable (*)(const Variable&, const ct::PerAxis&, const Options&);
+template <class Options, Pooling<Options> f>
+Variable pooling(Floats x, ct::Dims ksize, Options options) {
+  return f(x.v, ksize, options);
+}
+template <Pooling<F::MaxPoolingOptions> f>
+Variable max_pooling(Floats x, ct::Dims ksize, F::MaxPoolingOptions options, std::optional<bool> return_indices) {
+  return return_indices.value_or(false) ? Variable() : f(x.v, ksize, options);
 }
 Variable embed_id(Any x, Floats W, std::optional<std::int64_t> ignore_label) {
   if (!are_labels(x, W)) return {};
   return F::embed_id(x.v, W.v, ignore_label);
 }
-template <auto with_bias, auto without_bias>
-Variable convolution(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
-                     std::optional<ct::Dims> pad, std::optional<bool> cover_all, std::optional<ct::Dims> dilate,
-                     std::optional<std::int64_t> groups) {
+template <class Options>
+using WithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const Options&);
+template <class Options>
+using NoBias = Variable (*)(const Variable&, const Variable&, const Options&);
+/// A convolution of any kind.
+template <class Options, WithBias<Options> with_bias, NoBias<Options> without_bias>
+Variable windows(Floats x, Floats W, std::optional<Floats> b, Options options) {
   if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
-  const F::ConvolutionOptions options{.stride = both(stride, 1),
-                                      .pad = both(pad, 0),
-                                      .cover_all = cover_all.value_or(false),
-                                      .dilate = both(dilate, 1),
-                                      .groups = groups.value_or(1)};
   return b ? with_bias(x.v, W.v, b->v, options) : without_bias(x.v, W.v, options);
 }
-using WithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const F::ConvolutionOptions&);
-using NoBias = Variable (*)(const Variable&, const Variable&, const F::ConvolutionOptions&);
+template <WithBias<F::ConvolutionOptions> with_bias, NoBias<F::ConvolutionOptions> without_bias>
+constexpr auto convolution = windows<F::ConvolutionOptions, with_bias, without_bias>;
+template <WithBias<F::DeconvolutionOptions> with_bias, NoBias<F::DeconvolutionOptions> without_bias>
+constexpr auto deconvolution = windows<F::DeconvolutionOptions, with_bias, without_bias>;
 /// L.Convolution2D tells whether it is to be cuDNN's, which Chainer's own refuses.
-Variable convolution_2d(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
-                        std::optional<ct::Dims> pad, std::optional<bool> cover_all, std::optional<ct::Dims> dilate,
-                        std::optional<std::int64_t> groups, std::optional<bool> cudnn_fast) {
+Variable convolution_2d(Floats x, Floats W, std::optional<Floats> b, F::ConvolutionOptions options,
+                        std::optional<bool> cudnn_fast) {
   if (cudnn_fast.value_or(false)) return {};
-  return convolution<WithBias(F::convolution_2d), NoBias(F::convolution_2d)>(x, W, b, stride, pad, cover_all, dilate,
-                                                                             groups);
+  return convolution<F::convolution_2d, F::convolution_2d>(x, W, b, options);
 }
-/// None, or None for each axis, as L.Deconvolution2D says it: as large as it comes.
-struct OutSize {
-  std::optional<ct::Dims> sizes;
-};
-bool read(PyObject* o, OutSize& to) {
-  if (o && PyTuple_Check(o)) {
-    Py_ssize_t nones = 0;
-    for (nb::handle size : nb::handle(o)) nones += size.is_none();
-    if (nones > 0) return nones == PyTuple_Size(o);
-  }
-  return catenary_python::read(o, to.sizes);
-}
-template <auto with_bias, auto without_bias>
-Variable deconvolution(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
-                       std::optional<ct::Dims> pad, OutSize outsize, std::optional<ct::Dims> dilate,
-                       std::optional<std::int64_t> groups) {
-  if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
-  F::DeconvolutionOptions options{
-      .stride = both(stride, 1), .pad = both(pad, 0), .dilate = both(dilate, 1), .groups = groups.value_or(1)};
-  if (outsize.sizes) options.outsize = *outsize.sizes;
-  return b ? with_bias(x.v, W.v, b->v, options) : without_bias(x.v, W.v, options);
-}
-using BackWithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const F::DeconvolutionOptions&);
-using BackNoBias = Variable (*)(const Variable&, const Variable&, const F::DeconvolutionOptions&);
-F::UnpoolingOptions unpooling_options(const std::optional<ct::Dims>& stride, const std::optional<ct::Dims>& pad,
-                                      const std::optional<ct::Dims>& outsize, const std::optional<bool>& cover_all) {
-  F::UnpoolingOptions options{.pad = both(pad, 0), .cover_all = cover_all.value_or(true)};
-  if (stride) options.stride = ct::PerAxis(*stride);
-  if (outsize) options.outsize = *outsize;
-  return options;
-}
-/// What a pad counts as; None: nothing.
-struct PadValue {
-  std::optional<double> value = 0;
-};
-bool read(PyObject* o, PadValue& to) {
-  if (!o) return true;
-  if (o != Py_None) return catenary_python::read(o, to.value.emplace());
-  to.value.reset();
-  return true;
-}
-template <Variable (*f)(const Variable&, const ct::PerAxis&, const F::AveragePoolingOptions&)>
-Variable average_pooling(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
-                         PadValue pad_value) {
-  F::AveragePoolingOptions options{.pad = both(pad, 0), .pad_value = pad_value.value};
-  if (stride) options.stride = ct::PerAxis(*stride);
-  return f(x.v, ct::PerAxis(ksize), options);
-}
-template <Variable (*f)(const Variable&, const ct::PerAxis&, const F::UnpoolingOptions&)>
-Variable unpooling(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
-                   std::optional<ct::Dims> outsize, std::optional<bool> cover_all) {
-  return f(x.v, ct::PerAxis(ksize), unpooling_options(stride, pad, outsize, cover_all));
-}
-Variable upsampling_2d(Floats x, Any indexes, ct::Dims ksize, std::optional<ct::Dims> stride,
-                       std::optional<ct::Dims> pad, std::optional<ct::Dims> outsize, std::optional<bool> cover_all) {
-  if (!are_labels(indexes, x)) return {};
-  return F::upsampling_2d(x.v, indexes.v.array(), ct::PerAxis(ksize),
-                          unpooling_options(stride, pad, outsize, cover_all));
+Variable upsampling_2d(Floats x, Any indexes, ct::Dims ksize, F::UnpoolingOptions options) {
+  return are_labels(indexes, x) ? F::upsampling_2d(x.v, indexes.v.array(), ksize, options) : Variable();
 }
 Variable spatial_pyramid_pooling_2d(Floats x, int pyramid_height, std::string pooling) {
   return pooling == "max" ? F::spatial_pyramid_pooling_2d(x.v, pyramid_height, pooling) : Variable();
@@ -127,22 +71,9 @@ Variable roi_align(Floats x, Floats rois, Any roi_indices, ct::Dims outsize, dou
   if (!of_one_dtype(x.v, rois.v) || !are_labels(roi_indices, x)) return {};
   return f(x.v, rois.v, roi_indices.v, outsize, spatial_scale, both(sampling_ratio, 0));
 }
-/// Averages that a function changes in place, or none.
-struct Averages {
-  Array a;
-};
-bool read(PyObject* o, Averages& to) {
-  return (is_ndarray(o) || PyObject_HasAttrString(o, "__array_interface__")) && array_over(o, to.a, true);
-}
-Variable batch_normalization(Floats x, Floats gamma, Floats beta, std::optional<double> eps,
-                             std::optional<Averages> mean, std::optional<Averages> var, std::optional<double> decay,
-                             std::optional<ct::Dims> axis) {
+Variable batch_normalization(Floats x, Floats gamma, Floats beta, F::BatchNormalizationOptions options) {
   if (!of_one_dtype(gamma.v, beta.v) || !of_one_dtype(x.v, gamma.v)) return {};
   if (x.v.size() <= gamma.v.size()) return {};  // Chainer warns of a batch of one
-  F::BatchNormalizationOptions options{.eps = eps.value_or(2e-5), .decay = decay.value_or(0.9)};
-  if (mean) options.running_mean = mean->a;
-  if (var) options.running_var = var->a;
-  if (axis) options.axis = *axis;
   return F::batch_normalization(x.v, gamma.v, beta.v, options);
 }
 Variable fixed_batch_normalization(Floats x, Floats gamma, Floats beta, Floats mean, Floats var,
@@ -168,10 +99,8 @@ Variable group_normalization(Floats x, int groups, Floats gamma, Floats beta, st
 Variable normalize(Floats x, std::optional<double> eps, std::optional<ct::Dims> axis) {
   return F::normalize(x.v, eps.value_or(1e-5), axis ? ct::AxisArg(*axis) : ct::AxisArg(1));
 }
-Variable local_response_normalization(Floats x, std::optional<int> n, std::optional<double> k,
-                                      std::optional<double> alpha, std::optional<double> beta) {
-  return F::local_response_normalization(
-      x.v, {.n = n.value_or(5), .k = k.value_or(2), .alpha = alpha.value_or(1e-4), .beta = beta.value_or(0.75)});
+Variable local_response_normalization(Floats x, F::LocalResponseNormalizationOptions options) {
+  return F::local_response_normalization(x.v, options);
 }
 std::pair<Variable, Variable> lstm(Floats c_prev, Floats x) {
   if (!of_one_dtype(c_prev.v, x.v)) throw ct::DtypeError("lstm: c_prev and x are of different dtypes");
@@ -222,11 +151,9 @@ ct::Variables n_step_gru(int n_layers, double dropout_ratio, Floats hx, F::Layer
 }
 template <auto f>
 ct::Variables n_step_rnn(int n_layers, double dropout_ratio, Floats hx, F::LayerParameters ws, F::LayerParameters bs,
-                         std::vector<Variable> xs, std::optional<std::string> activation) {
-  const std::string by = activation.value_or("tanh");
-  if ((by != "tanh" && by != "relu") || !is_taken(dropout_ratio, {&hx.v}, ws, bs, xs)) return {};
-  return flat(
-      f(n_layers, dropout_ratio, hx.v, ws, bs, xs, by == "relu" ? F::RnnActivation::relu : F::RnnActivation::tanh));
+                         std::vector<Variable> xs, std::optional<F::RnnActivation> activation) {
+  if (!is_taken(dropout_ratio, {&hx.v}, ws, bs, xs)) return {};
+  return flat(f(n_layers, dropout_ratio, hx.v, ws, bs, xs, activation.value_or(F::RnnActivation::tanh)));
 }
 
 Variable dropout(Floats x, std::optional<double> ratio) {
@@ -284,22 +211,9 @@ Variable bilinear(Floats e1, Floats e2, Floats W, std::optional<Floats> V1, std:
   if (!V1 || !V2 || !b || !of_one_dtype({&W.v, &V1->v, &V2->v, &b->v})) return {};
   return F::bilinear(e1.v, e2.v, W.v, V1->v, V2->v, b->v);
 }
-Variable dilated_convolution_2d(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
-                                std::optional<ct::Dims> pad, std::optional<ct::Dims> dilate,
-                                std::optional<bool> cover_all) {
-  return convolution<WithBias(F::dilated_convolution_2d), NoBias(F::dilated_convolution_2d)>(x, W, b, stride, pad,
-                                                                                             cover_all, dilate, {});
-}
-Variable depthwise_convolution_2d(Floats x, Floats W, std::optional<Floats> b, std::optional<ct::Dims> stride,
-                                  std::optional<ct::Dims> pad) {
-  if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
-  const F::DepthwiseConvolutionOptions options{.stride = both(stride, 1), .pad = both(pad, 0)};
-  return b ? F::depthwise_convolution_2d(x.v, W.v, b->v, options) : F::depthwise_convolution_2d(x.v, W.v, options);
-}
 Variable deformable_convolution(Floats x, Floats offset, Floats W, std::optional<Floats> b,
-                                std::optional<ct::Dims> stride, std::optional<ct::Dims> pad) {
+                                F::DeformableConvolutionOptions options) {
   if (!of_one_dtype({&x.v, &offset.v, &W.v}) || (b && !of_one_dtype(x.v, b->v))) return {};
-  const F::DeformableConvolutionOptions options{.stride = both(stride, 1), .pad = both(pad, 0)};
   return b ? F::deformable_convolution_2d_sampler(x.v, offset.v, W.v, b->v, options)
            : F::deformable_convolution_2d_sampler(x.v, offset.v, W.v, options);
 }
@@ -312,25 +226,13 @@ Variable shift(Floats x, std::optional<ct::Dims> ksize, std::optional<ct::Dims> 
   return F::shift(x.v, both(ksize, 3), both(dilate, 1));
 }
 
-Variable batch_renormalization(Floats x, Floats gamma, Floats beta, double rmax, double dmax, std::optional<double> eps,
-                               std::optional<Averages> mean, std::optional<Averages> var, std::optional<double> decay,
-                               std::optional<bool> update_statistics) {
-  if (!of_one_dtype({&x.v, &gamma.v, &beta.v}) || !mean || !var) return {};
-  F::BatchRenormalizationOptions options;
-  options.eps = eps.value_or(2e-5);
-  options.running_mean = mean->a;
-  options.running_var = var->a;
-  options.decay = decay.value_or(0.9);
-  options.update_statistics = update_statistics.value_or(false);
+Variable batch_renormalization(Floats x, Floats gamma, Floats beta, double rmax, double dmax,
+                               F::BatchRenormalizationOptions options) {
+  if (!of_one_dtype({&x.v, &gamma.v, &beta.v}) || !options.running_mean.defined() || !options.running_var.defined())
+    return {};
   return F::batch_renormalization(x.v, gamma.v, beta.v, rmax, dmax, options);
 }
-Variable decorrelated_batch_normalization(Floats x, std::optional<int> groups, std::optional<double> eps,
-                                          std::optional<Averages> mean, std::optional<Averages> projection,
-                                          std::optional<double> decay) {
-  F::DecorrelatedBatchNormalizationOptions options{
-      .groups = groups.value_or(16), .eps = eps.value_or(2e-5), .decay = decay.value_or(0.9)};
-  if (mean) options.running_mean = mean->a;
-  if (projection) options.running_projection = projection->a;
+Variable decorrelated_batch_normalization(Floats x, F::DecorrelatedBatchNormalizationOptions options) {
   return F::decorrelated_batch_normalization(x.v, options);
 }
 Variable fixed_decorrelated_batch_normalization(Floats x, Floats mean, Floats projection, std::optional<int> groups) {
@@ -340,29 +242,29 @@ Variable fixed_decorrelated_batch_normalization(Floats x, Floats mean, Floats pr
 
 constexpr Row table[] = {
     {"chainer.functions.connection.convolution_2d.convolution_2d",
-     {"x", "W", "b", "stride", "pad", "cover_all", "=dilate", "=groups", "=cudnn_fast"},
+     {"x", "W", "b", "...", "=dilate", "=groups", "=cudnn_fast"},
      2,
      call<convolution_2d>},
     {"chainer.functions.connection.embed_id.embed_id", {"x", "W", "ignore_label"}, 2, call<embed_id>},
     {"chainer.functions.connection.linear.linear", {"x", "W", "b", "n_batch_axes"}, 2, call<linear>},
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_2d",
-     {"x", "ksize", "stride", "pad", "cover_all", "return_indices"},
+     {"x", "ksize", "...", "return_indices"},
      2,
      call<max_pooling<F::max_pooling_2d>>},
     {"chainer.functions.connection.convolution_nd.convolution_nd",
-     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
+     {"x", "W", "b", "..."},
      2,
-     call<convolution<WithBias(F::convolution_nd), NoBias(F::convolution_nd)>>},
+     call<convolution<F::convolution_nd, F::convolution_nd>>},
     {"chainer.functions.connection.deconvolution_2d.deconvolution_2d",
-     {"x", "W", "b", "stride", "pad", "outsize", "=dilate", "=groups"},
+     {"x", "W", "b", "...", "=dilate", "=groups"},
      2,
-     call<deconvolution<BackWithBias(F::deconvolution_2d), BackNoBias(F::deconvolution_2d)>>},
+     call<deconvolution<F::deconvolution_2d, F::deconvolution_2d>>},
     {"chainer.functions.connection.deconvolution_nd.deconvolution_nd",
-     {"x", "W", "b", "stride", "pad", "outsize", "dilate", "groups"},
+     {"x", "W", "b", "..."},
      2,
-     call<deconvolution<BackWithBias(F::deconvolution_nd), BackNoBias(F::deconvolution_nd)>>},
+     call<deconvolution<F::deconvolution_nd, F::deconvolution_nd>>},
     {"chainer.functions.normalization.batch_normalization.batch_normalization",
-     {"x", "gamma", "beta", "=eps", "=running_mean", "=running_var", "=decay", "=axis"},
+     {"x", "gamma", "beta", "=..."},
      3,
      call<batch_normalization>},
     {"chainer.functions.normalization.batch_normalization.fixed_batch_normalization",
@@ -379,74 +281,71 @@ constexpr Row table[] = {
      3,
      call<layer_normalization>},
     {"chainer.functions.normalization.local_response_normalization.local_response_normalization",
-     {"x", "n", "k", "alpha", "beta"},
+     {"x", "..."},
      1,
      call<local_response_normalization>},
     {"chainer.functions.pooling.average_pooling_2d.average_pooling_2d",
      {"x", "ksize", "stride", "pad"},
      2,
-     call<average_pooling<F::average_pooling_2d>>},
+     call<pooling<F::AveragePoolingOptions, F::average_pooling_2d>>},
     {"chainer.functions.rnn.lstm.lstm", {"c_prev", "x"}, 2, call<lstm>, Gives::all},
     {"chainer.functions.connection.convolution_nd.convolution_1d",
-     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
+     {"x", "W", "b", "..."},
      2,
-     call<convolution<WithBias(F::convolution_1d), NoBias(F::convolution_1d)>>},
+     call<convolution<F::convolution_1d, F::convolution_1d>>},
     {"chainer.functions.connection.deconvolution_nd.deconvolution_1d",
-     {"x", "W", "b", "stride", "pad", "outsize", "dilate", "groups"},
+     {"x", "W", "b", "..."},
      2,
-     call<deconvolution<BackWithBias(F::deconvolution_1d), BackNoBias(F::deconvolution_1d)>>},
+     call<deconvolution<F::deconvolution_1d, F::deconvolution_1d>>},
     {"chainer.functions.connection.convolution_nd.convolution_3d",
-     {"x", "W", "b", "stride", "pad", "cover_all", "dilate", "groups"},
+     {"x", "W", "b", "..."},
      2,
-     call<convolution<WithBias(F::convolution_3d), NoBias(F::convolution_3d)>>},
+     call<convolution<F::convolution_3d, F::convolution_3d>>},
     {"chainer.functions.connection.deconvolution_nd.deconvolution_3d",
-     {"x", "W", "b", "stride", "pad", "outsize", "dilate", "groups"},
+     {"x", "W", "b", "..."},
      2,
-     call<deconvolution<BackWithBias(F::deconvolution_3d), BackNoBias(F::deconvolution_3d)>>},
+     call<deconvolution<F::deconvolution_3d, F::deconvolution_3d>>},
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_1d",
-     {"x", "ksize", "stride", "pad", "cover_all", "return_indices"},
+     {"x", "ksize", "...", "return_indices"},
      2,
      call<max_pooling<F::max_pooling_1d>>},
     {"chainer.functions.pooling.average_pooling_nd.average_pooling_1d",
-     {"x", "ksize", "stride", "pad", "pad_value"},
+     {"x", "ksize", "..."},
      2,
-     call<average_pooling<F::average_pooling_1d>>},
+     call<pooling<F::AveragePoolingOptions, F::average_pooling_1d>>},
     {"chainer.functions.pooling.unpooling_nd.unpooling_1d",
-     {"x", "ksize", "stride", "pad", "outsize", "cover_all"},
+     {"x", "ksize", "..."},
      2,
-     call<unpooling<F::unpooling_1d>>},
+     call<pooling<F::UnpoolingOptions, F::unpooling_1d>>},
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_3d",
-     {"x", "ksize", "stride", "pad", "cover_all", "return_indices"},
+     {"x", "ksize", "...", "return_indices"},
      2,
      call<max_pooling<F::max_pooling_3d>>},
     {"chainer.functions.pooling.average_pooling_nd.average_pooling_3d",
-     {"x", "ksize", "stride", "pad", "pad_value"},
+     {"x", "ksize", "..."},
      2,
-     call<average_pooling<F::average_pooling_3d>>},
+     call<pooling<F::AveragePoolingOptions, F::average_pooling_3d>>},
     {"chainer.functions.pooling.unpooling_nd.unpooling_3d",
-     {"x", "ksize", "stride", "pad", "outsize", "cover_all"},
+     {"x", "ksize", "..."},
      2,
-     call<unpooling<F::unpooling_3d>>},
+     call<pooling<F::UnpoolingOptions, F::unpooling_3d>>},
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_nd",
-     {"x", "ksize", "stride", "pad", "cover_all", "return_indices"},
+     {"x", "ksize", "...", "return_indices"},
      2,
      call<max_pooling<F::max_pooling_nd>>},
     {"chainer.functions.pooling.average_pooling_nd.average_pooling_nd",
-     {"x", "ksize", "stride", "pad", "pad_value"},
+     {"x", "ksize", "..."},
      2,
-     call<average_pooling<F::average_pooling_nd>>},
+     call<pooling<F::AveragePoolingOptions, F::average_pooling_nd>>},
     {"chainer.functions.pooling.unpooling_nd.unpooling_nd",
-     {"x", "ksize", "stride", "pad", "outsize", "cover_all"},
+     {"x", "ksize", "..."},
      2,
-     call<unpooling<F::unpooling_nd>>},
+     call<pooling<F::UnpoolingOptions, F::unpooling_nd>>},
     {"chainer.functions.pooling.unpooling_2d.unpooling_2d",
-     {"x", "ksize", "stride", "pad", "outsize", "cover_all"},
+     {"x", "ksize", "..."},
      2,
-     call<unpooling<F::unpooling_2d>>},
-    {"chainer.functions.pooling.upsampling_2d.upsampling_2d",
-     {"x", "indexes", "ksize", "stride", "pad", "outsize", "cover_all"},
-     3,
-     call<upsampling_2d>},
+     call<pooling<F::UnpoolingOptions, F::unpooling_2d>>},
+    {"chainer.functions.pooling.upsampling_2d.upsampling_2d", {"x", "indexes", "ksize", "..."}, 3, call<upsampling_2d>},
     {"chainer.functions.pooling.spatial_pyramid_pooling_2d.spatial_pyramid_pooling_2d",
      {"x", "pyramid_height", "pooling"},
      3,
@@ -475,13 +374,13 @@ constexpr Row table[] = {
     {"chainer.functions.connection.dilated_convolution_2d.dilated_convolution_2d",
      {"x", "W", "b", "stride", "pad", "dilate", "cover_all"},
      2,
-     call<dilated_convolution_2d>},
+     call<convolution<F::dilated_convolution_2d, F::dilated_convolution_2d>>},
     {"chainer.functions.connection.depthwise_convolution_2d.depthwise_convolution_2d",
-     {"x", "W", "b", "stride", "pad"},
+     {"x", "W", "b", "..."},
      2,
-     call<depthwise_convolution_2d>},
+     call<windows<F::DepthwiseConvolutionOptions, F::depthwise_convolution_2d, F::depthwise_convolution_2d>>},
     {"chainer.functions.connection.deformable_convolution_2d_sampler.deformable_convolution_2d_sampler",
-     {"x", "offset", "W", "b", "stride", "pad"},
+     {"x", "offset", "W", "b", "..."},
      3,
      call<deformable_convolution>},
     {"chainer.functions.connection.local_convolution_2d.local_convolution_2d",
@@ -507,7 +406,7 @@ constexpr Row table[] = {
      5,
      call<batch_renormalization>},
     {"chainer.functions.normalization.decorrelated_batch_normalization.decorrelated_batch_normalization",
-     {"x", "=groups", "=eps", "=running_mean", "=running_projection", "=decay"},
+     {"x", "=..."},
      1,
      call<decorrelated_batch_normalization>},
     {"chainer.functions.normalization.decorrelated_batch_normalization.fixed_decorrelated_batch_normalization",

@@ -17,20 +17,25 @@ struct Weights {
 };
 bool read(PyObject* o, Weights& to) { return !is_variable(o) && array_over(o, to.a) && ct::is_floating(to.a.dtype()); }
 
+/// How a loss's elements become one, by default as the first of the ways that Chainer takes; nothing for another.
+std::optional<F::Reduce> reduction(const std::optional<F::Reduce>& given, std::initializer_list<F::Reduce> taken) {
+  const F::Reduce by = given.value_or(*taken.begin());
+  return std::find(taken.begin(), taken.end(), by) != taken.end() ? std::optional(by) : std::nullopt;
+}
 Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<bool> cache_score,
                                std::optional<Weights> class_weight, std::optional<std::int64_t> ignore_label,
-                               std::optional<std::string> reduce, std::optional<bool>,
+                               std::optional<F::Reduce> reduce, std::optional<bool>,
                                std::optional<std::string> soft_target_loss) {
-  const std::string by = reduce.value_or("mean");
-  if (!cache_score.value_or(true) || (class_weight && class_weight->a.device() != x.v.device()) ||
-      ct::is_floating(t.v.dtype()) || (by != "mean" && by != "no") ||
-      soft_target_loss.value_or("cross-entropy") != "cross-entropy" || x.v.device() != t.v.device())
+  const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
+  if (!by || !cache_score.value_or(true) || (class_weight && class_weight->a.device() != x.v.device()) ||
+      ct::is_floating(t.v.dtype()) || soft_target_loss.value_or("cross-entropy") != "cross-entropy" ||
+      x.v.device() != t.v.device())
     return {};
   return F::softmax_cross_entropy(x.v, t.v,
                                   {.normalize = normalize.value_or(true),
                                    .ignore_label = ignore_label.value_or(-1),
                                    .class_weight = class_weight ? class_weight->a : Array(),
-                                   .reduce = by == "no" ? F::Reduce::no : F::Reduce::mean});
+                                   .reduce = *by});
 }
 Variable accuracy(Floats y, Any t, std::optional<std::int64_t> ignore_label) {
   if (!are_labels(t, y)) return {};
@@ -40,76 +45,59 @@ Variable mean_squared_error(Floats x0, Floats x1) {
   return of_one_dtype(x0.v, x1.v) ? F::mean_squared_error(x0.v, x1.v) : Variable();
 }
 
-/// The word of a loss's `reduce`; nothing for one that Chainer does not take.
-std::optional<F::Reduce> reduction(const std::optional<std::string>& word, std::initializer_list<F::Reduce> taken) {
-  if (!word) return *taken.begin();
-  constexpr std::pair<const char*, F::Reduce> kWords[] = {{"mean", F::Reduce::mean},
-                                                          {"no", F::Reduce::no},
-                                                          {"sum", F::Reduce::sum},
-                                                          {"half_squared_sum", F::Reduce::half_squared_sum},
-                                                          {"sum_along_second_axis", F::Reduce::sum_along_second_axis}};
-  for (const auto& [name, by] : kWords)
-    if (*word == name && std::find(taken.begin(), taken.end(), by) != taken.end()) return by;
-  return std::nullopt;
-}
-Variable sigmoid_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<std::string> reduce) {
+Variable sigmoid_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
   if (!by || !are_labels(t, x)) return {};
   return F::sigmoid_cross_entropy(x.v, t.v, normalize.value_or(true), *by);
 }
 template <Variable (*f)(const Variable&, const Variable&, F::Reduce)>
-Variable likelihood(Floats a, Floats b, std::optional<std::string> reduce) {
+Variable likelihood(Floats a, Floats b, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::sum, F::Reduce::mean, F::Reduce::no});
   return by && of_one_dtype(a.v, b.v) ? f(a.v, b.v, *by) : Variable();
 }
-Variable gaussian_nll(Floats x, Floats mean, Floats ln_var, std::optional<std::string> reduce) {
+Variable gaussian_nll(Floats x, Floats mean, Floats ln_var, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::sum, F::Reduce::mean, F::Reduce::no});
   return by && of_one_dtype({&x.v, &mean.v, &ln_var.v}) ? F::gaussian_nll(x.v, mean.v, ln_var.v, *by) : Variable();
 }
-Variable hinge(Floats x, Any t, std::optional<std::string> norm, std::optional<std::string> reduce) {
+Variable hinge(Floats x, Any t, std::optional<F::HingeNorm> norm, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
-  const std::string kind = norm.value_or("L1");
-  if (!by || (kind != "L1" && kind != "L2") || !are_labels(t, x)) return {};
-  return F::hinge(x.v, t.v, kind == "L2" ? F::HingeNorm::L2 : F::HingeNorm::L1, *by);
+  return by && are_labels(t, x) ? F::hinge(x.v, t.v, norm.value_or(F::HingeNorm::L1), *by) : Variable();
 }
-Variable huber_loss(Floats x, Floats t, double delta, std::optional<std::string> reduce) {
+Variable huber_loss(Floats x, Floats t, double delta, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::sum_along_second_axis, F::Reduce::no});
   return by && of_one_dtype(x.v, t.v) ? F::huber_loss(x.v, t.v, delta, *by) : Variable();
 }
-Variable contrastive(Floats x0, Floats x1, Any y, std::optional<double> margin, std::optional<std::string> reduce) {
+Variable contrastive(Floats x0, Floats x1, Any y, std::optional<double> margin, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
   if (!by || !of_one_dtype(x0.v, x1.v) || !are_labels(y, x0)) return {};
   return F::contrastive(x0.v, x1.v, y.v, margin.value_or(1), *by);
 }
 Variable triplet(Floats anchor, Floats positive, Floats negative, std::optional<double> margin,
-                 std::optional<std::string> reduce) {
+                 std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
   if (!by || !of_one_dtype({&anchor.v, &positive.v, &negative.v})) return {};
   return F::triplet(anchor.v, positive.v, negative.v, margin.value_or(0.2), *by);
 }
-Variable cross_covariance(Floats y, Floats z, std::optional<std::string> reduce) {
+Variable cross_covariance(Floats y, Floats z, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::half_squared_sum, F::Reduce::no});
   return by && of_one_dtype(y.v, z.v) ? F::cross_covariance(y.v, z.v, *by) : Variable();
 }
-Variable decov(Floats h, std::optional<std::string> reduce) {
+Variable decov(Floats h, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::half_squared_sum, F::Reduce::no});
   return by ? F::decov(h.v, *by) : Variable();
 }
-Variable black_out(Floats x, Any t, Floats W, Any samples, std::optional<std::string> reduce) {
+Variable black_out(Floats x, Any t, Floats W, Any samples, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
   if (!by || !of_one_dtype(x.v, W.v) || !are_labels(t, x) || !are_labels(samples, x)) return {};
   return F::black_out(x.v, t.v, W.v, samples.v, *by);
 }
-Variable ctc(std::vector<Variable> x, Any t, std::int64_t blank_symbol, std::optional<Any> input_length,
-             std::optional<Any> label_length, std::optional<std::string> reduce) {
-  const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
-  if (!by || !of_one_kind(x) || !are_labels(t, {x[0]}) || blank_symbol < 0) return {};
-  F::CtcOptions options{.reduce = *by};
-  if (input_length) options.input_length = input_length->v;
-  if (label_length) options.label_length = label_length->v;
+Variable ctc(std::vector<Variable> x, Any t, std::int64_t blank_symbol, F::CtcOptions options) {
+  if (!reduction(options.reduce, {F::Reduce::mean, F::Reduce::no}) || !of_one_kind(x) || !are_labels(t, {x[0]}) ||
+      blank_symbol < 0)
+    return {};
   return F::connectionist_temporal_classification(x, t.v, blank_symbol, options);
 }
-Variable crf1d(Floats cost, std::vector<Variable> xs, std::vector<Any> ys, std::optional<std::string> reduce) {
+Variable crf1d(Floats cost, std::vector<Variable> xs, std::vector<Any> ys, std::optional<F::Reduce> reduce) {
   const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
   if (!by || !of_one_kind(xs) || !of_one_dtype(cost.v, xs[0])) return {};
   std::vector<Variable> labels;
@@ -136,7 +124,7 @@ bool read(PyObject* o, Draws& to) {
   return PyCallable_Check(o) != 0;
 }
 ct::Variables negative_sampling(Floats x, Any t, Floats W, Draws sampler, std::int64_t sample_size,
-                                std::optional<std::string> reduce, std::optional<bool> return_samples) {
+                                std::optional<F::Reduce> reduce, std::optional<bool> return_samples) {
   const auto by = reduction(reduce, {F::Reduce::sum, F::Reduce::no});
   if (!by || !of_one_dtype(x.v, W.v) || !are_labels(t, x) || t.v.dtype() != Dtype::int32 || x.v.ndim() != 2 ||
       t.v.ndim() != 1 || W.v.ndim() != 2 || t.v.shape(0) != x.v.shape(0) || x.v.shape(1) != W.v.shape(1))
@@ -153,12 +141,9 @@ ct::Variables negative_sampling(Floats x, Any t, Floats W, Draws sampler, std::i
   return all;
 }
 ct::Variables clustering(Floats embeddings, Any labels, double delta_v, double delta_d, int max_embedding_dim,
-                         std::optional<int> norm, std::optional<double> alpha, std::optional<double> beta,
-                         std::optional<double> gamma) {
+                         F::ClusteringLossOptions options) {
   // of one embedding Chainer's distance loss is a number
   if (max_embedding_dim < 2 || !are_labels(labels, embeddings)) return {};
-  const F::ClusteringLossOptions options{
-      .norm = norm.value_or(1), .alpha = alpha.value_or(1), .beta = beta.value_or(1), .gamma = gamma.value_or(0.001)};
   auto losses = F::discriminative_margin_based_clustering_loss(embeddings.v, labels.v, delta_v, delta_d,
                                                                max_embedding_dim, options);
   ct::Variables all(std::move(losses[0]));
@@ -182,11 +167,10 @@ ct::Variables of_classes(Floats y, Any t, std::optional<std::int64_t> label_num,
   return are_labels(t, y) ? results(f(y.v, t.v, label_num, ignore_label.value_or(-1))) : ct::Variables();
 }
 Variable binary_accuracy(Floats y, Any t) { return are_labels(t, y) ? F::binary_accuracy(y.v, t.v) : Variable(); }
-Variable r2_score(Floats pred, Floats truth, std::optional<Any> sample_weight, std::optional<std::string> multioutput) {
-  const std::string by = multioutput.value_or("uniform_average");
-  if (sample_weight || !of_one_dtype(pred.v, truth.v) || (by != "uniform_average" && by != "raw_values")) return {};
-  return F::r2_score(pred.v, truth.v,
-                     by == "raw_values" ? F::Multioutput::raw_values : F::Multioutput::uniform_average);
+Variable r2_score(Floats pred, Floats truth, std::optional<Any> sample_weight,
+                  std::optional<F::Multioutput> multioutput) {
+  if (sample_weight || !of_one_dtype(pred.v, truth.v)) return {};
+  return F::r2_score(pred.v, truth.v, multioutput.value_or(F::Multioutput::uniform_average));
 }
 
 constexpr Row table[] = {
@@ -225,7 +209,7 @@ constexpr Row table[] = {
     {"chainer.functions.loss.decov.decov", {"h", "reduce"}, 1, call<decov>},
     {"chainer.functions.loss.black_out.black_out", {"x", "t", "W", "samples", "reduce"}, 4, call<black_out>},
     {"chainer.functions.loss.ctc.connectionist_temporal_classification",
-     {"x", "t", "blank_symbol", "input_length", "label_length", "reduce"},
+     {"x", "t", "blank_symbol", "..."},
      3,
      call<ctc>},
     {"chainer.functions.loss.crf1d.crf1d", {"cost", "xs", "ys", "reduce"}, 3, call<crf1d>},
@@ -236,7 +220,7 @@ constexpr Row table[] = {
      call<negative_sampling>,
      Gives::one_and_array},
     {"chainer.functions.loss.discriminative_loss.discriminative_margin_based_clustering_loss",
-     {"embeddings", "labels", "delta_v", "delta_d", "max_embedding_dim", "norm", "alpha", "beta", "gamma"},
+     {"embeddings", "labels", "delta_v", "delta_d", "max_embedding_dim", "..."},
      5,
      call<clustering>,
      Gives::all},

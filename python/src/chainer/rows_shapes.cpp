@@ -138,14 +138,7 @@ Variable scatter_add(Floats a, Key slices, Floats b) {
 }
 // Of an array that is there already, Chainer gives the array itself.
 Variable copy(Floats x, Place dst) { return x.v.device() == dst.device ? Variable() : F::copy(x.v, dst.device); }
-Variable im2col(Floats x, ct::Dims ksize, std::optional<ct::Dims> stride, std::optional<ct::Dims> pad,
-                std::optional<bool> cover_all, std::optional<ct::Dims> dilate) {
-  return F::im2col(x.v, ksize,
-                   {.stride = both(stride, 1),
-                    .pad = both(pad, 0),
-                    .dilate = both(dilate, 1),
-                    .cover_all = cover_all.value_or(false)});
-}
+Variable im2col(Floats x, ct::Dims ksize, F::Im2ColOptions options) { return F::im2col(x.v, ksize, options); }
 Variable moveaxis(Floats x, ct::Dims source, ct::Dims destination) { return F::moveaxis(x.v, source, destination); }
 Variable pad(Floats x, Borders width, std::string mode, std::optional<double> value) {
   if (mode != "constant") return {};
@@ -160,13 +153,8 @@ Variable permutate(Floats x, Any indices, std::optional<int> axis, std::optional
   return are_labels(indices, x) ? F::permutate(x.v, indices.v, axis.value_or(0), inv.value_or(false)) : Variable();
 }
 Variable repeat(Floats x, ct::Dims repeats, std::optional<int> axis) { return F::repeat(x.v, repeats, axis); }
-Variable resize_images(Floats x, ct::Dims output_shape, std::optional<std::string> mode,
-                       std::optional<bool> align_corners) {
-  const std::string by = mode.value_or("bilinear");
-  if (by != "bilinear" && by != "nearest") return {};
-  return F::resize_images(x.v, output_shape,
-                          {.mode = by == "nearest" ? F::ResizeMode::nearest : F::ResizeMode::bilinear,
-                           .align_corners = align_corners.value_or(true)});
+Variable resize_images(Floats x, ct::Dims output_shape, F::ResizeOptions options) {
+  return F::resize_images(x.v, output_shape, options);
 }
 Variable transformer_grid(Floats theta, ct::Dims output_shape) {
   return F::spatial_transformer_grid(theta.v, output_shape);
@@ -210,16 +198,13 @@ constexpr Row table[] = {
     {"chainer.functions.array.copy.copy", {"x", "dst"}, 2, call<copy>},
     {"chainer.functions.array.diagonal.diagonal", {"x", "offset", "axis1", "axis2"}, 1, call<diagonal>},
     {"chainer.functions.array.get_item.get_item", {"x", "slices"}, 2, call<get_item>},
-    {"chainer.functions.array.im2col.im2col", {"x", "ksize", "stride", "pad", "cover_all", "dilate"}, 2, call<im2col>},
+    {"chainer.functions.array.im2col.im2col", {"x", "ksize", "...", "dilate"}, 2, call<im2col>},
     {"chainer.functions.array.moveaxis.moveaxis", {"x", "source", "destination"}, 3, call<moveaxis>},
     {"chainer.functions.array.pad.pad", {"x", "pad_width", "mode", "=constant_values"}, 3, call<pad>},
     {"chainer.functions.array.pad_sequence.pad_sequence", {"xs", "length", "padding"}, 1, call<pad_sequence>},
     {"chainer.functions.array.permutate.permutate", {"x", "indices", "axis", "inv"}, 2, call<permutate>},
     {"chainer.functions.array.repeat.repeat", {"x", "repeats", "axis"}, 2, call<repeat>},
-    {"chainer.functions.array.resize_images.resize_images",
-     {"x", "output_shape", "=mode", "=align_corners"},
-     2,
-     call<resize_images>},
+    {"chainer.functions.array.resize_images.resize_images", {"x", "output_shape", "=..."}, 2, call<resize_images>},
     {"chainer.functions.array.spatial_transformer_grid.spatial_transformer_grid",
      {"theta", "output_shape"},
      2,
