@@ -205,20 +205,15 @@ inline bool is_none(PyObject* o) {
 template <IsOptional T>
 requires requires(PyObject* o, typename T::value_type& to) { read(o, to); }
 bool read_member(PyObject* o, T& to) {
-  using Value = typename T::value_type;
-  if (o && is_none(o)) {
+  if (!o) return true;
+  if (is_none(o)) {
     to.reset();
-  } else if (o) {
-    Value value = [] {
-      if constexpr (std::is_default_constructible_v<Value>)
-        return Value();
-      else
-        return Value(0);
-    }();
-    if (!read(o, value)) return false;
-    to = value;
+    return true;
   }
-  return true;
+  if constexpr (std::is_default_constructible_v<typename T::value_type>)
+    return read(o, to.emplace());
+  else
+    return read(o, to.emplace(0));
 }
 
 /// Reads what comes next among the arguments.

@@ -18,11 +18,12 @@ Variable linear(Floats x, Floats W, std::optional<Floats> b, std::optional<int> 
 template <class Options>
 using Pooling = Variable (*)(const Variable&, const ct::PerAxis&, const Options&);
 template <class Options, Pooling<Options> f>
-Variable pooling(Floats x, ct::Dims ksize, Options options) {
+Variable pooling(Floats x, ct::Dims ksize, const Options& options) {
   return f(x.v, ksize, options);
 }
 template <Pooling<F::MaxPoolingOptions> f>
-Variable max_pooling(Floats x, ct::Dims ksize, F::MaxPoolingOptions options, std::optional<bool> return_indices) {
+Variable max_pooling(Floats x, ct::Dims ksize, const F::MaxPoolingOptions& options,
+                     std::optional<bool> return_indices) {
   return return_indices.value_or(false) ? Variable() : f(x.v, ksize, options);
 }
 Variable embed_id(Any x, Floats W, std::optional<std::int64_t> ignore_label) {
@@ -35,7 +36,7 @@ template <class Options>
 using NoBias = Variable (*)(const Variable&, const Variable&, const Options&);
 /// A convolution of any kind.
 template <class Options, WithBias<Options> with_bias, NoBias<Options> without_bias>
-Variable windows(Floats x, Floats W, std::optional<Floats> b, Options options) {
+Variable windows(Floats x, Floats W, std::optional<Floats> b, const Options& options) {
   if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
   return b ? with_bias(x.v, W.v, b->v, options) : without_bias(x.v, W.v, options);
 }
@@ -44,12 +45,12 @@ constexpr auto convolution = windows<F::ConvolutionOptions, with_bias, without_b
 template <WithBias<F::DeconvolutionOptions> with_bias, NoBias<F::DeconvolutionOptions> without_bias>
 constexpr auto deconvolution = windows<F::DeconvolutionOptions, with_bias, without_bias>;
 /// L.Convolution2D tells whether it is to be cuDNN's, which Chainer's own refuses.
-Variable convolution_2d(Floats x, Floats W, std::optional<Floats> b, F::ConvolutionOptions options,
+Variable convolution_2d(Floats x, Floats W, std::optional<Floats> b, const F::ConvolutionOptions& options,
                         std::optional<bool> cudnn_fast) {
   if (cudnn_fast.value_or(false)) return {};
   return convolution<F::convolution_2d, F::convolution_2d>(x, W, b, options);
 }
-Variable upsampling_2d(Floats x, Any indexes, ct::Dims ksize, F::UnpoolingOptions options) {
+Variable upsampling_2d(Floats x, Any indexes, ct::Dims ksize, const F::UnpoolingOptions& options) {
   return are_labels(indexes, x) ? F::upsampling_2d(x.v, indexes.v.array(), ksize, options) : Variable();
 }
 Variable spatial_pyramid_pooling_2d(Floats x, int pyramid_height, std::string pooling) {
@@ -71,7 +72,7 @@ Variable roi_align(Floats x, Floats rois, Any roi_indices, ct::Dims outsize, dou
   if (!of_one_dtype(x.v, rois.v) || !are_labels(roi_indices, x)) return {};
   return f(x.v, rois.v, roi_indices.v, outsize, spatial_scale, both(sampling_ratio, 0));
 }
-Variable batch_normalization(Floats x, Floats gamma, Floats beta, F::BatchNormalizationOptions options) {
+Variable batch_normalization(Floats x, Floats gamma, Floats beta, const F::BatchNormalizationOptions& options) {
   if (!of_one_dtype(gamma.v, beta.v) || !of_one_dtype(x.v, gamma.v)) return {};
   if (x.v.size() <= gamma.v.size()) return {};  // Chainer warns of a batch of one
   return F::batch_normalization(x.v, gamma.v, beta.v, options);
@@ -99,7 +100,7 @@ Variable group_normalization(Floats x, int groups, Floats gamma, Floats beta, st
 Variable normalize(Floats x, std::optional<double> eps, std::optional<ct::Dims> axis) {
   return F::normalize(x.v, eps.value_or(1e-5), axis ? ct::AxisArg(*axis) : ct::AxisArg(1));
 }
-Variable local_response_normalization(Floats x, F::LocalResponseNormalizationOptions options) {
+Variable local_response_normalization(Floats x, const F::LocalResponseNormalizationOptions& options) {
   return F::local_response_normalization(x.v, options);
 }
 std::pair<Variable, Variable> lstm(Floats c_prev, Floats x) {
@@ -212,7 +213,7 @@ Variable bilinear(Floats e1, Floats e2, Floats W, std::optional<Floats> V1, std:
   return F::bilinear(e1.v, e2.v, W.v, V1->v, V2->v, b->v);
 }
 Variable deformable_convolution(Floats x, Floats offset, Floats W, std::optional<Floats> b,
-                                F::DeformableConvolutionOptions options) {
+                                const F::DeformableConvolutionOptions& options) {
   if (!of_one_dtype({&x.v, &offset.v, &W.v}) || (b && !of_one_dtype(x.v, b->v))) return {};
   return b ? F::deformable_convolution_2d_sampler(x.v, offset.v, W.v, b->v, options)
            : F::deformable_convolution_2d_sampler(x.v, offset.v, W.v, options);
@@ -227,12 +228,12 @@ Variable shift(Floats x, std::optional<ct::Dims> ksize, std::optional<ct::Dims> 
 }
 
 Variable batch_renormalization(Floats x, Floats gamma, Floats beta, double rmax, double dmax,
-                               F::BatchRenormalizationOptions options) {
+                               const F::BatchRenormalizationOptions& options) {
   if (!of_one_dtype({&x.v, &gamma.v, &beta.v}) || !options.running_mean.defined() || !options.running_var.defined())
     return {};
   return F::batch_renormalization(x.v, gamma.v, beta.v, rmax, dmax, options);
 }
-Variable decorrelated_batch_normalization(Floats x, F::DecorrelatedBatchNormalizationOptions options) {
+Variable decorrelated_batch_normalization(Floats x, const F::DecorrelatedBatchNormalizationOptions& options) {
   return F::decorrelated_batch_normalization(x.v, options);
 }
 Variable fixed_decorrelated_batch_normalization(Floats x, Floats mean, Floats projection, std::optional<int> groups) {

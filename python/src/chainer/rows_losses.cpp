@@ -91,7 +91,7 @@ Variable black_out(Floats x, Any t, Floats W, Any samples, std::optional<F::Redu
   if (!by || !of_one_dtype(x.v, W.v) || !are_labels(t, x) || !are_labels(samples, x)) return {};
   return F::black_out(x.v, t.v, W.v, samples.v, *by);
 }
-Variable ctc(std::vector<Variable> x, Any t, std::int64_t blank_symbol, F::CtcOptions options) {
+Variable ctc(std::vector<Variable> x, Any t, std::int64_t blank_symbol, const F::CtcOptions& options) {
   if (!reduction(options.reduce, {F::Reduce::mean, F::Reduce::no}) || !of_one_kind(x) || !are_labels(t, {x[0]}) ||
       blank_symbol < 0)
     return {};
@@ -141,7 +141,7 @@ ct::Variables negative_sampling(Floats x, Any t, Floats W, Draws sampler, std::i
   return all;
 }
 ct::Variables clustering(Floats embeddings, Any labels, double delta_v, double delta_d, int max_embedding_dim,
-                         F::ClusteringLossOptions options) {
+                         const F::ClusteringLossOptions& options) {
   // of one embedding Chainer's distance loss is a number
   if (max_embedding_dim < 2 || !are_labels(labels, embeddings)) return {};
   auto losses = F::discriminative_margin_based_clustering_loss(embeddings.v, labels.v, delta_v, delta_d,

@@ -138,7 +138,7 @@ Variable scatter_add(Floats a, Key slices, Floats b) {
 }
 // Of an array that is there already, Chainer gives the array itself.
 Variable copy(Floats x, Place dst) { return x.v.device() == dst.device ? Variable() : F::copy(x.v, dst.device); }
-Variable im2col(Floats x, ct::Dims ksize, F::Im2ColOptions options) { return F::im2col(x.v, ksize, options); }
+Variable im2col(Floats x, ct::Dims ksize, const F::Im2ColOptions& options) { return F::im2col(x.v, ksize, options); }
 Variable moveaxis(Floats x, ct::Dims source, ct::Dims destination) { return F::moveaxis(x.v, source, destination); }
 Variable pad(Floats x, Borders width, std::string mode, std::optional<double> value) {
   if (mode != "constant") return {};
@@ -153,7 +153,7 @@ Variable permutate(Floats x, Any indices, std::optional<int> axis, std::optional
   return are_labels(indices, x) ? F::permutate(x.v, indices.v, axis.value_or(0), inv.value_or(false)) : Variable();
 }
 Variable repeat(Floats x, ct::Dims repeats, std::optional<int> axis) { return F::repeat(x.v, repeats, axis); }
-Variable resize_images(Floats x, ct::Dims output_shape, F::ResizeOptions options) {
+Variable resize_images(Floats x, ct::Dims output_shape, const F::ResizeOptions& options) {
   return F::resize_images(x.v, output_shape, options);
 }
 Variable transformer_grid(Floats theta, ct::Dims output_shape) {
