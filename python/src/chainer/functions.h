@@ -20,8 +20,6 @@ namespace catenary_python {
 /// What Chainer's function gives: a variable, a tuple, one or two variables and a tuple of the others, or a variable
 /// and what else there is as arrays: one, if any, or a list.
 enum class Gives : std::uint8_t { one, all, one_and_rest, two_and_rest, one_and_array, one_and_arrays };
-/// A function that sees only when it is called that it does not take its arguments returns nothing: an undefined
-/// Variable, or no Variables.
 /// The options that a function takes: which argument they are the first of, and their names.
 struct OptionNames {
   std::size_t first = 0;
@@ -31,6 +29,8 @@ struct Call {
   bool (*run)(PyObject* const*, unsigned, ct::Variables&);
   OptionNames (*options)();
 };
+/// A function that sees only when it is called that it does not take its arguments returns nothing: an undefined
+/// Variable, or no Variables.
 struct Row {
   const char* name;  // of the module of Chainer's, and of the function in it
   // Chainer's names, those without a default first; "*xs": all, as a tuple; "=r": one that is given by its name only;
