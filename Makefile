@@ -75,7 +75,7 @@ python: SETUP += --with-python
 python: configure
 	cmake --build $(BUILD) -j $(JOBS) --target catenary catenary_command
 	@[ -x $(VENV)/bin/python ] || $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -c 'import nanobind, numpy, pytest, xdist' 2>/dev/null || \
+	@$(VENV)/bin/python -c 'import nanobind, numpy, pytest, scipy, xdist' 2>/dev/null || \
 	  $(VENV)/bin/pip install --quiet --disable-pip-version-check 'nanobind>=3,<4' 'numpy>=1.26' pytest pytest-xdist scipy
 	cmake -S python -B build/python/$(PRESET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DCATENARY_BUILD=$(CURDIR)/$(BUILD) \
 	  -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python

@@ -260,6 +260,9 @@ TEST(Examples, DtypesOfTrainings) {
 
   output_of("train_mnist", {"--dtype", "mixed16", "-n", "6000", "-e", "1", "-u", "20", "--noplot", "-o", folder / "m"});
   EXPECT_EQ(dtype_of(folder / "m/model.npz", "predictor/l1/W"), ct::Dtype::float16);
+  output_of("train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "2", "-n", "64", "-b", "32", "-e", "1", "--dtype",
+                            "mixed16", "-o", folder / "c"});
+  EXPECT_EQ(dtype_of(folder / "c/model.npz", "predictor/stem/conv/W"), ct::Dtype::float16);
   output_of("catenary", {"launch", "-n", "2", tests::build_path("bin/train_mnist_mn"), "--dtype", "float16", "-n",
                          "6000", "-e", "1", "-u", "20", "-o", folder / "mn"});
   EXPECT_EQ(dtype_of(folder / "mn/model.npz", "predictor/l1/W"), ct::Dtype::float16);

@@ -47,7 +47,7 @@ std::string why_not(Way way, Dtype operands) {
   if (way == Way::quantized) return "config.int8_products is false, or x holds an inf or a NaN, or has no 8 bits here";
   if (way == Way::rounded) return "this processor has no AVX512_VNNI";
   if (operands != Dtype::bfloat16 && operands != Dtype::float32)
-    return "dtype: AMX and AVX512_BF16 are used for bfloat16 and float32";
+    return "dtype: AMX is used for bfloat16 and float32, AVX512_BF16 for bfloat16";
   if (way == Way::onednn) return "oneDNN was asked for";
   if (operands == Dtype::float32 && way >= Way::gathered_panels) return "convolutions of float32 take no matrix units";
   if (operands == Dtype::float32 && !multiplies_in_tiles(operands)) return why_vectors();

@@ -15,6 +15,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/fft.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/reduction.h"
 #include "catenary/array/view.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/process.h"
@@ -30,7 +31,8 @@ namespace {
 using Environment = std::vector<std::pair<std::string, std::string>>;
 using Complex = std::complex<float>;
 
-os::ProcessResult with(const std::string& vendor, bool library, const Environment& environment = {}) {
+os::ProcessResult with(const std::string& vendor, bool library, const Environment& environment = {},
+                       const std::string& filter = "Inside.*") {
   const std::string simgpu = tests::build_path("simgpu/");
   os::ProcessOptions options;
   options.timeout = 100;
@@ -39,7 +41,7 @@ os::ProcessResult with(const std::string& vendor, bool library, const Environmen
                          {"CATENARY_TRACE", "fft"},
                          {"GTEST_OUTPUT", ""}};
   for (const auto& variable : environment) options.environment.push_back(variable);
-  return os::run_process({os::program_path(), "--gtest_filter=Inside.*", "--device", vendor + ":0"}, options);
+  return os::run_process({os::program_path(), "--gtest_filter=" + filter, "--device", vendor + ":0"}, options);
 }
 
 void expect_says(const os::ProcessResult& result, const std::string& words) {
@@ -109,6 +111,50 @@ TEST(Inside, TablesStay) {
     EXPECT_EQ(memory_pool().used_bytes(), used);
   } catch (const Error& error) {
     std::printf("threw: %s\n", error.what());
+  }
+}
+
+void tell_who_computed() {
+  for (const LibraryInfo& library : libraries(current_device(), "fft"))
+    if (library.computed) std::printf("%d by %s\n", static_cast<int>(library.computed), library.name.c_str());
+}
+
+/// A library has batches of one distance: along a middle axis there is one for each of the others, if they are not
+/// many.
+TEST(InsideBatches, AlongAMiddleAxis) {
+  try {
+    for (const Shape& shape : {Shape{1030, 2, 3}, Shape{3, 2, 1030}, Shape{1025, 2, 1025}}) {
+      const Array x = arange(shape.product(), Dtype::float32).reshape(shape).astype(Dtype::complex64);
+      const Array y = fft::fft(x, {.axis = 1});
+      // sums and differences of two elements
+      const Array expected =
+          concatenate({sum(x, 1, true), x(slice(none), slice(0, 1)) - x(slice(none), slice(1, 2))}, 1);
+      if (max(abs(y - expected)).item<float>() > 0.5f) std::printf("wrong\n");
+    }
+    tell_who_computed();
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+/// The second axis goes in its place.
+TEST(InsideBatches, InTheirPlace) {
+  try {
+    fft::fftn(zeros({3, 4, 5}, Dtype::complex64), {.axes = Axes{1, 2}}).eval();
+    std::printf("well\n");
+  } catch (const Error& error) {
+    std::printf("threw: %s\n", error.what());
+  }
+}
+
+TEST(FftProviders, Batches) {
+  for (const auto& [vendor, name] : {std::pair("cuda", "cuFFT"), std::pair("hip", "hipFFT")}) {
+    const auto result = with(vendor, true, {}, "InsideBatches.AlongAMiddleAxis");
+    expect_says(result, std::string("2 by ") + name);
+    expect_says(result, "1 by own");
+    EXPECT_EQ(result.output.find("wrong"), std::string::npos) << result.output;
+    expect_says(with(vendor, true, {}, "InsideBatches.InTheirPlace"), "well");
+    expect_says(with(vendor, true, {{"SIMGPU_FFT", "later"}}, "InsideBatches.InTheirPlace"),
+                "has transformed 1 of 3 batches in their place, and cannot go on (status ");
   }
 }
 

@@ -298,6 +298,35 @@ TEST(Inside, DoubleBuffering) {
   nccl.finalize();
 }
 
+// An inf in the last rank's gradient is in the mean: all skip the update, in the next iteration where it is applied
+// then.
+TEST(Inside, AnUpdateIsSkippedByAll) {
+  const D::Communicator nccl = D::create_communicator("pure_nccl");
+  const ct::Device device = card(nccl);
+  const ct::DeviceScope scope(device);
+  struct Half : ct::Link {
+    ct::Parameter w = ct::Parameter::from_array(ct::ones({5}, ct::Dtype::float16));
+    CT_LINKS(w)
+  };
+  for (const bool later : {false, true}) {
+    Half model;
+    model.to_device(device);
+    const auto optimizer =
+        D::create_multi_node_optimizer(ct::optimizers::SGD(0.125), nccl, {.double_buffering = later});
+    optimizer.setup(model);
+    double expected = 1;
+    for (int i = 0; i < 7; ++i) {
+      const double factor = i == 3 && nccl.rank() == nccl.size() - 1 ? 60000 : 0.25 * (nccl.rank() + 1);
+      optimizer.update([&] { return ct::functions::sum(model.w * ct::full({5}, factor, ct::Dtype::float16)); });
+      const int of = later ? i - 1 : i;
+      EXPECT_EQ(optimizer.is_safe_to_update(), of != 3) << i;
+      if (of >= 0 && of != 3) expected -= 0.125 * 0.125 * (nccl.size() + 1);
+      for (const double w : model.w.array().to_vector<double>()) EXPECT_NEAR(w, expected, 2e-3) << i;
+    }
+  }
+  nccl.finalize();
+}
+
 /// A program that does not look whether the gradients have come.
 TEST(Inside, Exchanges) {
   const D::Communicator nccl = D::create_communicator("pure_nccl");
@@ -352,8 +381,8 @@ INSTANTIATE_TEST_SUITE_P(Simulated, PureNccl, testing::Values("cuda", "hip"));
 
 TEST_P(PureNccl, RanksDoTogether) {
   for (const int ranks : {1, 2, 4}) {
-    for (const char* test :
-         {"MeansAreFlats", "In16Bits", "ParametersAndParts", "GradientsArePackedAtOnce", "DoubleBuffering"}) {
+    for (const char* test : {"MeansAreFlats", "In16Bits", "ParametersAndParts", "GradientsArePackedAtOnce",
+                             "DoubleBuffering", "AnUpdateIsSkippedByAll"}) {
       const auto result = inside(ranks, vendor(), test);
       EXPECT_TRUE(result.ok()) << result.output << result.errors;
       EXPECT_EQ(count_of(result.output, "[  PASSED  ] 1 test"), ranks) << result.output << result.errors;

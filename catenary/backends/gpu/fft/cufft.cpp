@@ -26,8 +26,8 @@ struct Rows {
 /// How often a batch is asked for at most; transforms that lie along more are left to our own passes.
 constexpr std::int64_t kMostBatches = 1024;
 
-/// Which axis a batch goes along: one of a library has one distance.
-int batch_axis(const View& v) { return v.shape[2] == 1 ? 0 : 2; }
+/// Which axis a batch goes along, the longer one: a batch of a library has one distance.
+int batch_axis(const View& v) { return v.shape[0] > v.shape[2] ? 0 : 2; }
 
 /// Nothing where they lie otherwise.
 std::optional<Rows> rows_of(const View& re, const View* im) {
@@ -37,7 +37,9 @@ std::optional<Rows> rows_of(const View& re, const View* im) {
   // the distance between rows that are one has no meaning
   const std::int64_t row = re.shape[axis] == 1 ? 2 * re.shape[1] : re.strides[axis],
                      step = re.shape[1] == 1 ? 2 : re.strides[1], far = re.strides[2 - axis];
-  if (row % 2 || step % 2 || row < 1 || step < 1 || row / 2 > kMost || step / 2 > kMost) return {};
+  if (row % 2 || step % 2 || (re.shape[2 - axis] > 1 && far % 2) || row < 1 || step < 1 || row / 2 > kMost ||
+      step / 2 > kMost)
+    return {};
   const auto item = static_cast<std::int64_t>(itemsize(re.dtype));
   return Rows{static_cast<char*>(re.handle) + re.offset * item, static_cast<int>(row / 2), static_cast<int>(step / 2),
               far * item};
@@ -86,9 +88,13 @@ class FftLibrary final : public Provider<Fft> {
       std::optional<Scratch> memory;
       if (plan->bytes) memory.emplace(context_, static_cast<std::int64_t>(plan->bytes));
       status = set_memory_(plan->handle, memory ? memory->handle() : nullptr);
-      for (std::int64_t i = 0; i < batches && status == 0; ++i)
+      std::int64_t i = 0;
+      for (; i < batches && status == 0; ++i)
         status = (wide ? double_ : single_)(plan->handle, from->first + i * from->far, to->first + i * to->far,
                                             p.inverse ? kBackward : kForward);
+      if (status != 0 && i > 1 && p.re.handle == p.out_re.handle)
+        fail<DeviceError>("{} has transformed {} of {} batches in their place, and cannot go on (status {})", detail_,
+                          i - 1, batches, status);
     }
     if (status != 0 && status != kInvalidSize && status != kNoSupport)
       why = fmt::format("it cannot transform (status {})", status);

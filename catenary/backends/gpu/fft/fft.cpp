@@ -97,7 +97,7 @@ class Transform {
     launch_units(context_, context_.kernel("fft", "fft_scale", defines), rows_ * n, wide_, args);
   }
 
-  /// y = the transform of x times `scale`. Nothing of x is read once y is written.
+  /// y = the transform of x times `scale`; y may be x.
   void run(const FftPlan& plan, const Parts& x, const Parts& y, double scale) const {
     if (!plan.inner) return passes(plan, x, y, scale);
     const std::int64_t length = plan.inner->n;
