@@ -280,7 +280,7 @@ def test_arrays_of_one_axis_that_are_set():
 @BOTH
 def test_what_is_made_of_arrays_of_one_axis(format):
     x, y = of(V, format), of(W, format)
-    equal(sparse.hstack([x, y]), numpy.hstack([V, W])[None])
+    as_scipys(sparse.hstack([x, y]), scipy.sparse.hstack([getattr(scipy.sparse, format + '_array')(a) for a in (V, W)]))
     equal(sparse.vstack([x, y]), numpy.stack([V, W]), 'csr' if format == 'csr' else 'coo')
     equal(sparse.vstack([x, of(M, 'csr')]), numpy.vstack([V, M]))
     equal(sparse.block_diag([x, y]), numpy.kron(numpy.eye(2), V) + numpy.kron(numpy.diag([0, 1]), W - V))
@@ -297,6 +297,78 @@ def test_what_is_made_of_arrays_of_one_axis(format):
     assert cupy.get_array_module(x) is cupy and get_array_module(1, x).__name__.endswith('cupyx.scipy') and get_array_module(V).__name__ == 'scipy'
 
 
+@pytest.mark.parametrize('format', ['csr', 'csc', 'coo', 'dia'])
+def test_stacks_with_an_extent_of_0(format):
+    """As SciPy's: it is that of its row or column unless a later block has another, but where all are csr or all csc."""
+    shapes = [(3, 0), (0, 3), (2, 2), (3, 1), (0, 2), (2, 0)] + ([(0,), (2,), (3,)] if format in ('csr', 'coo') else [])
+    ours, theirs = getattr(sparse, format + '_array'), getattr(scipy.sparse, format + '_array')
+    for name in ('vstack', 'hstack'):
+        for a in shapes:
+            for b in shapes:
+                try:
+                    expected = getattr(scipy.sparse, name)([theirs(a), theirs(b)])
+                except ValueError:
+                    with pytest.raises(ValueError):
+                        getattr(sparse, name)([ours(a), ours(b)])
+                else:
+                    as_scipys(getattr(sparse, name)([ours(a), ours(b)]), expected)
+
+
+def test_bools_that_are_there_twice():
+    """They are true once where they become numbers."""
+    twice, at = numpy.asarray([True, True]), numpy.asarray([1, 1])
+    for x, y in ((sparse.coo_array((cupy.asarray(twice), (cupy.asarray(at),)), shape=(3,)), scipy.sparse.coo_array((twice, (at,)), shape=(3,))),
+                 (sparse.coo_array((cupy.asarray(twice), (cupy.asarray(at - 1), cupy.asarray(at))), shape=(2, 3)), scipy.sparse.coo_array((twice, (at - 1, at)), shape=(2, 3)))):
+        for dtype in '?id':
+            none, one = sparse.coo_array(y.shape, dtype=dtype), scipy.sparse.coo_array(y.shape, dtype=dtype)
+            as_scipys(x + none, y + one)
+            as_scipys(none + x, one + y)
+            if dtype != '?':
+                as_scipys(x - none, y - one)
+                as_scipys(none - x, one - y)
+        number = cupy.asarray([[3]])
+        same(sparse.kron(x, number).toarray(), scipy.sparse.kron(y.tocsr(), [[3]]).toarray())  # of coo SciPy counts them
+        same(sparse.kron(number, x).toarray(), scipy.sparse.kron([[3]], y.tocsr()).toarray())
+
+
+@pytest.mark.parametrize('format', ['csr', 'csc', 'coo', 'dia'])
+def test_one_element_times_an_array(format):
+    """As SciPy's: an array where the matrix has one element and the array another count."""
+    for own in ((1, 1), (1,)) if format in ('csr', 'coo') else ((1, 1),):
+        for number in (0., 2.):
+            x, y = of(numpy.full(own, number), format), getattr(scipy.sparse, format + '_array')(numpy.full(own, number))
+            for shape in ((4,), (1, 4), (3, 4), (3, 1), (0,), (0, 2), (2, 0)):
+                dense = numpy.arange(numpy.prod(shape)).reshape(shape)
+                with numpy.errstate(all='ignore'):
+                    for name in ('*', 'multiply', '/'):
+                        as_scipys(OPERATIONS[name](x, cupy.asarray(dense)), OPERATIONS[name](y, dense))
+                    as_scipys(cupy.asarray(dense) * x, dense * y)
+
+
+@pytest.mark.parametrize('kept', [[3, 0], [0, 3], [0, 0], [3, 4]])
+def test_a_place_that_is_set_twice(kept):
+    """As SciPy's: of a matrix of two axes the last that it keeps counts, of an array of one axis the last."""
+    for own in (V, V * 0):
+        for at in ([1, 1], [2, 2]):
+            x, y = of(own, 'csr'), scipy.sparse.csr_array(own)
+            x[at], y[at] = of(numpy.asarray(kept, 'd'), 'csr'), scipy.sparse.csr_array(numpy.asarray(kept, 'd'))
+            same(x.toarray(), y.toarray())
+            x, y = of(own[None], 'csr'), scipy.sparse.csr_array(own[None])
+            x[[0, 0], at], y[[0, 0], at] = of(numpy.asarray([kept], 'd'), 'csr'), scipy.sparse.csr_array(numpy.asarray([kept], 'd'))
+            same(x.toarray(), y.toarray())
+        x, y = of(numpy.stack([own, own]), 'csr'), scipy.sparse.csr_array(numpy.stack([own, own]))
+        value = numpy.outer(kept, [0, 1, 1, 0, 1.])
+        value[0, 0] = 7
+        x[[1, 1]], y[[1, 1]] = of(value, 'csr'), scipy.sparse.csr_array(value)
+        same(x.toarray(), y.toarray())
+
+
+@BOTH
+def test_frobenius_norm_of_one_axis(format):
+    for order in ('fro', 'f'):
+        assert linalg.norm(of(V, format), order) == numpy.linalg.norm(V)
+
+
 @BOTH
 @pytest.mark.parametrize('statement, error, says', [
     ('x.tocsc()', ValueError, 'to csc format'), ('x.todia()', ValueError, 'to dia format'), ('sparse.csc_array(x)', ValueError, "CSC arrays don't support 1D"), ('sparse.dia_array(x)', ValueError, 'to dia format'),
@@ -311,6 +383,7 @@ def test_what_is_made_of_arrays_of_one_axis(format):
     ('sparse.coo_array(x, shape=(1, 5))', ValueError, 'inconsistent shapes'), ('type(x)(cupy.ones((2, 3)), shape=(6,))', ValueError, 'inconsistent shapes'), ('type(x)(cupy.asarray(5.))', TypeError, ''),
     ('type(x)((cupy.ones(2), (cupy.arange(2), cupy.arange(2))), shape=(4,))', ValueError, 'index arrays'), ('type(x)((cupy.ones(1), (cupy.asarray([4]),)), shape=(3,))', ValueError, 'exceeds'),
     ('sparse.csr_array((cupy.ones(2), cupy.arange(2), cupy.asarray([0, 1, 2])), shape=(5,))', ValueError, 'index pointer size'), ('type(x)((-1,))', ValueError, 'negative'),
-    ('linalg.aslinearoperator(x)', ValueError, '2-d'), ('linalg.norm(x, axis=1)', ValueError, 'axis out of range'), ('x ** 1j', NotImplementedError, 'power')])
+    ('linalg.aslinearoperator(x)', ValueError, '2-d'), ('linalg.norm(x, "fro", 0)', ValueError, 'Invalid norm order'), ('linalg.norm(x, "nuc")', ValueError, 'Invalid norm order'),
+    ('sparse.kronsum(x, x)', ValueError, 'two axes'), ('sparse.kronsum(cupy.ones((2, 2)), type(x)((1,)))', ValueError, 'two axes'), ('linalg.norm(x, axis=1)', ValueError, 'axis out of range'), ('x ** 1j', NotImplementedError, 'power')])
 def test_what_one_axis_refuses(statement, error, says, format):
     refused(statement, error, says, scipy=scipy, sparse=sparse, linalg=linalg, x=of(V, format))

@@ -104,6 +104,11 @@ def test_diagonals_of_another_type():
         if format != 'coo':  # where all is there it keeps its type
             x.setdiag(cupy.asarray([3.5, 4]))
             same(x.toarray(), numpy.asarray([[3, 2, 0], [0, 4, 3]], 'i'))
+    for format in (*FORMATS, 'dia'):  # of nothing nothing is set
+        for own in (a, numpy.zeros((4, 0), 'F'), numpy.zeros((0, 4), 'F')):
+            x = of(own, format)
+            x.setdiag(cupy.zeros(0, 'D'))
+            same(x.toarray(), own)
 
 
 @pytest.mark.filterwarnings('ignore:Changing the sparsity')

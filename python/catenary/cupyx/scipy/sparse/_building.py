@@ -108,14 +108,17 @@ def block_array(blocks, format=None, dtype=None):
 
 def bmat(blocks, format=None, dtype=None):
     """The matrix of a list of lists of matrices; None is one of zeros. Without a format coo, or that of csr matrices below each other and csc matrices
-    beside each other. Raises ValueError where extents do not fit."""
+    beside each other, or of arrays that are all csr or all csc. An extent of 0 is that of its row or column unless another block has one, but where all are csr or all csc. Raises ValueError where extents do not fit."""
     return _blocks(blocks, format, dtype, None)
 
 
 def _blocks(blocks, format, dtype, kind_of_all):
     parts = [[None if x is None else _as_matrix(x) for x in row] for row in blocks]
     made = kind_of_all or _coo_of(*(x for row in parts for x in row))
-    if format is None:
+    compressed = next((own for own in ('csr', 'csc') if all(getattr(x, 'format', None) == own for row in parts for x in row)), None)
+    if format is None and made is coo_array:  # as SciPy's; of matrices as CuPy's
+        format = compressed
+    elif format is None:
         for own, lines in (('csr', parts), ('csc', list(zip(*parts)))):
             if all(len(line) == 1 and getattr(line[0], 'format', None) == own for line in lines):
                 format = own
@@ -127,7 +130,7 @@ def _blocks(blocks, format, dtype, kind_of_all):
             if x is None:
                 continue
             for sizes, at, n in ((heights, i, x.shape[0]), (widths, j, x.shape[1])):
-                if sizes[at] not in (None, n):
+                if sizes[at] not in ((None, n) if compressed else (None, 0, n)):
                     line, kind = (f'{i},:', 'row') if sizes is heights else (f':,{j}', 'column')
                     raise ValueError(f'blocks[{line}] has incompatible {kind} dimensions. Got blocks[{i},{j}].shape[{int(sizes is widths)}] == {n}, expected {sizes[at]}.')
                 sizes[at] = n
@@ -175,7 +178,7 @@ def kron(A, B, format=None):
 def _kron(A, B):
     if A.nnz == 0 or B.nnz == 0:  # of float64, as SciPy's
         return _coo_of(A, B)((A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]))
-    (r, c, d), (s, e, f) = A._elements(), B._elements()
+    (r, c, d), (s, e, f) = A._elements_to_count(), B._elements_to_count()
     rows = (r.astype('l') * B.shape[0])[:, None] + s
     columns = (c.astype('l') * B.shape[1])[:, None] + e
     shape = A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]
@@ -184,8 +187,10 @@ def _kron(A, B):
 
 def kronsum(A, B, format=None):
     """kron(1, A) + kron(B, 1) of two square matrices."""
-    A, B = _as_matrix(A), _as_matrix(B)
+    A, B = (x if isinstance(x, _spbase) else coo_matrix(x) for x in (A, B))
     for x in (A, B):
+        if x.ndim == 1:
+            raise ValueError(f'kronsum: two axes are required, given an array of shape {x.shape}')
         if x.shape[0] != x.shape[1]:
             raise ValueError(f'kronsum: a matrix of shape {x.shape} is not square')
     dtype = numpy.result_type(A.dtype, B.dtype)

@@ -175,6 +175,11 @@ class _spbase:
         rows, columns, data, shape = elements
         return self._kind('coo')((data, (rows, columns)), shape=shape).asformat('csc' if self.format == 'csc' else 'csr')
 
+    def _elements_to_count(self):
+        """The elements, of bools none twice: as numbers, what is true twice would be 2."""
+        rows, columns, data = self._elements()
+        return merged(rows, columns, data, self._extents) if data.dtype == bool else (rows, columns, data)
+
     def asformat(self, format):
         """The matrix in a format, or as it is for None. Raises ValueError for an unknown one."""
         if format is not None and format not in _NAMES:
@@ -292,7 +297,7 @@ class _spbase:
             dense = self.toarray()
             return dense + other if sign > 0 else dense - other
         _same_shape(self, other)
-        (r, c, d), (s, e, f) = self._elements(), other._elements()
+        (r, c, d), (s, e, f) = self._elements_to_count(), other._elements_to_count()
         dtype = numpy.result_type(d.dtype, f.dtype)
         f = f.astype(dtype)
         return self._computed(*(_core._concatenate(list(pair), 0) for pair in ((r, s), (c, e), (d.astype(dtype), f if sign > 0 else -f))), self.shape)
@@ -312,7 +317,8 @@ class _spbase:
 
     @by_rows
     def multiply(self, other):
-        """The product of elements: with a number, an array, or a matrix; either broadcasts. With an array it is coo, or dia of dia, as SciPy's."""
+        """The product of elements: with a number, an array, or a matrix; either broadcasts. With an array it is, as SciPy's, coo, or dia of dia; with an array of one
+        element of the matrix's format, csr of coo; an array where the matrix alone has but one."""
         if is_scalar(other):
             return self._with(self.data * other)
         if isinstance(other, _spbase):
@@ -326,6 +332,8 @@ class _spbase:
         if dense.size == 1:
             made = self._with(self.data * dense.reshape(()))
             return made.tocsr() if self.format == 'coo' else made
+        if math.prod(self.shape) == 1:
+            return self.toarray() * dense
         rows, columns, data = self._spread_to(shape).tocsr()._elements()
         made = self._kind('coo')((data * _core.broadcast_to(dense, shape)[rows, columns], (rows, columns)), shape=shape)
         return made.asformat('dia' if self.format == 'dia' else 'coo')
@@ -415,9 +423,7 @@ class _spbase:
     def sum(self, axis=None, dtype=None, out=None):
         """The sum of all elements, or along an axis: of a matrix an ndarray of two axes, one of extent 1, of an array one of one axis."""
         axis = checked_axis(axis, self.ndim)
-        rows, columns, data = self._elements()
-        if data.dtype == bool:  # what is there twice is true once
-            rows, columns, data = merged(rows, columns, data, self._extents)
+        rows, columns, data = self._elements_to_count()
         if axis is None:
             made = _core.sum(data, dtype=dtype)
         else:
@@ -460,6 +466,8 @@ class _spbase:
             raise ValueError(f'setdiag: values must be 0-d or 1-d, given {values.ndim} axes')
         if k >= max(self.shape[1], 1) or -k >= max(self.shape[0], 1):
             raise ValueError('k exceeds matrix dimensions')
+        if values.ndim and not values.size:
+            return
         length = max(length, 0)  # where an extent is 0 there is nothing to set
         if values.ndim:
             length = min(length, values.size)

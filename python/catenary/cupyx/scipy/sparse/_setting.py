@@ -156,9 +156,9 @@ def targets(matrix, key):
 
 def set_elements(matrix, key, value):
     """matrix[key] = value, the value a number, an array or a matrix that broadcasts to the places. Where a place is named twice the last value is
-    its. What is there already is written into the matrix's own data, unless places are there twice or in no order. What is set to the zeros of a matrix keeps its place if it has one. Raises IndexError for a place that is not there, ValueError for a value that does not fit."""
+    its. What is there already is written into the matrix's own data, unless places are there twice or in no order. What is set to the zeros of a matrix keeps its place if it has one, and of a place named twice the last that a matrix of two axes keeps counts. Raises IndexError for a place that is not there, ValueError for a value that does not fit."""
     rows, columns = targets(matrix, key)
-    kept = None
+    kept, is_line = None, getattr(value, 'ndim', 0) == 1
     if isinstance(value, _spbase):
         kept, value = value._pattern().toarray(), value.toarray()
         kept = _fitted(kept, rows.shape).ravel()
@@ -169,6 +169,9 @@ def set_elements(matrix, key, value):
     major, minor = (rows, columns) if matrix._major == 0 else (columns, rows)
     wanted = major.ravel() * width + minor.ravel()
     order = _core._argsort(wanted, 0)  # stable: of one place the last comes last
+    if kept is not None and not is_line:  # as SciPy's: what is not kept comes before what is
+        order = _core._argsort(kept.astype('b'), 0)
+        order = order[_core._argsort(wanted[order], 0)]
     wanted = wanted[order]
     last = _core._concatenate([wanted[1:] != wanted[:-1], _core.ones((1,), bool)], 0)
     wanted, values = wanted[last], values[order][last]

@@ -19,7 +19,7 @@ def norm(x, ord=None, axis=None):
         raise TypeError('input is not sparse. use cupy.linalg.norm')
     if x.ndim == 1:  # as NumPy's of a vector
         checked_axis(axis, 1)
-        return _norms_of_vectors(x.two_axes(), ord, 1).reshape(())
+        return _norms_of_vectors(x.two_axes(), None if axis is None and ord in ('f', 'fro') else ord, 1).reshape(())
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else None if axis is None else (axis,)
     if axes is not None and (len(axes) > 2 or any(not isinstance(k, (int, numpy.integer)) for k in axes)):
         raise TypeError(f"'axis' must be None, an integer or a tuple of integers, not {axis!r}")
