@@ -1,5 +1,6 @@
 """coo and csr arrays of one axis, and what becomes one, beside SciPy's and NumPy's."""
 
+import itertools
 import operator
 import pickle
 
@@ -299,19 +300,19 @@ def test_what_is_made_of_arrays_of_one_axis(format):
 
 @pytest.mark.parametrize('format', ['csr', 'csc', 'coo', 'dia'])
 def test_stacks_with_an_extent_of_0(format):
-    """As SciPy's: it is that of its row or column unless a later block has another, but where all are csr or all csc."""
+    """As SciPy's: it is that of its row or column unless a later block has another, but where all are csr or all csc and what is made is, too."""
     shapes = [(3, 0), (0, 3), (2, 2), (3, 1), (0, 2), (2, 0)] + ([(0,), (2,), (3,)] if format in ('csr', 'coo') else [])
     ours, theirs = getattr(sparse, format + '_array'), getattr(scipy.sparse, format + '_array')
     for name in ('vstack', 'hstack'):
         for a in shapes:
-            for b in shapes:
+            for b, to in itertools.product(shapes, (None, 'csr', 'csc', 'coo')):
                 try:
-                    expected = getattr(scipy.sparse, name)([theirs(a), theirs(b)])
+                    expected = getattr(scipy.sparse, name)([theirs(a), theirs(b)], to)
                 except ValueError:
                     with pytest.raises(ValueError):
-                        getattr(sparse, name)([ours(a), ours(b)])
+                        getattr(sparse, name)([ours(a), ours(b)], to)
                 else:
-                    as_scipys(getattr(sparse, name)([ours(a), ours(b)]), expected)
+                    as_scipys(getattr(sparse, name)([ours(a), ours(b)], to), expected)
 
 
 def test_bools_that_are_there_twice():

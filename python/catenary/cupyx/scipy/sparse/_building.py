@@ -108,7 +108,7 @@ def block_array(blocks, format=None, dtype=None):
 
 def bmat(blocks, format=None, dtype=None):
     """The matrix of a list of lists of matrices; None is one of zeros. Without a format coo, or that of csr matrices below each other and csc matrices
-    beside each other, or of arrays that are all csr or all csc. An extent of 0 is that of its row or column unless another block has one, but where all are csr or all csc. Raises ValueError where extents do not fit."""
+    beside each other, or of arrays that are all csr or all csc. An extent of 0 is that of its row or column unless another block has one, but where all are csr or all csc and what is made is, too. Raises ValueError where extents do not fit."""
     return _blocks(blocks, format, dtype, None)
 
 
@@ -116,6 +116,7 @@ def _blocks(blocks, format, dtype, kind_of_all):
     parts = [[None if x is None else _as_matrix(x) for x in row] for row in blocks]
     made = kind_of_all or _coo_of(*(x for row in parts for x in row))
     compressed = next((own for own in ('csr', 'csc') if all(getattr(x, 'format', None) == own for row in parts for x in row)), None)
+    is_strict = compressed is not None and format in (None, compressed)
     if format is None and made is coo_array:  # as SciPy's; of matrices as CuPy's
         format = compressed
     elif format is None:
@@ -130,7 +131,7 @@ def _blocks(blocks, format, dtype, kind_of_all):
             if x is None:
                 continue
             for sizes, at, n in ((heights, i, x.shape[0]), (widths, j, x.shape[1])):
-                if sizes[at] not in ((None, n) if compressed else (None, 0, n)):
+                if sizes[at] not in ((None, n) if is_strict else (None, 0, n)):
                     line, kind = (f'{i},:', 'row') if sizes is heights else (f':,{j}', 'column')
                     raise ValueError(f'blocks[{line}] has incompatible {kind} dimensions. Got blocks[{i},{j}].shape[{int(sizes is widths)}] == {n}, expected {sizes[at]}.')
                 sizes[at] = n
