@@ -336,7 +336,7 @@ def test_bools_that_are_there_twice():
 def test_one_element_times_an_array(format):
     """As SciPy's: an array where the matrix has one element and the array another count."""
     for own in ((1, 1), (1,)) if format in ('csr', 'coo') else ((1, 1),):
-        for number in (0., 2.):
+        for number in (0., 2., numpy.int8(3), numpy.float32(2), True):
             x, y = of(numpy.full(own, number), format), getattr(scipy.sparse, format + '_array')(numpy.full(own, number))
             for shape in ((4,), (1, 4), (3, 4), (3, 1), (0,), (0, 2), (2, 0)):
                 dense = numpy.arange(numpy.prod(shape)).reshape(shape)

@@ -108,7 +108,8 @@ def block_array(blocks, format=None, dtype=None):
 
 def bmat(blocks, format=None, dtype=None):
     """The matrix of a list of lists of matrices; None is one of zeros. Without a format coo, or that of csr matrices below each other and csc matrices
-    beside each other, or of arrays that are all csr or all csc. An extent of 0 is that of its row or column unless another block has one, but where all are csr or all csc and what is made is, too. Raises ValueError where extents do not fit."""
+    beside each other, or of arrays that are all csr or all csc. An extent of 0 is that of its row or column unless
+    a later block has another, but where all are csr or all csc and what is made is, too. Raises ValueError where extents do not fit."""
     return _blocks(blocks, format, dtype, None)
 
 

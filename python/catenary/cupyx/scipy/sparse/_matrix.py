@@ -333,7 +333,7 @@ class _spbase:
             made = self._with(self.data * dense.reshape(()))
             return made.tocsr() if self.format == 'coo' else made
         if math.prod(self.shape) == 1:
-            return self.toarray() * dense
+            return (self.sum() * dense).reshape(shape)  # of the sum's dtype, as SciPy's
         rows, columns, data = self._spread_to(shape).tocsr()._elements()
         made = self._kind('coo')((data * _core.broadcast_to(dense, shape)[rows, columns], (rows, columns)), shape=shape)
         return made.asformat('dia' if self.format == 'dia' else 'coo')
