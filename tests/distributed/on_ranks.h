@@ -34,6 +34,12 @@ inline void expect_same(const catenary::Array& got, const catenary::Array& expec
   EXPECT_EQ(got.to_vector<double>(), expected.to_vector<double>()) << what;
 }
 
+/// Five ones in 16 bits.
+struct Half : catenary::Link {
+  catenary::Parameter w = catenary::Parameter::from_array(catenary::ones({5}, catenary::Dtype::float16));
+  CT_LINKS(w)
+};
+
 inline catenary::Array filled(const catenary::Shape& shape, double value) {
   return catenary::full(shape, value, catenary::Dtype::float32);
 }

@@ -394,10 +394,6 @@ TEST(OnRanks, ZerosOfSomeRanksAreInTheLossScale) {
 
 // An inf in one rank's gradient is in the mean: all ranks skip the update and halve the scale, and go on alike.
 TEST(OnRanks, AnUpdateIsSkippedByAll) {
-  struct Half : ct::Link {
-    ct::Parameter w = ct::Parameter::from_array(ct::ones({5}, ct::Dtype::float16));
-    CT_LINKS(w)
-  };
   for (const char* name : {"naive", "flat", "non_cuda_aware"}) {
     for (const bool overlap : {false, true}) {
       const D::Communicator communicator = D::create_communicator(name);
@@ -424,10 +420,6 @@ TEST(OnRanks, AnUpdateIsSkippedByAll) {
 
 // The same where the gradients of an iteration are exchanged during the next one, and the scale is another one by then.
 TEST(OnRanks, AnUpdateIsSkippedByAllAnIterationLater) {
-  struct Half : ct::Link {
-    ct::Parameter w = ct::Parameter::from_array(ct::ones({5}, ct::Dtype::float16));
-    CT_LINKS(w)
-  };
   const D::Communicator flat = D::create_communicator("flat");
   const Half model;
   const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.125), flat, {.double_buffering = true});

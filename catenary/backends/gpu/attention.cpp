@@ -79,7 +79,7 @@ class AttentionLaunch {
     defines.emplace_back(part, "");
     const Kernel& kernel = context_.kernel("attention", context_.loops ? rows_name : tiles_name, defines);
     if (context_.loops) {
-      const std::int64_t groups = std::min<std::int64_t>(units, context_.info.compute_units * 4);
+      const std::int64_t groups = loops_over(context_, units);
       const Scratch scratch(context_, std::max<std::int64_t>(1, groups * room) * (is_double ? 8 : 4));
       args.add(scratch.handle()).index(room, wide_);
       context_.launch(kernel, groups, 1, args);
@@ -104,6 +104,7 @@ class AttentionLaunch {
 
 template <>
 void compute(Context& context, const Attention& p) {
+  if (p.k.shape[1] == 0) return;  // no groups, and so no heads
   const bool wide = is_wide({&p.q, &p.k, &p.v, &p.y, p.mask});
   AttentionLaunch launch(context, p, wide, {&p.q, &p.k, &p.v});
   for (const View* v : {&p.q, &p.k, &p.v, &p.y}) launch.add(*v);
@@ -113,6 +114,7 @@ void compute(Context& context, const Attention& p) {
 
 template <>
 void compute(Context& context, const AttentionBack& p) {
+  if (p.k.shape[1] == 0) return;  // no groups, and so no heads
   const bool wide = is_wide({&p.q, &p.k, &p.v, &p.y, &p.gy, &p.gq, &p.gk, &p.gv, p.mask});
   const std::int64_t rows = p.sums.size();
   const Scratch dots(context, rows * static_cast<std::int64_t>(itemsize(p.sums.dtype)));

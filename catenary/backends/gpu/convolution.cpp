@@ -21,8 +21,6 @@ namespace {
 
 using Axes = std::array<std::int64_t, 3>;
 
-// Of a grid; a group takes one tile after another.
-constexpr std::int64_t kMostGroups = std::int64_t{1} << 20;
 constexpr int kBlock = 64;
 // Rows of a result that make a tile, or a panel, worth its while; with fewer an element at a time is computed.
 constexpr std::int64_t kLeastRows = 8, kLeastRowsOfPanel = 4;

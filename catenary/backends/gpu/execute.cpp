@@ -32,11 +32,6 @@ constexpr std::int64_t kRowOfGroup = 16384, kRowOfLanes = 65536, kColumn = 512, 
 
 std::string index_type(const ProgramText& text) { return text.wide() ? "typedef i64 idx;\n" : "typedef i32 idx;\n"; }
 
-/// Groups for a device that is a processor: a few for each core.
-std::int64_t groups_of_blocks(const Context& context, std::int64_t units) {
-  return std::min<std::int64_t>(units, context.info.compute_units * 4);
-}
-
 /// What is done with a program's text, as the end of its kernel's key.
 enum class Use : std::uint64_t { elementwise, segments, reduction };
 KernelKey with(KernelKey key, Use use) { return key.add(static_cast<std::uint64_t>(use)); }
@@ -176,7 +171,7 @@ void compute(Context& context, const Run& p) {
   if (blocks) {
     const std::int64_t chunks = ceil_div(program.shape.back(), kBlock), units = size / program.shape.back() * chunks;
     args.index(chunks, text.wide()).index(units, text.wide());
-    context.launch(kernel, groups_of_blocks(context, units), 1, args);
+    context.launch(kernel, loops_over(context, units), 1, args);
   } else {
     args.index(size, text.wide());
     context.launch(kernel, context.groups_for(size, kGroup), kGroup, args);
@@ -274,10 +269,7 @@ void compute(Context& context, const RunSegments& p) {
     const Kernel& kernel = context.generated(key, "segments", [&] {
       return GeneratedText{segments_text(first, end - begin, context.loops, beside), first.operations()};
     });
-    if (context.loops)
-      context.launch(kernel, groups_of_blocks(context, units), 1, args);
-    else
-      context.launch(kernel, std::min<std::int64_t>(units, std::int64_t{1} << 20), kGroup, args);
+    context.launch(kernel, groups_over(context, units), context.loops ? 1 : kGroup, args);
   }
 }
 
@@ -439,10 +431,10 @@ void compute(Context& context, const Reduce& p) {
       context.launch(kernel, context.groups_for(units, kGroup), kGroup, args);
       break;
     case Form::group:
-      context.launch(kernel, std::min<std::int64_t>(units, std::int64_t{1} << 20), kGroup, args);
+      context.launch(kernel, groups_over(context, units), kGroup, args);
       break;
     default:
-      context.launch(kernel, groups_of_blocks(context, units), 1, args);
+      context.launch(kernel, loops_over(context, units), 1, args);
   }
   if (!scratch) return;
   ops::Program second = load_of({partials, cut.outputs}, {scratch->handle(), 0, reg_dtype, {cut.outputs, 1}});

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string_view>
 
+#include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/nccl.h"
 #include "catenary/backends/gpu/primitives.h"
@@ -101,7 +102,7 @@ class GpuBackend : public Backend, public KernelLauncher {
   }
   std::int64_t groups_for(int device, std::int64_t items) const override {
     const Context& context = at(device);
-    if (context.loops) return std::min<std::int64_t>(items, context.info.compute_units * 4);
+    if (context.loops) return loops_over(context, items);
     return context.groups_for(items, group_size(device));
   }
 

@@ -33,6 +33,10 @@ std::int64_t loops_over(const Context& context, std::int64_t units) {
   return std::min<std::int64_t>(units, context.info.compute_units * 4);
 }
 
+std::int64_t groups_over(const Context& context, std::int64_t units) {
+  return context.loops ? loops_over(context, units) : std::min(units, kMostGroups);
+}
+
 void launch_units(Context& context, const Kernel& kernel, std::int64_t units, bool wide, Args& args) {
   args.index(units, wide);
   if (context.loops) {

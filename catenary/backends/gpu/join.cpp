@@ -85,10 +85,7 @@ void launch(Context& context, const std::vector<Part>& parts, void* out, std::in
     const Kernel& kernel = context.generated(key, "join", [&] {
       return GeneratedText{text(count, word, wide, context.loops), "join"};
     });
-    if (context.loops)
-      context.launch(kernel, std::min<std::int64_t>(units, context.info.compute_units * 4), 1, args);
-    else
-      context.launch(kernel, std::min<std::int64_t>(units, std::int64_t{1} << 20), kGroup, args);
+    context.launch(kernel, groups_over(context, units), context.loops ? 1 : kGroup, args);
   }
 }
 

@@ -131,7 +131,7 @@ OwnKernel general(Context& context, const Product& p) {
   add_view(args, p.c, wide);
   args.add(p.bias.handle).index(p.bias.offset, wide).index(p.bias_n, wide).add(p.flags);
   for (std::int64_t value : {p.m(), p.n(), p.k(), tiles_m, tiles_n, units}) args.index(value, wide);
-  const std::int64_t most = context.loops ? context.info.compute_units * 8 : std::int64_t{1} << 20;
+  const std::int64_t most = context.loops ? context.info.compute_units * 8 : kMostGroups;
   context.launch(kernel, std::min(units, most), items, args);
   return which;
 }

@@ -65,7 +65,7 @@ void find_keys(const Sorter& sorter, const View& rows, const std::vector<std::in
     Args counting, choosing;
     counting.add(rows.handle).add(rows.offset).add(found).add(table.handle()).add(count).add(n).add(blocks).add(shift);
     choosing.add(found).add(ranks.handle()).add(table.handle()).add(lines);
-    launch("count_candidates", sorter.groups_for(count * blocks), counting);
+    launch("count_candidates", groups_over(sorter.context, count * blocks), counting);
     launch("choose", context.groups_for(lines, sorter.group()), choosing);
   }
 }

@@ -69,11 +69,6 @@ struct Sorter {
     return context.kernel("sort", name, all);
   }
 
-  std::int64_t groups_for(std::int64_t units) const {
-    return context.loops ? std::min<std::int64_t>(units, context.info.compute_units * 4)
-                         : std::min<std::int64_t>(units, std::int64_t{1} << 20);
-  }
-
   /// Rows of so many items are sorted where they are, longer ones by one digit after the other.
   bool is_short(std::int64_t n) const { return n <= (context.loops ? kRowAlone : kTile); }
 
@@ -82,7 +77,7 @@ struct Sorter {
     if (n < 2) return;
     Args args;
     if (context.loops) {
-      const std::int64_t groups = groups_for(rows);
+      const std::int64_t groups = groups_over(context, rows);
       const Scratch spare(context, groups * n * item_bytes);
       args.add(handle).add(offset).add(spare.handle()).add(rows);
       args.add(static_cast<std::int32_t>(n)).add(static_cast<std::int32_t>(end_bit));
@@ -91,7 +86,7 @@ struct Sorter {
       const auto slot = static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
       const std::int64_t at_a_time = kTile / slot;
       args.add(handle).add(offset).add(rows).add(static_cast<std::int32_t>(n)).add(slot);
-      context.launch(mover("sort_tiles"), groups_for((rows + at_a_time - 1) / at_a_time), kGroup, args);
+      context.launch(mover("sort_tiles"), groups_over(context, ceil_div(rows, at_a_time)), kGroup, args);
     }
   }
 
@@ -134,7 +129,7 @@ struct Sorter {
     /// `pivots`: a selection's keys, one (u64) a row and place.
     void run(void* from, std::int64_t from_at, void* to, std::int64_t to_at, int shift, void* pivots = nullptr) const {
       Context& context = sorter.context;
-      const std::int64_t units = sorter.groups_for(rows * blocks);
+      const std::int64_t units = groups_over(context, rows * blocks);
       Args counting, adding, moving;
       counting.add(from).add(from_at).add(table.handle()).add(rows).add(n).add(blocks).add(shift);
       adding.add(table.handle());
@@ -150,7 +145,7 @@ struct Sorter {
         moving.add(pivots);
       }
       context.launch(sorter.mover("count_digits"), units, sorter.group(), counting);
-      context.launch(sorter.mover("add_up"), sorter.groups_for(totals ? rows * digits : rows), sorter.group(), adding);
+      context.launch(sorter.mover("add_up"), groups_over(context, totals ? rows * digits : rows), sorter.group(), adding);
       context.launch(sorter.mover("move"), units, sorter.group(), moving);
     }
   };

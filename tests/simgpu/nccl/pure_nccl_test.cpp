@@ -19,6 +19,7 @@
 #include "catenary/catenary.h"
 #include "catenary/core/os/process.h"
 #include "catenary/distributed/launch.h"
+#include "tests/distributed/on_ranks.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
 
@@ -304,12 +305,8 @@ TEST(Inside, AnUpdateIsSkippedByAll) {
   const D::Communicator nccl = D::create_communicator("pure_nccl");
   const ct::Device device = card(nccl);
   const ct::DeviceScope scope(device);
-  struct Half : ct::Link {
-    ct::Parameter w = ct::Parameter::from_array(ct::ones({5}, ct::Dtype::float16));
-    CT_LINKS(w)
-  };
   for (const bool later : {false, true}) {
-    Half model;
+    tests::Half model;
     model.to_device(device);
     const auto optimizer =
         D::create_multi_node_optimizer(ct::optimizers::SGD(0.125), nccl, {.double_buffering = later});
