@@ -38,7 +38,8 @@ add_custom_target(simgpu DEPENDS ${SIMGPU_LIBRARIES})
 
 # Faults, and every room that takes a device, on devices that are not there.
 device_room(simgpu tests/simgpu/faults_test.cpp)
-target_sources(test_simgpu PRIVATE tests/simgpu/streams_test.cpp tests/simgpu/errors_test.cpp tests/simgpu/steady_test.cpp)
+target_sources(test_simgpu PRIVATE tests/simgpu/streams_test.cpp tests/simgpu/errors_test.cpp tests/simgpu/steady_test.cpp
+                                    tests/simgpu/gpu_check_test.cpp)
 add_dependencies(test_simgpu simgpu)
 foreach(vendor cuda hip)
   set(simgpu ${PROJECT_BINARY_DIR}/simgpu)
