@@ -25,10 +25,13 @@ struct Pair {
   T *re, *im;
 };
 
-/// Runs the passes from `a` to `b` and back; the result's place is returned.
+/// Runs the passes from `a` to `b` and back; the result's place is returned. With factors, `count` elements are there.
 template <class T>
-Pair<T> run_passes(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::int64_t beside) {
-  FftPass pass{1, plan.n, plan.n, beside, plan.roots.data(dtype), nullptr, nullptr, nullptr, nullptr};
+Pair<T> run_passes(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::int64_t beside,
+                   const FftTable* factors = nullptr, std::int64_t count = 0, int sign = 1) {
+  FftPass pass{1,       plan.n,  plan.n,  beside,  plan.roots.data(dtype),
+               nullptr, nullptr, nullptr, nullptr, factors ? factors->data(dtype) : nullptr,
+               count,   sign};
   for (const int radix : plan.radices) {
     pass.radix = radix;
     pass.x_re = a.re;
@@ -39,6 +42,7 @@ Pair<T> run_passes(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::
     std::swap(a, b);
     pass.length /= radix;
     pass.stride *= radix;
+    pass.factors = nullptr;
   }
   return a;
 }
@@ -46,17 +50,12 @@ Pair<T> run_passes(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::
 template <class T>
 Pair<T> transform(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::int64_t beside) {
   if (!plan.inner) return run_passes(plan, dtype, a, b, beside);
-  const bool f64 = dtype == Dtype::float64;
-  const std::int64_t length = plan.inner->n;
-  const auto multiply = CT_SIMD_SELECT(fft_multiply);
-  multiply(f64, a.re, a.im, plan.chirp.data(dtype), plan.n, beside);
-  for (T* part : {a.re, a.im}) std::fill(part + plan.n * beside, part + length * beside, T(0));
-  const Pair<T> there = run_passes(*plan.inner, dtype, a, b, beside);
-  multiply(f64, there.re, there.im, plan.spectrum.data(dtype), length, beside);
-  // back is there with the parts exchanged
+  const Pair<T> there = run_passes(*plan.inner, dtype, a, b, beside, &plan.chirp, plan.n);
+  // back is there with the parts exchanged, which are those of i conj(z)
   const Pair<T> other = there.re == a.re ? b : a;
-  const Pair<T> result = run_passes<T>(*plan.inner, dtype, {there.im, there.re}, {other.im, other.re}, beside);
-  multiply(f64, result.im, result.re, plan.chirp.data(dtype), plan.n, beside);
+  const Pair<T> result = run_passes<T>(*plan.inner, dtype, {there.im, there.re}, {other.im, other.re}, beside,
+                                       &plan.spectrum, plan.inner->n, -1);
+  CT_SIMD_SELECT(fft_multiply)(dtype == Dtype::float64, result.im, result.re, plan.chirp.data(dtype), plan.n, beside);
   return {result.im, result.re};
 }
 

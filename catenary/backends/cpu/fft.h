@@ -7,13 +7,17 @@
 
 namespace catenary::cpu {
 
-/// A pass (device/fft_plan.h) over several transforms side by side, which are counted in `stride`.
+/// A pass (device/fft_plan.h) over several transforms side by side, which are counted in `stride`. A first one may have
+/// factors of what it loads: element t times factors[t] for t < count, and zeros behind. A sign of -1 conjugates them.
 struct FftPass {
   int radix;
   std::int64_t n, length, stride;
   const void* roots;
   const void *x_re, *x_im;
   void *y_re, *y_im;
+  const void* factors = nullptr;
+  std::int64_t count = 0;
+  int sign = 1;
 };
 
 /// Where one part of complex numbers lies: element t of transform q is `t * step + q * near` behind the first one. A

@@ -123,12 +123,24 @@ CT_INLINE void transform(Complex<V>* x, [[maybe_unused]] int radix, [[maybe_unus
 }
 
 template <class T, class V, int R, bool twiddled>
-CT_INLINE void butterfly(const FftPass& pass, int64_t from, int64_t to, const T* unit, const T* twiddles) {
+CT_INLINE void butterfly(const FftPass& pass, int64_t p, int64_t q, const T* unit, const T* twiddles) {
   const int r = R ? R : pass.radix;
-  const int64_t in_step = pass.stride * (pass.length / r), out_step = pass.stride;
+  const int64_t m = pass.length / r, from = pass.stride * p + q, to = pass.stride * p * r + q;
+  const int64_t in_step = pass.stride * m, out_step = pass.stride;
   Complex<V> x[R ? R : kMostRadix];
-  CT_UNROLL for (int j = 0; j < r; ++j) x[j] = {load<V>(static_cast<const T*>(pass.x_re) + from + j * in_step),
-                                                load<V>(static_cast<const T*>(pass.x_im) + from + j * in_step)};
+  if (const auto* const factors = static_cast<const T*>(pass.factors)) {
+    CT_UNROLL for (int j = 0; j < r; ++j) {
+      const int64_t t = p + m * j;
+      x[j] = {V{}, V{}};
+      if (t >= pass.count) continue;
+      x[j] = {load<V>(static_cast<const T*>(pass.x_re) + from + j * in_step),
+              load<V>(static_cast<const T*>(pass.x_im) + from + j * in_step)};
+      x[j] = times(x[j], factors[2 * t], static_cast<T>(pass.sign) * factors[2 * t + 1]);
+    }
+  } else {
+    CT_UNROLL for (int j = 0; j < r; ++j) x[j] = {load<V>(static_cast<const T*>(pass.x_re) + from + j * in_step),
+                                                  load<V>(static_cast<const T*>(pass.x_im) + from + j * in_step)};
+  }
   transform<T, V, R>(x, r, unit);
   CT_UNROLL for (int k = 0; k < r; ++k) {
     if (twiddled && k > 0) x[k] = times(x[k], twiddles[2 * k], twiddles[2 * k + 1]);
@@ -139,11 +151,10 @@ CT_INLINE void butterfly(const FftPass& pass, int64_t from, int64_t to, const T*
 
 template <class T, int R, bool twiddled>
 CT_INLINE void neighbours(const FftPass& pass, int64_t p, const T* unit, const T* twiddles) {
-  const int64_t from = pass.stride * p, to = from * pass.radix;
   int64_t q = 0;
   for (; q + Simd<T>::lanes <= pass.stride; q += Simd<T>::lanes)
-    butterfly<T, typename Simd<T>::Vector, R, twiddled>(pass, from + q, to + q, unit, twiddles);
-  for (; q < pass.stride; ++q) butterfly<T, T, R, twiddled>(pass, from + q, to + q, unit, twiddles);
+    butterfly<T, typename Simd<T>::Vector, R, twiddled>(pass, p, q, unit, twiddles);
+  for (; q < pass.stride; ++q) butterfly<T, T, R, twiddled>(pass, p, q, unit, twiddles);
 }
 
 template <class T, int R>
