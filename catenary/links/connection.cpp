@@ -14,7 +14,7 @@ namespace catenary::links {
 using detail::weight_init;
 
 Linear::Linear(std::int64_t out, const LinearOptions& options)
-    : out_size(out), n_batch_axes(options.n_batch_axes), W(weight_init(options.initialW), "W") {
+    : QuantizableW(Parameter(weight_init(options.initialW), "W")), out_size(out), n_batch_axes(options.n_batch_axes) {
   if (!options.nobias) b = Parameter(options.initial_bias, Shape{out}, "b");
 }
 
@@ -23,10 +23,9 @@ Linear::Linear(std::int64_t in, std::int64_t out, const LinearOptions& options) 
 }
 
 void Linear::set_quantized(const QuantizedArray& w) {
-  const auto shape = shape_of_W(W);
+  const auto shape = shape_of_W();
   detail::check_quantized(*this, w, shape ? *shape : Shape{out_size, w.columns()});
   set_blocks(w);
-  W = Parameter();
 }
 
 Variable Linear::operator()(const Variable& x, int batch_axes) const {
@@ -60,14 +59,14 @@ Variable Bilinear::operator()(const Variable& e1, const Variable& e2) const {
 }
 
 EmbedID::EmbedID(std::int64_t in, std::int64_t out, const EmbedIDOptions& options)
-    : ignore_label(options.ignore_label),
-      W(options.initialW ? *options.initialW : ParameterInit(initializers::Normal(1.0)), Shape{in, out}, "W"),
+    : QuantizableW(Parameter(options.initialW ? *options.initialW : ParameterInit(initializers::Normal(1.0)),
+                             Shape{in, out}, "W")),
+      ignore_label(options.ignore_label),
       shape_{in, out} {}
 
 void EmbedID::set_quantized(const QuantizedArray& w) {
   detail::check_quantized(*this, w, shape_);
   set_blocks(w);
-  W = Parameter();
 }
 
 Variable EmbedID::operator()(const Variable& x) const {

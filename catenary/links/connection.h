@@ -38,8 +38,8 @@ class CT_API Linear : public QuantizableW {
   void set_quantized(const QuantizedArray& w);
   std::int64_t out_size;
   int n_batch_axes;
-  Parameter W, b;
-  CT_LINKS(W, b, W_blocks, W_kind)
+  Parameter b;
+  CT_MORE_LINKS(QuantizableW, W, b, W_blocks, W_kind)
 };
 
 /// Options of Bilinear.
@@ -80,8 +80,7 @@ class CT_API EmbedID : public QuantizableW {
   void set_quantized(const QuantizedArray& w);
   std::string type_name() const override { return "EmbedID"; }
   std::optional<std::int64_t> ignore_label;
-  Parameter W;
-  CT_LINKS(W, W_blocks, W_kind)
+  CT_MORE_LINKS(QuantizableW, W, W_blocks, W_kind)
 
  private:
   Shape shape_;

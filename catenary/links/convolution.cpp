@@ -37,8 +37,8 @@ void check_groups(const char* link, const char* name, std::int64_t channels, std
 
 ConvolutionND::ConvolutionND(const char* name, int ndim, const std::optional<std::int64_t>& in, std::int64_t out,
                              const PerAxis& ksize, const ConvolutionLinkOptions& options)
-    : out_channels(out),
-      W(weight_init(options.initialW), "W"),
+    : QuantizableW(Parameter(weight_init(options.initialW), "W")),
+      out_channels(out),
       name_(name),
       window_(Window::make(name, ndim, ksize, options.stride, options.pad, options.dilate)),
       cover_all_(options.cover_all),
@@ -50,12 +50,11 @@ ConvolutionND::ConvolutionND(const char* name, int ndim, const std::optional<std
 }
 
 void ConvolutionND::set_quantized(const QuantizedArray& w) {
-  const auto shape = shape_of_W(W);
+  const auto shape = shape_of_W();
   const Shape expected =
       shape ? *shape : filter_shape(out_channels, w.shape().size() > 1 ? w.shape()[1] : 1, window_.size);
   detail::check_quantized(*this, w, expected);
   set_blocks(w);
-  W = Parameter();
 }
 
 namespace {

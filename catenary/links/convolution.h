@@ -49,9 +49,9 @@ class CT_API ConvolutionND : public QuantizableW {
   /// x is not rounded any more.
   void clear_input_range() { x_range = Array(); }
   std::int64_t out_channels;
-  Parameter W, b;
+  Parameter b;
   Persistent x_range;  ///< float32: low and high; undefined where x is not rounded
-  CT_LINKS(W, b, W_blocks, W_kind, x_range)
+  CT_MORE_LINKS(QuantizableW, W, b, W_blocks, W_kind, x_range)
 
  protected:
   ConvolutionND(const char* name, int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,

@@ -69,8 +69,13 @@ std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const Quan
   const Kept keep("quantize", options);
   std::vector<QuantizedWeight> done;
   std::vector<std::function<void()>> changes;
+  std::map<const VariableNode*, std::optional<QuantizedArray>> weights;  // tied ones once; nothing for what is kept
   const auto add = [&](const std::string& path, auto& link) {
-    if (link.quantized()) return;
+    if (link.quantized() || !link.W.defined()) return;
+    if (const auto tied = weights.find(&link.W.node()); tied != weights.end()) {
+      if (tied->second) changes.push_back([&link, after = *tied->second] { link.set_quantized(after); });
+      return;
+    }
     for (const auto& hook : link.hooks())
       if (dynamic_cast<const link_hooks::WeightHook*>(hook.get()))
         fail<ValueError>(
@@ -79,6 +84,7 @@ std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const Quan
             path, hook->name());
     const Array before = detail::initialized(link, link.W);
     const QuantizedArray after = catenary::quantize(before, kind);
+    weights.emplace(&link.W.node(), after);
     const Array wide = before.astype(Dtype::float32), difference = dequantize(after) - wide;
     const auto squares = [](const Array& x) { return static_cast<double>(sum(square(x)).template item<float>()); };
     const double all = squares(wide);
@@ -86,6 +92,10 @@ std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const Quan
                     all > 0 ? std::sqrt(squares(difference) / all) : 0});
     changes.push_back([&link, after] { link.set_quantized(after); });
   };
+  model.for_each_link([&](const std::string& path, const Link& link) {
+    if (const auto* const kept = dynamic_cast<const QuantizableW*>(&link); kept && keep.contains(path))
+      if (kept->W.defined()) weights.emplace(&kept->W.node(), std::nullopt);
+  });
   model.for_each_link([&](const std::string& path, const Link& seen) {
     auto& link = const_cast<Link&>(seen);  // of a model that may be changed
     if (keep.contains(path)) return;

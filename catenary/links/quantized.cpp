@@ -14,6 +14,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/connection.h"
+#include "catenary/functions/labels.h"
 #include "catenary/functions/math_elementwise.h"
 #include "catenary/links/detail_quantized.h"
 
@@ -106,7 +107,8 @@ Variable in_parts(const QuantizedArray& w, Dtype dtype, int64_t groups, const F&
 
 Variables QuantizedLinear::backward(Targets targets, Grads gy) {
   return gradients(targets, [&](int i) {
-    return i == 0 ? catenary::apply(node<QuantizedLinearBack>(w_), gy[0]) : functions::sum_to(gy[0], input(1).shape());
+    return i == 0 ? catenary::apply(node<QuantizedLinearBack>(w_), gy[0])
+                  : functions::cast(functions::sum_to(gy[0], input(1).shape()), input(1).dtype());
   });
 }
 
@@ -135,16 +137,23 @@ struct QuantizableW::Read {
   std::shared_ptr<const QuantizedArray> value;
 };
 
-QuantizableW::QuantizableW() : read_(std::make_shared<Read>()) {}
+QuantizableW::QuantizableW(Parameter w) : W(std::move(w)), read_(std::make_shared<Read>()) {}
 
-void QuantizableW::set_blocks(const QuantizedArray& w) const {
+void QuantizableW::visit_members(MemberVisitor& visitor) const {
+  // a copy was quantised, or loaded blocks, since
+  if (W.defined() && W_blocks.defined()) const_cast<Parameter&>(W) = Parameter();
+  Link::visit_members(visitor);
+}
+
+void QuantizableW::set_blocks(const QuantizedArray& w) {
   std::vector<int64_t> kind = {static_cast<int64_t>(w.kind())};
   for (const int64_t extent : w.shape()) kind.push_back(extent);
   W_kind = Array::from_host(kind.data(), {static_cast<int64_t>(kind.size())}, Dtype::int64, w.device());
   W_blocks = w.blocks();
+  W = Parameter();
 }
 
-std::optional<Shape> QuantizableW::shape_of_W(const Parameter& W) const {
+std::optional<Shape> QuantizableW::shape_of_W() const {
   if (const auto w = quantized()) return w->shape();
   return W.defined() && W.is_initialized() ? std::optional(W.shape()) : std::nullopt;
 }
@@ -234,8 +243,11 @@ void check_quantized(const Link& link, const QuantizedArray& w, const Shape& exp
 
 Variable quantized_linear(const Variable& x, const QuantizedArray& w, const Variable& b, int n_batch_axes) {
   const int axes = n_batch_axes < 0 ? n_batch_axes + x.ndim() : n_batch_axes;
-  if (axes < 0 || axes >= x.ndim())
-    fail<ValueError>("linear: n_batch_axes of {} is out of range for x of {}", n_batch_axes, x.shape());
+  if (axes < 1 || axes >= x.ndim())
+    fail<ValueError>(
+        "linear: n_batch_axes must be at least 1 and less than x's {} axes (or negative: -1 for all but the last), not "
+        "{}",
+        x.ndim(), n_batch_axes);
   Shape rows;
   int64_t columns = 1;
   for (int axis = 0; axis < x.ndim(); ++axis) {
@@ -251,13 +263,12 @@ Variable quantized_linear(const Variable& x, const QuantizedArray& w, const Vari
 }
 
 Variable quantized_rows(const Variable& ids, const QuantizedArray& w, std::optional<int64_t> ignore_label) {
-  const Dtype dtype = config.dtype.value();
-  if (!ignore_label) return Variable(take(w, ids.array(), dtype), false);
-  const Array ignored = ids.array() == *ignore_label;
-  const Array rows = take(w, where(ignored, 0, ids.array()), dtype);
-  Shape mask = ids.shape();
-  mask.push_back(1);
-  return Variable(where(ignored.reshape(mask), 0, rows), false);
+  const functions::detail::Labels known{"embed_id", "x", ids.array(), w.rows(), ignore_label};
+  const Array rows = known.pick([&](const Array& at) { return take(w, at, config.dtype.value()); });
+  if (!ignore_label) return Variable(rows, false);
+  Shape column = ids.shape();
+  column.push_back(1);
+  return Variable(where(known.counted().reshape(column), rows, 0), false);
 }
 
 Variable quantized_convolution(const Variable& x, const QuantizedArray& w, const Variable& b,

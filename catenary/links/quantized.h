@@ -24,19 +24,22 @@ CT_FIELDS(InputRange, low, high)
 
 /// What Linear, EmbedID and ConvolutionND have in common: a W that may be quantised. It is no parameter then but two
 /// persistent arrays, which files have in its place: the blocks, and the kind's number (as in Quantization) with the
-/// shape. A file of such a link is loaded by one that is not quantised yet, too.
+/// shape. A file of such a link is loaded by one that is not quantised yet, too; copies that share W share the blocks.
 class CT_API QuantizableW : public Link {
  public:
+  Parameter W;  ///< undefined where it is quantised
   /// The quantised W; null where W is a parameter. What it points to lives as long as the result.
   std::shared_ptr<const QuantizedArray> quantized() const;
 
  protected:
-  QuantizableW();
+  explicit QuantizableW(Parameter w);
+  /// Classes name W, W_blocks and W_kind by CT_MORE_LINKS.
+  void visit_members(MemberVisitor& visitor) const override;
   void serialize_member(const Serializer& serializer, const std::string& name, Parameter& parameter) const override;
   void serialize_member(const Serializer& serializer, const std::string& name, Persistent& array) const override;
-  void set_blocks(const QuantizedArray& w) const;
+  void set_blocks(const QuantizedArray& w);
   /// The shape of what is there, quantised or not; nothing where it is not known yet.
-  std::optional<Shape> shape_of_W(const Parameter& W) const;
+  std::optional<Shape> shape_of_W() const;
   Persistent W_blocks, W_kind;
 
  private:

@@ -76,8 +76,9 @@ inline void remove_entry(Hyperparameters::Values& values, const std::string& nam
 template <class Item, class Alike, class F>
 void for_each_group(std::vector<Item> items, const Alike& alike, const F& f) {
   while (!items.empty()) {
+    // the first is like itself, even where it has a NaN
     const auto others = std::stable_partition(
-        items.begin(), items.end(), [&, first = items.front()](const Item& item) { return alike(first, item); });
+        items.begin() + 1, items.end(), [&, first = items.front()](const Item& item) { return alike(first, item); });
     const std::vector<Item> group(std::make_move_iterator(items.begin()), std::make_move_iterator(others));
     items.erase(items.begin(), others);
     f(group);

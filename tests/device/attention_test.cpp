@@ -266,6 +266,8 @@ TEST(Attention, NothingToDo) {
     check({1, 2, 1, 30, 4, n, 8, rules(1)});
     check({1, 2, 1, 30, 4, 8, n, rules(1)});
   }
+  for (const std::int64_t queries : {3, 30}) check({1, 0, 0, queries, 4, 8, 8, rules(1)});
+  for (const std::int64_t queries : {3, 30}) check({1, 0, 2, queries, 4, 8, 8, rules(1)});
   // no query sees a key
   check({1, 2, 1, 30, 40, 8, 8, rules(1, true, -100)});
   check({1, 2, 1, 3, 40, 8, 8, rules(1, true, -100)});

@@ -166,6 +166,28 @@ TEST(Quantized, NumbersAreTheProcessors) {
   }
 }
 
+// Numbers from 0.5 to 1.5 of one row, from -3 to -1 of the other: 255 steps from 0 on, which symmetric ones would
+// halve.
+TEST(Quantized, Int8HasAZeroPoint) {
+  const Array x = numbers({2, 300}, 1) / 1.6;
+  std::vector<double> moved = values(x);
+  for (std::size_t i = 0; i < 300; ++i) moved[i] = 1 + moved[i] / 2, moved[300 + i] = -2 + moved[300 + i];
+  const Array rows = Array::from_host(moved.data(), {2, 300}, Dtype::float64, Device()).astype(Dtype::float32);
+  const QuantizedArray w = quantize(rows.to_device(current_device()), Quantization::int8);
+  const auto before = values(rows), after = values(dequantize(w));
+  for (const std::size_t row : {0, 1}) {
+    double most = 0, error = 0;
+    for (std::size_t i = 300 * row; i < 300 * row + 300; ++i) {
+      most = std::max(most, std::abs(before[i]));
+      error = std::max(error, std::abs(before[i] - after[i]));
+    }
+    EXPECT_LE(error, most / 255 / 2 * 1.001) << row;
+    EXPECT_GT(error, most / 255 / 2 * 0.9) << row;
+  }
+  EXPECT_EQ(values(dequantize(quantize(zeros({1, 300}, Dtype::float32), Quantization::int8))),
+            std::vector<double>(300, 0.0));
+}
+
 TEST(Quantized, ScalesMayBeSubnormalOrInfinite) {
   for (const Quantization kind : {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k}) {
     const Array x = numbers({3, 300}, 1), tiny = x * 1e-5;

@@ -188,6 +188,34 @@ TEST(Attention, DropoutIsOfTheWeightsInTrainingOnly) {
   for (double x : values(F::scaled_dot_product_attention(q, k, v, {.dropout = 0.4}).array())) EXPECT_NEAR(x, 1, 1e-12);
 }
 
+TEST(Attention, DropoutOfHeadsThatShareKeys) {
+  const Variable q(waves({1, 6, 20, 8}, 0)), k(waves({1, 2, 9, 8}, 1)), v(waves({1, 2, 9, 8}, 2));
+  const Variable each_k(k.array()), each_v(v.array()), other(q.array());
+  random::seed(3);
+  const Variable y = F::scaled_dot_product_attention(q, k, v, {.causal = true, .first = 3, .dropout = 0.4});
+  random::seed(3);
+  const Variable same = F::scaled_dot_product_attention(other, F::repeat(each_k, {3}, 1), F::repeat(each_v, {3}, 1),
+                                                        {.causal = true, .first = 3, .dropout = 0.4});
+  expect_near(y.array(), same.array(), 1e-12);
+  F::sum(F::square(y)).backward();
+  F::sum(F::square(same)).backward();
+  expect_near(q.grad(), other.grad(), 1e-12);
+  expect_near(k.grad(), each_k.grad(), 1e-12);
+  expect_near(v.grad(), each_v.grad(), 1e-12);
+}
+
+TEST(Attention, OneOperandAloneMayWantAGradient) {
+  const Array arrays[] = {waves({1, 2, 20, 8}, 0), waves({1, 2, 24, 8}, 1), waves({1, 2, 24, 5}, 2)};
+  const auto gradient_of = [&](int which, bool alone) {
+    V x;
+    for (int i = 0; i < 3; ++i) x.emplace_back(arrays[i], !alone || i == which);
+    F::sum(F::square(F::scaled_dot_product_attention(x[0], x[1], x[2], {.causal = true}))).backward();
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(x[i].grad().defined(), !alone || i == which) << i;
+    return x[which].grad();
+  };
+  for (int which = 0; which < 3; ++which) expect_near(gradient_of(which, true), gradient_of(which, false), 0);
+}
+
 TEST(Attention, SixteenBitsAreSummedInFloat32) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     const Variable q(waves({1, 2, 20, 64}, 0).astype(dtype) * 8), k(waves({1, 2, 600, 64}, 1).astype(dtype)),

@@ -44,6 +44,12 @@ struct Taker {
   std::function<void(const Array& t)> call;  ///< t of shape (4,)
 };
 
+L::EmbedID quantised_embedding(std::optional<std::int64_t> ignore_label) {
+  L::EmbedID embed(3, 2, {.ignore_label = ignore_label});
+  embed.quantize(Quantization::q8_0);
+  return embed;
+}
+
 std::vector<Taker> takers() {
   const Array x = catenary::sin(arange(12, Dtype::float32)).reshape({4, 3}), row = x(slice(), 0);
   const Array cost = ones({3, 3}, Dtype::float32), W = ones({3, 3}, Dtype::float32);
@@ -191,6 +197,8 @@ std::vector<Taker> takers() {
        }},
       {"links::EmbedID", "embed_id", "x", 3, {}, [](const Array& t) { L::EmbedID(3, 2)(t); }},
       {"links::EmbedID", "embed_id", "x", 3, -1, [](const Array& t) { L::EmbedID(3, 2, {.ignore_label = -1})(t); }},
+      {"links::EmbedID", "embed_id", "x", 3, {}, [](const Array& t) { quantised_embedding({})(t); }},
+      {"links::EmbedID", "embed_id", "x", 3, -1, [](const Array& t) { quantised_embedding(-1)(t); }},
       {"links::GPT",
        "embed_id",
        "x",

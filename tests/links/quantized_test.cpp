@@ -354,6 +354,50 @@ TEST(QuantizedLinks, CopiesAndDevices) {
   EXPECT_EQ(net.count_params(), other.count_params());
 }
 
+TEST(QuantizedLinks, CopiesMadeBeforeHaveTheBlocksToo) {
+  const auto mode = test_mode();
+  const Net net;
+  Net shared = net, loaded = net.copy(CopyMode::copy);
+  const Net of_loaded = loaded;
+  L::quantize(shared, Quantization::q8_0);
+  EXPECT_EQ(net.params().size(), 4u);
+  EXPECT_FALSE(net.fc.W.defined());
+  expect_near(net(images(), ids()).array(), shared(images(), ids()).array(), 0);
+  const tests::Folder folder;
+  serializers::save_npz(folder / "net.npz", net);
+  EXPECT_FALSE(io::NpzReader(folder / "net.npz").contains("fc/W"));
+  serializers::load_npz(folder / "net.npz", loaded);
+  EXPECT_EQ(of_loaded.params().size(), 4u);
+}
+
+TEST(QuantizedLinks, TiedWeightsStayTied) {
+  struct Tied : Chain {
+    L::Linear a{32, 32}, b{32, 32}, c{32, 32};
+    CT_LINKS(a, b, c)
+    Tied() { b.W = a.W; }
+  };
+  Tied by_hand;
+  const auto told = L::quantize(by_hand, Quantization::q8_0);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].path, "/a");
+  EXPECT_EQ(told[1].path, "/c");
+  EXPECT_TRUE(by_hand.a.quantized()->blocks().shares_memory(by_hand.b.quantized()->blocks()));
+  Tied kept;
+  EXPECT_EQ(L::quantize(kept, Quantization::q8_0, {.keep = {"/b"}}).size(), 1u);
+  EXPECT_TRUE(kept.a.W.defined() && kept.b.W.is(kept.a.W) && !kept.c.W.defined());
+}
+
+TEST(QuantizedLinks, RefuseWhatFloatsDo) {
+  L::Linear fc(40, 6);
+  fc.quantize(Quantization::q8_0);
+  EXPECT_THROW(fc(given({3, 40}), 0), ValueError);
+  fc.cleargrads();  // a bias is of the dtype that its file has
+  const Variable x(numbers({3, 40}).astype(Dtype::float16));
+  F::sum(fc(x)).backward();
+  EXPECT_EQ(fc.b.grad().dtype(), Dtype::float32);
+  expect_near(fc.b.grad(), full({6}, 3, Dtype::float32), 0);
+}
+
 // More weights than are dequantised at a time: not even then does a group see another's channels.
 TEST(QuantizedLinks, GroupsOfManyWeights) {
   const auto mode = no_backprop_mode();

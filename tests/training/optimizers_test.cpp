@@ -186,6 +186,19 @@ TEST(Optimizers, OptionsAreHyperparametersByTheirNames) {
   EXPECT_EQ(all(O::AMSBound(options)), bounded);
 }
 
+TEST(Optimizers, ARateThatIsNoNumberIsItsParametersAlone) {
+  struct Two : Link {
+    Parameter a{1.0, Shape{2}, "a"}, b{1.0, Shape{2}, "b"};
+    CT_LINKS(a, b)
+  } model;
+  O::SGD optimizer(0.5);
+  optimizer.setup(model);
+  dynamic_cast<UpdateRule&>(*model.a.update_rule()).hyperparam->set("lr", std::nan(""));
+  optimizer.update([&] { return functions::sum(model.a + model.b); });
+  EXPECT_TRUE(std::isnan(model.a.array().to_vector<float>()[0]));
+  EXPECT_EQ(model.b.array().to_vector<float>(), (std::vector<float>{0.5, 0.5}));
+}
+
 // docs/training.md has a row for each optimizer, which names what it has.
 TEST(Optimizers, TheDocumentStatesEachHyperparameter) {
   std::ifstream file(tests::source_path("docs/training.md"));

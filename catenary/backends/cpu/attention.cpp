@@ -143,6 +143,7 @@ void compute(const Attention& p) {
 
 template <>
 void compute(const AttentionBack& p) {
+  if (p.k.shape[1] == 0) return;  // no groups, and so no heads
   of_dtype(p.q.dtype, [&](auto element) { backward<decltype(element)>(p); });
 }
 
