@@ -50,12 +50,12 @@ std::vector<std::int64_t> factors(std::int64_t n) {
   return all;
 }
 
-/// About how many operations the passes are.
+/// About how long the passes take: each one reads and writes all, which is as much as six operations.
 double cost(std::int64_t n) {
   double each = 0;
   for (const std::int64_t f : factors(n)) {
     const double primes = f == 8 ? 6 : f == 4 ? 4 : static_cast<double>(f);
-    each += f > 11 ? 1.1 * primes : primes;
+    each += 6 + (f > 11 ? 1.1 * primes : primes);
   }
   return each * static_cast<double>(n);
 }
@@ -113,7 +113,7 @@ FftPlan make_plan(std::int64_t n) {
   const std::vector<std::int64_t> all = factors(n);
   const std::int64_t largest = all.empty() ? 1 : *std::max_element(all.begin(), all.end());
   const std::int64_t length = largest > 11 ? good_length(2 * n - 1) : 0;
-  if (largest > kMostRadix || (n >= 50 && length > 0 && 3 * cost(length) < cost(n))) {
+  if (largest > kMostRadix || (n >= 50 && length > 0 && 1.2 * cost(length) < cost(n))) {
     plan.inner = fft_plan(length);
     // exp(-pi i k^2 / n)
     const std::vector<double> halves = roots_of_unity(2 * n);

@@ -140,9 +140,8 @@ TEST(Fft, PrimesAndTheirMultiples) {
   }
 }
 
-TEST(Fft, ALongLength) {
+void expect_long_transform(std::int64_t n) {
   const bool cpu = current_device().is_cpu();
-  const std::int64_t n = cpu ? 1 << 20 : testing_devices::large(1 << 16);
   const Values x = numbers(n, 5);
   const Sums sums(n, false);
   std::vector<std::size_t> frequencies;
@@ -162,6 +161,11 @@ TEST(Fft, ALongLength) {
     EXPECT_LT(difference(out.values(), x), tolerance(dtype)) << "back, in its place";
   }
 }
+
+TEST(Fft, ALongLength) { expect_long_transform(current_device().is_cpu() ? 1 << 20 : testing_devices::large(1 << 16)); }
+
+// On a processor its convolution goes in two steps.
+TEST(Fft, ALongPrime) { expect_long_transform(current_device().is_cpu() ? 100003 : testing_devices::large(10007)); }
 
 TEST(Fft, AnyStridesAndRealInput) {
   const std::int64_t rows = 11, n = 60;

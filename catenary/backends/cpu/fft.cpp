@@ -17,7 +17,7 @@ namespace catenary::cpu {
 
 namespace {
 
-constexpr std::int64_t kBlockBytes = 1 << 20;  // of transforms side by side, where they fill a vector
+constexpr std::int64_t kBlockBytes = 16 << 20;  // of transforms side by side, where they fill a vector
 
 /// Complex numbers, `beside` transforms of them side by side, in two parts.
 template <class T>
@@ -147,14 +147,13 @@ void transform_all(const FftPlan& plan, const Places& x, const Places& y, Count 
 
 /// The lengths of the two steps of a long transform, as near to each other as may be; nothing where one would be so
 /// short that there are no vectors of the others.
-std::optional<std::pair<std::int64_t, std::int64_t>> two_steps(const FftPlan& plan, std::int64_t lanes) {
-  if (plan.inner) return {};
+std::optional<std::pair<std::int64_t, std::int64_t>> two_steps(std::int64_t n, std::int64_t lanes) {
   std::int64_t best = 1;
-  const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(plan.n)));
+  const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
   for (std::int64_t d = 1; d <= root; ++d)
-    if (plan.n % d == 0) best = d;
+    if (n % d == 0) best = d;
   if (best < lanes) return {};
-  return std::pair(best, plan.n / best);
+  return std::pair(best, n / best);
 }
 
 /// t = t1 n2 + t2 and f = f1 + n1 f2: transforms along t1, turned by w^(f1 t2), and of these along t2.
@@ -176,6 +175,40 @@ void in_two_steps(const FftPlan& plan, std::int64_t n1, std::int64_t n2, const F
                    most_beside(n2, item, lanes), nullptr);
 }
 
+/// to[t] = factors[t] times x[t] and a factor, for t < count of n, and zeros behind.
+template <class T>
+void multiply(const FftPlace& x, const FftTable& factors, std::int64_t count, std::int64_t n, T factor,
+              const FftPlace& to) {
+  const T* const by = static_cast<const T*>(factors.data(sizeof(T) == 8 ? Dtype::float64 : Dtype::float32));
+  const T *re = static_cast<const T*>(x.re.first), *im = static_cast<const T*>(x.im.first);
+  T *to_re = static_cast<T*>(to.re.first), *to_im = static_cast<T*>(to.im.first);
+  parallel_for(n, kGrain / 2, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t t = begin; t < end; ++t) {
+      const T a = re && t < count ? re[t * x.re.step] * factor : T(0);
+      const T b = im && t < count ? im[t * x.im.step] * factor : T(0);
+      const T c = t < count ? by[2 * t] : T(0), d = t < count ? by[2 * t + 1] : T(0);
+      to_re[t * to.re.step] = a * c - b * d;
+      to_im[t * to.im.step] = a * d + b * c;
+    }
+  });
+}
+
+/// A transform by a convolution with a chirp whose own transforms, of n1 n2 elements, go in two steps.
+template <class T>
+void convolve_in_two_steps(const FftPlan& plan, std::int64_t n1, std::int64_t n2, const FftPlace& x, const FftPlace& y,
+                           double scale, std::int64_t lanes) {
+  const std::int64_t length = plan.inner->n;
+  const Scratch memory(4 * length * static_cast<std::int64_t>(sizeof(T)));
+  const auto in_turn = [](T* first) { return FftPlace{{first, 2, 0}, {first + 1, 2, 0}}; };
+  const auto exchanged = [](const FftPlace& place) { return FftPlace{place.im, place.re}; };
+  const FftPlace a = in_turn(memory.as<T>()), b = in_turn(memory.as<T>() + 2 * length);
+  multiply<T>(x, plan.chirp, plan.n, length, 1, a);
+  in_two_steps<T>(*plan.inner, n1, n2, a, b, 1, lanes);
+  multiply<T>(b, plan.spectrum, length, length, 1, b);
+  in_two_steps<T>(*plan.inner, n1, n2, exchanged(b), exchanged(a), 1, lanes);
+  multiply<T>(a, plan.chirp, plan.n, plan.n, static_cast<T>(scale), y);
+}
+
 template <class T>
 void run(const Fft& p) {
   const std::int64_t outer = p.re.shape[0], n = p.re.shape[1], inner = p.re.shape[2],
@@ -193,12 +226,14 @@ void run(const Fft& p) {
     return v ? Part{{v->data(), v->strides[1], v->strides[near]}, v->strides[2 - near]} : Part{};
   };
   const Places x{part(x_re), part(x_im)}, y{part(y_re), part(y_im)};
-  const std::int64_t most = most_beside(plan->inner ? plan->inner->n : n, item, lanes);
-  const auto steps = std::min(most, count.near) < lanes ? two_steps(*plan, lanes) : std::nullopt;
+  const FftPlan& passes = plan->inner ? *plan->inner : *plan;
+  const std::int64_t most = most_beside(passes.n, item, lanes);
+  const auto steps = std::min(most, count.near) < lanes ? two_steps(passes.n, lanes) : std::nullopt;
   if (!steps) return transform_all<T>(*plan, x, y, count, p.scale, most, nullptr);
+  const auto transform_long = plan->inner ? convolve_in_two_steps<T> : in_two_steps<T>;
   for (std::int64_t i = 0; i < count.far; ++i)
     for (std::int64_t q = 0; q < count.near; ++q)
-      in_two_steps<T>(*plan, steps->first, steps->second, x.at<T>(i, q), y.at<T>(i, q), p.scale, lanes);
+      transform_long(*plan, steps->first, steps->second, x.at<T>(i, q), y.at<T>(i, q), p.scale, lanes);
 }
 
 }  // namespace
