@@ -70,8 +70,11 @@ struct Part {
 
   template <class T>
   FftPart at(std::int64_t i, std::int64_t q) const {
-    if (!first.first) return first;
-    return {static_cast<T*>(first.first) + i * far + q * first.near, first.step, first.near};
+    FftPart there = first;
+    if (!first.first) return there;
+    there.first = static_cast<T*>(first.first) + i * far + first.at(q);
+    there.begin = q % first.run;
+    return there;
   }
 };
 struct Places {
@@ -221,9 +224,13 @@ void run(const Fft& p) {
     std::swap(y_re, y_im);
   }
   const int near = inner >= std::min(outer, lanes) ? 2 : 0;
-  const Count count = near == 2 ? Count{outer, inner} : Count{inner, outer};
+  // fewer than fill a vector, but for those of one element's distance: some runs of them do
+  const bool runs = inner > 1 && inner < std::min(outer * inner, lanes) && p.re.strides[1] != 2;
+  const Count count = runs ? Count{1, outer * inner} : near == 2 ? Count{outer, inner} : Count{inner, outer};
   const auto part = [&](const View* v) {
-    return v ? Part{{v->data(), v->strides[1], v->strides[near]}, v->strides[2 - near]} : Part{};
+    if (!v) return Part{};
+    if (runs) return Part{{v->data(), v->strides[1], v->strides[2], inner, v->strides[0]}, 0};
+    return Part{{v->data(), v->strides[1], v->strides[near]}, v->strides[2 - near]};
   };
   const Places x{part(x_re), part(x_im)}, y{part(y_re), part(y_im)};
   const FftPlan& passes = plan->inner ? *plan->inner : *plan;

@@ -2,6 +2,7 @@
 // Private: the loops of Fourier transforms (fft.cpp).
 
 #include <cstdint>
+#include <limits>
 
 #include "catenary/core/cpu_features.h"
 
@@ -20,11 +21,13 @@ struct FftPass {
   int sign = 1;
 };
 
-/// Where one part of complex numbers lies: element t of transform q is `t * step + q * near` behind the first one. A
-/// part that is nowhere is zeros.
+/// Where one part of complex numbers lies: element t of transform q is `t * step + at(q)` behind the first one: `run`
+/// transforms lie `near` apart, and the next ones `far` behind. A part that is nowhere is zeros.
 struct FftPart {
   void* first;
   std::int64_t step, near;
+  std::int64_t run = std::numeric_limits<std::int64_t>::max(), far = 0, begin = 0;  ///< begin: of the run, where q is 0
+  std::int64_t at(std::int64_t q) const { return (begin + q) / run * far + (begin + q) % run * near - begin * near; }
 };
 struct FftPlace {
   FftPart re, im;

@@ -268,15 +268,32 @@ CT_INLINE void transpose(Vector<T>* rows) {
 /// Transforms from `begin` on, element by element.
 template <class T>
 void load_each(const FftPart& from, int64_t n, int64_t begin, int64_t beside, T* part) {
-  for (int64_t t = 0; t < n; ++t)
-    for (int64_t q = begin; q < beside; ++q)
-      part[t * beside + q] = from.first ? static_cast<const T*>(from.first)[t * from.step + q * from.near] : T(0);
+  if (!from.first) {
+    for (int64_t t = 0; t < n; ++t)
+      for (int64_t q = begin; q < beside; ++q) part[t * beside + q] = T(0);
+    return;
+  }
+  int64_t at[Simd<T>::lanes];
+  for (int64_t q = begin; q < beside; q += Simd<T>::lanes) {
+    const int count = static_cast<int>(beside - q < Simd<T>::lanes ? beside - q : Simd<T>::lanes);
+    for (int k = 0; k < count; ++k) at[k] = from.at(q + k);
+    for (int64_t t = 0; t < n; ++t) {
+      const T* const row = static_cast<const T*>(from.first) + t * from.step;
+      for (int k = 0; k < count; ++k) part[t * beside + q + k] = row[at[k]];
+    }
+  }
 }
 template <class T>
 void store_each(const T* part, int64_t n, int64_t begin, int64_t beside, T scale, const FftPart& to) {
-  for (int64_t t = 0; t < n; ++t)
-    for (int64_t q = begin; q < beside; ++q)
-      static_cast<T*>(to.first)[t * to.step + q * to.near] = part[t * beside + q] * scale;
+  int64_t at[Simd<T>::lanes];
+  for (int64_t q = begin; q < beside; q += Simd<T>::lanes) {
+    const int count = static_cast<int>(beside - q < Simd<T>::lanes ? beside - q : Simd<T>::lanes);
+    for (int k = 0; k < count; ++k) at[k] = to.at(q + k);
+    for (int64_t t = 0; t < n; ++t) {
+      T* const row = static_cast<T*>(to.first) + t * to.step;
+      for (int k = 0; k < count; ++k) row[at[k]] = part[t * beside + q + k] * scale;
+    }
+  }
 }
 
 /// As many as fill vectors, of parts that lie in turn: `re` is the first one.
@@ -361,7 +378,8 @@ struct InTurn {
 template <class T>
 InTurn in_turn(const FftPlace& place, int64_t beside) {
   const auto [re, im] = place;
-  if (!re.first || !im.first || re.step != im.step || re.near != im.near || (re.step != 2 && re.near != 2))
+  const bool in_a_run = re.begin + beside <= re.run && im.begin + beside <= im.run;
+  if (!re.first || !im.first || re.step != im.step || re.near != im.near || (re.step != 2 && re.near != 2) || !in_a_run)
     return {0, false};
   const bool im_first = static_cast<T*>(re.first) == static_cast<T*>(im.first) + 1;
   const bool re_first = static_cast<T*>(im.first) == static_cast<T*>(re.first) + 1;
