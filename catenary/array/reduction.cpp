@@ -94,7 +94,7 @@ Array not_nan(const Array& x) { return equal(x, x); }
 Array without_nan(const Array& x, double instead) { return is_inexact(x.dtype()) ? where(not_nan(x), x, instead) : x; }
 
 Array nan_arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, bool keepdims, const char* what) {
-  if (!is_floating(x.dtype())) return arg_reduce(x, largest, axis, keepdims, what);
+  if (!is_inexact(x.dtype())) return arg_reduce(x, largest, axis, keepdims, what);
   const double infinity = std::numeric_limits<double>::infinity();
   const Array found = arg_reduce(without_nan(x, largest ? -infinity : infinity), largest, axis, keepdims, what);
   const Array valid = any(not_nan(x), axis ? AxisArg(*axis) : AxisArg(), keepdims);
@@ -129,7 +129,7 @@ Array nan_variance(const Array& x, const AxisArg& axis, bool keepdims, double dd
 }
 
 Array nan_extremum(const Array& x, bool largest, const AxisArg& axis, bool keepdims) {
-  if (!is_floating(x.dtype())) return largest ? max(x, axis, keepdims) : min(x, axis, keepdims);
+  if (!is_inexact(x.dtype())) return largest ? max(x, axis, keepdims) : min(x, axis, keepdims);
   const double infinity = largest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   const Array valid = not_nan(x);
   Array filled = where(valid, x, infinity);

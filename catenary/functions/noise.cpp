@@ -46,6 +46,7 @@ Variable dropout(const Variable& x, double ratio, const DropoutOptions& options)
   const bool given = options.mask.defined();
   if (given && options.mask.shape() != x.shape())
     fail<ShapeError>("dropout: the mask must be {} as x, not {}", x.shape(), options.mask.shape());
+  if (ratio == 0 && !given && !options.return_mask) return x;
   const double scale = given ? 1 : 1 / (1 - ratio);
   const Array mask = given ? options.mask.astype(x.dtype()) : kept(x.shape(), ratio, x.device());
   const Variable y = apply(node<Dropout>(mask, scale), x);

@@ -18,7 +18,8 @@ struct DropoutOptions {
 };
 CT_FIELDS(DropoutOptions, mask, return_mask)
 /// In training (config.train) each element is 0 with probability `ratio`, else scaled by 1 / (1 - ratio); else x
-/// itself. Throws ValueError unless 0 <= ratio < 1, ShapeError for a mask of another shape. (chainer.functions.dropout)
+/// itself, as it is where the ratio is 0 and no mask is asked for. Throws ValueError unless 0 <= ratio < 1, ShapeError
+/// for a mask of another shape. (chainer.functions.dropout)
 CT_API Variable dropout(const Variable& x, double ratio = 0.5, const DropoutOptions& options = {});
 
 /// Options of gaussian.

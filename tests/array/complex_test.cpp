@@ -140,6 +140,8 @@ TEST(Complex, FunctionsAreC99sWithinAFewUnits) {
       const Function& f = known->second;
       std::vector<C> all = random_numbers(2000, 7);
       for (const C& z : random_numbers(500, 8, 20)) all.push_back(z);
+      for (int k = 0; k < 800; ++k)  // about the unit circle, half of them where both parts are nearly equal
+        all.push_back(std::polar(1 + 3e-6 * std::sin(k), k % 2 ? 0.01 * k : 0.785398 + k / 2 * 1.5707963 + k * 1e-7));
       double worst = 0;
       C worst_at;
       const Array x = from(all, dtype);
@@ -405,6 +407,11 @@ TEST(Complex, ReductionsAndOrder) {
     EXPECT_EQ(ct::any(few - few(0) == 0).item<bool>(), true);
     expect_numbers(Array::empty({0, 2}, dtype).sum(0), {0, 0}, dtype);
     expect_numbers(ct::nansum(few), {{0, 11}}, dtype);
+    expect_numbers(ct::nanmax(few), {{1, 2}}, dtype);
+    expect_numbers(ct::nanmin(few), {{-3, 0}}, dtype);
+    expect_array(ct::nanargmax(few), {0}, {}, Dtype::int64);
+    expect_array(ct::nanargmin(few), {3}, {}, Dtype::int64);
+    EXPECT_THROW(ct::nanargmax(few(ct::slice(5, 6))), ct::ValueError);
   }
 }
 

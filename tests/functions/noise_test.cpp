@@ -68,6 +68,17 @@ TEST_F(Noise, NothingHappensInTests) {
   EXPECT_TRUE(F::zoneout(h, x).is(x));
 }
 
+TEST_F(Noise, NothingIsDroppedByARatioOfZero) {
+  const Variable x(ones({2, 3}));
+  random::seed(1);
+  const Array next = random::random({4});
+  random::seed(1);
+  EXPECT_TRUE(F::dropout(x, 0).is(x));
+  EXPECT_TRUE(array_equal(random::random({4}), next));  // no number was drawn for it
+  Array mask;
+  EXPECT_TRUE(array_equal(F::dropout(x, 0, {.return_mask = &mask}).array(), mask));
+}
+
 TEST_F(Noise, SeedsRepeat) {
   const Variable x(ones({50}));
   const Array first = F::dropout(x).array(), second = F::dropout(x).array();
