@@ -57,6 +57,7 @@ bool is_blas(std::string_view value) {
   return is_one_of(lower(value), {"own", "cublaslt", "cublas", "hipblaslt", "rocblas", "clblast"});
 }
 bool is_dnn(std::string_view value) { return is_one_of(lower(value), {"own", "cudnn", "miopen"}); }
+bool is_attention(std::string_view value) { return is_one_of(lower(value), {"own", "cudnn"}); }
 bool is_fft(std::string_view value) { return is_one_of(lower(value), {"own", "cufft", "hipfft"}); }
 
 std::vector<std::string_view> words_of(std::string_view list) {
@@ -71,7 +72,8 @@ std::vector<std::string_view> words_of(std::string_view list) {
 bool is_trace(std::string_view value) {
   const std::vector<std::string_view> words = words_of(value);
   return std::all_of(words.begin(), words.end(), [](std::string_view word) {
-    return is_one_of(word, {"compile", "source", "kernels", "ops", "counts", "blas", "dnn", "fft", "libraries"});
+    return is_one_of(word,
+                     {"compile", "source", "kernels", "ops", "counts", "blas", "dnn", "attention", "fft", "libraries"});
   });
 }
 
@@ -98,6 +100,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_DTYPE", is_precision, kDtype, "CHAINER_DTYPE"},
     {"CATENARY_FLOAT32", is_float_unit, "vectors or tiles"},
     {"CATENARY_FUSION", is_flag, kFlag},
+    {"CATENARY_GPU_ATTENTION", is_attention, "one of own, cudnn"},
     {"CATENARY_GPU_BLAS", is_blas, "one of own, cublaslt, cublas, hipblaslt, rocblas, clblast"},
     {"CATENARY_GPU_DNN", is_dnn, "one of own, cudnn, miopen"},
     {"CATENARY_GPU_FFT", is_fft, "one of own, cufft, hipfft"},
@@ -119,7 +122,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_SYNC", is_flag, kFlag},
     {"CATENARY_TF32", is_flag, kFlag},
     {"CATENARY_TRACE", is_trace,
-     "a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn, fft, libraries"},
+     "a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn, attention, fft, libraries"},
     {"CATENARY_TRACE_FILE", is_any, ""},
     {"CATENARY_WINOGRAD", is_flag, kFlag},
     {"OMP_NUM_THREADS", begins_with_number, kThreads},

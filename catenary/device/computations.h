@@ -1,6 +1,6 @@
 #pragma once
-// Private to the library: how a device's products and convolutions were computed (device/libraries.h). What computes
-// keeps a Computation with its plan, and each call notes its address.
+// Private to the library: how a device's products, convolutions and attention were computed (device/libraries.h). What
+// computes keeps a Computation with its plan, and each call notes its address.
 
 #include <array>
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace catenary {
 
-enum class ComputationKind : std::uint8_t { product, convolution };
+enum class ComputationKind : std::uint8_t { product, convolution, attention };
 
 /// Those of a device; it lives as long as the process.
 class CT_API Computations {

@@ -16,7 +16,7 @@ namespace catenary {
 
 namespace {
 
-using Lasts = std::array<const Computation*, 2>;  // of both kinds
+using Lasts = std::array<const Computation*, 3>;  // of all kinds
 
 /// The calling thread's, by the devices' numbers.
 std::vector<Lasts>& lasts() {
@@ -49,10 +49,12 @@ std::string Computation::text() const {
 }
 
 std::optional<Computation> last_computation(const Device& device, std::string_view kind) {
-  if (kind != "blas" && kind != "dnn")
-    fail<ValueError>("last_computation: expected the kind blas or dnn, got '{}'", kind);
-  const Computation* const last = device.backend().last_computation(
-      device.index(), kind == "blas" ? ComputationKind::product : ComputationKind::convolution);
+  if (kind != "blas" && kind != "dnn" && kind != "attention")
+    fail<ValueError>("last_computation: expected the kind blas, dnn or attention, got '{}'", kind);
+  const Computation* const last =
+      device.backend().last_computation(device.index(), kind == "blas"  ? ComputationKind::product
+                                                        : kind == "dnn" ? ComputationKind::convolution
+                                                                        : ComputationKind::attention);
   return last ? std::optional(*last) : std::nullopt;
 }
 

@@ -16,7 +16,7 @@ namespace catenary {
 
 /// A library that computes for a device, or why it is not used.
 struct LibraryInfo {
-  std::string kind;     ///< "blas" (products of matrices), "dnn" (convolutions) or "collectives" (between processes)
+  std::string kind;     ///< "blas" (products of matrices), "dnn" (convolutions), "attention", "fft" or "collectives"
   std::string name;     ///< "cuBLASLt", …; "own" for Catenary's code, which takes what no other does
   bool usable = false;  ///< tried for each such computation, in the order of the list
   std::string detail;   ///< version and file, or why it is not used
@@ -24,15 +24,15 @@ struct LibraryInfo {
 };
 
 /// The libraries of a device, or those of one kind: of each kind first what its variable (CATENARY_GPU_BLAS,
-/// CATENARY_GPU_DNN, CATENARY_GPU_FFT) leaves of the vendor's libraries that are found, in the order in which they are
-/// tried, then Catenary's own code, then those that are not used. Kinds are missing where the device never asks a
-/// library. Looks for the libraries. Throws DeviceError where a variable names one that cannot be used, ValueError
-/// where it names none that there is.
+/// CATENARY_GPU_DNN, CATENARY_GPU_ATTENTION, CATENARY_GPU_FFT) leaves of the vendor's libraries that are found, in the
+/// order in which they are tried, then Catenary's own code, then those that are not used. Kinds are missing where the
+/// device never asks a library. Looks for the libraries. Throws DeviceError where a variable names one that cannot be
+/// used, ValueError where it names none that there is.
 CT_API std::vector<LibraryInfo> libraries(const Device& device, std::string_view kind = {});
 
-/// How a product of matrices or a convolution was computed, and by which units.
+/// How a product of matrices, a convolution or attention was computed, and by which units.
 struct CT_API Computation {
-  std::string kind;       ///< "blas" or "dnn"; a convolution that is a product of matrices has "blas"
+  std::string kind;       ///< "blas", "dnn" or "attention"; a convolution that is a product of matrices has "blas"
   std::string library;    ///< "cuBLASLt", "oneDNN", …; "own" for Catenary's code
   std::string algorithm;  ///< what the library calls it, or our kernel's name; empty where the library does not tell
   Dtype dtype = Dtype::float32;  ///< of the operands
@@ -50,8 +50,9 @@ struct CT_API Computation {
   friend auto operator<=>(const Computation&, const Computation&) = default;
 };
 
-/// How the calling thread's last product of matrices ("blas") or convolution ("dnn") on a device was computed; nothing
-/// before its first one. CATENARY_TRACE=libraries prints each as it is met first. Throws ValueError for another kind.
+/// How the calling thread's last product of matrices ("blas"), convolution ("dnn") or attention ("attention", on GPUs)
+/// on a device was computed; nothing before its first one. CATENARY_TRACE=libraries prints each as it is met first.
+/// Throws ValueError for another kind.
 CT_API std::optional<Computation> last_computation(const Device& device, std::string_view kind);
 
 }  // namespace catenary

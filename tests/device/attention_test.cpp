@@ -233,6 +233,19 @@ TEST(Attention, EveryDtypeAndOrder) {
       check({2, 3, 1, 33, 40, 20, 17, rules(0.2, true, 7), Masked::numbers, dtype, order});
 }
 
+// Where a library computes attention (cuDNN), it takes these; the more rules it is told of, the longer its graphs.
+TEST(Attention, SixteenBitsAsALibraryTakesThem) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    for (const AttentionRules& r : {rules(0.3), rules(0.3, true), rules(0.3, true, 8), rules(0.3, true, 0, 9),
+                                    rules(0.3, true, 8, 9), rules(0.3, true, 100), rules(-0.5)})
+      check({2, 4, 2, 37, 45, 8, 16, r, Masked::no, dtype});
+    for (const Order order : {Order::c, Order::rows_first})
+      check({2, 3, 3, 33, 33, 16, 16, rules(0.2, true), Masked::no, dtype, order});
+    check({1, 4, 1, 1, 40, 32, 32, rules(0.2, true, 39), Masked::no, dtype});
+    check({1, 2, 1, 50, 20, 64, 128, rules(0.1, true), Masked::no, dtype});
+  }
+}
+
 TEST(Attention, FewQueriesOrKeys) {
   for (const std::int64_t queries : {1, 2, 3, 8})
     for (const std::int64_t keys : {1, 2, 31, 32, 33, 300})

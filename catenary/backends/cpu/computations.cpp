@@ -116,6 +116,7 @@ void note_convolution(Way way, Dtype operands) {
 }
 
 const Computation* last_computation(ComputationKind kind) {
+  if (kind == ComputationKind::attention) return nullptr;  // which no library computes here
   const Noted last = kind == ComputationKind::product ? last_product : last_convolution;
   return last.unit_or_0 ? &computation(last) : nullptr;
 }

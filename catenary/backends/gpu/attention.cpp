@@ -1,12 +1,18 @@
-// Attention by our own kernels (kernels/attention.kernel), forward and backward.
+// Attention, forward and backward: by a library where one takes it, else by our own kernels (kernels/attention.kernel).
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 #include "catenary/backends/gpu/codegen.h"
+#include "catenary/backends/gpu/dnn/attention_spec.h"
 #include "catenary/backends/gpu/grid.h"
+#include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/primitives.h"
+#include "catenary/core/config.h"
 #include "catenary/ops/op.h"
 
 namespace catenary::gpu {
@@ -100,11 +106,63 @@ class AttentionLaunch {
   Defines defines_;
 };
 
+/// How our own kernels computed it, and why no library did.
+class OwnAttention {
+ public:
+  explicit OwnAttention(Context& context) : context_(context) {}
+  /// `why` is a literal.
+  void note(const char* kernel, Dtype dtype, const char* why) {
+    const Computation* computation = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      const Computation*& known = known_[{kernel, dtype, why}];
+      if (!known)
+        known = &context_.computations.keep({.kind = "attention",
+                                             .library = "own",
+                                             .algorithm = kernel,
+                                             .dtype = dtype,
+                                             .compute = sums_of(dtype),
+                                             .units = {},
+                                             .why_not = fmt::format("{}, and Catenary's own kernels use none", why)});
+      computation = known;
+    }
+    context_.computations.note(ComputationKind::attention, *computation);
+  }
+
+ private:
+  Context& context_;
+  std::mutex mutex_;
+  std::map<std::tuple<const char*, Dtype, const char*>, const Computation*> known_;
+};
+
+/// Has a library computed it? Where none has, what follows does.
+template <class P>
+bool by_library(Context& context, const P& p, const char* own_kernel) {
+  Libraries<AttentionSpec>& libraries = libraries_for<AttentionSpec>(context);
+  const char* why = "no library of attention is used";
+  if (libraries.any()) {
+    why = "config.use_cudnn is false";
+    if (config.use_cudnn) {
+      if (const auto spec = as_spec(p, why)) {
+        if (const std::string* library = libraries.run(*spec)) {
+          context.submitted_by(*library);
+          return true;
+        }
+        why = spec->declined ? spec->declined : "the library failed";
+      }
+    }
+  }
+  libraries.count_own();
+  context.part<OwnAttention>().note(own_kernel, p.q.dtype, why);
+  return false;
+}
+
 }  // namespace
 
 template <>
 void compute(Context& context, const Attention& p) {
   if (p.k.shape[1] == 0) return;  // no groups, and so no heads
+  if (by_library(context, p, "attention")) return;
   const bool wide = is_wide({&p.q, &p.k, &p.v, &p.y, p.mask});
   AttentionLaunch launch(context, p, wide, {&p.q, &p.k, &p.v});
   for (const View* v : {&p.q, &p.k, &p.v, &p.y}) launch.add(*v);
@@ -115,6 +173,7 @@ void compute(Context& context, const Attention& p) {
 template <>
 void compute(Context& context, const AttentionBack& p) {
   if (p.k.shape[1] == 0) return;  // no groups, and so no heads
+  if (by_library(context, p, "attention_back")) return;
   const bool wide = is_wide({&p.q, &p.k, &p.v, &p.y, &p.gy, &p.gq, &p.gk, &p.gv, p.mask});
   const std::int64_t rows = p.sums.size();
   const Scratch dots(context, rows * static_cast<std::int64_t>(itemsize(p.sums.dtype)));

@@ -3,6 +3,7 @@
 // and a variable there, and the primitive's source asks it.
 
 #include "catenary/backends/gpu/blas/gemm.h"
+#include "catenary/backends/gpu/dnn/attention_spec.h"
 #include "catenary/backends/gpu/dnn/spec.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/primitives.h"
@@ -11,6 +12,7 @@ namespace catenary::gpu {
 
 OpenLibrary<Gemm> open_cublaslt, open_cublas, open_hipblaslt, open_rocblas, open_clblast;
 OpenLibrary<ConvolutionSpec> open_cudnn, open_miopen;
+OpenLibrary<AttentionSpec> open_cudnn_attention;
 OpenLibrary<Fft> open_cufft, open_hipfft;
 
 template <>
@@ -37,6 +39,13 @@ const LibraryKind<ConvolutionSpec>& library_kind() {
 }
 
 template <>
+const LibraryKind<AttentionSpec>& library_kind() {
+  static const LibraryKind<AttentionSpec> kind = {
+      "attention", "CATENARY_GPU_ATTENTION", {{"cuda", "cuDNN", open_cudnn_attention}}};
+  return kind;
+}
+
+template <>
 const LibraryKind<Fft>& library_kind() {
   static const LibraryKind<Fft> kind = {
       "fft", "CATENARY_GPU_FFT", {{"cuda", "cuFFT", open_cufft}, {"hip", "hipFFT", open_hipfft}}};
@@ -59,7 +68,7 @@ std::vector<LibraryInfo> libraries_of(Context& context, std::string_view kind) {
 }  // namespace
 
 std::vector<LibraryInfo> libraries(Context& context, std::string_view kind) {
-  return libraries_of<Gemm, ConvolutionSpec, Fft>(context, kind);
+  return libraries_of<Gemm, ConvolutionSpec, AttentionSpec, Fft>(context, kind);
 }
 
 }  // namespace catenary::gpu

@@ -1,10 +1,11 @@
 // libcudnn.so, version 9. As the true one it offers several algorithms, of which the fastest is not deterministic and
-// wants more memory than others; each computes the same here.
+// wants more memory than others; each computes the same here. SIMGPU_CUDNN_VERSION=91000 has it be another version.
 
 #include <algorithm>
 #include <cstdio>
 
 #include "tests/simgpu/dnn/convolution.h"
+#include "tests/simgpu/dnn/graph.h"
 
 using namespace simgpu_dnn;
 
@@ -106,7 +107,10 @@ int compute(Pass pass, Handle handle, const void* alpha, Handle first, const voi
 
 }  // namespace
 
-EXPORT std::size_t cudnnGetVersion() { return 91900; }
+EXPORT std::size_t cudnnGetVersion() {
+  const char* version = std::getenv("SIMGPU_CUDNN_VERSION");
+  return version ? static_cast<std::size_t>(std::atoi(version)) : 91900;
+}
 EXPORT int cudnnCreate(Handle* handle) {
   if (fault("create")) return kNotInitialized;
   *handle = new Context;
@@ -210,3 +214,21 @@ PASS(BackwardData, Pass::to_data)
 #ifndef SIM_WITHOUT_FILTER
 PASS(BackwardFilter, Pass::to_filter)
 #endif
+
+// Graphs.
+static bool is_context(Handle handle) { return as<Context>(handle) != nullptr; }
+
+EXPORT int cudnnBackendCreateDescriptor(int kind, Handle* made) { return graph::create(kind, made); }
+EXPORT int cudnnBackendDestroyDescriptor(Handle descriptor) { return graph::destroy(descriptor); }
+EXPORT int cudnnBackendSetAttribute(Handle descriptor, int name, int type, std::int64_t count, const void* values) {
+  return graph::set(descriptor, name, type, count, values);
+}
+EXPORT int cudnnBackendGetAttribute(Handle descriptor, int name, int type, std::int64_t wanted, std::int64_t* count,
+                                    void* values) {
+  return graph::get(descriptor, name, type, wanted, count, values);
+}
+EXPORT int cudnnBackendFinalize(Handle descriptor) { return graph::finalize(descriptor, is_context); }
+EXPORT int cudnnBackendExecute(Handle handle, Handle plan, Handle pack) {
+  const auto* context = as<Context>(handle);
+  return context ? graph::execute(context->stream, plan, pack) : kNotInitialized;
+}

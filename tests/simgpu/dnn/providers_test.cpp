@@ -14,42 +14,21 @@
 #include "catenary/core/config.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
-#include "catenary/core/os/process.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/device.h"
 #include "catenary/device/libraries.h"
 #include "tests/folder.h"
-#include "tests/paths.h"
+#include "tests/simgpu/dnn/process.h"
 
 namespace catenary {
 namespace {
 
-using Environment = std::vector<std::pair<std::string, std::string>>;
+using simgpu_tests::Environment;
+using simgpu_tests::expect_says;
 
-/// A process on a simulated device, with the libraries of these folders of build/…/simgpu before the device's own.
 os::ProcessResult with(const std::string& vendor, const std::vector<std::string>& folders,
                        const Environment& environment = {}) {
-  std::string path;
-  for (const std::string& folder : folders) path += tests::build_path("simgpu/") + folder + ":";
-  os::ProcessOptions options;
-  options.timeout = 100;
-  options.environment = {{"LD_LIBRARY_PATH", path + tests::build_path("simgpu/") + vendor},
-                         {"CATENARY_CACHE_DIR", tests::build_path("simgpu/cache")},
-                         {"CATENARY_TRACE", "dnn"},
-                         {"GTEST_OUTPUT", ""}};
-  for (const auto& [name, value] : environment) {
-    std::erase_if(options.environment, [&](const auto& known) { return known.first == name; });
-    options.environment.emplace_back(name, value);
-  }
-  return os::run_process(
-      {os::program_path(), "--gtest_filter=Inside.*", "--gtest_also_run_disabled_tests", "--device", vendor + ":0"},
-      options);
-}
-
-void expect_says(const os::ProcessResult& result, const std::string& words) {
-  EXPECT_TRUE(result.ok()) << result.output << result.errors;
-  EXPECT_NE((result.output + result.errors).find(words), std::string::npos) << "expected: " << words << "\n"
-                                                                            << result.output << result.errors;
+  return simgpu_tests::with_libraries("Inside.*", vendor, folders, "dnn", environment);
 }
 
 /// Run by the others in processes of their own; on the CPU, as itself, one of the CPU's.

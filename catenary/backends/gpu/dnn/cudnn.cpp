@@ -5,13 +5,13 @@
 #include <cstring>
 
 #include "catenary/backends/gpu/autotune.h"
+#include "catenary/backends/gpu/dnn/cudnn_library.h"
 #include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/libraries.h"
 #include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/backends/gpu/stream_handles.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
-#include "catenary/core/os/file.h"
 
 namespace catenary::gpu {
 
@@ -43,11 +43,6 @@ struct Kept {
 };
 
 bool not_supported(int status) { return status / 1000 == 3 || status == 9 || status == 6; }  // version 9; 8
-
-std::string version_text(std::size_t number) {
-  return number >= 90000 ? fmt::format("{}.{}.{}", number / 10000, number / 100 % 100, number % 100)
-                         : fmt::format("{}.{}.{}", number / 1000, number / 100 % 10, number % 100);
-}
 
 /// cudnnConvolution{Fwd,BwdData,BwdFilter}Algo_t
 std::string algorithm_name(ConvolutionPass pass, int algorithm) {
@@ -171,7 +166,7 @@ class Cudnn final : public ConvolutionProvider {
         api_(library),
         handles_(handle, library.required<int(Handle*)>("cudnnCreate"),
                  library.required<int(Handle, Handle)>("cudnnSetStream")),
-        version_(version_text(library.required<std::size_t()>("cudnnGetVersion")())),
+        version_(cudnn_version_text(cudnn_version(library))),
         detail_(fmt::format("{}, {}", version_, library.path())) {}
 
   std::string detail() const override { return detail_; }
@@ -318,24 +313,13 @@ class Cudnn final : public ConvolutionProvider {
   PlanCache<std::vector<std::int64_t>, Plan> plans_;
 };
 
-/// The parts of version 9 are loaded from beside the library: by their names alone it would find those of another one.
-void load_parts(const os::Library& library) {
-  const std::string path = library.path(), folder = path.substr(0, path.rfind('/') + 1);
-  for (const char* part : {"graph", "ops", "cnn", "heuristic", "engines_precompiled", "engines_runtime_compiled"})
-    if (const std::string file = fmt::format("{}libcudnn_{}.so.9", folder, part); os::exists(file))
-      os::Library::find(file);
-}
-
 }  // namespace
 
 std::unique_ptr<Provider<ConvolutionSpec>> open_cudnn(Context& context, std::string& why) {
-  return open_cuda_library(context, "libcudnn.so", why,
-                           [&](const os::Library& library, std::string& reason) {
-                             load_parts(library);
-                             Handle handle = make_handle(context, library, "cudnnCreate", reason);
-                             return handle ? std::make_unique<Cudnn>(context, library, handle) : nullptr;
-                           },
-                           {"9", "8"});
+  return open_cudnn_library(context, why, {"9", "8"}, [&](const os::Library& library, std::string& reason) {
+    Handle handle = make_handle(context, library, "cudnnCreate", reason);
+    return handle ? std::make_unique<Cudnn>(context, library, handle) : nullptr;
+  });
 }
 
 }  // namespace catenary::gpu
