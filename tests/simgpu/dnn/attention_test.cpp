@@ -36,7 +36,7 @@ void expect_once(const os::ProcessResult& result, const std::string& words) {
 }
 
 struct Sizes {
-  std::int64_t heads = 4, groups = 4, queries = 5, keys = 5, width = 16;
+  std::int64_t heads = 4, groups = 4, queries = 20, keys = 20, width = 16;
 };
 
 /// Forward and, where it is asked for, backward; says who computed each.
@@ -83,18 +83,19 @@ TEST(InsideAttention, Halves) {
 TEST(InsideAttention, EveryForm) {
   attend("bfloat16", Dtype::bfloat16, {.causal = true});
   attend("grouped", Dtype::float16, {.causal = true}, {.heads = 4, .groups = 2});
-  attend("at the end", Dtype::float16, {.causal = true, .first = 4}, {.queries = 5, .keys = 9});
+  attend("at the end", Dtype::float16, {.causal = true, .first = 4}, {.queries = 20, .keys = 24});
   attend("window", Dtype::float16, {.causal = true, .window = 3});
   say_counts();
 }
 
 TEST(InsideAttention, WhatItDoesNotTake) {
   attend("float32", Dtype::float32, {});
-  attend("mask", Dtype::float16, {.mask = Variable(ones({5, 5}, Dtype::bool_))});
+  attend("mask", Dtype::float16, {.mask = Variable(ones({20, 20}, Dtype::bool_))});
   attend("width", Dtype::float16, {}, {.width = 12});
   attend("wide", Dtype::float16, {}, {.width = 136});
-  attend("diagonal", Dtype::float16, {.causal = true, .first = 1}, {.queries = 5, .keys = 9});
+  attend("diagonal", Dtype::float16, {.causal = true, .first = 1}, {.queries = 20, .keys = 24});
   attend("hidden", Dtype::float16, {.causal = true, .first = -2});
+  attend("token", Dtype::float16, {.causal = true, .first = 23}, {.queries = 1, .keys = 24});
   {
     const auto scope = using_config(config.use_cudnn, false);
     attend("use_cudnn", Dtype::float16, {});
@@ -136,9 +137,11 @@ TEST(AttentionProviders, WhatCudnnDoesNotTakeIsToldWhy) {
   says("diagonal", "forward", "float16",
        "the diagonal: fused attention has it begin at the first key or end at the last one");
   says("hidden", "forward", "float16", "a query that sees no key, for which fused attention has no rule");
+  says("token", "forward", "float16",
+       "few queries: a text that is generated has another number of keys for each, and cuDNN a plan for each number");
   says("use_cudnn", "forward", "float16", "config.use_cudnn is false");
   expect_says(result, "0 by cuDNN");
-  expect_says(result, "14 by own");
+  expect_says(result, "16 by own");
 }
 
 TEST(AttentionProviders, TheOneThatIsAskedFor) {
@@ -163,7 +166,7 @@ TEST(AttentionProviders, WhatFailsIsLeftToOurOwnKernels) {
                                                         {"sdpa-execute", "it cannot compute (status 5000)"}}) {
     const auto result = with("Twice", {{"SIMGPU_DNN", fault}});
     expect_says(result, "4 by own");
-    expect_once(result, "refused attention of float16 [2, 4, 5, 16] by 5 keys of 4 heads: " + words);
+    expect_once(result, "refused attention of float16 [2, 4, 20, 16] by 20 keys of 4 heads: " + words);
   }
 }
 
@@ -182,7 +185,7 @@ TEST(AttentionProviders, Versions) {
     expect_says(with("Halves", {{"SIMGPU_CUDNN_VERSION", version}}), "fused attention is taken from 9.6.0 on");
   const auto older = with("Halves", {{"SIMGPU_CUDNN_VERSION", "91002"}});
   expect_says(older, "float16 forward: cuDNN, fused");
-  expect_says(older, "cuDNN up to 9.15.0 takes a gradient of multiples of 128 keys alone");
+  expect_says(older, "cuDNN up to 9.15.0 takes the gradient of multiples of 128 keys alone");
 }
 
 // The fastest gradient of the stand-in has no order of sums: it computes with that one only when it may.

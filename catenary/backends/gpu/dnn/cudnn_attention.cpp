@@ -26,6 +26,7 @@ using Type = Graph::Type;
 using Op = Graph::Pointwise;
 using Reduction = Graph::Reduction;
 
+constexpr std::int64_t kFewestQueries = 9;
 constexpr std::size_t kOldest = 90600, kOldestOfBlackwell = 91100;
 constexpr std::int64_t kMostWorkspace = std::int64_t{256} << 20;  // as for convolutions
 
@@ -191,20 +192,20 @@ class CudnnAttention final : public Provider<AttentionSpec> {
   }
 
  private:
-  /// What NVIDIA's front end keeps from versions that compute it wrongly, or not at all.
+  /// What is not worth a plan, and what NVIDIA's front end keeps from versions that compute it wrongly or not at all.
   const char* declines(const AttentionSpec& spec, bool deterministic) const {
-    const bool one_query = spec.queries() == 1, masked = spec.diagonal != AttentionSpec::Diagonal::none;
+    if (spec.queries() < kFewestQueries)
+      return "few queries: a text that is generated has another number of keys for each, and cuDNN a plan for each "
+             "number";
     if (spec.window > 0 && spec.queries() > spec.keys())
-      return "cuDNN takes a window where no more queries than keys are";
-    if (version_ < 91000 && one_query && masked) return "cuDNN before 9.10 takes no mask of one query";
+      return "cuDNN takes a window of no more queries than keys alone";
     if (version_ < 91000 && spec.window > 0 && spec.diagonal == AttentionSpec::Diagonal::bottom_right)
-      return "cuDNN before 9.10 does not take such a window";
+      return "cuDNN before 9.10 takes no window whose last query sees the last key";
     if (!spec.backward) return nullptr;
-    if (one_query && spec.keys() == 1) return "cuDNN takes no gradient of one query and one key";
     if (version_ <= 91500 && spec.keys() % 128 != 0)
-      return "cuDNN up to 9.15.0 takes a gradient of multiples of 128 keys alone";
+      return "cuDNN up to 9.15.0 takes the gradient of multiples of 128 keys alone";
     if (deterministic && is_blackwell(context_.info))
-      return "cuDNN's gradient on Blackwell has no order of sums; config.cudnn_deterministic asks for one";
+      return "cuDNN's gradient has sums in any order on Blackwell, and config.cudnn_deterministic is true";
     return nullptr;
   }
   static bool is_blackwell(const DeviceInfo& info) { return info.arch.starts_with("sm_10"); }
