@@ -11,6 +11,8 @@ Parts, all of them unless some are named:
            which units; wanted are 97 % of PyTorch's
   mixed    a step of training of six layers of 4096 with 4096 images, and of a ResNet-50 with 64, channels last: with 16-bit
            parameters here, with autocast there; wanted is PyTorch's time
+  attention  causal, 8 heads of 64, 4096 tokens, in float16 and bfloat16, forward alone and with its gradient, and by which
+           library; wanted is PyTorch's time
   epoch    train_mnist's epoch with its evaluation, batches of 100, beside a loop of eager PyTorch on tensors that lie on the
            card; wanted is a third of its time
 
@@ -122,6 +124,17 @@ class Torch:
         seconds = median_seconds(lambda: torch.nn.functional.linear(x, w), self.synchronize)
         torch.backends.cuda.matmul.allow_tf32 = False
         return 2 * size ** 3 / seconds * 1e-12
+
+    def attention(self, tokens, dtype, backward):
+        torch = self.torch
+        q, k, v, seed = (torch.randn(1, 8, tokens, 64, device=self.where, dtype=getattr(torch, dtype)) for _ in range(4))
+
+        def forward(*leaves):
+            return torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=True)
+
+        if not backward:
+            return torch.no_grad()(lambda: forward(q, k, v))
+        return lambda: forward(*(x.detach().requires_grad_() for x in (q, k, v))).backward(seed)
 
     def step(self, net, optimizer, x, t, dtype):
         """A step of training under autocast, its loss scaled where float16 needs it."""
@@ -290,6 +303,19 @@ def mixed(ours, peers, divisor):
             print(line, flush=True)
 
 
+def attention(ours, peers, divisor):
+    torch = next((peer for peer in peers if isinstance(peer, Torch)), None)
+    tokens = max(16, 4096 // divisor)
+    print(f"{f'attention of {tokens} tokens on {ours.device}':<40}{'Catenary':>14}{torch.name if torch else '':>24}{'ratio':>8}  library (wanted: 1)")
+    for dtype in ("float16", "bfloat16"):
+        for row in ours.bench("attention", tokens, "--dtype", dtype):
+            line = f"{row['pass'] + ', ' + dtype:<40}{row['seconds'] * 1e6:>11.1f} us"
+            theirs = median_seconds(torch.attention(tokens, dtype, row["pass"] == "backward"), torch.synchronize) if torch else None
+            line += f"{theirs * 1e6:>21.1f} us{row['seconds'] / theirs:>8.2f}" if torch else f"{'':>32}"
+            how = row.get("computation")
+            print(line + "  " + (f"{how['library']}, {how['algorithm']}" if how else "own") + verdict(not torch or row["seconds"] <= theirs), flush=True)
+
+
 def epoch(ours, peers, divisor):
     torch = next((peer for peer in peers if isinstance(peer, Torch)), None)
     batch, units_of_layers = (100, 1000) if divisor == 1 else (500, 10)
@@ -301,7 +327,7 @@ def epoch(ours, peers, divisor):
     print(line, flush=True)
 
 
-PARTS = {"float32": float32, "units": units, "mixed": mixed, "epoch": epoch}
+PARTS = {"float32": float32, "units": units, "mixed": mixed, "epoch": epoch, "attention": attention}
 
 
 def main():

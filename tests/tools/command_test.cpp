@@ -553,6 +553,13 @@ TEST(Bench, TellsWhichUnitsRan) {
       EXPECT_TRUE(how["told"].is_boolean());
     }
   }
+  const json passes = json_of({"bench", "attention", "--size", "20", "-d", device, "--dtype", "float16"})["results"];
+  ASSERT_EQ(passes.size(), 2U);
+  for (const json& row : passes) {
+    EXPECT_GT(row["rate"], 0);
+    EXPECT_EQ(row.contains("computation"), device != "cpu") << row;
+    if (device != "cpu") EXPECT_EQ(row["computation"]["compute"], "float32 sums of float16 products");
+  }
   const std::string text = run({"bench", "gemm", "--size", "100", "-d", device, "--dtype", "float16"}).output;
   EXPECT_TRUE(has(text, ": float32 sums of float16 products")) << text;
 }
@@ -572,6 +579,7 @@ TEST(Command, VariablesThatMakeNoSense) {
                              {"CATENARY_DTYPE", "int32"},
                              {"CATENARY_GPU_BLAS", "mkl"},
                              {"CATENARY_GPU_DNN", "mkl"},
+                             {"CATENARY_GPU_ATTENTION", "mkl"},
                              {"CATENARY_GPU_FFT", "mkl"},
                              {"CATENARY_TF32", "2"},
                              {"CATENARY_FUSION", "on"},

@@ -80,6 +80,7 @@ std::vector<std::int64_t> sizes(const BenchOptions& options) {
   if (options.what == "gemm") return {256, 512, 1024, 2048};
   if (options.what == "sort") return {10'000, 100'000, 1'000'000};
   if (options.what == "launch") return {10};
+  if (options.what == "attention") return {256, 1024, 4096};
   if (options.what == "cnn") return {100};
   if (options.what == "resnet18") return {32};
   if (options.what == "resnet50") return {64};
@@ -128,6 +129,10 @@ int bench(const BenchOptions& options) {
     return 0;
   }
   for (const std::int64_t n : sizes(options)) {
+    if (options.what == "attention") {
+      for (auto& row : bench_attention(dtype, n, !options.json)) rows.push_back(std::move(row));
+      continue;
+    }
     const auto network = make_network(options.what, n, options.width, precision);
     const Work work = network ? *network : make(options.what, n, dtype);
     const double seconds = median_seconds(work, device);

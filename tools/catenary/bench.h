@@ -29,11 +29,13 @@ Work make(const std::string& what, std::int64_t n, Dtype dtype);
 /// none of the networks.
 std::optional<Work> make_network(const std::string& what, std::int64_t n, std::int64_t width, Precision precision);
 
-/// How a product or a convolution was computed.
+/// How a product, a convolution or attention was computed.
 nlohmann::ordered_json computation_json(const Computation& computation);
 
 /// The three passes of usual networks' convolutions on the current device, in both orders of memory: a row for each,
 /// which is also printed if `print`. Batches and sides of images are cut to `most` where it is above 0.
 nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool print);
+/// Causal attention of 8 heads of 64 on the current device, forward alone and with its gradient: a row for each.
+nlohmann::ordered_json bench_attention(Dtype dtype, std::int64_t tokens, bool print);
 
 }  // namespace catenary::command

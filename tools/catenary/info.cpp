@@ -27,7 +27,7 @@ ordered_json libraries_json(const char* kind, Backend& backend, int device) {
   try {
     for (const LibraryInfo& library : libraries(Device(backend, device), kind))
       list.push_back({{"name", library.name}, {"usable", library.usable}, {"detail", library.detail}});
-  } catch (const Error& error) {  // CATENARY_GPU_BLAS, CATENARY_GPU_DNN or CATENARY_GPU_FFT asks for what cannot be had
+  } catch (const Error& error) {  // a variable such as CATENARY_GPU_BLAS asks for what cannot be had
     list.push_back({{"name", ""}, {"usable", false}, {"detail", error.what()}});
   }
   return list;
@@ -53,6 +53,7 @@ ordered_json backend_json(Backend& backend) {
       if (!cpu) {
         device["matmul_providers"] = libraries_json("blas", backend, i);
         device["convolution_providers"] = libraries_json("dnn", backend, i);
+        device["attention_providers"] = libraries_json("attention", backend, i);
       }
       object["devices"].push_back(std::move(device));
     }
@@ -116,6 +117,8 @@ int info(bool json) {
   list("blas");
   line("Convolutions:", "own");
   list("dnn");
+  line("Attention:", "own");
+  list("attention");
   line("Kernel cache:", folder.empty()     ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
                         : !trouble.empty() ? trouble
                                            : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,

@@ -155,12 +155,13 @@ int main(int argc, char** argv) {
                    "gemm: product of square matrices; copy; elementwise: x * y + x; chain: eight operations in one "
                    "kernel; reduce: sum; sort; launch: x + y of few "
                    "elements, all that it takes until the driver has it; concat: four arrays joined along axis 1; "
-                   "conv: the layers of networks, their images and sides at most --size; a training step of --size "
+                   "conv: the layers of networks, their images and sides at most --size; attention: causal, 8 heads of "
+                   "64, --size tokens, forward alone and with its gradient; a training step of --size "
                    "images through mlp: train_mnist_deep's six layers, cnn: train_mnist's, resnet18: train_cifar's, or "
                    "resnet50: torchvision's, channels last; lstm: of a language model of two layers of --size units")
       ->required()
       ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv",
-                             "mlp", "cnn", "resnet18", "resnet50", "lstm"}));
+                             "attention", "mlp", "cnn", "resnet18", "resnet50", "lstm"}));
   bench_command->add_option("-d,--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   bench_command
       ->add_option("--dtype", bench_options.dtype,
@@ -170,7 +171,7 @@ int main(int argc, char** argv) {
                              "uint16", "uint32", "uint64", "mixed16", "mixed_bf16"}));
   bench_command
       ->add_option("--size", bench_options.size,
-                   "Elements, rows of the matrices, images or units; usual ones by default")
+                   "Elements, rows of the matrices, tokens, images or units; usual ones by default")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
 
   bench_command
