@@ -558,7 +558,8 @@ TEST(Bench, TellsWhichUnitsRan) {
   for (const json& row : passes) {
     EXPECT_GT(row["rate"], 0);
     EXPECT_EQ(row.contains("computation"), device != "cpu") << row;
-    if (device != "cpu") EXPECT_EQ(row["computation"]["compute"], "float32 sums of float16 products");
+    if (device == "cpu") continue;  // where no library of attention is asked
+    EXPECT_EQ(row["computation"]["compute"], "float32 sums of float16 products");
   }
   const std::string text = run({"bench", "gemm", "--size", "100", "-d", device, "--dtype", "float16"}).output;
   EXPECT_TRUE(has(text, ": float32 sums of float16 products")) << text;

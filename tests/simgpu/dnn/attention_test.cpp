@@ -15,6 +15,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/core/config.h"
 #include "catenary/core/error.h"
+#include "catenary/core/os/library.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/libraries.h"
 #include "tests/simgpu/dnn/process.h"
@@ -108,6 +109,85 @@ TEST(InsideAttention, Twice) {
   for (int i = 0; i < 2; ++i) attend("float16", Dtype::float16, {.causal = true});
   say_counts();
 }
+
+/// The stand-in is the only proof that the graphs are right, so it refuses what the documentation of cuDNN refuses.
+TEST(InsideAttention, TheStandInIsStrict) {
+  const auto library = os::Library::find("libcudnn.so.9");
+  if (current_device().is_cpu()) return;
+  ASSERT_TRUE(library);
+  auto* const create = library->required<int(int, void**)>("cudnnBackendCreateDescriptor");
+  auto* const set = library->required<int(void*, int, int, std::int64_t, const void*)>("cudnnBackendSetAttribute");
+  auto* const finalize = library->required<int(void*)>("cudnnBackendFinalize");
+  auto* const get =
+      library->required<int(void*, int, int, std::int64_t, std::int64_t*, void*)>("cudnnBackendGetAttribute");
+  constexpr int kTensor = 17, kProduct = 18, kProductOperation = 19, kGraph = 15;
+  constexpr int kType = 901, kShape = 902, kStrides = 903, kId = 906, kAlignment = 900;
+  constexpr int kHandles = 0, kDataType = 1, kInt64 = 3, kFloat = 4, kDescriptor = 15;
+  const auto made = [&](int kind) {
+    void* descriptor = nullptr;
+    EXPECT_EQ(create(kind, &descriptor), 0);
+    return descriptor;
+  };
+  const auto tensor = [&](std::vector<std::int64_t> shape, std::vector<std::int64_t> strides, std::int64_t id,
+                          int without = 0) {
+    void* const t = made(kTensor);
+    const int type = 2;
+    const std::int64_t alignment = 16;
+    const auto put = [&](int attribute, int of, std::int64_t count, const void* values) {
+      EXPECT_EQ(without == attribute ? 0 : set(t, attribute, of, count, values), 0);
+    };
+    put(kType, kDataType, 1, &type);
+    put(kShape, kInt64, std::ssize(shape), shape.data());
+    put(kStrides, kInt64, std::ssize(strides), strides.data());
+    put(kId, kInt64, 1, &id);
+    put(kAlignment, kInt64, 1, &alignment);
+    return t;
+  };
+  void* nothing = nullptr;
+  EXPECT_EQ(create(99, &nothing), 3000);
+
+  const std::int64_t one = 1;
+  void* const t = tensor({1, 1, 2, 8}, {16, 16, 8, 1}, 1);
+  EXPECT_EQ(set(t, 1520, kDescriptor, 1, &nothing), 2000) << "no attribute of an array";
+  EXPECT_EQ(set(t, kId, kFloat, 1, &one), 2010) << "of another type";
+  EXPECT_EQ(set(t, kId, kInt64, 2, &one), 2000) << "too many";
+  EXPECT_EQ(set(t, kId, kInt64, 0, &one), 2000) << "none";
+  EXPECT_EQ(set(t, kId, kInt64, 1, nullptr), 2002);
+  std::int64_t count = 0;
+  EXPECT_EQ(get(t, kId, kInt64, 1, &count, nullptr), 2000);
+  void* const product = made(kProductOperation);
+  EXPECT_EQ(set(product, 1520, kDescriptor, 1, &t), 2004) << "of an array that is not finalized";
+  EXPECT_EQ(finalize(t), 0);
+  EXPECT_EQ(set(t, kId, kInt64, 1, &one), 1001) << "after it is finalized";
+  for (const int attribute : {kType, kShape, kStrides, kId, kAlignment})
+    EXPECT_EQ(finalize(tensor({1, 1, 2, 8}, {16, 16, 8, 1}, 2, attribute)), 2000) << "without " << attribute;
+  EXPECT_EQ(finalize(tensor({1, 1, 2, 8}, {16, 16, 8}, 2)), 2000);
+  EXPECT_EQ(finalize(tensor({1, 1, 2, 8}, {16, 16, 0, 1}, 2)), 2000);
+
+  void* const description = made(kProduct);
+  EXPECT_EQ(finalize(description), 2000) << "without a dtype";
+  const int f32 = 0;
+  EXPECT_EQ(set(description, 1500, kDataType, 1, &f32), 0);
+  EXPECT_EQ(finalize(description), 0);
+  EXPECT_EQ(set(product, 1523, kDescriptor, 1, &t), 2012) << "an array where a description is wanted";
+  EXPECT_EQ(set(product, 1523, kDescriptor, 1, &description), 0);
+  void *const b = tensor({1, 1, 8, 4}, {32, 32, 4, 1}, 3), *const c = tensor({1, 1, 2, 8}, {16, 16, 8, 1}, 4);
+  EXPECT_EQ(finalize(b), 0);
+  EXPECT_EQ(finalize(c), 0);
+  EXPECT_EQ(set(product, 1520, kDescriptor, 1, &t), 0);
+  EXPECT_EQ(set(product, 1521, kDescriptor, 1, &b), 0);
+  EXPECT_EQ(finalize(product), 2000) << "without a result";
+  EXPECT_EQ(set(product, 1522, kDescriptor, 1, &c), 0);
+  EXPECT_EQ(finalize(product), 2008) << "[2, 8] by [8, 4] into [2, 8]";
+
+  void* const graph = made(kGraph);
+  EXPECT_EQ(set(graph, 801, kDescriptor, 1, &t), 2012) << "an array where an operation is wanted";
+  EXPECT_EQ(set(graph, 801, kDescriptor, 1, &product), 2004);
+  EXPECT_EQ(set(graph, 800, kHandles, 1, &nothing), 0);
+  EXPECT_EQ(finalize(graph), 2000) << "without operations";
+}
+
+TEST(AttentionProviders, TheStandInIsStrict) { EXPECT_TRUE(with("TheStandInIsStrict").ok()); }
 
 TEST(AttentionProviders, Cudnn) {
   const auto result = with("Halves");
