@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "catenary/array/array.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/array/indexing.h"
 #include "catenary/core/config.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/library.h"
@@ -38,30 +40,53 @@ void expect_once(const os::ProcessResult& result, const std::string& words) {
 
 struct Sizes {
   std::int64_t heads = 4, groups = 4, queries = 20, keys = 20, width = 16;
+  std::int64_t between = 0;  ///< elements between rows
 };
 
-/// Forward and, where it is asked for, backward; says who computed each.
-void attend(const char* name, Dtype dtype, const functions::AttentionOptions& options, const Sizes& sizes = {},
-            bool backward = true) {
+struct Results {
+  Array y, gq, gk, gv;
+};
+
+/// Computes, and says who did.
+Results compute_and_say(const char* name, Dtype dtype, const functions::AttentionOptions& options, const Sizes& sizes) {
   const auto numbers = [&](std::int64_t heads, std::int64_t rows) {
-    const Array x = arange(2 * heads * rows * sizes.width, Dtype::float32).reshape({2, heads, rows, sizes.width});
-    return sin(x).astype(dtype);
+    const std::int64_t row = sizes.width + sizes.between;
+    const Array x = sin(arange(2 * heads * rows * row, Dtype::float32)).reshape({2, heads, rows, row}).astype(dtype);
+    return x.eval()(ellipsis, slice(0, sizes.width));
   };
   const auto say = [&](const char* pass) {
     const auto last = last_computation(current_device(), "attention");
-    std::printf("%s %s: %s\n", name, pass, last ? last->text().c_str() : "nothing is told");
+    if (name) std::printf("%s %s: %s\n", name, pass, last ? last->text().c_str() : "nothing is told");
   };
+  const Variable q(numbers(sizes.heads, sizes.queries)), k(numbers(sizes.groups, sizes.keys)),
+      v(numbers(sizes.groups, sizes.keys));
+  Variable y = functions::scaled_dot_product_attention(q, k, v, options);
+  y.array().eval();
+  say("forward");
+  y.set_grad(cos(y.array()));
+  y.backward();
+  for (const Variable& x : {q, k, v}) x.grad().eval();
+  say("backward");
+  return {y.array(), q.grad(), k.grad(), v.grad()};
+}
+
+/// Attention and its gradient, which are also near those of our own kernels.
+void attend(const char* name, Dtype dtype, const functions::AttentionOptions& options, const Sizes& sizes = {}) {
   try {
-    const Variable q(numbers(sizes.heads, sizes.queries)), k(numbers(sizes.groups, sizes.keys)),
-        v(numbers(sizes.groups, sizes.keys));
-    Variable y = functions::scaled_dot_product_attention(q, k, v, options);
-    y.array().eval();
-    say("forward");
-    if (!backward) return;
-    y.set_grad(ones_like(y.array()));
-    y.backward();
-    k.grad().eval();
-    say("backward");
+    const Results given = compute_and_say(name, dtype, options, sizes);
+    const auto last = last_computation(current_device(), "attention");
+    if (!last || last->library == "own") return;
+    const auto scope = using_config(config.use_cudnn, false);
+    const Results own = compute_and_say(nullptr, dtype, options, sizes);
+    const double bound = dtype == Dtype::float16 ? 4.0 / 1024 : 4.0 / 128;
+    const auto near = [&](const char* what, const Array& a, const Array& b) {
+      const auto x = a.astype(Dtype::float32).to_vector<float>(), y = b.astype(Dtype::float32).to_vector<float>();
+      for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], bound * (1 + std::abs(y[i]))) << name << what;
+    };
+    near("y", given.y, own.y);
+    near("gq", given.gq, own.gq);
+    near("gk", given.gk, own.gk);
+    near("gv", given.gv, own.gv);
   } catch (const Error& error) {
     std::printf("%s threw: %s\n", name, error.what());
   }
@@ -86,12 +111,14 @@ TEST(InsideAttention, EveryForm) {
   attend("grouped", Dtype::float16, {.causal = true}, {.heads = 4, .groups = 2});
   attend("at the end", Dtype::float16, {.causal = true, .first = 4}, {.queries = 20, .keys = 24});
   attend("window", Dtype::float16, {.causal = true, .window = 3});
+  attend("apart", Dtype::float16, {.scale = 0.5}, {.between = 8});
   say_counts();
 }
 
 TEST(InsideAttention, WhatItDoesNotTake) {
   attend("float32", Dtype::float32, {});
   attend("mask", Dtype::float16, {.mask = Variable(ones({20, 20}, Dtype::bool_))});
+  attend("strides", Dtype::float16, {}, {.between = 1});
   attend("width", Dtype::float16, {}, {.width = 12});
   attend("wide", Dtype::float16, {}, {.width = 136});
   attend("diagonal", Dtype::float16, {.causal = true, .first = 1}, {.queries = 20, .keys = 24});
@@ -199,7 +226,7 @@ TEST(AttentionProviders, Cudnn) {
   expect_once(result, "library cuda:0 attention cuDNN, fused, engine 8");
 }
 
-TEST(AttentionProviders, EveryForm) { expect_says(with("EveryForm"), "8 by cuDNN"); }
+TEST(AttentionProviders, EveryForm) { expect_says(with("EveryForm"), "10 by cuDNN"); }
 
 TEST(AttentionProviders, WhatCudnnDoesNotTakeIsToldWhy) {
   const auto result = with("WhatItDoesNotTake");
@@ -212,6 +239,7 @@ TEST(AttentionProviders, WhatCudnnDoesNotTakeIsToldWhy) {
   says("float32", "forward", "float32", "dtype: fused attention takes float16 and bfloat16 alone");
   says("mask", "backward", "float16",
        "a mask array: it may hide all keys of a query, for which fused attention has no rule");
+  says("strides", "forward", "float16", "strides: fused attention takes rows that begin at multiples of 16 bytes");
   says("width", "forward", "float16", "widths of heads: fused attention takes multiples of 8 up to 128");
   says("wide", "backward", "float16", "widths of heads: fused attention takes multiples of 8 up to 128");
   says("diagonal", "forward", "float16",
@@ -221,7 +249,7 @@ TEST(AttentionProviders, WhatCudnnDoesNotTakeIsToldWhy) {
        "few queries: a text that is generated has another number of keys for each, and cuDNN a plan for each number");
   says("use_cudnn", "forward", "float16", "config.use_cudnn is false");
   expect_says(result, "0 by cuDNN");
-  expect_says(result, "16 by own");
+  expect_says(result, "18 by own");
 }
 
 TEST(AttentionProviders, TheOneThatIsAskedFor) {
@@ -268,11 +296,24 @@ TEST(AttentionProviders, Versions) {
   expect_says(older, "cuDNN up to 9.15.0 takes the gradient of multiples of 128 keys alone");
 }
 
+TEST(AttentionProviders, Cards) {
+  const auto on = [](const char* arch) { return with("Halves", {{"SIMGPU_ARCH", arch}}); };
+  expect_says(on("75"), "cuDNN is not used: fused attention needs sm_80 or newer, and the device is sm_75");
+  expect_says(on("80"), "2 by cuDNN");
+  const auto blackwell = on("100");
+  expect_says(blackwell, "float16 forward: cuDNN, fused");
+  expect_says(blackwell,
+              "own, attention_back: float32 sums of float16 products; no matrix units: cuDNN's gradient has sums "
+              "in any order on Blackwell, and config.cudnn_deterministic is true");
+  expect_says(with("Halves", {{"SIMGPU_ARCH", "100"}, {"SIMGPU_CUDNN_VERSION", "90900"}}),
+              "fused attention is taken from 9.11.0 on");
+}
+
 // The fastest gradient of the stand-in has no order of sums: it computes with that one only when it may.
 TEST(AttentionProviders, BitsMayDifferOnlyWhenTheyMay) {
   const auto result = with("EveryForm", {{"CATENARY_CUDNN_DETERMINISTIC", "0"}});
   expect_says(result, "grouped backward: cuDNN, fused gradient, engine 5");
-  expect_says(result, "8 by cuDNN");
+  expect_says(result, "10 by cuDNN");
 }
 
 }  // namespace

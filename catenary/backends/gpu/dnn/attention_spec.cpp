@@ -9,7 +9,10 @@ namespace catenary::gpu {
 
 namespace {
 
+constexpr const char* kStrides = "strides: fused attention takes rows that begin at multiples of 16 bytes";
 constexpr std::int64_t kMostWidth = 128, kWidthStep = 8;  // of a head; 8 elements are 16 bytes
+
+bool is_aligned(const View& view) { return std::bit_cast<std::uintptr_t>(view.data()) % 16 == 0; }
 
 std::optional<AttentionSpec::Array> as_array(const View& view) {
   AttentionSpec::Array array{view, {}, {}};
@@ -23,7 +26,7 @@ std::optional<AttentionSpec::Array> as_array(const View& view) {
       if (array.strides[axis] < kWidthStep || array.strides[axis] % kWidthStep != 0) return std::nullopt;
     }
   }
-  if (array.strides[3] != 1 || std::bit_cast<std::uintptr_t>(view.data()) % 16 != 0) return std::nullopt;
+  if (array.strides[3] != 1 || !is_aligned(view)) return std::nullopt;
   return array;
 }
 
@@ -33,6 +36,7 @@ const char* fill(AttentionSpec& spec, const AttentionRules& rules, const View& q
   if (!is_16bit_float(q.dtype)) return "dtype: fused attention takes float16 and bfloat16 alone";
   if (mask) return "a mask array: it may hide all keys of a query, for which fused attention has no rule";
   const std::int64_t queries = q.shape[2], keys = k.shape[2];
+  if (!is_aligned(sums)) return kStrides;
   if (q.size() == 0 || k.size() == 0 || v.size() == 0) return "nothing to compute";
   for (const std::int64_t width : {q.shape[3], v.shape[3]})
     if (width > kMostWidth || width % kWidthStep != 0)
@@ -58,7 +62,7 @@ const char* fill(AttentionSpec& spec, const AttentionRules& rules, const View& q
   spec.sums = sums;
   for (const auto& [to, from] : {std::pair(&spec.q, &q), {&spec.k, &k}, {&spec.v, &v}, {&spec.y, &y}}) {
     const auto array = as_array(*from);
-    if (!array) return "strides: fused attention takes rows that begin at multiples of 16 bytes";
+    if (!array) return kStrides;
     *to = *array;
   }
   return nullptr;
@@ -97,7 +101,7 @@ std::optional<AttentionSpec> as_spec(const primitives::AttentionBack& p, const c
   spec.gk = as_array(p.gk);
   spec.gv = as_array(p.gv);
   if (spec.gy && spec.gq && spec.gk && spec.gv) return spec;
-  why = "strides: fused attention takes rows that begin at multiples of 16 bytes";
+  why = kStrides;
   return std::nullopt;
 }
 
