@@ -110,7 +110,8 @@ TEST(Computation, OtherKindsAreRefused) {
       last(kind);
       FAIL() << kind;
     } catch (const ValueError& error) {
-      EXPECT_EQ(error.what(), std::string("last_computation: expected the kind blas, dnn or attention, got '") + kind + "'");
+      EXPECT_EQ(error.what(),
+                std::string("last_computation: expected the kind blas, dnn or attention, got '") + kind + "'");
     }
   }
 }

@@ -27,9 +27,9 @@ inline os::ProcessResult with_libraries(const std::string& filter, const std::st
                          {"CATENARY_CACHE_DIR", tests::build_path("simgpu/cache")},
                          {"CATENARY_TRACE", trace},
                          {"GTEST_OUTPUT", ""}};
-  for (const auto& [name, value] : environment) {
-    std::erase_if(options.environment, [&](const auto& known) { return known.first == name; });
-    options.environment.emplace_back(name, value);
+  for (const auto& variable : environment) {
+    std::erase_if(options.environment, [&](const auto& known) { return known.first == variable.first; });
+    options.environment.push_back(variable);
   }
   return os::run_process(
       {os::program_path(), "--gtest_filter=" + filter, "--gtest_also_run_disabled_tests", "--device", vendor + ":0"},
