@@ -12,7 +12,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else()
   list(APPEND SIMGPU_COMPILER "SIMGPU_PREPROCESS=\"${CMAKE_CXX_COMPILER} -E -P\"" "SIMGPU_TRANSLATE=\"${CMAKE_CXX_COMPILER} -S\"")
 endif()
-list(APPEND SIMGPU_COMPILER "SIMGPU_ASSEMBLE=\"${as}\"" "SIMGPU_LINK=\"${ld} -shared\"" "SIMGPU_LIBRARIES=\"${libgcc}\"")
+list(APPEND SIMGPU_COMPILER "SIMGPU_ASSEMBLE=\"${as}\"" "SIMGPU_LINK=\"${ld} -shared -Bsymbolic\"" "SIMGPU_LIBRARIES=\"${libgcc}\"")
 
 function(simgpu_library folder name soname sources)
   add_library(simgpu_${name} SHARED ${sources} tests/simgpu/simulator/device.cpp tests/simgpu/simulator/compiler.cpp)

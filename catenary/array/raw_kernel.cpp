@@ -10,7 +10,7 @@ namespace catenary {
 static std::atomic<std::uint32_t> last_number{0};
 
 RawKernel::RawKernel(const std::string& code, const std::string& name, const RawKernelOptions& options)
-    : code_(code), name_(name), options_(options), number_(++last_number) {}
+    : code_(code), name_(name), options_(options), number_(++last_number), module_(options.variables ? number_ : 0) {}
 
 RawKernel::Argument::Argument(const void* value, std::size_t size) : size_(size) {
   constexpr std::size_t kMost = 4096;  // what CUDA has for all parameters
@@ -55,8 +55,26 @@ void RawKernel::launch(const LaunchShape& shape, const std::vector<Argument>& ar
       list.push_back({argument.data(), argument.size()});
     }
   }
-  launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable, number_}), shape,
-                  list);
+  launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable, number_, module_}),
+                  shape, list);
+}
+
+RawModule::RawModule(std::string code, const RawKernelOptions& options)
+    : code_(std::move(code)), options_(options), module_(options.variables ? ++last_number : 0) {}
+
+RawKernel RawModule::get_function(const std::string& name) const {
+  RawKernel kernel(code_, name, options_);
+  kernel.module_ = module_;
+  return kernel;
+}
+
+Array RawModule::get_global(const std::string& name, const Device& device) const {
+  const auto [memory, bytes] =
+      launcher_for(device, name).variable(device.index(), {code_, name, name, options_.portable, 0, module_}, name);
+  const Array variable = Array::from_memory(memory, {static_cast<std::int64_t>(bytes)}, {1}, Dtype::uint8, device,
+                                            std::shared_ptr<void>(memory, [](void*) {}));
+  export_memory(variable);  // kernels change it that have it not among their arguments
+  return variable;
 }
 
 }  // namespace catenary

@@ -162,6 +162,8 @@ class CT_API ReductionKernel {
 struct RawKernelOptions {
   bool portable =
       true;  ///< false: the text is in the device's own language (CUDA C++, HIP, OpenCL C) and taken as it is
+  bool variables = false;  ///< of CUDA C++ and HIP: the text has variables outside functions, which a RawModule's
+                           ///< kernels have in common, or the RawKernel's own are
 };
 
 /// A whole kernel. An array among the arguments becomes two of the kernel's: its buffer, and the i64 offset of its
@@ -207,20 +209,25 @@ class CT_API RawKernel {
 
  private:
   std::string code_, name_;
+  friend class RawModule;
   RawKernelOptions options_;
   std::uint32_t number_;  // the code's; copies have the same
+  std::uint32_t module_;  // UserKernelText's
 };
 
 /// A text with several kernels. (cupy.RawModule)
 class CT_API RawModule {
  public:
-  explicit RawModule(std::string code, const RawKernelOptions& options = {})
-      : code_(std::move(code)), options_(options) {}
-  RawKernel get_function(const std::string& name) const { return RawKernel(code_, name, options_); }
+  explicit RawModule(std::string code, const RawKernelOptions& options = {});
+  RawKernel get_function(const std::string& name) const;
+  /// The bytes of a variable on a device, of options.variables, which kernels and arrays change. Throws DeviceError
+  /// where there is none, and on devices without such variables.
+  Array get_global(const std::string& name, const Device& device) const;
 
  private:
   std::string code_;
   RawKernelOptions options_;
+  std::uint32_t module_;  // copies have the same
 };
 
 /// Elementwise operations on arrays are fused by themselves: the function as it is, for programs that are ported from

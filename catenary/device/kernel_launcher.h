@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "catenary/device/device.h"
 #include "catenary/device/launch_shape.h"
@@ -23,6 +25,8 @@ struct UserKernelText {
   std::string_view name;      ///< the user's, for messages
   bool portable = true;       ///< or in the device's own language, and taken as it is
   std::uint64_t number = 0;   ///< if not 0: no other text of this process has it
+  std::uint64_t module =
+      0;  ///< if not 0: kernels with this number have the text's variables in common, others have not
 };
 
 class KernelLauncher {
@@ -31,6 +35,8 @@ class KernelLauncher {
   /// The kernel, compiled on first use. A portable text gets the dialect's prelude and the helpers that it calls before
   /// it. Throws DeviceError with the line of the text and the compiler's words.
   virtual const void* kernel(int device, const UserKernelText& text) = 0;
+  /// The memory of a variable of a text that has a `module`, and its bytes. Throws DeviceError.
+  virtual std::pair<void*, std::size_t> variable(int device, const UserKernelText& text, const std::string& name) = 0;
   /// Tells CATENARY_TRACE of it.
   void launch(const Device& device, const void* kernel, const LaunchShape& shape,
               std::span<const KernelArgument> arguments);

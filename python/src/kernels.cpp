@@ -1,6 +1,7 @@
 // Kernels in a device's own language, which catenary.cupy writes: launched with lists of arguments.
 
 #include <dlfcn.h>
+#include <link.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/variant.h>
 #include <sys/mman.h>
@@ -55,11 +56,11 @@ RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position, bool addres
   return RawKernel::Argument(buffer.buf, static_cast<std::size_t>(buffer.len));
 }
 
-/// A kernel of the processor's: what a C++ compiler made of a text, loaded. Kept until the process ends, as others may
-/// run in it. `entry(values, part, parts)` does one of several parts of the work.
-class HostFunction {
+/// What a C++ compiler made of a text, loaded. Kept until the process ends, as others may run in it. What is static in
+/// it is its own, also where another one was made of the same text.
+class HostLibrary {
  public:
-  HostFunction(const nb::bytes& library, const std::string& name) {
+  HostLibrary(const nb::bytes& library, const std::string& name) : name_(name) {
     const int file = memfd_create("catenary-kernel", MFD_CLOEXEC);
     const auto* bytes = static_cast<const char*>(library.data());
     std::size_t written = 0;
@@ -68,14 +69,52 @@ class HostFunction {
       if (n <= 0) break;
       written += static_cast<std::size_t>(n);
     }
-    void* loaded = written == library.size() ? dlopen(path_of(file).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    const char* why = loaded ? nullptr : dlerror();
+    loaded_ = written == library.size() ? dlopen(path_of(file).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+    const char* why = loaded_ ? nullptr : dlerror();
     if (file >= 0) ::close(file);
-    entry_ = loaded ? reinterpret_cast<Entry>(dlsym(loaded, "ct_run")) : nullptr;
-    if (!entry_)
+    if (!loaded_)
       throw ct::DeviceError("kernel " + name + ": what the C++ compiler made of it cannot be loaded: " +
                             (why ? why : std::strerror(errno)));
   }
+
+  void* symbol(const std::string& symbol) const {
+    void* found = dlsym(loaded_, symbol.c_str());
+    if (!found) throw ct::DeviceError("kernel " + name_ + ": there is no " + symbol + " in what the C++ compiler made");
+    return found;
+  }
+
+  /// The bytes of a variable.
+  Array variable(const std::string& variable) const {
+    void* found = symbol(variable);
+    Dl_info where;
+    const ElfW(Sym)* entry = nullptr;
+    if (!dladdr1(found, &where, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)), RTLD_DL_SYMENT) || !entry)
+      throw ct::DeviceError("kernel " + name_ + ": nothing says how large " + variable + " is");
+    const Array bytes = Array::from_memory(found, {static_cast<std::int64_t>(entry->st_size)}, {1}, ct::Dtype::uint8,
+                                           ct::get_device("cpu"), std::shared_ptr<void>(found, [](void*) {}));
+    ct::export_memory(bytes);  // kernels change it that have it not among their arguments
+    return bytes;
+  }
+
+ private:
+  /// A path of an open file. dlopen takes one that it has heard before for the library that it loaded then, and numbers
+  /// of files come again: dots that mean nothing make each another one.
+  static std::string path_of(int file) {
+    static std::uint32_t count = 0;
+    std::string path = "/proc/self/fd";
+    for (std::uint32_t rest = ++count; rest; rest /= 2) path += rest % 2 ? "/." : "/";
+    return path + "/" + std::to_string(file);
+  }
+
+  const std::string name_;
+  void* loaded_ = nullptr;
+};
+
+/// A kernel of the processor's. `entry(values, part, parts)` does one of several parts of the work.
+class HostFunction {
+ public:
+  HostFunction(const HostLibrary& library, const std::string& entry)
+      : entry_(reinterpret_cast<Entry>(library.symbol(entry))) {}
 
   void launch(std::int64_t groups, int, nb::sequence arguments, bool addresses) const {
     std::vector<RawKernel::Argument> list;
@@ -102,15 +141,6 @@ class HostFunction {
   }
 
  private:
-  /// A path of an open file. dlopen takes one that it has heard before for the library that it loaded then, and numbers
-  /// of files come again: dots that mean nothing make each another one.
-  static std::string path_of(int file) {
-    static std::uint32_t count = 0;
-    std::string path = "/proc/self/fd";
-    for (std::uint32_t rest = ++count; rest; rest /= 2) path += rest % 2 ? "/." : "/";
-    return path + "/" + std::to_string(file);
-  }
-
   using Entry = void (*)(const void* const* values, long long part, long long parts);
   Entry entry_ = nullptr;
 };
@@ -184,13 +214,33 @@ void register_kernels(nb::module_& m) {
           "Groups and the work-items of each, along one axis or three; shared_mem are bytes that each group gets "
           "beside "
           "what the kernel declares.");
-  nb::class_<HostFunction>(
-      m, "_HostFunction",
-      "A kernel of the processor's, from the library that a C++ compiler made. Arguments are those of "
-      "RawFunction.")
-      .def(nb::init<nb::bytes, std::string>(), nb::arg("library"), nb::arg("name"))
+  nb::class_<HostFunction>(m, "_HostFunction",
+                           "A kernel of the processor's, from a _HostLibrary. Arguments are those of RawFunction.")
       .def("launch", &HostFunction::launch, nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"),
            nb::arg("addresses") = false);
+  nb::class_<HostLibrary>(m, "_HostLibrary", "What a C++ compiler made of a text, loaded.")
+      .def(nb::init<nb::bytes, std::string>(), nb::arg("library"), nb::arg("name"))
+      .def(
+          "function", [](const HostLibrary& self, const std::string& entry) { return HostFunction(self, entry); },
+          nb::arg("entry"))
+      .def(
+          "variable", [](const HostLibrary& self, const std::string& name) { return self.variable(name); },
+          nb::arg("name"), "The bytes of a variable, as an ndarray.");
+  nb::class_<ct::RawModule>(m, "_RawModule",
+                            "A portable text in CUDA C++ with variables that its kernels have in common.")
+      .def(
+          "__init__",
+          [](ct::RawModule* self, const std::string& code) { new (self) ct::RawModule(code, {.variables = true}); },
+          nb::arg("code"))
+      .def("get_function", &ct::RawModule::get_function, nb::arg("name"))
+      .def(
+          "get_global",
+          [](const ct::RawModule& self, const std::string& name) {
+            const ct::Device device = current_device();
+            const Released released;  // the first use compiles
+            return self.get_global(name, device);
+          },
+          nb::arg("name"), "The bytes of a variable on the current device, as an ndarray.");
   m.def("_load_kernel", load_kernel, nb::arg("key"), "What was kept under this key in the folder of compiled kernels.");
   m.def("_save_kernel", save_kernel, nb::arg("key"), nb::arg("binary"), "Keeps it there.");
   m.def("groups_for", groups_for, nb::arg("beside"), nb::arg("items"), nb::arg("each") = 1,

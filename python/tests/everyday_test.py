@@ -177,6 +177,9 @@ def test_more_lines_of_a_guide_to_elementwise_and_reduction_kernels():
 
 ADDED = 'extern "C" __global__ void added(const float* a, const float* b, float* c) { int i = blockDim.x * blockIdx.x + threadIdx.x; c[i] = a[i] + b[i]; }'
 
+CONSTANT = '''extern "C"{ __constant__ float some_array[100];
+__global__ void multiply_by_const(float* x, int N) { int id = threadIdx.x + blockIdx.x * blockDim.x; if (id < N) x[id] *= some_array[id]; } }'''
+
 
 def test_more_lines_of_a_guide_to_whole_kernels():
     added = cupy.RawKernel(ADDED, 'added')
@@ -193,8 +196,15 @@ def test_more_lines_of_a_guide_to_whole_kernels():
     for name, expected in (('added', a.get() * 2), ('times', a.get() ** 2)):
         module.get_function(name)((5,), (5,), (a, a, out))
         same(out, expected)
-    with pytest.raises(NotImplementedError, match="RawModule.get_global: 'c': .*give the kernel an array"):
+    with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match="the text has no variable 'c' outside functions"):
         module.get_global('c')
+    module = cupy.RawModule(code=CONSTANT)
+    pointer = module.get_global('some_array')
+    some_array = cupy.ndarray((100,), cupy.float32, pointer)
+    some_array[...] = cupy.arange(100, dtype='f')
+    x = cupy.ones(100, dtype='f')
+    module.get_function('multiply_by_const')((1,), (100,), (x, cupy.int32(100)))
+    same(x, numpy.arange(100, dtype='f'))
     with pytest.raises(NotImplementedError, match='binaries of a device are not loaded; give the code'):
         cupy.RawModule(path='kernels.cubin').get_function('added')
 

@@ -502,8 +502,6 @@ def test_a_module_is_refused_where_it_is_used():
     for use in (lambda: module.get_function('f'), module.compile):
         with pytest.raises(NotImplementedError, match='RawModule: kernels.cubin: binaries of a device are not loaded; give the code'):
             use()
-    with pytest.raises(NotImplementedError, match='get_global'):
-        cupy.RawModule(code='').get_global('x')
 
 
 def test_a_class_of_a_template():

@@ -54,7 +54,7 @@ def list_of(arguments, extents):
 
 def run_on_host(folder, text, name, values):
     """Compiles a C++ text by the host's compiler and calls the kernel once: a loop of one work-item."""
-    text = _host.source(text, _translate.entry(name))
+    text = _host.source(text, ct_run=_translate.entry(name))
     path = pathlib.Path(folder) / (hashlib.sha256(text.encode()).hexdigest()[:16] + '.so')
     if not path.exists():
         path.write_bytes(_host.compiled(text, name))

@@ -208,6 +208,38 @@ TEST(UserKernels, WholeKernelsAndModules) {
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{70, 60, 50, 40, 30, 20, 1, 0}));
 }
 
+TEST(UserKernels, VariablesOfAModule) {
+  if (current_device().is_cpu()) return;
+  const auto module = [] {
+    return RawModule(
+        "#ifdef __OPENCL_VERSION__\n__kernel void count(__global int* x, long at) {}\n#else\n"
+        "__device__ int n = 3;\n"
+        "extern \"C\" __global__ void count(int* x, long long at) { x[at] = n; n += 10; }\n"
+        "extern \"C\" __global__ void again(int* x, long long at) { x[at] = n; }\n#endif\n",
+        {.portable = false, .variables = true});
+  };
+  const RawModule one = module(), other = module();
+  if (std::string_view(current_device().backend().name()) == "opencl") {
+    EXPECT_EQ(message_of([&] { one.get_global("n", current_device()); }),
+              "n: modules of this interface have no variables");
+    return;
+  }
+  const Array x = zeros({1}, Dtype::int32);
+  const auto values = [&](const RawModule& m, const char* name) {
+    m.get_function(name)(1, 1, x);
+    return x.to_vector<std::int32_t>().front();
+  };
+  EXPECT_EQ(values(one, "count"), 3);
+  EXPECT_EQ(values(one, "again"), 13);
+  EXPECT_EQ(values(other, "again"), 3);
+  const Array bytes = one.get_global("n", current_device());
+  EXPECT_EQ(bytes.to_vector<std::uint8_t>(), (std::vector<std::uint8_t>{13, 0, 0, 0}));
+  bytes.fill(1);
+  EXPECT_EQ(values(one, "again"), 0x01010101);
+  EXPECT_NE(message_of([&] { one.get_global("m", current_device()); }).find("cannot find a variable (m)"),
+            std::string::npos);
+}
+
 // A text in the device's own language knows all axes of a launch, and memory of a group whose size the launch says.
 TEST(UserKernels, LaunchesOfThreeAxes) {
   EXPECT_EQ(LaunchShape(6, 64).text(), "6 groups of 64");

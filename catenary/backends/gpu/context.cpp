@@ -169,21 +169,30 @@ const Kernel& Context::user_kernel(const UserKernelText& user) {
   auto& mine = known_kernels(number_);
   if (const auto known = mine.find(by_number); user.number && known != mine.end()) return *known->second;
   KernelKey key(KernelKey::Kind::user);
-  key.add(std::uint64_t{user.portable}).add_content(user.function).add_content(user.text);
+  key.add(std::uint64_t{user.portable}).add(user.module).add_content(user.function).add_content(user.text);
   const Kernel* kernel = find(key);
-  if (!kernel) {
-    const std::string function(user.function);
-    GeneratedText made{
-        .text = std::string(user.text), .operations = "the user's kernel", .name = std::string(user.name)};
-    if (user.portable) {
-      const std::string body = "#line 1\n" + made.text;  // lines are counted from the first of the user's text
-      made.text = assemble_source(driver.name(), driver.defines(index), {}, body);
-      made.record = record_of({}, function, {}, body);
-    }
-    kernel = &add(key, function, made);
-  }
+  if (!kernel) kernel = &add(key, std::string(user.function), generated_of(user));
   if (user.number) mine.emplace(by_number, kernel);
   return *kernel;
+}
+
+GeneratedText Context::generated_of(const UserKernelText& user) const {
+  GeneratedText made{.text = std::string(user.text),
+                     .operations = "the user's kernel",
+                     .name = std::string(user.name),
+                     .module = user.module};
+  if (user.portable) {
+    const std::string body = "#line 1\n" + made.text;  // lines are counted from the first of the user's text
+    made.text = assemble_source(driver.name(), driver.defines(index), {}, body);
+    made.record = record_of({}, std::string(user.function), {}, body);
+  }
+  return made;
+}
+
+std::pair<void*, std::size_t> Context::user_variable(const UserKernelText& user, const std::string& name) {
+  const GeneratedText made = generated_of(user);
+  std::lock_guard lock(mutex_);
+  return driver.variable(index, module_of(made.name, made.text, made.module), name);
 }
 
 const Kernel* Context::find(const KernelKey& key) {
@@ -202,17 +211,17 @@ const Kernel& Context::add(const KernelKey& key, const std::string& function, co
     auto made = std::make_unique<Kernel>();
     made->name = text.name.empty() ? function : text.name;
     made->what = fmt::format("{} ({})", made->name, text.operations);
-    made->function = driver.function(index, module_of(made->name, text.text), function);
+    made->function = driver.function(index, module_of(made->name, text.text, text.module), function);
     if (!loops) keep_record(text.record);
     found = kernels_.emplace(key, std::move(made)).first;
   }
   return *known_kernels(number_).emplace(key, found->second.get()).first->second;
 }
 
-void* Context::module_of(const std::string& name, const std::string& source) {
+void* Context::module_of(const std::string& name, const std::string& source, std::uint64_t number) {
   const std::string digest = sha256(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", kFormat, driver.name(), info.platform,
                                                 info.arch, info.name, info.driver, source));
-  void*& module = modules_[digest];
+  void*& module = modules_[number ? fmt::format("{} {}", digest, number) : digest];
   if (module) return module;
   const auto start = std::chrono::steady_clock::now();
   const auto report = [&](const char* how) {

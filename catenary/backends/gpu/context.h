@@ -31,9 +31,10 @@ struct Kernel {
 /// A generated text.
 struct GeneratedText {
   std::string text;
-  std::string operations;   ///< for messages: "add, multiply"
-  std::string name = {};    ///< for messages, where it is not the function's
-  std::string record = {};  ///< for check-kernels, where that is asked for: what the text was put together from
+  std::string operations;    ///< for messages: "add, multiply"
+  std::string name = {};     ///< for messages, where it is not the function's
+  std::string record = {};   ///< for check-kernels, where that is asked for: what the text was put together from
+  std::uint64_t module = 0;  ///< UserKernelText's
 };
 
 class Context {
@@ -70,6 +71,7 @@ class Context {
   }
 
   const Kernel& user_kernel(const UserKernelText& text);
+  std::pair<void*, std::size_t> user_variable(const UserKernelText& text, const std::string& name);
 
   /// Throws DeviceError for float64 on a device that has none.
   void check_dtype(Dtype dtype, const char* what) const;
@@ -101,7 +103,8 @@ class Context {
   /// `text`: all that the compiler is told, and what the kernel is made of.
   const Kernel& add(const KernelKey& key, const std::string& function, const GeneratedText& text);
   const Kernel& add_generated(const KernelKey& key, const char* name, GeneratedText made);
-  void* module_of(const std::string& name, const std::string& source);
+  GeneratedText generated_of(const UserKernelText& user) const;
+  void* module_of(const std::string& name, const std::string& source, std::uint64_t number);
   /// Notes what was submitted for the messages of later errors; with CATENARY_SYNC waits, so that the error is its own.
   template <class Describe>
   void submitted(const std::string& what, const Describe& failure);
@@ -113,7 +116,7 @@ class Context {
   Staging uploads_, downloads_;
   std::mutex mutex_;  // of the kernels
   std::unordered_map<KernelKey, std::unique_ptr<Kernel>, KernelKey::Hash> kernels_;
-  std::unordered_map<std::string, void*> modules_;  // by the digest of their source
+  std::unordered_map<std::string, void*> modules_;  // by the digest of their source, and their number
 };
 
 /// Memory of the pool for intermediate results; given back at the end of the scope, as what follows on the device comes

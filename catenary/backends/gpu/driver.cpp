@@ -29,6 +29,10 @@ class KeepsOrder {
 
 }  // namespace
 
+std::pair<void*, std::size_t> Driver::variable(int, void*, const std::string& name) {
+  fail<DeviceError>("{}: modules of this interface have no variables", name);
+}
+
 int Args::check(int i, int most) {
   if (i >= most) fail<DeviceError>("a kernel with more than {} arguments, or {} words of them", kMost, kMostWords);
   return i;

@@ -108,6 +108,8 @@ class Driver : public DeviceStreams {
   /// Loads a binary, for ever. Throws when it is not one for this device.
   virtual void* load(int device, const Binary& binary) = 0;
   virtual void* function(int device, void* module, const std::string& name) = 0;
+  /// The memory of a variable of a module, and its bytes. Throws where the vendor's modules have none.
+  virtual std::pair<void*, std::size_t> variable(int device, void* module, const std::string& name);
   virtual void launch(int device, void* function, const LaunchShape& shape, const Args& args) = 0;
 
   /// Waits for all streams.

@@ -94,6 +94,9 @@ class GpuBackend : public Backend, public KernelLauncher {
   }
 
   const void* kernel(int device, const UserKernelText& text) override { return &usable(device).user_kernel(text); }
+  std::pair<void*, std::size_t> variable(int device, const UserKernelText& text, const std::string& name) override {
+    return usable(device).user_variable(text, name);
+  }
   int group_size(int device) const override {
     const Context& context = at(device);
     return context.loops

@@ -175,13 +175,30 @@ def _declared(ts):
     return classes, numbers
 
 
+def _bound(name, parameters, arguments, text, own=''):
+    """What the parameters of a template are for its arguments: declarations whose names begin with `own`, and the types among them."""
+    classes, named = text
+    types, first = {}, ''
+    for part, given in zip(parameters, arguments):
+        number = None if part[0].text in ('typename', 'class') else ' '.join(x.text for x in part[:-1])
+        parameter = own + part[-1].text
+        if number is None:
+            types[parameter] = None if given in classes else type_of(name, part[-1].text, given, scalar_of)
+            first += 'typedef %s %s; ' % (given, parameter)
+        else:
+            if given not in named:
+                number_of(name, part[-1].text, given)
+            first += 'static constexpr %s %s = %s; ' % (number, parameter, given)
+    return first, types
+
+
 def _instantiated(text, name):
     """The text in which a template has become the kernel for its arguments; its name, and the types among these. Other
     templates become functions, of which a compiler makes nothing."""
     ts = tokens(text, name)
     base, arguments = instance_of(name)
     made, types = None if arguments else name, {}
-    classes, named = _declared(ts) if arguments else ((), ())
+    declared = _declared(ts) if arguments else ((), ())
     if _specialized(ts, base, arguments, entry(name)):
         made = entry(name)
     for start, end, kernel, at in list(_templates(ts)):
@@ -192,16 +209,8 @@ def _instantiated(text, name):
         if not arguments or ts[at].text != base or len(parameters) != len(arguments):
             ts[kernel].text = '__device__'
             continue
-        first, made = '', entry(name)
-        for part, given in zip(parameters, arguments):
-            number = None if part[0].text in ('typename', 'class') else ' '.join(x.text for x in part[:-1])
-            if number is None:
-                types[part[-1].text] = None if given in classes else type_of(name, part[-1].text, given, scalar_of)
-                first += 'typedef %s %s; ' % (given, part[-1].text)
-            else:
-                if given not in named:
-                    number_of(name, part[-1].text, given)
-                first += 'static constexpr %s %s = %s; ' % (number, part[-1].text, given)
+        made = entry(name)
+        first, types = _bound(name, parameters, arguments, declared)
         for x in ts[start:end + 1]:
             x.text, x.space = '', '\n' * x.space.count('\n')
         ts[start].text, ts[at].text = first + 'extern "C"', made
@@ -224,3 +233,94 @@ def raw(code, name):
     its parameters, as translate.raw does, and what the kernel is called in it."""
     code, made, types = _instantiated(_without_headers(code, name), name)
     return header(code) + '#line 1 "%s"\n' % name + code, _kinds(code, made, types), made
+
+
+_MARKS = frozenset(('__device__', '__constant__', '__managed__'))
+_ATTRIBUTES = frozenset(('__launch_bounds__', '__align__', 'alignas', '__attribute__', '__declspec'))
+
+
+def has_variables(code, name, constants=True):
+    """Whether a text has variables of the device's outside functions, which outlive a launch; without `constants` those that
+    are `__constant__` and have a value do not count. Throws Untranslatable for what is no text."""
+    if not re.search(r'\b__(device|constant|managed)__\b', code):
+        return False
+    opened, words, skipped = [], [], 0  # brackets, each whether names in it are outside functions; words of what stands here
+    ts = [t for t in tokens(code, name) if t.text and t.kind != 'directive']
+    for k, t in enumerate(ts):
+        if skipped or t.text == '(' and ts[k - 1].text in _ATTRIBUTES:
+            skipped += (t.text == '(') - (t.text == ')')
+        elif t.text == '{' and all(opened) and '(' not in words and _MARKS.intersection(words):
+            return True  # of values: what is not constant has come to its `=` before
+        elif t.text == '{':
+            opened.append(all(opened) and ('"C"' in words or 'namespace' in words))
+            words = [] if opened[-1] else words
+        elif t.text == '}':
+            opened.pop()
+            words = [] if all(opened) else words
+        elif not all(opened):
+            pass
+        elif t.text in (';', '=') and '(' not in words and _MARKS.intersection(words):
+            fixed = 'constexpr' in words or 'const' in words and '*' not in words or not constants and (
+                '__constant__' in words and t.text == '=')
+            if not fixed:
+                return True
+            words = words if t.text == '=' else []
+            words += ['('] * (t.text == '=')  # what follows is its value
+        else:
+            words = [] if t.text == ';' else words + [t.text]
+    return False
+
+
+def _kernels(ts):
+    """The names of kernels with a body that are no templates, and the place of each name."""
+    templates = {kernel for _, _, kernel, _ in _templates(ts)}
+    for k, t in enumerate(ts):
+        if t.text != '__global__' or k in templates:
+            continue
+        at = k + 1
+        while at + 1 < len(ts) and (ts[at + 1].text != '(' or ts[at].text in _ATTRIBUTES):
+            at += 1
+        end = next((m for m in range(at, len(ts)) if ts[m].text in ('{', ';')), len(ts) - 1)
+        if ts[end].text == '{':
+            yield ts[at].text
+
+
+def module(code, names):
+    """The text of a module whose kernels have its variables in common: it has all of them, those that are templates for the
+    arguments of each of `names`. Gives it, and by the name of each kernel what it is called there and the types among its parameters, or why it
+    cannot be made. Throws ValueError."""
+    ts = tokens(_without_headers(code, 'RawModule'), 'RawModule')
+    found, added, declared = {name: (name, {}) for name in _kernels(ts)}, '', _declared(ts)
+    for start, end, kernel, at in list(_templates(ts)):
+        if end == start + 2 or ts[at].text == '>':
+            raise ValueError('RawModule: a text with variables outside functions has a kernel that is a template for some arguments in a way of '
+                             'its own (line %d), which is not there: give it a name of its own' % ts[at].line)
+        parameters, stop = split(ts[start + 2:end]), _end_of_body(ts, at)
+        for name in names:
+            base, arguments = instance_of(name)
+            if base != ts[at].text or len(arguments) != len(parameters):
+                continue
+            made, own = entry(name), entry(name) + '_'
+            try:
+                first, types = _bound(name, parameters, arguments, declared, own)
+            except ValueError as error:
+                found[name] = error
+                continue
+            renamed = {part[-1].text: own + part[-1].text for part in parameters}
+            added += '\n%s\nextern "C"\n#line %d "RawModule"\n' % (first, ts[end + 1].line) + ''.join(
+                x.space + (made if k == at else x.text if ts[k - 1].text in ('.', '->', '::') else renamed.get(x.text, x.text))
+                for k, x in enumerate(ts[end + 1:stop + 1], end + 1))
+            found[name] = made, types
+        ts[kernel].text = '__device__'
+    code = ''.join(x.space + x.text for x in ts)
+    return header(code) + '#line 1 "RawModule"\n' + code + added + '\n', found
+
+
+def of_module(text, found, name):
+    """Of a kernel of such a module the kinds of its parameters, as raw gives them, and what it is called."""
+    made = found.get(name)
+    if made is None:
+        raise ValueError('RawModule: the text has no kernel %r; it has %s' % (name, ', '.join(sorted(found)) or 'none'))
+    if isinstance(made, ValueError):
+        raise made
+    return _kinds(text, *made), made[0]

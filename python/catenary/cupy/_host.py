@@ -58,17 +58,17 @@ def header():
         return file.read()
 
 
-def source(text, entry, way='ct_part'):
-    """The whole C++ text of a kernel of _cuda's whose function is `entry`: `ct_run` does one of several parts of its loop, or with
-    ct_whole of its blocks."""
+def source(text, way='ct_part', **entries):
+    """The whole C++ text of kernels of _cuda's: each of `entries` does one of several parts of the loop of its function, or with ct_whole of its
+    blocks."""
     defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('BARRIERS', _BARRIER)) if words.search(text)]
     own = ''.join('#undef %s\n' % name for name in _OWN_NUMBERS.findall(text))
-    return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + '''
-extern "C" void ct_run(const void* const* values, long long part, long long parts) { %s(%s, values, part, parts); }
-''' % (way, entry)
+    return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + ''.join('''
+extern "C" void %s(const void* const* values, long long part, long long parts) { %s(%s, values, part, parts); }
+''' % (entry, way, function) for entry, function in entries.items())
 
 
-def compiled(text, kernel):
+def compiled(text, kernel, *flags):
     """The shared library of a C++ text, as bytes. Throws CompileException, also where there is no compiler."""
     wanted = os.environ.get('CXX')
     found = _compiler(wanted)
@@ -79,12 +79,12 @@ def compiled(text, kernel):
     command, said = found
     if _XSF.search(text) and _wheel.headers():
         command = [*command, '-I', _wheel.headers()]
-    key = hashlib.sha256('\0'.join(('host', _core.version, *command, said, *FLAGS, text)).encode()).hexdigest()
+    key = hashlib.sha256('\0'.join(('host', _core.version, *command, said, *FLAGS, *flags, text)).encode()).hexdigest()
     binary = _core._load_kernel(key)
     if binary is None:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'kernel.so')
-            result = _run([*command, *FLAGS, '-x', 'c++', '-', '-o', path], input=text)
+            result = _run([*command, *FLAGS, *flags, '-x', 'c++', '-', '-o', path], input=text)
             if result.returncode:
                 raise CompileException('kernel %s: %s' % (kernel, result.stderr.replace('ct_' + kernel, kernel)), text, kernel)
             with open(path, 'rb') as file:
@@ -95,14 +95,14 @@ def compiled(text, kernel):
 
 def function(text, entry, kernel):
     """What launches the kernel `entry` of a text of _cuda's. Throws as compiled does."""
-    return _core._HostFunction(compiled(source(text, entry), kernel), kernel)
+    return _core._HostLibrary(compiled(source(text, ct_run=entry), kernel), kernel).function('ct_run')
 
 
 class _Whole:
     """What launches a whole kernel: blocks on all cores, the threads of a block by turns."""
 
-    def __init__(self, library, kernel):
-        self._function, self._kernel = _core._HostFunction(library, kernel), kernel
+    def __init__(self, function, kernel):
+        self._function, self._kernel = function, kernel
 
     def launch(self, grid, block, arguments, addresses, shared_mem=0):
         if math.prod(block) > MOST_THREADS:
@@ -119,8 +119,8 @@ def _dynamic(found):
     return '\n#undef %s\n#define %s reinterpret_cast<%s*>(ct_dynamic)\n#line %d\n' % (found[2], found[2], found[1], line)
 
 
-def whole_function(text, entry, kernel):
-    """What launches a whole kernel. Throws CUDARuntimeError for one whose threads exchange values by warps."""
+def _whole_text(text, kernel):
+    """A text of whole kernels as the processor takes it. Throws CUDARuntimeError for one whose threads exchange values by warps."""
     warps = _WARPS.search(_COMMENT.sub(' ', text))
     if warps:
         raise _core.CUDARuntimeError('kernel %s: whole kernels of warps and cooperative groups (%s) do not run on the processor itself; others do. %s' % (
@@ -130,4 +130,25 @@ def whole_function(text, entry, kernel):
     for name in set(_OWN_TYPES.findall(code)):
         code = re.sub(r'\b%s\b' % name, 'ct_' + name, code)
     half = 'typedef float16 half, __half;\n' if _HALF.search(code) and not _NAMED_HALF.search(code) else ''
-    return _Whole(compiled(source(text[:at] + half + code, entry, 'ct_whole'), kernel), kernel)
+    return text[:at] + half + code
+
+
+def whole_function(text, entry, kernel):
+    """What launches a whole kernel. Throws as _whole_text and compiled do."""
+    library = _core._HostLibrary(compiled(source(_whole_text(text, kernel), 'ct_whole', ct_run=entry), kernel), kernel)
+    return _Whole(library.function('ct_run'), kernel)
+
+
+class Module:
+    """The kernels of a text that have its variables in common. Throws as whole_function does."""
+
+    def __init__(self, text, functions):
+        entries = {'ct_run_' + function: function for function in functions}
+        # a variable is never one of the same name in the process
+        self._library = _core._HostLibrary(compiled(source(_whole_text(text, 'RawModule'), 'ct_whole', **entries), 'RawModule', '-Wl,-Bsymbolic'), 'RawModule')
+
+    def get_function(self, function):
+        return _Whole(self._library.function('ct_run_' + function), function)
+
+    def get_global(self, name):
+        return self._library.variable(name)

@@ -3,23 +3,22 @@
 A kernel's text is made for the dtypes, the axes and the layouts of its arguments, once each: by `_translator` for OpenCL,
 by `_cuda` for CUDA and HIP, and for the processor, whose C++ compiler `_host` asks. Offsets, extents and strides are arguments of what was compiled."""
 
-import contextlib
 import functools
 import math
 import operator
 import re
-import sys
 
 import numpy
 
 from catenary import _core
 from catenary.cupy import _addresses, _cuda, _host
 from catenary.cupy._array import asarray, ndarray
+from catenary.cupy._launching import Launcher, check_length, launcher_of, refusals
 from catenary.cupy._translator import opencl, translate
-from catenary.cupy._translator.reader import LONGEST, REGISTER
+from catenary.cupy._translator.reader import REGISTER
 from catenary.cupy._translator.texts import read_name, scalar_of
 from catenary.cupy._translator.tree import TypeId
-from catenary.cupy.cuda.compiler import CompileException
+from catenary.cupy._variables import Variables, has_variables, no_variable
 
 _int64 = numpy.int64
 _MOST_PLANS = 1024
@@ -84,61 +83,6 @@ def _check_arguments(kernel, arguments, whole=False):
                 if getattr(getattr(a, 'dtype', None), 'kind', '') == 'V' else ''))
 
 
-class _Launcher:
-    """A text and how it is launched. What its compiler says against it becomes a CompileException."""
-
-    def __init__(self, text, name, portable, addresses=False, entry=None, function=None):
-        self.text, self.called = text, (entry or name, name)
-        self.function, self.addresses = function or _core.RawFunction(text, entry or name, portable), addresses
-        self.compiled = False
-
-    def __call__(self, groups, group, arguments, *shared_mem):
-        if self.compiled:
-            return self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
-        try:
-            self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
-        except _core.CUDARuntimeError as error:
-            if not re.search('BuildProgram|compil|error:', str(error)):
-                raise
-            raise CompileException(str(error).replace(*self.called), self.text, self.called[1]) from error
-        self.compiled = True
-
-
-@contextlib.contextmanager
-def _refusals(code, kernel):
-    """What cannot be translated is the user's CompileException."""
-    try:
-        yield
-    except translate.Untranslatable as error:
-        raise CompileException(str(error), code, kernel) from None
-    except RecursionError:
-        raise CompileException('kernel %s: operators stand inside each other deeper than %d calls of Python follow '
-                               '(sys.setrecursionlimit): take the expression apart' % (kernel, sys.getrecursionlimit()),
-                               code, kernel) from None
-
-
-def _check_length(kernel, *texts):
-    """Throws CompileException for texts that are too long together."""
-    length = sum(len(text) for text in texts if isinstance(text, str))
-    if length > LONGEST:
-        raise CompileException('kernel %s: its texts have %d characters together, of which %d are the limit: make several '
-                               'kernels of it' % (kernel, length, LONGEST), '', kernel)
-
-
-def _made(way, kernel, *arguments, **more):
-    """The launcher of a text that `way` writes: a function of translate or _cuda by its name, for a backend."""
-    backend, device = more.pop('backend'), more.pop('device')
-    _check_length(kernel, *arguments, *more.values())
-    if backend == 'opencl':
-        with _refusals('', kernel):
-            text = getattr(translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
-        return _Launcher(text, kernel, opencl.of_library(text), entry=translate.entry(kernel))
-    with _refusals('', kernel):
-        text = getattr(_cuda, way)(kernel, *arguments, **more)
-    entry = translate.entry(kernel)
-    return _Launcher(text, kernel, True, entry=entry, function=_host.function(text, entry, kernel) if backend == 'cpu' else None)
-
-
 def _scalar(dtype, value):
     """A number as the kernel takes it. Throws TypeError for a complex one where it takes real ones."""
     if dtype.kind != 'c' and numpy.iscomplexobj(value):
@@ -163,6 +107,16 @@ def _beside(arguments, shape, dtype):
 
 def _is_plain(a, shape):
     return a.shape == shape and a.flags.c_contiguous
+
+
+def _options(options):
+    """What options of a compiler say that a text can: -DNAME=VALUE."""
+    text = ''
+    for option in options:
+        if option.startswith('-D'):
+            name, _, value = option[2:].partition('=')
+            text += '#define %s %s\n' % (name, value or '1')
+    return text
 
 
 class ElementwiseKernel:
@@ -322,7 +276,7 @@ class ElementwiseKernel:
                 parameters.append(translate.Parameter(p.name, dtype.name, 'raw' if p.raw else 'element',
                                                        a.ndim if p.raw else ndim, plain, k >= self.nin))
         backend = _core.backend_of(device)
-        launcher = _made('elementwise', self.name, parameters, self.operation,
+        launcher = launcher_of('elementwise', self.name, parameters, self.operation,
                          {name: dtype.name for name, dtype in known.items()}, preamble=self.preamble,
                          loop_prep=self.loop_prep, after_loop=self.after_loop, ndim=ndim, group=group, backend=backend,
                          device=device)
@@ -461,23 +415,13 @@ class ReductionKernel:
         launcher = self._cached_codes.get(key)
         if launcher is None:
             types = {name: dtype.name for name, dtype in known.items()}
-            launcher = self._cached_codes[key] = _made(
+            launcher = self._cached_codes[key] = launcher_of(
                 'reduction', self.name, [translate.Parameter(*p) for p in parameters], self.map_expr, self.reduce_expr,
                 self.post_map_expr, self.identity, types, preamble=self.preamble, reduce_type=kind.name,
                 ndim=len(ordered), group=group, backend=_core.backend_of(device), device=device)
         values += [result, partial] + [_int64(n) for n in ordered] + [_int64(outs), _int64(rows), _int64(chunks)]
         for stage in ((0,) if chunks == 1 else (1, 2)):
             launcher(groups, group, values + [_int64(stage)])
-
-
-def _options(options):
-    """What options of a compiler say that a text can: -DNAME=VALUE."""
-    text = ''
-    for option in options:
-        if option.startswith('-D'):
-            name, _, value = option[2:].partition('=')
-            text += '#define %s %s\n' % (name, value or '1')
-    return text
 
 
 def _three(numbers, what, kernel):
@@ -500,14 +444,15 @@ class RawKernel:
     """A whole kernel in CUDA C++ (cupy.RawKernel), called with (grid, block, arguments). Numbers become what the kernel's
     parameters are. Throws CompileException as ElementwiseKernel does."""
 
-    __slots__ = 'code', 'name', 'options', 'backend', '_launchers', '__weakref__'  # a setting that does nothing is refused
+    # a setting that does nothing is refused
+    __slots__ = 'code', 'name', 'options', 'backend', '_launchers', '_module', '__weakref__'
 
     def __init__(self, code, name, options=(), backend='nvrtc', translate_cucomplex=False, *,
                  enable_cooperative_groups=False, jitify=False):
         if enable_cooperative_groups:
             raise NotImplementedError('RawKernel: cooperative groups are not there')
         self.code, self.name, self.options, self.backend = code, name, tuple(options), backend
-        self._launchers = {}
+        self._launchers, self._module = {}, None
 
     def __call__(self, grid, block, args, *, shared_mem=0, stream=None):
         if stream is not None:
@@ -549,22 +494,28 @@ class RawKernel:
                 values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind or numpy.asarray(a).dtype)[()])
         if 0 in grid:
             return
+        if launcher.variables is not None:
+            values.append(launcher.variables)
         # OpenCL's memory of a group is a parameter, which a kernel has or has not
         launcher(grid, block, values, (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem)
 
     def _make(self, device):
         """The launcher, the kinds of parameters, and whether one more is for memory of a group; None where a launch has a
         place of its own for that."""
-        _check_length(self.name, self.code)
+        check_length(self.name, self.code)
         backend = _core.backend_of(device)
+        if self._module is None and has_variables(_options(self.options) + self.code, self.name, False):
+            self._module = Variables(_options(self.options) + self.code, (self.name,))
+        if self._module is not None:
+            return self._module.kernel(self.name, device)
         if backend != 'opencl':
-            with _refusals(self.code, self.name):
+            with refusals(self.code, self.name):
                 text, kinds, made = _cuda.raw(_options(self.options) + self.code, self.name)
             function = _host.whole_function(text, made, self.name) if backend == 'cpu' else None
-            return _Launcher(text, self.name, True, True, entry=made, function=function), kinds, None
-        with _refusals(self.code, self.name):
+            return Launcher(text, self.name, True, True, entry=made, function=function), kinds, None
+        with refusals(self.code, self.name):
             text, kinds, dynamic = translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'])
-        return _Launcher(text, self.name, opencl.of_library(text), entry=translate.entry(self.name)), kinds, dynamic
+        return Launcher(text, self.name, opencl.of_library(text), entry=translate.entry(self.name)), kinds, dynamic
 
     @property
     def attributes(self):
@@ -589,7 +540,7 @@ class RawKernel:
 
 
 class RawModule:
-    """A text with several kernels (cupy.RawModule)."""
+    """A text with several kernels (cupy.RawModule), which have its variables in common."""
 
     def __init__(self, *, code=None, path=None, options=(), backend='nvrtc', translate_cucomplex=False,
                  enable_cooperative_groups=False, name_expressions=None, jitify=False):
@@ -597,12 +548,13 @@ class RawModule:
             raise TypeError('RawModule: exactly one of code and path must be given')
         self.code, self.file_path, self.options = code, path, tuple(options)
         self.name_expressions = None if name_expressions is None else tuple(name_expressions)
+        self._variables = None
 
     def _check(self):
         """What is refused is refused here and not where a program makes a module that it may never use."""
         if self.file_path is not None:
             raise NotImplementedError('RawModule: %s: binaries of a device are not loaded; give the code' % self.file_path)
-        _check_length('RawModule', self.code)
+        check_length('RawModule', self.code)
 
     def get_function(self, name):
         """The kernel of this name; of a template what `name<float>` makes of it. Where name_expressions are given, it is one
@@ -610,17 +562,31 @@ class RawModule:
         self._check()
         if '<' in name and name not in (self.name_expressions or ()):
             raise ValueError('RawModule: %r is not among the name_expressions %s' % (name, list(self.name_expressions or ())))
-        return RawKernel(self.code, name, self.options)
+        kernel = RawKernel(self.code, name, self.options)
+        kernel._module = self._shared()
+        return kernel
 
     def get_global(self, name):
-        """Refused: a text's variables have no addresses that could be given."""
-        raise NotImplementedError('RawModule.get_global: %r: variables of a text are not reached from outside; give the kernel '
-                                  'an array' % name)
+        """Where a variable of the text outside functions lies on the current device (`__device__`, `__constant__`), as a MemoryPointer: what is
+        written there the kernels of this module see. Throws CUDARuntimeError where there is none of this name."""
+        from catenary.cupy.cuda.memory import Memory, MemoryPointer
+        self._check()
+        shared = self._shared()
+        if shared is None:
+            raise no_variable(name)
+        return MemoryPointer(Memory(shared.memory(name, _core.Device())), 0)
+
+    def _shared(self):
+        """The text with its variables, None where it has none."""
+        code = _options(self.options) + self.code
+        if self._variables is None and has_variables(code, 'RawModule', True):
+            self._variables = Variables(code, self.name_expressions or ())
+        return self._variables
 
     def compile(self, log_stream=None):
         """Translates the text for an OpenCL device, so that what it cannot be is said now; others compile it at a call."""
         self._check()
         if _core.backend_of(_core.Device()) != 'opencl':
             return
-        with _refusals(self.code, 'RawModule'):
+        with refusals(self.code, 'RawModule'):
             translate.check(_options(self.options) + self.code, 'RawModule')

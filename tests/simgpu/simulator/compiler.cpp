@@ -97,9 +97,14 @@ Item item_of(std::string text) {
 
 /// Kernels that stand in `extern "C" { … }` stand by themselves then.
 std::string without_linkage_blocks(std::string text) {
-  const std::string head = "extern \"C\" {";
+  const std::string head = "extern \"C\"";
   for (std::size_t at = 0; (at = text.find(head, at)) != std::string::npos;) {
-    std::size_t end = at + head.size();
+    const std::size_t open = text.find_first_not_of(" \n", at + head.size());
+    if (open == std::string::npos || text[open] != '{') {
+      at += head.size();
+      continue;
+    }
+    std::size_t end = open + 1;
     for (int depth = 1; depth > 0 && end < text.size(); ++end) depth += (text[end] == '{') - (text[end] == '}');
     if (text.substr(at, end - at).find("__global__") == std::string::npos) {
       at = end;
@@ -107,6 +112,7 @@ std::string without_linkage_blocks(std::string text) {
     }
     text[end - 1] = ' ';
     text.replace(at, head.size(), head.size(), ' ');
+    text[open] = ' ';
   }
   return text;
 }

@@ -104,6 +104,9 @@ EXPORT cuModuleLoadData(Handle* module, const void* binary) { return simgpu::loa
 EXPORT cuModuleGetFunction(Handle* function, Handle module, const char* name) {
   return simgpu::function(function, module, name);
 }
+EXPORT cuModuleGetGlobal_v2(Handle* memory, std::size_t* bytes, Handle module, const char* name) {
+  return simgpu::variable(memory, bytes, module, name);
+}
 EXPORT cuLaunchKernel(Handle function, unsigned groups, unsigned y, unsigned z, unsigned size, unsigned size_y,
                       unsigned size_z, unsigned dynamic_bytes, Handle stream, void** arguments, void**) {
   return simgpu::launch(function, {groups, y, z}, {size, size_y, size_z}, dynamic_bytes, stream, arguments, false);

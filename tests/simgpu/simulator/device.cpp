@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -529,6 +530,22 @@ int function(Handle* function, Handle module, const char* name) {
   f->barriers = *static_cast<int*>(symbol(std::string("sim_barriers_") + name)) != 0;
   f->state = static_cast<State*>(symbol("sim_state"));
   *function = f;
+  return kSuccess;
+}
+
+int variable(Handle* memory, std::size_t* bytes, Handle module, const char* name) {
+  if (const int code = ready()) return code;
+  *memory = ::dlsym(module, name);
+  Dl_info where;
+  const ElfW(Sym)* symbol = nullptr;
+  if (!*memory ||
+      !::dladdr1(*memory, &where, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)), RTLD_DL_SYMENT) ||
+      !symbol)
+    return kNotFound;
+  *bytes = symbol->st_size;
+  Device& d = device_at(current_device);
+  std::lock_guard lock(d.mutex);
+  d.memory[static_cast<char*>(*memory)] = *bytes;  // copies know it, too
   return kSuccess;
 }
 

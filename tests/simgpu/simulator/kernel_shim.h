@@ -117,7 +117,7 @@ static inline T __ldg(const T* p) {
 #define __syncthreads() sim_state.sim_barrier()
 #define __device__
 #define __shared__ static
-#define __constant__ static
+#define __constant__
 #define __forceinline__ inline
 
 template <class To, class From>

@@ -69,6 +69,7 @@ struct Api {
     find(hip_peer, nullptr, "hipMemcpyPeerAsync");
     find(load, "cuModuleLoadData", "hipModuleLoadData");
     find(function, "cuModuleGetFunction", "hipModuleGetFunction");
+    find(variable, "cuModuleGetGlobal_v2", "hipModuleGetGlobal");
     find(launch, "cuLaunchKernel", "hipModuleLaunchKernel");
     find(cuda_error_name, "cuGetErrorName", nullptr);
     find(hip_error_name, nullptr, "hipGetErrorName");
@@ -115,6 +116,7 @@ struct Api {
   int (*hip_peer)(Handle to, int to_device, Handle from, int from_device, std::size_t, Handle stream) = nullptr;
   int (*load)(Handle* module, const void*);
   int (*function)(Handle*, Handle module, const char*);
+  int (*variable)(Handle* memory, std::size_t* bytes, Handle module, const char*);
   int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared_bytes,
                 Handle stream, void** arguments, void** extra);
   int (*cuda_error_name)(int, const char**) = nullptr;
@@ -288,6 +290,13 @@ class CudaDriver final : public Driver {
     auto* function = new Function{nullptr, name};
     check(api_->function(&function->handle, module, name.c_str()), "find a kernel", [&] { return name; });
     return function;
+  }
+  std::pair<void*, std::size_t> variable(int device, void* module, const std::string& name) override {
+    use(device);
+    Handle memory = nullptr;
+    std::size_t bytes = 0;
+    check(api_->variable(&memory, &bytes, module, name.c_str()), "find a variable", [&] { return name; });
+    return {memory, bytes};
   }
   void launch(int device, void* function, const LaunchShape& shape, const Args& args) override {
     const Function& f = *static_cast<const Function*>(function);

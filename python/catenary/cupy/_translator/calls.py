@@ -5,7 +5,7 @@ from catenary.cupy._translator import opencl, tree
 from catenary.cupy._translator.reader import COMPLEX_FUNCTIONS, OF_CUDA, VECTORS, Untranslatable, refuse
 from catenary.cupy._translator.types import COMPLEX, DOUBLE, FLOAT, HALF, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, decayed, \
     is_complex, is_integer, is_number, joined, promoted, spelled
-from catenary.cupy._translator.values import Classes, Constant, Value, names_of
+from catenary.cupy._translator.values import VARIABLES, Classes, Constant, Value, names_of
 
 BARRIERS = {'__syncthreads': 'barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
             '__threadfence': 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
@@ -75,6 +75,8 @@ class Calls:
                         type.space = type.space or ''
                     self.settle(type, decayed(v.type, v.home))
                 texts.append(self.literal(v, type) if v.__class__ is tree.Braces else self.converted(v, type, t))
+        if self.unit.variables:
+            texts.append(VARIABLES)
         own, result = self.instance(t, function, bindings, types, this, this_space)
         return Value('%s(%s)' % (own, ', '.join(texts)), result, at=next((v.at for v in values if v.__class__ is Value and v.at), None))
 

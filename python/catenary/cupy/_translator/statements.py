@@ -9,7 +9,7 @@ from catenary.cupy._translator.complex import Complex
 from catenary.cupy._translator.reader import RESERVED, refuse
 from catenary.cupy._translator.types import HALF, INT, VOID, Array, Pointer, Scalar, Struct, decayed, is_complex, is_integer, is_number, memory, \
     size_of, spelled, wrapped
-from catenary.cupy._translator.values import Later, Value, names_of, settled
+from catenary.cupy._translator.values import VARIABLES, Later, Value, names_of, settled
 from catenary.cupy._translator.write import Expressions
 
 _MARK = re.compile('\x01(\\d+)\x02')
@@ -478,6 +478,8 @@ class Writer(Expressions, Calls, Complex):
             if inner.space is None:
                 refuse(function.result.at, 'this result')
             inner = inner.to
+        if self.unit.variables:
+            texts.append('__global uchar* ' + VARIABLES)
         head = '%s(%s)' % (own, ', '.join(texts))
         self.unit.functions.append('#line %d "%s"\nstatic inline %s {%s }\n' % (
             function.body.at.line, file, spelled(result, head) if result.__class__ is Pointer else '%s %s' % (memory(result), head),

@@ -9,20 +9,21 @@ floats as float: values are rounded where they are stored.
 """
 
 from catenary.cupy._around import STAGES, Parameter, entry, numbers
-from catenary.cupy._translator import opencl, tree
+from catenary.cupy._translator import opencl, tree, variables
 from catenary.cupy._translator.reader import DTYPES, MEMORY, REGISTER, RESERVED, Untranslatable, refuse
 from catenary.cupy._translator.statements import DYNAMIC, Writer, number_text
 from catenary.cupy._translator.texts import instance_of, number_of, read, type_of
 from catenary.cupy._translator.types import BOOL, LONG, ORDER, SCALARS, VOID, Array, Pointer, Scalar, Struct, memory, spelled
 from catenary.cupy._translator.values import Unit, Value, names_of
 
-__all__ = ['Parameter', 'Untranslatable', 'check', 'elementwise', 'raw', 'reduction']
+__all__ = ['Parameter', 'Untranslatable', 'begin', 'check', 'elementwise', 'raw', 'reduction']
 
 
 class Kernel:
-    """A kernel that is being translated: its unit, and the scope of its text."""
+    """A kernel that is being translated: its unit, and the scope of its text. The variables of a module lie in memory that its kernels
+    have in common, others are refused."""
 
-    def __init__(self, name, types, float64, top):
+    def __init__(self, name, types, float64, top, of_module=False):
         self.unit = Unit(name, float64)
         self.names = {name: SCALARS[REGISTER[dtype]] for name, dtype in types.items()}
         names_of(top, self.names)
@@ -34,7 +35,8 @@ class Kernel:
             elif isinstance(node, tree.Enum):
                 writer.enumerate(node, self.names)
             elif isinstance(node, tree.Declaration):
-                _check_outside(node)
+                if not of_module or not variables.add(self, node):
+                    _check_outside(node)
 
     def writer(self, scope, operation=None):
         return Writer(self.unit, [self.names, self.parameters, scope, {}], operation=operation)
@@ -186,15 +188,16 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
         loop=_loop('_unit', '_units', group), loads=loads, read=read_, write=write)
 
 
-def raw(code, name, *, float64=True):
+def raw(code, name, *, float64=True, of_module=False):
     """The text of a whole kernel `name` in `code`. A pointer among its parameters becomes two of the kernel's: the buffer
     and the offset of the first element (long). What it declares `extern __shared__` is one more, the last one. Gives the text;
     for each parameter 'pointer', the dtype in which it takes a number or, of a class, its size in bytes, which come in words of
-    eight; and whether there is that last one. `name<float, 4>` is what a template makes of a type and a number. Throws
-    Untranslatable, ValueError where the text has no such kernel."""
+    eight; and whether there is that last one. `name<float, 4>` is what a template makes of a type and a number. A kernel `of_module` takes
+    the memory of the variables that `begin` gives, and its offset, before that last one. Throws Untranslatable, ValueError where the text has
+    no such kernel."""
     base, arguments = instance_of(name)
     top, _ = read(name, (), (), code, (), True)
-    kernel = Kernel(name, {}, float64, top)
+    kernel = Kernel(name, {}, float64, top, of_module)
     kernels = {f.name: f for f in top if isinstance(f, tree.Function) and '__global__' in f.words and f.body}
     if base not in kernels:
         raise ValueError('RawKernel: the text has no kernel %r; it has %s' % (
@@ -253,14 +256,31 @@ def raw(code, name, *, float64=True):
     writer.line = function.body.at.line
     writer.statements(function.body.body)
     body = writer.text()
+    if kernel.unit.variables:
+        variables.take(takes, first)
     if kernel.unit.takes_memory:
         takes.append('__local ulong4* %s' % DYNAMIC)
     return _head(kernel, name, None, takes) + '%s\n#line %d "%s"\n%s\n}\n' % (
         '\n'.join(first), function.body.at.line, name, body), kinds, kernel.unit.takes_memory
 
 
+def begin(code, name, *, float64=True):
+    """Of the variables of a module each one's place in its memory and its bytes, the bytes of all, and the text of a kernel that gives them
+    the values that they begin with, in memory of zeros; None where there are no values. Throws Untranslatable."""
+    kernel = Kernel(name, {}, float64, read(name, (), (), code, (), True)[0], True)
+    places, size, nodes = variables.layout(kernel)
+    if not nodes:
+        return places, size, None
+    writer = kernel.writer({})
+    writer.line = -100
+    writer.statements(nodes)
+    body, takes, first = writer.text(), [], []
+    variables.take(takes, first)
+    return places, size, _head(kernel, name, None, takes) + '%s\n%s\n}\n' % ('\n'.join(first), body)
+
+
 def check(code, name):
-    """Reads a text, so that what it cannot be is said. Throws Untranslatable."""
-    Kernel(name, {}, True, read(name, (), (), code, (), True)[0])
+    """Reads the text of a module, so that what it cannot be is said. Throws Untranslatable."""
+    Kernel(name, {}, True, read(name, (), (), code, (), True)[0], True)
 
 

@@ -1,0 +1,66 @@
+"""Texts of kernels, and how they are launched."""
+
+import contextlib
+import re
+import sys
+
+from catenary import _core
+from catenary.cupy import _cuda, _host
+from catenary.cupy._translator import opencl, translate
+from catenary.cupy._translator.reader import LONGEST
+from catenary.cupy.cuda.compiler import CompileException
+
+
+class Launcher:
+    """A text and how it is launched. What its compiler says against it becomes a CompileException."""
+
+    def __init__(self, text, name, portable, addresses=False, entry=None, function=None):
+        self.text, self.called = text, (entry or name, name)
+        self.function, self.addresses = function or _core.RawFunction(text, entry or name, portable), addresses
+        self.compiled, self.variables = False, None
+
+    def __call__(self, groups, group, arguments, *shared_mem):
+        if self.compiled:
+            return self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
+        try:
+            self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
+        except _core.CUDARuntimeError as error:
+            if not re.search('BuildProgram|compil|error:', str(error)):
+                raise
+            raise CompileException(str(error).replace(*self.called), self.text, self.called[1]) from error
+        self.compiled = True
+
+
+@contextlib.contextmanager
+def refusals(code, kernel):
+    """What cannot be translated is the user's CompileException."""
+    try:
+        yield
+    except translate.Untranslatable as error:
+        raise CompileException(str(error), code, kernel) from None
+    except RecursionError:
+        raise CompileException('kernel %s: operators stand inside each other deeper than %d calls of Python follow '
+                               '(sys.setrecursionlimit): take the expression apart' % (kernel, sys.getrecursionlimit()),
+                               code, kernel) from None
+
+
+def check_length(kernel, *texts):
+    """Throws CompileException for texts that are too long together."""
+    length = sum(len(text) for text in texts if isinstance(text, str))
+    if length > LONGEST:
+        raise CompileException('kernel %s: its texts have %d characters together, of which %d are the limit: make several '
+                               'kernels of it' % (kernel, length, LONGEST), '', kernel)
+
+
+def launcher_of(way, kernel, *arguments, **more):
+    """The launcher of a text that `way` writes: a function of translate or _cuda by its name, for a backend."""
+    backend, device = more.pop('backend'), more.pop('device')
+    check_length(kernel, *arguments, *more.values())
+    if backend == 'opencl':
+        with refusals('', kernel):
+            text = getattr(translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)
+        return Launcher(text, kernel, opencl.of_library(text), entry=translate.entry(kernel))
+    with refusals('', kernel):
+        text = getattr(_cuda, way)(kernel, *arguments, **more)
+    entry = translate.entry(kernel)
+    return Launcher(text, kernel, True, entry=entry, function=_host.function(text, entry, kernel) if backend == 'cpu' else None)
