@@ -60,6 +60,11 @@ def _parts(input, labels, index, function):
     return x.ravel(), part, (flat.size, where), asked.shape
 
 
+def _ordered_parts(input, labels, index, function):
+    """As _parts, of what is told by order: there, as in SciPy, an index says nothing where there are no labels."""
+    return _parts(input, labels, None if labels is None else index, function)
+
+
 def _shaped(values, count, shape):
     if isinstance(count, tuple):
         return values[array_of(count[1].reshape(-1).tolist(), 'index')].reshape(shape)
@@ -104,7 +109,7 @@ def standard_deviation(input, labels=None, index=None):
 
 def _extremum(name, largest):
     def function(input, labels=None, index=None):
-        x, part, count, shape = _parts(input, labels, index if labels is not None else None, name)  # as SciPy's
+        x, part, count, shape = _ordered_parts(input, labels, index, name)
         # after a sort by value, then stably by part, a part's extrema are the first and the last of it
         order = x.argsort()
         order = order[part[order].argsort()]

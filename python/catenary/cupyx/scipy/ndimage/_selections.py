@@ -5,7 +5,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy._windows import array_of
-from catenary.cupyx.scipy.ndimage._parts import _number, _parts, _shaped, maximum, minimum
+from catenary.cupyx.scipy.ndimage._parts import _number, _ordered_parts, _shaped, maximum, minimum
 
 
 def _sorted(x, part, count):
@@ -18,7 +18,7 @@ def _sorted(x, part, count):
 
 def median(input, labels=None, index=None):
     """The median of each part, as sum_labels; NaN of one without elements."""
-    x, part, count, shape = _parts(input, labels, index if labels is not None else None, 'median')
+    x, part, count, shape = _ordered_parts(input, labels, index, 'median')
     values = x.astype('d') if x.dtype.kind in 'biu' else x
     if x.size == 0:
         return _shaped(_core.full((_number(count),), numpy.nan, values.dtype), count, shape)
@@ -30,7 +30,7 @@ def median(input, labels=None, index=None):
 def _position(name, largest):
     def function(input, labels=None, index=None):
         x = array_of(input, name)
-        values, part, count, shape = _parts(x, labels, index if labels is not None else None, name)
+        values, part, count, shape = _ordered_parts(x, labels, index, name)
         order, first, members = _sorted(values, part, count)
         if isinstance(count, tuple) and shape:
             at = first + members - 1 if largest else first
