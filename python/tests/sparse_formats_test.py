@@ -179,13 +179,14 @@ def test_what_a_program_says_of_indices():
 
 def test_indices_that_int32_does_not_hold():
     big, one = 2 ** 32 + 1, cupy.ones(1)
-    for call in (lambda: sparse.coo_matrix((one, (cupy.asarray([big]), cupy.asarray([0])))), lambda: sparse.csr_matrix((one, cupy.asarray([big]), cupy.asarray([0, 1]))),
-                 lambda: sparse.csr_matrix((one, cupy.asarray([big]), cupy.asarray([0, 1])), shape=(1, 5)), lambda: sparse.csr_matrix((one, cupy.asarray([0]), cupy.asarray([0, big]))),
-                 lambda: sparse.dia_matrix((cupy.ones((1, 3)), cupy.asarray([big])), shape=(3, 3)), lambda: sparse.csr_matrix((3, 2 ** 31)),
-                 lambda: sparse.kron(sparse.coo_matrix((2, 70000)), sparse.coo_matrix((2, 70000))), lambda: sparse.coo_matrix((70000, 70000)).reshape(1, -1),
-                 lambda: sparse.coo_matrix((one, ([69999], [69999])), shape=(70000, 70000)).reshape(1, -1)):
+    for call in (lambda: sparse.csr_matrix((one, cupy.asarray([big]), cupy.asarray([0, 1])), shape=(1, 5)), lambda: sparse.csr_matrix((one, cupy.asarray([0]), cupy.asarray([0, big]))),
+                 lambda: sparse.dia_matrix((cupy.ones((1, 3)), cupy.asarray([big])), shape=(3, 3)), lambda: sparse.coo_matrix((2 ** 32, 2 ** 32))):
         with pytest.raises(ValueError):
             call()
+    for made, shape in ((sparse.coo_matrix((one, (cupy.asarray([big]), cupy.asarray([0])))), (big + 1, 1)), (sparse.csr_matrix((one, cupy.asarray([big]), cupy.asarray([0, 1]))), (1, big + 1)),
+                        (sparse.csr_matrix((3, 2 ** 31)), (3, 2 ** 31)), (sparse.kron(sparse.coo_matrix((2, 70000)), sparse.coo_matrix((2, 70000))), (4, 70000 ** 2)),
+                        (sparse.coo_matrix((one, ([69999], [69999])), shape=(70000, 70000)).reshape(1, -1), (1, 70000 ** 2))):
+        assert made.shape == shape and all(x.dtype == 'q' for x in ((made.row, made.col) if made.format == 'coo' else (made.indices, made.indptr)))
     assert sparse.coo_matrix((one, ([0], [2 ** 31 - 2])), shape=(1, 2 ** 31 - 1)).col.tolist() == [2 ** 31 - 2]
 
 

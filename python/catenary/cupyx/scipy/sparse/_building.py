@@ -5,7 +5,8 @@ import numpy
 from catenary import _core
 from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse._lines import extents, one_axis, two_alone
-from catenary.cupyx.scipy.sparse._matrix import _spbase, checked_shape, sparray, spmatrix
+from catenary.cupyx.scipy.sparse._elements import checked_shape, index_dtype
+from catenary.cupyx.scipy.sparse._matrix import _spbase, sparray, spmatrix
 from catenary.cupyx.scipy.sparse._formats import coo_array, coo_matrix, csc_matrix, csr_matrix, dia_matrix
 
 
@@ -140,17 +141,18 @@ def _blocks(blocks, format, dtype, kind_of_all):
         return made((0, 0), dtype=dtype).asformat(format)
     if None in heights or None in widths:
         raise ValueError('a row or a column of the blocks is None alone')
-    rows, columns, data = [], [], []
+    rows, columns, data, index = [], [], [], index_dtype((sum(heights), sum(widths)))
     for i, row in enumerate(parts):
         for j, x in enumerate(row):
             if x is not None:
                 r, c, d = x._elements()
+                index = numpy.promote_types(index, r.dtype)
                 rows.append(r.astype('l') + sum(heights[:i]))
                 columns.append(c.astype('l') + sum(widths[:j]))
                 data.append(d)
     kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*(d.dtype for d in data))
     joined = [_core._concatenate(own, 0) for own in (rows, columns, [d.astype(kind) for d in data])]
-    return made((joined[2], (joined[0], joined[1])), shape=(sum(heights), sum(widths))).asformat(format)
+    return made._of_places(joined[0].astype(index), joined[1].astype(index), joined[2], (sum(heights), sum(widths))).asformat(format)
 
 
 def hstack(blocks, format=None, dtype=None):
@@ -184,7 +186,8 @@ def _kron(A, B):
     rows = (r.astype('l') * B.shape[0])[:, None] + s
     columns = (c.astype('l') * B.shape[1])[:, None] + e
     shape = A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]
-    return _coo_of(A, B)(((d[:, None] * f).ravel(), (rows.ravel(), columns.ravel())), shape=shape)
+    index = index_dtype(shape, r, s)
+    return _coo_of(A, B)._of_places(rows.ravel().astype(index), columns.ravel().astype(index), (d[:, None] * f).ravel(), shape)
 
 
 def kronsum(A, B, format=None):
@@ -205,7 +208,7 @@ def _triangle(A, k, format, keep):
     A = _as_matrix(A)
     rows, columns, data = A._elements()
     kept = keep(columns.astype('l') - rows, k)
-    return _coo_of(A)((data[kept], (rows[kept], columns[kept])), shape=A.shape).asformat(format)
+    return _coo_of(A)._of_places(rows[kept], columns[kept], data[kept], A.shape).asformat(format)
 
 
 def tril(A, k=0, format=None):

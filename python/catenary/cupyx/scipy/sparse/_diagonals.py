@@ -3,7 +3,8 @@
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy.sparse._matrix import MOST, _spbase, agreed, device_array, merged
+from catenary.cupyx.scipy.sparse._elements import MOST, agreed, device_array, merged
+from catenary.cupyx.scipy.sparse._matrix import _spbase
 
 
 class _dia(_spbase):
@@ -66,7 +67,7 @@ class _dia(_spbase):
         rows, within = self._places()
         kept = within & (self.data != 0)
         columns = _core.broadcast_to(_core.arange(self.data.shape[1]), rows.shape)
-        return merged(rows[kept], columns[kept], self.data[kept], self.shape)  # by rows, as SciPy's
+        return merged(*(place[kept].astype(self.offsets.dtype) for place in (rows, columns)), self.data[kept], self.shape)  # by rows, as SciPy's
 
     def getnnz(self, axis=None):
         """How many places the diagonals have within the matrix; of each row or column it is not told."""
@@ -89,7 +90,7 @@ class _dia(_spbase):
     def tocoo(self, copy=True):
         """The matrix by its elements."""
         rows, columns, data = self._elements()
-        return self._kind('coo')((data, (rows, columns)), shape=self.shape)
+        return self._kind('coo')._of_places(rows, columns, data, self.shape)
 
     def todia(self, copy=False):
         """The matrix itself, or a copy."""

@@ -8,7 +8,8 @@ from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse import _setting as setting
 from catenary.cupyx.scipy.sparse._diagonals import _dia
 from catenary.cupyx.scipy.sparse._lines import extents, one_axis
-from catenary.cupyx.scipy.sparse._matrix import MOST, _spbase, agreed, checked_axis, checked_shape, device_array, merged, sparray, spmatrix, spread
+from catenary.cupyx.scipy.sparse._elements import agreed, checked_axis, checked_shape, device_array, given_dtype, index_dtype, merged, spread
+from catenary.cupyx.scipy.sparse._matrix import _spbase, sparray, spmatrix
 
 
 def _of_scipy(x):
@@ -53,9 +54,10 @@ class _coo(_spbase):
                 raise ValueError(f'mismatching number of index arrays for the shape {shape}: given {len(coords)}')
             if data.size and not all(0 <= int(x.min()) and int(x.max()) < n for x, n in zip(coords, shape)):
                 raise ValueError(f'row or column index exceeds matrix dimensions {tuple(shape)}')
+            coords = [x.astype(given_dtype(self._is_array, shape, *coords), copy=False) for x in coords]
         elif isinstance(arg1, tuple) and all(isinstance(n, (int, numpy.integer)) for n in arg1) and (self._is_array or len(arg1) == 2):
             shape, data = agreed(shape, checked_shape(arg1, self._allow_nd)), _core.zeros((0,), 'd' if dtype is None else dtype)
-            coords = (_core.zeros((0,), 'i'),) * len(shape)
+            coords = (_core.zeros((0,), index_dtype(shape)),) * len(shape)
         elif isinstance(arg1, numpy.ndarray):
             raise TypeError("Unsupported initializer format: <class 'numpy.ndarray'>; use cupy.asarray")
         elif isinstance(arg1, tuple):
@@ -71,13 +73,24 @@ class _coo(_spbase):
             coords = _core.nonzero(dense)
             shape = agreed(shape, dense.shape, coords[-1])
             data, is_sorted = dense[coords], True
+            coords = tuple(x.astype(index_dtype(shape)) for x in coords)
         super().__init__(shape)
         self.data = data if dtype is None else data.astype(dtype, copy=False)
-        self.col = coords[-1].astype('i', copy=False)
-        self.row = coords[0].astype('i', copy=False) if len(coords) == 2 else _core.zeros(self.col.shape, 'i')
+        index = index_dtype(shape, *coords)
+        self.col = coords[-1].astype(index, copy=False)
+        self.row = coords[0].astype(index, copy=False) if len(coords) == 2 else _core.zeros(self.col.shape, index)
         if copy:
             self.data, self.row, self.col = (_core._copy(x, 'C') for x in (self.data, self.row, self.col))
         self.has_canonical_format = is_sorted
+
+    @classmethod
+    def _of_places(cls, rows, columns, data, shape):
+        """Of elements in no order; indices are int64 where rows or columns are."""
+        made, index = cls.__new__(cls), index_dtype(shape, rows, columns)
+        _spbase.__init__(made, shape)
+        made.row, made.col, made.data = rows.astype(index, copy=False), columns.astype(index, copy=False), data
+        made.has_canonical_format = False
+        return made
 
     def _seen_as(self, shape, kind=None):
         made = super()._seen_as(shape, kind)
@@ -97,7 +110,8 @@ class _coo(_spbase):
         _check_axes(axes)
         if self.ndim == 1:
             return self.copy() if copy else self
-        return type(self)((self.data, (self.col, self.row)), shape=self.shape[::-1], copy=copy)
+        made = self._of_places(self.col, self.row, self.data, self.shape[::-1])
+        return made.copy() if copy else made
 
     def tocoo(self, copy=False):
         """The matrix itself, or a copy."""
@@ -142,6 +156,14 @@ class _coo(_spbase):
         found = self.tocsr()[key]
         return self._kind('coo')(found) if self._is_array and found.ndim else found
 
+    def __setitem__(self, key, value):
+        if not self._is_array:  # as SciPy's
+            raise TypeError(f"'{type(self).__name__}' object does not support item assignment")
+        own = self.tocsr()
+        own._set(key, value, False)
+        self._take(own.tocoo())
+        self.has_canonical_format = True
+
 
 def _is_coords(x):
     """Are these the places of elements: one row of them for each axis?"""
@@ -151,11 +173,6 @@ def _is_coords(x):
 def _check_two_axes(x, format):
     if x.ndim != 2:
         raise ValueError(f'Cannot convert a 1d sparse array to {format} format: reshape(1, -1) gives two axes')
-
-
-def _check_count(count):
-    if count > MOST:
-        raise ValueError(f'indices are int32: a matrix keeps {MOST} elements at most, given {count}')
 
 
 class _compressed(_spbase):
@@ -188,10 +205,10 @@ class _compressed(_spbase):
             count = int(indptr[-1])
             if count < indices.size:
                 data, indices = data[:count], indices[:count]
-            _check_count(count)
             if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < rows_and_columns[1 - self._major]:
                 raise ValueError(f'an index exceeds matrix dimensions {tuple(shape)}')
-            indices, indptr = indices.astype('i', copy=False), indptr.astype('i', copy=False)
+            index = given_dtype(self._is_array, shape, indices, indptr, count=count)
+            indices, indptr = indices.astype(index, copy=False), indptr.astype(index, copy=False)
         else:
             made = self._of_other(arg1, shape, dtype)
             data, indices, indptr = made.data, made.indices, made.indptr
@@ -219,11 +236,10 @@ class _compressed(_spbase):
     def _of_sorted(cls, major, minor, data, shape):
         made = cls.__new__(cls)
         _spbase.__init__(made, shape)
-        _check_count(data.size)
-        extent = extents(shape)[cls._major]
+        extent, index = extents(shape)[cls._major], index_dtype(shape, minor, count=data.size)
         counts = _core.bincount(major, None, extent)[:extent]
-        made.indptr = _core._concatenate([_core.zeros((1,), 'i'), _core.cumsum(counts).astype('i')], 0)
-        made.data, made.indices = data, minor
+        made.indptr = _core._concatenate([_core.zeros((1,), index), _core.cumsum(counts).astype(index)], 0)
+        made.data, made.indices = data, minor.astype(index, copy=False)
         return made
 
     def _with(self, data):
@@ -233,11 +249,11 @@ class _compressed(_spbase):
 
     def _majors(self):
         counts = (self.indptr[1:] - self.indptr[:-1]).astype('l')
-        return _core.repeat(_core.arange(counts.size), counts).astype('i') if counts.size else _core.zeros((0,), 'i')
+        return _core.repeat(_core.arange(counts.size), counts).astype(self.indices.dtype, copy=False) if counts.size else _core.zeros((0,), self.indices.dtype)
 
     def _counts(self, counts, axis):
-        # those of rows of csr are differences of int32
-        return counts.astype('i') if self.ndim == 2 and checked_axis(axis) == 1 - self._major else counts
+        # those of rows of csr are differences of its indices
+        return counts.astype(self.indptr.dtype) if self.ndim == 2 and checked_axis(axis) == 1 - self._major else counts
 
     def _elements(self):
         major = self._majors()
@@ -246,7 +262,9 @@ class _compressed(_spbase):
     def tocoo(self, copy=True):
         """The matrix by its elements."""
         rows, columns, data = self._elements()
-        return self._kind('coo')((data, (rows, columns)[2 - self.ndim:]), shape=self.shape, copy=copy)
+        made = self._kind('coo')._of_places(rows, columns, data, self._extents)
+        made = made if self.ndim == 2 else one_axis(made)
+        return made.copy() if copy else made
 
     # what a program says of its own indices holds until they are sorted
     has_canonical_format = property(lambda self: self._is_sorted(False), lambda self, said: self._said.update({False: bool(said)}), None,
@@ -316,8 +334,8 @@ class _compressed(_spbase):
         shape = list(self.shape)
         shape[self._major] = which.size
         if owner.size == 0:
-            return type(self)(tuple(shape), dtype=self.dtype)
-        return self._of_sorted(owner.astype('i'), self.indices[places], self.data[places], tuple(shape))
+            return self._of_sorted(owner, self.indices[:0], self.data[:0], tuple(shape))
+        return self._of_sorted(owner, self.indices[places], self.data[places], tuple(shape))
 
     def _at(self, rows, columns):
         """The elements at these places, as an array of their shape."""
@@ -367,11 +385,14 @@ class _compressed(_spbase):
         return made.copy() if made is self else made.asformat(self.format)
 
     def __setitem__(self, key, value):
+        self._set(key, value, True)
+
+    def _set(self, key, value, warns):
         if not self._is_array:
-            setting.set_elements(self, key, value)
+            setting.set_elements(self, key, value, warns)
             return
         two = self.two_axes()
-        setting.set_elements(two, setting.of_rows(self, key), value)
+        setting.set_elements(two, setting.of_rows(self, key), value, warns)
         if two is not self:
             self._take(two)
 

@@ -154,9 +154,9 @@ def targets(matrix, key):
     return _core.broadcast_to(row, shape), _core.broadcast_to(column, shape)
 
 
-def set_elements(matrix, key, value):
+def set_elements(matrix, key, value, warns):
     """matrix[key] = value, the value a number, an array or a matrix that broadcasts to the places. Where a place is named twice the last value is
-    its. What is there already is written into the matrix's own data, unless places are there twice or in no order. What is set to the zeros of a matrix keeps its place if it has one, and of a place named twice the last that a matrix of two axes keeps counts. Raises IndexError for a place that is not there, ValueError for a value that does not fit."""
+    its. What is there already is written into the matrix's own data, unless places are there twice or in no order. What is set to the zeros of a matrix keeps its place if it has one, and of a place named twice the last that a matrix of two axes keeps counts. Raises IndexError for a place that is not there, ValueError for a value that does not fit. `warns` of elements that are new."""
     rows, columns = targets(matrix, key)
     kept, is_line = None, getattr(value, 'ndim', 0) == 1
     if isinstance(value, _spbase):
@@ -189,12 +189,13 @@ def set_elements(matrix, key, value):
     wanted, values = wanted[added], values[added]
     if not wanted.size:
         return
-    from catenary.cupyx.scipy import sparse
-    warnings.warn(f'Changing the sparsity structure of a {type(matrix).__name__} is expensive.', sparse.SparseEfficiencyWarning, 3)
+    if warns:
+        from catenary.cupyx.scipy import sparse
+        warnings.warn(f'Changing the sparsity structure of a {type(matrix).__name__} is expensive.', sparse.SparseEfficiencyWarning, 4)
     have, data = _core._concatenate([have, wanted], 0), _core._concatenate([matrix.data, values], 0)
     order = _core._argsort(have, 0)
     have, data = have[order], data[order]
-    matrix._take(matrix._of_sorted((have // width).astype('i'), (have % width).astype('i'), data, matrix.shape))
+    matrix._take(matrix._of_sorted(*((place.astype(matrix.indices.dtype, copy=False)) for place in (have // width, have % width)), data, matrix.shape))
 
 
 def _fitted(x, shape):

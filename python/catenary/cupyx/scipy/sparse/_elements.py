@@ -1,0 +1,104 @@
+"""What sparse matrices are told by: rows, columns and values of elements, extents and axes."""
+
+import math
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import asarray, ndarray
+
+ABSENT = ('cupyx.scipy.sparse: %s is not supported; toarray() gives the matrix as an array, get() SciPy\'s')
+
+
+def spread(starts, counts):
+    """starts[k], starts[k] + 1, ... of counts[k] elements each, for one k after another: (these places, the k of each)."""
+    owner = _core.repeat(_core.arange(counts.size), counts) if counts.size else _core.zeros((0,), 'l')
+    if owner.size == 0:
+        return owner, owner
+    before = _core.cumsum(counts) - counts
+    return _core.arange(owner.size) - before[owner] + starts[owner], owner
+
+
+def merged(rows, columns, data, shape):
+    """The elements by rows and, within them, columns, those of one place added up; indices are int64 where rows or columns are."""
+    index = index_dtype(shape, rows, columns)
+    if data.size == 0:
+        return rows.astype(index, copy=False), columns.astype(index, copy=False), _core._copy(data, 'C')
+    key = rows.astype('l') * max(shape[1], 1) + columns
+    order = _core._argsort(key, 0)
+    key, data = key[order], data[order]
+    first = _core._concatenate([_core.ones((1,), bool), key[1:] != key[:-1]], 0)
+    place = _core.cumsum(first) - 1
+    count = int(place[-1]) + 1
+    if count < data.size:
+        total = _core.zeros((count,), 'i' if data.dtype == bool else data.dtype)
+        _core.scatter_add(total, place, data.astype(total.dtype, copy=False))
+        key, data = key[first], total.astype(data.dtype, copy=False)
+    width = max(shape[1], 1)
+    return (key // width).astype(index, copy=False), (key % width).astype(index, copy=False), data
+
+
+MOST = 2 ** 31 - 1  # what an index of int32 tells
+MOST_PLACES = 2 ** 63 - 1  # what a place in the flattened matrix is told by
+
+
+def index_dtype(shape, *indices, count=0):
+    """The dtype of indices, as SciPy's: int64 where one of these arrays has it, or an extent or a count of elements needs it."""
+    wide = max((*shape, count)) > MOST or any(x.dtype.itemsize == 8 for x in indices)
+    return numpy.dtype('l' if wide else 'i')
+
+
+def given_dtype(is_array, shape, *indices, count=0):
+    """index_dtype of indices that a program gives: those of a matrix become int32 where they may."""
+    return index_dtype(shape, *(indices if is_array else ()), count=count)
+
+
+def checked_shape(shape, axes=(2,)):
+    """The extents as ints. Raises ValueError for another count of axes and for more places than an int64 tells."""
+    if len(shape) not in axes:
+        raise ValueError(f'shape must have length in {axes}, given {tuple(shape)}: ' + (
+            'arrays are 1-D and 2-D here' if 1 in axes else 'coo_array and csr_array alone may have one axis, and none more than two'))
+    if min(shape) < 0:
+        raise ValueError(f"'shape' elements cannot be negative, given {shape}")
+    if math.prod(int(n) for n in shape) > MOST_PLACES:
+        raise ValueError(f'a matrix has up to {MOST_PLACES} places, which an int64 tells, given extents {tuple(shape)}')
+    return tuple(int(n) for n in shape)
+
+
+def agreed(shape, own, places=None):
+    """The extents of what is given, or those of a shape beside it where both are of one axis and the places are within it. Raises ValueError
+    for a shape that is another."""
+    if shape is None or tuple(shape) == tuple(own):
+        return own
+    if len(shape) == len(own) == 1 and places is not None and (places.size == 0 or int(places.max()) < shape[0]):
+        return shape
+    raise ValueError(f'inconsistent shapes: {tuple(own)} and {tuple(shape)}')
+
+
+def checked_axis(axis, ndim=2):
+    """0 or 1, or None for all. Raises TypeError or ValueError for what is no axis of a matrix."""
+    if axis is None:
+        return None
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    for k in axes:
+        if isinstance(k, bool) or not isinstance(k, (int, numpy.integer)):
+            raise TypeError(f'axis must be an integer or a tuple of them, given {axis!r}')
+        if not -ndim <= k < ndim:
+            raise ValueError(f'axis out of range: {axis!r} of {ndim} axes')
+    if len({k % ndim for k in axes}) != len(axes) or not axes:
+        raise ValueError(f'axis: {axis!r} names none, or one twice')
+    return None if len(axes) == ndim else int(axes[0]) % 2
+
+
+def is_scalar(x):
+    """Is it one number?"""
+    return numpy.isscalar(x) or isinstance(x, ndarray) and x.ndim == 0
+
+
+def device_array(x, dtype=None):
+    """A part of a matrix as an array of the device; NumPy's are taken, too."""
+    return asarray(x, dtype)
+
+
+class Sparse:
+    """What matrices and arrays have in common of which only some elements are kept."""

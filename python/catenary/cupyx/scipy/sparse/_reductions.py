@@ -1,0 +1,103 @@
+"""Sums, means, extrema and counts of sparse matrices."""
+
+import math
+
+import numpy
+
+from catenary import _core
+from catenary.cupyx.scipy.sparse._elements import ABSENT, Sparse, checked_axis
+
+
+class Reductions(Sparse):
+    """What is made of all elements, or along an axis."""
+
+    def sum(self, axis=None, dtype=None, out=None):
+        """The sum of all elements, or along an axis: of a matrix an ndarray of two axes, one of extent 1, of an array one of one axis."""
+        axis = checked_axis(axis, self.ndim)
+        rows, columns, data = self._elements_to_count()
+        if axis is None:
+            made = _core.sum(data, dtype=dtype)
+        else:
+            own, keep = _core.sum(_core.zeros((1,), data.dtype)).dtype, 1 - axis
+            dtype = own if dtype is None else numpy.dtype(dtype)
+            made = _core.zeros((self.shape[keep],), numpy.result_type(own, dtype))
+            if data.size:
+                _core.scatter_add(made, columns if keep else rows, data.astype(made.dtype, copy=False))
+            made = made.astype(dtype, copy=False)
+            made = made if self._is_array else made.reshape((1, -1) if keep else (-1, 1))
+        if out is not None:
+            if out.shape != made.shape:
+                raise ValueError(f'out: an array of shape {made.shape} is expected, given {out.shape}')
+            out[...] = made
+            return out
+        return made
+
+    def mean(self, axis=None, dtype=None, out=None):
+        """The mean, as sum."""
+        axis, own = checked_axis(axis, self.ndim), numpy.dtype('d') if self.dtype.kind not in 'fc' else self.dtype
+        count = math.prod(self.shape) if axis is None else self.shape[axis]
+        made = ((self if self.dtype == own else self.copy().astype(own)) * (1 / count)).sum(axis, out=out)  # of numbers of the matrix's own type, whatever is asked for
+        return made if dtype is None or out is not None else made.astype(dtype, copy=False)
+
+    def count_nonzero(self, axis=None):
+        """How many elements are not 0: in all, or in each column (axis 0) or row (axis 1)."""
+        own = self.tocoo(copy=True)
+        own.sum_duplicates()
+        own.eliminate_zeros()
+        return own.getnnz(axis) if axis is None else self._counts(own.getnnz(axis), axis)
+
+    def _extremum(self, function, axis, out, explicit):
+        if out is not None:
+            raise NotImplementedError(ABSENT % 'out= of extrema')
+        axis = checked_axis(axis, self.ndim)
+        dense, keep = self.toarray(), axis is not None and not self._is_array
+        if dense.size == 0 and (axis is None or dense.shape[axis] == 0):
+            raise ValueError('zero-size array to reduction operation')
+        if not explicit:
+            found = function(dense, axis=axis, keepdims=keep)
+        elif dense.dtype.kind == 'c':
+            raise NotImplementedError(ABSENT % 'explicit= for complex numbers')
+        else:
+            kept = self._pattern().toarray()
+            limit = _limit(dense.dtype, function is _core.max)
+            found = function(_core.where(kept, dense, _core.full((), limit, dense.dtype)), axis=axis, keepdims=keep)
+            found = _core.where(_core.any(kept, axis=axis, keepdims=keep), found, _core.zeros((), found.dtype))
+        return found if axis is None else self._kind('coo')(found)
+
+    def max(self, axis=None, out=None, *, explicit=False):
+        """The largest element, or those along an axis: a coo matrix, one extent of which is 1, or a coo array of one axis. What is not kept counts as 0, or not at all where
+        explicit is true; then a row or a column of nothing has 0."""
+        return self._extremum(_core.max, axis, out, explicit)
+
+    def min(self, axis=None, out=None, *, explicit=False):
+        """The least element, as max."""
+        return self._extremum(_core.min, axis, out, explicit)
+
+    def argmax(self, axis=None, out=None):
+        """Where the first of the largest elements is: in the flattened matrix, or along an axis as max."""
+        return self._place_of(_core.argmax, axis, out)
+
+    def argmin(self, axis=None, out=None):
+        """Where the first of the least elements is, as argmax."""
+        return self._place_of(_core.argmin, axis, out)
+
+    def _place_of(self, function, axis, out):
+        if out is not None:
+            raise NotImplementedError(ABSENT % 'out= of places')
+        axis = checked_axis(axis, self.ndim)
+        keep, dense = axis is not None and not self._is_array, self.toarray()
+        found = function(dense, axis=axis, keepdims=keep)
+        if dense.dtype.kind in 'fc':  # as SciPy's: the first place that is not kept comes before NaN
+            kept, odd = self._pattern().toarray(), dense != dense
+            passed = _core.any(odd, axis=axis, keepdims=keep) & ~_core.all(kept, axis=axis, keepdims=keep)
+            found = _core.where(passed, _core.argmin(kept.astype('b'), axis=axis, keepdims=keep), found)
+        return found
+
+
+def _limit(dtype, least):
+    if dtype.kind == 'f':
+        return -numpy.inf if least else numpy.inf
+    if dtype == bool:
+        return not least
+    info = numpy.iinfo(dtype)
+    return info.min if least else info.max
