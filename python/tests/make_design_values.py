@@ -38,8 +38,7 @@ def calls():
     yield from (f'savgol_filter(x, 5, 2, {derivative}, 0.5, {axis}, {mode!r})' for derivative, axis in ((0, -1), (1, 1), (0, 0)) for mode in ('interp', 'mirror', 'nearest', 'wrap', 'constant')
                 if axis or mode != 'interp')
     yield from (f'filtfilt(b, a, x{more})' for more in ('', ", padtype='even'", ", padtype='constant', padlen=3", ', padtype=None', ', -1, padlen=0', ", method='gust'"))
-    yield from ("filtfilt(b, a, x.T, 0)", 'filtfilt([1.0, 2], [2.0], x)', 'sosfiltfilt(sos, x, padlen=7)', 'sosfiltfilt(sos, x.T, 0, "even", 6)', 'lfiltic(b, a, [1, 2, 3.0], [4, 5.0])',
-                'lfiltic([1.0], a, [1.0])', 'deconvolve(t[:7], t[2:5])', 'deconvolve(t[:2], t[2:5])')
+    yield from ("filtfilt(b, a, x.T, 0)", 'filtfilt([1.0, 2], [2.0], x)', 'sosfiltfilt(sos, x, padlen=7)', 'sosfiltfilt(sos, x.T, 0, "even", 6)', 'deconvolve(t[:7], t[2:5])', 'deconvolve(t[:2], t[2:5])')
     yield from (f'upfirdn(h, x, {up}, {down})' for up, down in ((1, 1), (3, 1), (1, 2), (3, 2), (5, 7)))
     yield from ('upfirdn(h[:3], x.T, 2, 3, axis=0)',)
     yield from (f'resample_poly(x, {up}, {down}, 1{more})' for up, down in ((1, 1), (3, 1), (1, 2), (3, 2), (5, 7), (6, 4)) for more in ('', ", padtype='mean'"))

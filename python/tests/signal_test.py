@@ -283,7 +283,7 @@ def test_filters_with_feedback(b, a):
         expected = filtered(b, a, x)
         near(signal.lfilter(b, a, cupy.asarray(x)), expected)
         near(signal.lfilter(cupy.asarray(b), cupy.asarray(a), cupy.asarray(x.T), 0), expected.T)
-        order = max(len(a), len(b)) - 1
+        order = len(a) + len(b) - 2
         first, state = signal.lfilter(b, a, cupy.asarray(x[:, :70]), zi=cupy.zeros((1, order)))
         near(first, expected[:, :70])
         near(signal.lfilter(b, a, cupy.asarray(x[:, 70:]), zi=state)[0], expected[:, 70:])
@@ -291,6 +291,30 @@ def test_filters_with_feedback(b, a):
     if rest is not None and order:
         near(signal.lfilter(b, a, cupy.ones(20), zi=rest)[0], numpy.full(20, sum(b) / sum(a)))
     assert signal.lfilter(b, a, cupy.zeros((2, 0))).shape == (2, 0)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize('b, a', [([1., 2], [1.]), ([1.], [1., -.5]), ([.2, .3, .1], [2., .5]), ([.2, .3], [2., .5, .1, .05]), ([1, 2, 3], [2])])
+def test_states_are_the_last_numbers_that_came_in_and_out(b, a):
+    """As CuPy's; SciPy's have one number for each delay."""
+    def by_hand(row, state):
+        came, went = list(state[:taps]), list(state[taps:])
+        for v in row:
+            came.append(v)
+            went.append((sum(c * came[-1 - k] for k, c in enumerate(b)) - sum(a[k] * went[-k] for k in range(1, len(a)))) / a[0])
+        return went[back:]
+    taps, back = len(b) - 1, len(a) - 1
+    for axis in (0, 1):
+        x, state = numpy.moveaxis(numbers((3, 9)), 1, axis), numpy.moveaxis(numbers((3, taps + back)), 1, axis)
+        made, end = signal.lfilter(b, a, cupy.asarray(x), axis, cupy.asarray(state))
+        rows, begun = numpy.moveaxis(x, axis, 1), numpy.moveaxis(state, axis, 1)
+        expected = [by_hand(row, s) for row, s in zip(rows, begun)]
+        near(made, numpy.moveaxis(numpy.asarray(expected), 1, axis))
+        near(end, numpy.moveaxis(numpy.concatenate([rows[:, 9 - taps:], numpy.asarray(expected)[:, 9 - back:]], 1), 1, axis))
+    near(signal.lfiltic(b, a, cupy.asarray([1., 2, 3]), cupy.asarray([4., 5])), numpy.asarray([*[5, 4][2 - taps:], *[3, 2, 1][3 - back:]], float))
+    gain = sum(b) / sum(a)
+    near(signal.lfilter_zi(b, a), numpy.asarray([1] * taps + [gain] * back, float))
+    near(signal.lfilter(b, a, cupy.ones(1), zi=cupy.asarray([1.] * taps + [gain] * back))[1], numpy.asarray([1] * taps + [gain] * back, float))  # shorter than the state
 
 
 @pytest.mark.host
@@ -302,7 +326,7 @@ def test_sections():
         expected = filtered(section[:3], section[3:], expected)
     near(signal.sosfilt(sos, cupy.asarray(a)), expected)
     near(signal.sosfilt(cupy.asarray(sos), cupy.asarray(a.T), 0), expected.T)
-    first, state = signal.sosfilt(sos, cupy.asarray(a[:, :25]), zi=cupy.zeros((3, 2, 2)))
+    first, state = signal.sosfilt(sos, cupy.asarray(a[:, :25]), zi=cupy.zeros((3, 2, 4)))
     near(first, expected[:, :25])
     near(signal.sosfilt(sos, cupy.asarray(a[:, 25:]), zi=state)[0], expected[:, 25:])
     made = signal.sosfilt(sos, cupy.ones(9), zi=signal.sosfilt_zi(sos))[0].get()

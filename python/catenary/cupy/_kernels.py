@@ -548,7 +548,7 @@ class RawModule:
             raise TypeError('RawModule: exactly one of code and path must be given')
         self.code, self.file_path, self.options = code, path, tuple(options)
         self.name_expressions = None if name_expressions is None else tuple(name_expressions)
-        self._variables = None
+        self._variables, self._kernels = None, {}  # a program may ask for a kernel at each call
 
     def _check(self):
         """What is refused is refused here and not where a program makes a module that it may never use."""
@@ -562,9 +562,10 @@ class RawModule:
         self._check()
         if '<' in name and name not in (self.name_expressions or ()):
             raise ValueError('RawModule: %r is not among the name_expressions %s' % (name, list(self.name_expressions or ())))
-        kernel = RawKernel(self.code, name, self.options)
-        kernel._module = self._shared()
-        return kernel
+        if name not in self._kernels:
+            kernel = self._kernels[name] = RawKernel(self.code, name, self.options)
+            kernel._module = self._shared()
+        return self._kernels[name]
 
     def get_global(self, name):
         """Where a variable of the text outside functions lies on the current device (`__device__`, `__constant__`), as a MemoryPointer: what is

@@ -74,30 +74,63 @@ def _operands(x, *filters):
     return x.astype(dtype if dtype.char in 'fdFD' else 'f' if dtype == 'e' else 'd')
 
 
-def lfilter(b, a, x, axis=-1, zi=None):
-    """A filter with the coefficients b of what comes in and a of what comes out, along an axis; with a state zi (what it gives, the state at
-    its end). The states are computed by doubling, as many times as the length has bits. Raises ValueError where a begins with 0."""
-    x = array_of(x, 'lfilter')
-    wide = _operands(x, b, a, *(() if zi is None else (zi,)))
+def _checked(b, a):
+    """The coefficients on the host, over a[0]."""
     b, a = _on_host(b), _on_host(a)
     if b.ndim != 1 or a.ndim != 1 or not a.size or not a[0]:
         raise ValueError('lfilter: b and a must have one axis, and a[0] must not be 0')
+    return b / a[0], a / a[0]
+
+
+def passed(b, a, x, state=None):
+    """A filter along the last axis, from a state [..., order]: one number for each delay, as SciPy's states."""
+    rows = _operands(x, b, a, *(() if state is None else (state,)))
+    b, a = _checked(b, a)
+    if rows.size == 0:
+        return rows
+    state = None if state is None else _core.broadcast_to(state, (*rows.shape[:-1], max(a.size, b.size) - 1)).astype(rows.dtype, copy=False)
+    return _filtered(b, a, rows, state)[0]
+
+
+def _of_last(b, a):
+    """What makes a state of the last numbers that came in and out, the oldest first."""
+    made = []
+    for c in (b, -a):
+        n = c.size - 1
+        matrix = numpy.zeros((n, max(a.size, b.size) - 1), c.dtype)
+        for j in range(n):
+            for m in range(j + 1):
+                matrix[j, m] = c[m + n - j]
+        made.append(matrix)
+    return made
+
+
+def lfilter(b, a, x, axis=-1, zi=None):
+    """A filter with the coefficients b of what comes in and a of what comes out, along an axis; with a state zi (what it gives, the state at
+    its end). A state is, as CuPy's, the last numbers that came in, one less than b has, and that came out, one less than a has, each the oldest first. States
+    of all places are computed by doubling, as many times as the length has bits. Raises ValueError where a begins with 0."""
+    x = array_of(x, 'lfilter')
+    wide = _operands(x, b, a, *(() if zi is None else (zi,)))
+    b, a = _checked(b, a)
     if not -x.ndim <= axis < x.ndim:
         raise numpy.exceptions.AxisError(axis, x.ndim)
-    rows = _core.moveaxis(wide, (axis,), (x.ndim - 1,))
-    order = max(a.size, b.size) - 1
-    state = None
+    rows, taps, state = _core.moveaxis(wide, (axis,), (x.ndim - 1,)), b.size - 1, None
     if zi is not None:
-        state = array_of(zi, 'lfilter')
+        given = array_of(zi, 'lfilter')
+        given = given.reshape([-1 if k == axis % x.ndim else 1 for k in range(x.ndim)]) if given.ndim == 1 else given
         expected = list(x.shape)
-        expected[axis] = order
-        if state.ndim != x.ndim or state.shape[axis] != order or any(m not in (n, 1) for m, n in zip(state.shape, expected)):
-            raise ValueError(f'lfilter: unexpected shape for zi: expected {tuple(expected)}, found {state.shape}')
-        state = _core.moveaxis(_core.broadcast_to(state, tuple(expected)).astype(rows.dtype), (axis,), (x.ndim - 1,))
-    if rows.size == 0:
-        made, end = rows, state
-    else:
-        made, end = _filtered(b / a[0], a / a[0], rows, state)
+        expected[axis] = taps + a.size - 1
+        if given.ndim != x.ndim or given.shape[axis] != expected[axis] or any(m not in (n, 1) for m, n in zip(given.shape, expected)):
+            raise ValueError(f'lfilter: unexpected shape for zi: expected {tuple(expected)}, found {array_of(zi, "lfilter").shape}')
+        given = _core.moveaxis(_core.broadcast_to(given, tuple(expected)).astype(rows.dtype), (axis,), (x.ndim - 1,))
+        came, went = given[..., :taps], given[..., taps:]
+        state = sum(_core.matmul(last, _sent(matrix, rows.dtype)) for last, matrix in zip((came, went), _of_last(b, a)) if last.shape[-1])
+        state = state if isinstance(state, ndarray) else None
+    made = rows if rows.size == 0 else _filtered(b, a, rows, state)[0]
+    end = None
+    if zi is not None:
+        came, went = (_core._concatenate([before, after], -1) for before, after in ((came, rows), (went, made)))
+        end = _core._concatenate([came[..., came.shape[-1] - taps:], went[..., went.shape[-1] - (a.size - 1):]], -1)
     made = _core._copy(_core.moveaxis(made, (-1,), (axis,)), 'C')
     return made if zi is None else (made, _core._copy(_core.moveaxis(end, (-1,), (axis,)), 'C'))
 
@@ -112,7 +145,8 @@ def _sections(sos):
 
 
 def sosfilt(sos, x, axis=-1, zi=None):
-    """Filters of second order one after another along an axis, as lfilter; zi has the shape [sections, ..., 2, ...]."""
+    """Filters of second order one after another along an axis, as lfilter; zi has the shape [sections, ..., 4, ...]: the last two numbers that came
+    into each section and the last two that came out."""
     x = array_of(x, 'sosfilt')
     wide = _operands(x, sos, *(() if zi is None else (zi,)))
     sos = _sections(sos)
@@ -121,7 +155,7 @@ def sosfilt(sos, x, axis=-1, zi=None):
     axis %= x.ndim
     if zi is not None:
         zi = array_of(zi, 'sosfilt')
-        expected = (len(sos),) + x.shape[:axis] + (2,) + x.shape[axis + 1:]
+        expected = (len(sos),) + x.shape[:axis] + (4,) + x.shape[axis + 1:]
         if zi.shape != expected:
             raise ValueError(f'Invalid zi shape. With axis={axis!r}, an input with shape {x.shape!r}, and an sos array with {len(sos)} sections, '
                              f'zi must have shape {expected!r}, got {zi.shape!r}.')
@@ -135,8 +169,15 @@ def sosfilt(sos, x, axis=-1, zi=None):
     return wide if zi is None else (wide, _core._stack(ends, 0))
 
 
-def lfilter_zi(b, a):
-    """The state of lfilter for a step that has been on for ever."""
+def passed_sections(sos, x, states=None):
+    """sosfilt along the last axis, from states [sections, ..., 2] as those of passed."""
+    for k, section in enumerate(_sections(sos)):
+        x = passed(section[:3], section[3:], x, None if states is None else states[k])
+    return x
+
+
+def steady(b, a):
+    """The state of passed for a step that has been on for ever."""
     b, a = _on_host(b), _on_host(a)
     if b.ndim != 1 or a.ndim != 1:
         raise ValueError('Numerator b must be 1-D.' if b.ndim != 1 else 'Denominator a must be 1-D.')
@@ -151,11 +192,40 @@ def lfilter_zi(b, a):
     return _core.from_numpy(numpy.ascontiguousarray(numpy.linalg.solve(numpy.eye(order) - step, b[1:] - a[1:] * b[0])), None)
 
 
-def sosfilt_zi(sos):
-    """The states of sosfilt for a step that has been on for ever."""
+def steady_sections(sos):
+    """The states of passed_sections for a step that has been on for ever."""
     sos = _sections(sos).astype(float)
     made, scale = [], 1.0
     for section in sos:
-        made.append(scale * lfilter_zi(section[:3], section[3:]))
+        made.append(scale * steady(section[:3], section[3:]))
         scale *= section[:3].sum() / section[3:].sum()
     return _core._stack(made, 0)
+
+
+def _gain(b, a):
+    """What a step of 1 becomes. Raises LinAlgError for a filter in which it grows for ever."""
+    if a.sum() == 0:
+        raise numpy.linalg.LinAlgError('lfilter_zi: the coefficients a have the sum 0: a step has no end')
+    return b.sum() / a.sum()
+
+
+def lfilter_zi(b, a):
+    """The state of lfilter for a step that has been on for ever: ones that came in, and what came out."""
+    b, a = _on_host(b), _on_host(a)
+    if b.ndim != 1 or a.ndim != 1:
+        raise ValueError('Numerator b must be 1-D.' if b.ndim != 1 else 'Denominator a must be 1-D.')
+    a = numpy.trim_zeros(a, 'f')
+    if a.size < 1:
+        raise ValueError('There must be at least one nonzero `a` coefficient.')
+    gain = _gain(b, a)
+    return _core.from_numpy(numpy.concatenate([numpy.ones(b.size - 1), numpy.full(a.size - 1, gain)]), None)
+
+
+def sosfilt_zi(sos):
+    """The states of sosfilt for a step that has been on for ever."""
+    made, came = [], 1.0
+    for section in _sections(sos).astype(float):
+        went = came * _gain(section[:3], section[3:])
+        made.append([came, came, went, went])
+        came = went
+    return _core.from_numpy(numpy.asarray(made), None)

@@ -5,7 +5,7 @@ import numpy
 from catenary import _core
 from catenary.cupyx.scipy import ndimage
 from catenary.cupyx.scipy._windows import array_of
-from catenary.cupyx.scipy.signal._filters import lfilter
+from catenary.cupyx.scipy.signal._filters import passed as filtered
 
 _PRECISIONS = {'f': 1e-6, 'F': 1e-6, 'd': 1e-11, 'D': 1e-11}  # SciPy's
 
@@ -42,7 +42,7 @@ def symiirorder1(signal, c0, z1, precision=-1.0):
     ones = numpy.asarray([1.0]), numpy.asarray([1, -z1])
 
     def passed(b, values, state):
-        return lfilter(b, ones[1], values, zi=(state * z1).astype(x.dtype, copy=False))[0]
+        return filtered(b, ones[1], values, (state * z1).astype(x.dtype, copy=False))
     forth = _core._concatenate([first, passed(ones[0], x[..., 1:], first)], -1)
     last = forth[..., -1:] * (-c0 / (z1 - 1.0))
     back = passed(numpy.asarray([c0]), forth[..., -2::-1], last)

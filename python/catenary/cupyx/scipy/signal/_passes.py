@@ -10,7 +10,7 @@ from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy._windows import array_of, combined
 from catenary.cupyx.scipy.ndimage import uniform_filter
 from catenary.cupyx.scipy.signal._convolutions import convolve
-from catenary.cupyx.scipy.signal._filters import lfilter, lfilter_zi, sosfilt, sosfilt_zi
+from catenary.cupyx.scipy.signal._filters import lfilter, passed, passed_sections, sosfilt, steady, steady_sections
 from catenary.cupyx.scipy.signal._finite import firwin
 from catenary.cupyx.scipy.signal._forms import checked_sections, coefficients, host, polynomial, sections, sent
 from catenary.cupyx.scipy.signal._recursive import cheby1
@@ -53,7 +53,7 @@ def _without_ends(made, n):
 def _gustafsson(b, a, rows):
     """Forwards and backwards from those states at both ends with which the order of the two does not matter (Gustafsson, 1996)."""
     def forth(values):
-        return lfilter(b, a, values)
+        return passed(b, a, values)
 
     def back(values):
         return forth(values[..., ::-1])[..., ::-1]
@@ -62,7 +62,7 @@ def _gustafsson(b, a, rows):
         return back(forth(rows))
     n = rows.shape[-1]
     states = _core.eye(order, dtype=rows.dtype)
-    own = lfilter(b, a, _core.zeros((order, n), rows.dtype), zi=states)[0]  # what is left of each state
+    own = passed(b, a, _core.zeros((order, n), rows.dtype), states)  # what is left of each state
     turned = own[:, ::-1]
     first_forth, first_back = back(forth(rows)), forth(back(rows))
     system = _core._concatenate([back(own) - own, turned - forth(turned)], 0).get()
@@ -84,10 +84,10 @@ def filtfilt(b, a, x, axis=-1, padtype='odd', padlen=None, method='pad', irlen=N
         kind = numpy.result_type(rows.dtype, b.dtype, a.dtype)
         return _back(_gustafsson(b, a, rows.astype(kind)), axis)
     wide, n = _continued(rows, padtype, padlen, max(len(a), len(b)))
-    rest = lfilter_zi(b, a)
-    made = lfilter(b, a, wide, zi=rest * wide[..., :1])[0]
+    rest = steady(b, a)
+    made = passed(b, a, wide, rest * wide[..., :1])
     turned = made[..., ::-1]
-    made = lfilter(b, a, turned, zi=rest * turned[..., :1])[0][..., ::-1]
+    made = passed(b, a, turned, rest * turned[..., :1])[..., ::-1]
     return _back(_without_ends(made, n), axis)
 
 
@@ -97,28 +97,26 @@ def sosfiltfilt(sos, x, axis=-1, padtype='odd', padlen=None):
     x = array_of(x, 'sosfiltfilt')
     taps = 2 * len(sos) + 1 - min((sos[:, 2] == 0).sum(), (sos[:, 5] == 0).sum())
     wide, n = _continued(_rows(x, axis), padtype, padlen, taps)
-    rest = sosfilt_zi(sos).reshape(len(sos), *(1,) * (x.ndim - 1), 2)
+    rest = steady_sections(sos).reshape(len(sos), *(1,) * (x.ndim - 1), 2)
     rest = _core.broadcast_to(rest, (len(sos), *wide.shape[:-1], 2))
-    made = sosfilt(sos, wide, zi=rest * wide[..., :1])[0]
+    made = passed_sections(sos, wide, rest * wide[..., :1])
     turned = made[..., ::-1]
-    made = sosfilt(sos, turned, zi=rest * turned[..., :1])[0][..., ::-1]
+    made = passed_sections(sos, turned, rest * turned[..., :1])[..., ::-1]
     return _back(_without_ends(made, n), axis)
 
 
 def lfiltic(b, a, y, x=None):
-    """The state of lfilter after it gave y and took x, the latest first."""
+    """The state of lfilter after it gave y and took x, the latest first; zeros are before these. None without both."""
+    if y is None and x is None:
+        return None
     kinds = [getattr(v, 'dtype', None) or numpy.asarray(v).dtype for v in (b, a, y, x) if v is not None]
     kind = numpy.result_type(*kinds)
     b, a = host(b), host(a)
     if not a.size or not a.any() or a[0] == 0:
         raise ValueError('There must be at least one nonzero `a` coefficient.')
-    b, a = b / a[0], a / a[0]
-    order = max(len(a), len(b)) - 1
     y, x = (numpy.zeros(0) if v is None else host(v) for v in (y, x))
-    y, x = (numpy.concatenate([v, numpy.zeros(max(0, n - len(v)))]) for v, n in ((y, len(a) - 1), (x, len(b) - 1)))
-    state = numpy.zeros(order, numpy.result_type(a, b, y, x))
-    for m in range(order):
-        state[m] = (b[m + 1:] * x[:max(0, len(b) - 1 - m)]).sum() - (a[m + 1:] * y[:max(0, len(a) - 1 - m)]).sum()
+    y, x = (numpy.concatenate([v[:n], numpy.zeros(max(0, n - len(v)))]) for v, n in ((y, len(a) - 1), (x, len(b) - 1)))
+    state = numpy.concatenate([x[::-1], y[::-1]])
     return sent(state.astype(kind if kind.char in 'fdFD' else 'd'))
 
 
