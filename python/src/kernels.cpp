@@ -77,8 +77,11 @@ class HostLibrary {
                             (why ? why : std::strerror(errno)));
   }
 
+  const std::string& name() const { return name_; }
+  /// Null where there is none.
+  void* find(const std::string& symbol) const { return dlsym(loaded_, symbol.c_str()); }
   void* symbol(const std::string& symbol) const {
-    void* found = dlsym(loaded_, symbol.c_str());
+    void* found = find(symbol);
     if (!found) throw ct::DeviceError("kernel " + name_ + ": there is no " + symbol + " in what the C++ compiler made");
     return found;
   }
@@ -114,12 +117,16 @@ class HostLibrary {
 class HostFunction {
  public:
   HostFunction(const HostLibrary& library, const std::string& entry)
-      : entry_(reinterpret_cast<Entry>(library.symbol(entry))) {}
+      : name_(library.name()), entry_(reinterpret_cast<Entry>(library.symbol(entry))) {
+    const auto sizes = reinterpret_cast<const long long* (*)()>(library.find(entry + "_sizes"));
+    if (sizes) sizes_ = sizes();
+  }
 
   void launch(std::int64_t groups, int, nb::sequence arguments, bool addresses) const {
     std::vector<RawKernel::Argument> list;
     Py_ssize_t position = 0;
     for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++, addresses));
+    check_sizes(list);
     const Released released;
     std::vector<std::array<std::uint64_t, 2>> views;
     views.reserve(list.size());
@@ -141,8 +148,27 @@ class HostFunction {
   }
 
  private:
+  static constexpr std::size_t kOfLaunch = 7;  // behind a whole kernel's own arguments: its grid, its block, bytes
+
+  /// Throws TypeError for what a whole kernel does not take. A number of 8 bytes may stand for a shorter one.
+  void check_sizes(const std::vector<RawKernel::Argument>& list) const {
+    if (!sizes_) return;
+    const auto count = static_cast<std::size_t>(sizes_[0]);
+    if (list.size() != count + kOfLaunch)
+      raise(PyExc_TypeError, "kernel " + name_ + " takes " + std::to_string(count) + " arguments, " +
+                                 std::to_string(list.size() - kOfLaunch) + " are given");
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto wanted = static_cast<std::size_t>(sizes_[k + 1]), size = list[k].size();
+      if (list[k].array().defined() || size == wanted || (size == 8 && wanted < 8)) continue;
+      raise(PyExc_TypeError, "kernel " + name_ + ": argument " + std::to_string(k) + " has " + std::to_string(size) +
+                                 " bytes, its parameter " + std::to_string(wanted));
+    }
+  }
+
+  const std::string name_;
   using Entry = void (*)(const void* const* values, long long part, long long parts);
   Entry entry_ = nullptr;
+  const long long* sizes_ = nullptr;  // how many arguments, and the bytes of each
 };
 
 /// (groups, group_size) of a loop over so many items, each of so many elements, on an array's device.

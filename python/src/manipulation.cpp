@@ -321,8 +321,8 @@ void register_manipulation(nb::module_& m) {
   m.def("compress", compress, "condition"_a, "a"_a, no_axis, out_argument());
   method(
       "compress",
-      [compress](const Array& a, const Array& condition, std::optional<int> axis, Out out) {
-        return compress(condition, a, axis, out);
+      [compress](const Array& a, nb::handle condition, std::optional<int> axis, Out out) {
+        return compress(array_from(condition.ptr(), a.device()), a, axis, out);
       },
       nb::arg("condition"), no_axis, out_argument());
   m.def("extract", freed(ct::extract), "condition"_a, "a"_a);

@@ -21,7 +21,9 @@ xp.apply_along_axis(lambda v: v[:2,None]*v[None,:3], -1, xp.arange(24.).reshape(
 xp.apply_over_axes(xp.sum, xp.arange(24).reshape(2,3,4), [0,2])
 xp.piecewise(xp.arange(6.)-3, [xp.arange(6)<2, xp.arange(6)>4], [-1, lambda v: v*2, 7])
 xp.piecewise(xp.arange(4), xp.arange(4)>1, [lambda v: -v, 9]); xp.vectorize(lambda a,b: a if a>b else -b)(xp.arange(6).reshape(2,3), 2)
-xp.vectorize(lambda a: (a, a*.5))(xp.arange(3))[1]; xp.poly1d([1,2,3])(xp.arange(4.)); (xp.poly1d([1,2])**3 * 2 - xp.poly1d([1])).coeffs
+xp.vectorize(lambda a: (a, a*.5))(xp.arange(3))[1]; xp.vectorize(lambda a: xp.sin(a)*2)(xp.arange(4.)); xp.vectorize(lambda a: (xp.sqrt(a), a))(xp.arange(3.))[0]
+xp.polymul([0,1],[1,2]); xp.polymul([0,0],[1,2]); xp.arange(6).reshape(3,2).compress([1,0,1],axis=0); xp.arange(4).compress((True,False,True)); xp.arange(4).compress(xp.arange(3)>1)
+ xp.poly1d([1,2,3])(xp.arange(4.)); (xp.poly1d([1,2])**3 * 2 - xp.poly1d([1])).coeffs
 (3 + xp.poly1d([0,0,1,2])).c; (xp.poly1d([1,2.])/2).c; xp.poly1d([1,2,3]).deriv().c; xp.poly1d([1.,2,3]).integ(2,k=[1,2]).c
 xp.poly1d([1,2])(xp.poly1d([3,4])).c; xp.poly1d([2,3],r=True).c; xp.polyval(xp.poly1d([1,2]), xp.arange(3)); xp.poly1d([1,2])[1]
 xp.gcd(xp.arange(6), 4); xp.i0(xp.linspace(-30,30,7)); xp.bitwise_count(xp.array([-1,3,7],'b')); (5-xp.poly1d([1,2])).c

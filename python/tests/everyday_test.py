@@ -219,11 +219,32 @@ def test_numbers_that_a_kernel_is_given(value, kind):
     assert out.tolist() == [float(numpy.asarray(value).item() if numpy.ndim(value) == 0 else value[0])]
 
 
+def test_modules_that_hold_views():
+    from catenary.cupy.lib.stride_tricks import as_strided
+    import catenary.cupy.lib.stride_tricks as tricks
+    assert as_strided is tricks.as_strided is cupy.lib.stride_tricks.as_strided
+
+
 def test_structures_for_numbers_are_refused_by_a_sentence():
     point = numpy.zeros(1, numpy.dtype({'names': ['x', 'y', 'z'], 'formats': [numpy.float32] * 3}))
     stored = cupy.RawKernel('extern "C" __global__ void stored(float value, float* out) { out[0] = value; }', 'stored')
     with pytest.raises(TypeError, match='argument 0 is a structure of 12 bytes where the kernel takes float32: give it its numbers one by one'):
         stored((1,), (1,), (point, cupy.zeros(1, 'f')))
+
+
+def test_a_structure_of_another_size_and_too_few_arguments_are_refused():
+    summed = cupy.RawKernel('struct Row { float a[3]; }; extern "C" __global__ void summed(Row row, float* out) {'
+                            ' out[0] = row.a[0] + row.a[1] + row.a[2]; }', 'summed')
+    out = cupy.zeros(1, 'f')
+    row = numpy.zeros(1, numpy.dtype({'names': ['a'], 'formats': ['3f']}))
+    row['a'] = [1, 2, 3]
+    summed((1,), (1,), (row[0], out))
+    assert out.tolist() == [6]
+    for wrong in (numpy.zeros(1, [('a', '2f')])[0], numpy.zeros(1, [('a', '4f')])[0]):
+        with pytest.raises((TypeError, cupy.cuda.runtime.CUDARuntimeError, cupy.cuda.compiler.CompileException)):
+            summed((1,), (1,), (wrong, out))
+    with pytest.raises((TypeError, cupy.cuda.runtime.CUDARuntimeError)):
+        summed((1,), (1,), (out,))
 
 
 def test_lines_of_a_guide_to_kernels():

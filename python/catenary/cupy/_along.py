@@ -19,7 +19,14 @@ class vectorize:
         self.pyfunc, self.otypes, self.excluded, self.cache = pyfunc, otypes, excluded or set(), cache
         self.__doc__ = pyfunc.__doc__ if doc is None else doc
         self.__name__ = getattr(pyfunc, '__name__', 'vectorize')
-        self._host = numpy.vectorize(pyfunc, otypes=otypes, doc=doc, excluded=excluded, cache=cache)
+        self._host = numpy.vectorize(self._on_host, otypes=otypes, doc=doc, excluded=excluded, cache=cache)
+
+    def _on_host(self, *args, **kwargs):
+        """What pyfunc gives, which may compute with cupy's functions, too."""
+        result = self.pyfunc(*args, **kwargs)
+        if isinstance(result, tuple):
+            return tuple(asnumpy(x)[()] if isinstance(x, ndarray) else x for x in result)
+        return asnumpy(result)[()] if isinstance(result, ndarray) else result
 
     def __call__(self, *args, **kwargs):
         result = self._host(*(asnumpy(a) if isinstance(a, ndarray) else a for a in args),

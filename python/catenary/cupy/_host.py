@@ -63,9 +63,10 @@ def source(text, way='ct_part', **entries):
     blocks."""
     defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('BARRIERS', _BARRIER)) if words.search(text)]
     own = ''.join('#undef %s\n' % name for name in _OWN_NUMBERS.findall(text))
+    sizes = 'extern "C" const long long* {0}_sizes() {{ return ct_sizes({1}); }}\n' if way == 'ct_whole' else ''
     return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + ''.join('''
 extern "C" void %s(const void* const* values, long long part, long long parts) { %s(%s, values, part, parts); }
-''' % (entry, way, function) for entry, function in entries.items())
+''' % (entry, way, function) + sizes.format(entry, function) for entry, function in entries.items())
 
 
 def compiled(text, kernel, *flags):

@@ -2,7 +2,7 @@
 
 import sys
 from importlib.machinery import ModuleSpec
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import numpy.exceptions
 
@@ -41,11 +41,12 @@ def _legacy_sign(x):
 
 _get_limit, _set_limit = _util.setting(2048)
 
+_stride_tricks = make('catenary.cupy.lib.stride_tricks', as_strided=_core.as_strided, sliding_window_view=_core.sliding_window_view)
+
 for _name, _names in {
         'exceptions': {'RankWarning': getattr(numpy.exceptions, 'RankWarning', getattr(numpy, 'RankWarning', None)),
                        **{name: getattr(numpy.exceptions, name) for name in numpy.exceptions.__all__}},
-        'lib': {'as_strided': _core.as_strided, 'stride_tricks': SimpleNamespace(
-            as_strided=_core.as_strided, sliding_window_view=_core.sliding_window_view)},
+        'lib': {'__path__': [], 'as_strided': _core.as_strided, 'stride_tricks': _stride_tricks},
         'util': {name: getattr(_util, name) for name in ('PerformanceWarning', 'clear_memo', 'memoize')},
         '_math': {'__path__': []},
         '_math.misc': {'_legacy_sign': _legacy_sign},

@@ -50,7 +50,8 @@ def polysub(a1, a2):
 
 def polymul(a1, a2):
     """The product of two polynomials: a poly1d where one of them is."""
-    def product(a, b):  # what has no coefficients is 0
+    def product(a, b):  # without zeros before the first coefficient; what has no coefficients is 0
+        a, b = (_core.trim_zeros(x, 'f') for x in (a, b))
         return _core.convolve(*(x if x.size else _core.zeros((1,), x.dtype) for x in (a, b)))
     return _of_two(a1, a2, product)
 

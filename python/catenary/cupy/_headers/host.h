@@ -364,6 +364,13 @@ void ct_turns::begin() {
 }
 #endif
 
+/// How many values a kernel takes, and the bytes of each.
+template <class... A>
+static inline const long long* ct_sizes(void (*)(A...)) {
+  static const long long all[] = {sizeof...(A), static_cast<long long>(sizeof(A))...};
+  return all;
+}
+
 /// One of several parts of a whole kernel's blocks. Behind the kernel's values lie its grid and its block, of three
 /// numbers each, and the bytes of memory that each block has beside what the kernel declares.
 template <class... A>
