@@ -145,7 +145,8 @@ struct Sorter {
         moving.add(pivots);
       }
       context.launch(sorter.mover("count_digits"), units, sorter.group(), counting);
-      context.launch(sorter.mover("add_up"), groups_over(context, totals ? rows * digits : rows), sorter.group(), adding);
+      context.launch(sorter.mover("add_up"), groups_over(context, totals ? rows * digits : rows), sorter.group(),
+                     adding);
       context.launch(sorter.mover("move"), units, sorter.group(), moving);
     }
   };
