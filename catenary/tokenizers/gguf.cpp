@@ -164,6 +164,7 @@ class Reader {
 
   void add(std::size_t id, std::int32_t type) {
     if (type < kNormal || type > kByte) refuse("token_type", "the type {} of token {} is not known", type, id);
+    if (type == kUnused) state_->unused.insert(static_cast<std::int64_t>(id));
     if (type != kUnknown && type != kControl && type != kUsers) return;
     AddedToken token;
     token.content = tokens_.tokens[id];

@@ -85,6 +85,7 @@ std::string Tokenizer::State::decode(std::span<const std::int64_t> ids, bool ski
   std::vector<std::string> tokens;
   for (const std::int64_t id : ids) {
     const auto* token = added.find(id);
+    if (unused.contains(id)) continue;
     if (!token) {
       tokens.push_back(this->token(id));
     } else if (!token->special || !skip_special) {

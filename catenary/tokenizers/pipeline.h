@@ -2,6 +2,7 @@
 // Private: what a tokenizer consists of.
 
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "catenary/tokenizers/model.h"
@@ -95,7 +96,8 @@ struct Tokenizer::State {
   std::vector<std::vector<tokenizers::TemplatePart>> templates;
   std::vector<std::unique_ptr<tokenizers::Decoder>> decoders;
   std::optional<std::int64_t> bos, eos;
-  std::string json;  ///< what save writes; empty for GGUF's
+  std::set<std::int64_t> unused;  ///< ids that are no text, whatever they are called
+  std::string json;               ///< what save writes; empty for GGUF's
 
   /// Throws IndexError.
   const std::string& token(std::int64_t id) const;

@@ -32,7 +32,8 @@ class CT_API Tokenizer {
   /// character. Throws ValueError for a character that neither the vocabulary nor an unknown token has, and where an
   /// expression takes too many steps.
   std::vector<std::int64_t> encode(std::string_view text, const EncodeOptions& options = {}) const;
-  /// The text of ids, special tokens left out or with their names; bytes that are not UTF-8 become U+FFFD. Throws
+  /// The text of ids, special tokens left out or with their names, GGUF's unused ones left out; bytes that are not
+  /// UTF-8 become U+FFFD. Throws
   /// IndexError for an id that has no token.
   std::string decode(std::span<const std::int64_t> ids, bool skip_special = true) const;
 

@@ -142,6 +142,26 @@ TEST(Gguf, SpecialTokensAndSpaces) {
   EXPECT_EQ(make_tokenizer(tokens).decode(Ids{make_tokenizer(tokens).id("▁a").value()}), "a");
 }
 
+// As llama.cpp writes them; they are not kept from being drawn there either.
+TEST(Gguf, UnusedTokensAreNoText) {
+  GgufTokens tokens;
+  tokens.model = "llama";
+  tokens.tokens = {"<s>", "a", "[PAD2]", "b"};
+  tokens.scores = {0, 0, 0, 0};
+  tokens.token_types = {3, 1, 5, 1};
+  tokens.add_bos = false;
+  tokens.add_space_prefix = false;
+  const Tokenizer tokenizer = make_tokenizer(tokens);
+  const Ids ids = {0, 2, 1, 2, 2, 3, 2};
+  EXPECT_EQ(tokenizer.decode(ids), "ab");
+  EXPECT_EQ(tokenizer.decode(ids, false), "<s>ab");
+  EXPECT_EQ(tokenizer.token(2), "[PAD2]");
+  TokenStream stream(tokenizer);
+  std::string text;
+  for (const std::int64_t id : ids) text += stream.put(id);
+  EXPECT_EQ(text + stream.finish(), "ab");
+}
+
 // Merging the best pair again and again, looked for anew each time.
 TEST(Gguf, TheHeapMergesAsAPlainSearchDoes) {
   std::mt19937 random(5);
