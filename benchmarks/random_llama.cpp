@@ -10,9 +10,11 @@
 
 int main(int argc, char** argv) {
   using namespace catenary;
-  if (argc < 2) {
-    fmt::print(stderr, "usage: bench_random_llama FILE.gguf [layers width hidden]\n");
-    return 2;
+  const std::string file = argc > 1 ? argv[1] : "";
+  if (!file.ends_with(".gguf")) {  // --help is one of what does not
+    const bool asked = file == "--help" || file == "-h";
+    fmt::print(asked ? stdout : stderr, "usage: bench_random_llama FILE.gguf [layers width hidden]\n");
+    return asked ? 0 : 2;
   }
   const auto number = [&](int i, long otherwise) { return argc > i ? std::atol(argv[i]) : otherwise; };
   random::seed(0);
@@ -26,5 +28,5 @@ int main(int argc, char** argv) {
                             .groups = 4});
   std::string text;
   for (int i = 0; i < 1000; ++i) text += fmt::format("{} and {:x} words, ", i * i, i * 77);
-  links::save_language_model(argv[1], model, {.tokenizer = train_byte_pairs(text, 1000)});
+  links::save_language_model(file, model, {.tokenizer = train_byte_pairs(text, 1000)});
 }

@@ -117,6 +117,27 @@ TEST(LanguageSettings, TwoHundredDamagedFiles) {
   EXPECT_GT(refused, 120);
 }
 
+// A call would be the first to see it, and would not know the file.
+TEST(LanguageSettings, AnOddPartOfAHeadCannotBeTurned) {
+  const Folder folder;
+  copy_model("glm", folder);
+  std::string text = with(text_of(folder / "config.json"), "head_dim", "6");
+  folder.write("config.json", text);
+  const std::string error = error_of([&] { L::load_language_model(folder.path); });
+  EXPECT_EQ(error.find(folder / "config.json"), 0u) << error;
+  EXPECT_TRUE(has(error, "'partial_rotary_factor' must leave an even part of a head of 6: it leaves 3")) << error;
+
+  const io::GgufReader reader(data("llama.gguf"));
+  io::GgufMetadata metadata;
+  for (const std::string_view key : reader.keys())
+    metadata.emplace_back(key, key == "llama.rope.dimension_count" ? io::GgufValue(5u) : reader.value(key));
+  std::vector<io::GgufTensor> tensors;
+  for (const std::string& name : reader.names()) tensors.push_back({name, reader.read(name)});
+  io::write_gguf(folder / "odd.gguf", metadata, tensors);
+  const std::string odd = error_of([&] { L::load_language_model(folder / "odd.gguf"); });
+  EXPECT_TRUE(has(odd, "odd.gguf: 'llama.rope.dimension_count' must be even and at most")) << odd;
+}
+
 TEST(LanguageSettings, AFewBytesAskForNoMoreThanTheFileIsOf) {
   const Folder folder;
   copy_model("llama", folder);
@@ -179,7 +200,7 @@ TEST(LanguageSettings, NeitherDoThoseOfGguf) {
   EXPECT_EQ(refused({}), "");
   EXPECT_TRUE(has(refused({{"llama.block_count", std::uint32_t{9999}}}), "'llama.block_count' must be at most"));
   EXPECT_TRUE(has(refused({{"llama.rope.dimension_count", std::uint32_t{1} << 30}}),
-                  "'llama.rope.dimension_count' must be at most 1024 where rates are scaled"));
+                  "'llama.rope.dimension_count' must be even and at most"));
   const std::string error = refused({{"llama.rope.scaling.type", std::string("none")},
                                      {"llama.attention.key_length", std::uint32_t{1} << 30},
                                      {"llama.attention.value_length", std::uint32_t{1} << 30},

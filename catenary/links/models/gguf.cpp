@@ -123,6 +123,9 @@ class Gguf : public LanguageFile {
     options.tied = !has_tensor("output.weight");
     const bool is_glm = architecture_ == "chatglm" || architecture_ == "glm4";
     const std::int64_t dims = integer("rope.dimension_count", is_glm ? *options.head_size / 2 : *options.head_size);
+    if (dims % 2 != 0 || dims > *options.head_size)
+      reject("rope.dimension_count",
+             fmt::format("must be even and at most {}, a head's size, not {}", *options.head_size, dims));
     options.qkv_bias = has_tensor("blk.0.attn_q.bias") || has_tensor("blk.0.attn_qkv.bias");
     options.out_bias = has_tensor("blk.0.attn_output.bias");
     options.window = has("attention.sliding_window") ? integer("attention.sliding_window") : 0;

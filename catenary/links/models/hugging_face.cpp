@@ -107,6 +107,9 @@ functions::RotaryOptions rotary_of(const Settings& config, std::int64_t head_siz
   if (!(base > 0)) config.reject("rope_theta", "must be positive");
   if (!(turned > 0 && turned <= 1)) config.reject("partial_rotary_factor", "must be in (0, 1]");
   const auto dims = static_cast<std::int64_t>(static_cast<double>(head_size) * turned);
+  if (dims % 2 != 0)
+    config.reject("partial_rotary_factor",
+                  fmt::format("must leave an even part of a head of {}: it leaves {}", head_size, dims));
   functions::RotaryOptions rotary{.base = base, .dims = dims, .interleaved = interleaved};
   const char* kind = given.has("rope_type") ? "rope_type" : "type";
   given.expect(kind, {"default", "linear", "llama3"}, "default");
