@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "catenary/core/dtype.h"
+#include "catenary/core/export.h"
 #include "catenary/core/quantization.h"
 #include "catenary/core/shape.h"
 
 namespace catenary::links::detail {
 
 /// What the numbers of W_kind tell, and which blocks go with it.
-struct QuantizedForm {
+struct CT_API QuantizedForm {
   using Refuse = std::function<void(const std::string& why)>;
 
   Quantization kind = Quantization::q8_0;

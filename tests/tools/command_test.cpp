@@ -57,6 +57,19 @@ std::vector<std::string> troubles(const std::string& machine, int code) {
   return result;
 }
 
+// A disk that is full, in place of which /dev/full stands.
+TEST(Command, WhatCannotBeWrittenIsAnError) {
+  for (const std::string command : {"devices", "info", "info --json", "--version", "--help", "inspect --help",
+                                    "generate tests/data/language_models/glm --ids -p 1 -n 3"}) {
+    const std::string line =
+        "cd " + tests::source_path(".") + " && " + tests::build_path("bin/catenary") + " " + command + " >/dev/full";
+    const ct::os::ProcessResult result = ct::os::run_process({"sh", "-c", line}, {.timeout = 300});
+    EXPECT_EQ(result.exit_code, 1) << command;
+    EXPECT_TRUE(result.errors.starts_with("catenary: what was printed could not be written")) << result.errors;
+    EXPECT_EQ(std::ranges::count(result.errors, '\n'), 1) << result.errors;
+  }
+}
+
 /// All that the doctor prints of a machine's files.
 std::string words(const std::string& machine) { return run({"doctor", "--root", kMachines + machine}).output; }
 

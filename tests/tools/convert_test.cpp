@@ -69,6 +69,18 @@ TEST(Convert, TorchvisionsNamesBecomeOurs) {
   EXPECT_EQ(*ours.read("res3.b3.bn3.N").as<std::int64_t>(), 70);
 }
 
+TEST(Convert, RulesStandBeforeTheFile) {
+  const Folder folder;
+  io::write_safetensors(folder / "theirs.safetensors", resnet());
+  const auto result =
+      convert({"--from", "torchvision", "fc=last", folder / "theirs.safetensors", "-o", folder / "ours.safetensors"});
+  EXPECT_TRUE(result.ok()) << result.errors;
+  EXPECT_TRUE(io::SafetensorsReader(folder / "ours.safetensors").contains("last.b"));
+  const auto none = convert({"--from", "torchvision", "-o", folder / "x.safetensors"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.errors.find("FILE is required"), std::string::npos) << none.errors;
+}
+
 TEST(Convert, AnIndexAndItsFolder) {
   const Folder folder;
   const std::string index = io::write_sharded_safetensors(folder / "theirs", resnet(), 10);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <complex>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -71,6 +72,44 @@ TEST(Inspect, EntriesOfAnNpz) {
   EXPECT_TRUE(entries[2]["max"].is_null());
   EXPECT_TRUE(entries[3]["mean"].is_null());  // JSON has no NaN
   EXPECT_EQ(entries[4]["text"], "Adam");
+}
+
+TEST(Inspect, QuantisedWeightsHaveTheirKindAndShape) {
+  const Folder folder;
+  const std::vector<float> ones(4 * 60, 1);
+  io::write_safetensors(folder / "plain.safetensors", {{"fc.W", array_of<float>({4, 60}, ones)},
+                                                       {"conv.W", array_of<float>({4, 15, 2, 2}, ones)},
+                                                       {"fc.b", array_of<float>({4}, {1, 2, 3, 4})}});
+  for (const std::string file : {"small.safetensors", "small.npz"}) {
+    const ct::os::ProcessResult made = ct::os::run_process({tests::build_path("bin/catenary"), "quantize", "--kind",
+                                                            "Q4_0", folder / "plain.safetensors", "-o", folder / file},
+                                                           {.timeout = 60});
+    ASSERT_TRUE(made.ok()) << made.errors;
+    const std::string slash = file.ends_with(".npz") ? "/" : ".";
+    const std::string text = inspect({folder / file}).output;
+    EXPECT_FALSE(has(text, "uint8")) << text;
+    EXPECT_FALSE(has(text, "int64")) << text;
+    EXPECT_FALSE(has(text, "_blocks")) << text;
+    EXPECT_TRUE(has(text, "144 bytes of blocks")) << text;
+    const json entries = json::parse(inspect({folder / file, "--json"}).output)["files"][0]["entries"];
+    ASSERT_EQ(entries.size(), 3u) << entries;
+    std::map<std::string, json> all;
+    for (const json& entry : entries) all[entry["name"]] = entry;
+    const json fc = all["fc" + slash + "W"], conv = all["conv" + slash + "W"];
+    EXPECT_EQ(fc["dtype"], "Q4_0");
+    EXPECT_EQ(fc["shape"], "(4, 60)");
+    EXPECT_EQ(fc["bytes"], 4 * 2 * 18);
+    EXPECT_TRUE(fc["mean"].is_null());
+    EXPECT_EQ(conv["shape"], "(4, 15, 2, 2)");
+    EXPECT_EQ(all["fc" + slash + "b"]["mean"], 2.5);
+  }
+  // what is no kind with its blocks stays two arrays
+  io::write_safetensors(folder / "no.safetensors",
+                        {{"W_blocks", array_of<std::uint8_t>({1, 34}, std::vector<std::uint8_t>(34))},
+                         {"W_kind", array_of<std::int64_t>({3}, {0, 2, 32})},
+                         {"x_blocks", array_of<std::uint8_t>({1}, {7})}});
+  const std::string other = inspect({folder / "no.safetensors"}).output;
+  for (const char* const name : {"W_blocks", "W_kind", "x_blocks"}) EXPECT_TRUE(has(other, name)) << other;
 }
 
 TEST(Inspect, EveryKindOfFile) {

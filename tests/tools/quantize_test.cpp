@@ -104,9 +104,48 @@ TEST(Quantize, GgufKeepsItsMetadata) {
   // what is quantised already stays as it is
   const auto again = quantize({folder / "small.gguf", "-o", folder / "again.gguf", "--kind", "Q8_0"});
   ASSERT_TRUE(again.ok()) << again.errors;
+  EXPECT_TRUE(has(again.output, "token_embd.weight stays: these are blocks already")) << again.output;
+  EXPECT_TRUE(has(again.output, "4 tensors, 1408 bytes instead of 2536")) << again.output;
   const io::GgufReader more(folder / "again.gguf");
   EXPECT_EQ(more.tensor("token_embd.weight").kind, ct::Quantization::q4_0);
   EXPECT_EQ(more.tensor("output.weight").kind, ct::Quantization::q8_0);
+}
+
+TEST(Quantize, BlocksStayAndItIsSaid) {
+  const Folder folder;
+  io::write_safetensors(folder / "w.safetensors", {{"a.W", numbers({2, 64}, 1)}, {"b.W", numbers({2, 64}, 2)}});
+  ASSERT_TRUE(quantize({folder / "w.safetensors", "-o", folder / "x.safetensors", "--keep", "a"}).ok());
+  const auto again = quantize({folder / "x.safetensors", "-o", folder / "y.npz", "--kind", "Q4_0"});
+  ASSERT_TRUE(again.ok()) << again.errors;
+  EXPECT_TRUE(has(again.output, "b.W stays: these are blocks already")) << again.output;
+  EXPECT_TRUE(has(again.output, "2 tensors, 208 bytes instead of 648")) << again.output;
+  const io::NpzReader reader(folder / "y.npz");
+  EXPECT_EQ(reader.read_array("b/W_kind").as<std::int64_t>()[0], static_cast<std::int64_t>(ct::Quantization::q8_0));
+  EXPECT_EQ(reader.read_array("a/W_kind").as<std::int64_t>()[0], static_cast<std::int64_t>(ct::Quantization::q4_0));
+}
+
+TEST(Quantize, WhatNoLinkLoadsAsBlocksStays) {
+  const Folder folder;
+  io::write_safetensors(folder / "w.safetensors",
+                        {{"rnn.0.w1", numbers({2, 64}, 1)}, {"fc.weight", numbers({2, 64}, 2)}});
+  const auto result = quantize({folder / "w.safetensors", "-o", folder / "x.safetensors"});
+  ASSERT_TRUE(result.ok()) << result.errors;
+  EXPECT_TRUE(has(result.output, "rnn.0.w1 stays: blocks are loaded in place of")) << result.output;
+  const io::SafetensorsReader reader(folder / "x.safetensors");
+  EXPECT_TRUE(reader.contains("rnn.0.w1"));
+  EXPECT_TRUE(reader.contains("fc.weight_blocks"));
+}
+
+// In the order of the usage's line; into a folder that is not there yet.
+TEST(Quantize, OptionsStandBeforeTheFile) {
+  const Folder folder;
+  io::write_safetensors(folder / "w.safetensors", {{"a.W", numbers({2, 64}, 1)}, {"b.W", numbers({2, 64}, 2)}});
+  const auto result =
+      quantize({"--keep", "a", "--keep", "c", folder / "w.safetensors", "-o", folder / "new/dir/x.npz"});
+  ASSERT_TRUE(result.ok()) << result.errors;
+  const io::NpzReader reader(folder / "new/dir/x.npz");
+  EXPECT_EQ(reader.read_array("a/W").dtype, ct::Dtype::float32);
+  EXPECT_EQ(reader.read_array("b/W_blocks").dtype, ct::Dtype::uint8);
 }
 
 TEST(Quantize, WhatIsWrongIsSaid) {
@@ -117,13 +156,13 @@ TEST(Quantize, WhatIsWrongIsSaid) {
                   "'Q5_0' is none of Q8_0, Q4_0, Q4_K, Q6_K, int8"));
   EXPECT_TRUE(
       has(refused({folder / "w.safetensors", "-o", folder / "x.pth"}), "must end with .npz, .safetensors or .gguf"));
-  EXPECT_TRUE(has(refused({folder / "w.safetensors", "-o", folder / "x.gguf"}), "changes formats"));
+  EXPECT_TRUE(has(refused({folder / "w.safetensors", "-o", folder / "x.gguf"}), "of GGUF files GGUF files are made"));
   EXPECT_TRUE(has(refused({folder / "w.gguf", "-o", folder / "x.gguf", "--kind", "int8"}), "GGUF has no int8"));
   EXPECT_TRUE(
       has(refused({folder / "w.safetensors", "-o", folder / "x.safetensors", "--keep", "("}), "no regular expression"));
   io::HostArray bad = numbers({2, 40}, 1);
   bad.as<float>()[50] = NAN;
-  io::write_safetensors(folder / "nan.safetensors", {{"w", bad}});
+  io::write_safetensors(folder / "nan.safetensors", {{"W", bad}});
   EXPECT_TRUE(has(refused({folder / "nan.safetensors", "-o", folder / "x.safetensors"}),
                   "row 1 of (2, 40) holds an inf or a NaN"));
   EXPECT_FALSE(ct::os::exists(folder / "x.safetensors"));

@@ -17,6 +17,8 @@ struct ConvertOptions {
   std::string from, to;            ///< files
   std::vector<std::string> rules;  ///< as serializers::Names takes them
 };
+/// Whether a word is a rule: the name of one, or THEIRS=OURS.
+bool is_conversion_rule(const std::string& word);
 /// Writes the tensors of a file under the names that they have here.
 int convert(const ConvertOptions& options);
 

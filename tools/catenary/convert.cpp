@@ -9,6 +9,10 @@
 
 namespace catenary::command {
 
+bool is_conversion_rule(const std::string& word) {
+  return word == "torch" || word == "torchvision" || word == "timm" || word.find('=') != std::string::npos;
+}
+
 int convert(const ConvertOptions& options) {
   const serializers::Names names(options.rules);
   if (!options.to.ends_with(".safetensors") && !options.to.ends_with(".npz"))

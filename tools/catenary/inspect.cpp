@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
@@ -13,6 +14,7 @@
 #include "catenary/io/npz.h"
 #include "catenary/io/safetensors_index.h"
 #include "tools/catenary/commands.h"
+#include "tools/catenary/tensors.h"
 
 namespace catenary::command {
 
@@ -94,25 +96,54 @@ Contents read_gguf(const std::string& file) {
   return contents;
 }
 
+/// Quantised weights, for which a link has two arrays, as one entry of their own name.
+Entry describe(const Blocks& blocks, const Shape& held, const std::string& file = "") {
+  const std::int64_t bytes = held.product();
+  Entry entry{blocks.name, quantization_info(blocks.kind).name, blocks.shape.str(), {}, {}, {}, {}, file};
+  entry.bytes = static_cast<std::uint64_t>(bytes);
+  return entry;
+}
+
 Contents read(const std::string& file, io::FileKind kind) {
   std::vector<Entry> entries;
+  std::set<std::string> kinds;  // of blocks: a part of them
   switch (kind) {
     case io::FileKind::npy:
       entries.push_back(describe("", io::read_npy_value(file)));
       break;
     case io::FileKind::npz: {
       const io::NpzReader reader(file);
-      for (const std::string& name : reader.names()) entries.push_back(describe(name, reader.read(name)));
+      const auto find = [&](const std::string& name) -> std::optional<io::HostArray> {
+        if (!reader.contains(name)) return {};
+        const io::NpyValue value = reader.read(name);
+        const auto* array = std::get_if<io::HostArray>(&value);
+        return array ? std::optional(*array) : std::nullopt;
+      };
+      for (const std::string& name : reader.names()) {
+        const io::NpyValue value = reader.read(name);
+        const auto* array = std::get_if<io::HostArray>(&value);
+        const auto blocks = array ? blocks_of(name, array->dtype, array->shape, find) : std::nullopt;
+        entries.push_back(blocks ? describe(*blocks, array->shape) : describe(name, value));
+        if (blocks) kinds.insert(kind_name(blocks->name));
+      }
       break;
     }
     case io::FileKind::safetensors:
     case io::FileKind::safetensors_index: {
       const io::ShardedSafetensorsReader reader(file);
+      const auto find = [&](const std::string& name) -> std::optional<io::HostArray> {
+        if (!reader.contains(name) || !reader.tensor(name).dtype) return {};
+        return reader.read(name);
+      };
       for (const std::string& name : reader.names()) {
         const auto& tensor = reader.tensor(name);
+        const auto blocks = tensor.dtype ? blocks_of(name, *tensor.dtype, tensor.shape, find) : std::nullopt;
+        if (blocks) kinds.insert(kind_name(blocks->name));
         entries.push_back(
-            tensor.dtype ? describe(name, reader.read(name))
-                         : Entry{name, tensor.dtype_name, tensor.shape.str(), {}, {}, {}, "a dtype that is not read"});
+            blocks ? describe(*blocks, tensor.shape)
+            : tensor.dtype
+                ? describe(name, reader.read(name))
+                : Entry{name, tensor.dtype_name, tensor.shape.str(), {}, {}, {}, "a dtype that is not read"});
         if (kind == io::FileKind::safetensors_index) entries.back().file = reader.file_of(name);
       }
       break;
@@ -128,6 +159,7 @@ Contents read(const std::string& file, io::FileKind kind) {
                                   kind == io::FileKind::unknown ? "a file of no known kind"
                                                                 : fmt::format("a {} file", io::file_kind_name(kind))));
   }
+  std::erase_if(entries, [&](const Entry& entry) { return !entry.bytes && kinds.contains(entry.name); });
   return {std::move(entries)};
 }
 
@@ -190,8 +222,9 @@ int inspect(const std::vector<std::string>& files, bool json) {
         if (!e.file.empty()) rows.back()["file"] = e.file;
         if (e.bytes) rows.back()["bytes"] = *e.bytes;
         if (json) continue;
-        if (e.bytes) {
-          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}\n", e.name, width, e.dtype, e.shape, *e.bytes);
+        if (e.bytes) {  // GGUF's stand below a heading
+          fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}{}\n", e.name, width, e.dtype, e.shape, *e.bytes,
+                     kind == io::FileKind::gguf ? "" : " bytes of blocks");
         } else if (e.min) {
           fmt::print("  {:<{}}  {:<8}  {:<16} {:>12} {:>12} {:>12}\n", e.name, width, e.dtype, e.shape, cell(e.min),
                      cell(e.mean), cell(e.max));

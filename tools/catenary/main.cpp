@@ -4,6 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string_view>
 
@@ -12,7 +15,9 @@
 #include "catenary/distributed/launch.h"
 #include "tools/catenary/commands.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
   using namespace catenary::command;
   CLI::App app(
       "Catenary's command: what this machine offers, what is wrong with it, how fast it is, and what is in a file; and "
@@ -55,7 +60,7 @@ int main(int argc, char** argv) {
       "Rules: torch maps weight, bias, running_mean and their like; torchvision and timm also the modules of ResNet,\n"
       "VGG and MobileNet-V2; THEIRS=OURS renames a tensor, or a module with all that is in it, and comes first.\n"
       "As catenary convert resnet18.safetensors -o resnet18.npz --from torchvision; see docs/from-pytorch.md.");
-  convert_command->add_option("FILE", convert_options.from, "The file")->required();
+  convert_command->add_option("FILE", convert_options.from, "The file");
   convert_command->add_option("-o,--out", convert_options.to, "The file to write")->required();
   convert_command->add_option("--from", convert_options.rules,
                               "Rules: torch, torchvision or timm, and THEIRS=OURS; names stay as they are without");
@@ -85,7 +90,8 @@ int main(int argc, char** argv) {
       ->check(CLI::NonNegativeNumber);
   generate_command
       ->add_option("--top-p", generate_arguments.top_p, "Only the most likely tokens whose probabilities come to this")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(1e-6, 1.0));
   generate_command->add_option("--seed", generate_arguments.seed, "Of the choices")->capture_default_str();
   generate_command->add_option("-d,--device", generate_arguments.device, "cpu, opencl:0, gpu:0, …")
       ->capture_default_str();
@@ -111,18 +117,22 @@ int main(int argc, char** argv) {
   CLI::App* quantize_command =
       app.add_subcommand("quantize", "Weights in blocks of 4, 6 or 8 bits: a file that is 2 to 7 times smaller");
   quantize_command->footer(
-      "FILE is npz, safetensors or GGUF, and OUT is of the same kind: GGUF's metadata stays. Tensors of floats with "
-      "two\n"
-      "axes or more become blocks; a line for each tells bytes before and after, the kind, and the error: the root of\n"
-      "the mean square of what is lost, by that of the weights. The links of a model load npz and safetensors as they\n"
-      "are, and `catenary generate` GGUF. As catenary quantize model.gguf -o small.gguf --kind Q4_K --keep output;\n"
-      "see docs/language-models.md.");
+      "A GGUF file becomes a GGUF file, whose metadata stays; npz and safetensors (an index or a folder of such, too)\n"
+      "become npz or safetensors. OUT's folder is made where there is none. Tensors of floats with two axes or more\n"
+      "become blocks, in npz and safetensors those that are called W or weight; a line for each tells bytes before "
+      "and\n"
+      "after, the kind, and the error: the root of the mean square of what is lost, by that of the weights. Linear,\n"
+      "EmbedID and convolutions load npz and safetensors as they are; the W of other links (Deconvolution, Depthwise,\n"
+      "Local, Bilinear) looks the same in a file, and --keep has to name it. `catenary generate` runs GGUF.\n"
+      "As catenary quantize --kind Q4_K --keep output model.gguf -o small.gguf; see docs/language-models.md.");
   quantize_command->add_option("FILE", quantize_options.from, "The file")->required();
   quantize_command->add_option("-o,--out", quantize_options.to, "The file to write")->required();
   quantize_command->add_option("--kind", quantize_options.kind, "Q8_0, Q4_0, Q4_K, Q6_K, or int8 (not in GGUF)")
       ->capture_default_str();
-  quantize_command->add_option("--keep", quantize_options.keep,
-                               "A regular expression of names that stay as they are; may be given several times");
+  quantize_command
+      ->add_option("--keep", quantize_options.keep,
+                   "A regular expression of names that stay as they are; may be given several times")
+      ->allow_extra_args(false);  // what follows may be FILE
 
   DoctorOptions doctor_options;
   std::string probe_name;
@@ -220,6 +230,12 @@ int main(int argc, char** argv) {
     own = static_cast<int>(std::find(argv + 2, argv + argc, std::string_view("--")) - argv);
   try {
     app.parse(own, argv);
+    if (convert_command->parsed() && convert_options.from.empty()) {  // behind --from it looks like one more rule
+      const auto file = std::ranges::find_if_not(convert_options.rules, is_conversion_rule);
+      if (file == convert_options.rules.end()) throw CLI::RequiredError("FILE");
+      convert_options.from = *file;
+      convert_options.rules.erase(file);
+    }
     if (generate_command->parsed() && !generate_arguments.prompt && !generate_arguments.chat)
       throw CLI::RequiredError("--prompt, or --chat");
   } catch (const CLI::ParseError& error) {
@@ -257,7 +273,19 @@ int main(int argc, char** argv) {
     if (*bench_command) return bench(bench_options);
     return probe_name.empty() ? doctor(doctor_options) : probe(probe_name);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "catenary: {}\n", error.what());
+    if (std::ferror(stdout) == 0) fmt::print(stderr, "catenary: {}\n", error.what());  // else main says it
     return 1;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int status = run(argc, argv);
+  // the last of what was printed may be on its way still
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  fmt::print(stderr, "catenary: what was printed could not be written{}\n",
+             errno == 0 ? "" : fmt::format(": {}", std::strerror(errno)));
+  return 1;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <regex>
+#include <set>
 #include <utility>
 
 #include "catenary/catenary.h"
@@ -23,6 +25,9 @@ struct Weight {
   std::optional<QuantizedArray> blocks;
 };
 
+/// Why blocks stay.
+constexpr const char* kTwice = "these are blocks already, and quantising twice would add up both errors";
+
 class Quantizer {
  public:
   explicit Quantizer(const QuantizeFileOptions& options) : kind_(*quantization_from_name(options.kind)) {
@@ -35,7 +40,16 @@ class Quantizer {
     }
   }
 
-  /// Takes a tensor in, and says what becomes of it. GGUF has no blocks that are padded.
+  /// Says that a tensor stays as it is, and why.
+  void stays(const std::string& name, const Shape& shape, std::string_view kind, std::uint64_t bytes,
+             const std::string& why = "") {
+    const auto size = static_cast<std::int64_t>(bytes);
+    tell(name, shape, size, size, fmt::format("{:>6} {:>9}", kind, "-"));
+    if (!why.empty()) fmt::print("{:>12}    {} stays: {}\n", "", name, why);
+  }
+
+  /// Takes a tensor in, and says what becomes of it. GGUF has no blocks that are padded; in other files links look for
+  /// blocks where their W was, and language models where a `weight` was.
   void add(const std::string& name, io::HostArray values, bool gguf = false) {
     Weight weight{name, std::move(values), {}};
     const Shape& shape = weight.values.shape;
@@ -45,41 +59,51 @@ class Quantizer {
     const bool padded = gguf && !shape.empty() && shape.back() % elements != 0;
     // vectors are biases and what normalises
     const bool wanted = is_floating(weight.values.dtype) && shape.size() >= 2 && !kept;
-    if (wanted && !padded) {
+    const std::string own = name.substr(name.find_last_of("./") + 1);
+    const bool found = gguf || own == "W" || own == "weight";
+    if (wanted && !padded && found) {
       const Array before = from_host(weight.values, Device()).astype(Dtype::float32);
       weight.blocks = quantize(before, kind_);
       const auto squares = [](const Array& x) { return static_cast<double>(sum(square(x)).item<float>()); };
       const double all = squares(before);
       const double error = all > 0 ? std::sqrt(squares(dequantize(*weight.blocks) - before) / all) : 0;
-      tell(weight, fmt::format("{:>6} {:9.6f}", quantization_info(kind_).name, error), weight.blocks->nbytes());
+      tell(name, shape, static_cast<std::int64_t>(weight.values.nbytes()), weight.blocks->nbytes(),
+           fmt::format("{:>6} {:9.6f}", quantization_info(kind_).name, error));
     } else {
-      tell(weight, fmt::format("{:>6} {:>9}", dtype_name(weight.values.dtype), "-"),
-           static_cast<std::int64_t>(weight.values.nbytes()));
-      if (wanted)
-        fmt::print("{:>12}    {} stays: rows of {} are no multiple of {}\n", "", name, shape.back(), elements);
+      stays(name, shape, dtype_name(weight.values.dtype), weight.values.nbytes(),
+            !wanted  ? ""
+            : !found ? "blocks are loaded in place of a W or a weight"
+                     : fmt::format("rows of {} are no multiple of {}", shape.back(), elements));
     }
     weights.push_back(std::move(weight));
   }
 
+  /// Takes blocks in that stay as they are.
+  void keep(const std::string& name, io::HostArray values, const Blocks& blocks, const std::string& why) {
+    stays(blocks.name, blocks.shape, quantization_info(blocks.kind).name, values.nbytes(), why);
+    weights.push_back({name, std::move(values), {}});
+  }
+
   Quantization kind() const { return kind_; }
   void tell_sum(const std::string& file) const {
-    fmt::print("{}: {} tensors, {} bytes instead of {}: 1/{:.2f}\n", file, weights.size(), after_, before_,
+    fmt::print("{}: {} tensors, {} bytes instead of {}: 1/{:.2f}\n", file, count_, after_, before_,
                static_cast<double>(before_) / static_cast<double>(std::max<std::int64_t>(after_, 1)));
   }
 
   std::vector<Weight> weights;
 
  private:
-  void tell(const Weight& weight, const std::string& what, std::int64_t after) {
-    const auto before = static_cast<std::int64_t>(weight.values.nbytes());
-    fmt::print("{:>12} -> {:>12} {} {} {}\n", before, after, what, weight.name, weight.values.shape.str());
+  void tell(const std::string& name, const Shape& shape, std::int64_t before, std::int64_t after,
+            const std::string& what) {
+    fmt::print("{:>12} -> {:>12} {} {} {}\n", before, after, what, name, shape.str());
+    ++count_;
     before_ += before;
     after_ += after;
   }
 
   Quantization kind_;
   std::vector<std::regex> keep_;
-  std::int64_t before_ = 0, after_ = 0;
+  std::int64_t count_ = 0, before_ = 0, after_ = 0;
 };
 
 /// The tensors that a link of ours has in place of W: links/quantized.h.
@@ -92,9 +116,9 @@ Tensors as_links_have_them(const std::vector<Weight>& weights) {
     }
     std::vector<std::int64_t> kind = {static_cast<std::int64_t>(weight.blocks->kind())};
     for (const std::int64_t extent : weight.blocks->shape()) kind.push_back(extent);
-    tensors.emplace_back(weight.name + "_blocks", to_host(weight.blocks->blocks()));
+    tensors.emplace_back(blocks_name(weight.name), to_host(weight.blocks->blocks()));
     tensors.emplace_back(
-        weight.name + "_kind",
+        kind_name(weight.name),
         to_host(Array::from_host(kind.data(), {static_cast<std::int64_t>(kind.size())}, Dtype::int64, Device())));
   }
   return tensors;
@@ -108,7 +132,8 @@ void quantize_gguf(const QuantizeFileOptions& options) {
   std::vector<io::GgufTensor> tensors;
   for (const std::string& name : reader.names()) {
     const io::GgufReader::Tensor& tensor = reader.tensor(name);
-    if (tensor.kind) {  // blocks stay: to quantise twice would add up both errors
+    if (tensor.kind) {
+      quantizer.stays(name, tensor.shape, tensor.type_name, tensor.end - tensor.begin, kTwice);
       tensors.push_back({name, reader.read(name), tensor.kind, tensor.shape});
       continue;
     }
@@ -123,6 +148,7 @@ void quantize_gguf(const QuantizeFileOptions& options) {
   }
   io::GgufMetadata metadata;
   for (const std::string_view key : reader.keys()) metadata.emplace_back(std::string(key), reader.value(key));
+  make_folder_of(options.to);
   io::write_gguf(options.to, metadata, tensors);
   quantizer.tell_sum(options.to);
 }
@@ -139,14 +165,34 @@ int quantize_file(const QuantizeFileOptions& options) {
     throw ValueError(options.to + ": the name of the file to write must end with .npz, .safetensors or .gguf");
   if (is_gguf != (from == io::FileKind::gguf))
     throw ValueError(
-        fmt::format("quantize: {} becomes {} only as a file of a model; `catenary convert` changes formats",
+        fmt::format("quantize: {} does not become {}: of GGUF files GGUF files are made, of npz and safetensors one of "
+                    "these two",
                     options.from, options.to));
   if (is_gguf) {
     quantize_gguf(options);
     return 0;
   }
   Quantizer quantizer(options);
-  for (auto& [name, values] : read_tensors(options.from)) quantizer.add(name, std::move(values));
+  Tensors tensors = read_tensors(options.from);
+  const auto find = [&](const std::string& wanted) -> std::optional<io::HostArray> {
+    const auto at = std::ranges::find(tensors, wanted, &Tensors::value_type::first);
+    return at == tensors.end() ? std::nullopt : std::optional(at->second);
+  };
+  std::set<std::string> kinds;  // of blocks: a part of them
+  std::map<std::string, Blocks> blocks;
+  for (const auto& [name, values] : tensors)
+    if (const auto held = blocks_of(name, values.dtype, values.shape, find)) {
+      blocks.emplace(name, *held);
+      kinds.insert(kind_name(held->name));
+    }
+  for (auto& [name, values] : tensors) {
+    if (const auto held = blocks.find(name); held != blocks.end())
+      quantizer.keep(name, std::move(values), held->second, kTwice);
+    else if (kinds.contains(name))
+      quantizer.weights.push_back({name, std::move(values), {}});
+    else
+      quantizer.add(name, std::move(values));
+  }
   write_tensors(options.to, as_links_have_them(quantizer.weights));
   quantizer.tell_sum(options.to);
   return 0;

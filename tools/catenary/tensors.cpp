@@ -1,11 +1,14 @@
 #include "tools/catenary/tensors.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/identify.h"
 #include "catenary/io/npz.h"
 #include "catenary/io/safetensors_index.h"
+#include "catenary/links/detail_quantized.h"
 
 namespace catenary::command {
 
@@ -24,7 +27,34 @@ Tensors read_tensors(const std::string& file) {
   return tensors;
 }
 
+std::string blocks_name(const std::string& weight) { return weight + "_blocks"; }
+std::string kind_name(const std::string& weight) { return weight + "_kind"; }
+
+std::optional<Blocks> blocks_of(const std::string& name, Dtype dtype, const Shape& shape,
+                                const std::function<std::optional<io::HostArray>(const std::string&)>& find) {
+  const std::string end = blocks_name("");
+  if (!name.ends_with(end)) return {};
+  const std::string weight = name.substr(0, name.size() - end.size());
+  const std::optional<io::HostArray> kind = find(kind_name(weight));
+  if (!kind || kind->dtype != Dtype::int64) return {};
+  const auto refuse = [](const std::string& why) { throw ValueError(why); };
+  try {
+    const links::detail::QuantizedForm form({kind->as<std::int64_t>(), kind->as<std::int64_t>() + kind->size()},
+                                            refuse);
+    form.check_blocks(dtype, shape, refuse);
+    return Blocks{weight, form.kind, form.shape};
+  } catch (const ValueError&) {
+    return {};  // other arrays of such names
+  }
+}
+
+void make_folder_of(const std::string& file) {
+  if (const std::string folder = std::filesystem::path(file).parent_path().string(); !folder.empty())
+    os::make_directories(folder);
+}
+
 void write_tensors(const std::string& file, const Tensors& tensors) {
+  make_folder_of(file);
   if (file.ends_with(".safetensors")) return io::write_safetensors(file, tensors);
   io::NpzWriter writer(file);
   for (const auto& [name, array] : tensors) {
