@@ -221,6 +221,22 @@ TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
                int);
   EXPECT_EQ(other.tokens(), said);
   EXPECT_EQ(other("the dog", greedy), second);
+  // one whose reading was ended, too
+  std::string many;
+  for (int i = 0; i < 300; ++i) many += "the cat sat ";
+  L::LlamaOptions longer = options;
+  longer.context = 4000;
+  const L::Generator reader(std::make_unique<L::Llama>(longer), tokens, form);
+  L::Conversation read(reader);
+  const auto unread = [](std::int64_t) { return false; };
+  read("the cat", greedy);
+  const std::vector<std::int64_t> so_far = read.tokens();
+  EXPECT_EQ(read(many, {.generate = {.tokens = 6, .temperature = 0, .on_prompt = unread}}), "");
+  EXPECT_EQ(read.tokens(), so_far);
+  const std::string then = read("the dog", greedy);
+  L::Conversation same(reader);
+  same("the cat", greedy);
+  EXPECT_EQ(then, same("the dog", greedy));
   // the context ends a chat
   EXPECT_TRUE(has(error_of([&] {
                     for (int i = 0; i < 20; ++i) other("the dog sat on the mat and the log", greedy);

@@ -103,6 +103,12 @@ TEST(Gpt, LearnsToCount) {
             (std::vector<std::int64_t>{5, 6, 7, 8, 9, 10}));
 }
 
+/// A prompt that is read at once.
+void told_nothing(const L::LanguageModel& model, const std::vector<std::int64_t>& prompt) {
+  const auto fails = [](std::int64_t) -> bool { throw 1; };
+  EXPECT_EQ(L::generate(model, prompt, {.tokens = 2, .on_prompt = fails}).size(), 2u);
+}
+
 TEST(Generate, IsGreedyAsWholeCallsAre) {
   random::seed(2);
   const L::GPT model(small());
@@ -161,6 +167,70 @@ TEST(Generate, DrawsByProbabilities) {
   EXPECT_EQ(L::generate(other, {0}, {.tokens = 2, .top_k = 1}), (std::vector<std::int64_t>{1, 1}));
   other.p[3] = -1;
   EXPECT_THROW(L::generate(other, {0}, {.tokens = 2}), ValueError);
+}
+
+TEST(Generate, ALongPromptIsReadInPieces) {
+  random::seed(7);
+  std::vector<std::int64_t> prompt;
+  for (std::int64_t i = 0; i < 1200; ++i) prompt.push_back(i * i % 11);
+  const L::GPT gpt({.vocabulary = 11, .context = 1220, .width = 16, .layers = 2, .heads = 4});
+  const L::Llama llama({.vocabulary = 11,
+                        .context = 1220,
+                        .width = 16,
+                        .layers = 2,
+                        .heads = 4,
+                        .hidden = 24,
+                        .groups = 2,
+                        .window = 90});
+  const L::Glm glm(
+      {.vocabulary = 11, .context = 1220, .width = 16, .layers = 2, .heads = 4, .groups = 2, .hidden = 20});
+  for (const L::LanguageModel* model : std::vector<const L::LanguageModel*>{&gpt, &llama, &glm}) {
+    std::vector<L::KeyValueCache> whole(2), pieces(2);
+    std::vector<std::int64_t> told;
+    const std::vector<std::int64_t> text = L::generate(
+        *model, prompt, {.tokens = 5, .temperature = 0, .caches = &pieces, .on_prompt = [&](std::int64_t read) {
+                           told.push_back(read);
+                           return true;
+                         }});
+    EXPECT_EQ(told, (std::vector<std::int64_t>{400, 800}));
+    const auto mode = test_mode();
+    const auto no_graph = no_backprop_mode();
+    std::vector<std::int64_t> expected;
+    Array scores = model->last(ids(prompt), &whole).array();
+    for (int i = 0; i < 5; ++i) {
+      expected.push_back(argmax(Array(scores[0])[0]).item<std::int64_t>());
+      if (i < 4) scores = model->last(ids({expected.back()}), &whole).array();
+    }
+    EXPECT_EQ(text, expected) << model->type_name();
+    // the same bits: each place's sums are made in the same order
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+      EXPECT_EQ(values(pieces[layer].keys()), values(whole[layer].keys())) << model->type_name();
+      EXPECT_EQ(values(pieces[layer].values()), values(whole[layer].values())) << model->type_name();
+    }
+    // and behind what caches hold; an end that is asked for
+    for (L::KeyValueCache& cache : pieces) cache.resize(10);
+    told.clear();
+    const auto ends = [&](std::int64_t read) {
+      told.push_back(read);
+      return read < 600;
+    };
+    EXPECT_TRUE(L::generate(*model, prompt, {.caches = &pieces, .on_prompt = ends}).empty());
+    EXPECT_EQ(told, (std::vector<std::int64_t>{406, 803}));
+    EXPECT_EQ(pieces[1].size(), 803);
+  }
+  told_nothing(gpt, {prompt.begin(), prompt.begin() + 512});
+  // what sees a prompt as a whole gets it so
+  const L::ChatGlm chat({.vocabulary = 60,
+                         .context = 1220,
+                         .width = 16,
+                         .layers = 1,
+                         .heads = 2,
+                         .hidden = 20,
+                         .mask = 50,
+                         .gmask = 51,
+                         .begin = 52});
+  prompt.insert(prompt.end(), {51, 52});
+  told_nothing(chat, prompt);
 }
 
 TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {

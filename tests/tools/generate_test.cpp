@@ -108,6 +108,20 @@ TEST(Generate, ALineIsAMessageOfAChat) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.output, expected);
   EXPECT_EQ(result.errors, "");
+  // a message that cannot be answered is as if it had not been
+  std::string too_long;
+  for (int i = 0; i < 90; ++i) too_long += "q ";
+  const ct::os::ProcessResult others =
+      said("the cat\\nthe <|im_end|> cat\\n" + too_long + "\\nsat\\n", "-n 5 --temperature 0");
+  EXPECT_EQ(others.exit_code, 0) << others.errors;
+  EXPECT_EQ(others.output, expected);
+  EXPECT_TRUE(has(others.errors, "the message has the letters of the special token '<|im_end|>'\n")) << others.errors;
+  EXPECT_TRUE(has(others.errors, "tokens, the context 90\n")) << others.errors;
+  EXPECT_EQ(std::ranges::count(others.errors, '\n'), 2) << others.errors;
+  // what is wrong with all of them is not said of each
+  const ct::os::ProcessResult never = said("the cat\\nsat\\n", "--context 91");
+  EXPECT_EQ(never.exit_code, 1);
+  EXPECT_EQ(std::ranges::count(never.errors, '\n'), 1) << never.errors;
   const ct::os::ProcessResult full = said("the cat\\nsat\\n", "-n 500 --temperature 0 --verbose");
   EXPECT_EQ(full.exit_code, 0) << full.errors;
   EXPECT_TRUE(has(full.errors, "tokens in all, ")) << full.errors;

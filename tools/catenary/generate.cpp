@@ -81,6 +81,10 @@ std::int64_t context_of(const GenerateArguments& arguments, const links::Languag
 /// Each line of standard input is a message, until it ends.
 int converse(const links::Generator& generator, const GenerateArguments& arguments, bool tells) {
   links::Conversation chat(generator);
+  // options that are out of range are no message's fault
+  links::GenerateOptions none = options_of(arguments);
+  none.tokens = 0;
+  links::generate(generator.model(), {0}, none);
   std::string message;
   const auto ask = [&] {
     if (os::is_terminal(os::kStandardError)) fmt::print(stderr, "> ");
@@ -90,10 +94,18 @@ int converse(const links::Generator& generator, const GenerateArguments& argumen
     const os::ScopedSignals signals;  // Ctrl-C ends an answer, and the chat where none is written
     const double begin = monotonic_seconds();
     const std::int64_t before = chat.computed();
-    chat(message, {.generate = options_of(arguments), .on_text = [&](std::string_view piece) {
-                     write(piece);
-                     return signals.received() == 0;
-                   }});
+    const auto goes_on = [&] { return signals.received() == 0; };
+    links::GenerateOptions options = options_of(arguments);
+    options.on_prompt = [&](std::int64_t) { return goes_on(); };
+    try {
+      chat(message, {.generate = options, .on_text = [&](std::string_view piece) {
+                       write(piece);
+                       return goes_on();
+                     }});
+    } catch (const ValueError& error) {  // this message cannot be answered; another one can
+      fmt::print(stderr, "catenary generate: {}\n", error.what());
+      continue;
+    }
     write("\n");
     if (tells)
       fmt::print(stderr, "{} tokens in all, {} of them new, in {:.2f} s\n", chat.tokens().size(),
@@ -132,6 +144,7 @@ int generate(const GenerateArguments& arguments) {
   double first = begin, last = begin;
   std::int64_t count = 0;
   links::GenerateOptions options = options_of(arguments);
+  options.on_prompt = [&](std::int64_t) { return signals.received() == 0; };
   options.on_token = [&](std::int64_t token) {
     last = monotonic_seconds();
     if (count++ == 0) first = last;

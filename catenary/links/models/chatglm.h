@@ -30,6 +30,7 @@ struct ChatGlmOptions {
 /// (Du et al. 2022)
 class CT_API ChatGlm : public LanguageModel {
  public:
+  bool reads_in_pieces() const override { return false; }  // what stands before the text is seen whole
   /// Throws ValueError where width is no multiple of 4 heads.
   explicit ChatGlm(const ChatGlmOptions& options = {});
   std::string type_name() const override { return "ChatGlm"; }

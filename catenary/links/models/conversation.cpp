@@ -19,8 +19,13 @@ std::string Conversation::operator()(std::string_view message, const GeneratorOp
   // of an answer that an exception ended
   for (KeyValueCache& cache : caches_)
     if (cache.size() > std::ssize(tokens_)) cache.resize(std::ssize(tokens_));
+  GeneratorOptions each = options;
+  bool is_read = true;
+  if (options.generate.on_prompt)
+    each.generate.on_prompt = [&](std::int64_t read) { return is_read = options.generate.on_prompt(read); };
   std::vector<std::int64_t> answer;
-  const std::string text = generator_->continued(prompt, options, &caches_, answer);
+  const std::string text = generator_->continued(prompt, each, &caches_, answer);
+  if (!is_read) return text;
   // the form has an end of its own behind an answer
   if (!answer.empty() && std::ranges::count(generator_->model().end_tokens, answer.back()) > 0) answer.pop_back();
   prompt.insert(prompt.end(), answer.begin(), answer.end());

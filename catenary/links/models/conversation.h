@@ -17,7 +17,7 @@ class CT_API Conversation {
   /// Throws ValueError where the form of the model's chats is not known.
   explicit Conversation(const Generator& generator);
   /// The answer to a message; `options.chat` is not looked at. Throws what Generator's call throws; the message is as
-  /// if it had not been, then.
+  /// if it had not been, then, and where `on_prompt` ended it.
   std::string operator()(std::string_view message, const GeneratorOptions& options = {});
   /// All that was said, with what stands around it.
   const std::vector<std::int64_t>& tokens() const { return tokens_; }

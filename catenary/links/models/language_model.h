@@ -20,6 +20,10 @@ class CT_API LanguageModel : public Chain {
   Variable operator()(const Variable& ids, std::vector<KeyValueCache>* caches = nullptr) const;
   /// The scores of the last place alone, [batch, 1, vocabulary()]: the others' are not computed.
   Variable last(const Variable& ids, std::vector<KeyValueCache>* caches = nullptr) const;
+  /// Adds ids to the caches; no scores are computed.
+  void read(const Variable& ids, std::vector<KeyValueCache>& caches) const { checked_features(ids, &caches); }
+  /// Whether a prompt may be read in pieces, one call after the other: each place sees only what stands before it.
+  virtual bool reads_in_pieces() const { return true; }
   virtual std::int64_t vocabulary() const = 0;
   /// The longest sequence.
   virtual std::int64_t context() const = 0;
@@ -49,13 +53,16 @@ struct GenerateOptions {
   /// One for each layer, where they are to be kept: they may hold what the prompt begins with, which is not computed
   /// again, and hold all but the last token in the end.
   std::vector<KeyValueCache>* caches = nullptr;
+  /// A prompt of more than 512 tokens is read in equal pieces of at most as many, where the model allows that. Told
+  /// after each but the last how many tokens were read; false ends it, without a token.
+  std::function<bool(std::int64_t read)> on_prompt = {};
   /// Told of each token as it comes; false ends it.
   std::function<bool(std::int64_t token)> on_token = {};
 };
 /// Tokens that follow a prompt, one after the other, each drawn from what the model says of it. The model is called
-/// once with the prompt and then with one token at a time, in test mode. One of the model's end_tokens is the last.
-/// Throws ValueError for an empty prompt, one that is longer than the context, caches that are not of this model or
-/// hold more than the prompt's beginning, and options out of range.
+/// with the prompt, in pieces, and then with one token at a time, in test mode. One of the model's end_tokens is the
+/// last. Throws ValueError for an empty prompt, one that is longer than the context, caches that are not of this model
+/// or hold more than the prompt's beginning, and options out of range.
 CT_API std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector<std::int64_t>& prompt,
                                           const GenerateOptions& options = {});
 
