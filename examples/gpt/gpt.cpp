@@ -20,6 +20,7 @@ namespace T = ct::training;
 namespace X = ct::training::extensions;
 
 constexpr std::int64_t kBytes = 256;
+constexpr const char* kSets = "gpt";  // what the snapshots of several processes are called
 
 struct Args {
   std::string text, device = "cpu", out = "result", dtype, resume, prompt, communicator = "flat";
@@ -123,6 +124,23 @@ int generate(const Args& args) {
   return 0;
 }
 
+/// What made the newest snapshot in a folder.
+enum class Made : int { nothing, one, several };
+Made newest_snapshot(const std::string& folder) {
+  Made made = Made::nothing;
+  double newest = 0;
+  if (!ct::os::is_directory(folder)) return made;
+  for (const std::string& name : ct::os::list_directory(folder)) {
+    const bool is_set = name.starts_with(std::string(kSets) + ".");
+    if (!is_set && !name.starts_with("snapshot_iter_")) continue;
+    const double time = ct::os::modification_time(folder + "/" + name);
+    if (made != Made::nothing && time < newest) continue;
+    newest = time;
+    made = is_set ? Made::several : Made::one;
+  }
+  return made;
+}
+
 /// The weights as `transformers` and as llama.cpp read them.
 void save(const L::GPT& gpt, const Text& text, const std::string& folder) {
   L::save_language_model(folder, gpt, {.tokenizer = text.tokenizer});
@@ -133,6 +151,8 @@ int train(const Args& args) {
   const D::Communicator comm = D::create_communicator(args.communicator);
   const bool first = comm.rank() == 0, alone = comm.size() == 1;  // the rank that talks, and whether it is the only one
   if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
+  if (ct::global_config.dtype == ct::Precision(ct::Dtype::float64))  // which CATENARY_DTYPE may ask for
+    throw ct::ValueError("weights of float64 cannot be saved for others to run: --dtype float32 is what is to be used");
   const ct::Device device = args.device == "gpu" ? comm.gpu() : ct::get_device(args.device);
   device.use();
   ct::random::seed(args.seed);
@@ -201,15 +221,24 @@ int train(const Args& args) {
           {.name = "sample", .trigger = now_and_then, .priority = kAfterTheReport});
     trainer.extend(X::ProgressBar());
   }
-  D::MultiNodeCheckpointer sets = D::create_multi_node_checkpointer("gpt", comm);
+  D::MultiNodeCheckpointer sets = D::create_multi_node_checkpointer(kSets, comm);
   if (alone)
     trainer.extend(X::snapshot({.n_retains = 1, .autoload = args.newest}), {.trigger = now_and_then});
   else
     trainer.extend(sets, {.trigger = now_and_then});
-  if (!alone && args.newest) sets.maybe_load(trainer);
+  if (args.newest) {
+    // each process has windows of its own, so another number of them cannot go on
+    const auto made = comm.allgather_obj(static_cast<int>(newest_snapshot(args.out)));
+    const auto by = [&](Made what) { return std::ranges::count(made, static_cast<int>(what)) > 0; };
+    if (!alone && by(Made::one))
+      throw ct::ValueError(fmt::format(
+          "--newest: what is in {} was made by 1 process, and there are {} now: start 1, or give another folder",
+          args.out, comm.size()));
+    if (!alone || by(Made::several)) sets.maybe_load(trainer);  // which refuses another number
+  }
   if (!args.resume.empty() && alone) ct::serializers::load_npz(args.resume, trainer);
   if (!args.resume.empty() && !alone &&
-      !D::create_multi_node_checkpointer("gpt", comm, {.path = args.resume}).maybe_load(trainer))
+      !D::create_multi_node_checkpointer(kSets, comm, {.path = args.resume}).maybe_load(trainer))
     throw ct::ValueError(args.resume + ": there is no complete set of checkpoints in it");
 
   const auto finish = [&] {
@@ -247,7 +276,8 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::IsMember({0}) | CLI::Range(257, 1000000));
   size("-b,--batchsize", args.batchsize, "Windows in a minibatch of each process", positive);
-  size("-l,--context", args.context, "Tokens that a window has, and the model sees", positive);
+  // the first half of a window is a prompt
+  size("-l,--context", args.context, "Tokens that a window has, and the model sees", CLI::Range(2, 1000000000));
   size("-w,--width", args.width, "Numbers that stand for a token between layers", positive);
   size("-n,--layers", args.layers, "Layers", positive);
   size("--heads", args.heads, "Heads of a layer's attention; the width is a multiple of them", positive);
@@ -261,7 +291,8 @@ int main(int argc, char** argv) {
   app.add_option("--dropout", args.dropout, "Of embeddings, attention and sums")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 0.99));
-  app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
+  app.add_option("--dtype", args.dtype, "Of parameters")
+      ->check(CLI::IsMember({"float32", "float16", "bfloat16", "mixed16", "mixed_bf16"}));
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0; gpu: each process the one of its number")
       ->capture_default_str();
   app.add_option("--communicator", args.communicator, "Of several processes: flat, naive, pure_nccl, …")
@@ -283,7 +314,7 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0, 1000000));
   app.add_option("--top-p", args.top_p, "Chooses among the likeliest tokens that have this probability together")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(CLI::Range(1e-6, 1.0));
   try {
     app.parse(argc, argv);
     if (args.text.empty() && prompt->count() == 0) throw CLI::RequiredError("TEXT or --prompt");

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/gguf.h"
 #include "catenary/io/safetensors.h"
@@ -160,6 +164,108 @@ TEST(Gpt, AKilledTrainingGoesOnBitForBit) {
           "there is no complete set of checkpoints in it"));
     }
   }
+}
+
+TEST(Gpt, WhatCannotEndWellIsRefusedBeforeItBegins) {
+  const Folder folder;
+  const auto said = [&](const std::vector<std::string>& more, int code) {
+    std::vector<std::string> all = small({"-s", "2", "-o", folder / "x"});
+    all.insert(all.end(), more.begin(), more.end());
+    const ct::os::ProcessResult result = run("gpt", all);
+    EXPECT_EQ(result.exit_code, code) << result.output;
+    EXPECT_EQ(result.output, "");
+    EXPECT_FALSE(ct::os::exists(folder / "x"));
+    return result.errors;
+  };
+  EXPECT_TRUE(has(said({"--dtype", "float64"}, 2), "--dtype: float64 not in {float32,"));
+  EXPECT_TRUE(has(said({"--top-p", "0"}, 2), "--top-p: Value 0 not in range"));
+  const ct::os::ProcessResult one =
+      run("gpt", {text(), "-l", "1", "-w", "8", "-n", "1", "--heads", "1", "-s", "2", "-o", folder / "x"});
+  EXPECT_EQ(one.exit_code, 2);
+  EXPECT_TRUE(has(one.errors, "--context: Value 1 not in range 2 to")) << one.errors;
+  // where the environment asks for it
+  std::vector<std::string> all = small({"-s", "2", "-o", folder / "x"});
+  all.insert(all.begin(), tests::build_path("bin/gpt"));
+  const ct::os::ProcessResult asked =
+      ct::os::run_process(all, {.timeout = 300, .environment = {{"CATENARY_DTYPE", "float64"}}});
+  EXPECT_EQ(asked.exit_code, 1);
+  EXPECT_TRUE(has(asked.errors, "float64 cannot be saved")) << asked.errors;
+  EXPECT_FALSE(ct::os::exists(folder / "x"));
+  // the smallest that works
+  output_of("gpt", {text(), "-l", "2", "-w", "8", "-n", "1", "--heads", "1", "-s", "2", "-t", "1", "--top-p", "0.001",
+                    "-o", folder / "two"});
+}
+
+TEST(Gpt, AnotherNumberOfProcessesDoesNotGoOn) {
+  const Folder folder;
+  const auto train = [&](int processes, const std::string& out, const char* steps, bool newest) {
+    std::vector<std::string> all = small({"-s", steps, "--sample", "0", "-o", out});
+    if (newest) all.emplace_back("--newest");
+    if (processes == 1) return run("gpt", all);
+    all.insert(all.begin(), {"launch", "-n", std::to_string(processes), tests::build_path("bin/gpt")});
+    return run("catenary", all);
+  };
+  for (const int before : {1, 2}) {
+    const std::string out = folder / std::to_string(before);
+    ASSERT_TRUE(train(before, out, "4", false).ok());
+    const auto model = ct::os::read_file(out + "/model.safetensors");
+    for (const int now : {1, 2, 3}) {
+      if (now == before) continue;
+      const ct::os::ProcessResult result = train(now, out, "6", true);
+      EXPECT_EQ(result.exit_code, 1) << before << " " << now;
+      const std::string words =
+          fmt::format("was made by {}, and there are {} now", before == 1 ? "1 process" : "2 ranks", now);
+      EXPECT_TRUE(has(result.errors, words)) << result.errors;
+      EXPECT_EQ(ct::os::read_file(out + "/model.safetensors"), model);
+    }
+    EXPECT_TRUE(train(before, out, "6", true).ok());
+    EXPECT_NE(ct::os::read_file(out + "/model.safetensors"), model);
+    // a training that began anew there is the newest
+    ASSERT_TRUE(train(3 - before, out, "4", false).ok());
+    EXPECT_TRUE(train(3 - before, out, "6", true).ok());
+  }
+}
+
+/// The commands of a document's chapter, a line each.
+std::string commands_of(const std::string& document, const std::string& chapter) {
+  std::ifstream lines(tests::source_path(document));
+  std::string commands;
+  bool in_chapter = false, in_block = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("## ")) in_chapter = line == "## " + chapter;
+    if (!in_chapter) continue;
+    if (line.starts_with("```")) {
+      in_block = line == "```sh";
+    } else if (in_block) {
+      commands += line + "\n";
+    }
+  }
+  return commands;
+}
+
+// docs/language-models.md, with fewer steps and a small model of random weights in the downloaded one's place.
+TEST(Gpt, FromATextFileToAChat) {
+  namespace L = ct::links;
+  const Folder folder;
+  std::filesystem::copy(text(), folder / "book.txt");
+  const auto tokens = ct::train_byte_pairs("why is the sky blue", 290, {.special = {"<|im_end|>", "<|im_start|>"}});
+  L::save_language_model(
+      folder / "Qwen2.5-0.5B-Instruct",
+      L::Llama({.vocabulary = 290, .context = 90, .width = 32, .layers = 1, .heads = 2, .hidden = 32, .tied = true}),
+      {.tokenizer = tokens});
+  folder.write("Qwen2.5-0.5B-Instruct/tokenizer_config.json", R"({"chat_template": "<|im_start|>{{ m.role }}"})");
+  std::string commands = commands_of("docs/language-models.md", "From a text file to a chat");
+  const std::string steps = "-s 1500";
+  ASSERT_TRUE(has(commands, steps)) << commands;
+  commands.replace(commands.find(steps), steps.size(), "-s 2 --windows 2");
+  EXPECT_EQ(std::ranges::count(commands, '\n'), 8) << commands;
+  folder.write("commands", commands);
+  folder.write("messages", "Why is the sky blue?\n");
+  const ct::os::ProcessResult result = ct::os::run_process(
+      {"sh", "-c", "cd " + folder.path + " && PATH=" + tests::build_path("bin") + ":$PATH sh -eu commands <messages"},
+      {.timeout = 300});
+  EXPECT_TRUE(result.ok()) << result.output << result.errors;
+  EXPECT_TRUE(has(error_of("catenary", {"generate", folder / "book", "--chat"}), "no form of chats"));
 }
 
 TEST(Gpt, TheWeightsThatItBeginsWith) {
