@@ -162,8 +162,9 @@ int generate(const GenerateArguments& arguments) {
   if (std::ssize(tokens) < arguments.tokens && signal == 0 && !is_over)
     fmt::print(stderr, "catenary generate: the context of {} tokens is full\n", context_of(arguments, model));
   if (tells) {
-    fmt::print(stderr, "{} tokens of prompt in {:.2f} s ({:.1f}/s), {} more at {:.1f} tokens/s\n", prompt.size(),
-               first - begin, speed(std::ssize(prompt), first - begin), count, speed(count - 1, last - first));
+    if (count > 0)
+      fmt::print(stderr, "{} tokens of prompt in {:.2f} s ({:.1f}/s), {} more at {:.1f} tokens/s\n", prompt.size(),
+                 first - begin, speed(std::ssize(prompt), first - begin), count, speed(count - 1, last - first));
     fmt::print(stderr, "memory: {} resident at most; {} on {}\n", mebibytes(os::peak_resident_bytes()),
                mebibytes(memory_pool(device).peak_bytes()), device.name());
   }
