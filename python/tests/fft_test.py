@@ -168,6 +168,7 @@ def test_lengths_and_settings(capsys):
     ('fft.dct(x, 5)', ValueError, 'invalid type 5'), ('fft.dct(x, norm="x")', ValueError, "Invalid norm value 'x'"), ('fft.dct(x, 1, 1)', ValueError, 'at least 2 is needed'),
     ('fft.dst(x, 2, 0)', ValueError, 'invalid number of data points (0)'), ('fft.dct(x, axis=1)', ValueError, 'axis 1 is out of bounds'),
     ('fft.dctn(x, s=(2, 3), axes=0)', ValueError, 'same length, not 1 and 2'), ('fft.dctn(x, axes=(0, -1))', ValueError, 'all axes must be unique'),
+    ('fft.dctn(cupy.array(1.), axes=0)', ValueError, 'axes exceeds dimensionality of input'), ('fft.rfftn(x, axes=())', ValueError, 'at least 1 axis must be'),
     ('fft.next_fast_len(0)', ValueError, 'must be positive, not 0'), ('fft.fft2(x, (-1, 2))', ValueError, 'axes exceeds dimensionality'),
     ('fft.fht(x * 1j, 0.1, 0)', TypeError, 'real numbers are needed'), ('fft.fht(x, 0.1, 0, bias=-1)', ValueError, 'singular for mu=0 and bias=-1'),
     ('fftpack.irfft(x * 1j)', TypeError, 'real numbers are needed'), ('cupy.fft.config.set_cufft_callbacks()', NotImplementedError, 'no callbacks'),

@@ -150,6 +150,8 @@ def _several(function, name, inverse):
         lengths = [None] * len(axes) if s is None else list(s)
         if len(lengths) != len(axes):
             raise ValueError(f'{name}: when given, axes and shape arguments have to be of the same length, not {len(axes)} and {len(lengths)}')
+        if any(not -x.ndim <= axis < x.ndim for axis in axes):
+            raise ValueError(f'{name}: axes exceeds dimensionality of input: {tuple(axes)} of an array of {x.ndim} axes')
         if len({axis % x.ndim for axis in axes}) != len(axes):
             raise ValueError(f'{name}: all axes must be unique')
         return functools.reduce(lambda y, one: _transform(function, name, inverse, y, type, one[1], one[0], norm, orthogonalize),

@@ -44,7 +44,10 @@ def _several(name, axes):
 
     def function(x, s=None, axes=axes, norm=None, overwrite_x=False, *, plan=None):
         check_plan(plan, name)
-        return transform(*_placed(x, s, axes), norm)
+        x, s, axes = _placed(x, s, axes)
+        if axes == () and name.startswith(('rfft', 'irfft')):
+            raise ValueError('at least 1 axis must be transformed')
+        return transform(x, s, axes, norm)
     return _named(function, name)
 
 
