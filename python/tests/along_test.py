@@ -50,6 +50,8 @@ def test_against_numpy(text):
     ('cupy.apply_along_axis(cupy.sum, 2, cupy.ones((2, 3)))', cupy.AxisError, 'axis 2 is out of bounds'),
     ('cupy.apply_along_axis(cupy.sum, 0, cupy.ones((2, 0)))', ValueError, 'iteration dimensions are 0'),
     ('cupy.apply_over_axes(lambda a, k: a.sum(), cupy.ones((2, 3, 4)), [0])', ValueError, 'correct shape'),
+    ('cupy.piecewise(cupy.arange(2), [cupy.arange(2) > 0], [numpy.nan])', ValueError, 'cannot convert float NaN to integer'),
+    ('cupy.piecewise(cupy.ones(2), [cupy.arange(2) > 0], [1j])', TypeError, "not 'complex'"),
     ('cupy.piecewise(cupy.ones(2), [True, False], [1, 2, 3, 4])', ValueError, 'condition(s), either'),
     ("cupy.vectorize(abs, signature='(n)->()')", NotImplementedError, 'a signature is not supported'),
     ('cupy.gcd(cupy.ones(2), 2)', TypeError, 'gcd: not defined for float64'), ("cupy.lcm(cupy.ones(2, '?'), True)", TypeError, 'lcm: not defined for bool'),

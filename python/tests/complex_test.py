@@ -39,6 +39,8 @@ x.astype('D'); x.astype(bool); r.astype(x.dtype); i.astype(x.dtype); x[::-1, ::2
 xp.pad(x, 2, 'wrap'); xp.pad(x, ((1, 0), (2, 3)), 'reflect'); xp.pad(x.T, 1, 'edge'); xp.pad(x, 1, 'symmetric'); xp.allclose(x, x + 1e-9); xp.isclose(x, y); xp.array_equal(x, y); xp.result_type(x, 'f'); xp.iscomplexobj(x); xp.count_nonzero(x); x.any(); x.all(0); xp.diff(x); xp.nansum(x); xp.average(x, 1); xp.ptp(x.real)
 xp.median(x); xp.median(x, 0); xp.nanmedian(x, 1); xp.searchsorted(xp.sort(x.ravel()), x); xp.searchsorted(xp.sort(y.ravel()), x, 'right'); xp.isin(x, x[0]); xp.setdiff1d(x, x[0]); xp.cov(x); xp.corrcoef(x); xp.partition(x, 1).real[:, 1]
 xp.interp(r.ravel(), xp.arange(4.), x[0]); xp.interp(r.ravel(), xp.arange(4.), x[0], 1j, 2); xp.float_power(x, 2); x.byteswap(); xp.polyfit(xp.arange(3.), x, 1); xp.pad(x, 1, 'mean')
+xp.histogram(r, 3, weights=x)[0]; xp.histogram(r, 3, (0, 2), weights=x, density=True)[0].astype('F'); xp.trapezoid(r.ravel(), x.ravel()); xp.trapezoid(r, dx=2j); xp.trapezoid(x, dx=1j, axis=0); xp.trapezoid(r[:0, 0], x[:0, 0])
+xp.pad(x, 2, 'linear_ramp'); xp.pad(x, 2, 'linear_ramp', end_values=((1j, 2), (0, 3 - 1j))); xp.pad(x, 1, constant_values=2j); xp.select([r > 1], [x], 1j); xp.select([r > 1, r > 2], [r, x], 0.5)
 xp.fft.fft(x); xp.fft.ifft(x, axis=0); xp.fft.fft(r); xp.fft.fft(i); xp.fft.fft(x, 7, 0, 'ortho'); xp.fft.ifft(x, 2, norm='forward'); xp.fft.rfft(r); xp.fft.irfft(x); xp.fft.irfft(x, 5, 0); xp.fft.hfft(x); xp.fft.ihfft(r)
 xp.fft.fft2(x); xp.fft.ifft2(x, (2, 5)); xp.fft.rfft2(r); xp.fft.irfft2(x); xp.fft.fftn(x); xp.fft.ifftn(x, axes=(0,)); xp.fft.rfftn(r, (4, 4), (0, 1)); xp.fft.irfftn(x, norm='ortho'); xp.fft.fftn(x, (-1, 2), (0, 1)); xp.fft.irfftn(x, (2, -1), (0, 1)); xp.fft.fftfreq(5, 0.1); xp.fft.rfftfreq(6); xp.fft.fftshift(x); xp.fft.ifftshift(x, 1)
 """
@@ -72,6 +74,36 @@ def test_parts_are_written_through(dtype):
     same(x, y)
     with pytest.raises(TypeError, match='no imaginary part'):
         cupy.ones(2).imag = 1
+
+
+@pytest.mark.parametrize('line', """
+xp.linspace(0, 1j, 3); xp.linspace(2 - 1j, 2, 3, dtype='D'); xp.linspace(0, numpy.complex64(1j), 3); xp.linspace(1j, 2, 4, False, dtype='F'); xp.linspace(1j, 2, 0); xp.linspace(1j, 2, 1)
+xp.linspace(1j, 2, 4, retstep=True)[0]; xp.logspace(0, 1j, 3); xp.logspace(0, numpy.complex128(1j), 2); xp.logspace(0, 1, 3, base=1j); xp.logspace(1j, 2, 3, dtype='F'); xp.logspace(0, numpy.complex64(1j), 4, False)
+xp.geomspace(1, 1j, 4); xp.geomspace(-1j, -4 + 1j, 5, False); xp.geomspace(1, numpy.complex128(8j), 3, dtype='F'); xp.geomspace(xp.array([1, 2j]), 3, 4); xp.geomspace([1j, 2], [3, 4 - 1j], 3, axis=1); xp.geomspace(2, 1j, 1)
+""".replace('\n', ';').split(';')[1:-1])
+def test_spaces_between_numbers(line):
+    line = line.strip()
+    close(eval(line, {'xp': cupy, 'numpy': numpy}), eval(line, {'xp': numpy, 'numpy': numpy}))
+
+
+def test_steps_of_spaces():
+    assert cupy.linspace(1j, 2, 5, retstep=True)[1] == numpy.linspace(1j, 2, 5, retstep=True)[1]
+    assert numpy.isnan(cupy.linspace(1j, 2, 1, retstep=True)[1])
+    for ends in ((0, 5 + 1j), (cupy.array(0j), 5)):
+        with pytest.warns(numpy.exceptions.ComplexWarning, match='discards the imaginary part'):
+            close(cupy.linspace(*ends, 3, dtype='f'), numpy.linspace(0, 5, 3, dtype='f'))
+        with pytest.raises(TypeError):
+            cupy.linspace(*ends, 3, dtype='i')
+
+
+@pytest.mark.parametrize('call', """
+random.uniform(0, 1j, 2); random.uniform(low=0, high=1j); random.normal(1j, 1, 3); random.normal(z, 1); random.gamma([1, 2j]); random.poisson(numpy.complex64(2)); random.default_rng().uniform(0, 1j)
+random.RandomState(0).beta(1j, 2); random.binomial(3, 1j); random.multinomial(3, [1j, 1]); quantile(x, 1j); percentile(x, z); nanquantile(x, q=1j); nanpercentile(x, [1, 2j]); quantile(z, 0.5)
+histogram(x, range=(0, 1j)); ldexp(x, 1j); ldexp(x[:2], z); ldexp(z, 1); i0(z); isneginf(z); isposinf(z); packbits(z); unpackbits(z)
+""".replace('\n', ';').split(';')[1:-1])
+def test_where_real_numbers_are_computed_with_complex_ones_are_refused(call):
+    with pytest.raises(TypeError, match='complex numbers were given where real ones are computed with'):
+        eval('xp.' + call.strip(), {'xp': cupy, 'numpy': numpy, 'x': cupy.arange(3.), 'z': cupy.array([1 + 2j, 3])})
 
 
 def test_numbers_and_text():

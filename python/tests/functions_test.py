@@ -70,7 +70,9 @@ xp.convolve(V, V[:3]); xp.correlate(V, V[:3], 'full'); xp.polyval(V, 2.0); xp.co
 xp.linalg.norm(A); xp.linalg.norm(A, axis=1); xp.linalg.norm(A, 1, axis=0); xp.linalg.norm(A, 'fro'); xp.linalg.inv(M); xp.linalg.det(M); xp.linalg.slogdet(M); xp.linalg.solve(M, M[0]); xp.linalg.cholesky(M)
 xp.linalg.matrix_power(M, 3); xp.linalg.pinv(A); xp.linalg.matrix_rank(A); xp.linalg.eigvalsh(M); xp.linalg.svd(A, compute_uv=False); xp.linalg.cond(M); xp.linalg.lstsq(A, xp.asarray([1., 2, 3]), rcond=None)[0]
 xp.lib.stride_tricks.as_strided(V, (3, 2), (8, 4)); xp.array_equal(A, A); xp.result_type(A, 'f'); xp.can_cast('f', 'd'); xp.size(A); xp.ndim(A); xp.shape(A); xp.allclose(A, A + 1e-12); xp.isscalar(3)
-xp.maximum.reduce(A, axis=1); xp.add.reduce(A, axis=(0, 1)); xp.float32(2) * V; xp.asfortranarray(A); xp.ascontiguousarray(A.T); xp.asarray(A, 'f'); xp.copy(A)
+xp.maximum.reduce(A, axis=1); xp.add.reduce(A, axis=(0, 1)); xp.float32(2) * V; xp.linspace(numpy.float32(0), 1, 3); xp.linspace(numpy.float16(0), numpy.float32(1), 3); xp.linspace(numpy.int8(0), 1, 5); xp.linspace(0, 5, 3, dtype='i')
+xp.logspace(numpy.float32(0), 1, 3); xp.logspace(xp.asarray([0, 1], 'f'), 2, 3); xp.linspace(xp.asarray([0, 1], 'f'), 2, 3); xp.linspace(1, xp.asarray([0, 1], 'e'), 3); xp.linspace(xp.asarray([0, 1], 'f'), numpy.float64(2), 3); xp.linspace(xp.asarray([0, 1]), 2, 3); xp.logspace(0, 1, 3, base=numpy.float32(2)); xp.logspace(0, [1, 2], 3, dtype='f'); xp.geomspace(xp.asarray([1., 2]), 3, 4); xp.geomspace([1, 2], [3, 4], 3, axis=1)
+xp.geomspace(1, xp.asarray([[8, 27]], 'f'), 4, False); xp.geomspace([-1, 2], [-8, 4], 4); xp.geomspace([1, 10], 1000, 4, dtype='f'); xp.geomspace([1, 2], 3, 0); xp.asfortranarray(A); xp.ascontiguousarray(A.T); xp.asarray(A, 'f'); xp.copy(A)
 '''
 CASES = [case.strip() for line in CASES.strip().split('\n') for case in line.split('; ')]
 ARRAYS = dict(A=A, B=B, I=I, V=V, T=T, M=M, MASK=MASK, N=N)
@@ -243,7 +245,8 @@ def test_random():
     ('linalg.inv(xp.zeros((2, 2)))', numpy.linalg.LinAlgError), ('zeros(-1)', ValueError), ('zeros(2, order="X")', ValueError),
     ('arange(0, 1, 0)', (ValueError, ZeroDivisionError)), ('split(A, 5)', ValueError), ('matmul(A, B)', ValueError),
     ('broadcast_to(A, (2, 2))', ValueError), ('array("a")', ValueError), ('zeros(2, "U3")', TypeError),
-    ('pad(A, 1, mode="other")', ValueError), ('einsum("ij,jk", A, B)', ValueError), ('no_such_name', AttributeError),
+    ('pad(A, 1, mode="other")', ValueError), ('geomspace([1, 0], 2)', ValueError),
+    ('pad(xp.arange(3), 1, constant_values=xp.nan)', ValueError), ('pad(xp.arange(3), 1, constant_values=(0, -xp.inf))', OverflowError), ('einsum("ij,jk", A, B)', ValueError), ('no_such_name', AttributeError),
     ('busday_count', AttributeError)])
 def test_wrong_arguments(call, error):
     arrays = {name: cupy.array(value) for name, value in ARRAYS.items()}

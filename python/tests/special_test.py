@@ -34,6 +34,13 @@ def test_on_every_device():
     near(special.i0e(*d(X)), numpy.i0(X) * numpy.exp(-abs(X)))
 
 
+@pytest.mark.parametrize('name', ['i0', 'i0e', 'i1', 'i1e'])
+def test_bessel_functions_of_complex_numbers_are_refused(name):
+    for x in (cupy.asarray([2j]), 1j):
+        with pytest.raises(TypeError, match=f'{name}: complex numbers were given'):
+            getattr(special, name)(x)
+
+
 @pytest.mark.host
 def test_gamma():
     near(special.gamma(*d(X)), each(math.gamma, X), 1e-13)

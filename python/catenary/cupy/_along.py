@@ -6,7 +6,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import array, asarray, asnumpy, ndarray
-from catenary.cupy._functions import _given
+from catenary.cupy._functions import _given, check_stored
 
 
 class vectorize:
@@ -83,6 +83,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
     result = _core.zeros_like(x)
     for condition, function in zip(conditions, funclist):
         if not callable(function):
+            check_stored(function, x.dtype)
             result = _core.where(condition, array(function).astype(x.dtype), result)
             continue
         values = x[condition]

@@ -1,5 +1,6 @@
 """Making arrays from Python's values, and the methods of ndarray that need no C++."""
 
+import functools
 import importlib
 import pickle
 import sys
@@ -346,6 +347,32 @@ def check_kind(kind, function):
     """NumPy's names of ways to sort: all are the one, which is stable."""
     if kind not in (None, 'stable', 'quicksort', 'mergesort', 'heapsort'):
         raise ValueError(f"{function}: kind must be 'stable' or another of numpy.sort's, not {kind!r}")
+
+
+def is_complex(x):
+    """Is it a complex number, or an array of such?"""
+    return isinstance(x, (complex, numpy.complexfloating)) or isinstance(x, (ndarray, numpy.ndarray)) and x.dtype.kind == 'c'
+
+
+def refuse_complex(name, *values):
+    """Raises TypeError where a number, or one of an array or a list, is complex: what is handed to C++ as a double has no imaginary part."""
+    for x in values:
+        if isinstance(x, (list, tuple)):
+            refuse_complex(name, *x)
+        elif is_complex(x):
+            raise TypeError(f'{name}: complex numbers were given where real ones are computed with; give real(x), imag(x) or absolute(x)')
+
+
+def of_real_numbers(function, name, module):
+    """The function, for none of whose arguments a complex number is taken."""
+    @functools.wraps(function)
+    def of_real_numbers(*args, **kwargs):
+        refuse_complex(name, *args, *kwargs.values())
+        return function(*args, **kwargs)
+    del of_real_numbers.__wrapped__  # of which `inspect` says that it has no signature
+    of_real_numbers.__module__ = module
+    of_real_numbers.__name__ = of_real_numbers.__qualname__ = name
+    return of_real_numbers
 
 
 @_method

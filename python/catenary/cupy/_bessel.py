@@ -6,6 +6,7 @@ import functools
 import numpy
 
 from catenary import _core
+from catenary.cupy._array import refuse_complex
 from catenary.cupy._functions import _operand
 
 
@@ -34,6 +35,7 @@ def _chebyshev(coefficients, t):
 def modified(name, x, n, scaled):
     """I_n(x) for n 0 and 1, or exp(-|x|) times that."""
     x = _operand(x, name)
+    refuse_complex(name, x)
     dtype = _core.ufuncs['exp'](x).dtype
     x = x.astype('f' if dtype == 'e' else dtype)
     size = _core.ufuncs['absolute'](x)

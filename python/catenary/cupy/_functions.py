@@ -7,7 +7,7 @@ from collections import namedtuple
 import numpy
 
 from catenary import _core
-from catenary.cupy._array import asarray, check_kind, ndarray
+from catenary.cupy._array import asarray, check_kind, is_complex, ndarray, of_real_numbers, refuse_complex
 
 
 def _delivered(result, out, function, casting='same_kind'):
@@ -93,7 +93,9 @@ globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
     'kron': 2, 'compress': 2, 'isin': 2, 'in1d': 2}.items()})
 globals().update({_name: _of_anything(_name, _n, _listed) for _name, _n in {
-    'searchsorted': 2, 'digitize': 2, 'convolve': 2, 'trapezoid': 2, 'cross': 2, 'ediff1d': 1}.items()})
+    'searchsorted': 2, 'digitize': 2, 'convolve': 2, 'cross': 2, 'ediff1d': 1}.items()})
+globals().update({_name: of_real_numbers(getattr(_core, _name), _name, __name__) for _name in (
+    'isneginf', 'isposinf', 'ldexp', 'nanpercentile', 'nanquantile', 'packbits', 'percentile', 'quantile', 'unpackbits')})
 
 
 def tril(m, k=0):
@@ -132,6 +134,12 @@ def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None, axes=None):
         result = _core.moveaxis(_core.matmul(x1, x2), (-2, -1), tuple(axes[2]))
         return _delivered(result, out, 'matmul', casting)
     return _core.matmul(x1, x2) if out is None else _delivered(_core.matmul(x1, x2), out, 'matmul', casting)
+
+
+def check_stored(value, dtype):
+    """Raises what NumPy does where a float or a complex number of Python's is stored as what cannot hold it: NaN as an integer, say."""
+    if type(value) in (float, complex):
+        numpy.empty((), dtype)[()] = value
 
 
 def copyto(dst, src, casting='same_kind', where=True):
@@ -173,9 +181,31 @@ def divmod(x1, x2, *out, **kwargs):
             _core.ufuncs['remainder'](x1, x2, out=rest, **kwargs))
 
 
-def linspace(start, stop, *args, **kwargs):
+def _is_array(x):
+    return isinstance(x, (ndarray, list))
+
+
+def _dtype_of_ends(*ends):
+    """The dtype of values between numbers, which are inexact. Python's numbers have none of their own."""
+    return numpy.result_type(*ends, 1.0)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Values evenly spaced from start to stop; of arrays such values along an axis for each element."""
-    return _core.linspace(*(asarray(x) if isinstance(x, list) else x for x in (start, stop)), *args, **kwargs)
+    start, stop = _listed(start), _listed(stop)
+    if not isinstance(start, ndarray) and not isinstance(stop, ndarray):
+        found = _dtype_of_ends(start, stop)
+        if found.kind != 'c':
+            return _core.linspace(start, stop, num, endpoint, retstep, found if dtype is None else dtype, axis)
+        values = linspace(asarray(start, found), asarray(stop, found), num, endpoint, False, dtype, axis)
+        steps = num - bool(endpoint)
+        return (values, (stop - start) / (steps if steps > 0 else numpy.nan)) if retstep else values
+    found = _dtype_of_ends(*(x.dtype if isinstance(x, ndarray) else x for x in (start, stop)))
+    start, stop = (asarray(x, found) if isinstance(x, (int, float, complex, numpy.generic)) else x for x in (start, stop))
+    if dtype is not None and numpy.dtype(dtype).kind == 'f' and (is_complex(start) or is_complex(stop)):
+        made = _core.linspace(start, stop, num, endpoint, retstep, None, axis)  # whose cast warns
+        return (made[0].astype(dtype), made[1]) if retstep else made.astype(dtype)
+    return _core.linspace(start, stop, num, endpoint, retstep, dtype, axis)
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
@@ -225,9 +255,43 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     """Powers of the base, evenly spaced on a logarithmic scale; of arrays such values along an axis for each element."""
-    if not any(isinstance(x, (ndarray, list)) for x in (start, stop, base)):
-        return _core.logspace(start, stop, num, endpoint, base, dtype)
-    return _core.ufuncs['power'](base, linspace(start, stop, num, endpoint, axis=axis)).astype(dtype or float)
+    if not any(map(_is_array, (start, stop, base))):
+        found = numpy.result_type(_dtype_of_ends(start, stop), base)
+        if found.kind != 'c':
+            return _core.logspace(start, stop, num, endpoint, base, found if dtype is None else dtype)
+    powers = _core.ufuncs['power'](_listed(base), linspace(start, stop, num, endpoint, axis=axis))
+    return powers if dtype is None else powers.astype(dtype)
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """Values from start to stop, each the same multiple of the one before; of arrays such values along an axis for each element."""
+    if not _is_array(start) and not _is_array(stop) and _dtype_of_ends(start, stop).kind != 'c':
+        return _core.geomspace(start, stop, num, endpoint, dtype)
+    start, stop = _operand(start, 'geomspace'), _operand(stop, 'geomspace')
+    if not bool(_core.all(start)) or not bool(_core.all(stop)):
+        raise ValueError('geomspace: a geometric sequence cannot include zero')
+    found = numpy.result_type(start.dtype, stop.dtype, 1.0, *(() if dtype is None else (numpy.zeros((), dtype),)))
+    start, stop = broadcast_arrays(start.astype(found), stop.astype(found))
+    size, log = _core.ufuncs['absolute'](start), _core.ufuncs['log']
+    sign = start / size
+    values = _core.ufuncs['exp'](_core.linspace(log(size), log(stop / sign), num, endpoint)) * sign
+    if num > 0:  # the ends are exact
+        values[0] = start
+    if num > 1 and endpoint:
+        values[-1] = stop
+    values = values if dtype is None else values.astype(dtype)
+    return _core.moveaxis(values, (0,), (axis,)) if axis else values
+
+
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """The integral along an axis by lines between the points, which are at x, or dx apart."""
+    y, x = _listed(y), _listed(x)
+    if x is not None:
+        made = _core.trapezoid(y, x, axis=axis)
+        return made.astype(numpy.result_type(made.dtype, x.dtype)) if is_complex(x) else made  # of no points there is no product that would have it
+    if is_complex(dx):
+        return _core.trapezoid(y, axis=axis) * dx
+    return _core.trapezoid(y, None, dx, axis)
 
 
 def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
@@ -330,7 +394,7 @@ def select(condlist, choicelist, default=0):
     if len(condlist) != len(choicelist):
         raise ValueError('select: expected as many conditions as choices, not '
                          f'{len(condlist)} and {len(choicelist)}')
-    weak = (int, float)
+    weak = (int, float, complex)
     choices = [x if type(x) in weak else _given(x) for x in (*choicelist, default)]
     dtype = numpy.result_type(*(x if type(x) in weak else x.dtype for x in choices))
     *choices, default = (_given(x).astype(dtype) for x in choices)
@@ -399,7 +463,15 @@ def pad(array, pad_width, mode='constant', **kwargs):
     width = numpy.asarray(pad_width)
     if width.dtype.kind != 'i':
         raise TypeError('`pad_width` must be of integral type.')
+    if mode == 'linear_ramp' and is_complex(array):  # lines are computed in real numbers
+        ends = numpy.asarray(kwargs.pop('end_values', 0))
+        padded = [_core.pad(part(array), width, mode, end_values=part(ends), **kwargs) for part in (lambda v: v.real, lambda v: v.imag)]
+        result = _core.empty(padded[0].shape, array.dtype)
+        result.real, result.imag = padded
+        return result
     if not callable(mode):
+        for value in numpy.ravel(kwargs.get('constant_values', ())).tolist():
+            check_stored(value, array.dtype)
         return _core.pad(array, width, mode, **kwargs)
     width = numpy.broadcast_to(width, (array.ndim, 2)).tolist()
     padded = _core.pad(array, width, 'constant')
@@ -433,6 +505,17 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     if fit[2] != int(deg) + 1 and not full:
         warnings.warn('Polyfit may be poorly conditioned', numpy.exceptions.RankWarning, stacklevel=2)
     return tuple(fit) if full else (fit[0], covariance) if cov else fit[0]
+
+
+def histogram(x, bins=10, range=None, weights=None, density=False):
+    """Counts of elements in intervals, or the sums of their weights, and the edges."""
+    refuse_complex('histogram', x, range)
+    if not is_complex(weights):
+        return _core.histogram(x, bins, range, weights, density)
+    (real, edges), (imag, _) = (_core.histogram(x, bins, range, part) for part in (weights.real, weights.imag))
+    sums = _core.zeros(real.shape, weights.dtype)
+    sums.real, sums.imag = real, imag
+    return sums / _core.diff(edges).astype(float) / sums.sum() if density else sums, edges
 
 
 def histogram2d(x, y, bins=10, range=None, density=False, weights=None):

@@ -7,7 +7,7 @@ import sys
 import numpy
 
 from catenary import _core, _names
-from catenary.cupy._array import array, asarray, ndarray
+from catenary.cupy._array import array, asarray, ndarray, of_real_numbers
 from catenary.cupy._core import get_size
 
 RandomState = _core.RandomState
@@ -135,6 +135,12 @@ def choice(self, a, size=None, replace=True, p=None):
     elif not hasattr(a, '__index__'):
         raise ValueError(f'choice: expected an integer or an array of one axis, not {a!r}')
     return _drawn(self, a, size, replace, p if p is None else asarray(p))
+
+
+for _name in ('beta', 'binomial', 'chisquare', 'dirichlet', 'exponential', 'f', 'gamma', 'geometric', 'gumbel', 'hypergeometric', 'laplace', 'logistic',
+              'lognormal', 'logseries', 'multinomial', 'multivariate_normal', 'negative_binomial', 'noncentral_chisquare', 'noncentral_f', 'normal', 'pareto',
+              'poisson', 'power', 'randint', 'rayleigh', 'standard_gamma', 'standard_t', 'triangular', 'uniform', 'vonmises', 'wald', 'weibull', 'zipf'):
+    setattr(RandomState, _name, of_real_numbers(getattr(RandomState, _name), _name, __name__))
 
 
 def get_random_state():

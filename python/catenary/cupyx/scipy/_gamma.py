@@ -3,6 +3,7 @@
 import math
 
 from catenary import _core
+from catenary.cupy._array import is_complex
 from catenary.cupy._functions import _operand
 
 _ufuncs = _core.ufuncs
@@ -82,11 +83,6 @@ def _gamma(x):
 _conjugate, _log = _ufuncs['conjugate'], _ufuncs['log']
 # of the series of the logarithm's derivative, the highest power of 1 / z**2 first
 _DERIVED = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
-
-
-def is_complex(x):
-    """Is it a complex number, or an array of such?"""
-    return isinstance(x, complex) or getattr(getattr(x, 'dtype', None), 'kind', '') == 'c'
 
 
 def _series(coefficients, z):
