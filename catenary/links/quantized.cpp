@@ -140,8 +140,11 @@ struct QuantizableW::Read {
 QuantizableW::QuantizableW(Parameter w) : W(std::move(w)), read_(std::make_shared<Read>()) {}
 
 void QuantizableW::visit_members(MemberVisitor& visitor) const {
-  // a copy was quantised, or loaded blocks, since
-  if (W.defined() && W_blocks.defined()) const_cast<Parameter&>(W) = Parameter();
+  {
+    const std::lock_guard lock(read_->mutex);
+    // a copy was quantised, or loaded blocks, since
+    if (W.defined() && W_blocks.defined()) const_cast<Parameter&>(W) = Parameter();
+  }
   Link::visit_members(visitor);
 }
 

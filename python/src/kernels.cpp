@@ -93,6 +93,8 @@ class HostLibrary {
     const ElfW(Sym)* entry = nullptr;
     if (!dladdr1(found, &where, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)), RTLD_DL_SYMENT) || !entry)
       throw ct::DeviceError("kernel " + name_ + ": nothing says how large " + variable + " is");
+    if (ELF64_ST_TYPE(entry->st_info) != STT_OBJECT)
+      throw ct::DeviceError("kernel " + name_ + ": " + variable + " is no variable");
     const Array bytes = Array::from_memory(found, {static_cast<std::int64_t>(entry->st_size)}, {1}, ct::Dtype::uint8,
                                            ct::get_device("cpu"), std::shared_ptr<void>(found, [](void*) {}));
     ct::export_memory(bytes);  // kernels change it that have it not among their arguments

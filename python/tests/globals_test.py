@@ -125,6 +125,27 @@ def test_names_that_are_no_variables():
         cupy.RawModule(code=COUNTED, name_expressions=['taken<missing, 2>']).get_function('taken<missing, 2>')((1,), (1,), (cupy.zeros(1),))
 
 
+@pytest.mark.parametrize('text, changed', [
+    ('__device__ int v[sizeof(int)];', 'v[0]'), ('__device__ int f() { return 1; }\n__device__ int v[(2)];', 'v[0]'), ('__device__ int v(4);', 'v'),
+    ('#define D __device__\nD int v = 4;', 'v'), ('__device__ int& g() { static int count = 4; return count; }', 'g()')])
+def test_variables_that_look_otherwise_are_a_modules(text, changed):
+    module = cupy.RawModule(code=text + 'extern "C" __global__ void a() { %s = 7; } extern "C" __global__ void k(int* y) { y[0] = %s; }' % (changed, changed))
+    out = cupy.zeros(1, 'i')
+    try:
+        module.get_function('a')((1,), (1,), ())
+        module.get_function('k')((1,), (1,), (out,))
+    except CompileException:  # OpenCL's translation refuses some
+        assert _core.backend_of(_core.device_of(out)) == 'opencl'
+    else:
+        assert out.tolist() == [7]
+
+
+def test_a_kernel_is_no_variable():
+    module = cupy.RawModule(code='__device__ int v = 1; extern "C" __global__ void k(int* y) { y[0] = v; }')
+    with pytest.raises((cupy.cuda.runtime.CUDARuntimeError, ValueError, KeyError), match='k'):
+        module.get_global('k')
+
+
 def test_what_opencl_cannot_have():
     if _core.backend_of(_core.Device()) != 'opencl':
         return

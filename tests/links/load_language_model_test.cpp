@@ -442,7 +442,8 @@ TEST(LoadGguf, RefusesWhatItDoesNotKnow) {
            Case{"llama", "llama.rope.scaling.type", std::string("yarn"), "is not known here; none and linear are"},
            Case{"llama", "llama.rope.freq_base", -1.0f, "must be positive"},
            Case{"llama", "llama.rope.dimension_count", std::uint32_t{4}, "rope_freqs.weight must be 2 numbers"},
-           Case{"llama", "llama.rope.dimension_count", std::uint32_t{600}, "rope_freqs.weight must be 300 numbers"},
+           Case{"llama", "llama.rope.dimension_count", std::uint32_t{600},
+                "must be even and at most 6, a head's size, not 600"},
            Case{"gpt2", "gpt2.attention.head_count", std::uint32_t{4}, "is no multiple of 4 heads"},
            Case{"glm", "chatglm.rope.scaling.type", std::string("linear"), "is not known for GLM"},
        }) {

@@ -236,6 +236,7 @@ def raw(code, name):
 
 
 _MARKS = frozenset(('__device__', '__constant__', '__managed__'))
+_MARKING = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\b__(?:device|constant|managed)__', re.M)  # macros that mark
 _ATTRIBUTES = frozenset(('__launch_bounds__', '__align__', 'alignas', '__attribute__', '__declspec'))
 
 
@@ -244,12 +245,19 @@ def has_variables(code, name, constants=True):
     are `__constant__` and have a value do not count. Throws Untranslatable for what is no text."""
     if not re.search(r'\b__(device|constant|managed)__\b', code):
         return False
-    opened, words, skipped = [], [], 0  # brackets, each whether names in it are outside functions; words of what stands here
+    marks = _MARKS.union(_MARKING.findall(code))
+    opened, words, skipped, sizes = [], [], 0, 0  # brackets, each whether names in it are outside functions; words of what stands here
     ts = [t for t in tokens(code, name) if t.text and t.kind != 'directive']
     for k, t in enumerate(ts):
         if skipped or t.text == '(' and ts[k - 1].text in _ATTRIBUTES:
             skipped += (t.text == '(') - (t.text == ')')
-        elif t.text == '{' and all(opened) and '(' not in words and _MARKS.intersection(words):
+        elif sizes or t.text == '[':
+            sizes += (t.text == '[') - (t.text == ']')
+        elif t.text == 'static' and not all(opened):
+            return True  # in a function
+        elif t.text == '(' and all(opened) and marks.intersection(words) and ts[k + 1].text[:1].isdigit():
+            return True  # a value in brackets
+        elif t.text == '{' and all(opened) and '(' not in words and marks.intersection(words):
             return True  # of values: what is not constant has come to its `=` before
         elif t.text == '{':
             opened.append(all(opened) and ('"C"' in words or 'namespace' in words))
@@ -259,7 +267,7 @@ def has_variables(code, name, constants=True):
             words = [] if all(opened) else words
         elif not all(opened):
             pass
-        elif t.text in (';', '=') and '(' not in words and _MARKS.intersection(words):
+        elif t.text in (';', '=') and '(' not in words and marks.intersection(words):
             fixed = 'constexpr' in words or 'const' in words and '*' not in words or not constants and (
                 '__constant__' in words and t.text == '=')
             if not fixed:

@@ -240,8 +240,8 @@ TEST(AttentionProviders, WhatCudnnDoesNotTakeIsToldWhy) {
   says("mask", "backward", "float16",
        "a mask array: it may hide all keys of a query, for which fused attention has no rule");
   says("strides", "forward", "float16", "strides: fused attention takes rows that begin at multiples of 16 bytes");
-  says("width", "forward", "float16", "widths of heads: fused attention takes multiples of 8 up to 128");
-  says("wide", "backward", "float16", "widths of heads: fused attention takes multiples of 8 up to 128");
+  says("width", "forward", "float16", "widths of heads: fused attention is asked for multiples of 8 up to 128");
+  says("wide", "backward", "float16", "widths of heads: fused attention is asked for multiples of 8 up to 128");
   says("diagonal", "forward", "float16",
        "the diagonal: fused attention has it begin at the first key or end at the last one");
   says("hidden", "forward", "float16", "a query that sees no key, for which fused attention has no rule");
@@ -293,7 +293,7 @@ TEST(AttentionProviders, Versions) {
     expect_says(with("Halves", {{"SIMGPU_CUDNN_VERSION", version}}), "fused attention is taken from 9.6.0 on");
   const auto older = with("Halves", {{"SIMGPU_CUDNN_VERSION", "91002"}});
   expect_says(older, "float16 forward: cuDNN, fused");
-  expect_says(older, "cuDNN up to 9.15.0 takes the gradient of multiples of 128 keys alone");
+  expect_says(older, "of cuDNN up to 9.15.0 the gradient of multiples of 128 keys alone is asked for");
 }
 
 TEST(AttentionProviders, Cards) {
@@ -303,8 +303,8 @@ TEST(AttentionProviders, Cards) {
   const auto blackwell = on("100");
   expect_says(blackwell, "float16 forward: cuDNN, fused");
   expect_says(blackwell,
-              "own, attention_back: float32 sums of float16 products; no matrix units: cuDNN's gradient has sums "
-              "in any order on Blackwell, and config.cudnn_deterministic is true");
+              "own, attention_back: float32 sums of float16 products; no matrix units: cuDNN's gradient in one order "
+              "is not asked for on Blackwell, and config.cudnn_deterministic is true");
   expect_says(with("Halves", {{"SIMGPU_ARCH", "100"}, {"SIMGPU_CUDNN_VERSION", "90900"}}),
               "fused attention is taken from 9.11.0 on");
 }

@@ -40,7 +40,7 @@ const char* fill(AttentionSpec& spec, const AttentionRules& rules, const View& q
   if (q.size() == 0 || k.size() == 0 || v.size() == 0) return "nothing to compute";
   for (const std::int64_t width : {q.shape[3], v.shape[3]})
     if (width > kMostWidth || width % kWidthStep != 0)
-      return "widths of heads: fused attention takes multiples of 8 up to 128";
+      return "widths of heads: fused attention is asked for multiples of 8 up to 128";
   if (std::max(queries, keys) > std::numeric_limits<std::int32_t>::max() / 2) return "too many queries or keys";
   if (rules.causal) {
     // the keys that query i sees are (first + i - window, first + i]

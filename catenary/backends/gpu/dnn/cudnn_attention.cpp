@@ -200,12 +200,12 @@ class CudnnAttention final : public Provider<AttentionSpec> {
     if (spec.window > 0 && spec.queries() > spec.keys())
       return "cuDNN takes a window of no more queries than keys alone";
     if (version_ < 91000 && spec.window > 0 && spec.diagonal == AttentionSpec::Diagonal::bottom_right)
-      return "cuDNN before 9.10 takes no window whose last query sees the last key";
+      return "a window whose last query sees the last key is not asked of cuDNN before 9.10";
     if (!spec.backward) return nullptr;
     if (version_ <= 91500 && spec.keys() % 128 != 0)
-      return "cuDNN up to 9.15.0 takes the gradient of multiples of 128 keys alone";
+      return "of cuDNN up to 9.15.0 the gradient of multiples of 128 keys alone is asked for";
     if (deterministic && is_blackwell(context_.info))
-      return "cuDNN's gradient has sums in any order on Blackwell, and config.cudnn_deterministic is true";
+      return "cuDNN's gradient in one order is not asked for on Blackwell, and config.cudnn_deterministic is true";
     return nullptr;
   }
   static bool is_blackwell(const DeviceInfo& info) { return info.arch.starts_with("sm_10"); }

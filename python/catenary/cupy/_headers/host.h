@@ -19,6 +19,7 @@
 
 #define CATENARY_HAS_STDINT
 #define __device__
+#define __managed__
 #define __host__
 #define __forceinline__ inline
 #define __noinline__
