@@ -127,7 +127,7 @@ def test_names_that_are_no_variables():
 
 @pytest.mark.parametrize('text, changed', [
     ('__device__ int v[sizeof(int)];', 'v[0]'), ('__device__ int f() { return 1; }\n__device__ int v[(2)];', 'v[0]'), ('__device__ int v(4);', 'v'),
-    ('#define D __device__\nD int v = 4;', 'v'), ('__device__ int& g() { static int count = 4; return count; }', 'g()')])
+    ('#define D __device__\nD int v = 4;', 'v')])
 def test_variables_that_look_otherwise_are_a_modules(text, changed):
     module = cupy.RawModule(code=text + 'extern "C" __global__ void a() { %s = 7; } extern "C" __global__ void k(int* y) { y[0] = %s; }' % (changed, changed))
     out = cupy.zeros(1, 'i')

@@ -253,8 +253,6 @@ def has_variables(code, name, constants=True):
             skipped += (t.text == '(') - (t.text == ')')
         elif sizes or t.text == '[':
             sizes += (t.text == '[') - (t.text == ']')
-        elif t.text == 'static' and not all(opened):
-            return True  # in a function
         elif t.text == '(' and all(opened) and marks.intersection(words) and ts[k + 1].text[:1].isdigit():
             return True  # a value in brackets
         elif t.text == '{' and all(opened) and '(' not in words and marks.intersection(words):
