@@ -134,16 +134,17 @@ def test_variables_that_look_otherwise_are_a_modules(text, changed):
     try:
         module.get_function('a')((1,), (1,), ())
         module.get_function('k')((1,), (1,), (out,))
-    except CompileException:  # OpenCL's translation refuses some
-        assert _core.backend_of(_core.device_of(out)) == 'opencl'
+    except CompileException:  # OpenCL's translation and the compiler of simulated cards refuse some
+        assert _core.backend_of(_core.device_of(out)) != 'cpu'
     else:
         assert out.tolist() == [7]
 
 
 def test_a_kernel_is_no_variable():
-    module = cupy.RawModule(code='__device__ int v = 1; extern "C" __global__ void k(int* y) { y[0] = v; }')
-    with pytest.raises((cupy.cuda.runtime.CUDARuntimeError, ValueError, KeyError), match='k'):
-        module.get_global('k')
+    with _core.Device('cpu'):  # whose libraries have both by name
+        module = cupy.RawModule(code='__device__ int v = 1; extern "C" __global__ void k(int* y) { y[0] = v; }')
+        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='k'):
+            module.get_global('k')
 
 
 def test_what_opencl_cannot_have():
