@@ -53,7 +53,8 @@ TEST_P(GpuCheck, RunsOnASimulatedCard) {
                        {"LD_LIBRARY_PATH", libraries(device.substr(0, device.find(':')), GetParam())},
                        {"TMPDIR", logs.path}}});
   EXPECT_TRUE(result.ok()) << result.output << result.errors;
-  EXPECT_NE(result.output.find("\n" + GetParam() + std::string(13 - GetParam().size(), ' ') + "fine"),
+  EXPECT_NE(result.output.find("\n" + GetParam() +
+                               std::string(GetParam().size() < 13 ? 13 - GetParam().size() : 1, ' ') + "fine"),
             std::string::npos)
       << result.output;
   EXPECT_NE(result.output.find(" passed, 0 failed\n"), std::string::npos) << result.output;
