@@ -176,14 +176,20 @@ def passed_sections(sos, x, states=None):
     return x
 
 
-def steady(b, a):
-    """The state of passed for a step that has been on for ever."""
+def _coefficients(b, a):
+    """Both on the host, a from its first coefficient on that is not 0. Raises ValueError where there is none, or more than one axis."""
     b, a = _on_host(b), _on_host(a)
     if b.ndim != 1 or a.ndim != 1:
         raise ValueError('Numerator b must be 1-D.' if b.ndim != 1 else 'Denominator a must be 1-D.')
     a = numpy.trim_zeros(a, 'f')
     if a.size < 1:
         raise ValueError('There must be at least one nonzero `a` coefficient.')
+    return b, a
+
+
+def steady(b, a):
+    """The state of passed for a step that has been on for ever."""
+    b, a = _coefficients(b, a)
     b, a = b / a[0], a / a[0]
     order = max(a.size, b.size) - 1
     b, a = (numpy.concatenate([c, numpy.zeros(order + 1 - c.size)]) for c in (b, a))
@@ -211,12 +217,7 @@ def _gain(b, a):
 
 def lfilter_zi(b, a):
     """The state of lfilter for a step that has been on for ever: ones that came in, and what came out."""
-    b, a = _on_host(b), _on_host(a)
-    if b.ndim != 1 or a.ndim != 1:
-        raise ValueError('Numerator b must be 1-D.' if b.ndim != 1 else 'Denominator a must be 1-D.')
-    a = numpy.trim_zeros(a, 'f')
-    if a.size < 1:
-        raise ValueError('There must be at least one nonzero `a` coefficient.')
+    b, a = _coefficients(b, a)
     gain = _gain(b, a)
     return _core.from_numpy(numpy.concatenate([numpy.ones(b.size - 1), numpy.full(a.size - 1, gain)]), None)
 
