@@ -112,7 +112,7 @@ format:
 
 tidy:
 	@scripts/setup --with-dev
-	@cmake --preset release -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON # GCC's mean nothing to clang-tidy
+	@cmake --preset release -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCATENARY_UNITY=OFF # GCC's mean nothing to clang-tidy
 	@scripts/tidy build/tidy
 
 install: programs

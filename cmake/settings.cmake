@@ -32,6 +32,15 @@ if(CATENARY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# catenary_unity(TARGET): its sources are compiled several at a time. What they include takes most of the time of programs and tests, and is read
+# once for all of them then. (Not of the library, most of whose time goes into what it computes.)
+option(CATENARY_UNITY "Compile the sources of programs and tests several at a time" ON)
+function(catenary_unity target)
+  if(CATENARY_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 # catenary_precompile(TARGET …): target_precompile_headers, in a form that ccache keeps: it has to be told that no macro there
 # depends on the time.
 function(catenary_precompile target)
