@@ -121,7 +121,7 @@ struct ReductionKernelOptions {
 /// of the element and `n` the number of elements; both are i64. (cupy.ElementwiseKernel)
 class CT_API ElementwiseKernel {
  public:
-  /// Throws ValueError for parameters that cannot be read.
+  /// Throws ValueError for parameters that cannot be read and for names that neither they nor the kernel can have.
   ElementwiseKernel(const std::string& in_params, const std::string& out_params, const std::string& operation,
                     const std::string& name = "kernel", const UserKernelOptions& options = {});
   /// The output of the inputs; with several outputs the first. Outputs may follow the inputs as further arguments, and
@@ -147,7 +147,8 @@ class CT_API ReductionKernel {
   ReductionKernel(const std::string& in_params, const std::string& out_param, const std::string& map_expr,
                   const std::string& reduce_expr, const std::string& post_map_expr, const std::string& identity,
                   const std::string& name = "kernel", const ReductionKernelOptions& options = {});
-  /// Reduces over `axes`, all of them by default.
+  /// Reduces over `axes`, all of them by default. The output may follow the inputs as a further argument, and is then
+  /// written.
   Array operator()(const std::vector<KernelOperand>& inputs, const AxisArg& axes = {}, bool keepdims = false) const;
   Array operator()(const Array& x, const AxisArg& axes = {}, bool keepdims = false) const {
     return (*this)(std::vector<KernelOperand>{x}, axes, keepdims);

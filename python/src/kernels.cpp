@@ -16,6 +16,7 @@
 
 #include "bind.h"
 #include "catenary/array/body.h"
+#include "catenary/array/kernel_parameters.h"
 #include "catenary/array/user_kernel.h"
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
@@ -208,10 +209,81 @@ nb::bytes signature(nb::tuple arguments) {
   return nb::bytes(words.data(), words.size() * sizeof(std::int64_t));
 }
 
+// ------------------------------------------------------------------ parameters
+using ct::KernelParameter;
+using ct::KernelParameters;
+
+KernelParameters::Arguments arrays_of(nb::tuple arguments) {
+  KernelParameters::Arguments arrays;
+  for (nb::handle o : arguments) arrays.push_back(is_ndarray(o.ptr()) ? &array_of(o.ptr()) : nullptr);
+  if (std::all_of(arrays.begin(), arrays.end(), [](const Array* a) { return !a; })) current_device();
+  return arrays;
+}
+
+/// Of numbers of Python's and NumPy's.
+KernelParameters::DtypeOfNumber dtypes_of(nb::tuple arguments) {
+  return [=](std::size_t k) {
+    Argument number;
+    number.parse(nb::object(arguments[k]).ptr());
+    if (number.beyond_uint64) number.refuse_integer();
+    return number.strong.value_or(number.array ? number.array->dtype() : number.scalar.default_dtype());
+  };
+}
+
+/// The call's part that all kernels have: outputs, dtypes of parameters, placeholders with their dtypes, the loop's
+/// shape.
+nb::tuple decided(const ct::KernelCall& call, nb::object more) {
+  nb::list dtypes;
+  for (Dtype dtype : call.dtypes) dtypes.append(nb::handle(numpy_dtype(dtype)));
+  nb::dict types;
+  for (const auto& [name, dtype] : call.types) types[name.c_str()] = nb::handle(numpy_dtype(dtype));
+  return nb::make_tuple(call.outputs, dtypes, types, call.shape, more);
+}
+
+void register_parameters(nb::module_& m) {
+  nb::class_<KernelParameter>(m, "ParameterInfo", "A parameter of a kernel.")
+      .def_ro("ctype", &KernelParameter::type, "The word of its type.")
+      .def_ro("name", &KernelParameter::name)
+      .def_ro("raw", &KernelParameter::raw)
+      .def_prop_ro(
+          "dtype", [](const KernelParameter& p) { return p.dtype ? nb::borrow(numpy_dtype(*p.dtype)) : nb::none(); },
+          "None for a placeholder.");
+  nb::class_<KernelParameters>(m, "_KernelParameters", "The parameters of a kernel, by CuPy's rules.")
+      .def(
+          "__init__",
+          [](KernelParameters* self, const std::string& inputs, const std::string& outputs, const std::string& kernel) {
+            new (self) KernelParameters(inputs, outputs, kernel, ct::KernelRules::cupy);
+          },
+          nb::arg("inputs"), nb::arg("outputs"), nb::arg("kernel"))
+      .def_prop_ro("inputs", [](const KernelParameters& self) { return nb::tuple(nb::cast(self.inputs())); })
+      .def_prop_ro("outputs", [](const KernelParameters& self) { return nb::tuple(nb::cast(self.outputs())); })
+      .def(
+          "elementwise",
+          [](const KernelParameters& self, nb::tuple arguments, std::optional<std::int64_t> size) {
+            const ct::KernelCall call = self.elementwise(arrays_of(arguments), dtypes_of(arguments), size);
+            return decided(call, nb::cast(call.by_number));
+          },
+          nb::arg("arguments"), nb::arg("size").none() = nb::none(),
+          "(outputs, dtypes of all parameters, {placeholder: dtype}, the loop's shape, did a number decide a type?)")
+      .def(
+          "reduction",
+          [](const KernelParameters& self, nb::tuple arguments, const ct::AxisArg& axis, bool keepdims,
+             bool has_identity) {
+            const ct::KernelReduction call =
+                self.reduction(arrays_of(arguments), dtypes_of(arguments), axis, keepdims, has_identity);
+            return decided(call,
+                           nb::make_tuple(call.order, call.results, call.rows, call.parts(call.device.info().is_cpu)));
+          },
+          nb::arg("arguments"), nb::arg("axis").none(), nb::arg("keepdims"), nb::arg("has_identity"),
+          "The same of a reduction, at last (axes that stay and then those that go, results, rows of each, parts of "
+          "these).");
+}
+
 }  // namespace
 
 void register_kernels(nb::module_& m) {
   m.def("_signature", signature);
+  register_parameters(m);
   nb::class_<RawKernel>(m, "RawFunction",
                         "A whole kernel in a device's own language. An ndarray among the arguments becomes two of the "
                         "kernel's: its buffer, and the 64-bit offset of its first element in it, or its address; a "

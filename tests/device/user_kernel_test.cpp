@@ -95,9 +95,9 @@ TEST(UserKernels, ElementwiseBroadcastsAndFindsTypes) {
   EXPECT_EQ(halved(x, 0.5).to_vector<float>()[5], 2.5f);  // a number becomes what the parameter is
   EXPECT_NE(message_of([&] {
               halved(x.astype(Dtype::int64), 0.5);
-            }).find("parameter x is float32, but its argument is int64"),
+            }).find("parameter \"float32 x\" takes float32 here, its argument is int64"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { squared_difference()(x, y.astype(Dtype::int32)); }).find("parameter y"),
+  EXPECT_NE(message_of([&] { squared_difference()(x, y.astype(Dtype::int32)); }).find("parameter \"T y\""),
             std::string::npos);
 }
 
@@ -127,6 +127,21 @@ TEST(UserKernels, Reductions) {
   EXPECT_EQ(l2norm(x, 1, true).shape(), (Shape{2, 1}));
   EXPECT_FLOAT_EQ(l2norm(ones({300, 1000}, Dtype::float32)).item<float>(), std::sqrt(300000.0f));
   EXPECT_EQ(l2norm(Array::empty({0, 2}, Dtype::float32), 0).to_vector<float>(), (std::vector<float>{0, 0}));
+}
+
+TEST(UserKernels, ReductionsIntoWhatIsGiven) {
+  const ReductionKernel total(
+      "T x", "R y", "x", "a + b", "y = a", "0", "total_into",
+      {.cpu = {[](double x) { return x; }, [](double a, double b) { return a + b; }, [](double a) { return a; }, 0}});
+  const Array x = arange(6).astype(Dtype::float32).reshape({2, 3}), wide = zeros({2, 2}, Dtype::float64);
+  const Array y = wide(ellipsis, 1);  // which lies apart
+  EXPECT_TRUE(total({x, y}, 1).is(y));
+  EXPECT_EQ(wide.to_vector<double>(), (std::vector<double>{0, 3, 0, 12}));
+  EXPECT_NE(message_of([&] {
+              total({x, y}, 0);
+            }).find("Out shape is mismatched: y has (2,), expected (3,)"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { total(x, 1); }).find("no argument says what the type R of y is"), std::string::npos);
 }
 
 // With its functions for the CPU it runs everywhere.

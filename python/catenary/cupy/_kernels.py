@@ -5,7 +5,6 @@ by `_cuda` for CUDA and HIP, and for the processor, whose C++ compiler `_host` a
 
 import functools
 import math
-import operator
 import re
 
 import numpy
@@ -22,55 +21,7 @@ from catenary.cupy._variables import Variables, has_variables, no_variable
 
 _int64 = numpy.int64
 _MOST_PLANS = 1024
-_DTYPES = frozenset(('bool', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32',
-                     'float64', 'complex64', 'complex128'))
-_NAMES = {'bool_': 'bool', 'int_': 'int64', 'int': 'int64', 'float': 'float64', 'double': 'float64', 'half': 'float16',
-          'complex': 'complex128'}
 _SCALAR_MEMORY = {'bool': numpy.dtype('uint8'), 'float16': numpy.dtype('float32')}
-
-
-class ParameterInfo:
-    """One of 'float32 x, raw T y': `ctype` is the word, `dtype` what it means or None for a placeholder."""
-
-    def __init__(self, text, kernel):
-        words = text.split()
-        self.raw = 'raw' in words[:-2]
-        unknown = [word for word in words[:-2] if word not in ('raw', '_non_const')]
-        if len(words) < 2 or unknown:
-            raise ValueError('%s: %r is no parameter; expected "TYPE NAME" or "raw TYPE NAME"' % (kernel, text.strip()))
-        self.ctype, self.name = words[-2:]
-        name = _NAMES.get(self.ctype, self.ctype)
-        self.dtype = numpy.dtype(name) if name in _DTYPES else None
-        if self.name in ('i', '_ind') or self.name.startswith('__'):
-            raise ValueError('%s: a parameter cannot have the name %s' % (kernel, self.name))
-        if self.dtype is None and len(self.ctype) > 1:
-            raise TypeError('%s: the type %s of parameter %s is no dtype, and a placeholder is one letter' % (
-                kernel, self.ctype, self.name))
-
-
-def _parameters(text, kernel):
-    return tuple(ParameterInfo(part, kernel) for part in text.split(',')) if text.strip() else ()
-
-
-def _types(kernel, parameters, arguments, known):
-    """Binds placeholders by the arrays among the arguments."""
-    for p, a in zip(parameters, arguments):
-        if not isinstance(a, ndarray):
-            continue
-        bound = p.dtype if p.dtype is not None else known.setdefault(p.ctype, a.dtype)
-        if bound != a.dtype:
-            raise TypeError('%s: the parameter "%s %s" takes %s here, its argument is %s' % (
-                kernel, p.ctype, p.name, bound, a.dtype))
-
-
-def _dtype_of(kernel, p, known, argument=None):
-    if p.dtype is not None:
-        return p.dtype
-    if p.ctype not in known:
-        if argument is None:
-            raise TypeError('%s: no argument says what the type %s of %s is' % (kernel, p.ctype, p.name))
-        known[p.ctype] = numpy.asarray(argument).dtype
-    return known[p.ctype]
 
 
 def _check_arguments(kernel, arguments, whole=False):
@@ -97,14 +48,6 @@ def _place(a, size, strides):
     return [_int64(s // size) for s in strides]
 
 
-def _beside(arguments, shape, dtype):
-    """A new array on the device of the arrays among the arguments, where the kernel runs."""
-    for a in arguments:
-        if isinstance(a, ndarray):
-            return _core.empty_like(a, dtype, 'C', None, shape)
-    return _core.empty(shape, dtype)
-
-
 def _is_plain(a, shape):
     return a.shape == shape and a.flags.c_contiguous
 
@@ -128,9 +71,8 @@ class ElementwiseKernel:
                  return_tuple=False, loop_prep='', after_loop='', options=(), **kwargs):
         if kwargs:
             raise TypeError('ElementwiseKernel: unknown keyword %s' % ', '.join(sorted(kwargs)))
-        if not re.fullmatch(r'[A-Za-z_]\w*', name):
-            raise ValueError('Invalid kernel name: "%s"' % name)
-        self.in_params, self.out_params = _parameters(in_params, name), _parameters(out_params, name)
+        self._parameters = _core._KernelParameters(in_params, out_params, name)
+        self.in_params, self.out_params = self._parameters.inputs, self._parameters.outputs
         self.params = self.in_params + self.out_params
         self.nin, self.nout, self.nargs = len(self.in_params), len(self.out_params), len(self.params)
         self.operation, self.name, self.__name__ = operation, name, name
@@ -166,39 +108,13 @@ class ElementwiseKernel:
             raise TypeError('Wrong number of arguments for %r. It must be either %d or %d (with outputs), but given %d.' % (
                 self.name, self.nin, self.nargs, len(args)))
         _check_arguments(self.name, args)
-        inputs, outputs = args[:self.nin], args[self.nin:]
-        for k, (p, a) in enumerate(zip(self.params, args)):
-            if not isinstance(a, ndarray) and (p.raw or k >= self.nin):
-                raise TypeError('%s: the parameter %s takes a cupy.ndarray, given %s' % (self.name, p.name, type(a)))
-        known = dict(self.named_types)
-        _types(self.name, self.out_params, outputs, known)
-        _types(self.name, self.in_params, inputs, known)
-        sized = [a for p, a in zip(self.params, args) if isinstance(a, ndarray) and not p.raw]
-        if sized:
-            if size is not None:
-                raise ValueError("Specified 'size' can be used only if all of the ndarray are 'raw'.")
-            shape = sized[0].shape
-            if any(a.shape != shape for a in sized):
-                shape = tuple(_core._broadcast_shapes([a.shape for a in sized]))
-        elif size is None:
-            raise ValueError("Loop size is undecided. 'size' is needed where no array is given that is not 'raw'.")
-        else:
-            shape = (size,)
-        clear = all(p.dtype is not None or p.ctype in known for p in self.params)  # whatever a number's value is
-        dtypes = [_dtype_of(self.name, p, known, a) for p, a in zip(self.in_params, inputs)]
-        dtypes += [_dtype_of(self.name, p, known) for p in self.out_params]
-        if not outputs:
-            if any(p.raw for p in self.out_params) and size is None:
-                raise ValueError('Output array size is Undecided')
-            outputs = tuple(_beside(inputs, shape, dtype) for dtype in dtypes[self.nin:])
-        else:
-            for p, a in zip(self.out_params, outputs):
-                if not p.raw and a.shape != shape:
-                    raise ValueError('Out shape is mismatched: %s has %s, expected %s' % (p.name, a.shape, shape))
+        outputs, dtypes, known, shape, by_number = self._parameters.elementwise(args, size)
+        known.update(self.named_types)
+        inputs, outputs = args[:self.nin], args[self.nin:] or tuple(outputs)
         count = math.prod(shape)
         if count:
             launch = self._run(inputs + outputs, dtypes, known, shape, count)
-            if signature is not None and launch is not None and len(args) == self.nargs and clear:
+            if signature is not None and launch is not None and len(args) == self.nargs and not by_number:
                 if len(self._plans) >= _MOST_PLANS:  # of a program whose shapes are ever new
                     self._plans.clear()
                 self._plans[signature] = self._plan(*launch, dtypes)
@@ -302,9 +218,8 @@ class ReductionKernel:
 
     def __init__(self, in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel',
                  reduce_type=None, reduce_dims=True, preamble='', options=()):
-        if not re.fullmatch(r'[A-Za-z_]\w*', name):
-            raise ValueError('Invalid kernel name: "%s"' % name)
-        self.in_params, self.out_params = _parameters(in_params, name), _parameters(out_params, name)
+        self._parameters = _core._KernelParameters(in_params, out_params, name)
+        self.in_params, self.out_params = self._parameters.inputs, self._parameters.outputs
         self.nin, self.nout = len(self.in_params), len(self.out_params)
         self.nargs = self.nin + self.nout
         if self.nout != 1 or self.out_params[0].raw:
@@ -332,37 +247,14 @@ class ReductionKernel:
             out = args[-1]
         inputs = tuple(asarray(a) if not isinstance(a, ndarray) and hasattr(a, '__cuda_array_interface__') else a
                        for a in args[:self.nin])
-        _check_arguments(self.name, inputs + (() if out is None else (out,)))
-        known = {}
-        _types(self.name, self.out_params, () if out is None else (out,), known)
-        _types(self.name, self.in_params, inputs, known)
-        dtypes = [_dtype_of(self.name, p, known, a) for p, a in zip(self.in_params, inputs)]
-        dtypes.append(_dtype_of(self.name, self.out_params[0], known))
-        sized = [a for p, a in zip(self.in_params, inputs) if isinstance(a, ndarray) and not p.raw]
-        if not sized:
-            raise ValueError('%s: no input is an array that is not raw' % self.name)
-        shape = tuple(_core._broadcast_shapes([a.shape for a in sized]))
-        ndim = len(shape)
-        gone = range(ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else [operator.index(axis)]
-        for k in gone:
-            if not -ndim <= k < ndim:
-                raise numpy.exceptions.AxisError(k, ndim)
-        if len({k % ndim for k in gone}) < len(gone):
-            raise ValueError("%s: duplicate value in 'axis': %s" % (self.name, axis))
-        gone = sorted(k % ndim for k in gone)
-        kept = [k for k in range(ndim) if k not in gone]
-        order = kept + gone
-        rows, outs = math.prod(shape[k] for k in gone), math.prod(shape[k] for k in kept)
-        if rows == 0 and outs and self.identity == '':
-            raise ValueError('zero-size array to reduction operation %s which has no identity' % self.name)
-        final = tuple(1 if k in gone else shape[k] for k in range(ndim)) if keepdims else tuple(shape[k] for k in kept)
-        if out is None:
-            out = _beside(inputs, final, dtypes[-1])
-        elif out.shape != final:
-            raise ValueError('%s: the output has shape %s, expected %s' % (self.name, out.shape, final))
+        args = inputs if out is None else (*inputs, out)
+        _check_arguments(self.name, args)
+        (made,), dtypes, known, shape, stages = self._parameters.reduction(args, axis, keepdims, self.identity != '')
+        out = made if out is None else out
+        order, outs, rows, parts = stages
         if outs:
             result = out if out.flags.c_contiguous else out.copy()
-            self._run(inputs, result, dtypes, known, shape, order, outs, rows)
+            self._run(inputs, result, dtypes, known, shape, order, outs, rows, parts)
             if result is not out:
                 out[...] = result
         return out
@@ -380,9 +272,9 @@ class ReductionKernel:
                 self.name, word, ', '.join(known) or 'there is none'))
         return found
 
-    def _run(self, inputs, result, dtypes, known, shape, order, outs, rows):
+    def _run(self, inputs, result, dtypes, known, shape, order, outs, rows, chunks):
         ordered = tuple(shape[k] for k in order)
-        straight = order == sorted(order)
+        straight = list(order) == sorted(order)
         key, values, parameters = [], [], []
         for p, a, dtype in zip(self.in_params, inputs, dtypes):
             if not isinstance(a, ndarray):
@@ -406,10 +298,7 @@ class ReductionKernel:
         parameters.append((self.out_params[0].name, dtypes[-1].name, 'element', 1, True, True))
         kind = self._collected_in(dtypes, known)
         device = _core.device_of(result)
-        # enough parts for all of the device's cores, long enough to be worth their partial results
-        wanted = 64 if device.info['is_cpu'] else 16384
-        chunks = max(1, min(wanted // outs, rows // 512))
-        partial = _beside((result,), (outs * chunks if chunks > 1 else 1,), _SCALAR_MEMORY.get(kind.name, kind))
+        partial = _core.empty_like(result, _SCALAR_MEMORY.get(kind.name, kind), 'C', None, (outs * chunks if chunks > 1 else 1,))
         groups, group = _core.groups_for(result, outs * chunks, rows // chunks)
         key = (device.name, group, len(ordered), tuple(sorted((k, v.char) for k, v in known.items())), *key)
         launcher = self._cached_codes.get(key)
