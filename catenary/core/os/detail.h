@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -39,6 +41,10 @@ class Descriptor {
 
 /// All that can be read; `expected` is a hint of the size. Throws FileError with the path.
 std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t expected);
+
+/// An open file that is in memory alone and has this content, to be read from its beginning. Throws FileError with the
+/// name.
+Descriptor memory_file(const char* name, std::span<const std::byte> content);
 
 /// Names in an open folder, without . and .., in no order; none where it cannot be read.
 std::vector<std::string> names_in(int folder);

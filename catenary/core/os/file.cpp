@@ -162,6 +162,18 @@ void remove_file(const std::string& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail_errno(path, "cannot remove");
 }
 
+Descriptor memory_file(const char* name, std::span<const std::byte> content) {
+  Descriptor file(::memfd_create(name, MFD_CLOEXEC));
+  if (!file) fail_errno(name, "cannot make a file in memory");
+  for (std::size_t written = 0; written < content.size();) {
+    const ssize_t n = ::write(file.get(), content.data() + written, content.size() - written);
+    if (n < 0 && errno != EINTR) fail_errno(name, "cannot write");
+    if (n > 0) written += static_cast<std::size_t>(n);
+  }
+  if (::lseek(file.get(), 0, SEEK_SET) != 0) fail_errno(name, "cannot go back to the beginning");
+  return file;
+}
+
 std::string make_temporary_directory(const std::string& prefix) {
   std::error_code code;
   const std::filesystem::path root = std::filesystem::temp_directory_path(code);

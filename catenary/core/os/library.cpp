@@ -3,9 +3,26 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "catenary/core/format.h"
+#include "catenary/core/os/detail.h"
 
 namespace catenary::os {
+
+namespace {
+
+/// A path of an open file. dlopen takes one that it has heard before for the library that it loaded then, and numbers
+/// of files come again: dots that mean nothing make each another one.
+std::string path_of(int file) {
+  static std::atomic<std::uint32_t> count{0};
+  std::string path = "/proc/self/fd";
+  for (std::uint32_t rest = ++count; rest; rest /= 2) path += rest % 2 ? "/." : "/";
+  return path + "/" + std::to_string(file);
+}
+
+}  // namespace
 
 Library::Library(const std::string& name) : handle_(nullptr), name_(name) {
   std::string why;
@@ -20,6 +37,24 @@ std::optional<Library> Library::find(const std::string& name, std::string* why, 
   const char* reason = ::dlerror();
   if (why) *why = reason ? reason : "it is not loaded";
   return std::nullopt;
+}
+
+Library Library::from_memory(const std::string& name, std::span<const std::byte> bytes) {
+  const Descriptor file = memory_file("catenary-library", bytes);
+  void* const handle = ::dlopen(path_of(file.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) fail<FileError>("{}: cannot load the library: {}", name, ::dlerror());
+  return Library(handle, name);
+}
+
+std::pair<void*, std::size_t> Library::variable(const std::string& name) const {
+  void* const found = symbol(name.c_str());
+  if (!found) fail<FileError>("{}: there is no {} in the library", name_, name);
+  Dl_info where;
+  const ElfW(Sym)* entry = nullptr;
+  if (!::dladdr1(found, &where, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)), RTLD_DL_SYMENT) || !entry)
+    fail<FileError>("{}: nothing says how large {} is", name_, name);
+  if (ELF64_ST_TYPE(entry->st_info) != STT_OBJECT) fail<FileError>("{}: {} is no variable", name_, name);
+  return {found, static_cast<std::size_t>(entry->st_size)};
 }
 
 void* Library::symbol(const char* name) const { return ::dlsym(handle_, name); }

@@ -1,7 +1,9 @@
 #pragma once
 // Shared libraries found at run time. A library that was loaded stays: unloading a driver breaks its threads.
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -21,6 +23,10 @@ class CT_API Library {
   /// As the constructor, but gives nothing (and the reason in `why`) when it cannot be loaded.
   static std::optional<Library> find(const std::string& name, std::string* why = nullptr, Mode mode = Mode::normal);
 
+  /// Loads the bytes of a library under a name of the caller's. What is static in it is its own, also where another one
+  /// was made of the same bytes. Throws FileError as the constructor does.
+  static Library from_memory(const std::string& name, std::span<const std::byte> bytes);
+
   /// Address of a symbol, or nullptr.
   void* symbol(const char* name) const;
   /// A function by its type, or nullptr: `library.function<int(int)>("f")`.
@@ -33,6 +39,8 @@ class CT_API Library {
   F* required(const char* name) const {
     return reinterpret_cast<F*>(required_symbol(name));
   }
+  /// The memory of a variable that the library exports, and its bytes; throws FileError where it has none of this name.
+  std::pair<void*, std::size_t> variable(const std::string& name) const;
   /// The file that the loader chose, or the name asked for where it does not say.
   std::string path() const;
 

@@ -55,11 +55,18 @@ bool drain(int fd, std::string& to, std::size_t most) {
 }
 
 pid_t spawn(const std::vector<std::string>& command, const ProcessOptions& options, const Pipe& out, const Pipe& err) {
+  const Descriptor input = options.input.empty()
+                               ? Descriptor()
+                               : memory_file("catenary-input", std::as_bytes(std::span(options.input)));
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawnattr_init(&attributes);
-  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  if (input) {
+    ::posix_spawn_file_actions_adddup2(&actions, input.get(), 0);
+  } else {
+    ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  }
   ::posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
   ::posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
   // a group of its own, so that the time limit reaches its children too

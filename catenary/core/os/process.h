@@ -14,6 +14,7 @@ namespace catenary::os {
 struct ProcessOptions {
   double timeout = 0;  ///< seconds, after which the child and its children are killed; 0: no limit
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< set on top of ours
+  std::string input = {};  ///< what the child reads
   std::size_t max_output = std::size_t{16} << 20;  ///< bytes kept of each stream; the rest is read and dropped
 };
 
@@ -26,7 +27,7 @@ struct ProcessResult {
   bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
 };
 
-/// Runs a program (searched in PATH unless its name has a slash) with its input empty, and waits for it. Throws
+/// Runs a program (searched in PATH unless its name has a slash) and waits for it. Throws
 /// FileError when it cannot be started; how it ends is in the result.
 CT_API ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options = {});
 
