@@ -60,7 +60,7 @@ std::vector<Array> ElementwiseKernel::call(const std::vector<KernelOperand>& arg
                   loads, s.operation, stores);
   launch.extent("n", n);
   const void* kernel = launcher.kernel(call.device.index(), {text, function, name});
-  launch.run(launcher, call.device, kernel, launcher.groups_for(call.device.index(), n), group);
+  launch.run(launcher, call.device, kernel, launcher.groups_for(call.device.index(), n, 1), group);
   for (std::size_t k = 0; k < out.size(); ++k)
     if (!results[k].is(outputs[k])) outputs[k].set(results[k]);
   return outputs;

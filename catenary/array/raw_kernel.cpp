@@ -19,10 +19,10 @@ RawKernel::Argument::Argument(const void* value, std::size_t size) : size_(size)
   std::memcpy(more_.empty() ? words_.data() : more_.data(), value, size);
 }
 
-std::pair<std::int64_t, int> RawKernel::groups_for(const Device& device, std::int64_t items) {
+std::pair<std::int64_t, int> RawKernel::groups_for(const Device& device, std::int64_t items, std::int64_t each) {
   const KernelLauncher& launcher = launcher_for(device, "of a user");
   const int group_size = launcher.group_size(device.index());
-  return {launcher.groups_for(device.index(), items), group_size};
+  return {launcher.groups_for(device.index(), items, each), group_size};
 }
 
 void RawKernel::launch(const LaunchShape& shape, const std::vector<Argument>& arguments) const {

@@ -100,7 +100,7 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
     launch.pointer("result", result, true);
     for (const std::int64_t extent : {outputs, rows, chunk, chunks, units}) launch.extent("extent", extent);
     launch.run(launcher, call.device, launcher.kernel(call.device.index(), {text, function, name}),
-               launcher.groups_for(call.device.index(), together ? units * group : units), group);
+               launcher.groups_for(call.device.index(), together ? units * group : units, chunk), group);
   };
 
   KernelLaunch first, second;

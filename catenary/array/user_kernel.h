@@ -1,7 +1,8 @@
 #pragma once
 // Kernels that a user writes, as in CuPy: from an expression over elements, from a map and a way to combine, or whole.
 // Their text is the portable C of kernels/ (f32, i64, …, KERNEL, GLOBAL, …; the math prelude's ct_exp_f32 and the
-// like), compiled for the device that the arguments are on.
+// like), compiled for the device that the arguments are on: on the processor by its C++ compiler (CXX, c++, g++ or
+// clang++).
 
 #include <array>
 #include <functional>
@@ -105,7 +106,7 @@ class CT_API CpuReduction {
 
 /// Options of ElementwiseKernel.
 struct UserKernelOptions {
-  CpuLoop cpu = {};           ///< what happens on the CPU; without it the kernel runs on devices with a compiler only
+  CpuLoop cpu = {};           ///< what happens on the CPU; without it the text is compiled there, too
   std::string preamble = {};  ///< text before the kernel: helper functions, macros
 };
 
@@ -168,7 +169,8 @@ struct RawKernelOptions {
 };
 
 /// A whole kernel. An array among the arguments becomes two of the kernel's: its buffer, and the i64 offset of its
-/// first element in it; a number becomes i32, i64 or f32 by its C++ type (double: f64). (cupy.RawKernel)
+/// first element in it; a number becomes i32, i64 or f32 by its C++ type (double: f64). On the processor the work-items
+/// of a group come one after the other, so that one of several cannot wait for the others (BARRIER). (cupy.RawKernel)
 class CT_API RawKernel {
  public:
   /// An argument whose type is known only when the program runs.
@@ -204,9 +206,9 @@ class CT_API RawKernel {
   }
   /// The same with a list of arguments.
   void launch(const LaunchShape& shape, const std::vector<Argument>& arguments) const;
-  /// How many groups of how many work-items a loop over so many items should have on a device. Throws DeviceError for
-  /// one without a compiler.
-  static std::pair<std::int64_t, int> groups_for(const Device& device, std::int64_t items);
+  /// How many groups of how many work-items a loop over so many items, each of so many elements, should have on a
+  /// device. Throws DeviceError for one that compiles no kernels.
+  static std::pair<std::int64_t, int> groups_for(const Device& device, std::int64_t items, std::int64_t each = 1);
 
  private:
   std::string code_, name_;

@@ -1,15 +1,10 @@
 // Kernels in a device's own language, which catenary.cupy writes: launched with lists of arguments.
 
-#include <dlfcn.h>
-#include <link.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/variant.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <variant>
@@ -18,9 +13,8 @@
 #include "catenary/array/body.h"
 #include "catenary/array/kernel_parameters.h"
 #include "catenary/array/user_kernel.h"
-#include "catenary/backends/gpu/kernel_cache.h"
+#include "catenary/backends/cpu/host_compiler.h"
 #include "catenary/core/error.h"
-#include "catenary/core/parallel.h"
 
 namespace catenary_python {
 
@@ -57,139 +51,83 @@ RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position, bool addres
   return RawKernel::Argument(buffer.buf, static_cast<std::size_t>(buffer.len));
 }
 
-/// What a C++ compiler made of a text, loaded. Kept until the process ends, as others may run in it. What is static in
-/// it is its own, also where another one was made of the same text.
+/// What a C++ compiler made of a text, loaded.
 class HostLibrary {
  public:
-  HostLibrary(const nb::bytes& library, const std::string& name) : name_(name) {
-    const int file = memfd_create("catenary-kernel", MFD_CLOEXEC);
-    const auto* bytes = static_cast<const char*>(library.data());
-    std::size_t written = 0;
-    while (file >= 0 && written < library.size()) {
-      const ssize_t n = ::write(file, bytes + written, library.size() - written);
-      if (n <= 0) break;
-      written += static_cast<std::size_t>(n);
-    }
-    loaded_ = written == library.size() ? dlopen(path_of(file).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    const char* why = loaded_ ? nullptr : dlerror();
-    if (file >= 0) ::close(file);
-    if (!loaded_)
-      throw ct::DeviceError("kernel " + name + ": what the C++ compiler made of it cannot be loaded: " +
-                            (why ? why : std::strerror(errno)));
-  }
+  HostLibrary(const std::string& text, const std::string& kernel, const std::vector<std::string>& flags)
+      : kernel_(kernel), library_(compiled(text, kernel, flags)) {}
 
-  const std::string& name() const { return name_; }
-  /// Null where there is none.
-  void* find(const std::string& symbol) const { return dlsym(loaded_, symbol.c_str()); }
-  void* symbol(const std::string& symbol) const {
-    void* found = find(symbol);
-    if (!found) throw ct::DeviceError("kernel " + name_ + ": there is no " + symbol + " in what the C++ compiler made");
-    return found;
-  }
+  const std::string& kernel() const { return kernel_; }
+  const ct::os::Library& library() const { return library_; }
 
   /// The bytes of a variable.
   Array variable(const std::string& variable) const {
-    void* found = symbol(variable);
-    Dl_info where;
-    const ElfW(Sym)* entry = nullptr;
-    if (!dladdr1(found, &where, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)), RTLD_DL_SYMENT) || !entry)
-      throw ct::DeviceError("kernel " + name_ + ": nothing says how large " + variable + " is");
-    if (ELF64_ST_TYPE(entry->st_info) != STT_OBJECT)
-      throw ct::DeviceError("kernel " + name_ + ": " + variable + " is no variable");
-    const Array bytes = Array::from_memory(found, {static_cast<std::int64_t>(entry->st_size)}, {1}, ct::Dtype::uint8,
-                                           ct::get_device("cpu"), std::shared_ptr<void>(found, [](void*) {}));
+    const auto [memory, size] = [&] {
+      try {
+        return library_.variable(variable);
+      } catch (const ct::FileError& error) {
+        throw ct::DeviceError("kernel " + kernel_ + ": " + error.what());
+      }
+    }();
+    const Array bytes = Array::from_memory(memory, {static_cast<std::int64_t>(size)}, {1}, ct::Dtype::uint8,
+                                           ct::get_device("cpu"), std::shared_ptr<void>(memory, [](void*) {}));
     ct::export_memory(bytes);  // kernels change it that have it not among their arguments
     return bytes;
   }
 
  private:
-  /// A path of an open file. dlopen takes one that it has heard before for the library that it loaded then, and numbers
-  /// of files come again: dots that mean nothing make each another one.
-  static std::string path_of(int file) {
-    static std::uint32_t count = 0;
-    std::string path = "/proc/self/fd";
-    for (std::uint32_t rest = ++count; rest; rest /= 2) path += rest % 2 ? "/." : "/";
-    return path + "/" + std::to_string(file);
+  static ct::os::Library compiled(const std::string& text, const std::string& kernel,
+                                  const std::vector<std::string>& flags) {
+    const Released released;
+    return ct::cpu::compile_on_host(text, kernel, flags);
   }
 
-  const std::string name_;
-  void* loaded_ = nullptr;
+  const std::string kernel_;
+  const ct::os::Library library_;
 };
 
-/// A kernel of the processor's. `entry(values, part, parts)` does one of several parts of the work.
+/// A kernel of the processor's.
 class HostFunction {
  public:
   HostFunction(const HostLibrary& library, const std::string& entry)
-      : name_(library.name()), entry_(reinterpret_cast<Entry>(library.symbol(entry))) {
-    const auto sizes = reinterpret_cast<const long long* (*)()>(library.find(entry + "_sizes"));
-    if (sizes) sizes_ = sizes();
-  }
+      : kernel_(library.library(), entry, library.kernel(), kOfLaunch) {}
 
   void launch(std::int64_t groups, int, nb::sequence arguments, bool addresses) const {
     std::vector<RawKernel::Argument> list;
     Py_ssize_t position = 0;
     for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++, addresses));
-    check_sizes(list);
     const Released released;
     std::vector<std::array<std::uint64_t, 2>> views;
     views.reserve(list.size());
     std::vector<const void*> places;
+    std::vector<std::size_t> sizes;
+    const auto add = [&](const void* place, std::size_t size) {
+      places.push_back(place);
+      sizes.push_back(size);
+    };
     for (const RawKernel::Argument& argument : list) {
       if (!argument.array().defined()) {
-        places.push_back(argument.data());
+        add(argument.data(), argument.size());
         continue;
       }
       const ct::View view = ct::writable(argument.array());
       const auto& place = views.emplace_back(
           std::array{reinterpret_cast<std::uint64_t>(view.handle), static_cast<std::uint64_t>(view.offset)});
-      places.push_back(&place[0]);
-      places.push_back(&place[1]);
+      add(&place[0], sizeof place[0]);
+      add(&place[1], sizeof place[1]);
     }
-    ct::parallel_for(groups, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t part = begin; part < end; ++part) entry_(places.data(), part, groups);
-    });
+    kernel_.check(sizes);
+    kernel_.run(places.data(), groups);
   }
 
  private:
   static constexpr std::size_t kOfLaunch = 7;  // behind a whole kernel's own arguments: its grid, its block, bytes
-
-  /// Throws TypeError for what a whole kernel does not take. A number of 8 bytes may stand for a shorter one.
-  void check_sizes(const std::vector<RawKernel::Argument>& list) const {
-    if (!sizes_) return;
-    const auto count = static_cast<std::size_t>(sizes_[0]);
-    if (list.size() != count + kOfLaunch)
-      raise(PyExc_TypeError, "kernel " + name_ + " takes " + std::to_string(count) + " arguments, " +
-                                 std::to_string(list.size() - kOfLaunch) + " are given");
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto wanted = static_cast<std::size_t>(sizes_[k + 1]), size = list[k].size();
-      if (list[k].array().defined() || size == wanted || (size == 8 && wanted < 8)) continue;
-      raise(PyExc_TypeError, "kernel " + name_ + ": argument " + std::to_string(k) + " has " + std::to_string(size) +
-                                 " bytes, its parameter " + std::to_string(wanted));
-    }
-  }
-
-  const std::string name_;
-  using Entry = void (*)(const void* const* values, long long part, long long parts);
-  Entry entry_ = nullptr;
-  const long long* sizes_ = nullptr;  // how many arguments, and the bytes of each
+  const ct::cpu::HostKernel kernel_;
 };
 
 /// (groups, group_size) of a loop over so many items, each of so many elements, on an array's device.
 std::pair<std::int64_t, int> groups_for(const Array& beside, std::int64_t items, std::int64_t each) {
-  if (!beside.device().is_cpu()) return RawKernel::groups_for(beside.device(), items);
-  constexpr std::int64_t kWorthATurn = 4096;  // elements, below which another thread costs more than it does
-  const std::int64_t turns = std::min<std::int64_t>(items * each / kWorthATurn, 4 * ct::num_threads());
-  return {std::clamp<std::int64_t>(turns, 1, std::max<std::int64_t>(items, 1)), 1};
-}
-
-std::optional<nb::bytes> load_kernel(const std::string& key) {
-  const auto found = ct::gpu::load_kernel(key);
-  return found ? std::optional<nb::bytes>(nb::bytes(found->data(), found->size())) : std::nullopt;
-}
-
-void save_kernel(const std::string& key, const nb::bytes& binary) {
-  const auto* first = static_cast<const std::byte*>(binary.data());
-  ct::gpu::save_kernel(key, {first, first + binary.size()});
+  return RawKernel::groups_for(beside.device(), items, each);
 }
 
 /// What a kernel's launch depends on but for values: dtypes, devices, shapes and strides of arrays, types of others.
@@ -319,7 +257,8 @@ void register_kernels(nb::module_& m) {
       .def("launch", &HostFunction::launch, nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"),
            nb::arg("addresses") = false);
   nb::class_<HostLibrary>(m, "_HostLibrary", "What a C++ compiler made of a text, loaded.")
-      .def(nb::init<nb::bytes, std::string>(), nb::arg("library"), nb::arg("name"))
+      .def(nb::init<std::string, std::string, std::vector<std::string>>(), nb::arg("text"), nb::arg("kernel"),
+           nb::arg("flags"))
       .def(
           "function", [](const HostLibrary& self, const std::string& entry) { return HostFunction(self, entry); },
           nb::arg("entry"))
@@ -341,8 +280,6 @@ void register_kernels(nb::module_& m) {
             return self.get_global(name, device);
           },
           nb::arg("name"), "The bytes of a variable on the current device, as an ndarray.");
-  m.def("_load_kernel", load_kernel, nb::arg("key"), "What was kept under this key in the folder of compiled kernels.");
-  m.def("_save_kernel", save_kernel, nb::arg("key"), nb::arg("binary"), "Keeps it there.");
   m.def("groups_for", groups_for, nb::arg("beside"), nb::arg("items"), nb::arg("each") = 1,
         "(groups, group_size) of a loop over so many items, each of so many elements, on an array's device.");
 }

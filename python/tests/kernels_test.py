@@ -433,31 +433,25 @@ def test_sixteen_bit_floats_are_numpys():
 @pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
 def test_without_a_compiler(monkeypatch):
     """What to install is said, whether no compiler is there or the one that CXX names is not."""
-    from catenary.cupy import _host
     says = 'kernel k: .*compiled by a C[+][+] compiler, and there is none .%s.: apt install g[+][+], .*pocl-opencl-icd'
     monkeypatch.setenv('CXX', '/nowhere/c++')
     with pytest.raises(CompileException, match=says % 'CXX=/nowhere/c[+][+]'):
         cupy.ElementwiseKernel('T x', 'T y', 'y = x', 'k')(cupy.zeros(3, 'f'))
     monkeypatch.delenv('CXX')
     monkeypatch.setenv('PATH', '/nowhere')
-    _host._compiler.cache_clear()
-    try:
-        with pytest.raises(CompileException, match=says % 'c[+][+], g[+][+], clang[+][+]'):
-            cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'k')(cupy.zeros(3, 'f'))
-    finally:
-        _host._compiler.cache_clear()
+    with pytest.raises(CompileException, match=says % 'c[+][+], g[+][+], clang[+][+]'):
+        cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'k')(cupy.zeros(3, 'f'))
 
 
 @pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
 def test_what_is_preloaded_is_not_for_the_compiler(monkeypatch, tmp_path):
-    from catenary.cupy import _host
     script = tmp_path / 'c++'
     script.write_text('#!/bin/sh\n[ -z "$LD_PRELOAD" ] || { echo preloaded >&2; exit 1; }\nexec c++ "$@"\n')
     script.chmod(0o755)
     monkeypatch.setenv('CXX', str(script))
     monkeypatch.setenv('LD_PRELOAD', 'libm.so.6')
     kernel = cupy.ElementwiseKernel('T x', 'T y', 'y = x + 1', 'by_script')
-    assert kernel(cupy.zeros(3, 'f')).get().tolist() == [1] * 3 and _host._compiler(str(script))
+    assert kernel(cupy.zeros(3, 'f')).get().tolist() == [1] * 3
 
 
 TEMPLATES = r'''

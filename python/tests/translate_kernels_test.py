@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from catenary.cupy._translator import translate as _translate
-from translation import both, device, folder, given, numbers, out  # noqa: F401
+from translation import both, device, given, numbers, out  # noqa: F401
 import two_ways
 from two_ways import Argument
 
@@ -101,8 +101,8 @@ def test_halves_and_addresses_in_a_whole_kernel(device):
     numpy.testing.assert_allclose(y.astype('f'), expected.astype('f'), rtol=2e-3)
 
 
-def test_a_generator_of_random_numbers(folder, device):
-    y, = both(folder, device, [Argument('seed', 'int32', 'scalar', 3), out('y', 'float64', (50,))], '''
+def test_a_generator_of_random_numbers(device):
+    y, = both(device, [Argument('seed', 'int32', 'scalar', 3), out('y', 'float64', (50,))], '''
         uint64_t state[2]; start(state, i, seed); y = 0;
         for (int k = 0; k < 4; ++k) y += T(next(state)) / T(18446744073709551615ull);''', {'T': 'float64'}, (50,), preamble='''
         __device__ inline void start(uint64_t* a, int i, int seed) { a[0] = i + 1; a[1] = 0x5c721fd808f616b6 + seed; }
@@ -114,8 +114,8 @@ def test_a_generator_of_random_numbers(folder, device):
     assert 1.5 < y.mean() < 2.5 and y.min() >= 0 and y.max() <= 4
 
 
-def test_classes(folder, device):
-    both(folder, device, [given('x', 'float32', (8,)), out('y', 'float32', (8,)), out('k', 'int64', (8,))], '''
+def test_classes(device):
+    both(device, [given('x', 'float32', (8,)), out('y', 'float32', (8,)), out('k', 'int64', (8,))], '''
         Pair p = {x, (int)i}; Pair q = p, r; r = q; r.size += 2; Pair* at = &r; at->value *= 2;
         Box<float, 3> box; for (int j = 0; j < box.count; ++j) box.data[j] = x * j;
         box.put(1, 5); flags f = {true, 3}; f.on = x > 100; const Pair pairs[2] = {{1, 2}, {x, 4}};
@@ -174,8 +174,8 @@ def test_vectors(device):
     assert n.tolist() == [12, 24, 259, 48, 24, 0, 0, 0]
 
 
-def test_templates_of_numbers(folder, device):
-    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,)), out('k', 'int64', (6,))], '''
+def test_templates_of_numbers(device):
+    both(device, [given('x', 'float32', (6,)), out('y', 'float32', (6,)), out('k', 'int64', (6,))], '''
         y = power<3>(x) + power<0>(x) + scaled<float>(x) + scaled<float, 5>(x) + first(x) + chosen<true>(x) + chosen<sizeof(T) == 8>(x);
         float v[4] = {x, 1, 2, 3}; k = length(v) + halved(7) + halved(7u) + halved<short>(7) + sum<4>(v) + WIDTH * AREA;''', {'T': 'float32'},
          (6,), preamble='''
@@ -193,9 +193,9 @@ def test_templates_of_numbers(folder, device):
         }'''.replace('_Pragma_', ''))
 
 
-def test_overloads_and_pointers(folder, device):
+def test_overloads_and_pointers(device):
     r = Argument('r', 'float32', 'raw', numbers((8,), 'float32'), True)
-    both(folder, device, [r, out('y', 'float32', (1,)), out('k', 'int64', (1,))], '''
+    both(device, [r, out('y', 'float32', (1,)), out('k', 'int64', (1,))], '''
         float mine[3] = {1, 2, 3}, *rows[2] = {mine, mine + 1}; float* later; float* best = nullptr;
         later = mine; for (int j = 0; j < 3; ++j) if (!best || mine[j] > *best) best = &mine[j];
         k = which(1) + which(1.0f) * 10 + which(1ll) * 100 + which(&r[0]) * 1000 + which((short)1) * 10000 + (best - mine) + (later == mine) + at(&r[0], 2);
@@ -214,8 +214,8 @@ def test_overloads_and_pointers(folder, device):
         }''')
 
 
-def test_macros_and_conditions(folder, device):
-    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], '''
+def test_macros_and_conditions(device):
+    both(device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], '''
         #if WIDTH > 2 && defined(SCALE) && !defined(NOTHING)
           y = SCALE(x, 3) + PASTE(fi, rst)(x) + SUM(1, 2, 3) + LONG(5) + NOT_CALLED;
         #elif 1

@@ -8,7 +8,7 @@ import pytest
 from catenary.cupy._translator import translate as _translate
 from catenary.cupy._translator.translate import Parameter
 import opencl
-from translation import FLOATS, INTEGERS, TOLERANCE, both, device, folder, given, like, numbers, out  # noqa: F401
+from translation import FLOATS, INTEGERS, TOLERANCE, both, device, given, like, numbers, out  # noqa: F401
 import two_ways
 from two_ways import Argument
 
@@ -18,31 +18,31 @@ pytestmark = pytest.mark.kernels
 @pytest.mark.parametrize('dtype', ['bool'] + INTEGERS + FLOATS)
 @pytest.mark.parametrize('layout, shape', [('C', (3, 4)), ('F', (3, 4)), ('reversed', (5, 2)), ('strided', (2, 3, 2)),
                                            ('C', ()), ('C', (0, 3))])
-def test_elements_of_every_dtype_and_layout(folder, device, dtype, layout, shape):
+def test_elements_of_every_dtype_and_layout(device, dtype, layout, shape):
     x, y = given('x', dtype, shape, layout=layout), given('y', dtype, shape, layout='C', seed=1)
     z = Argument('z', dtype, 'element', like(numpy.zeros(shape, dtype), layout), True)
     expected = x.value ^ y.value if dtype == 'bool' else x.value * y.value + x.value
-    both(folder, device, [x, y, z], 'z = x != y' if dtype == 'bool' else 'z = x * y + x', {'T': dtype}, shape, [expected])
+    both(device, [x, y, z], 'z = x != y' if dtype == 'bool' else 'z = x * y + x', {'T': dtype}, shape, [expected])
 
 
 @pytest.mark.parametrize('group', [1, 4])
-def test_both_kinds_of_loops(folder, device, group):
+def test_both_kinds_of_loops(device, group):
     x = given('x', 'float32', (1001,))
-    both(folder, device, [x, out('y', 'float32', (1001,))], 'y = x + i', {}, (1001,),
+    both(device, [x, out('y', 'float32', (1001,))], 'y = x + i', {}, (1001,),
          [x.value + numpy.arange(1001)], group=group)
 
 
 @pytest.mark.parametrize('dtype', FLOATS)
-def test_casts(folder, device, dtype):
-    both(folder, device, [given('x', dtype, (7,)), out('y', dtype, (7,)), out('k', 'int32', (7,))], '''
+def test_casts(device, dtype):
+    both(device, [given('x', dtype, (7,)), out('y', dtype, (7,)), out('k', 'int32', (7,))], '''
         T a = static_cast<T>(3) / static_cast<T>(int(x * 4) + 1), b = T(2);
         y = (T)a * b + (T)-0.5 + float(1) + static_cast<T>((int)x);
         k = static_cast<int>(x * 10) + (int)(unsigned char)257 + (unsigned int)3u + (long long)x;''', {'T': dtype}, (7,))
 
 
 @pytest.mark.parametrize('dtype', FLOATS)
-def test_templates_and_references(folder, device, dtype):
-    both(folder, device, [given('x', dtype, (6,)), out('y', dtype, (6,)), out('k', 'int32', (6,))], '''
+def test_templates_and_references(device, dtype):
+    both(device, [given('x', dtype, (6,)), out('y', dtype, (6,)), out('k', 'int32', (6,))], '''
         T low, high; int floor_;
         split_it(x, low, high, floor_);
         y = twice(low) + scaled<T>(high, 3) + twice(x > 1 ? x : (T)0);
@@ -56,8 +56,8 @@ def test_templates_and_references(folder, device, dtype):
         }''')
 
 
-def test_a_helper_of_the_kernels_type_and_macros(folder, device):
-    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], 'ROUTINE y = poly(ax) + ax;',
+def test_a_helper_of_the_kernels_type_and_macros(device):
+    both(device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], 'ROUTINE y = poly(ax) + ax;',
          {'T': 'float32'}, (6,), preamble='''
         #define SQUARE(v) ((v) * (v))
         #define ROUTINE \\
@@ -67,8 +67,8 @@ def test_a_helper_of_the_kernels_type_and_macros(folder, device):
         ''')
 
 
-def test_directives_at_the_end_of_texts(folder, device):
-    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], 'y = once(x);\n#ifdef TWICE\ny += x;\n#endif\n',
+def test_directives_at_the_end_of_texts(device):
+    both(device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], 'y = once(x);\n#ifdef TWICE\ny += x;\n#endif\n',
          {}, (6,), [numbers((6,), 'float32') * 2], preamble='''
         #define TWICE
         __device__ float once(float x) {
@@ -86,9 +86,9 @@ def test_a_helper_that_nobody_calls_is_left_out():
 
 @pytest.mark.parametrize('dtype', ['bool', 'uint8', 'int32', 'float16', 'float32', 'float64'])
 @pytest.mark.parametrize('layout', ['C', 'F', 'strided', 'reversed'])
-def test_raw_arrays(folder, device, dtype, layout):
+def test_raw_arrays(device, dtype, layout):
     r = Argument('r', dtype, 'raw', like(numbers((4, 3), dtype, 2), layout), True)
-    both(folder, device, [given('x', dtype, (4, 3), 'raw', layout), r, out('y', 'float32', (4,)),
+    both(device, [given('x', dtype, (4, 3), 'raw', layout), r, out('y', 'float32', (4,)),
                           out('n_', 'int64', (4,))], '''
         ptrdiff_t ind[] = {i, 2};
         T v = x[ind];
@@ -101,45 +101,45 @@ def test_raw_arrays(folder, device, dtype, layout):
 
 
 @pytest.mark.parametrize('dtype', ['uint8', 'float16', 'float32'])
-def test_steps_and_addresses(folder, device, dtype):
+def test_steps_and_addresses(device, dtype):
     r = Argument('r', dtype, 'raw', numbers((8,), dtype, 2), True)
-    both(folder, device, [r, out('y', 'float32', (2,))], '''
+    both(device, [r, out('y', 'float32', (2,))], '''
         y = r[i]++ + 1; ++r[i + 2]; r[i + 4]--; r[i + 6] *= r[i] - 1, y += 1;
         T* p = &r[i + 2];
         p[0] = p[0] + 3; y += *p; *p = 2;''', {'T': dtype}, (2,))
 
 
 @pytest.mark.parametrize('dtype', ['bool', 'float16', 'float32'])
-def test_pointers_that_move(folder, device, dtype):
+def test_pointers_that_move(device, dtype):
     r = Argument('r', dtype, 'raw', numbers((8,), dtype, 2), True)
-    both(folder, device, [r, out('y', 'float32', (1,))], '''
+    both(device, [r, out('y', 'float32', (1,))], '''
         T* p = r_of(&r[0]); y = *(p + 1) + *p; (*p) = 0; *(p + 2) = *(p + 3); *p++ = 1; y += *p; --p; ((p + 1))[1] = *p;''',
          {'T': dtype}, (1,), preamble='#define r_of(p) (p)')
 
 
 @pytest.mark.parametrize('layout', ['C', 'strided'])
-def test_the_index(folder, device, layout):
+def test_the_index(device, layout):
     x = given('x', 'float32', (2, 3), layout=layout)
     r = given('r', 'float32', (2, 3), 'raw', layout)
-    y, = both(folder, device, [x, r, out('y', 'float32', (2, 3))],
+    y, = both(device, [x, r, out('y', 'float32', (2, 3))],
               'y = 100 * _ind.get()[0] + 10 * _ind.get()[1] + _ind.size() + n + x + r[_ind.get()]', {}, (2, 3))
     numpy.testing.assert_allclose(y, 100 * numpy.arange(2)[:, None] + 10 * numpy.arange(3) + 12 + x.value + r.value)
 
 
 @pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
-def test_atomic_additions(folder, device, dtype):
+def test_atomic_additions(device, dtype):
     r = Argument('r', dtype, 'raw', numpy.zeros((3,), dtype), True)
-    sums, = both(folder, device, [given('x', dtype, (300,)), r], 'atomicAdd(&r[i % 3], (T)(x > 1 ? 2 : 1))', {'T': dtype},
+    sums, = both(device, [given('x', dtype, (300,)), r], 'atomicAdd(&r[i % 3], (T)(x > 1 ? 2 : 1))', {'T': dtype},
                  (300,), group=4)
     x = numpy.where(numbers((300,), dtype) > 1, 2, 1)
     numpy.testing.assert_array_equal(sums, x.reshape(100, 3).sum(0).astype(dtype))
 
 
 @pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
-def test_atomic_additions_give_what_was_there(folder, device, dtype):
+def test_atomic_additions_give_what_was_there(device, dtype):
     n = 500
     sums, before = two_ways.elementwise(
-        folder, device, [Argument('r', dtype, 'raw', numpy.zeros((3,), dtype), True), out('y', dtype, (n,))],
+        device, [Argument('r', dtype, 'raw', numpy.zeros((3,), dtype), True), out('y', dtype, (n,))],
         'y = atomicAdd(&r[1], (T)1)', {'T': dtype}, (n,))[1]
     assert sums.tolist() == [0, n, 0] and sorted(before.tolist()) == list(range(n))
 
@@ -155,8 +155,8 @@ def test_atomic_operations_on_integers(device):
 
 
 @pytest.mark.parametrize('dtype', FLOATS)
-def test_functions_of_mixed_types(folder, device, dtype):
-    both(folder, device, [given('x', dtype, (9,)), given('k', 'int32', (9,)), out('y', dtype, (9,)), out('m', 'int64', (9,))],
+def test_functions_of_mixed_types(device, dtype):
+    both(device, [given('x', dtype, (9,)), given('k', 'int32', (9,)), out('y', dtype, (9,)), out('m', 'int64', (9,))],
          '''
         y = exp(-x) + log(x) + sqrt(x) * rsqrt(x) + pow(x, (T)2) + tanh(x) + fabs(-x) + abs(x) + floor(x) + ceil(x)
             + max(x, (T)1) + min((T)1., x) + atan2(x, (T)2) + log1p(x) + expm1(x) + round(x * 4) + fmod(x, (T)0.5)
@@ -215,26 +215,26 @@ def test_functions_of_the_library(device):
         assert abs(y[4, k] - math.exp(x[k] ** 2) * math.erfc(x[k])) < 1e-12
 
 
-def test_a_parameter_called_n(folder, device):
-    both(folder, device, [Argument('n', 'int32', 'scalar', 3), given('x', 'float32', (6,)), out('y', 'float32', (6,))],
+def test_a_parameter_called_n(device):
+    both(device, [Argument('n', 'int32', 'scalar', 3), given('x', 'float32', (6,)), out('y', 'float32', (6,))],
          'y = x * n', {}, (6,), [numbers((6,), 'float32') * 3])
     x = given('x', 'int32', (2, 3))
-    host, translated = two_ways.reduction(folder, device, [x, Argument('n', 'int32', 'scalar', 3), out('y', 'int32', (2,))],
+    host, translated = two_ways.reduction(device, [x, Argument('n', 'int32', 'scalar', 3), out('y', 'int32', (2,))],
                                           ('x * n', 'a + b', 'y = a + n', '0'), {}, (2, 3), 3)
     assert translated.tolist() == host.tolist() == (x.value.sum(1) * 3 + 3).tolist()
 
 
-def test_conditions_of_floats(folder, device):
-    both(folder, device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], '''
+def test_conditions_of_floats(device):
+    both(device, [given('x', 'float32', (6,)), out('y', 'float32', (6,))], '''
         float z = x - x; y = x ? 1 : 2; y += (z ? 3 : 4) + (i > 2 ? 5 : z ? 6 : 7); if (z) y = 0;
         y += !z + (x && z) + abs(z ? x : -x);''', {}, (6,))
 
 
-def test_leaving_the_operation(folder, device):
+def test_leaving_the_operation(device):
     """`continue` and `return` leave the element, with what it has written so far."""
     x = given('x', 'float32', (40,))
     x.value[::3] = 9
-    host, translated = two_ways.elementwise(folder, device, [x, out('y', 'float32', (40,))], '''
+    host, translated = two_ways.elementwise(device, [x, out('y', 'float32', (40,))], '''
         y = 1;
         if (x > 5) continue;
         for (int k = 0; k < 3; ++k) { if (k == 1) continue; y += 1; }''', {}, (40,))
@@ -246,13 +246,13 @@ def test_leaving_the_operation(folder, device):
     numpy.testing.assert_array_equal(y, numpy.where(x.value > 5, 1, 3))
 
 
-def test_before_and_after_the_loop(folder, device):
-    both(folder, device, [given('x', 'float32', (9,), 'raw'), out('y', 'float32', (9,))], 'y = x[i] * scale; last = i',
+def test_before_and_after_the_loop(device):
+    both(device, [given('x', 'float32', (9,), 'raw'), out('y', 'float32', (9,))], 'y = x[i] * scale; last = i',
          {}, (9,), loop_prep='float scale = x[0]; int last = 0;', after_loop='if (last > 100) { scale = 0; }')
 
 
-def test_names_that_opencl_reserves(folder, device):
-    both(folder, device, [given('global', 'float32', (5,)), given('kernel', 'float32', (5,), 'raw'),
+def test_names_that_opencl_reserves(device):
+    both(device, [given('global', 'float32', (5,)), given('kernel', 'float32', (5,), 'raw'),
                           Argument('constant', 'int32', 'scalar', 3), out('half', 'float32', (5,))], '''
         float local = global * 2, float2 = 1; int pipe = constant;
         half = local + kernel[i] + pipe + float2;''', {}, (5,))
@@ -260,8 +260,8 @@ def test_names_that_opencl_reserves(folder, device):
 
 @pytest.mark.parametrize('dtype, value', [('bool', 1), ('int8', -3), ('uint64', 2 ** 63 + 5), ('float16', 0.5),
                                           ('float32', 0.1), ('float64', 0.1)])
-def test_scalars(folder, device, dtype, value):
-    both(folder, device, [Argument('s', dtype, 'scalar', value), out('y', dtype, (3,))], 'y = s', {'T': dtype}, (3,),
+def test_scalars(device, dtype, value):
+    both(device, [Argument('s', dtype, 'scalar', value), out('y', dtype, (3,))], 'y = s', {'T': dtype}, (3,),
          [numpy.full(3, value, dtype)])
 
 
@@ -269,11 +269,11 @@ def test_scalars(folder, device, dtype, value):
 @pytest.mark.parametrize('shape, rows, layout', [((4, 5), 5, 'C'), ((3, 2, 4), 8, 'strided'), ((7,), 7, 'reversed'),
                                                  ((4, 0), 0, 'C'), ((), 1, 'C')])
 @pytest.mark.parametrize('chunks', [1, 3])
-def test_reductions(folder, device, dtype, shape, rows, layout, chunks):
+def test_reductions(device, dtype, shape, rows, layout, chunks):
     x = given('x', dtype, shape, layout=layout)
     outs = x.value.size // rows if rows else shape[0]
     a = out('y', dtype, (outs,))
-    host, translated = two_ways.reduction(folder, device, [x, Argument('scale', 'int32', 'scalar', 2), a],
+    host, translated = two_ways.reduction(device, [x, Argument('scale', 'int32', 'scalar', 2), a],
                                           ('x * (T)2', 'a + b', 'y = a / scale', '0'), {'T': dtype}, shape, rows,
                                           chunks=chunks)
     expected = (x.value.astype('f8') * 2).reshape(outs, rows).sum(1) / 2
@@ -282,11 +282,11 @@ def test_reductions(folder, device, dtype, shape, rows, layout, chunks):
     numpy.testing.assert_allclose(host.astype('f8'), expected, rtol=8 * tolerance)
 
 
-def test_a_reduction_over_raw_arrays_and_into_what_is_there(folder, device):
+def test_a_reduction_over_raw_arrays_and_into_what_is_there(device):
     t = Argument('t', 'int32', 'element', numpy.array([[0, 1, 2], [2, 1, 0]], 'int32'))
     w = given('w', 'float32', (3,), 'raw', 'strided')
     y = Argument('y', 'float32', 'element', numpy.array([10, 20], 'float32'), True)
-    host, translated = two_ways.reduction(folder, device, [t, w, y], ('t == 2 ? T(0) : w[t] * (_j + 1)', 'a + b', 'y += a',
+    host, translated = two_ways.reduction(device, [t, w, y], ('t == 2 ? T(0) : w[t] * (_j + 1)', 'a + b', 'y += a',
                                                                      '0'), {'T': 'float32'}, (2, 3), 3)
     v = w.value
     expected = [10 + v[0] + 2 * v[1], 20 + 5 * v[1] + 6 * v[0]]
@@ -294,18 +294,18 @@ def test_a_reduction_over_raw_arrays_and_into_what_is_there(folder, device):
     numpy.testing.assert_allclose(host, expected, rtol=1e-6)
 
 
-def test_a_reduction_that_reads_the_index(folder, device):
+def test_a_reduction_that_reads_the_index(device):
     x = given('x', 'float32', (2, 3))
-    host, translated = two_ways.reduction(folder, device, [x, out('y', 'float32', (2,))], (
+    host, translated = two_ways.reduction(device, [x, out('y', 'float32', (2,))], (
         'x * _ind.get()[1] + _ind.size()', 'a + b', 'y = a', '0'), {}, (2, 3), 3)
     numpy.testing.assert_allclose(translated, (x.value * numpy.arange(3) + 6).sum(1), rtol=1e-6)
     numpy.testing.assert_allclose(host, translated, rtol=1e-6)
 
 
 @pytest.mark.parametrize('chunks', [1, 2])
-def test_a_maximum_with_parameters_called_a_and_b(folder, device, chunks):
+def test_a_maximum_with_parameters_called_a_and_b(device, chunks):
     a, b = given('a', 'float64', (2, 6)), given('b', 'float64', (2, 6), seed=3)
-    host, translated = two_ways.reduction(folder, device, [a, b, out('y', 'float64', (2,))], (
+    host, translated = two_ways.reduction(device, [a, b, out('y', 'float64', (2,))], (
         'a * b', 'max(a, b)', 'y = a', '-1e300'), {}, (2, 6), 6, chunks=chunks)
     numpy.testing.assert_allclose(translated, (a.value * b.value).max(1))
     numpy.testing.assert_allclose(host, translated)
@@ -324,27 +324,27 @@ PAIRS = [(a, b) for k, a in enumerate(INTEGERS) for b in (a, INTEGERS[(k + 3) % 
 
 
 @pytest.mark.parametrize('left, right', PAIRS)
-def test_division_of_integers(folder, device, left, right):
+def test_division_of_integers(device, left, right):
     """Quotients go to zero and remainders have the dividend's sign, in the type that both promote to; a helper that takes what
     comes is made for that type, and so shows it."""
     x, y = integers(left), integers(right, 1)
     y = numpy.where((y == 0) | (y.astype('O') == -1), 3, y).astype(right)  # what no C defines
     arguments = [Argument('x', left, 'element', x), Argument('y', right, 'element', y), out('q', 'int64', (24,)),
                  out('r', 'int64', (24,)), out('a', 'int64', (24,)), out('h', 'int64', (24,)), out('k', 'int64', (24,))]
-    both(folder, device, arguments, '''
+    both(device, arguments, '''
         q = x / y; r = x % y; U v = x; v /= y; v %= 7; a = v; h = halved(x / y); k = halved(x - y) + halved((x * 3 + 1) % y);
         auto w = x / y; w /= 3; a += w; a += sizeof(w);''', {'T': left, 'U': left}, (24,),
          preamble='template <typename V> __device__ long long halved(V v) { return v / 2 + (v > 0) + sizeof(V); }')
 
 
 @pytest.mark.parametrize('left, right', PAIRS)
-def test_shifts_of_integers(folder, device, left, right):
+def test_shifts_of_integers(device, left, right):
     """A shift has the type of what is shifted, whatever the count's is; a right shift of negative numbers keeps the sign."""
     x = integers(left)
     y = numpy.asarray(numpy.arange(24) % (8 if numpy.dtype(left).itemsize < 8 else 31), right)
     arguments = [Argument('x', left, 'element', x), Argument('y', right, 'element', y)] + [
         out(name, 'int64', (24,)) for name in 'abcdef']
-    both(folder, device, arguments, '''
+    both(device, arguments, '''
         a = x >> y; b = (T)1 << y; T v = x; v >>= y; c = v; v <<= 2; c += v;
         d = halved(x >> y) + halved(x >> y | 1) + halved((x >> 1) + 1 >> y + 1);
         e = halved(-1 >> y) + halved(x >> 1 & 63) + halved(x & 63 << y) + halved(1 << y + 1 << 1) + halved(x >> y + 1ll);
@@ -353,10 +353,10 @@ def test_shifts_of_integers(folder, device, left, right):
 
 
 @pytest.mark.parametrize('dtype', ['int8', 'uint32', 'int64', 'float16', 'float32'])
-def test_what_numbers_casts_and_signs_are(folder, device, dtype):
+def test_what_numbers_casts_and_signs_are(device, dtype):
     """A helper that takes what comes shows the type that each of them is known by; a suffix is part of its value."""
     x = given('x', dtype, (12,))
-    both(folder, device, [x] + [out(name, 'int64', (12,)) for name in 'abcdef'], '''
+    both(device, [x] + [out(name, 'int64', (12,)) for name in 'abcdef'], '''
         a = -5 / 2u; b = (-5 < 1u) + (2147483647 + 1ll) + (1LL << 40) + 4000000000u / 3ul; c = seen(5u) + 10 * seen(5) + 100 * seen(5ll);
         d = seen(0u - 1) + seen(0xffull) + seen(1.5f) + 10 * seen(1.5) + 100 * seen(-5u);
         e = seen((long long)x) + 10 * seen((unsigned char)(int)x) + 100 * seen(static_cast<short>(x)) + 1000 * seen(float(x));

@@ -17,11 +17,6 @@ def device():
     return opencl.OpenCL()
 
 
-@pytest.fixture(scope='module')
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp('host')
-
-
 def numbers(shape, dtype, seed=0):
     values = numpy.random.RandomState(seed)
     if dtype == 'bool':
@@ -45,8 +40,8 @@ def like(array, layout):
     return array.copy()
 
 
-def both(folder, device, arguments, operation, types, shape, expected=None, **more):
-    host, translated = two_ways.elementwise(folder, device, arguments, operation, types, shape, **more)
+def both(device, arguments, operation, types, shape, expected=None, **more):
+    host, translated = two_ways.elementwise(device, arguments, operation, types, shape, **more)
     for k, (a, b) in enumerate(zip(host, translated)):
         tolerance = TOLERANCE.get(str(a.dtype), 0)
         numpy.testing.assert_allclose(b.astype('f8'), a.astype('f8'), rtol=tolerance, atol=tolerance)

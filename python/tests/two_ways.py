@@ -1,9 +1,5 @@
 """One kernel two ways: its text as C++ by the host's compiler with carray.cuh, and as OpenCL C by PoCL."""
 
-import ctypes
-import hashlib
-import pathlib
-
 import numpy
 
 from catenary.cupy import _cuda, _host
@@ -52,26 +48,13 @@ def list_of(arguments, extents):
     return values + [numpy.int64(n) for n in extents]
 
 
-def run_on_host(folder, text, name, values):
+def run_on_host(text, name, values):
     """Compiles a C++ text by the host's compiler and calls the kernel once: a loop of one work-item."""
-    text = _host.source(text, ct_run=_translate.entry(name))
-    path = pathlib.Path(folder) / (hashlib.sha256(text.encode()).hexdigest()[:16] + '.so')
-    if not path.exists():
-        path.write_bytes(_host.compiled(text, name))
-    function = getattr(ctypes.CDLL(str(path)), _translate.entry(name))
-    kinds = {'f': ctypes.c_float, 'd': ctypes.c_double}
-    given = []
-    for value in values:
-        if isinstance(value, numpy.ndarray):
-            given.append(value.ctypes.data_as(ctypes.c_void_p))
-        else:
-            kind = kinds.get(value.dtype.char) or getattr(ctypes, 'c_%sint%d' % (
-                'u' if value.dtype.kind == 'u' else '', 8 * value.itemsize))
-            given.append(kind(value.item()))
-    function(*given)
+    function = _host.function(text, _translate.entry(name), name)
+    function.launch(1, 1, [numpy.uint64(v.ctypes.data) if isinstance(v, numpy.ndarray) else v for v in values])
 
 
-def elementwise(folder, device, arguments, operation, types, shape, name='kernel_of_test', group=4, **more):
+def elementwise(device, arguments, operation, types, shape, name='kernel_of_test', group=4, **more):
     """Runs an operation both ways, on copies of the arrays; gives the outputs of both."""
     results = []
     parameters = [a.parameter() for a in arguments]
@@ -82,14 +65,14 @@ def elementwise(folder, device, arguments, operation, types, shape, name='kernel
         extents = list(shape) + [int(numpy.prod(shape, dtype=numpy.int64))]
         values = list_of(copies, extents)
         if way is _cuda:
-            run_on_host(folder, text, name, values)
+            run_on_host(text, name, values)
         elif extents[-1]:
             device.run(with_library(text), name, values, 3, group)
         results.append([c.value for c in copies if c.out])
     return results
 
 
-def reduction(folder, device, arguments, expressions, types, shape, rows, name='kernel_of_test', group=4, chunks=1, **more):
+def reduction(device, arguments, expressions, types, shape, rows, name='kernel_of_test', group=4, chunks=1, **more):
     """The same of a reduction: the last argument is the output, elements have the axes of `shape`."""
     results = []
     parameters = [a.parameter() for a in arguments]
@@ -104,7 +87,7 @@ def reduction(folder, device, arguments, expressions, types, shape, rows, name='
             values = list_of(copies, []) + [partial, numpy.int64(0)] + [
                 numpy.int64(n) for n in list(shape) + [outs, rows, chunks, stage]]
             if way is _cuda:
-                run_on_host(folder, text, name, values)
+                run_on_host(text, name, values)
             else:
                 device.run(with_library(text), name, values, 3, group)
         results.append(copies[-1].value)

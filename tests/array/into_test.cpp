@@ -144,7 +144,7 @@ TEST(RawKernelArgument, HoldsNumbersAndStructures) {
     EXPECT_EQ(std::memcmp(copied.data(), many.data(), size), 0);
   }
   EXPECT_THROW(ct::RawKernel::Argument(many.data(), many.size()), ct::ValueError);
-  EXPECT_THROW(ct::RawKernel::groups_for(ct::Device(), 1), ct::DeviceError);
+  EXPECT_EQ(ct::RawKernel::groups_for(ct::Device(), 1), std::pair(std::int64_t{1}, 1));
 }
 
 }  // namespace

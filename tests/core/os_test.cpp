@@ -363,6 +363,18 @@ TEST(Libraries, LoadAndLook) {
   EXPECT_THROW(Library("libnone-catenary.so.1"), FileError);
 }
 
+TEST(Libraries, FromMemory) {
+  const std::vector<std::byte> bytes = read_file(Library("libm.so.6").path());
+  const Library one = Library::from_memory("mine", bytes), other = Library::from_memory("mine", bytes);
+  EXPECT_DOUBLE_EQ(one.required<double(double)>("cbrt")(27), 3);
+  EXPECT_NE(one.symbol("cbrt"), other.symbol("cbrt"));  // each has its own
+  EXPECT_NE(one.variable("signgam").first, other.variable("signgam").first);
+  EXPECT_EQ(one.variable("signgam").second, sizeof(int));
+  EXPECT_THROW(one.variable("cbrt"), FileError);
+  EXPECT_THROW(one.variable("no_such_variable"), FileError);
+  EXPECT_THROW(Library::from_memory("broken", std::span(bytes).first(100)), FileError);
+}
+
 TEST(Signals, SetAFlagAndAreRestored) {
   struct sigaction before {
   }, after{};
@@ -442,6 +454,8 @@ TEST(Processes, CaptureExitCodeAndSignal) {
   EXPECT_EQ(run_process({"sh", "-c", "kill -SEGV $$"}).signal, SIGSEGV);
   EXPECT_EQ(run_process({"sh", "-c", "echo $CT_X"}, {.environment = {{"CT_X", "y"}}}).output, "y\n");
   EXPECT_EQ(run_process({"sh", "-c", "cat; echo end"}).output, "end\n");  // the input is empty
+  const std::string large(300000, 'x');
+  EXPECT_EQ(run_process({"cat"}, {.input = large}).output, large);
   EXPECT_THROW(run_process({"/no/such/program"}), FileError);
   EXPECT_THROW(run_process({}), ValueError);
 }

@@ -1,4 +1,4 @@
-// Kernels of the user's own on the current device: on one with a compiler they run, on the CPU they say what is needed.
+// Kernels of the user's own on the current device. On the CPU its C++ compiler compiles them.
 
 #include "catenary/array/user_kernel.h"
 
@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "catenary/array/creation.h"
@@ -37,15 +38,58 @@ const ElementwiseKernel& squared_difference() {
   return kernel;
 }
 
-TEST(UserKernels, OnTheCpuTheFunctionForItRunsOrTheErrorTeaches) {
+TEST(UserKernels, OnTheCpuTheFunctionForItRuns) {
   const DeviceScope scope{Device()};
-  const ElementwiseKernel kernel("float32 x, float32 y", "float32 z", "z = x * y + 1", "mad",
+  const ElementwiseKernel kernel("float32 x, float32 y", "float32 z", "no text", "mad",
                                  {.cpu = [](float x, float y) { return x * y + 1; }});
   const Array x = arange(6).astype(Dtype::float32).reshape({2, 3});
   EXPECT_EQ(kernel(x, 2).to_vector<float>(), (std::vector<float>{1, 3, 5, 7, 9, 11}));
   EXPECT_EQ(kernel(x, x(0)).to_vector<float>(), (std::vector<float>{1, 2, 5, 1, 5, 11}));
-  const std::string text = message_of([&] { squared_difference()(x, x); });
-  EXPECT_NE(text.find("opencl:N"), std::string::npos) << text;
+}
+
+/// Gives a variable of the environment another value for a while.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    ::setenv(name, value, 1);
+  }
+  ~Variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(UserKernels, OnTheCpuWithoutACompilerTheErrorTeaches) {
+  const DeviceScope scope{Device()};
+  const ElementwiseKernel kernel("T x", "T y", "y = x + 12345", "uncompiled");
+  {
+    const Variable wrong("CXX", "/nowhere/c++");
+    const std::string text = message_of([&] { kernel(arange(3)); });
+    for (const char* word :
+         {"kernel uncompiled: ", "there is none (CXX=/nowhere/c++)", "apt install g++", "opencl:N", "(.cpu)"})
+      EXPECT_NE(text.find(word), std::string::npos) << text;
+  }
+  EXPECT_EQ(kernel(arange(3)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{12345, 12346, 12347}));
+}
+
+// The text has the library's own functions, and so its bits.
+TEST(UserKernels, ShapesAndLayouts) {
+  const ElementwiseKernel kernel("T x, float32 s", "T y", "y = ct_exp_f32(x) * s", "scaled_exp");
+  const Array x = arange(24).astype(Dtype::float32).reshape({2, 3, 4}) * 0.37f - 4;
+  const Array large = arange(testing_devices::large(300000)).astype(Dtype::float32) * 1e-5f;
+  for (const Array& a : {x, flip(x), x.transpose(), x(slice(0, 0)), x(0, 0, 0), broadcast_to(x(0), {5, 3, 4}),
+                         x(slice(0, 2), slice(2, none, -2)), large, x.astype(Dtype::float16)}) {
+    const Array expected = (exp(a.astype(Dtype::float32)) * 1.5f).astype(a.dtype());
+    const Array y = kernel(a, 1.5f);
+    EXPECT_EQ(y.shape(), a.shape());
+    EXPECT_EQ(y.dtype(), a.dtype());
+    EXPECT_EQ(y.astype(Dtype::float32).to_vector<float>(), expected.astype(Dtype::float32).to_vector<float>());
+  }
+  const Array apart = zeros({4, 3, 2}, Dtype::float32);
+  kernel(x.transpose(), 1.0f, flip(apart));
+  EXPECT_EQ(flip(apart).to_vector<float>(), exp(x.transpose()).to_vector<float>());
 }
 
 // The log is put together again for CUDA and HIP, where what is made for processors does not compile.
@@ -80,7 +124,6 @@ TEST(UserKernels, ParametersThatCannotBeRead) {
 }
 
 TEST(UserKernels, ElementwiseBroadcastsAndFindsTypes) {
-  if (current_device().is_cpu()) return;  // said above
   const Array x = arange(6).astype(Dtype::float32).reshape({2, 3}), y = arange(3).astype(Dtype::float32) * 2;
   EXPECT_EQ(squared_difference()(x, y).to_vector<float>(), (std::vector<float>{0, 1, 4, 9, 4, 1}));
   EXPECT_EQ(squared_difference()(x.T(), 1).shape(), (Shape{3, 2}));
@@ -102,7 +145,6 @@ TEST(UserKernels, ElementwiseBroadcastsAndFindsTypes) {
 }
 
 TEST(UserKernels, RawParametersOutputsAndTheIndex) {
-  if (current_device().is_cpu()) return;
   const ElementwiseKernel reversed("raw T x", "T y", "y = LOAD_float32(x, n - 1 - i) + (f32)i", "reversed");
   const Array x = arange(5).astype(Dtype::float32);
   Array y = zeros({5}, Dtype::float32);
@@ -118,7 +160,6 @@ TEST(UserKernels, RawParametersOutputsAndTheIndex) {
 }
 
 TEST(UserKernels, Reductions) {
-  if (current_device().is_cpu()) return;
   const ReductionKernel l2norm("T x", "T y", "x * x", "a + b", "y = ct_sqrt_f32(a)", "0", "l2norm");
   const Array x = arange(6).astype(Dtype::float32).reshape({2, 3});
   EXPECT_FLOAT_EQ(l2norm(x).item<float>(), std::sqrt(55.0f));
@@ -169,7 +210,6 @@ TEST(UserKernels, ReductionsOnTheCpuToo) {
 }
 
 TEST(UserKernels, ReductionsOfLongRowsAndManyColumns) {
-  if (current_device().is_cpu()) return;
   const ReductionKernel total("T x", "T y", "x", "a + b", "y = a", "0", "total");
   const ReductionKernel largest("T x", "T y", "x", "a > b ? a : b", "y = a", "-9223372036854775807", "largest");
   for (const Shape& shape : {Shape{3, 200}, Shape{3, testing_devices::large(70000)},
@@ -200,7 +240,6 @@ TEST(UserKernels, NamesAreTheUsers) {
               }).find("expected a name of letters"),
               std::string::npos);
   }
-  if (current_device().is_cpu()) return;
   for (const char* name : {"kernel", "float", "global", "main", "reduce_pair", "for"}) {
     const ElementwiseKernel plus_one("T x", "T y", "y = x + 1", name);
     EXPECT_EQ(plus_one(arange(3)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{1, 2, 3}));
@@ -210,7 +249,6 @@ TEST(UserKernels, NamesAreTheUsers) {
 }
 
 TEST(UserKernels, WholeKernelsAndModules) {
-  if (current_device().is_cpu()) return;
   const RawModule module(
       "KERNEL REQD(16) scale(GLOBAL f32* x, i64 at, i32 n, f32 by) { for (i32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) "
       "x[at + i] *= by; }\n"
@@ -219,6 +257,12 @@ TEST(UserKernels, WholeKernelsAndModules) {
       "  if (LOCAL_ID < n) y[y_at + LOCAL_ID] = shared[n - 1 - LOCAL_ID];\n}\n");
   const Array x = arange(8).astype(Dtype::float32), y = zeros({8}, Dtype::float32);
   module.get_function("scale")(2, 16, x(slice(2, 8)), 6, 10.0f);
+  if (current_device().is_cpu()) {
+    EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{0, 1, 20, 30, 40, 50, 60, 70}));
+    EXPECT_NE(message_of([&] { module.get_function("flip")(1, 16, x, y, 8); }).find("wait for each other (BARRIER)"),
+              std::string::npos);
+    return;
+  }
   module.get_function("flip")(1, 16, x, y, 8);
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{70, 60, 50, 40, 30, 20, 1, 0}));
 }
@@ -260,7 +304,17 @@ TEST(UserKernels, LaunchesOfThreeAxes) {
   EXPECT_EQ(LaunchShape(6, 64).text(), "6 groups of 64");
   EXPECT_EQ(LaunchShape({3, 2, 1}, {16, 4, 1}).text(), "3 x 2 groups of 16 x 4");
   EXPECT_EQ(LaunchShape({1, 1, 1}, {1, 1, 4}, 512).text(), "1 x 1 x 1 groups of 1 x 1 x 4, with 512 bytes each");
-  if (current_device().is_cpu()) return;
+  if (current_device().is_cpu()) {
+    const RawKernel own("__global__ void f(int* x) {}", "f", {.portable = false});
+    EXPECT_NE(message_of([&] { own(1, 1, zeros({1}, Dtype::int32)); }).find("takes portable texts only"),
+              std::string::npos);
+    const RawKernel portable("KERNEL f(GLOBAL i32* x, i64 at) {}", "f");
+    EXPECT_NE(message_of([&] {
+                portable({{1, 2, 1}, {1, 1, 1}}, zeros({1}, Dtype::int32));
+              }).find("first axis only"),
+              std::string::npos);
+    return;
+  }
   const RawKernel kernel(
       "#ifdef __OPENCL_VERSION__\n"
       "__kernel void places(__global int* x, long at, __local int* t) {\n"
@@ -295,7 +349,6 @@ TEST(UserKernels, NumbersOfManySizes) {
   const std::vector<char> many(4097);
   EXPECT_NE(message_of([&] { RawKernel::Argument(many.data(), many.size()); }).find("up to 4096 bytes, 4097 are given"),
             std::string::npos);
-  if (current_device().is_cpu()) return;
   const RawKernel kernel(
       "typedef struct { i32 a, b, c, d; } four;\ntypedef struct { i32 a, b, c; } three;\n"
       "typedef struct { i32 a, b, c, d, e; } five;\n"
@@ -307,6 +360,17 @@ TEST(UserKernels, NumbersOfManySizes) {
   const RawKernel::Argument whole(&four, 16), part(&four, 12), more(&five, 20);
   kernel.launch({1, 16}, {x(slice(1, 13)), std::int8_t{-7}, whole, 70, part, whole, more});
   EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{0, -7, 1, 2, 3, 4, 70, 1, 2, 3, 1, 4, 9}));
+  if (current_device().is_cpu()) {
+    EXPECT_EQ(message_of([&] {
+                kernel.launch({1, 16}, {x, std::int8_t{1}});
+              }),
+              "kernel sizes takes 8 arguments, 3 are given");
+    EXPECT_EQ(message_of([&] {
+                kernel.launch({1, 16}, {x, whole, whole, 70, part, whole, more});
+              }),
+              "kernel sizes: argument 2 has 16 bytes, its parameter 1");
+    return;
+  }
   EXPECT_NE(message_of([&] {
               kernel.launch({1, 16}, std::vector<RawKernel::Argument>(400, whole));
             }).find("more than 320 arguments"),
@@ -318,7 +382,6 @@ TEST(UserKernels, NumbersOfManySizes) {
 }
 
 TEST(UserKernels, ACompilersWordsNameTheUsersLine) {
-  if (current_device().is_cpu()) return;
   const ElementwiseKernel wrong("T x", "T y", "y = x;\ny = nonsense(x)", "wrong");
   const std::string text = message_of([&] { wrong(arange(3)); });
   EXPECT_NE(text.find("kernel wrong cannot be compiled"), std::string::npos) << text;

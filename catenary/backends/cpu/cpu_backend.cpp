@@ -5,6 +5,7 @@
 
 #include "catenary/backends/cpu/computations.h"
 #include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/launcher.h"
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/format.h"
@@ -12,6 +13,7 @@
 #include "catenary/core/parallel.h"
 #include "catenary/core/version.h"
 #include "catenary/device/backend.h"
+#include "catenary/device/kernel_launcher.h"
 #include "catenary/device/libraries.h"
 
 namespace catenary::cpu {
@@ -78,6 +80,7 @@ class CpuBackend final : public Backend {
     std::memcpy(to, static_cast<char*>(handle) + offset, bytes);
   }
   void synchronize(int) override {}
+  KernelLauncher* launcher() override { return &cpu::launcher(); }
 
  protected:
   void do_compute(int, const Primitive& primitive) override {

@@ -103,7 +103,7 @@ class GpuBackend : public Backend, public KernelLauncher {
                ? 1
                : static_cast<int>(std::bit_floor(std::min(256u, static_cast<unsigned>(context.info.group_size))));
   }
-  std::int64_t groups_for(int device, std::int64_t items) const override {
+  std::int64_t groups_for(int device, std::int64_t items, std::int64_t /*each*/) const override {
     const Context& context = at(device);
     if (context.loops) return loops_over(context, items);
     return context.groups_for(items, group_size(device));

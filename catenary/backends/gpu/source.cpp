@@ -122,7 +122,10 @@ std::string assemble_source(std::string_view dialect, std::string_view device_de
     for (std::string_view word : helper.words) ask_for(word);
   }
   std::string source = fmt::format("{}{}{}", device_defines,
-                                   kernels::text(dialect == "opencl" ? "prelude_opencl" : "prelude_cuda"), defines);
+                                   kernels::text(dialect == "opencl" ? "prelude_opencl"
+                                                 : dialect == "host" ? "prelude_host"
+                                                                     : "prelude_cuda"),
+                                   defines);
   std::vector<std::string_view> open;  // conditionals that nothing has been said in yet
   for (std::size_t i = 0; i < helpers->all.size(); ++i) {
     const Helper& helper = helpers->all[i];

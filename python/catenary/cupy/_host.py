@@ -1,15 +1,10 @@
-"""CuPy's kernels on the processor: the C++ of `_cuda` by a C++ compiler of this machine's, after _headers/host.h. What it
-makes is kept in the library's folder of compiled kernels."""
+"""CuPy's kernels on the processor: the C++ of `_cuda` by the machine's C++ compiler, which the library asks
+(backends/cpu/host_compiler.h), after _headers/host.h."""
 
 import functools
-import hashlib
 import math
 import os
 import re
-import shlex
-import shutil
-import subprocess
-import tempfile
 
 import numpy
 
@@ -18,7 +13,7 @@ from catenary.cupy._array import ndarray
 from catenary.cupy.cuda.compiler import CompileException
 
 HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '_headers')
-FLAGS = ('-std=c++17', '-O3', '-w', '-fno-math-errno', '-fno-semantic-interposition', '-ffp-contract=off', '-shared', '-fPIC', '-I', HEADERS)
+FLAGS = ('-I', HEADERS)
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
 _BARRIER = re.compile(r'\b__syncthreads\b')
 _DYNAMIC = re.compile(r'\bextern\s+__shared__\s+((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
@@ -33,22 +28,6 @@ _COMPLEX = re.compile(r'\bCATENARY_COMPLEX\b')  # complex.cuh is there
 MOST_THREADS = 1024  # of a block; kMost in host.h
 POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set '
         'CATENARY_GPU_INCLUDE_CPU=1 (without CATENARY_CUPY_CPU=1 it is ordinal 0)')
-
-
-def _run(command, **more):
-    """Runs a compiler. What is loaded into this process by force (a sanitizer, say) is not for it."""
-    environment = {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, **more)
-
-
-@functools.lru_cache(None)
-def _compiler(wanted):
-    """The command of a C++ compiler, and what it says of itself; None where there is none."""
-    for name in ([wanted] if wanted else ['c++', 'g++', 'clang++']):
-        command = shlex.split(name)
-        if shutil.which(command[0]):
-            return command, _run([*command, '--version']).stdout
-    return None
 
 
 @functools.lru_cache(None)
@@ -70,33 +49,17 @@ extern "C" void %s(const void* const* values, long long part, long long parts) {
 
 
 def compiled(text, kernel, *flags):
-    """The shared library of a C++ text, as bytes. Throws CompileException, also where there is no compiler."""
-    wanted = os.environ.get('CXX')
-    found = _compiler(wanted)
-    if found is None:
-        raise CompileException(
-            'kernel %s: on the processor kernels of users are compiled by a C++ compiler, and there is none (%s): apt install '
-            'g++, or name one by CXX. Or: %s' % (kernel, 'CXX=' + wanted if wanted else 'c++, g++, clang++', POCL), text, kernel)
-    command, said = found
-    if _XSF.search(text) and _wheel.headers():
-        command = [*command, '-I', _wheel.headers()]
-    key = hashlib.sha256('\0'.join(('host', _core.version, *command, said, *FLAGS, *flags, text)).encode()).hexdigest()
-    binary = _core._load_kernel(key)
-    if binary is None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, 'kernel.so')
-            result = _run([*command, *FLAGS, *flags, '-x', 'c++', '-', '-o', path], input=text)
-            if result.returncode:
-                raise CompileException('kernel %s: %s' % (kernel, result.stderr.replace('ct_' + kernel, kernel)), text, kernel)
-            with open(path, 'rb') as file:
-                binary = file.read()
-        _core._save_kernel(key, binary)
-    return binary
+    """The shared library of a C++ text. Throws CompileException, also where there is no compiler."""
+    headers = ['-I', _wheel.headers()] if _XSF.search(text) and _wheel.headers() else []
+    try:
+        return _core._HostLibrary(text, kernel, [*FLAGS, *headers, *flags])
+    except _core.CUDARuntimeError as error:
+        raise CompileException(str(error).replace('ct_' + kernel, kernel), text, kernel) from None
 
 
 def function(text, entry, kernel):
     """What launches the kernel `entry` of a text of _cuda's. Throws as compiled does."""
-    return _core._HostLibrary(compiled(source(text, ct_run=entry), kernel), kernel).function('ct_run')
+    return compiled(source(text, ct_run=entry), kernel).function('ct_run')
 
 
 class _Whole:
@@ -136,7 +99,7 @@ def _whole_text(text, kernel):
 
 def whole_function(text, entry, kernel):
     """What launches a whole kernel. Throws as _whole_text and compiled do."""
-    library = _core._HostLibrary(compiled(source(_whole_text(text, kernel), 'ct_whole', ct_run=entry), kernel), kernel)
+    library = compiled(source(_whole_text(text, kernel), 'ct_whole', ct_run=entry), kernel)
     return _Whole(library.function('ct_run'), kernel)
 
 
@@ -146,7 +109,7 @@ class Module:
     def __init__(self, text, functions):
         entries = {'ct_run_' + function: function for function in functions}
         # a variable is never one of the same name in the process
-        self._library = _core._HostLibrary(compiled(source(_whole_text(text, 'RawModule'), 'ct_whole', **entries), 'RawModule', '-Wl,-Bsymbolic'), 'RawModule')
+        self._library = compiled(source(_whole_text(text, 'RawModule'), 'ct_whole', **entries), 'RawModule', '-Wl,-Bsymbolic')
 
     def get_function(self, function):
         return _Whole(self._library.function('ct_run_' + function), function)
