@@ -101,6 +101,8 @@ class HostFunction {
     views.reserve(list.size());
     std::vector<const void*> places;
     std::vector<std::size_t> sizes;
+    places.reserve(2 * list.size());
+    sizes.reserve(2 * list.size());
     const auto add = [&](const void* place, std::size_t size) {
       places.push_back(place);
       sizes.push_back(size);
