@@ -27,8 +27,8 @@ using Defines = std::vector<Define>;
 /// As lines of #define.
 std::string define_lines(const Defines& defines);
 
-/// `dialect` is the name of a driver, or "host" for the processor's C++ compiler; `defines` are lines of #define: of the
-/// device, and of the kernel.
+/// `dialect` is the name of a driver, or "host" for the processor's C++ compiler; `defines` are lines of #define: of
+/// the device, and of the kernel.
 CT_API std::string assemble_source(std::string_view dialect, std::string_view device_defines, std::string_view defines,
                                    std::string_view kernels);
 
