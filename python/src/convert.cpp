@@ -91,6 +91,49 @@ void set_numpy_scalar(Argument& argument, PyObject* o) {
   }
 }
 
+/// Reads an index (anything with __index__ but bool arrays); false where it is none.
+bool read_index(PyObject* o, std::int64_t* value) {
+  if (!PyIndex_Check(o)) return false;
+  PyObject* index = PyNumber_Index(o);
+  if (!index) {
+    PyErr_Clear();
+    return false;
+  }
+  *value = PyLong_AsLongLong(index);
+  Py_DECREF(index);
+  if (*value == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return false;
+  }
+  return true;
+}
+
+/// An int or a sequence of them: how many they are, of which `dims` has none where it cannot hold all; -1 for what is
+/// neither.
+int read_dims(PyObject* o, ct::Dims* dims) {
+  std::int64_t one = 0;
+  *dims = ct::Dims();
+  if (!PySequence_Check(o) || catenary_python::is_ndarray(o)) {
+    if (!read_index(o, &one)) return -1;
+    dims->push_back(one);
+    return 1;
+  }
+  const Py_ssize_t n = PySequence_Size(o);
+  if (n < 0) {
+    PyErr_Clear();
+    return -1;
+  }
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* item = PySequence_GetItem(o, i);
+    if (!item) PyErr_Clear();
+    const bool fits = item && read_index(item, &one);
+    Py_XDECREF(item);
+    if (!fits) return -1;
+    if (n <= ct::kMaxDims) dims->push_back(one);
+  }
+  return static_cast<int>(std::min<Py_ssize_t>(n, std::numeric_limits<int>::max()));
+}
+
 }  // namespace
 
 nb::module_ numpy() { return nb::borrow<nb::module_>(np.module); }
@@ -172,9 +215,9 @@ void warn_of_lost_parts(Dtype from, Dtype into) {
   if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) < 0) raise_set();
 }
 
-Array stored_parts(const Array& a, Dtype into) {
-  if (!ct::loses_parts(a.dtype(), into)) return a;
-  warn_of_lost_parts(a.dtype(), into);
+Array stored_parts(const Array& a, std::optional<Dtype> into) {
+  if (!into || !ct::loses_parts(a.dtype(), *into)) return a;
+  warn_of_lost_parts(a.dtype(), *into);
   return ct::real(a);
 }
 
@@ -258,7 +301,9 @@ void refuse_argument(PyObject* o, const char* function) {
 
 ct::Dims dims_from(PyObject* o, const char* what) {
   ct::Dims dims;
-  if (nb::try_cast(nb::handle(o), dims)) return dims;
+  const int count = read_dims(o, &dims);
+  if (count > ct::kMaxDims) ct::Dims::filled(count, 0);  // throws
+  if (count >= 0) return dims;
   raise(PyExc_TypeError, std::string(what) + " must be an int or a sequence of at most " +
                              std::to_string(ct::kMaxDims) + " ints, not " +
                              nb::cast<std::string>(nb::repr(nb::handle(o))));
@@ -381,67 +426,26 @@ void check_cast(const std::string& what, Dtype from, Dtype to, const std::string
 
 namespace nanobind::detail {
 
-namespace {
-
-/// Reads an index (anything with __index__ but bool arrays); false where it is none.
-bool read_index(PyObject* o, std::int64_t* value) {
-  if (!PyIndex_Check(o)) return false;
-  PyObject* index = PyNumber_Index(o);
-  if (!index) {
-    PyErr_Clear();
-    return false;
-  }
-  *value = PyLong_AsLongLong(index);
-  Py_DECREF(index);
-  if (*value == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    return false;
-  }
-  return true;
-}
-
-bool read_dims(PyObject* o, ct::Dims* dims) {
-  std::int64_t one = 0;
-  *dims = ct::Dims();
-  if (!PySequence_Check(o) || catenary_python::is_ndarray(o)) {
-    if (!read_index(o, &one)) return false;
-    dims->push_back(one);
-    return true;
-  }
-  const Py_ssize_t n = PySequence_Size(o);
-  if (n < 0 || n > ct::kMaxDims) {
-    PyErr_Clear();
-    return false;
-  }
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* item = PySequence_GetItem(o, i);
-    if (!item) PyErr_Clear();
-    const bool fits = item && read_index(item, &one);
-    Py_XDECREF(item);
-    if (!fits) return false;
-    dims->push_back(one);
-  }
-  return true;
-}
-
-}  // namespace
-
 bool type_caster<ct::Dims>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
-  return read_dims(src.ptr(), &value);
+  count = catenary_python::read_dims(src.ptr(), &value);
+  return count >= 0;
 }
 handle type_caster<ct::Dims>::from_cpp(const ct::Dims& dims, rv_policy, cleanup_list*) noexcept {
   return catenary_python::tuple_of(dims);
 }
 
+bool type_caster<std::optional<ct::Dims>>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
+  if (src.is_none()) return true;
+  count = catenary_python::read_dims(src.ptr(), &value.emplace());
+  return count >= 0;
+}
+
 bool type_caster<ct::AxisArg>::from_python(handle src, uint32_t, cleanup_list*) noexcept {
-  if (src.is_none()) {
-    value = ct::AxisArg();
-    return true;
-  }
+  if (src.is_none()) return true;
   ct::Axes axes;
-  if (!read_dims(src.ptr(), &axes)) return false;
-  value = ct::AxisArg(axes);
-  return true;
+  count = catenary_python::read_dims(src.ptr(), &axes);
+  if (count >= 0) value = ct::AxisArg(axes);
+  return count >= 0;
 }
 
 bool type_caster<catenary_python::DtypeArg>::from_python(handle src, uint32_t, cleanup_list*) noexcept {

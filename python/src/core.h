@@ -236,7 +236,7 @@ struct Value {
 /// NumPy's warning where a cast leaves imaginary parts out.
 void warn_of_lost_parts(Dtype from, Dtype into);
 /// What of the array is stored as that dtype: the real parts, with that warning, where it has no imaginary ones.
-Array stored_parts(const Array& a, Dtype into);
+Array stored_parts(const Array& a, std::optional<Dtype> into);
 /// `order=`, None being `otherwise`. 'A' is F where all of these arrays lie in that order alone, else C; without arrays
 /// K.
 Order order_from(PyObject* o, Order otherwise, std::initializer_list<const Array*> of = {});
@@ -250,7 +250,7 @@ std::vector<ct::Index> parse_key(PyObject* key, const Array& a);
 std::pair<std::int64_t, std::int64_t> reach(const Shape& shape, const ct::Strides& strides);
 
 PyObject* tuple_of(const ct::Dims& dims, std::int64_t factor = 1);
-/// An int or a sequence of them. Throws TypeError, which calls it `what`.
+/// An int or a sequence of them. Throws TypeError, which calls it `what`, and ShapeError for too many.
 ct::Dims dims_from(PyObject* o, const char* what);
 
 void register_conversions(nb::module_& m);
@@ -303,6 +303,42 @@ struct type_caster<ct::Array> {
   ct::Array value;
 };
 
+/// Extents or axes. More than an array may have are taken, and refused with their number where the function asks for
+/// them: what a caster does not take, nanobind refuses by a list of signatures.
+template <class T>
+struct dims_caster {
+  template <class U>
+  using Cast = movable_cast_t<U>;
+  /// What nanobind asks where no exception may pass.
+  template <class U>
+  bool can_cast() const {
+    return count <= ct::kMaxDims;
+  }
+  explicit operator T*() { return &checked(); }
+  explicit operator T&() { return checked(); }
+  explicit operator T&&() { return std::move(checked()); }
+  T value;
+  int count = 0;
+
+ private:
+  T& checked() {
+    if (count > ct::kMaxDims) ct::Dims::filled(count, 0);  // throws
+    return value;
+  }
+};
+#define CT_DIMS_CASTER(Type, name, ...)                                                \
+  template <>                                                                          \
+  struct type_caster<Type> : dims_caster<Type> {                                       \
+    static constexpr auto Name = const_name(name);                                     \
+    bool from_python(handle src, uint32_t, cleanup_list*) noexcept;                    \
+    static handle from_cpp(const Type&, rv_policy, cleanup_list*) noexcept __VA_ARGS__ \
+  };
+CT_DIMS_CASTER(ct::Dims, "int | collections.abc.Sequence[int]", ;)
+// what functions take and never give
+CT_DIMS_CASTER(std::optional<ct::Dims>, "int | collections.abc.Sequence[int] | None", { return none().release(); })
+CT_DIMS_CASTER(ct::AxisArg, "int | tuple[int, ...] | None", { return none().release(); })
+#undef CT_DIMS_CASTER
+
 #define CT_CASTER(Type, name, ...)                                                     \
   template <>                                                                          \
   struct type_caster<Type> {                                                           \
@@ -310,9 +346,6 @@ struct type_caster<ct::Array> {
     bool from_python(handle src, uint32_t, cleanup_list*) noexcept;                    \
     static handle from_cpp(const Type&, rv_policy, cleanup_list*) noexcept __VA_ARGS__ \
   };
-CT_CASTER(ct::Dims, "int | collections.abc.Sequence[int]", ;)
-// what functions take and never give
-CT_CASTER(ct::AxisArg, "int | tuple[int, ...] | None", { return none().release(); })
 CT_CASTER(catenary_python::DtypeArg, "numpy.typing.DTypeLike", { return none().release(); })
 CT_CASTER(catenary_python::Out, "catenary._core.ndarray | None", { return none().release(); })
 CT_CASTER(catenary_python::Self, "catenary._core.ndarray", { return none().release(); })

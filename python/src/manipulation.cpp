@@ -175,7 +175,11 @@ void register_manipulation(nb::module_& m) {
   m.def("rollaxis", viewing<int, int>(ct::rollaxis), "a"_a, "axis"_a, "start"_a = 0);
   m.def("expand_dims", viewing<const ct::AxisArg&>(ct::expand_dims), "a"_a, "axis"_a);
   m.def("broadcast_to", viewing(ct::broadcast_to), "array"_a, "shape"_a);
-  m.def("_broadcast_shapes", [](const std::vector<Shape>& shapes) { return ct::broadcast_shapes(shapes); });
+  m.def("_broadcast_shapes", [](nb::sequence given) {
+    std::vector<Shape> shapes;
+    for (nb::handle shape : given) shapes.push_back(dims_from(shape.ptr(), "broadcast_shapes: a shape"));
+    return ct::broadcast_shapes(shapes);
+  });
   m.def("_atleast_1d", viewing(ct::atleast_1d));
   m.def("_atleast_2d", viewing(ct::atleast_2d));
   m.def("_atleast_3d", viewing(ct::atleast_3d));

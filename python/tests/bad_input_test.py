@@ -165,6 +165,25 @@ def test_arguments(device, statement, error, says):
     refused(statement, error, says)
 
 
+@pytest.mark.parametrize('statement', [
+    'a.reshape(ones)', 'a[:1, 0].reshape(*ones)', 'a.shape = ones', 'cupy.reshape(a, ones)', 'cupy.zeros(ones)', 'cupy.empty(ones)', 'cupy.full(ones, 1)', 'cupy.ndarray(ones)',
+    'cupy.zeros_like(a, shape=ones)', 'cupy.full_like(a, 1, shape=ones)', 'cupy.asarray(many)', 'cupy.array(many.tolist())', 'cupy.array(1, ndmin=17)', 'a[many == 1]',
+    'cupy.from_dlpack(many)', 'cupy.expand_dims(a, tuple(range(15)))', 'sixteen[None]', 'sixteen[..., None]', 'cupy.stack([sixteen])', 'cupy.broadcast_to(i[:1], ones)',
+    'cupy.broadcast_shapes((3,), ones)', 'cupy.indices(ones[1:])', 'cupy.meshgrid(*[i[:1]] * 17)', 'cupy.ix_(*[i[:1]] * 17)', 'cupy.tile(a, ones)', 'cupy.add.outer(sixteen, i)',
+    'cupy.tensordot(sixteen, i, 0)', 'cupy.kron(a, many[0])', 'cupy.einsum("...,i", sixteen, i)', 'cupy.random.rand(*ones)', 'cupy.random.default_rng(1).random(ones)',
+    'cupy.lib.stride_tricks.as_strided(a, ones, ones)', 'cupy.fft.fftn(a, ones)', 'cupy.fft.fftn(a, axes=ones)', 'cupy.sum(a, axis=ones)', 'cupy.roll(a, ones, ones)', 'cupy.transpose(a, ones)',
+    'cupy.moveaxis(a, ones, ones)', 'cupy.load(saved)', 'cupy.ogrid[tuple([slice(1)] * 17)]', 'cupy.mgrid[tuple([slice(1)] * 17)]', 'cupy.block(nested)'])
+def test_more_than_sixteen_axes(device, statement, tmp_path):
+    many = numpy.ones((1,) * 17)
+    numpy.save(tmp_path / 'many.npy', many)
+    nested = cupy.ones(1)
+    for _ in range(17):
+        nested = [nested]
+    with pytest.raises((ValueError, BufferError)) as caught:
+        exec(statement, {**names(), 'ones': (1,) * 17, 'many': many, 'sixteen': cupy.ones((1,) * 16), 'saved': tmp_path / 'many.npy', 'nested': nested})
+    assert '17' in str(caught.value) and 'at most 16' in str(caught.value), caught.value
+
+
 def test_values_that_fit_into_no_integer(device):
     # each of these is cast deep in a function
     for statement in ('a.reshape(2 ** 70)', 'a.transpose(2 ** 70)', 'cupy.repeat(a, 2 ** 70)', 'cupy.split(a, 2 ** 70)',
