@@ -55,8 +55,14 @@ void RawKernel::launch(const LaunchShape& shape, const std::vector<Argument>& ar
       list.push_back({argument.data(), argument.size()});
     }
   }
-  launcher.launch(found, launcher.kernel(found.index(), {code_, name_, name_, options_.portable, number_, module_}),
-                  shape, list);
+  launcher.launch(found, launcher.kernel(found.index(), text()), shape, list);
+}
+
+UserKernelText RawKernel::text() const { return {code_, name_, name_, options_.portable, number_, module_}; }
+
+std::map<std::string, std::int64_t> RawKernel::attributes(const Device& device) const {
+  KernelLauncher& launcher = launcher_for(device, name_);
+  return launcher.attributes(device.index(), launcher.kernel(device.index(), text()));
 }
 
 RawModule::RawModule(std::string code, const RawKernelOptions& options)

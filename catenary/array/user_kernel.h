@@ -6,6 +6,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -19,6 +20,8 @@
 #include "catenary/device/launch_shape.h"
 
 namespace catenary {
+
+struct UserKernelText;
 
 /// An argument of a user's kernel: an array or a number.
 class CT_API KernelOperand {
@@ -206,11 +209,16 @@ class CT_API RawKernel {
   }
   /// The same with a list of arguments.
   void launch(const LaunchShape& shape, const std::vector<Argument>& arguments) const;
+  /// What the driver tells of the kernel as it was compiled for a device, by CUDA's names: "max_threads_per_block",
+  /// "num_regs", … (OpenCL's tell of groups and memory alone). Throws DeviceError. (cupy.RawKernel.attributes)
+  std::map<std::string, std::int64_t> attributes(const Device& device) const;
   /// How many groups of how many work-items a loop over so many items, each of so many elements, should have on a
   /// device. Throws DeviceError for one that compiles no kernels.
   static std::pair<std::int64_t, int> groups_for(const Device& device, std::int64_t items, std::int64_t each = 1);
 
  private:
+  UserKernelText text() const;
+
   std::string code_, name_;
   friend class RawModule;
   RawKernelOptions options_;

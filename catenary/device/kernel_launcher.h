@@ -2,6 +2,7 @@
 // Private to the library: what only a device with a compiler of its own can do, as Backend::launcher gives it.
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ class KernelLauncher {
   virtual const void* kernel(int device, const UserKernelText& text) = 0;
   /// The memory of a variable of a text that has a `module`, and its bytes. Throws DeviceError.
   virtual std::pair<void*, std::size_t> variable(int device, const UserKernelText& text, const std::string& name) = 0;
+  /// RawKernel::attributes of a kernel.
+  virtual std::map<std::string, std::int64_t> attributes(int device, const void* kernel) = 0;
   /// Tells CATENARY_TRACE of it.
   void launch(const Device& device, const void* kernel, const LaunchShape& shape,
               std::span<const KernelArgument> arguments);

@@ -1,6 +1,7 @@
 // Kernels in a device's own language, which catenary.cupy writes: launched with lists of arguments.
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/variant.h>
 
 #include <algorithm>
@@ -234,6 +235,14 @@ void register_kernels(nb::module_& m) {
             new (self) RawKernel(code, name, {.portable = portable});
           },
           nb::arg("code"), nb::arg("name"), nb::arg("portable") = false)
+      .def(
+          "attributes",
+          [](const RawKernel& kernel) {
+            const ct::Device device = ct::current_device();
+            const Released released;  // the first use compiles
+            return kernel.attributes(device);
+          },
+          "What the driver tells of the kernel on the library's current device, by CUDA's names.")
       .def(
           "launch",
           [](const RawKernel& kernel, Axes<std::int64_t> groups, Axes<int> group_size, nb::sequence arguments,

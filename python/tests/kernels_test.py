@@ -558,3 +558,27 @@ def test_a_pointer_to_pointers_that_a_kernel_takes():
         return
     kernel((1,), (4,), (addresses, 3, out))
     assert out.get().tolist() == [6.0] * 4
+
+
+def test_attributes_of_a_whole_kernel():
+    kernel = cupy.RawKernel('extern "C" __global__ void f(float* x) { __shared__ float y[64]; y[threadIdx.x] = 1; __syncthreads(); x[threadIdx.x] = y[63 - threadIdx.x]; }', 'f')
+    told = kernel.attributes
+    assert set(told) == {'max_threads_per_block', 'shared_size_bytes', 'const_size_bytes', 'local_size_bytes', 'num_regs', 'ptx_version', 'binary_version', 'cache_mode_ca',
+                         'max_dynamic_shared_size_bytes', 'preferred_shared_memory_carveout'}
+    for name, value in told.items():
+        assert getattr(kernel, name) == value
+    assert told['max_threads_per_block'] >= 64 and told['max_dynamic_shared_size_bytes'] >= 16384
+    backend = _core.backend_of(_core.Device())
+    if backend == 'opencl':
+        assert told['shared_size_bytes'] >= 256 and told['local_size_bytes'] >= 0
+    if backend in ('cpu', 'opencl'):  # where nothing tells
+        assert told['num_regs'] is told['ptx_version'] is told['binary_version'] is told['cache_mode_ca'] is told['preferred_shared_memory_carveout'] is None
+    else:
+        assert (told['num_regs'], told['binary_version'], told['preferred_shared_memory_carveout']) == (24, 90, -1)
+    x = cupy.zeros(64, 'f')
+    kernel((1,), (64,), (x,))
+    assert x.sum() == 64
+    with pytest.raises(AttributeError):
+        kernel.num_regs = 3
+    with pytest.raises(cupy.cuda.compiler.CompileException):
+        cupy.RawKernel('extern "C" __global__ void f(float* x) { nothing(x); }', 'f').attributes

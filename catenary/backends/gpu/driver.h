@@ -110,6 +110,8 @@ class Driver : public DeviceStreams {
   virtual void* function(int device, void* module, const std::string& name) = 0;
   /// The memory of a variable of a module, and its bytes. Throws where the vendor's modules have none.
   virtual std::pair<void*, std::size_t> variable(int device, void* module, const std::string& name);
+  /// KernelLauncher::attributes of a function.
+  virtual std::map<std::string, std::int64_t> attributes(int device, void* function) = 0;
   virtual void launch(int device, void* function, const LaunchShape& shape, const Args& args) = 0;
 
   /// Waits for all streams.

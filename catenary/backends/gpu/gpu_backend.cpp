@@ -97,6 +97,9 @@ class GpuBackend : public Backend, public KernelLauncher {
   std::pair<void*, std::size_t> variable(int device, const UserKernelText& text, const std::string& name) override {
     return usable(device).user_variable(text, name);
   }
+  std::map<std::string, std::int64_t> attributes(int device, const void* kernel) override {
+    return usable(device).driver.attributes(device, static_cast<const Kernel*>(kernel)->function);
+  }
   int group_size(int device) const override {
     const Context& context = at(device);
     return context.loops

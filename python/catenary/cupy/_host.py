@@ -68,6 +68,9 @@ class _Whole:
     def __init__(self, function, kernel):
         self._function, self._kernel = function, kernel
 
+    def attributes(self):
+        return {'max_threads_per_block': MOST_THREADS}
+
     def launch(self, grid, block, arguments, addresses, shared_mem=0):
         if math.prod(block) > MOST_THREADS:
             raise _core.CUDARuntimeError('kernel %s, %s groups of %s: the processor takes up to %d threads in a group' % (

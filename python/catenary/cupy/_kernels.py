@@ -356,9 +356,7 @@ class RawKernel:
         most = device.info['local_bytes']
         if shared_mem > most:
             raise ValueError('%s: shared_mem = %d: %s gives a group %d bytes' % (self.name, shared_mem, device.name, most))
-        if device.name not in self._launchers:
-            self._launchers[device.name] = self._make(device)
-        launcher, kinds, dynamic = self._launchers[device.name]
+        launcher, kinds, dynamic = self._made(device)
         _check_arguments(self.name, args, True)
         other = next((d for d in map(_core.device_of, arrays) if d.name != device.name), None)
         if other is not None:
@@ -408,8 +406,9 @@ class RawKernel:
 
     @property
     def attributes(self):
-        """What is known of the kernel: CuPy's also has what NVIDIA's compiler counts, registers among it, which no other tells."""
-        return {'max_dynamic_shared_size_bytes': self.max_dynamic_shared_size_bytes}
+        """What the current device's driver tells of the kernel, by CUDA's names; None for what it does not tell."""
+        told = self._made(_core.Device())[0].attributes()
+        return {**{name: told.get(name) for name in _ATTRIBUTES}, 'max_dynamic_shared_size_bytes': self.max_dynamic_shared_size_bytes}
 
     @property
     def max_dynamic_shared_size_bytes(self):
@@ -437,6 +436,20 @@ class RawModule:
             raise TypeError('RawModule: exactly one of code and path must be given')
         self.code, self.file_path, self.options = code, path, tuple(options)
         self.name_expressions = None if name_expressions is None else tuple(name_expressions)
+_ATTRIBUTES = {
+    'max_threads_per_block': 'The most threads that a block may have.',
+    'shared_size_bytes': 'Bytes of memory of a block that the text declares.',
+    'const_size_bytes': 'Bytes of constant memory.',
+    'local_size_bytes': 'Bytes of memory of each thread.',
+    'num_regs': 'Registers of each thread.',
+    'ptx_version': "The version of NVIDIA's intermediate language, times ten.",
+    'binary_version': 'The architecture that it was compiled for, times ten.',
+    'cache_mode_ca': "Was it compiled with NVIDIA's -Xptxas --dlcm=ca?",
+    'preferred_shared_memory_carveout': 'The share of on-chip memory that blocks would have, in percent; -1 for the default.'}
+for _name, _doc in _ATTRIBUTES.items():
+    setattr(RawKernel, _name, property(functools.partial(lambda name, self: self.attributes[name], _name), None, None, _doc))
+
+
         self._variables, self._kernels = None, {}  # a program may ask for a kernel at each call
 
     def _check(self):

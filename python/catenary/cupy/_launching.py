@@ -22,8 +22,18 @@ class Launcher:
     def __call__(self, groups, group, arguments, *shared_mem):
         if self.compiled:
             return self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
-        try:
+        with self._compiling():
             self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
+
+    def attributes(self):
+        """What the current device's driver tells of the kernel."""
+        with self._compiling():
+            return self.function.attributes()
+
+    @contextlib.contextmanager
+    def _compiling(self):
+        try:
+            yield
         except _core.CUDARuntimeError as error:
             if not re.search('BuildProgram|compil|error:', str(error)):
                 raise

@@ -549,6 +549,17 @@ int variable(Handle* memory, std::size_t* bytes, Handle module, const char* name
   return kSuccess;
 }
 
+int function_attribute(int* value, int attribute, Handle function) {
+  if (const int code = ready()) return code;
+  const auto& f = *static_cast<const Function*>(function);
+  // threads of a block, bytes of shared, constant and local memory, registers, PTX, binary, cache, dynamic bytes,
+  // carveout
+  const int values[] = {f.group_size ? static_cast<int>(f.group_size) : 1024, 0, 0, 0, 24, 75, 90, 0, 48 << 10, -1};
+  if (attribute < 0 || attribute >= static_cast<int>(std::size(values))) return kInvalidValue;
+  *value = values[attribute];
+  return kSuccess;
+}
+
 int launch(Handle function, Extent groups, Extent group, unsigned dynamic_bytes, Handle stream, void** arguments,
            bool exact) {
   auto* s = static_cast<Stream*>(stream);

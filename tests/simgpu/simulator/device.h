@@ -85,6 +85,8 @@ int between_devices(Handle to, int to_device, Handle from, int from_device, std:
 int load(Handle* module, const void* binary);
 int function(Handle* function, Handle module, const char* name);
 int variable(Handle* memory, std::size_t* bytes, Handle module, const char* name);
+/// By the number that both have for it.
+int function_attribute(int* value, int attribute, Handle function);
 /// `exact`: the group must have the size that the kernel was compiled for (HIP), not only at most that (CUDA).
 int launch(Handle function, Extent groups, Extent group, unsigned dynamic_bytes, Handle stream, void** arguments,
            bool exact);

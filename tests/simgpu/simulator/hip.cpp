@@ -111,6 +111,9 @@ EXPORT hipModuleGetFunction(Handle* function, Handle module, const char* name) {
 EXPORT hipModuleGetGlobal(Handle* memory, std::size_t* bytes, Handle module, const char* name) {
   return simgpu::variable(memory, bytes, module, name);
 }
+EXPORT hipFuncGetAttribute(int* value, int attribute, Handle function) {
+  return simgpu::function_attribute(value, attribute, function);
+}
 EXPORT hipModuleLaunchKernel(Handle function, unsigned groups, unsigned y, unsigned z, unsigned size, unsigned size_y,
                              unsigned size_z, unsigned dynamic_bytes, Handle stream, void** arguments, void**) {
   return simgpu::launch(function, {groups, y, z}, {size, size_y, size_z}, dynamic_bytes, stream, arguments, true);

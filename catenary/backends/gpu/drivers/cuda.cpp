@@ -31,6 +31,18 @@ struct Attributes {
 constexpr Attributes kCudaAttributes = {1, 8, 16, 18}, kHipAttributes = {56, 74, 63, 16};
 constexpr int kCudaMajor = 75, kCudaMinor = 76;
 
+/// Of what is asked of a kernel, by numbers.
+constexpr const char* kOfFunctions[] = {"max_threads_per_block",
+                                        "shared_size_bytes",
+                                        "const_size_bytes",
+                                        "local_size_bytes",
+                                        "num_regs",
+                                        "ptx_version",
+                                        "binary_version",
+                                        "cache_mode_ca",
+                                        "max_dynamic_shared_size_bytes",
+                                        "preferred_shared_memory_carveout"};
+
 struct Api {
   Api(const os::Library& library, bool hip) {
     const auto find = [&](auto& function, const char* cuda_name, const char* hip_name) {
@@ -70,6 +82,7 @@ struct Api {
     find(load, "cuModuleLoadData", "hipModuleLoadData");
     find(function, "cuModuleGetFunction", "hipModuleGetFunction");
     find(variable, "cuModuleGetGlobal_v2", "hipModuleGetGlobal");
+    find(function_attribute, "cuFuncGetAttribute", "hipFuncGetAttribute");
     find(launch, "cuLaunchKernel", "hipModuleLaunchKernel");
     find(cuda_error_name, "cuGetErrorName", nullptr);
     find(hip_error_name, nullptr, "hipGetErrorName");
@@ -117,6 +130,7 @@ struct Api {
   int (*load)(Handle* module, const void*);
   int (*function)(Handle*, Handle module, const char*);
   int (*variable)(Handle* memory, std::size_t* bytes, Handle module, const char*);
+  int (*function_attribute)(int*, int attribute, Handle function);
   int (*launch)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared_bytes,
                 Handle stream, void** arguments, void** extra);
   int (*cuda_error_name)(int, const char**) = nullptr;
@@ -297,6 +311,17 @@ class CudaDriver final : public Driver {
     std::size_t bytes = 0;
     check(api_->variable(&memory, &bytes, module, name.c_str()), "find a variable", [&] { return name; });
     return {memory, bytes};
+  }
+  std::map<std::string, std::int64_t> attributes(int device, void* function) override {
+    use(device);
+    std::map<std::string, std::int64_t> told;
+    for (int i = 0; i < static_cast<int>(std::size(kOfFunctions)); ++i) {
+      int value = 0;
+      check(api_->function_attribute(&value, i, static_cast<const Function*>(function)->handle), "ask for an attribute",
+            [&] { return fmt::format("{} of a kernel", kOfFunctions[i]); });
+      told[kOfFunctions[i]] = value;
+    }
+    return told;
   }
   void launch(int device, void* function, const LaunchShape& shape, const Args& args) override {
     const Function& f = *static_cast<const Function*>(function);

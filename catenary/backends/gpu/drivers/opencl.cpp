@@ -223,14 +223,22 @@ class OpenclDriver final : public Driver {
     thread_kernels()[function->number] = kernel;
     return function;
   }
+  std::map<std::string, std::int64_t> attributes(int device, void* function) override {
+    std::map<std::string, std::int64_t> told;
+    const auto ask = [&](const char* name, cl_uint what, auto value) {
+      check(api_->GetKernelWorkGroupInfo(kernel_of(*static_cast<Function*>(function)), at(device).id, what,
+                                         sizeof value, &value, nullptr),
+            "GetKernelWorkGroupInfo", name);
+      told[name] = static_cast<std::int64_t>(value);
+    };
+    ask("max_threads_per_block", kKernelWorkGroupSize, std::size_t{});
+    ask("shared_size_bytes", kKernelLocalMemSize, cl_ulong{});
+    ask("local_size_bytes", kKernelPrivateMemSize, cl_ulong{});
+    return told;
+  }
   void launch(int device, void* function, const LaunchShape& shape, const Args& args) override {
-    Function& f = *static_cast<Function*>(function);
-    Handle& kernel = thread_kernels()[f.number];
-    if (!kernel) {
-      cl_int code = 0;
-      kernel = api_->CreateKernel(f.program, f.name.c_str(), &code);
-      check(code, "CreateKernel", f.name);
-    }
+    const Function& f = *static_cast<Function*>(function);
+    Handle kernel = kernel_of(f);
     for (int i = 0; i < args.count(); ++i)
       check(api_->SetKernelArg(kernel, static_cast<cl_uint>(i), args.size(i), args.data(i)), "SetKernelArg",
             [&] { return fmt::format("argument {} of kernel {}", i, f.name); });
@@ -266,6 +274,14 @@ class OpenclDriver final : public Driver {
   static std::unordered_map<int, Handle>& thread_kernels() {
     thread_local std::unordered_map<int, Handle> kernels;
     return kernels;
+  }
+  Handle kernel_of(const Function& f) const {
+    Handle& kernel = thread_kernels()[f.number];
+    if (kernel) return kernel;
+    cl_int code = 0;
+    kernel = api_->CreateKernel(f.program, f.name.c_str(), &code);
+    check(code, "CreateKernel", f.name);
+    return kernel;
   }
   inline static const ThreadState kernels_of_thread{[] { thread_kernels(); }};
 

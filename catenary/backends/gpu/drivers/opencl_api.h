@@ -25,6 +25,7 @@ constexpr cl_uint kDeviceType = 0x1000, kDeviceMaxComputeUnits = 0x1002, kDevice
                   kDriverVersion = 0x102D, kDeviceVersion = 0x102F, kDeviceExtensions = 0x1030,
                   kDeviceDoubleFpConfig = 0x1032, kDeviceHostUnifiedMemory = 0x1035;
 constexpr cl_uint kProgramBinarySizes = 0x1165, kProgramBinaries = 0x1166, kProgramBuildLog = 0x1183;
+constexpr cl_uint kKernelWorkGroupSize = 0x11B0, kKernelLocalMemSize = 0x11B2, kKernelPrivateMemSize = 0x11B4;
 constexpr cl_uint kBufferRegion = 0x1220, kEventStatus = 0x11D3, kProfilingEnd = 0x1283;
 constexpr cl_bitfield kCorrectlyRoundedDivideSqrt = 1 << 7, kMemReadWrite = 1, kMemHost = 1 << 4, kMapReadWrite = 3,
                       kQueueProfiling = 1 << 1;
@@ -109,6 +110,7 @@ struct Api {
         CT_CL(GetProgramBuildInfo),
         CT_CL(ReleaseProgram),
         CT_CL(CreateKernel),
+        CT_CL(GetKernelWorkGroupInfo),
         CT_CL(SetKernelArg),
         CT_CL(EnqueueNDRangeKernel),
         CT_CL(Flush),
@@ -149,6 +151,7 @@ struct Api {
   cl_int (*GetProgramBuildInfo)(Handle, Handle, cl_uint, std::size_t, void*, std::size_t*);
   cl_int (*ReleaseProgram)(Handle);
   Handle (*CreateKernel)(Handle, const char*, cl_int*);
+  cl_int (*GetKernelWorkGroupInfo)(Handle kernel, Handle device, cl_uint, std::size_t, void*, std::size_t*);
   cl_int (*SetKernelArg)(Handle, cl_uint, std::size_t, const void*);
   cl_int (*EnqueueNDRangeKernel)(Handle, Handle, cl_uint, const std::size_t*, const std::size_t*, const std::size_t*,
                                  cl_uint, const Handle*, Handle*);
