@@ -162,8 +162,35 @@ def test_lengths_and_settings(capsys):
     assert 'none' in capsys.readouterr().out
 
 
+@pytest.mark.host
+@pytest.mark.parametrize('shape, axes', [(None, None), (None, (1,)), ((4, 5), (0, 1)), ((6,), (0,)), ((2, 3), (0, 1))])
+def test_plans(shape, axes):
+    a = numbers((3, 4), 'D')
+    x = cupy.asarray(a)
+    plan = fft.get_fft_plan(x, shape, axes)
+    near(fft.fftn(x, shape, axes, plan=plan), numpy.fft.fftn(a, shape, axes))
+    near(fftpack.ifftn(x, shape, axes, plan=plan), fft.ifftn(x, shape, axes).get())
+    with plan as entered:
+        assert entered is plan
+    made = cupy.zeros(fft.fftn(x, shape, axes).shape, 'D')
+    plan.fft(x, made, -1)
+    near(made, fft.fftn(x, shape, axes).get())
+    plan.fft(x, made, 1)
+    near(made, fft.ifftn(x, shape, axes, 'forward').get())
+    lengths = fft.get_fft_plan(x.real, shape, axes, 'R2C')
+    near(fft.rfftn(x.real, shape, axes, plan=lengths), fft.rfftn(x.real, shape, axes).get())
+    back = fft.get_fft_plan(x, shape, axes, 'C2R')
+    near(fft.irfftn(x, shape, axes, plan=back), fft.irfftn(x, shape, axes).get())
+    assert 'plan of C2R' in repr(back)
+
+
 @pytest.mark.parametrize('statement, error, says', [
-    ('fft.fft(x, plan=1)', NotImplementedError, 'there are no plans here'), ('fftpack.rfft(x, plan=1)', NotImplementedError, 'there are no plans here'),
+    ('fft.fft(x, plan=1)', TypeError, 'plan must be None or what cupyx.scipy.fft.get_fft_plan gives, not 1'), ('fftpack.rfft(x, plan=1)', TypeError, 'rfft: plan must be None'),
+    ('fft.hfft(x, plan=1)', NotImplementedError, 'hfft: plan=1: this transform has no plans'), ('fft.get_fft_plan(x, value_type="R2R")', ValueError, "not 'R2R'"),
+    ('fft.get_fft_plan(x, axes=1)', ValueError, 'axis (1) exceeds the number of dimensions of a (1)'), ('fft.get_fft_plan(x, (2, 3), 0)', ValueError, 'different lengths'),
+    ('fft.get_fft_plan(numpy.ones(3))', TypeError, 'use cupy.asarray'), ('fft.fft(x, plan=fft.get_fft_plan(x, 3))', ValueError, 'fft: lengths (4,) of axes (0,) in double precision'),
+    ('fft.rfft(x, plan=fft.get_fft_plan(x))', ValueError, 'rfft: a plan of R2C is needed, given <plan of C2C'),
+    ('fft.fft(x.astype("f"), plan=fft.get_fft_plan(x))', ValueError, 'in single precision are to be transformed'),
     ('fft.rfft(x * 1j)', TypeError, 'real numbers are needed'), ('fft.fft(numpy.ones(3))', TypeError, 'use cupy.asarray'),
     ('fft.dct(x, 5)', ValueError, 'invalid type 5'), ('fft.dct(x, norm="x")', ValueError, "Invalid norm value 'x'"), ('fft.dct(x, 1, 1)', ValueError, 'at least 2 is needed'),
     ('fft.dst(x, 2, 0)', ValueError, 'invalid number of data points (0)'), ('fft.dct(x, axis=1)', ValueError, 'axis 1 is out of bounds'),
@@ -171,8 +198,7 @@ def test_lengths_and_settings(capsys):
     ('fft.dctn(cupy.array(1.), axes=0)', ValueError, 'axes exceeds dimensionality of input'), ('fft.rfftn(x, axes=())', ValueError, 'at least 1 axis must be'),
     ('fft.next_fast_len(0)', ValueError, 'must be positive, not 0'), ('fft.fft2(x, (-1, 2))', ValueError, 'axes exceeds dimensionality'),
     ('fft.fht(x * 1j, 0.1, 0)', TypeError, 'real numbers are needed'), ('fft.fht(x, 0.1, 0, bias=-1)', ValueError, 'singular for mu=0 and bias=-1'),
-    ('fftpack.irfft(x * 1j)', TypeError, 'real numbers are needed'), ('cupy.fft.config.set_cufft_callbacks()', NotImplementedError, 'no callbacks'),
-    ('fft.get_fft_plan', AttributeError, 'names cupyx.scipy.fft')])
+    ('fftpack.irfft(x * 1j)', TypeError, 'real numbers are needed'), ('cupy.fft.config.set_cufft_callbacks()', NotImplementedError, 'no callbacks')])
 def test_what_is_refused(statement, error, says):
     refused(statement, error, says, fft=fft, fftpack=fftpack, x=cupy.arange(4.))
 

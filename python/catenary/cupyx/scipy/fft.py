@@ -1,24 +1,19 @@
 """cupyx.scipy.fft: transforms with SciPy's names and arguments, made of cupy.fft. It is a backend of scipy.fft, too: scipy.fft.set_backend."""
 
-import sys
+import sys as _sys
 
 from catenary import _core, _names, _wheel
 from catenary.cupy import fft as _transforms
-from catenary.cupy._array import asarray, ndarray
+from catenary.cupy._array import asarray as _asarray, ndarray as _ndarray
 from catenary.cupy.fft import fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
 from catenary.cupyx.scipy._fht import fht, ifht  # noqa: F401
+from catenary.cupyx.scipy._plans import check_plan as _check_plan, get_fft_plan  # noqa: F401
 from catenary.cupyx.scipy._real_transforms import dct, dctn, dst, dstn, idct, idctn, idst, idstn  # noqa: F401
 
 __ua_domain__ = 'numpy.scipy.fft'
 
 
-def check_plan(plan, function):
-    """Raises NotImplementedError for another plan than None."""
-    if plan is not None:
-        raise NotImplementedError(f'{function}: plan={plan!r}: there are no plans here; the library keeps what it knows of lengths by itself')
-
-
-def operand(x):
+def _operand(x):
     """The array; one of float16 in float32, in which it is transformed and stays."""
     x = _transforms._operand(x)
     return x.astype('f') if x.dtype == 'e' else x
@@ -34,8 +29,9 @@ def _one(name):
     transform = getattr(_transforms, name)
 
     def function(x, n=None, axis=-1, norm=None, overwrite_x=False, *, plan=None):
-        check_plan(plan, name)
-        return transform(operand(x), n, axis, norm)
+        x = _operand(x)
+        _check_plan(plan, name, x, n, axis)
+        return transform(x, n, axis, norm)
     return _named(function, name)
 
 
@@ -43,8 +39,8 @@ def _several(name, axes):
     transform = getattr(_transforms, name)
 
     def function(x, s=None, axes=axes, norm=None, overwrite_x=False, *, plan=None):
-        check_plan(plan, name)
         x, s, axes = _placed(x, s, axes)
+        _check_plan(plan, name, x, s, axes)
         if axes == () and name.startswith(('rfft', 'irfft')):
             raise ValueError('at least 1 axis must be transformed')
         return transform(x, s, axes, norm)
@@ -53,7 +49,7 @@ def _several(name, axes):
 
 def _placed(x, s, axes):
     """The array, the lengths and the axes as tuples: an axis' own length for -1."""
-    x = operand(x)
+    x = _operand(x)
     s, axes = ((v,) if isinstance(v, int) else v if v is None else tuple(int(k) for k in v) for v in (s, axes))
     if s is not None and -1 in s:
         places = range(x.ndim - len(s), x.ndim) if axes is None else axes
@@ -71,14 +67,14 @@ _OTHER_WAY = {None: 'forward', 'backward': 'forward', 'forward': 'backward'}
 
 def hfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
     """The real transform of what has conjugates at mirrored places, of which half along the last of the axes is given."""
-    check_plan(plan, 'hfftn')
+    _check_plan(plan, 'hfftn')
     x, s, axes = _placed(x, s, axes)
     return _transforms.irfftn(_core.ufuncs['conjugate'](x), s, axes, _OTHER_WAY.get(norm, norm))
 
 
 def ihfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
     """The inverse of hfftn."""
-    check_plan(plan, 'ihfftn')
+    _check_plan(plan, 'ihfftn')
     return _core.ufuncs['conjugate'](_transforms.rfftn(*_placed(x, s, axes), _OTHER_WAY.get(norm, norm)))
 
 
@@ -116,10 +112,10 @@ def __ua_convert__(dispatchables, coerce):
     """What scipy.fft gives to this backend, as arrays: NotImplemented where one is none, and none may be made of it."""
     values = []
     for one in dispatchables:
-        if one.value is not None and not isinstance(one.value, ndarray) and getattr(one.type, '__name__', '') == 'ndarray':
+        if one.value is not None and not isinstance(one.value, _ndarray) and getattr(one.type, '__name__', '') == 'ndarray':
             if not (coerce and one.coercible):
                 return NotImplemented
-            values.append(asarray(one.value))
+            values.append(_asarray(one.value))
         else:
             values.append(one.value)
     return values
@@ -127,7 +123,7 @@ def __ua_convert__(dispatchables, coerce):
 
 def __ua_function__(method, args, kwargs):
     """A function of scipy.fft's by this module's of the same name; NotImplemented where there is none."""
-    function = getattr(sys.modules[__name__], method.__name__, None) if method.__name__ in _names.here('cupyx.scipy.fft') else None
+    function = getattr(_sys.modules[__name__], method.__name__, None) if method.__name__ in _names.here('cupyx.scipy.fft') else None
     kwargs = {name: value for name, value in kwargs.items() if name != 'workers'}  # how many threads of SciPy's
     return NotImplemented if function is None else function(*args, **kwargs)
 

@@ -2,59 +2,60 @@
 
 from catenary import _core, _wheel
 from catenary.cupy import fft as _transforms
-from catenary.cupyx.scipy._parts import of_parts
-from catenary.cupyx.scipy.fft import check_plan, operand
+from catenary.cupyx.scipy._parts import of_parts as _of_parts
+from catenary.cupyx.scipy._plans import check_plan as _check_plan, get_fft_plan  # noqa: F401
+from catenary.cupyx.scipy.fft import _operand
 
 
 def fft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """cupy.fft.fft."""
-    check_plan(plan, 'fft')
-    return _transforms.fft(operand(x), n, axis)
+    _check_plan(plan, 'fft', _operand(x), n, axis)
+    return _transforms.fft(_operand(x), n, axis)
 
 
 def ifft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """The inverse of fft."""
-    check_plan(plan, 'ifft')
-    return _transforms.ifft(operand(x), n, axis)
+    _check_plan(plan, 'ifft', _operand(x), n, axis)
+    return _transforms.ifft(_operand(x), n, axis)
 
 
 def fft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
     """cupy.fft.fft2."""
-    check_plan(plan, 'fft2')
-    return _transforms.fft2(operand(x), shape, axes)
+    _check_plan(plan, 'fft2', _operand(x), shape, axes)
+    return _transforms.fft2(_operand(x), shape, axes)
 
 
 def ifft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
     """The inverse of fft2."""
-    check_plan(plan, 'ifft2')
-    return _transforms.ifft2(operand(x), shape, axes)
+    _check_plan(plan, 'ifft2', _operand(x), shape, axes)
+    return _transforms.ifft2(_operand(x), shape, axes)
 
 
 def fftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
     """cupy.fft.fftn."""
-    check_plan(plan, 'fftn')
-    return _transforms.fftn(operand(x), shape, axes)
+    _check_plan(plan, 'fftn', _operand(x), shape, axes)
+    return _transforms.fftn(_operand(x), shape, axes)
 
 
 def ifftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
     """The inverse of fftn."""
-    check_plan(plan, 'ifftn')
-    return _transforms.ifftn(operand(x), shape, axes)
+    _check_plan(plan, 'ifftn', _operand(x), shape, axes)
+    return _transforms.ifftn(_operand(x), shape, axes)
 
 
 def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
     """The transform of real numbers as n real ones: the element 0, then the real and imaginary parts of 1, 2, …; for an even n the last
     has no imaginary part."""
-    check_plan(plan, 'rfft')
-    made = _core.moveaxis(_transforms.rfft(operand(x), n, axis), (axis,), (-1,))
-    n = operand(x).shape[axis] if n is None else n
+    _check_plan(plan, 'rfft', _operand(x), n, axis)
+    made = _core.moveaxis(_transforms.rfft(_operand(x), n, axis), (axis,), (-1,))
+    n = _operand(x).shape[axis] if n is None else n
     parts = _core._stack([made.real, made.imag], -1).reshape(made.shape[:-1] + (2 * made.shape[-1],))
     return _core._copy(_core.moveaxis(_core._concatenate([parts[..., :1], parts[..., 2:n + 1]], -1), (-1,), (axis,)), 'C')
 
 
 def irfft(x, n=None, axis=-1, overwrite_x=False):
     """The inverse of rfft."""
-    x = operand(x)
+    x = _operand(x)
     if x.dtype.kind == 'c':
         raise TypeError(f'irfft: real numbers are needed, {x.dtype} was given')
     x = _core.moveaxis(x if x.dtype.char in 'fd' else x.astype('d'), (axis,), (-1,))
@@ -64,7 +65,7 @@ def irfft(x, n=None, axis=-1, overwrite_x=False):
     zero = _core.zeros_like(x[..., :1])
     real, imaginary = _core._concatenate([x[..., :1], x[..., 1:-1:2]], -1), _core._concatenate([zero, x[..., 2::2]], -1)
     half = n // 2 + 1
-    made = _transforms.irfft(of_parts(real[..., :half], imaginary[..., :half]), n)
+    made = _transforms.irfft(_of_parts(real[..., :half], imaginary[..., :half]), n)
     return _core._copy(_core.moveaxis(made, (-1,), (axis,)), 'C')
 
 
