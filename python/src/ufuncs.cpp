@@ -18,10 +18,14 @@ namespace {
 using ct::ops::Op;
 using ct::ops::Rule;
 
-/// cupy.ufunc: a row.
+/// cupy.ufunc: a row; without one what a class of Python's computes, which says all of itself.
 struct Ufunc {
-  Op op;
-  const ct::ops::OpInfo& row() const { return ct::ops::info(op); }
+  std::optional<Op> known;
+  Op op() const {
+    if (!known) raise(PyExc_TypeError, "ufunc: this one has no row of the library's");
+    return *known;
+  }
+  const ct::ops::OpInfo& row() const { return ct::ops::info(op()); }
 };
 PyTypeObject* ufunc_type = nullptr;
 
@@ -99,7 +103,7 @@ Array in_form(const ct::ops::OpInfo& row, Array result, const Options& options, 
 
 PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
-    const Op op = nb::inst_ptr<Ufunc>(self)->op;
+    const Op op = nb::inst_ptr<Ufunc>(self)->op();
     const ct::ops::OpInfo& row = ct::ops::info(op);
     const Py_ssize_t given = PyTuple_Size(args);
     if (given < row.arity || given > row.arity + 1)
@@ -154,7 +158,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
 }
 
 PyObject* represent(PyObject* self) {
-  return PyUnicode_FromFormat("<ufunc '%s'>", nb::inst_ptr<Ufunc>(self)->row().name);
+  return guarded([&] { return PyUnicode_FromFormat("<ufunc '%s'>", nb::inst_ptr<Ufunc>(self)->row().name); });
 }
 
 /// "ff->f": what the row computes for each dtype, found by applying it to nothing.
@@ -165,7 +169,7 @@ nb::list types_of(const Ufunc& f) {
     if (dtype == Dtype::bfloat16) continue;
     const Array none = Array::empty({0}, dtype, ct::Device());
     try {
-      const Array result = f.row().arity == 1 ? ct::apply(f.op, none) : ct::apply(f.op, none, none);
+      const Array result = f.row().arity == 1 ? ct::apply(f.op(), none) : ct::apply(f.op(), none, none);
       const auto letter = [](Dtype d) { return nb::cast<std::string>(nb::handle(numpy_dtype(d)).attr("char")); };
       types.append(std::string(f.row().arity == 1 ? 1 : 2, letter(dtype)[0]) + "->" + letter(result.dtype()));
     } catch (const ct::DtypeError&) {
@@ -185,8 +189,12 @@ std::optional<ct::ops::Reduce> reduction_of(Op op) {
   return std::nullopt;
 }
 
-PyObject* name_of(PyObject* self, void*) { return PyUnicode_FromString(nb::inst_ptr<Ufunc>(self)->row().name); }
-PyObject* doc_of(PyObject* self, void*) { return PyUnicode_FromString(nb::inst_ptr<Ufunc>(self)->row().description); }
+PyObject* name_of(PyObject* self, void*) {
+  return guarded([&] { return PyUnicode_FromString(nb::inst_ptr<Ufunc>(self)->row().name); });
+}
+PyObject* doc_of(PyObject* self, void*) {
+  return guarded([&] { return PyUnicode_FromString(nb::inst_ptr<Ufunc>(self)->row().description); });
+}
 PyGetSetDef attributes[] = {{"__name__", name_of, nullptr, nullptr, nullptr},
                             {"__doc__", doc_of, nullptr, nullptr, nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -206,10 +214,11 @@ Array reduced(Array (*f)(Array, const ct::AxisArg&, bool), const Array& a, const
   return f(dtype ? a.astype(*dtype) : a, axis, keepdims);
 }
 
-nb::object reduce(ct::ops::Reduce op, const Array& a, const ct::AxisArg& axis, const DtypeArg& dtype, const Out& out,
-                  bool keepdims) {
+nb::object reduce(ct::ops::Reduce op, const Array& given, const ct::AxisArg& axis, const DtypeArg& dtype,
+                  const Out& out, bool keepdims) {
   const char* name = ct::ops::info(op).name;
   const std::optional<Dtype> wanted = dtype.get();
+  const Array a = stored_parts(given, wanted);
   const auto run = [&] {
     switch (op) {
 #define CT_REDUCE(name, ...)  \
@@ -233,14 +242,15 @@ nb::object reduce(ct::ops::Reduce op, const Array& a, const ct::AxisArg& axis, c
 void register_ufuncs(nb::module_& m) {
   nb::class_<Ufunc> type(m, "ufunc", nb::type_slots(slots));
   ufunc_type = reinterpret_cast<PyTypeObject*>(type.ptr());
-  type.def_prop_ro("nin", [](const Ufunc& f) { return f.row().arity; })
+  type.def("__init__", [](Ufunc* self) { new (self) Ufunc(); })
+      .def_prop_ro("nin", [](const Ufunc& f) { return f.row().arity; })
       .def_prop_ro("nout", [](const Ufunc&) { return 1; })
       .def_prop_ro("nargs", [](const Ufunc& f) { return f.row().arity + 1; })
       .def_prop_ro("types", types_of)
       .def(
-          "reduce",
+          "_reduce",
           [](const Ufunc& f, const Array& a, const ct::AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
-            const auto op = reduction_of(f.op);
+            const auto op = reduction_of(f.op());
             if (!op) raise(PyExc_ValueError, std::string(f.row().name) + ".reduce: there is no such reduction");
             return reduce(*op, a, axis, dtype, out, keepdims);
           },
@@ -251,7 +261,7 @@ void register_ufuncs(nb::module_& m) {
           [](const Ufunc& f, const Array& a, nb::handle indices, nb::handle b) {
             Argument value;
             if (!b.is_none()) value.parse_values(b.ptr(), a.device(), a.dtype());
-            ct::apply_at(a, f.op, parse_key(indices.ptr(), a),
+            ct::apply_at(a, f.op(), parse_key(indices.ptr(), a),
                          b.is_none() ? std::nullopt : std::optional<Operand>(value.operand()));
           },
           nb::arg("a"), nb::arg("indices"), nb::arg("b").none() = nb::none());

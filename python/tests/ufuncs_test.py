@@ -124,6 +124,100 @@ def test_reduce(name):
         cupy.subtract.reduce(cupy.array(x))
 
 
+NUMPYS = sorted(name for name in dir(numpy) if isinstance(getattr(numpy, name), numpy.ufunc) and hasattr(cupy, name)
+                and getattr(numpy, name).signature is None)  # matmul is of matrices
+
+
+@pytest.mark.parametrize('name', [*NUMPYS, 'fix', 'i0', 'sinc'])  # which are CuPy's
+def test_what_is_a_ufunc_is_one(name):
+    f, g = getattr(cupy, name), getattr(numpy, name)
+    assert isinstance(f, cupy.ufunc) and callable(f) and repr(f).startswith('<ufunc ') and f.__doc__
+    for method in ('reduce', 'accumulate', 'outer', 'at', 'reduceat'):
+        assert callable(getattr(f, method))
+    assert f.types
+    if isinstance(g, numpy.ufunc):
+        assert (f.nin, f.nout, f.nargs) == (g.nin, g.nout, g.nargs) and getattr(cupy, f.__name__) is f
+        # of each dtype that both have: the same results' dtypes
+        known = dict(t.split('->') for t in g.types if len(set(t.split('->')[0])) == 1 and t[0] in '?bBhHiIlLefdFD')
+        assert all(known[t[:f.nin]] == t.partition('->')[2] for t in f.types if t[:f.nin] in known)
+
+
+MADE = ['positive', 'fabs', 'ldexp', 'frexp', 'modf', 'divmod', 'float_power', 'gcd', 'lcm', 'bitwise_count']
+
+
+@pytest.mark.parametrize('name', MADE)
+def test_a_function_made_of_others_takes_what_ufuncs_take(name):
+    f, g = getattr(cupy, name), getattr(numpy, name)
+    x = [values((2, 3), 'i' if name in ('gcd', 'lcm', 'bitwise_count') or k and name == 'ldexp' else 'f', k, 1, 20) for k in range(f.nin)]
+    y = [cupy.array(a) for a in x]
+    several = (lambda r: r) if f.nout > 1 else (lambda r: (r,))
+    theirs = several(g(*x))
+    for mine, wanted in zip(several(f(*y)), theirs, strict=True):
+        same(mine, wanted)
+    outs = tuple(cupy.full(w.shape, 7, w.dtype) for w in theirs)
+    assert all(a is b for a, b in zip(several(f(*y, out=outs)), outs))
+    for mine, wanted in zip(outs, theirs):
+        same(mine, wanted)
+    mask = numpy.array([[True, False, True], [False, True, True]])
+    outs, wanted = tuple(cupy.full(w.shape, 7, w.dtype) for w in theirs), tuple(numpy.full(w.shape, 7, w.dtype) for w in theirs)
+    f(*y, *outs, where=cupy.array(mask))
+    g(*x, *wanted, where=mask)
+    for mine, w in zip(outs, wanted):
+        same(mine, w)
+    assert f(*y, order='F')[0].shape == g(*x, order='F')[0].shape
+    with pytest.raises(TypeError, match='positional arguments but 0 were given'):
+        f()
+    with pytest.raises(TypeError, match='use cupy.asarray'):
+        f(*x)
+    with pytest.raises(TypeError):
+        f(*y, wrong=1)
+    with pytest.raises((TypeError, ValueError)):
+        f(*y, out=tuple(numpy.empty(w.shape, w.dtype) for w in theirs))
+    if g.nin == 2 and g.nout == 1:
+        same(f.outer(y[0][0], y[1]), g.outer(x[0][0], x[1]))
+    if g.nin == 1:
+        with pytest.raises(ValueError, match=f'{name}.outer'):
+            f.outer(*y, *y)
+
+
+@pytest.mark.parametrize('name', ['gcd', 'lcm', 'fmax', 'fmin', 'logical_xor', 'bitwise_and', 'bitwise_or', 'bitwise_xor', 'hypot', 'logaddexp', 'logaddexp2'])
+def test_reductions_by_pairs(name):
+    f, g = getattr(cupy, name), getattr(numpy, name)
+    x = values((3, 5, 2), 'd' if name in ('hypot', 'logaddexp', 'logaddexp2', 'fmax', 'fmin') else 'i', 0, 1, 8 if name == 'lcm' else 40)
+    for options in ({}, {'axis': 1}, {'axis': -1, 'keepdims': True}, {'axis': None}, {'axis': (0, 2)}, {'axis': (0, 2), 'keepdims': True}):
+        theirs = outcome(lambda: g.reduce(x, **options))
+        if theirs is ValueError:  # of several axes at once NumPy refuses lcm
+            assert name == 'lcm'
+            theirs = g.reduce(numpy.moveaxis(x, 1, 0).reshape(5, -1), axis=1) if 'axis' in options and options['axis'] else g.reduce(x.ravel())
+            theirs = theirs.reshape((1, 5, 1) if 'keepdims' in options else theirs.shape)
+        same(f.reduce(cupy.array(x), **options), numpy.asarray(theirs))
+    out = cupy.zeros(x.shape[1:], g.reduce(x).dtype)
+    assert f.reduce(cupy.array(x), out=out) is out
+    same(out, g.reduce(x))
+    same(f.accumulate(cupy.array(x), 1), g.accumulate(x, 1))
+    same(f.reduceat(cupy.array(x), [0, 2, 1], 0), g.reduceat(x, [0, 2, 1], 0))
+    nothing = x[:0]
+    theirs = outcome(lambda: g.reduce(nothing))
+    if theirs is ValueError:
+        with pytest.raises(ValueError, match=f'{name} which has no identity'):
+            f.reduce(cupy.array(nothing))
+    else:
+        same(f.reduce(cupy.array(nothing)), theirs)
+    with pytest.raises(numpy.exceptions.AxisError):
+        f.reduce(cupy.array(x), axis=3)
+
+
+@pytest.mark.parametrize('name', ['gcd', 'lcm', 'ldexp', 'float_power'])
+def test_at_of_functions_made_of_others(name):
+    x, b = (numpy.array([2., 3, 5]), 2) if name == 'float_power' else (numpy.array([4, 6, 35.] if name == 'ldexp' else [4, 6, 35]), 10 if name != 'ldexp' else 2)
+    y = cupy.array(x)
+    getattr(cupy, name).at(y, [0, 0, 2], b)
+    getattr(numpy, name).at(x, [0, 0, 2], b)
+    same(y, x)
+    with pytest.raises(TypeError, match='fix.at'):
+        cupy.fix.at(y, [0])
+
+
 @pytest.mark.host
 @pytest.mark.parametrize('name', ['sum', 'prod', 'max', 'min', 'any', 'all', 'mean', 'var', 'std', 'argmax', 'argmin'])
 @pytest.mark.parametrize('dtype', DTYPES)

@@ -9,13 +9,14 @@ from catenary.cupy import _errors
 
 _errors.need_gil()
 
-from catenary.cupy import _array, _functions, _info, _modules, _util
+from catenary.cupy import _array, _functions, _info, _modules, _ufuncs, _util
 from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite, ascontiguousarray, asfortranarray,
                                   asnumpy, copy, flatiter, ndarray)
 from catenary.cupy._files import load, save, savetxt, savez, savez_compressed
 from catenary.cupy._indexing.generate import (c_, diag_indices, diag_indices_from, mgrid, ogrid, r_, tril_indices_from,
                                               triu_indices_from)
 from catenary.cupy._standard import astype, block, isdtype, matrix_transpose
+from catenary.cupy._ufuncs import divmod, fabs, fix, float_power, frexp, ldexp, modf, positive, sinc
 from catenary.cupy._util import clear_memo, fuse, memoize
 
 __version__ = _names.CUPY
@@ -39,7 +40,6 @@ bitwise_left_shift, bitwise_right_shift = left_shift, right_shift
 concat = concatenate
 conj = conjugate
 deg2rad, rad2deg = radians, degrees
-fabs = _native.fabs
 mod = remainder
 permute_dims = transpose
 pow = power

@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import math
 import pickle
 import sys
 
@@ -499,17 +500,17 @@ def _at(self, a, indices, b=None):
         result = self(*(_core.empty(0, x.dtype) for x in (a, b))).dtype
         # sums and products of integers wrap; all else has to be in the dtype of both before it is cast
         if result != a.dtype and not (name in ('add', 'subtract', 'multiply') and a.dtype.kind != 'b' and result.kind in 'iu'):
-            return _at_on_host(self, a, indices, b)
+            return at_on_host(self, a, indices, b)
         b = (b if isinstance(b, ndarray) else asarray(b)).astype(a.dtype)
     if name == 'subtract':
         name, b = 'add', -asarray(b).astype(a.dtype)  # as the array's numbers, among which an unsigned one has a negative
-    if name in ('add', 'maximum', 'minimum'):
+    if name == 'add' or name in ('maximum', 'minimum') and not is_complex(a):
         getattr(_core, {'add': 'scatter_add', 'maximum': 'scatter_max', 'minimum': 'scatter_min'}[name])(a, indices, b)
     else:
         self._at(a, indices, b)
 
 
-def _at_on_host(self, a, indices, b):
+def at_on_host(self, a, indices, b):
     """Where both have a wider dtype NumPy computes in that, and casts to the array's before it comes to the next element."""
     def host(x):
         return tuple(host(y) for y in x) if isinstance(x, tuple) else x.get() if isinstance(x, ndarray) else x
@@ -520,11 +521,46 @@ def _at_on_host(self, a, indices, b):
 
 def _outer(self, a, b, **kwargs):
     """The function of each element of `a` with each of `b`."""
+    if self.nin != 2:
+        raise ValueError(f'{self.__name__}.outer: the function takes {self.nin} operands, not 2')
     a, b = asarray(a), asarray(b)
     return self(a.reshape(a.shape + (1,) * b.ndim), b, **kwargs)
 
 
-_ASSOCIATIVE = ('maximum', 'minimum', 'fmax', 'fmin', 'logical_and', 'logical_or', 'logical_xor', 'bitwise_and', 'bitwise_or', 'bitwise_xor')
+_ASSOCIATIVE = ('maximum', 'minimum', 'fmax', 'fmin', 'logical_and', 'logical_or', 'logical_xor', 'bitwise_and', 'bitwise_or', 'bitwise_xor',
+                'gcd', 'lcm', 'hypot', 'logaddexp', 'logaddexp2')
+_IN_ONE_KERNEL = ('add', 'multiply', 'maximum', 'minimum', 'logical_and', 'logical_or')
+_OF_NOTHING = {'logical_xor': False, 'bitwise_and': -1, 'bitwise_or': 0, 'bitwise_xor': 0, 'gcd': 0, 'hypot': 0, 'logaddexp': -numpy.inf,
+               'logaddexp2': -numpy.inf}
+
+
+def _reduce(self, array, axis=0, dtype=None, out=None, keepdims=False):
+    """The function of all elements along an axis, several, or all."""
+    name = self.__name__
+    if name in _IN_ONE_KERNEL:
+        return self._reduce(array, axis, dtype, out, keepdims)
+    if name not in _ASSOCIATIVE:
+        raise ValueError(f'{name}.reduce: there is no such reduction')
+    axes = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    for k in axes:
+        if not -array.ndim <= k < array.ndim:
+            raise numpy.exceptions.AxisError(k, array.ndim)
+    axes = sorted({k % array.ndim for k in axes})
+    rest = tuple(n for k, n in enumerate(array.shape) if k not in axes)
+    rows = _core.moveaxis(array, tuple(axes), tuple(range(len(axes)))).reshape((math.prod(array.shape[k] for k in axes), *rest))
+    rows = rows.astype(bool if name.startswith('logical') else dtype or rows.dtype)
+    if len(rows) == 0:
+        if name not in _OF_NOTHING:
+            raise ValueError(f'zero-size array to reduction operation {name} which has no identity')
+        rows = _core.full((1, *rest), _OF_NOTHING[name], rows.dtype)
+    while len(rows) > 1:
+        half = len(rows) // 2
+        rows = _core._concatenate([self(rows[:half], rows[half:2 * half]), rows[2 * half:]], 0)
+    result = rows[0].reshape(tuple(1 if k in axes else n for k, n in enumerate(array.shape))) if keepdims else rows[0]
+    if out is None:
+        return _core._copy(result, 'C')
+    _core.copyto(out, result)
+    return out
 
 
 def _accumulate(self, array, axis=0, dtype=None, out=None):
@@ -561,6 +597,6 @@ def _reduceat(self, array, indices, axis=0, dtype=None, out=None):
     return out
 
 
-_core.ufunc.at, _core.ufunc.outer, _core.ufunc.accumulate, _core.ufunc.reduceat = _at, _outer, _accumulate, _reduceat
+_core.ufunc.at, _core.ufunc.outer, _core.ufunc.reduce, _core.ufunc.accumulate, _core.ufunc.reduceat = _at, _outer, _reduce, _accumulate, _reduceat
 ndarray.__array_ufunc__ = _array_ufunc
 ndarray.__array_function__ = _array_function

@@ -8,6 +8,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._array import refuse_complex
 from catenary.cupy._functions import _operand
+from catenary.cupy._ufuncs import made
 
 
 def _scaled(x, n):
@@ -49,6 +50,7 @@ def modified(name, x, n, scaled):
     return (value * root * root).astype(dtype)
 
 
+@made(1)
 def i0(x):
     """The modified Bessel function of the first kind, order 0."""
     return modified('i0', x, 0, False)

@@ -90,12 +90,12 @@ def _of_anything(name, count=1, given=_given):
 
 globals().update({_name: _of_anything(_name, _n) for _name, _n in {
     'vander': 1, 'diag': 1, 'diagflat': 1, 'resize': 1, 'append': 2, 'unwrap': 1, 'trim_zeros': 1,
-    'around': 1, 'fix': 1, 'positive': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
+    'around': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2, 'dot': 1, 'inner': 2, 'outer': 2,
     'kron': 2, 'compress': 2, 'isin': 2, 'in1d': 2}.items()})
 globals().update({_name: _of_anything(_name, _n, _listed) for _name, _n in {
     'searchsorted': 2, 'digitize': 2, 'convolve': 2, 'cross': 2, 'ediff1d': 1}.items()})
 globals().update({_name: of_real_numbers(getattr(_core, _name), _name, __name__) for _name in (
-    'isneginf', 'isposinf', 'ldexp', 'nanpercentile', 'nanquantile', 'packbits', 'percentile', 'quantile', 'unpackbits')})
+    'isneginf', 'isposinf', 'nanpercentile', 'nanquantile', 'packbits', 'percentile', 'quantile', 'unpackbits')})
 
 
 def tril(m, k=0):
@@ -117,12 +117,6 @@ def correlate(a, v, mode='valid'):
     """The sums of a's elements times the conjugates of v's, which is moved along it."""
     a, v = _listed(a), _listed(v)
     return _core.correlate(a, _core.ufuncs['conjugate'](v) if isinstance(v, ndarray) and v.dtype.kind == 'c' else v, mode)
-
-
-def float_power(x1, x2, out=None, *, dtype=None, **kwargs):
-    """x1 to the x2 in float64, or in complex128 where one is complex."""
-    dtype = numpy.result_type(float, *(x.dtype if isinstance(x, ndarray) else x for x in (x1, x2))) if dtype is None else dtype
-    return _core.ufuncs['power'](x1, x2, out=out, dtype=dtype, **kwargs)
 
 
 def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None, axes=None):
@@ -172,13 +166,6 @@ def delete(arr, indices, axis=None):
     if kind == 'b' and indices.shape != (extent,):
         raise ValueError(f'delete: a mask of shape {indices.shape} does not fit the {extent} places to delete from')
     return _core.delete(arr, indices, axis)
-
-
-def divmod(x1, x2, *out, **kwargs):
-    """floor_divide and remainder."""
-    quotient, rest = (tuple(kwargs.pop('out', out)) + (None, None))[:2]
-    return (_core.ufuncs['floor_divide'](x1, x2, out=quotient, **kwargs),
-            _core.ufuncs['remainder'](x1, x2, out=rest, **kwargs))
 
 
 def _is_array(x):
@@ -686,12 +673,6 @@ def unique_inverse(x, /):
 def unique_values(x, /):
     """The distinct elements."""
     return _core.unique(_given(x), equal_nan=False)
-
-
-def sinc(x):
-    """sin(pi x) / (pi x), and 1 at 0."""
-    y = _core.ufuncs['multiply'](_operand(x, 'sinc'), numpy.pi)
-    return _core.where(_core.ufuncs['equal'](y, 0), 1.0, _core.ufuncs['divide'](_core.ufuncs['sin'](y), y))
 
 
 def reshape(a, /, shape, order='C', *, copy=None):

@@ -3,7 +3,8 @@
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _delivered, _operand
+from catenary.cupy._functions import _operand
+from catenary.cupy._ufuncs import made
 
 _STEPS = 8  # of Euclid's algorithm, before it is asked whether all are done
 
@@ -32,20 +33,23 @@ def _greatest(a, b):
     return a
 
 
-def gcd(x1, x2, /, out=None):
+@made(2)
+def gcd(x1, x2):
     """The greatest common divisor of |x1| and |x2|; 0 of two zeros."""
     dtype, a, b = _integers('gcd', x1, x2)
-    return _delivered(_greatest(a, b).astype(dtype), out, 'gcd')
+    return _greatest(a, b).astype(dtype)
 
 
-def lcm(x1, x2, /, out=None):
+@made(2)
+def lcm(x1, x2):
     """The lowest common multiple of |x1| and |x2|; 0 where one is 0."""
     dtype, a, b = _integers('lcm', x1, x2)
     divisor = _greatest(a, b)
-    return _delivered((_core.ufuncs['floor_divide'](a, divisor) * b).astype(dtype), out, 'lcm')
+    return (_core.ufuncs['floor_divide'](a, divisor) * b).astype(dtype)
 
 
-def bitwise_count(x, /, out=None):
+@made(1)
+def bitwise_count(x):
     """How many bits of |x| are 1, as uint8."""
     x = _operand(x, 'bitwise_count')
     dtype, x, _ = _integers('bitwise_count', x.astype('b') if x.dtype == bool else x, 1)
@@ -58,4 +62,4 @@ def bitwise_count(x, /, out=None):
     while shift < bits:
         x = x + (x >> shift)
         shift *= 2
-    return _delivered((x & 127).astype('B'), out, 'bitwise_count')
+    return (x & 127).astype('B')

@@ -1,14 +1,16 @@
 """cupyx.scipy.special: the library's functions, and what is made of them."""
 
-import math
+import math as _math
 
 from catenary import _core, _wheel
 from catenary.cupy import _bessel as _modified  # CuPy's module of that name becomes an attribute of this one
-from catenary.cupy._functions import _operand, sinc  # noqa: F401
+from catenary.cupy._functions import _operand
+from catenary.cupy._ufuncs import sinc  # noqa: F401
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, betainc, btdtr, chdtr, chdtrc, fdtr, fdtrc, gammainc,  # noqa: F401
                                                  gammaincc, gdtr, gdtrc, nbdtr, nbdtrc, pdtr, pdtrc)
-from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, beta, betaln, binom, gamma, gammasgn, in_float64, is_complex,  # noqa: F401
-                                          multigammaln, of_complex, poch, prepared, rgamma, wide, widened)
+from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, beta, betaln, binom, gamma, gammasgn, multigammaln, poch, rgamma)  # noqa: F401
+from catenary.cupyx.scipy._gamma import (in_float64 as _in_float64, is_complex as _is_complex, of_complex as _of_complex, prepared as _prepared, wide as _wide,
+                                          widened as _widened)
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'absolute'))
@@ -19,13 +21,13 @@ def _of_the_library(name, own):
     ufunc = _ufuncs[own]
 
     def function(*args, **kwargs):
-        return ufunc(*(widened(name, x) if hasattr(x, 'dtype') else x for x in args), **kwargs)
+        return ufunc(*(_widened(name, x) if hasattr(x, 'dtype') else x for x in args), **kwargs)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'scipy.special.{name} of each element.'
     return function
 
 
-digamma = psi = of_complex('digamma', in_float64('digamma', _of_the_library('digamma', 'digamma')), _digamma_of_complex)
+digamma = psi = _of_complex('digamma', _in_float64('digamma', _of_the_library('digamma', 'digamma')), _digamma_of_complex)
 _lgamma = _of_the_library('gammaln', 'lgamma')
 
 
@@ -33,7 +35,7 @@ def gammaln(x, out=None):
     """The logarithm of |gamma(x)|; of minus infinity it is that, as SciPy's."""
     x = _operand(x, 'gammaln')
     made = _lgamma(x)
-    made = _core.where(x == -math.inf, x, made).astype(made.dtype)
+    made = _core.where(x == -_math.inf, x, made).astype(made.dtype)
     if out is None:
         return made
     out[...] = made
@@ -43,10 +45,10 @@ def gammaln(x, out=None):
 def loggamma(x, out=None):
     """The logarithm of the gamma function, of complex numbers that of the plane without the negative axis; NaN of negative numbers, which have none."""
     made = gammaln(x)
-    return _core.where(_operand(x, 'loggamma') < 0, math.nan, made).astype(made.dtype)
+    return _core.where(_operand(x, 'loggamma') < 0, _math.nan, made).astype(made.dtype)
 
 
-loggamma = of_complex('loggamma', loggamma, _log_gamma_of_complex)
+loggamma = _of_complex('loggamma', loggamma, _log_gamma_of_complex)
 expit = _of_the_library('expit', 'sigmoid')
 round = _of_the_library('round', 'rint')
 erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, zeta, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
@@ -55,15 +57,15 @@ erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, zeta, cbrt, exp2, expm
 
 def polygamma(n, x):
     """The n-th derivative of digamma, in float64 unless both are float32."""
-    n, x = (widened('digamma', _operand(v, 'polygamma')) for v in (n, x))
+    n, x = (_widened('digamma', _operand(v, 'polygamma')) for v in (n, x))
     if not n.dtype == x.dtype == 'f':
-        n, x = wide(n, x)
+        n, x = _wide(n, x)
     return _ufuncs['polygamma'](n, x)
 
 
 def exp10(x):
     """10 to the x."""
-    x, dtype = prepared('exp10', x)
+    x, dtype = _prepared('exp10', x)
     return _ufuncs['power'](10.0, x).astype(dtype)
 
 
@@ -72,7 +74,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     a = _operand(a, 'logsumexp')
     if b is None and not return_sign and a.dtype.kind != 'c':
         return _core.logsumexp(a, axis, keepdims)
-    a = a if b is None else _core.where(_operand(b, 'logsumexp') == 0, -math.inf, a)
+    a = a if b is None else _core.where(_operand(b, 'logsumexp') == 0, -_math.inf, a)
     top = _core.max(a.real, axis=axis, keepdims=True)
     top = _core.where(_ufuncs['isfinite'](top), top, 0)
     terms = _exp(a - top)
@@ -87,7 +89,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 def _of_its_own_dtype(name, x):
     """The values in the dtype in which a function is computed, and its result's: these functions give 16-bit floats for such."""
     x = _operand(x, name)
-    return prepared(name, x)[0], _exp(x).dtype
+    return _prepared(name, x)[0], _exp(x).dtype
 
 
 def softmax(x, axis=None):
@@ -106,24 +108,24 @@ def log_softmax(x, axis=None):
 
 def logit(x):
     """log(x / (1 - x))."""
-    x, dtype = prepared('logit', x)
+    x, dtype = _prepared('logit', x)
     middle = _log1p((2 * x - 1) / (1 - x))
     return _core.where(_absolute(x - 0.5) < 0.2, middle, _log(x / (1 - x))).astype(dtype)
 
 
 def log_expit(x):
     """log(expit(x))."""
-    x, dtype = prepared('log_expit', x)
+    x, dtype = _prepared('log_expit', x)
     return (-_ufuncs['softplus'](-x)).astype(dtype)
 
 
 def _products(name, logarithm):
     def function(x, y):
-        if is_complex(x) or is_complex(y):
-            x, y = (widened(name, _operand(v, name)) for v in (x, y))
+        if _is_complex(x) or _is_complex(y):
+            x, y = (_widened(name, _operand(v, name)) for v in (x, y))
             dtype = (x + y).dtype
         else:
-            x, y, dtype = prepared(name, x, y)
+            x, y, dtype = _prepared(name, x, y)
         return _core.where((x == 0) & ~_ufuncs['isnan'](y), 0, x * logarithm(y)).astype(dtype)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'x * {"log1p" if logarithm is _log1p else "log"}(y), and 0 where x is 0.'
@@ -135,89 +137,89 @@ xlogy, xlog1py = _products('xlogy', _log), _products('xlog1py', _log1p)
 
 def entr(x):
     """-x log(x): 0 at 0, and minus infinity below."""
-    x, dtype = prepared('entr', x)
-    return _core.where(x < 0, -math.inf, _core.where(x == 0, 0, -x * _log(x))).astype(dtype)
+    x, dtype = _prepared('entr', x)
+    return _core.where(x < 0, -_math.inf, _core.where(x == 0, 0, -x * _log(x))).astype(dtype)
 
 
 def rel_entr(x, y):
     """x log(x / y) of positive numbers: 0 for x = 0 and y >= 0, else infinity."""
-    x, y, dtype = prepared('rel_entr', x, y)
-    value = _core.where((x == 0) & (y >= 0), 0, _core.where((x <= 0) | (y <= 0), math.inf, x * _log(x / y)))
-    return _core.where(_ufuncs['isnan'](x + y), math.nan, value).astype(dtype)
+    x, y, dtype = _prepared('rel_entr', x, y)
+    value = _core.where((x == 0) & (y >= 0), 0, _core.where((x <= 0) | (y <= 0), _math.inf, x * _log(x / y)))
+    return _core.where(_ufuncs['isnan'](x + y), _math.nan, value).astype(dtype)
 
 
 def kl_div(x, y):
     """x log(x / y) - x + y of positive numbers: y for x = 0 and y >= 0, else infinity."""
-    x, y, dtype = prepared('kl_div', x, y)
-    value = _core.where((x == 0) & (y >= 0), y, _core.where((x <= 0) | (y <= 0), math.inf, x * _log(x / y) - x + y))
-    return _core.where(_ufuncs['isnan'](x + y), math.nan, value).astype(dtype)
+    x, y, dtype = _prepared('kl_div', x, y)
+    value = _core.where((x == 0) & (y >= 0), y, _core.where((x <= 0) | (y <= 0), _math.inf, x * _log(x / y) - x + y))
+    return _core.where(_ufuncs['isnan'](x + y), _math.nan, value).astype(dtype)
 
 
 def huber(delta, r):
     """Huber's loss: r * r / 2 to delta, a line beyond; infinity for delta below 0."""
-    delta, r, dtype = prepared('huber', delta, r)
+    delta, r, dtype = _prepared('huber', delta, r)
     size = _absolute(r)
     value = _core.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
-    return _core.where(delta < 0, math.inf, value).astype(dtype)
+    return _core.where(delta < 0, _math.inf, value).astype(dtype)
 
 
 def pseudo_huber(delta, r):
     """delta**2 (sqrt(1 + (r / delta)**2) - 1): 0 for delta 0, infinity for delta below 0."""
-    delta, r, dtype = prepared('pseudo_huber', delta, r)
+    delta, r, dtype = _prepared('pseudo_huber', delta, r)
     ratio = r / delta
     value = delta * delta * _expm1(0.5 * _log1p(ratio * ratio))
-    return _core.where(delta < 0, math.inf, _core.where((delta == 0) | (r == 0), 0, value)).astype(dtype)
+    return _core.where(delta < 0, _math.inf, _core.where((delta == 0) | (r == 0), 0, value)).astype(dtype)
 
 
 def boxcox(x, lmbda):
     """(x**lmbda - 1) / lmbda, and log(x) for lmbda 0."""
-    x, lmbda, dtype = prepared('boxcox', x, lmbda)
+    x, lmbda, dtype = _prepared('boxcox', x, lmbda)
     value = _core.where(_absolute(lmbda) < 1e-19, _log(x), _expm1(lmbda * _log(x)) / lmbda)
     return value.astype(dtype)
 
 
 def boxcox1p(x, lmbda):
     """boxcox(1 + x, lmbda)."""
-    x, lmbda, dtype = prepared('boxcox1p', x, lmbda)
+    x, lmbda, dtype = _prepared('boxcox1p', x, lmbda)
     value = _core.where(_absolute(lmbda) < 1e-19, _log1p(x), _expm1(lmbda * _log1p(x)) / lmbda)
     return value.astype(dtype)
 
 
 def inv_boxcox(y, lmbda):
     """What boxcox undoes."""
-    y, lmbda, dtype = prepared('inv_boxcox', y, lmbda)
+    y, lmbda, dtype = _prepared('inv_boxcox', y, lmbda)
     return _core.where(lmbda == 0, _exp(y), _exp(_log1p(lmbda * y) / lmbda)).astype(dtype)
 
 
 def inv_boxcox1p(y, lmbda):
     """What boxcox1p undoes."""
-    y, lmbda, dtype = prepared('inv_boxcox1p', y, lmbda)
+    y, lmbda, dtype = _prepared('inv_boxcox1p', y, lmbda)
     return _core.where(lmbda == 0, _expm1(y), _expm1(_log1p(lmbda * y) / lmbda)).astype(dtype)
 
 
 def cosm1(x):
     """cos(x) - 1, accurate near 0."""
-    x, dtype = prepared('cosm1', x)
+    x, dtype = _prepared('cosm1', x)
     half = _ufuncs['sin'](x / 2)
     return (-2 * half * half).astype(dtype)
 
 
 def exprel(x):
     """(exp(x) - 1) / x, and 1 at 0."""
-    x, dtype = prepared('exprel', x)
-    return _core.where(x == 0, 1, _core.where(x == math.inf, x, _expm1(x) / x)).astype(dtype)
+    x, dtype = _prepared('exprel', x)
+    return _core.where(x == 0, 1, _core.where(x == _math.inf, x, _expm1(x) / x)).astype(dtype)
 
 
 def radian(d, m, s):
     """Degrees, minutes and seconds in radians."""
-    d, m, s, dtype = prepared('radian', d, m, s)
+    d, m, s, dtype = _prepared('radian', d, m, s)
     return _ufuncs['radians'](d + m / 60 + s / 3600).astype(dtype)
 
 
 def _of_degrees(name, ufunc, quarters):
     """A function of degrees, which are brought between -45 and 45 exactly; at each quarter of a turn it is one of `quarters`, of (sine, cosine)."""
     def function(x):
-        x, dtype = prepared(name, x)
+        x, dtype = _prepared(name, x)
         turns = _ufuncs['rint'](x / 90)
         rest = _ufuncs['radians'](x - 90 * turns)
         s, c, k = _ufuncs['sin'](rest), _ufuncs['cos'](rest), _ufuncs['remainder'](turns, 4)
@@ -230,7 +232,7 @@ def _of_degrees(name, ufunc, quarters):
 
 def _ratio(a, b):
     """a / b, infinity where b is 0."""
-    return _core.where(b == 0, math.inf, a / b)
+    return _core.where(b == 0, _math.inf, a / b)
 
 
 sindg = _of_degrees('sindg', 'sine', lambda s, c: (s, c, -s, -c))
@@ -241,33 +243,33 @@ cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), -s / c) * 
 
 def i0(x):
     """The modified Bessel function of the first kind, order 0."""
-    return _modified.modified('i0', widened('i0', _operand(x, 'i0')), 0, False)
+    return _modified.modified('i0', _widened('i0', _operand(x, 'i0')), 0, False)
 
 
 def i0e(x):
     """exp(-|x|) i0(x)."""
-    return _modified.modified('i0e', widened('i0e', _operand(x, 'i0e')), 0, True)
+    return _modified.modified('i0e', _widened('i0e', _operand(x, 'i0e')), 0, True)
 
 
 def i1(x):
     """The modified Bessel function of the first kind, order 1."""
-    return _modified.modified('i1', widened('i1', _operand(x, 'i1')), 1, False)
+    return _modified.modified('i1', _widened('i1', _operand(x, 'i1')), 1, False)
 
 
 def i1e(x):
     """exp(-|x|) i1(x)."""
-    return _modified.modified('i1e', widened('i1e', _operand(x, 'i1e')), 1, True)
+    return _modified.modified('i1e', _widened('i1e', _operand(x, 'i1e')), 1, True)
 
 
 def ellipk(m):
     """The complete elliptic integral of the first kind."""
-    m, dtype = prepared('ellipk', m)
+    m, dtype = _prepared('ellipk', m)
     return _of_means(1 - m).astype(dtype)
 
 
 def ellipkm1(p):
     """ellipk(1 - p), accurate near p = 0."""
-    p, dtype = prepared('ellipkm1', p)
+    p, dtype = _prepared('ellipkm1', p)
     return _of_means(p).astype(dtype)
 
 
@@ -276,8 +278,8 @@ def _of_means(p):
     a, b = _core.ones_like(p), _ufuncs['sqrt'](p)
     for _ in range(10):
         a, b = (a + b) / 2, _ufuncs['sqrt'](a * b)
-    value = math.pi / (a + b)
-    return _core.where(p == 0, math.inf, value)
+    value = _math.pi / (a + b)
+    return _core.where(p == 0, _math.inf, value)
 
 
 __getattr__ = _wheel.getter('cupyx.scipy.special')

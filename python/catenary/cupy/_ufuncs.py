@@ -1,0 +1,146 @@
+"""Elementwise functions that are made of others, as cupy.ufunc: those of NumPy's and CuPy's ufuncs that are no rows of elementwise.def."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._array import asarray, at_on_host, ndarray, refuse_complex
+from catenary.cupy._functions import _delivered, _operand
+
+
+def _letter(dtype):
+    return numpy.dtype(dtype).char
+
+
+class Made(_core.ufunc):
+    """A ufunc that computes by `function`, which takes `nin` arrays or numbers and gives an array, or a tuple of `nout`."""
+
+    nin = nout = nargs = 0  # the base's are of its row
+
+    def __init__(self, function, nin, nout=1):
+        super().__init__()
+        self._function = function
+        self.nin, self.nout, self.nargs = nin, nout, nin + nout
+        self._name, self._doc = function.__name__, function.__doc__
+
+    __name__ = property(lambda self: self._name)
+    __doc__ = property(lambda self: self._doc)
+    __module__ = 'catenary.cupy'
+
+    def __repr__(self):
+        return f"<ufunc '{self._name}'>"
+
+    def __reduce__(self):
+        return self._name
+
+    def __call__(self, *args, out=None, where=True, casting='same_kind', order='K', dtype=None):
+        given, name = len(args), self._name
+        if not self.nin <= given <= self.nargs:
+            raise TypeError(f'{name}() takes from {self.nin} to {self.nargs} positional arguments but {given} were given')
+        if given > self.nin and out is not None:
+            raise TypeError(f"{name}: cannot specify 'out' as both a positional and keyword argument")
+        args, outs = args[:self.nin], args[self.nin:] if out is None else out if isinstance(out, tuple) else (out,)
+        if len(outs) > self.nout:
+            raise ValueError(f'{name}: out must have {self.nout} arrays, not {len(outs)}')
+        for x in args:
+            if isinstance(x, numpy.ndarray):
+                _operand(x, name)  # which refuses it
+        if dtype is not None:
+            args = [x.astype(dtype, casting=casting) if isinstance(x, ndarray) else asarray(_operand(x, name), dtype) for x in args]
+        results = self._function(*args)
+        results = results if self.nout > 1 else (results,)
+        if dtype is not None and results[0].dtype != dtype:
+            raise TypeError(f'{name}: no loop with the result dtype {numpy.dtype(dtype)}')
+        results = tuple(self._written(result, out, where, casting, order) for result, out in zip(results, (*outs, *[None] * self.nout)))
+        return results if self.nout > 1 else results[0]
+
+    def _written(self, result, out, where, casting, order):
+        if where is True:
+            return _delivered(result if order == 'K' else _core._copy(result, order), out, self._name, casting)
+        if out is None:
+            out = _core.zeros_like(result)
+        elif not isinstance(out, ndarray):
+            raise TypeError(f'{self._name}: out must be a cupy.ndarray, not {type(out)}')
+        _core.copyto(out, result, casting, where if isinstance(where, ndarray) else _core.broadcast_to(asarray(where, bool), out.shape))
+        return out
+
+    @property
+    def types(self):
+        """What it computes for each dtype: 'll->l'."""
+        types = []
+        for letter in '?bBhHiIlLefdFD':
+            try:
+                results = self._function(*[_core.empty(0, letter)] * self.nin)
+            except TypeError:
+                continue
+            types.append(letter * self.nin + '->' + ''.join(r.dtype.char for r in (results if self.nout > 1 else (results,))))
+        return types
+
+    def at(self, a, indices, b=None):
+        """a[indices] op= b, by NumPy on the host. Throws TypeError for what NumPy has not as a ufunc."""
+        if not isinstance(getattr(numpy, self._name, None), numpy.ufunc):
+            raise TypeError(f'{self._name}.at: not defined')
+        at_on_host(self, a, indices, b)
+
+
+def made(nin, nout=1):
+    """The decorator of a function that is one."""
+    return lambda function: Made(function, nin, nout)
+
+
+@made(1)
+def positive(x):
+    """The elements as they are, in a new array. Throws TypeError for bools."""
+    return _core.positive(_operand(x, 'positive'))
+
+
+@made(1)
+def fabs(x):
+    """The absolute values of real numbers, as floats."""
+    return _core.fabs(_operand(x, 'fabs'))
+
+
+@made(1)
+def fix(x):
+    """The elements rounded towards 0."""
+    return _core.fix(_operand(x, 'fix'))
+
+
+@made(2)
+def ldexp(x1, x2):
+    """x1 times 2 to the x2, which are integers."""
+    refuse_complex('ldexp', x1, x2)
+    return _core.ldexp(x1, x2)
+
+
+@made(1, 2)
+def frexp(x):
+    """The mantissas, from 0.5 to below 1, and the exponents of 2 that make the numbers of them."""
+    refuse_complex('frexp', x)
+    return _core.frexp(_operand(x, 'frexp'))
+
+
+@made(1, 2)
+def modf(x):
+    """The fractional and the whole parts, with the numbers' signs."""
+    refuse_complex('modf', x)
+    return _core.modf(_operand(x, 'modf'))
+
+
+@made(2, 2)
+def divmod(x1, x2):
+    """floor_divide and remainder."""
+    return _core.ufuncs['floor_divide'](x1, x2), _core.ufuncs['remainder'](x1, x2)
+
+
+@made(2)
+def float_power(x1, x2):
+    """x1 to the x2 in float64, or in complex128 where one is complex."""
+    dtype = numpy.result_type(float, *(x.dtype if isinstance(x, ndarray) else x for x in (x1, x2)))
+    return _core.ufuncs['power'](x1, x2, dtype=dtype)
+
+
+@made(1)
+def sinc(x):
+    """sin(pi x) / (pi x), and 1 at 0."""
+    y = _core.ufuncs['multiply'](_operand(x, 'sinc'), numpy.pi)
+    return _core.where(_core.ufuncs['equal'](y, 0), 1.0, _core.ufuncs['divide'](_core.ufuncs['sin'](y), y))
