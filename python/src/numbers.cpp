@@ -1,5 +1,6 @@
 // Functions that compute: reductions that are no rows, sorting, statistics, products of matrices, linear algebra.
 
+#include <cmath>
 #include <numbers>
 #include <string>
 
@@ -147,6 +148,13 @@ Array integer_variance(const Array& a, const AxisArg& axis, Dtype dtype, bool ke
   return ct::sqrt(result).astype(dtype);
 }
 
+/// What a function of this name computes with where it is told to in a dtype: the real parts, with NumPy's warning,
+/// where that has no imaginary ones. Where NaN is left out a number with one such part is NaN as a whole.
+Array in_wanted(const Array& a, std::optional<Dtype> dtype, const std::string& name) {
+  if (!dtype || !ct::loses_parts(a.dtype(), *dtype)) return a;
+  return stored_parts(name.starts_with("nan") ? ct::where(ct::isnan(a), std::nan(""), a) : a, dtype);
+}
+
 /// `nansum` and its like are functions only, `sum` is a method, too.
 template <class F, class... Extra>
 void as_named(nb::module_& m, const std::string& name, F f, const char* first, const Extra&... extra) {
@@ -173,16 +181,20 @@ void register_numbers(nb::module_& m) {
   };
   both(
       m, "mean",
-      [mean](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
-        return out(without_gil(is_large(a), [&, d = dtype.get()] { return mean(a, axis, d, keepdims); }), "mean");
+      [mean](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+        const std::optional<Dtype> d = dtype.get();
+        const Array a = in_wanted(given, d, "mean");
+        return out(without_gil(is_large(a), [&] { return mean(a, axis, d, keepdims); }), "mean");
       },
       "a", no_axis, no_dtype, out, keepdims);
   for (const auto& [name, f] : {std::pair("var", &ct::var), std::pair("std", &ct::std),
                                 std::pair("nanvar", &ct::nanvar), std::pair("nanstd", &ct::nanstd)})
     as_named(
         m, name,
-        [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, double ddof, bool keepdims) {
+        [f = f, name = name](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, double ddof,
+                             bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
+          const Array a = in_wanted(given, d, name);
           if (d && !ct::is_inexact(*d)) return out(integer_variance(a, axis, *d, keepdims, ddof, name), name);
           Array result = without_gil(is_large(a), [&] { return f(d ? a.astype(*d) : a, axis, keepdims, ddof); });
           return out(std::move(result), name);
@@ -191,8 +203,9 @@ void register_numbers(nb::module_& m) {
   for (const auto& [name, f] : {std::pair("nansum", &ct::nansum), std::pair("nanprod", &ct::nanprod)})
     m.def(
         name,
-        [f = f, name = name](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+        [f = f, name = name](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
+          const Array a = in_wanted(given, d, name);
           if (d && !ct::is_inexact(*d)) {  // NaN goes before integers come, which have none
             const bool is_sum = f == &ct::nansum;
             const Array x = ct::is_inexact(a.dtype()) ? ct::where(ct::isnan(a), is_sum ? 0 : 1, a) : a;
@@ -203,9 +216,10 @@ void register_numbers(nb::module_& m) {
         "a"_a, no_axis, no_dtype, out, keepdims);
   m.def(
       "nanmean",
-      [mean](const Array& a, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
+      [mean](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
         const std::optional<Dtype> d = dtype.get();
-        check_inexact(a, d, "nanmean");
+        check_inexact(given, d, "nanmean");
+        const Array a = in_wanted(given, d, "nanmean");
         return out.cast(
             ct::is_inexact(a.dtype()) ? ct::nanmean(d ? a.astype(*d) : a, axis, keepdims) : mean(a, axis, d, keepdims),
             "nanmean");
@@ -234,8 +248,10 @@ void register_numbers(nb::module_& m) {
                                 std::pair("nancumsum", &ct::nancumsum), std::pair("nancumprod", &ct::nancumprod)})
     as_named(
         m, name,
-        [f = f, name = name](const Array& a, const OptionalAxis& axis, DtypeArg dtype, Out out) {
-          return out.cast(without_gil(is_large(a), [&, d = dtype.get()] { return f(a, along(a, axis), d); }), name);
+        [f = f, name = name](const Array& given, const OptionalAxis& axis, DtypeArg dtype, Out out) {
+          const std::optional<Dtype> d = dtype.get();
+          const Array a = in_wanted(given, d, name);
+          return out.cast(without_gil(is_large(a), [&] { return f(a, along(a, axis), d); }), name);
         },
         "a", no_axis, no_dtype, out);
   m.def("_average", freed(ct::average), "a"_a, no_axis, "weights"_a.none(), "keepdims"_a);
@@ -243,8 +259,10 @@ void register_numbers(nb::module_& m) {
        {std::pair("cumulative_sum", &ct::cumulative_sum), std::pair("cumulative_prod", &ct::cumulative_prod)})
     m.def(
         name,
-        [f = f, name = name](const Array& x, const OptionalAxis& axis, DtypeArg dtype, Out out, bool initial) {
-          return out.cast(f(x, along(x, axis), dtype.get(), initial), name);
+        [f = f, name = name](const Array& given, const OptionalAxis& axis, DtypeArg dtype, Out out, bool initial) {
+          const std::optional<Dtype> d = dtype.get();
+          const Array x = in_wanted(given, d, name);
+          return out.cast(f(x, along(x, axis), d, initial), name);
         },
         "x"_a, nb::kw_only(), no_axis, no_dtype, out, "include_initial"_a = false);
   using Border = const std::optional<Operand>&;
@@ -499,8 +517,9 @@ void register_numbers(nb::module_& m) {
   both(
       m, "trace",
       [](const Array& a, std::int64_t offset, int axis1, int axis2, DtypeArg dtype, Out out) {
-        Array result = ct::trace(a, offset, axis1, axis2);
-        return out(dtype.given() ? result.astype(*dtype.get()) : result, "trace");
+        const std::optional<Dtype> d = dtype.get();
+        const Array result = stored_parts(ct::trace(a, offset, axis1, axis2), d);
+        return out(d ? result.astype(*d) : result, "trace");
       },
       "a", nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1, no_dtype, out);
 

@@ -247,3 +247,49 @@ extern "C" __global__ void f(const complex<double>* x, complex<float>* y, comple
     x, y = numbers(7, 'D'), cupy.zeros(7, 'F')
     kernel((2,), (4,), (cupy.asarray(x), y, numpy.complex128(2 - 1j), numpy.int32(7)))
     close(y, (x * (2 - 1j)).astype('F'))
+
+
+SUMS = """
+sum(x, dtype=t); prod(x, dtype=t); mean(x, dtype=t); sum(x, 0, dtype=t); mean(x, 1, dtype=t); cumsum(x, dtype=t); cumprod(x, 1, dtype=t); nansum(x, dtype=t)
+nanprod(x, dtype=t); nancumsum(x, dtype=t); nancumprod(x, dtype=t); add.reduce(x, dtype=t); multiply.reduce(x, dtype=t); add.accumulate(x, dtype=t)
+maximum.reduce(x, dtype=t); trace(x, dtype=t); cumulative_sum(x, axis=0, dtype=t); x.sum(dtype=t); x.mean(dtype=t); x.cumsum(dtype=t); fmax.reduce(x, dtype=t)
+"""
+
+
+@pytest.mark.parametrize('t', 'ldf?FD')
+@pytest.mark.parametrize('line', [line.strip() for line in SUMS.replace('\n', ';').split(';') if line.strip()])
+def test_sums_in_a_dtype(device, line, t):
+    """Of complex numbers in real ones: NumPy's warning, and the real parts."""
+    a = numbers((3, 3), 'D').round() + 1
+    a[0, 1] = complex(numpy.nan, 2) if line.startswith('nan') else a[0, 1]
+    x = cupy.asarray(a)
+
+    def outcome(xp, x):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter('always')
+            try:
+                result = eval(line if line.startswith('x') else f'xp.{line}', {'xp': xp, 'x': x, 't': t})
+            except TypeError as error:
+                return type(error).__mro__[-4:], None
+        return any(w.category is numpy.exceptions.ComplexWarning for w in told), result
+    (warned, mine), (theirs_warned, theirs) = outcome(cupy, x), outcome(numpy, a)
+    assert warned == theirs_warned
+    if theirs is not None:
+        assert mine.dtype == theirs.dtype and mine.shape == theirs.shape
+        numpy.testing.assert_allclose(mine.get(), theirs, rtol=1e-5)
+
+
+@pytest.mark.parametrize('dtype', 'FD')
+@pytest.mark.parametrize('name', ['maximum', 'minimum', 'fmax', 'fmin'])
+def test_the_largest_by_methods_of_ufuncs(device, name, dtype):
+    a = numbers((4, 3), dtype)
+    a[1, 1], a[2, 0] = complex(numpy.nan, 1), complex(1, numpy.nan)
+    f, g, x = getattr(cupy, name), getattr(numpy, name), cupy.asarray(a)
+    for axis in (0, 1, None):
+        numpy.testing.assert_array_equal(f.reduce(x, axis=axis).get(), g.reduce(a, axis=axis))
+    numpy.testing.assert_array_equal(f.accumulate(x, 1).get(), g.accumulate(a, 1))
+    for values in (1.5, 2 - 1j, numbers((3, 3), dtype, 5)):
+        y, b = x.copy(), a.copy()
+        f.at(y, [0, 2, 0], cupy.asarray(values) if isinstance(values, numpy.ndarray) else values)
+        g.at(b, [0, 2, 0], values)
+        numpy.testing.assert_array_equal(y.get(), b)
