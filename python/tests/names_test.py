@@ -47,6 +47,11 @@ def test_what_is_not_in_the_list_is_not_public():
     assert cupyx.scipy.special.zeta and cupyx.rsqrt  # where CuPy has them
 
 
+@pytest.mark.parametrize('module', ['cupy.fft', 'cupy.linalg', 'cupyx.scipy.fft', 'cupyx.scipy.fftpack', 'cupyx.scipy.special'])
+def test_a_module_has_nothing_public_beside(module):
+    assert {name for name in vars(importlib.import_module(module)) if not name.startswith('_')} <= _names.here(module)
+
+
 @pytest.mark.parametrize('module, name', [
     ('cupy', 'disp'), ('cupy.cuda', 'Graph'), ('cupy.testing', 'numpy_cupy_raises'), ('cupyx', 'tools'),
     ('cupyx.scipy', 'stats'), ('cupyx.scipy.linalg', 'dft'), ('cupyx.scipy.special', 'expi')])

@@ -1,13 +1,13 @@
 """cupy.linalg"""
 
-import functools
-from types import SimpleNamespace
+import functools as _functools
+from types import SimpleNamespace as _SimpleNamespace
 
 from numpy.linalg import LinAlgError  # noqa: F401
 
 from catenary import _core, _names
-from catenary.cupy._array import ndarray
-from catenary.cupy._functions import _given, einsum, matmul, tensordot  # noqa: F401
+from catenary.cupy._array import ndarray as _ndarray
+from catenary.cupy._functions import _given, matmul, tensordot  # noqa: F401
 from catenary.cupy._standard import matrix_transpose  # noqa: F401
 
 globals().update({name: getattr(_core.linalg, name) for name in dir(_core.linalg)
@@ -17,7 +17,7 @@ globals().update({name: getattr(_core.linalg, name) for name in dir(_core.linalg
 
 def _assert_arrays(*arrays):
     for a in arrays:
-        if not isinstance(a, ndarray):
+        if not isinstance(a, _ndarray):
             raise LinAlgError(f'cupy.linalg only supports cupy.ndarray, given {type(a)}')
 
 
@@ -35,9 +35,9 @@ def _assert_square(*arrays):
 
 
 # what CuPy's own modules ask of matrices
-_util = SimpleNamespace(stacked_identity=lambda shape, n, dtype: _core.broadcast_to(_core.eye(n, dtype=dtype), (*shape, n, n)),
-                        _assert_cupy_array=_assert_arrays, _assert_2d=functools.partial(_assert_axes, 2, False),
-                        _assert_stacked_2d=functools.partial(_assert_axes, 2, True), _assert_stacked_square=_assert_square)
+_util = _SimpleNamespace(stacked_identity=lambda shape, n, dtype: _core.broadcast_to(_core.eye(n, dtype=dtype), (*shape, n, n)),
+                        _assert_cupy_array=_assert_arrays, _assert_2d=_functools.partial(_assert_axes, 2, False),
+                        _assert_stacked_2d=_functools.partial(_assert_axes, 2, True), _assert_stacked_square=_assert_square)
 
 
 def cross(x1, x2, /, *, axis=-1):
@@ -55,7 +55,7 @@ def cond(x, p=None):
 
 def pinv(a, rcond=None, hermitian=False):
     """The pseudo-inverses of matrices; what is left out may be said of each by an array of `rcond`, as in numpy.linalg.pinv."""
-    if not isinstance(rcond, ndarray) or rcond.ndim == 0:
+    if not isinstance(rcond, _ndarray) or rcond.ndim == 0:
         return _core.linalg.pinv(a, rcond if rcond is None else float(rcond), hermitian)
     u, s, vh = _core.linalg.svd(a, full_matrices=False, compute_uv=True)
     large = s > rcond[..., None] * s[..., :1]  # the largest is the first

@@ -1,17 +1,17 @@
 """cupy.fft: discrete Fourier transforms with NumPy's names and conventions, by the library's own kernels."""
 
-import numpy
+import numpy as _numpy
 
 from catenary import _core, _names
-from catenary.cupy._array import asarray, ndarray
+from catenary.cupy._array import asarray as _asarray, ndarray as _ndarray
 from catenary.cupy._functions import _given
 from catenary.cupy.fft import config  # noqa: F401
 
 
 def _operand(a):
-    if isinstance(a, numpy.ndarray):
+    if isinstance(a, _numpy.ndarray):
         raise TypeError(f'Unsupported type {type(a)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
-    return a if isinstance(a, ndarray) else _given(a)
+    return a if isinstance(a, _ndarray) else _given(a)
 
 
 def _one(name, doc):
@@ -66,12 +66,12 @@ irfft2 = _several('irfft2', 'The inverse of rfft2.', (-2, -1), 'irfftn')
 
 def fftfreq(n, d=1.0):
     """The frequencies of a transform of n samples that are d apart."""
-    return asarray(numpy.fft.fftfreq(n, d))
+    return _asarray(_numpy.fft.fftfreq(n, d))
 
 
 def rfftfreq(n, d=1.0):
     """The frequencies of a transform of n real samples that are d apart."""
-    return asarray(numpy.fft.rfftfreq(n, d))
+    return _asarray(_numpy.fft.rfftfreq(n, d))
 
 
 def _shifted(x, axes, sign):
