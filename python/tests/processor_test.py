@@ -2,6 +2,8 @@
 the commands of the package."""
 
 import os
+import pathlib
+import re
 import subprocess
 import sys
 
@@ -206,3 +208,13 @@ template<typename T> __global__ void f(T* x, const T* y) { x[0] = max(y[0], y[1]
             x = cupy.zeros(5, 'e')
             cupy.RawModule(code=code % preamble, name_expressions=['f<half>']).get_function('f<half>')((1,), (1,), (x, y))
             assert x.tolist() == [largest, -2, 2, 1.5, -2]
+
+
+def test_a_project_tests_its_code_as_the_documentation_says(tmp_path):
+    text = (pathlib.Path(__file__).resolve().parents[2] / 'docs/python.md').read_text()
+    chapter = re.search(r'^### On a CI machine\n(.*?)^## ', text, re.M | re.S)[1]
+    workflow, program = (re.search(rf'^```{kind}\n(.*?)^```', chapter, re.M | re.S)[1] for kind in ('yaml', 'python'))
+    assert "CATENARY_CUPY_CPU: '1'" in workflow and 'python -m pytest' in workflow
+    assert 'cpu' in run('', arguments=('-m', 'catenary', 'doctor'))
+    (tmp_path / 'test_mine.py').write_text(program)
+    assert '3 passed' in run('', arguments=('-m', 'pytest', '-q', '-p', 'no:cacheprovider', str(tmp_path)))
