@@ -293,3 +293,45 @@ def test_the_largest_by_methods_of_ufuncs(device, name, dtype):
         f.at(y, [0, 2, 0], cupy.asarray(values) if isinstance(values, numpy.ndarray) else values)
         g.at(b, [0, 2, 0], values)
         numpy.testing.assert_array_equal(y.get(), b)
+
+
+CU_COMPLEX = r'''
+#include <cuComplex.h>
+#define SCALE(z) make_{1}({0}real{2}(z) * 2, {0}imag{2}(z))
+__device__ {1} turned({1} z) {{ return {0}conj{2}(z); }}
+extern "C" __global__ void f(const {1}* x, {1}* y, {3}* sizes, {1} a, int n) {{
+    const int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i >= n) return;
+    {1} z = {0}add{2}({0}mul{2}(a, x[i]), turned(x[i]));
+    z = {0}sub{2}({0}div{2}(z, x[i]), make_{1}(1, 2));
+    z = {0}fma{2}(z, a, SCALE(x[i]));
+    sizes[i] = {0}abs{2}(z) + x[i].x - z.y;
+    z.x += 1;
+    y[i] = z;
+}}'''.replace('{0}real', 'cuCreal').replace('{0}imag', 'cuCimag').replace('{0}conj', 'cuConj').replace('{0}', 'cuC')
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+def test_words_of_cucomplex(device, dtype):
+    code = CU_COMPLEX.format('', 'cuFloatComplex' if dtype == 'F' else 'cuDoubleComplex', 'f' if dtype == 'F' else '', 'float' if dtype == 'F' else 'double')
+    a, factor = numbers((50,), dtype), numpy.dtype(dtype).type(1.5 - 0.5j)
+    x, y, sizes = cupy.asarray(a), cupy.zeros(50, dtype), cupy.zeros(50, dtype.lower())
+    cupy.RawKernel(code, 'f', translate_cucomplex=True)((2,), (32,), (x, y, sizes, factor, 50))
+    z = ((factor * a + a.conj()) / a - (1 + 2j)) * factor + a.real * 2 + 1j * a.imag
+    near(y, z + 1)
+    numpy.testing.assert_allclose(sizes.get(), abs(z) + a.real - z.imag, rtol=1e-4 if dtype == 'F' else 1e-10)
+
+
+def test_words_of_cucomplex_in_other_kernels(device):
+    a = numbers((7,), 'F')
+    x = cupy.asarray(a)
+    near(cupy.ElementwiseKernel('complex64 x', 'complex64 y', 'y = cuCmulf(x, make_cuComplex(0, 1)); y.x = -y.x')(x), numpy.conj(a * 1j) * -1)
+    near(cupy.ElementwiseKernel('T x', 'complex128 y', 'y = cuComplexFloatToDouble(twice(x))', preamble='__device__ cuComplex twice(cuComplex z) { return cuCaddf(z, z); }')(x),
+         (a + a).astype('D'))
+    module = cupy.RawModule(code='extern "C" __global__ void g(cuDoubleComplex* x) { x[threadIdx.x] = make_cuDoubleComplex(x[threadIdx.x].y, 1.0); }')
+    z = cupy.asarray(numbers((4,), 'D'))
+    expected = z.get().imag + 1j
+    module.get_function('g')((1,), (4,), (z,))
+    near(z, expected)
+    with pytest.raises(cupy.cuda.compiler.CompileException, match='line 2|cuCfoo'):
+        cupy.RawKernel('extern "C" __global__ void h(cuComplex* x) {\n x[0] = cuCfoo(x[0]); }', 'h')((1,), (1,), (x,))

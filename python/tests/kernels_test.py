@@ -1,6 +1,8 @@
 """ElementwiseKernel, ReductionKernel, RawKernel, RawModule on ordinal 0, which is PoCL where there is no card, and on the processor
 itself, by the C++ compiler."""
 
+import ctypes
+
 import numpy
 import pytest
 
@@ -582,3 +584,29 @@ def test_attributes_of_a_whole_kernel():
         kernel.num_regs = 3
     with pytest.raises(cupy.cuda.compiler.CompileException):
         cupy.RawKernel('extern "C" __global__ void f(float* x) { nothing(x); }', 'f').attributes
+
+
+def test_what_a_kernel_prints(capfd):
+    cupy.RawKernel('extern "C" __global__ void f(const float* x, int n) { if (threadIdx.x == 1) printf("%d of %d: %.2f\\n", (int)threadIdx.x, n, x[1]); }', 'f')(
+        (1,), (3,), (cupy.asarray([1, 2.5, 3], 'f'), 3))
+    cupy.ElementwiseKernel('T x', 'T y', 'y = x; if (i == 0) printf("first\\n")')(cupy.arange(3))
+    _core.Device().synchronize()
+    ctypes.CDLL(None).fflush(None)
+    said = capfd.readouterr().out
+    assert '1 of 3: 2.50\n' in said and 'first\n' in said
+
+
+def test_half_in_a_whole_kernel():
+    x = values((64,), 'float16')
+    y = cupy.zeros(64, 'e')
+    cupy.RawKernel('''
+    #include <cuda_fp16.h>
+    __device__ half twice(__half x) { return __float2half(2.0f * __half2float(x)); }
+    extern "C" __global__ void f(const half* x, __half* y, half a) {
+        const int i = threadIdx.x;
+        half z = twice(x[i]);
+        z += a;
+        y[i] = z * z;
+    }''', 'f')((1,), (64,), (cupy.asarray(x), y, numpy.float16(0.5)))
+    z = (2 * x.astype('f')).astype('e') + numpy.float16(0.5)
+    numpy.testing.assert_allclose(y.get(), z * z, rtol=2e-3)

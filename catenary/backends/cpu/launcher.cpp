@@ -36,8 +36,8 @@ class HostLauncher final : public KernelLauncher {
     fail<DeviceError>("{}: modules of the processor's have no variables", name);
   }
   std::map<std::string, std::int64_t> attributes(int, const void*) override {
-    return {};
-  }  // the compiler tells of none
+    return {};  // the compiler tells of none
+  }
   int group_size(int) const override { return 1; }
   std::int64_t groups_for(int, std::int64_t items, std::int64_t each) const override {
     constexpr std::int64_t kWorthATurn = 4096;  // elements, below which another thread costs more than it does

@@ -24,6 +24,7 @@ _OWN_TYPES = re.compile(r'\btypedef\b[^;{}]*\b((?:ssize|u?int(?:8|16|32|64))_t)\
 # what needs the threads of a group side by side
 _WARPS = re.compile(r'\b(__syncwarp|__syncthreads_\w+|__(shfl|ballot|any|all|match_any|match_all|reduce)\w*_sync|__activemask|warpSize|cooperative_groups)\b')
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
+_PRINTF = re.compile(r'\bprintf\b')
 _COMPLEX = re.compile(r'\bCATENARY_COMPLEX\b')  # complex.cuh is there
 MOST_THREADS = 1024  # of a block; kMost in host.h
 POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set '
@@ -40,7 +41,7 @@ def header():
 def source(text, way='ct_part', **entries):
     """The whole C++ text of kernels of _cuda's: each of `entries` does one of several parts of the loop of its function, or with ct_whole of its
     blocks."""
-    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('BARRIERS', _BARRIER)) if words.search(text)]
+    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('BARRIERS', _BARRIER), ('PRINTF', _PRINTF)) if words.search(text)]
     own = ''.join('#undef %s\n' % name for name in _OWN_NUMBERS.findall(text))
     sizes = 'extern "C" const long long* {0}_sizes() {{ return ct_sizes({1}); }}\n' if way == 'ct_whole' else ''
     return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + ''.join('''

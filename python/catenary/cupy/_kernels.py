@@ -13,7 +13,7 @@ from catenary import _core
 from catenary.cupy import _addresses, _cuda, _host
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._launching import Launcher, check_length, launcher_of, refusals
-from catenary.cupy._translator import opencl, translate
+from catenary.cupy._translator import cucomplex, opencl, translate
 from catenary.cupy._translator.reader import REGISTER
 from catenary.cupy._translator.texts import read_name, scalar_of
 from catenary.cupy._translator.tree import TypeId
@@ -386,22 +386,31 @@ class RawKernel:
         # OpenCL's memory of a group is a parameter, which a kernel has or has not
         launcher(grid, block, values, (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem)
 
+    def _text(self):
+        return cucomplex.renamed(_options(self.options) + self.code)
+
+    def _made(self, device):
+        """What _make gives, made once for each device."""
+        if device.name not in self._launchers:
+            self._launchers[device.name] = self._make(device)
+        return self._launchers[device.name]
+
     def _make(self, device):
         """The launcher, the kinds of parameters, and whether one more is for memory of a group; None where a launch has a
         place of its own for that."""
         check_length(self.name, self.code)
         backend = _core.backend_of(device)
-        if self._module is None and has_variables(_options(self.options) + self.code, self.name, False):
-            self._module = Variables(_options(self.options) + self.code, (self.name,))
+        if self._module is None and has_variables(self._text(), self.name, False):
+            self._module = Variables(self._text(), (self.name,))
         if self._module is not None:
             return self._module.kernel(self.name, device)
         if backend != 'opencl':
             with refusals(self.code, self.name):
-                text, kinds, made = _cuda.raw(_options(self.options) + self.code, self.name)
+                text, kinds, made = _cuda.raw(self._text(), self.name)
             function = _host.whole_function(text, made, self.name) if backend == 'cpu' else None
             return Launcher(text, self.name, True, True, entry=made, function=function), kinds, None
         with refusals(self.code, self.name):
-            text, kinds, dynamic = translate.raw(_options(self.options) + self.code, self.name, float64=device.info['has_f64'])
+            text, kinds, dynamic = translate.raw(self._text(), self.name, float64=device.info['has_f64'])
         return Launcher(text, self.name, opencl.of_library(text), entry=translate.entry(self.name)), kinds, dynamic
 
     @property
@@ -427,15 +436,6 @@ class RawKernel:
         self._make(_core.Device())
 
 
-class RawModule:
-    """A text with several kernels (cupy.RawModule), which have its variables in common."""
-
-    def __init__(self, *, code=None, path=None, options=(), backend='nvrtc', translate_cucomplex=False,
-                 enable_cooperative_groups=False, name_expressions=None, jitify=False):
-        if (code is None) == (path is None):
-            raise TypeError('RawModule: exactly one of code and path must be given')
-        self.code, self.file_path, self.options = code, path, tuple(options)
-        self.name_expressions = None if name_expressions is None else tuple(name_expressions)
 _ATTRIBUTES = {
     'max_threads_per_block': 'The most threads that a block may have.',
     'shared_size_bytes': 'Bytes of memory of a block that the text declares.',
@@ -450,6 +450,15 @@ for _name, _doc in _ATTRIBUTES.items():
     setattr(RawKernel, _name, property(functools.partial(lambda name, self: self.attributes[name], _name), None, None, _doc))
 
 
+class RawModule:
+    """A text with several kernels (cupy.RawModule), which have its variables in common."""
+
+    def __init__(self, *, code=None, path=None, options=(), backend='nvrtc', translate_cucomplex=False,
+                 enable_cooperative_groups=False, name_expressions=None, jitify=False):
+        if (code is None) == (path is None):
+            raise TypeError('RawModule: exactly one of code and path must be given')
+        self.code, self.file_path, self.options = code, path, tuple(options)
+        self.name_expressions = None if name_expressions is None else tuple(name_expressions)
         self._variables, self._kernels = None, {}  # a program may ask for a kernel at each call
 
     def _check(self):
@@ -479,9 +488,12 @@ for _name, _doc in _ATTRIBUTES.items():
             raise no_variable(name)
         return MemoryPointer(Memory(shared.memory(name, _core.Device())), 0)
 
+    def _text(self):
+        return cucomplex.renamed(_options(self.options) + self.code)
+
     def _shared(self):
         """The text with its variables, None where it has none."""
-        code = _options(self.options) + self.code
+        code = self._text()
         if self._variables is None and has_variables(code, 'RawModule', True):
             self._variables = Variables(code, self.name_expressions or ())
         return self._variables
@@ -492,4 +504,4 @@ for _name, _doc in _ATTRIBUTES.items():
         if _core.backend_of(_core.Device()) != 'opencl':
             return
         with refusals(self.code, 'RawModule'):
-            translate.check(_options(self.options) + self.code, 'RawModule')
+            translate.check(self._text(), 'RawModule')

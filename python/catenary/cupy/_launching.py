@@ -6,7 +6,7 @@ import sys
 
 from catenary import _core
 from catenary.cupy import _cuda, _host
-from catenary.cupy._translator import opencl, translate
+from catenary.cupy._translator import cucomplex, opencl, translate
 from catenary.cupy._translator.reader import LONGEST
 from catenary.cupy.cuda.compiler import CompileException
 
@@ -66,6 +66,7 @@ def launcher_of(way, kernel, *arguments, **more):
     """The launcher of a text that `way` writes: a function of translate or _cuda by its name, for a backend."""
     backend, device = more.pop('backend'), more.pop('device')
     check_length(kernel, *arguments, *more.values())
+    arguments, more = [cucomplex.renamed(text) for text in arguments], {name: cucomplex.renamed(text) for name, text in more.items()}
     if backend == 'opencl':
         with refusals('', kernel):
             text = getattr(translate, way)(kernel, *arguments, float64=device.info['has_f64'], **more)

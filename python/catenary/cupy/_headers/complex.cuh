@@ -21,13 +21,13 @@ class complex {
  public:
   typedef T value_type;
   complex() = default;
-  CATENARY_BOTH complex(T re, T im = T(0)) : re_(re), im_(im) {}
+  CATENARY_BOTH complex(T re, T im = T(0)) : x(re), y(im) {}
   template <class U>
-  explicit CATENARY_BOTH complex(const complex<U>& z) : re_(static_cast<T>(z.real())), im_(static_cast<T>(z.imag())) {}
-  CATENARY_BOTH T real() const { return re_; }
-  CATENARY_BOTH T imag() const { return im_; }
-  CATENARY_BOTH void real(T re) { re_ = re; }
-  CATENARY_BOTH void imag(T im) { im_ = im; }
+  explicit CATENARY_BOTH complex(const complex<U>& z) : x(static_cast<T>(z.real())), y(static_cast<T>(z.imag())) {}
+  CATENARY_BOTH T real() const { return x; }
+  CATENARY_BOTH T imag() const { return y; }
+  CATENARY_BOTH void real(T re) { x = re; }
+  CATENARY_BOTH void imag(T im) { y = im; }
   template <class U>
   CATENARY_BOTH complex& operator=(const complex<U>& z) {
     return *this = complex(z);
@@ -43,21 +43,16 @@ class complex {
   CATENARY_INTO(*)
   CATENARY_INTO(/)
 #undef CATENARY_INTO
-  friend CATENARY_BOTH complex operator+(const complex& x) { return x; }
-  friend CATENARY_BOTH complex operator-(const complex& x) { return complex(-x.re_, -x.im_); }
-  friend CATENARY_BOTH complex operator+(const complex& x, const complex& y) {
-    return complex(x.re_ + y.re_, x.im_ + y.im_);
-  }
-  friend CATENARY_BOTH complex operator-(const complex& x, const complex& y) {
-    return complex(x.re_ - y.re_, x.im_ - y.im_);
-  }
-  friend CATENARY_BOTH complex operator*(const complex& x, const complex& y) { return ct_product(x, y); }
-  friend CATENARY_BOTH complex operator/(const complex& x, const complex& y) { return ct_quotient(x, y); }
-  friend CATENARY_BOTH bool operator==(const complex& x, const complex& y) { return x.re_ == y.re_ && x.im_ == y.im_; }
-  friend CATENARY_BOTH bool operator!=(const complex& x, const complex& y) { return !(x == y); }
+  friend CATENARY_BOTH complex operator+(const complex& a) { return a; }
+  friend CATENARY_BOTH complex operator-(const complex& a) { return complex(-a.x, -a.y); }
+  friend CATENARY_BOTH complex operator+(const complex& a, const complex& b) { return complex(a.x + b.x, a.y + b.y); }
+  friend CATENARY_BOTH complex operator-(const complex& a, const complex& b) { return complex(a.x - b.x, a.y - b.y); }
+  friend CATENARY_BOTH complex operator*(const complex& a, const complex& b) { return ct_product(a, b); }
+  friend CATENARY_BOTH complex operator/(const complex& a, const complex& b) { return ct_quotient(a, b); }
+  friend CATENARY_BOTH bool operator==(const complex& a, const complex& b) { return a.x == b.x && a.y == b.y; }
+  friend CATENARY_BOTH bool operator!=(const complex& a, const complex& b) { return !(a == b); }
 
- private:
-  T re_, im_;
+  T x, y;  // as those of cuComplex.h are called
 };
 
 // Beside each other the wider type decides; of one type the functions above are nearer.
@@ -153,6 +148,27 @@ CATENARY_BOTH bool isinf(const complex<T>& z) {
 template <class T>
 CATENARY_BOTH bool isfinite(const complex<T>& z) {
   return z.real() - z.real() == T(0) && z.imag() - z.imag() == T(0);
+}
+// Those of cuComplex.h
+template <class T>
+CATENARY_BOTH complex<T> ct_cadd(const complex<T>& a, const complex<T>& b) {
+  return a + b;
+}
+template <class T>
+CATENARY_BOTH complex<T> ct_csub(const complex<T>& a, const complex<T>& b) {
+  return a - b;
+}
+template <class T>
+CATENARY_BOTH complex<T> ct_cmul(const complex<T>& a, const complex<T>& b) {
+  return a * b;
+}
+template <class T>
+CATENARY_BOTH complex<T> ct_cdiv(const complex<T>& a, const complex<T>& b) {
+  return a / b;
+}
+template <class T>
+CATENARY_BOTH complex<T> ct_cfma(const complex<T>& a, const complex<T>& b, const complex<T>& c) {
+  return a * b + c;
 }
 /// Each part by itself, as no unit adds 16 bytes at once.
 template <class T>

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef CATENARY_PRINTF
+#  include <stdio.h>
+#endif
 #ifdef CATENARY_BARRIERS
 #  include <sys/mman.h>
 #  include <ucontext.h>

@@ -10,6 +10,7 @@ OPERATORS = {'+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide', '==': 
 OF_ONE = {**{name: name for name in 'exp expm1 log log2 log10 log1p sqrt sin cos tan sinh cosh tanh'.split()},
           **{short: 'arc' + short[1:] for short in 'asin acos atan asinh acosh atanh'.split()}, 'conj': 'conjugate'}
 PARTS = {'real': 're', 'imag': 'im'}
+CU_OPERATORS = {'ct_cadd': 'add', 'ct_csub': 'subtract', 'ct_cmul': 'multiply', 'ct_cdiv': 'divide'}
 TESTS = frozenset(('isnan', 'isinf', 'isfinite'))
 
 
@@ -87,6 +88,11 @@ class Complex:
         if name == 'pow' and len(values) == 2:
             type = self.wider(*values)
             return Value('ct_power_%s(%s)' % (type.name, ', '.join(self.to_complex(v, type, t) for v in values)), type, at=first.at)
+        if name in CU_OPERATORS and len(values) == 2 or name == 'ct_cfma' and len(values) == 3:
+            type = self.wider(*values[:2])
+            texts = [self.to_complex(v, type, t) for v in values]
+            text = 'ct_%s_%s(%s, %s)' % (CU_OPERATORS.get(name, 'multiply'), type.name, *texts[:2])
+            return Value(text if len(texts) == 2 else 'ct_add_%s(%s, %s)' % (type.name, text, texts[2]), type, at=first.at)
         if len(values) != 1 or not is_complex(first.type):
             refuse(t, 'a call with %s' % ', '.join(str(v.type) for v in values))
         kind, part = first.type.name, COMPLEX[first.type.name]

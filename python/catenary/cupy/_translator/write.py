@@ -2,7 +2,7 @@
 
 from catenary.cupy._translator import opencl, tree
 from catenary.cupy._translator.reader import ALIASES, OF_CUDA, REFUSED, VECTORS, WORDS, refuse
-from catenary.cupy._translator.types import BOOL, DOUBLE, FLOAT, FOLDS, HALF, INT, LONG, SCALARS, UINT, ULONG, VOID, Array, Pointer, Scalar, \
+from catenary.cupy._translator.types import BOOL, COMPLEX, CU_PARTS, DOUBLE, FLOAT, FOLDS, HALF, INT, LONG, SCALARS, UINT, ULONG, VOID, Array, Pointer, Scalar, \
     Struct, decayed, is_complex, is_integer, is_number, joined, memory, promoted, size_of, spelled, wrapped
 from catenary.cupy._translator.values import LOST, Classes, Constant, Value, field_name
 
@@ -485,6 +485,8 @@ class Expressions:
                 refuse(at, 'what stands for no pointer and is followed')
             v = self.element(v, '0', '(*%s)' % v.text)
             type = v.type
+        if is_complex(type) and t.text in CU_PARTS:
+            return Value('%s.%s' % (v.text, CU_PARTS[t.text]), COMPLEX[type.name], v.home, at=v.at or t)
         if type.__class__ is not Struct:
             refuse(t, 'this member')
         found = type.fields.get(t.text)
