@@ -199,11 +199,13 @@ void Argument::refuse_integer() const {
   raise(PyExc_OverflowError, "Python integer " + text_of(beyond_uint64) + " is out of bounds for int64 and uint64");
 }
 
-void Argument::parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into) {
+void Argument::parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into,
+                            std::optional<Dtype> cast) {
   if (!parse(o)) {
     kept = from_numpy(o, std::nullopt, device);
     array = &kept;
   }
+  if (cast) without_parts(*cast);
   if (into) stored_as(*into);
   if (beyond_uint64) refuse_integer();
   bring_to(device);
@@ -221,14 +223,22 @@ Array stored_parts(const Array& a, std::optional<Dtype> into) {
   return ct::real(a);
 }
 
-void Argument::stored_as(Dtype into) {
-  if (ct::is_inexact(into)) beyond_uint64 = nullptr;
-  if (array && ct::is_complex(array->dtype())) {
+void Argument::without_parts(Dtype into) {
+  if (array && ct::loses_parts(array->dtype(), into)) {
     kept = stored_parts(*array, into);
     array = &kept;
+  } else if (!array && scalar.kind() == Scalar::Kind::complex && ct::loses_parts(Dtype::complex128, into)) {
+    warn_of_lost_parts(Dtype::complex128, into);
+    scalar = Scalar(scalar.real());
+    if (strong) strong = ct::part_dtype(*strong);
   }
-  if (!array && scalar.kind() == Scalar::Kind::complex && ct::loses_parts(Dtype::complex128, into))
+}
+
+void Argument::stored_as(Dtype into) {
+  if (ct::is_inexact(into)) beyond_uint64 = nullptr;
+  if (!array && !strong && scalar.kind() == Scalar::Kind::complex && ct::loses_parts(Dtype::complex128, into))
     raise(PyExc_TypeError, std::string("a complex number does not go into ") + ct::dtype_name(into));
+  without_parts(into);
   if (array || beyond_int64 || !ct::is_integer(into) || !ct::is_floating(strong.value_or(scalar.default_dtype())))
     return;
   const double value = std::trunc(scalar.real());

@@ -163,10 +163,14 @@ struct Argument {
 
   /// False, and nothing set, for an object that is none of these.
   bool parse(PyObject* o);
-  /// Takes NumPy's arrays and lists, too. What is written into an array of a dtype is stored_as() that, too.
-  void parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into = {});
-  /// Of complex numbers that are to be stored as real ones the real parts, with NumPy's warning, or TypeError for a
-  /// number. A float that is to be stored as an integer becomes one, which wraps where the dtype does not hold it.
+  /// Takes NumPy's arrays and lists, too. What is written into an array of a dtype is stored_as() that, too, and
+  /// without_parts() where it is cast to one.
+  void parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into = {},
+                    std::optional<Dtype> cast = {});
+  /// Of complex numbers that are cast to real ones the real parts, with NumPy's warning.
+  void without_parts(Dtype into);
+  /// Of complex numbers that are to be stored as real ones the real parts, with NumPy's warning, or TypeError for one
+  /// of Python's. A float that is to be stored as an integer becomes one, which wraps where the dtype does not hold it.
   /// Throws ValueError for NaN and OverflowError for what no integer dtype holds.
   void stored_as(Dtype into);
   Operand operand() const {

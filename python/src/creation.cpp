@@ -83,7 +83,8 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const Dtyp
 /// Fills with a number, or with what broadcasts, NumPy's arrays and lists too. Floats are cast as elements are.
 Array full_of(Array a, nb::handle value) {
   Argument v;
-  v.parse_values(value.ptr(), a.device(), ct::is_inexact(a.dtype()) ? std::optional(a.dtype()) : std::nullopt);
+  v.parse_values(value.ptr(), a.device(), ct::is_inexact(a.dtype()) ? std::optional(a.dtype()) : std::nullopt,
+                 a.dtype());
   ct::copyto(a, v.operand());
   return a;
 }
@@ -114,9 +115,10 @@ void register_creation(nb::module_& m) {
       [](const Shape& shape, nb::handle fill_value, DtypeArg dtype, nb::handle order) {
         Argument v;
         const std::optional<Dtype> wanted = dtype.get();
-        v.parse_values(fill_value.ptr(), current_device(), wanted && ct::is_inexact(*wanted) ? wanted : std::nullopt);
+        if (wanted) return full_of(empty(shape, *wanted, order), fill_value);
+        v.parse_values(fill_value.ptr(), current_device());
         const Dtype own = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
-        return full_of(empty(shape, dtype.value_or(own), order), fill_value);
+        return full_of(empty(shape, own, order), fill_value);
       },
       "shape"_a, "fill_value"_a, no_dtype, order, "An array filled with a value.");
   m.def(
@@ -236,6 +238,7 @@ void register_creation(nb::module_& m) {
         const Dtype from = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
         const bool weak = !v.array && !v.strong;
         if (!weak || ct::result_type(dst, v.scalar) != dst.dtype()) check_cast("copyto", from, dst.dtype(), casting);
+        v.without_parts(dst.dtype());
         if (v.array) v.stored_as(dst.dtype());
         if (where.ptr() == Py_True) return ct::copyto(dst, src.operand());
         if (!is_ndarray(where.ptr())) raise(PyExc_TypeError, "copyto: where must be an ndarray of bool");

@@ -335,3 +335,35 @@ def test_words_of_cucomplex_in_other_kernels(device):
     near(z, expected)
     with pytest.raises(cupy.cuda.compiler.CompileException, match='line 2|cuCfoo'):
         cupy.RawKernel('extern "C" __global__ void h(cuComplex* x) {\n x[0] = cuCfoo(x[0]); }', 'h')((1,), (1,), (x,))
+
+
+STORED = """
+x[0] = c; x.fill(c); x.put(0, c); x[...] = c; xp.putmask(x, x > 1, c); xp.place(x, x > 1, c); xp.fill_diagonal(x, c); x[xp.array([0, 1])] = c
+xp.copyto(x, c, casting='unsafe'); xp.copyto(x, 2 - 1j, casting='unsafe'); y = xp.full(3, c, dtype=x.dtype); y = xp.full(3, 2 - 1j, dtype=x.dtype)
+y = xp.full_like(x, c); y = xp.full_like(x, 2 - 1j); xp.put_along_axis(x, xp.zeros_like(x, dtype='l'), c, -1); y = xp.insert(x, 0, c)
+"""
+
+
+@pytest.mark.parametrize('dtype', ['i', 'f', 'd', 'L'])
+@pytest.mark.parametrize('line', [line.strip() for line in STORED.replace('\n', ';').split(';') if line.strip()])
+def test_numpys_complex_numbers_stored_as_real_ones(device, line, dtype):
+    found = []
+    for xp in (numpy, cupy):
+        env = {'xp': xp, 'c': numpy.complex64(2 - 1j), 'x': xp.arange(6, dtype=dtype).reshape(2, 3)}
+        with pytest.warns(numpy.exceptions.ComplexWarning):
+            exec(line, env)
+        found.append([cupy.asnumpy(env[name]) for name in 'xy' if name in env])
+    for theirs, mine in zip(*found, strict=True):
+        assert mine.dtype == theirs.dtype
+        numpy.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize('dtype', DTYPES)
+@pytest.mark.parametrize('name', ['var', 'std', 'nanvar', 'nanstd'])
+@pytest.mark.parametrize('given', 'ldFD')
+def test_variances_in_a_complex_dtype(device, name, given, dtype):
+    a = (numbers((3, 4), 'D') * 4).round().astype(given) if given in 'FD' else (numbers((3, 4), 'D').real * 4).round().astype(given)
+    for options in ({}, {'axis': 1}, {'axis': 0, 'ddof': 1}):
+        mine, theirs = getattr(cupy, name)(cupy.asarray(a), dtype=dtype, **options), getattr(numpy, name)(a, dtype=dtype, **options)
+        assert mine.dtype == theirs.dtype and mine.shape == theirs.shape
+        numpy.testing.assert_allclose(mine.get(), theirs, rtol=1e-5 if 'F' in (given, dtype) else 1e-12)
