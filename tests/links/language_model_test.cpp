@@ -233,6 +233,56 @@ TEST(Generate, ALongPromptIsReadInPieces) {
   told_nothing(chat, prompt);
 }
 
+// The scores of the place behind a prompt, read in pieces and at once, whatever weights have.
+TEST(Generate, PiecesGiveTheScoresOfTheWhole) {
+  const auto mode = test_mode();
+  const auto no_graph = no_backprop_mode();
+  const std::int64_t n = 600;
+  std::vector<std::int64_t> prompt;
+  for (std::int64_t i = 0; i < n; ++i) prompt.push_back(i * i % 11);
+  const std::vector<std::int64_t> first(prompt.begin(), prompt.begin() + n / 2),
+      rest(prompt.begin() + n / 2, prompt.end());
+  const auto expect_same = [&](const L::LanguageModel& model, const std::string& what) {
+    std::vector<L::KeyValueCache> whole(2), pieces(2), by_hand(2);
+    const auto expected = values(model.last(ids(prompt), &whole).array());
+    model.read(ids(first), by_hand);
+    EXPECT_EQ(values(model.last(ids(rest), &by_hand).array()), expected) << what;
+    std::vector<std::int64_t> told;
+    const auto text = L::generate(
+        model, prompt, {.tokens = 1, .temperature = 0, .caches = &pieces, .on_prompt = [&](std::int64_t read) {
+                          told.push_back(read);
+                          return true;
+                        }});
+    EXPECT_EQ(told, std::vector<std::int64_t>{n / 2}) << what;
+    EXPECT_EQ(text[0], std::max_element(expected.begin(), expected.end()) - expected.begin()) << what;
+    for (std::size_t layer = 0; layer < 2; ++layer) {
+      EXPECT_EQ(values(pieces[layer].keys()), values(whole[layer].keys())) << what;
+      EXPECT_EQ(values(pieces[layer].values()), values(whole[layer].values())) << what;
+    }
+  };
+  const auto made = [&] {
+    random::seed(7);
+    return L::Llama(
+        {.vocabulary = 11, .context = 640, .width = 32, .layers = 2, .heads = 4, .hidden = 64, .groups = 2});
+  };
+  for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
+    const L::Llama model = made();
+    for (const Parameter& p : model.params()) p.set_array(p.array().astype(dtype));
+    expect_same(model, dtype_name(dtype));
+  }
+  const bool on_cpu = current_device().is_cpu();
+  for (const Quantization kind :
+       {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k, Quantization::int8}) {
+    // elsewhere all kinds are dequantised by one text, and x is not rounded
+    if (!on_cpu && kind != Quantization::q8_0 && kind != Quantization::q4_0) continue;
+    L::Llama model = made();
+    L::quantize(model, kind);
+    expect_same(model, quantization_info(kind).name);
+    const auto scope = using_config(config.int8_products, true);
+    if (on_cpu) expect_same(model, fmt::format("{}, x in 8 bits", quantization_info(kind).name));
+  }
+}
+
 TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {
   const L::GPT model(small());
   EXPECT_EQ(L::generate(model, {1, 2, 3, 4}, {.tokens = 100}).size(), 21u);  // 24 are seen, and one more follows
