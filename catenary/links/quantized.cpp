@@ -181,7 +181,11 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
   if (!is_quantized_there) return Link::serialize_member(serializer, name, p);
   if (const Shape there = form_of(serializer).shape; p.is_initialized() && there != p.shape())
     serializer.reject(kKind, fmt::format("the quantised weights have shape {}, the parameter {}", there, p.shape()));
-  serializer.after_loading([&p] { p = Parameter(); });
+  serializer.after_loading([this, &p] {
+    if (p.is_initialized())  // where the link is, as other blocks than those that are there come to the current device
+      for (const Persistent& a : {W_blocks, W_kind}) a = a->to_device(p.device());
+    p = Parameter();
+  });
 }
 
 void QuantizableW::serialize_member(const Serializer& serializer, const std::string& name, Persistent& a) const {

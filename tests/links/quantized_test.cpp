@@ -174,6 +174,52 @@ TEST(QuantizedLinks, FilesHaveTheBlocks) {
   }
 }
 
+// Where a net is quantised, saved and loaded changes no bit: of its blocks, of the numbers that they stand for, of
+// files.
+TEST(QuantizedLinks, AFileOfOneDeviceHasTheSameBitsOnTheOthers) {
+  const auto mode = test_mode();
+  const tests::Folder folder;
+  const auto quantised_on = [](const Device& device, const Net& net, Quantization kind) {
+    Net copy = net.copy(CopyMode::copy);
+    copy.to_device(device);
+    L::quantize(copy, kind);
+    return copy;
+  };
+  const auto weights_of = [](const Net& net) {
+    std::vector<std::shared_ptr<const QuantizedArray>> all;
+    net.for_each_link([&](const std::string&, const Link& link) {
+      if (const auto* const of = dynamic_cast<const L::QuantizableW*>(&link)) all.push_back(of->quantized());
+    });
+    return all;
+  };
+  const Net net;
+  for (const Quantization kind : kKinds) {
+    SCOPED_TRACE(quantization_info(kind).name);
+    const Net here = quantised_on(current_device(), net, kind), there = quantised_on(Device(), net, kind);
+    serializers::save_npz(folder / "here.npz", here);
+    serializers::save_npz(folder / "there.npz", there);
+    serializers::save_safetensors(folder / "here.safetensors", here);
+    serializers::save_safetensors(folder / "there.safetensors", there);
+    for (const std::string form : {".npz", ".safetensors"})
+      EXPECT_EQ(os::read_file(folder / ("here" + form)), os::read_file(folder / ("there" + form))) << form;
+
+    Net of_there, of_here;
+    of_here.to_device(Device());
+    serializers::load_npz(folder / "there.npz", of_there);
+    serializers::load_safetensors(folder / "here.safetensors", of_here);
+    const auto loaded = weights_of(of_there), loaded_there = weights_of(of_here), own = weights_of(there);
+    ASSERT_EQ(own.size(), 4u);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      ASSERT_TRUE(loaded[i] && loaded_there[i]);
+      EXPECT_EQ(loaded[i]->device(), current_device());
+      EXPECT_EQ(loaded_there[i]->device(), Device());
+      EXPECT_EQ(loaded[i]->blocks().to_vector<std::uint8_t>(), own[i]->blocks().to_vector<std::uint8_t>());
+      expect_near(dequantize(*loaded[i]), dequantize(*own[i]), 0);
+      expect_near(dequantize(*loaded_there[i]), dequantize(*own[i]), 0);
+    }
+  }
+}
+
 TEST(QuantizedLinks, FilesOfAnotherKindOrShapeAreRefused) {
   const tests::Folder folder;
   struct One : Chain {
