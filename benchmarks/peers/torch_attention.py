@@ -1,14 +1,17 @@
-"""PyTorch's fused attention beside ours: causal, forward alone and with backward, in turn.
+"""PyTorch's fused attention beside ours: causal, forward alone and with backward: times in turn, and memory.
 
   python torch_attention.py build/release/bin/bench_attention [--batch 1] [--heads 8] [--tokens 4096] [--size 64] [--rounds 3] [--dtype bfloat16]
 
-Both compute with the same number of threads. The last lines have the ratio of the medians of all runs. PyTorch is needed.
+Both compute with the same number of threads. The last lines have the ratio of the medians of all runs, and the
+megabytes that a run takes at most beyond its operands: by how much the process grows from then on, each measured
+in a process in which only a short sequence ran before. PyTorch is needed.
 """
 
 import argparse
 import os
 import statistics
 import subprocess
+import sys
 import time
 
 import torch
@@ -24,44 +27,82 @@ parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--runs", type=int, default=7)
 parser.add_argument("--dtype", default="float32")
 parser.add_argument("--threads", type=int, default=os.cpu_count())
+parser.add_argument("--memory-of", choices=["forward", "backward"], help="prints PyTorch's megabytes of one run, and no more")
 arguments = parser.parse_args()
 torch.set_num_threads(arguments.threads)
 shape = arguments.batch, arguments.heads, arguments.tokens, arguments.size
-q, k, v, seed = (torch.randn(shape, dtype=getattr(torch, arguments.dtype)) for _ in range(4))
 
 
-def forward():
+def normal(shape):
+    return [torch.randn(shape, dtype=getattr(torch, arguments.dtype)) for _ in range(4)]
+
+
+def forward(q, k, v, seed):
     with torch.no_grad():
         scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
-def backward():
-    leaves = [x.clone().requires_grad_() for x in (q, k, v)]
+def backward(q, k, v, seed):
+    leaves = [x.detach().requires_grad_() for x in (q, k, v)]
     scaled_dot_product_attention(*leaves, is_causal=True).backward(seed)
 
 
-def theirs(compute):
+PASSES = {"forward": forward, "backward": backward}
+
+
+def megabytes_of(key):
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(key)) / 1024
+
+
+def memory_of(compute):
+    """Of this process: nothing of the size of these arrays was there before."""
+    compute(*normal((1, 1, 64, arguments.size)))  # threads, and what else is made once
+    operands = normal(shape)
+    with open("/proc/self/clear_refs", "w") as marks:
+        marks.write("5")  # the largest size is that of from now on
+    before = megabytes_of("VmRSS")
+    compute(*operands)
+    return megabytes_of("VmHWM") - before
+
+
+def theirs(compute, operands):
     times = []
     for run in range(arguments.runs + 1):
         start = time.perf_counter()
-        compute()
+        compute(*operands)
         if run:
             times.append(1e3 * (time.perf_counter() - start))
     return statistics.median(times)
 
 
+def their_memory(name):
+    return float(subprocess.run([sys.executable, *sys.argv, "--memory-of", name], check=True, text=True, stdout=subprocess.PIPE).stdout)
+
+
 def ours():
+    """Milliseconds and megabytes of each pass."""
     told = subprocess.run([arguments.bench, *map(str, shape), str(arguments.runs)], check=True, text=True, stdout=subprocess.PIPE,
                           env=os.environ | {"CATENARY_NUM_THREADS": str(arguments.threads), "CATENARY_DTYPE": arguments.dtype}).stdout
-    return {line.split()[0]: float(line.split()[2]) for line in told.splitlines()[1:]}
+    return {line.split()[0]: (float(line.split()[2]), float(line.split()[3])) for line in told.splitlines()[1:]}
 
 
-found = {"forward": [], "backward": []}
-for _ in range(arguments.rounds):
-    mine = ours()
-    for name, compute in (("forward", forward), ("backward", backward)):
-        found[name].append((mine[name], theirs(compute)))
-        print(f"{name}: {found[name][-1][0]:.2f} ms, PyTorch {found[name][-1][1]:.2f}", flush=True)
-for name, times in found.items():
-    mine, peer = (statistics.median(column) for column in zip(*times))
-    print(f"{name}: {mine:.2f} ms, PyTorch {torch.__version__} {peer:.2f}, ratio {mine / peer:.2f}")
+def main():
+    operands = normal(shape)
+    times, memory = ({name: [] for name in PASSES} for _ in range(2))
+    for _ in range(arguments.rounds):
+        mine = ours()
+        for name, compute in PASSES.items():
+            times[name].append((mine[name][0], theirs(compute, operands)))
+            memory[name].append((mine[name][1], their_memory(name)))
+            print(f"{name}: {times[name][-1][0]:.2f} ms, PyTorch {times[name][-1][1]:.2f}", flush=True)
+    for what, unit in ((times, "ms"), (memory, "MB")):
+        for name, found in what.items():
+            mine, peer = (statistics.median(column) for column in zip(*found))
+            print(f"{name}: {mine:.2f} {unit}, PyTorch {torch.__version__} {peer:.2f}, ratio {mine / peer:.2f}")
+
+
+if arguments.memory_of:
+    print(memory_of(PASSES[arguments.memory_of]))
+else:
+    main()

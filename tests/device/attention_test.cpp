@@ -303,15 +303,17 @@ TEST(Attention, LargeScoresAndNumbersThatAreNone) {
 
 TEST(Attention, BitsDoNotDependOnThreads) {
   const int threads = num_threads();
-  const Problem p{1, 3, 1, 530, 1100, 16, 16, rules(0.2, true, 500), Masked::no};
-  const Operands o(p);
-  set_num_threads(1);
-  const Computed one = computed(p, o);
-  for (const int n : {2, 3, 5}) {
-    set_num_threads(n);
-    const Computed many = computed(p, o);
-    EXPECT_TRUE(same(one.y, many.y) && same(one.sums, many.sums)) << n;
-    EXPECT_TRUE(same(one.gq, many.gq) && same(one.gk, many.gk) && same(one.gv, many.gv)) << n;
+  for (const Problem& p : {Problem{1, 3, 1, 530, 1100, 16, 16, rules(0.2, true, 500), Masked::no},
+                           Problem{2, 6, 3, 90, 600, 8, 8, rules(0.2, true, 500), Masked::no}}) {
+    const Operands o(p);
+    set_num_threads(1);
+    const Computed one = computed(p, o);
+    for (const int n : {2, 3, 5}) {
+      set_num_threads(n);
+      const Computed many = computed(p, o);
+      EXPECT_TRUE(same(one.y, many.y) && same(one.sums, many.sums)) << p.text() << n;
+      EXPECT_TRUE(same(one.gq, many.gq) && same(one.gk, many.gk) && same(one.gv, many.gv)) << p.text() << n;
+    }
   }
   set_num_threads(threads);
 }

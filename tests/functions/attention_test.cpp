@@ -14,6 +14,7 @@
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/core/config.h"
+#include "catenary/core/parallel.h"
 #include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
@@ -248,6 +249,34 @@ TEST(Attention, MemoryGrowsWithTheLength) {
   };
   EXPECT_GT(pool.used_bytes() + taken(64), 0u);
   EXPECT_LT(taken(2048), 2048u * 2048 * 4 / 4);  // no block is a matrix of all scores, nor a quarter of it
+}
+
+// Keys are cut into parts, each with sums of its own for the queries' gradients; not all heads have them at once.
+TEST(Attention, GradientsTakeLittleMoreThanTheyAre) {
+  if (!current_device().is_cpu()) return;  // elsewhere a kernel sums a query's gradient by itself
+  const int threads = num_threads();
+  set_num_threads(2);
+  const Shape shape{1, 8, 1024, 16};
+  const auto operand = [&](double phase) {
+    return sin(arange(shape.product(), Dtype::float32) + phase).reshape(shape).eval();
+  };
+  const Variable q(operand(0)), k(operand(1)), v(operand(2));
+  Variable y = F::scaled_dot_product_attention(q, k, v, {.causal = true});
+  y.set_grad(operand(3));
+  std::vector<MemoryEvent> events;
+  auto* const before = watch_memory(&events);
+  y.backward();
+  watch_memory(before);
+  set_num_threads(threads);
+  std::int64_t used = 0, most = 0;
+  for (const MemoryEvent& event : events) {
+    if (event.kind == MemoryEvent::taken) used += static_cast<std::int64_t>(event.block_bytes);
+    if (event.kind == MemoryEvent::freed) used -= static_cast<std::int64_t>(event.block_bytes);
+    most = std::max(most, used);
+  }
+  const auto of_one = static_cast<std::int64_t>(q.array().nbytes());
+  EXPECT_GE(most, 3 * of_one);
+  EXPECT_LT(most, 5 * of_one);
 }
 
 TEST(Attention, BadInputIsNamed) {

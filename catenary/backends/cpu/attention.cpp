@@ -92,31 +92,36 @@ void backward(const AttentionBack& p) {
   const int64_t groups = g.batches * g.groups, blocks = ceil_div(g.keys, level.keys);
   // By shape alone. Each part has sums of its own for the queries' gradients.
   const int64_t parts = std::clamp<int64_t>(groups < kFewGroups ? blocks / 4 : 1, 1, kMostParts);
-  const int64_t size = g.batches * g.heads * g.queries * g.depth, of_group = g.sharing() * g.queries * g.depth;
+  // So a few groups at a time, with work for all threads: all at once would take four times the memory of gq.
+  const int64_t at_once = std::min<int64_t>(groups, num_threads());
+  const int64_t rows_of_group = g.sharing() * g.queries, size = at_once * rows_of_group * g.depth;
   const Scratch sums(parts * size * static_cast<int64_t>(sizeof(T)));
   T* const gq = sums.as<T>();
-  parallel_for(groups * parts, 1, [&](int64_t begin, int64_t end) {
-    const Scratch memory(level.backward_scratch(g) * static_cast<int64_t>(sizeof(T)));
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t group = i / parts, part = i % parts;
-      level.backward(g, group / g.groups, group % g.groups, blocks * part / parts * level.keys,
-                     std::min(blocks * (part + 1) / parts * level.keys, g.keys), gq + part * size + group * of_group,
-                     memory.as<T>());
-    }
-  });
   const HeadRows<E> to = heads_of<E>(p.gq);
-  parallel_for(g.batches * g.heads * g.queries, 1 + 32768 / (g.depth + 1), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t head = row / g.queries;
-      const HeadRows<E> of_head = to.at(head / g.heads, head % g.heads);
-      T* const from = gq + row * g.depth;
-      for (int64_t c = 0; c < g.depth; ++c) {
-        T sum = from[c];
-        for (int64_t part = 1; part < parts; ++part) sum += from[part * size + c];
-        of_head.data[row % g.queries * of_head.row + c * of_head.column] = static_cast<E>(sum * g.scale);
+  for (int64_t first = 0; first < groups; first += at_once) {
+    const int64_t count = std::min(at_once, groups - first);
+    parallel_for(count * parts, 1, [&](int64_t begin, int64_t end) {
+      const Scratch memory(level.backward_scratch(g) * static_cast<int64_t>(sizeof(T)));
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t group = first + i / parts, part = i % parts;
+        level.backward(g, group / g.groups, group % g.groups, blocks * part / parts * level.keys,
+                       std::min(blocks * (part + 1) / parts * level.keys, g.keys),
+                       gq + part * size + i / parts * rows_of_group * g.depth, memory.as<T>());
       }
-    }
-  });
+    });
+    parallel_for(count * rows_of_group, 1 + 32768 / (g.depth + 1), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t head = first * g.sharing() + row / g.queries;
+        const HeadRows<E> of_head = to.at(head / g.heads, head % g.heads);
+        const T* const from = gq + row * g.depth;
+        for (int64_t c = 0; c < g.depth; ++c) {
+          T sum = from[c];
+          for (int64_t part = 1; part < parts; ++part) sum += from[part * size + c];
+          of_head.data[row % g.queries * of_head.row + c * of_head.column] = static_cast<E>(sum * g.scale);
+        }
+      }
+    });
+  }
 }
 
 template <class F>
