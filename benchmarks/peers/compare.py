@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times Catenary and its peers on the same work, in turn, several rounds over, and prints docs/performance.md's table.
 
-  compare.py BUILD [--rows ABCDEFGH] [--rounds 3] [--peers torch,jax,numpy,onnxruntime,tinygrad,chainer] [--opencl] [--dtype bfloat16]
+  compare.py BUILD [--rows ABCDEFGH] [--rounds 3] [--peers torch,jax,numpy,onnxruntime,tinygrad,chainer] [--opencl] [--dtype bfloat16|mixed16]
 
 BUILD is the build folder, for instance build/release. A peer lives in a virtual environment of its own,
 build/peers/<name>, which is made where it is missing (by pip); one that cannot be had is named below the table. Every
@@ -61,6 +61,9 @@ ROWS = [
 
 # What rows B and C are held to in 16 bits, beside PyTorch's autocast.
 GOAL_16 = 0.9
+
+# What --dtype may be: the precision of ours, and what PyTorch's autocast computes in.
+PRECISIONS = {"float32": ("float32", "float32"), "bfloat16": ("mixed_bf16", "bfloat16"), "mixed16": ("mixed16", "float16")}
 
 # With rows C and D each peer's malloc keeps its pages, which our pool does anyway: it is their fastest.
 KEEPS_PAGES = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
@@ -158,13 +161,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--peers", default="torch,jax,numpy,onnxruntime", help="of torch, jax, numpy, onnxruntime, chainer, tinygrad")
     parser.add_argument("--opencl", action="store_true", help="ours on opencl:0 beside tinygrad's OpenCL, rows A, C and E")
-    parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16"],
-                        help="bfloat16: rows B and C, ours in mixed_bf16 beside PyTorch's autocast")
+    parser.add_argument("--dtype", default="float32", choices=list(PRECISIONS),
+                        help="bfloat16, mixed16: rows B and C, ours in mixed_bf16 or mixed16 beside PyTorch's autocast to bfloat16 or float16")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     peers = ["tinygrad"] if arguments.opencl else [name for name in arguments.peers.split(",") if name]
     device = "opencl:0" if arguments.opencl else "cpu"
     half = arguments.dtype != "float32"
+    precision, their_dtype = PRECISIONS[arguments.dtype]
     if half:
         peers, arguments.rows = ["torch"], "".join(letter for letter in arguments.rows if letter in "BC")
     rows = "".join(letter for letter in arguments.rows if letter in "ACE") if arguments.opencl else arguments.rows
@@ -187,12 +191,12 @@ def main():
             for turn, peer in enumerate(turns):
                 if peer:
                     command = [pythons[peer], HERE / f"{peer}_peer.py", letter]
-                    table.add(peer, *run(command, {"PEER_DTYPE": arguments.dtype, **(KEEPS_PAGES if letter in "CD" else {})}), of_row_a=letter == "A")
+                    table.add(peer, *run(command, {"PEER_DTYPE": their_dtype, **(KEEPS_PAGES if letter in "CD" else {})}), of_row_a=letter == "A")
                     continue
                 if letter == "A":
                     table.add("Catenary", *our_epoch(build, device), of_row_a=True)
                 if letter != "A" or turn == 0:
-                    table.add("Catenary", *run([build / "bin" / "bench_targets", letter, device, "json", "mixed_bf16" if half else "float32"]))
+                    table.add("Catenary", *run([build / "bin" / "bench_targets", letter, device, "json", precision]))
     info = subprocess.run([build / "bin" / "catenary", "info"], capture_output=True, text=True).stdout
     ours = next((line.partition(":")[2].strip() for line in info.splitlines() if line.startswith("cpu:")), "processor unknown")
     print(f"\n{ours}; {device}; {arguments.dtype}; {arguments.rounds} rounds; median (smallest to largest sample).\n")

@@ -1,6 +1,6 @@
 """PyTorch on the processor: eager, compiled, and where it matters with pages kept or subnormal numbers flushed.
 
-With PEER_DTYPE=bfloat16 the networks of rows B and C run under autocast."""
+With PEER_DTYPE=bfloat16 or float16 the networks of rows B and C run under autocast."""
 
 import contextlib
 import os
