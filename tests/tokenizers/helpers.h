@@ -9,6 +9,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/tokenizers/tokenizer.h"
+#include "tests/cut_texts.h"
 #include "tests/paths.h"
 
 namespace catenary::tokenizers::test {
@@ -35,13 +36,7 @@ std::string message(F f) {
   return "";
 }
 
-/// What a stream gives of ids, one after the other.
-inline std::string streamed(const Tokenizer& tokenizer, const Ids& ids, bool skip_special) {
-  TokenStream stream(tokenizer, skip_special);
-  std::string text;
-  for (const std::int64_t id : ids) text += stream.put(id);
-  return text + stream.finish();
-}
+using tests::streamed;
 
 /// The model of a tokenizer.json with other parts; each as JSON.
 inline std::string document(const std::string& model, const std::string& others = "") {

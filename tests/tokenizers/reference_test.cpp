@@ -19,25 +19,12 @@ TEST_P(Reference, CutsAndJoinsRandomTextsAsThePackageDoes) {
   const std::string name = GetParam();
   const Tokenizer tokenizer = load_tokenizer(data_path(name + ".json"));
   static const auto cases = nlohmann::json::parse(read_text(data_path("cases.json")));
-  const auto& expected = cases["results"][name];
-  const auto& texts = cases["texts"];
+  const std::vector<tests::CutText> texts = tests::cut_texts(cases, name);
   ASSERT_EQ(texts.size(), 100u);
   int not_as_they_were = 0;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::string text = texts[i];
-    const auto text_of = [&](const char* key) {
-      const auto& made = expected[key][i];
-      not_as_they_were += !made.is_null();
-      return made.is_null() ? text : made.get<std::string>();
-    };
-    const Ids full = expected["full"][i], plain = expected["plain"][i];
-    EXPECT_EQ(tokenizer.encode(text, {.add_special = true, .parse_special = true}), full) << text;
-    EXPECT_EQ(tokenizer.encode(text, {.add_special = false, .parse_special = false}), plain) << text;
-    const std::string text_of_full = text_of("text_of_full"), text_of_plain = text_of("text_of_plain");
-    EXPECT_EQ(tokenizer.decode(full, false), text_of_full);
-    EXPECT_EQ(tokenizer.decode(plain, true), text_of_plain);
-    EXPECT_EQ(streamed(tokenizer, full, false), text_of_full);
-    EXPECT_EQ(streamed(tokenizer, plain, true), text_of_plain);
+  for (const tests::CutText& text : texts) {
+    EXPECT_EQ(tests::differences(tokenizer, text), "") << text.text;
+    not_as_they_were += (text.text_of_full != text.text) + (text.text_of_plain != text.text);
   }
   if (name == "unigram") {
     EXPECT_GT(not_as_they_were, 20);

@@ -77,8 +77,8 @@ Report run(const std::string& directory, const tests::Share& share, std::optiona
   }
   json manifest = read_json(path);
   if (!share.is_whole())
-    for (const char* group :
-         {"cases", "functions", "links", "models", "optimizers", "trajectories", "quantised", "language_models"})
+    for (const char* group : {"cases", "functions", "links", "models", "optimizers", "trajectories", "quantised",
+                              "language_models", "tokenizers"})
       if (manifest.contains(group)) choose(share, manifest[group]);
   Report report;
   if (manifest.is_object() && manifest.contains("cases"))
@@ -92,6 +92,8 @@ Report run(const std::string& directory, const tests::Share& share, std::optiona
     has_its_own("quantised ones"), report = reference::run_quantised(directory, manifest);
   else if (manifest.is_object() && manifest.contains("language_models"))
     has_its_own("language models"), report = reference::run_language_models(directory, manifest);
+  else if (manifest.is_object() && manifest.contains("tokenizers"))
+    has_its_own("tokenizers"), report = reference::run_tokenizers(directory, manifest);
   else
     throw catenary::FileError(path + ": a manifest of a form that is not known here");
   expect_wrong(directory, report);

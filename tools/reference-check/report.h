@@ -84,6 +84,9 @@ Report run_quantised(const std::string& directory, const nlohmann::json& manifes
 /// Checks language models of `transformers` that lie in DIR in a folder each, in float32 on the current device.
 Report run_language_models(const std::string& directory, const nlohmann::json& manifest);
 
+/// Checks tokenizers in DIR, a NAME.json each, by the texts of DIR/cases.json.
+Report run_tokenizers(const std::string& directory, const nlohmann::json& manifest);
+
 /// Checks ChainerMN's vectors for so many ranks as run together: DIR/ranks_<n>.npz. Rank 0's report has all ranks'
 /// lines, the others' none.
 Report run_chainermn(const std::string& directory);

@@ -2,14 +2,15 @@
 """Makes the fixtures of tests/tokenizers: small tokenizers of each kind, and what the Python package makes of random texts.
 
     python3 -m venv venv && venv/bin/pip install tokenizers==0.23.3
-    venv/bin/python make_tokenizers.py            writes NAME.json, cases.json and trained.json beside this script
-    venv/bin/python make_tokenizers.py FOLDER     writes the tokenizers there, and no cases
+    venv/bin/python make_tokenizers.py                         writes NAME.json, cases.json and trained.json beside this script
+    venv/bin/python make_tokenizers.py FOLDER                  writes the tokenizers there, and no cases
+    venv/bin/python make_tokenizers.py FOLDER --texts 10000    and the cases of other texts (--seed), for `reference-check FOLDER`
 
 They are trained on this project's own documents and on the words of texts.py.
 """
+import argparse
 import json
 import pathlib
-import sys
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -205,27 +206,40 @@ def trained():
     return rows
 
 
+def cases_of(tokenizers, inputs):
+    """The texts, and what each tokenizer makes of them. Texts that come back as they were are not written again."""
+    cases = {"texts": inputs, "results": {}}
+    for name, tokenizer in tokenizers.items():
+        rows = [results(tokenizer, text) for text in inputs]
+        cases["results"][name] = {"full": [r[0] for r in rows], "plain": [r[1] for r in rows],
+                                  "text_of_full": [None if r[2] == text else r[2] for r, text in zip(rows, inputs)],
+                                  "text_of_plain": [None if r[3] == text else r[3] for r, text in zip(rows, inputs)]}
+    return cases
+
+
 def main():
-    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    parser.add_argument("--texts", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    folder = options.folder or HERE
     everything = {name: make() for name, make in MAKERS.items()}
     for name, tokenizer in everything.items():
         document = json.loads(tokenizer.to_str())
         if name in ("gpt2", "llama2"):  # as older files have them
             document["model"]["merges"] = [" ".join(pair) for pair in document["model"]["merges"]]
         (folder / (name + ".json")).write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n")
-    if len(sys.argv) > 1:
-        return
-    (HERE / "trained.json").write_text(json.dumps(trained(), ensure_ascii=False, separators=(",", ":")) + "\n")
     names = sorted({content for tokenizer in everything.values() for content in added(tokenizer)})
-    inputs = texts.texts(28, 100, names, most=6)
-    cases = {"texts": inputs, "results": {}}
-    for name, tokenizer in everything.items():
-        rows = [results(tokenizer, text) for text in inputs]
-        # texts that come back as they were are not written again
-        cases["results"][name] = {"full": [r[0] for r in rows], "plain": [r[1] for r in rows],
-                                  "text_of_full": [None if r[2] == text else r[2] for r, text in zip(rows, inputs)],
-                                  "text_of_plain": [None if r[3] == text else r[3] for r, text in zip(rows, inputs)]}
-    (HERE / "cases.json").write_text(json.dumps(cases, separators=(",", ":"), ensure_ascii=False) + "\n")
+    if not options.folder:
+        (HERE / "trained.json").write_text(json.dumps(trained(), ensure_ascii=False, separators=(",", ":")) + "\n")
+        inputs = texts.texts(28, 100, names, most=6)
+    elif options.texts:
+        (folder / "manifest.json").write_text(json.dumps({"tokenizers": list(everything)}) + "\n")
+        inputs = texts.texts(options.seed, options.texts, names)
+    else:
+        return
+    (folder / "cases.json").write_text(json.dumps(cases_of(everything, inputs), separators=(",", ":"), ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":
