@@ -136,18 +136,30 @@ CudnnGraph::Tensor CudnnGraph::scalar(Type type, const void* value) {
 CudnnGraph::Tensor CudnnGraph::scalar(float value) { return scalar(Type::f32, &value); }
 CudnnGraph::Tensor CudnnGraph::scalar(std::int32_t value) { return scalar(Type::i32, &value); }
 
+void* CudnnGraph::describe(int type, const char* action, const std::function<void(CudnnDescriptor&)>& set) {
+  CudnnDescriptor& description = kept_.emplace_back(api_, type);
+  set(description);
+  description.finalize(action);
+  return description.handle();
+}
+
+void CudnnGraph::add(int type, const char* action, std::initializer_list<std::pair<int, void*>> parts) {
+  CudnnDescriptor& operation = operations_.emplace_back(api_, type);
+  for (const auto& [attribute, part] : parts)
+    if (part) set_descriptor(operation, attribute, part, action);
+  operation.finalize(action);
+}
+
 void CudnnGraph::matmul(const Tensor& a, const Tensor& b, const Tensor& y) {
   constexpr const char* action = "describe a product";
-  CudnnDescriptor& description = kept_.emplace_back(api_, kMatmul);
-  set_number(description, kMatmulPrecision, kDataType, number_of(Type::f32), action);
-  description.finalize(action);
-  void* const described = description.handle();
-  CudnnDescriptor& operation = operations_.emplace_back(api_, kMatmulOperation);
-  set_descriptor(operation, kMatmulA, a.descriptor, action);
-  set_descriptor(operation, kMatmulB, b.descriptor, action);
-  set_descriptor(operation, kMatmulC, y.descriptor, action);
-  set_descriptor(operation, kMatmulDescription, described, action);
-  operation.finalize(action);
+  void* const description = describe(kMatmul, action, [&](CudnnDescriptor& of) {
+    set_number(of, kMatmulPrecision, kDataType, number_of(Type::f32), action);
+  });
+  add(kMatmulOperation, action,
+      {{kMatmulA, a.descriptor},
+       {kMatmulB, b.descriptor},
+       {kMatmulC, y.descriptor},
+       {kMatmulDescription, description}});
 }
 CudnnGraph::Tensor CudnnGraph::matmul(const Tensor& a, const Tensor& b, Type type) {
   const Tensor y = between(type, {a.shape[0], a.shape[1], a.shape[2], b.shape[3]});
@@ -160,19 +172,17 @@ void CudnnGraph::pointwise(int mode, const Tensor& x, const Tensor* b, const Ten
   constexpr const char* action = "describe an operation";
   // whole numbers are added as such, and comparisons give bools
   const bool as_it_is = mode != kGenIndex && (y.type == Type::i32 || y.type == Type::boolean);
-  CudnnDescriptor& description = kept_.emplace_back(api_, kPointwise);
-  set_number(description, kPointwiseModeOf, kPointwiseMode, mode, action);
-  set_number(description, kPointwisePrecision, kDataType, number_of(as_it_is ? y.type : Type::f32), action);
-  if (axis >= 0) description.set(kPointwiseAxis, kInt64, 1, &axis, action);
-  description.finalize(action);
-  void* const described = description.handle();
-  CudnnDescriptor& operation = operations_.emplace_back(api_, kPointwiseOperation);
-  set_descriptor(operation, kPointwiseDescription, described, action);
-  set_descriptor(operation, kPointwiseX, x.descriptor, action);
-  if (b) set_descriptor(operation, kPointwiseB, b->descriptor, action);
-  if (t) set_descriptor(operation, kPointwiseT, t->descriptor, action);
-  set_descriptor(operation, kPointwiseY, y.descriptor, action);
-  operation.finalize(action);
+  void* const description = describe(kPointwise, action, [&](CudnnDescriptor& of) {
+    set_number(of, kPointwiseModeOf, kPointwiseMode, mode, action);
+    set_number(of, kPointwisePrecision, kDataType, number_of(as_it_is ? y.type : Type::f32), action);
+    if (axis >= 0) of.set(kPointwiseAxis, kInt64, 1, &axis, action);
+  });
+  add(kPointwiseOperation, action,
+      {{kPointwiseDescription, description},
+       {kPointwiseX, x.descriptor},
+       {kPointwiseB, b ? b->descriptor : nullptr},
+       {kPointwiseT, t ? t->descriptor : nullptr},
+       {kPointwiseY, y.descriptor}});
 }
 void CudnnGraph::pointwise(Pointwise op, const Tensor& x, const Tensor& b, const Tensor& y) {
   pointwise(number_of(op), x, &b, nullptr, y);
@@ -203,16 +213,12 @@ CudnnGraph::Tensor CudnnGraph::select(const Tensor& which, const Tensor& x, cons
 
 void CudnnGraph::reduce(Reduction op, const Tensor& x, const Tensor& y) {
   constexpr const char* action = "describe a reduction";
-  CudnnDescriptor& description = kept_.emplace_back(api_, kReduction);
-  set_number(description, kReductionOperatorOf, kReductionOperator, number_of(op), action);
-  set_number(description, kReductionPrecision, kDataType, number_of(Type::f32), action);
-  description.finalize(action);
-  void* const described = description.handle();
-  CudnnDescriptor& operation = operations_.emplace_back(api_, kReductionOperation);
-  set_descriptor(operation, kReductionX, x.descriptor, action);
-  set_descriptor(operation, kReductionY, y.descriptor, action);
-  set_descriptor(operation, kReductionDescription, described, action);
-  operation.finalize(action);
+  void* const description = describe(kReduction, action, [&](CudnnDescriptor& of) {
+    set_number(of, kReductionOperatorOf, kReductionOperator, number_of(op), action);
+    set_number(of, kReductionPrecision, kDataType, number_of(Type::f32), action);
+  });
+  add(kReductionOperation, action,
+      {{kReductionX, x.descriptor}, {kReductionY, y.descriptor}, {kReductionDescription, description}});
 }
 CudnnGraph::Tensor CudnnGraph::reduce(Reduction op, const Tensor& x) {
   const Tensor y = between(Type::f32, {x.shape[0], x.shape[1], x.shape[2], 1});
@@ -226,10 +232,7 @@ CudnnGraph::Tensor CudnnGraph::transposed(const Tensor& x, Type type) {
   std::swap(shape[2], shape[3]);
   std::swap(strides[2], strides[3]);
   const Tensor y = between(type, shape, strides);
-  CudnnDescriptor& operation = operations_.emplace_back(api_, kReshapeOperation);
-  set_descriptor(operation, kReshapeX, x.descriptor, action);
-  set_descriptor(operation, kReshapeY, y.descriptor, action);
-  operation.finalize(action);
+  add(kReshapeOperation, action, {{kReshapeX, x.descriptor}, {kReshapeY, y.descriptor}});
   return y;
 }
 

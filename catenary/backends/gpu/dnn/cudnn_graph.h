@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -140,6 +142,10 @@ class CudnnGraph {
  private:
   Tensor tensor(Type type, const Extents& shape, const Extents& strides, bool is_virtual, bool is_scalar);
   Tensor scalar(Type type, const void* value);
+  /// A description of an operation, which `set` tells about.
+  void* describe(int type, const char* action, const std::function<void(CudnnDescriptor&)>& set);
+  /// An operation of descriptors by their attributes; null ones are left out.
+  void add(int type, const char* action, std::initializer_list<std::pair<int, void*>> parts);
   /// y = op(x, b, t); b and t may be null.
   void pointwise(int mode, const Tensor& x, const Tensor* b, const Tensor* t, const Tensor& y, std::int64_t axis = -1);
 
