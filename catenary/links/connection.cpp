@@ -22,12 +22,6 @@ Linear::Linear(std::int64_t in, std::int64_t out, const LinearOptions& options) 
   W.initialize({out, in});
 }
 
-void Linear::set_quantized(const QuantizedArray& w) {
-  const auto shape = shape_of_W();
-  detail::check_quantized(*this, w, shape ? *shape : Shape{out_size, w.columns()});
-  set_blocks(w);
-}
-
 Variable Linear::operator()(const Variable& x, int batch_axes) const {
   if (const auto quantised = quantized()) {
     return hooked(
@@ -63,11 +57,6 @@ EmbedID::EmbedID(std::int64_t in, std::int64_t out, const EmbedIDOptions& option
                              Shape{in, out}, "W")),
       ignore_label(options.ignore_label),
       shape_{in, out} {}
-
-void EmbedID::set_quantized(const QuantizedArray& w) {
-  detail::check_quantized(*this, w, shape_);
-  set_blocks(w);
-}
 
 Variable EmbedID::operator()(const Variable& x) const {
   return hooked(

@@ -32,14 +32,13 @@ class CT_API Linear : public QuantizableW {
   /// but the last.
   Variable operator()(const Variable& x, int n_batch_axes) const;
   std::string type_name() const override { return "Linear"; }
-  /// W is quantised from now on, and no parameter any more. Throws ValueError for a W that is not initialised.
-  void quantize(Quantization kind) { set_quantized(catenary::quantize(detail::initialized(*this, W), kind)); }
-  /// Throws ShapeError for another shape than W's.
-  void set_quantized(const QuantizedArray& w);
   std::int64_t out_size;
   int n_batch_axes;
   Parameter b;
   CT_MORE_LINKS(QuantizableW, W, b, W_blocks, W_kind)
+
+ private:
+  Shape shape_of_W(const QuantizedArray& w) const override { return {out_size, w.columns()}; }
 };
 
 /// Options of Bilinear.
@@ -75,14 +74,12 @@ class CT_API EmbedID : public QuantizableW {
   Variable operator()(const Variable& x) const;
   /// x Wᵀ over the last axis: how well each id's vector fits, where a model's last layer shares W.
   Variable scores(const Variable& x) const;
-  /// As Linear's.
-  void quantize(Quantization kind) { set_quantized(catenary::quantize(detail::initialized(*this, W), kind)); }
-  void set_quantized(const QuantizedArray& w);
   std::string type_name() const override { return "EmbedID"; }
   std::optional<std::int64_t> ignore_label;
   CT_MORE_LINKS(QuantizableW, W, W_blocks, W_kind)
 
  private:
+  Shape shape_of_W(const QuantizedArray&) const override { return shape_; }
   Shape shape_;
 };
 

@@ -49,12 +49,8 @@ ConvolutionND::ConvolutionND(const char* name, int ndim, const std::optional<std
   if (in) initialize(*in);
 }
 
-void ConvolutionND::set_quantized(const QuantizedArray& w) {
-  const auto shape = shape_of_W();
-  const Shape expected =
-      shape ? *shape : filter_shape(out_channels, w.shape().size() > 1 ? w.shape()[1] : 1, window_.size);
-  detail::check_quantized(*this, w, expected);
-  set_blocks(w);
+Shape ConvolutionND::shape_of_W(const QuantizedArray& w) const {
+  return filter_shape(out_channels, w.shape().size() > 1 ? w.shape()[1] : 1, window_.size);
 }
 
 namespace {

@@ -38,9 +38,6 @@ class CT_API ConvolutionND : public QuantizableW {
       : ConvolutionND("ConvolutionND", ndim, in_channels, out_channels, ksize, options) {}
   Variable operator()(const Variable& x) const;
   std::string type_name() const override { return name_; }
-  /// As Linear's.
-  void quantize(Quantization kind) { set_quantized(catenary::quantize(detail::initialized(*this, W), kind)); }
-  void set_quantized(const QuantizedArray& w);
   /// With quantised weights x is rounded to 256 numbers of this range (see calibrate): both operands have 8 bits then.
   /// Throws ValueError unless low ≤ 0 ≤ high, both finite.
   void set_input_range(const InputRange& range);
@@ -58,6 +55,7 @@ class CT_API ConvolutionND : public QuantizableW {
                 const PerAxis& ksize, const ConvolutionLinkOptions& options);
 
  private:
+  Shape shape_of_W(const QuantizedArray& w) const override;
   void initialize(std::int64_t in_channels) const;
   const char* name_;
   Window window_;

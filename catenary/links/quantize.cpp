@@ -12,7 +12,6 @@
 #include "catenary/array/quantized.h"
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
-#include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
 #include "catenary/links/link_hooks.h"
 
@@ -67,43 +66,39 @@ class RangeHook : public LinkHook {
 
 std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const QuantizeOptions& options) {
   const Kept keep("quantize", options);
-  std::vector<QuantizedWeight> done;
-  std::vector<std::function<void()>> changes;
+  std::vector<std::pair<std::string, QuantizableW*>> links;
   std::map<const VariableNode*, std::optional<QuantizedArray>> weights;  // tied ones once; nothing for what is kept
-  const auto add = [&](const std::string& path, auto& link) {
-    if (link.quantized() || !link.W.defined()) return;
-    if (const auto tied = weights.find(&link.W.node()); tied != weights.end()) {
-      if (tied->second) changes.push_back([&link, after = *tied->second] { link.set_quantized(after); });
-      return;
-    }
-    for (const auto& hook : link.hooks())
-      if (dynamic_cast<const link_hooks::WeightHook*>(hook.get()))
-        fail<ValueError>(
-            "quantize: {} has the hook '{}', which computes its weight anew in each call; keep the link, or delete the "
-            "hook",
-            path, hook->name());
-    const Array before = detail::initialized(link, link.W);
-    const QuantizedArray after = catenary::quantize(before, kind);
-    weights.emplace(&link.W.node(), after);
-    const Array wide = before.astype(Dtype::float32), difference = dequantize(after) - wide;
-    const auto squares = [](const Array& x) { return static_cast<double>(sum(square(x)).template item<float>()); };
-    const double all = squares(wide);
-    done.push_back({path, before.shape(), static_cast<std::int64_t>(before.nbytes()), after.nbytes(),
-                    all > 0 ? std::sqrt(squares(difference) / all) : 0});
-    changes.push_back([&link, after] { link.set_quantized(after); });
-  };
-  model.for_each_link([&](const std::string& path, const Link& link) {
-    if (const auto* const kept = dynamic_cast<const QuantizableW*>(&link); kept && keep.contains(path))
-      if (kept->W.defined()) weights.emplace(&kept->W.node(), std::nullopt);
-  });
   model.for_each_link([&](const std::string& path, const Link& seen) {
-    auto& link = const_cast<Link&>(seen);  // of a model that may be changed
-    if (keep.contains(path)) return;
-    if (auto* const linear = dynamic_cast<Linear*>(&link)) add(path, *linear);
-    if (auto* const embed = dynamic_cast<EmbedID*>(&link)) add(path, *embed);
-    if (auto* const convolution = dynamic_cast<ConvolutionND*>(&link)) add(path, *convolution);
+    auto* const link = dynamic_cast<QuantizableW*>(&const_cast<Link&>(seen));  // of a model that may be changed
+    if (!link || link->quantized() || !link->W.defined()) return;
+    if (keep.contains(path))
+      weights.emplace(&link->W.node(), std::nullopt);
+    else
+      links.emplace_back(path, link);
   });
-  for (const auto& change : changes) change();
+  std::vector<QuantizedWeight> done;
+  std::vector<std::pair<QuantizableW*, QuantizedArray>> changes;
+  for (const auto& [path, link] : links) {
+    const auto [weight, is_new] = weights.try_emplace(&link->W.node());
+    if (is_new) {
+      for (const auto& hook : link->hooks())
+        if (dynamic_cast<const link_hooks::WeightHook*>(hook.get()))
+          fail<ValueError>(
+              "quantize: {} has the hook '{}', which computes its weight anew in each call; keep the link, or delete "
+              "the hook",
+              path, hook->name());
+      const Array before = detail::initialized(*link, link->W);
+      const QuantizedArray after = catenary::quantize(before, kind);
+      weight->second = after;
+      const Array wide = before.astype(Dtype::float32), difference = dequantize(after) - wide;
+      const auto squares = [](const Array& x) { return static_cast<double>(sum(square(x)).item<float>()); };
+      const double all = squares(wide);
+      done.push_back({path, before.shape(), static_cast<std::int64_t>(before.nbytes()), after.nbytes(),
+                      all > 0 ? std::sqrt(squares(difference) / all) : 0});
+    }
+    if (weight->second) changes.emplace_back(link, *weight->second);
+  }
+  for (const auto& [link, after] : changes) link->set_quantized(after);
   return done;
 }
 

@@ -148,17 +148,20 @@ void QuantizableW::visit_members(MemberVisitor& visitor) const {
   Link::visit_members(visitor);
 }
 
-void QuantizableW::set_blocks(const QuantizedArray& w) {
+void QuantizableW::quantize(Quantization kind) {
+  set_quantized(catenary::quantize(detail::initialized(*this, W), kind));
+}
+
+void QuantizableW::set_quantized(const QuantizedArray& w) {
+  const auto before = quantized();
+  const Shape expected = before ? before->shape() : W.defined() && W.is_initialized() ? W.shape() : shape_of_W(w);
+  if (w.shape() != expected)
+    fail<ShapeError>("{}: quantised weights must be {}, not {}", type_name(), expected, w.shape());
   std::vector<int64_t> kind = {static_cast<int64_t>(w.kind())};
   for (const int64_t extent : w.shape()) kind.push_back(extent);
   W_kind = Array::from_host(kind.data(), {static_cast<int64_t>(kind.size())}, Dtype::int64, w.device());
   W_blocks = w.blocks();
   W = Parameter();
-}
-
-std::optional<Shape> QuantizableW::shape_of_W() const {
-  if (const auto w = quantized()) return w->shape();
-  return W.defined() && W.is_initialized() ? std::optional(W.shape()) : std::nullopt;
 }
 
 std::shared_ptr<const QuantizedArray> QuantizableW::quantized() const {
@@ -241,11 +244,6 @@ Array initialized(const Link& link, const Parameter& W) {
   if (!W.defined() || !W.is_initialized())
     fail<ValueError>("{}: W is to be quantised, and is not there yet", link.type_name());
   return W.array();
-}
-
-void check_quantized(const Link& link, const QuantizedArray& w, const Shape& expected) {
-  if (w.shape() != expected)
-    fail<ShapeError>("{}: quantised weights must be {}, not {}", link.type_name(), expected, w.shape());
 }
 
 Variable quantized_linear(const Variable& x, const QuantizedArray& w, const Variable& b, int n_batch_axes) {

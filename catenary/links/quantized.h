@@ -30,6 +30,10 @@ class CT_API QuantizableW : public Link {
   Parameter W;  ///< undefined where it is quantised
   /// The quantised W; null where W is a parameter. What it points to lives as long as the result.
   std::shared_ptr<const QuantizedArray> quantized() const;
+  /// W is quantised from now on, and no parameter any more. Throws ValueError for a W that is not initialised.
+  void quantize(Quantization kind);
+  /// Throws ShapeError for another shape than W's.
+  void set_quantized(const QuantizedArray& w);
 
  protected:
   explicit QuantizableW(Parameter w);
@@ -37,9 +41,8 @@ class CT_API QuantizableW : public Link {
   void visit_members(MemberVisitor& visitor) const override;
   void serialize_member(const Serializer& serializer, const std::string& name, Parameter& parameter) const override;
   void serialize_member(const Serializer& serializer, const std::string& name, Persistent& array) const override;
-  void set_blocks(const QuantizedArray& w);
-  /// The shape of what is there, quantised or not; nothing where it is not known yet.
-  std::optional<Shape> shape_of_W() const;
+  /// The shape that W would have with as many inputs as these weights have, where it is not known yet.
+  virtual Shape shape_of_W(const QuantizedArray& w) const = 0;
   Persistent W_blocks, W_kind;
 
  private:
@@ -50,8 +53,6 @@ class CT_API QuantizableW : public Link {
 namespace detail {
 /// The parameter's values; throws ValueError, in the link's name, where there are none.
 CT_API Array initialized(const Link& link, const Parameter& W);
-/// Throws ShapeError, in the link's name, for weights of another shape.
-void check_quantized(const Link& link, const QuantizedArray& w, const Shape& expected);
 /// x Wᵀ + b as functions::linear; b may be undefined. Its gradients are those of x and b.
 Variable quantized_linear(const Variable& x, const QuantizedArray& w, const Variable& b, int n_batch_axes);
 /// As functions::embed_id, in config.dtype.

@@ -1,7 +1,6 @@
 #include "catenary/links/models/load_language_model.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 
@@ -9,8 +8,8 @@
 #include "catenary/autograd/without_values.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
-#include "catenary/links/connection.h"
 #include "catenary/links/models/language_file.h"
+#include "catenary/links/quantized.h"
 
 namespace catenary::links {
 
@@ -20,8 +19,8 @@ using detail::LanguageFile;
 using serializers::LanguageLayout;
 using serializers::LanguageTensor;
 using Parameters = std::map<std::string, Parameter>;
-/// How the links of some parameters take blocks in their place.
-using Quantizable = std::map<std::string, std::function<void(const QuantizedArray&)>>;
+/// The links that take blocks in place of a parameter, by its path.
+using Quantizable = std::map<std::string, QuantizableW*>;
 
 /// "a, b, c and 12 more".
 std::string some_of(const std::vector<std::string>& all) {
@@ -90,12 +89,8 @@ std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, c
 Quantizable quantizable_of(const LanguageModel& model) {
   Quantizable all;
   model.for_each_link([&](const std::string& path, const Link& link) {
-    const auto take = [&](auto* of) {
-      if (of) all.emplace(path.substr(1) + "/W", [of](const QuantizedArray& w) { of->set_quantized(w); });
-    };
-    auto& own = const_cast<Link&>(link);  // the model's, which is being made
-    take(dynamic_cast<Linear*>(&own));
-    take(dynamic_cast<EmbedID*>(&own));
+    auto* const of = dynamic_cast<QuantizableW*>(&const_cast<Link&>(link));  // the model's, which is being made
+    if (of) all.emplace(path.substr(1) + "/W", of);
   });
   return all;
 }
@@ -197,7 +192,7 @@ std::unique_ptr<LanguageModel> load_language_model(const std::string& path, cons
       if (!part.from.kind) own = own.astype(dtype);
       if (part.to.ours.size() > 1 || part.to.layout != LanguageLayout::same) own = own.copy();  // its own, in C order
       if (part.from.kind)
-        quantizable.at(to)(QuantizedArray(own, *part.from.kind, shape_of(parameter)));
+        quantizable.at(to)->set_quantized(QuantizedArray(own, *part.from.kind, shape_of(parameter)));
       else
         parameter.set_array(own);
       begin = end;
