@@ -26,6 +26,7 @@
 #include "catenary/core/os/signals.h"
 #include "catenary/core/os/terminal.h"
 #include "catenary/core/os/trial.h"
+#include "tests/texts.h"
 
 namespace catenary::os {
 namespace {
@@ -190,7 +191,6 @@ class PrivateFolders : public Files {
     ::stat(path.c_str(), &info);
     return info.st_mode & 07777;
   }
-  static bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
   /// Only root can give a file away; for anybody else what root owns is as good as one's own.
   static bool give_away(const std::string& path) {
     return ::geteuid() == 0 && ::lchown(path.c_str(), kAnotherUser, kAnotherUser) == 0;
@@ -219,17 +219,17 @@ TEST_F(PrivateFolders, IsMadeForThisUserAlone) {
   EXPECT_TRUE(folder.remove("a"));
   EXPECT_FALSE(folder.remove("a"));
   write_file(at("file"), "in the way");
-  EXPECT_TRUE(has(message_of([&] { PrivateFolder::make(at("file/cache")); }), "Not a directory"));
+  EXPECT_TRUE(tests::has(message_of([&] { PrivateFolder::make(at("file/cache")); }), "Not a directory"));
 }
 
 TEST_F(PrivateFolders, ThatOthersMayWrite) {
   PrivateFolder::make(at("cache"));
   ::chmod(at("cache").c_str(), 0770);
-  EXPECT_TRUE(has(trouble(at("cache")), "its group may write it (mode 0770)")) << trouble(at("cache"));
+  EXPECT_TRUE(tests::has(trouble(at("cache")), "its group may write it (mode 0770)")) << trouble(at("cache"));
   ::chmod(at("cache").c_str(), 0707);
-  EXPECT_TRUE(has(trouble(at("cache")), "everybody may write it")) << trouble(at("cache"));
+  EXPECT_TRUE(tests::has(trouble(at("cache")), "everybody may write it")) << trouble(at("cache"));
   ::chmod(at("cache").c_str(), 01777);
-  EXPECT_TRUE(has(trouble(at("cache")), "everybody may write it")) << trouble(at("cache"));
+  EXPECT_TRUE(tests::has(trouble(at("cache")), "everybody may write it")) << trouble(at("cache"));
   ::chmod(at("cache").c_str(), 0755);
   EXPECT_EQ(trouble(at("cache")), "no FileError");
 }
@@ -238,7 +238,7 @@ TEST_F(PrivateFolders, OfAnotherUser) {
   PrivateFolder::make(at("cache"));
   EXPECT_TRUE(PrivateFolder::find("/usr"));  // root's
   if (give_away(at("cache"))) {
-    EXPECT_TRUE(has(trouble(at("cache")), "belongs to the user 54321")) << trouble(at("cache"));
+    EXPECT_TRUE(tests::has(trouble(at("cache")), "belongs to the user 54321")) << trouble(at("cache"));
   }
 }
 
@@ -249,11 +249,11 @@ TEST_F(PrivateFolders, BehindSymbolicLinks) {
   EXPECT_TRUE(PrivateFolder::find(at("link"))->read("a"));
   // the target must pass the same checks
   ::chmod(at("cache").c_str(), 0770);
-  EXPECT_TRUE(has(trouble(at("link")), "its group may write it"));
+  EXPECT_TRUE(tests::has(trouble(at("link")), "its group may write it"));
   ::chmod(at("cache").c_str(), 0700);
   // and so must the link itself
   if (give_away(at("link"))) {
-    EXPECT_TRUE(has(trouble(at("link")), "belongs to the user 54321")) << trouble(at("link"));
+    EXPECT_TRUE(tests::has(trouble(at("link")), "belongs to the user 54321")) << trouble(at("link"));
   }
 }
 
@@ -262,20 +262,20 @@ TEST_F(PrivateFolders, FilesThatAreNotUsed) {
   const auto why = [&](const std::string& name) { return message_of([&] { folder.read(name); }); };
   folder.write("a", bytes());
   ::chmod(at("cache/a").c_str(), 0620);
-  EXPECT_TRUE(has(why("a"), "its group may write it")) << why("a");
+  EXPECT_TRUE(tests::has(why("a"), "its group may write it")) << why("a");
   ASSERT_EQ(::symlink(at("elsewhere").c_str(), at("cache/link").c_str()), 0);
   write_file(at("elsewhere"), "kept");
-  EXPECT_TRUE(has(why("link"), "it is a symbolic link")) << why("link");
+  EXPECT_TRUE(tests::has(why("link"), "it is a symbolic link")) << why("link");
   folder.write("link", bytes());  // the name, and not what it pointed to
   EXPECT_EQ(text_of(at("elsewhere")), "kept");
   EXPECT_EQ(why("link"), "no FileError");
   make_directories(at("cache/folder"));
-  EXPECT_TRUE(has(why("folder"), "it is a directory")) << why("folder");
+  EXPECT_TRUE(tests::has(why("folder"), "it is a directory")) << why("folder");
   ASSERT_EQ(::mkfifo(at("cache/pipe").c_str(), 0600), 0);
-  EXPECT_TRUE(has(why("pipe"), "no regular file")) << why("pipe");
+  EXPECT_TRUE(tests::has(why("pipe"), "no regular file")) << why("pipe");
   folder.write("b", bytes());
   if (give_away(at("cache/b"))) {
-    EXPECT_TRUE(has(why("b"), "belongs to the user 54321")) << why("b");
+    EXPECT_TRUE(tests::has(why("b"), "belongs to the user 54321")) << why("b");
     folder.write("b", bytes());
     EXPECT_EQ(why("b"), "no FileError");
   }
@@ -389,7 +389,8 @@ TEST(Signals, SetAFlagAndAreRestored) {
   ::sigaction(SIGTERM, nullptr, &after);
   EXPECT_EQ(before.sa_handler, after.sa_handler);
   EXPECT_EQ(ScopedSignals().received(), 0);
-  EXPECT_STREQ(signal_name(SIGSEGV), "SIGSEGV");
+  EXPECT_EQ(signal_name(SIGSEGV), "SIGSEGV");
+  EXPECT_EQ(signal_name(35), "signal 35");
 }
 
 TEST(SignalsDeathTest, TheSecondOneEndsTheProgram) {

@@ -23,6 +23,9 @@ struct Probe {
   std::string failure;  ///< "crashed with SIGSEGV", "did not answer within 20 s", …; empty where all is well
 };
 
+/// The last line of what a program said that is not blank.
+std::string last_line(const std::string& text);
+
 /// What is read of a machine: this one, or the files of another below a folder. What no file can hold (who may open
 /// what, groups, environment, answers of drivers) stands in that folder's machine.json:
 ///   {"user": "ada", "groups": [1000], "system": "Linux 6.8.0 x86_64", "environment": {"NAME": "value"},

@@ -5,6 +5,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
+#include "catenary/core/os/signals.h"
 #include "catenary/core/os/system.h"
 #include "tools/catenary/doctor.h"
 
@@ -15,14 +16,6 @@ using nlohmann::ordered_json;
 namespace {
 
 /// The last line that says something: drivers write much before they die.
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  if (end == std::string::npos) return {};
-  const std::size_t before = text.find_last_of('\n', end);
-  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
-  return text.substr(begin, end + 1 - begin);
-}
-
 Probe run_probe(const std::string& name, double seconds) {
   const os::ProcessResult result =
       os::run_process({os::program_path(), "doctor", "--probe", name}, {.timeout = seconds});
@@ -41,6 +34,14 @@ Probe run_probe(const std::string& name, double seconds) {
 }
 
 }  // namespace
+
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return {};
+  const std::size_t before = text.find_last_of('\n', end);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  return text.substr(begin, end + 1 - begin);
+}
 
 Machine::Machine(std::string root) : root_(std::move(root)) {
   while (root_.size() > 1 && root_.back() == '/') root_.pop_back();

@@ -5,7 +5,7 @@
 #include "catenary/core/environment.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/process.h"
-#include "catenary/core/os/system.h"
+#include "catenary/core/os/signals.h"
 #include "tools/catenary/doctor.h"
 
 namespace catenary::doctor {
@@ -47,14 +47,6 @@ answer = {'python': sys.version.split()[0], 'path': sys.executable, 'hook': impo
 answer['others'], answer['cupy'], answer['chainer'] = others(), ask('cupy'), ask('chainer')
 print('\n' + json.dumps(answer))
 )";
-
-/// The last line that is not empty.
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of('\n');
-  if (end == std::string::npos) return {};
-  const std::size_t before = text.find_last_of('\n', end);
-  return text.substr(before + 1, end - before);
-}
 
 void check_chainer(const std::string& python, const ordered_json& chainer, Report& report) {
   if (!chainer.is_object()) return;

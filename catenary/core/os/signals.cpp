@@ -58,7 +58,7 @@ int received_signal() {
   return living > 0 ? first_signal.load() : 0;
 }
 
-const char* signal_name(int number) {
+std::string signal_name(int number) {
   switch (number) {
     case SIGINT:
       return "SIGINT";
@@ -87,7 +87,7 @@ const char* signal_name(int number) {
     case SIGSYS:
       return "SIGSYS";
     default:
-      return "an unusual signal";
+      return "signal " + std::to_string(number);
   }
 }
 

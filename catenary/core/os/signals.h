@@ -1,6 +1,8 @@
 #pragma once
 // Interruption by Ctrl-C or a batch system, as a flag that a loop can look at.
 
+#include <string>
+
 #include "catenary/core/export.h"
 
 namespace catenary::os {
@@ -25,7 +27,7 @@ class CT_API ScopedSignals {
 /// What ScopedSignals::received() of one that lives would say; 0 where none does.
 CT_API int received_signal();
 
-/// "SIGINT", "SIGSEGV", …
-CT_API const char* signal_name(int number);
+/// "SIGINT", "SIGSEGV", …; "signal 35" of one without a name.
+CT_API std::string signal_name(int number);
 
 }  // namespace catenary::os

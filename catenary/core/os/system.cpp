@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -120,21 +119,6 @@ bool is_network_folder(const std::string& path) {
        {0x6969U, 0x517BU, 0xFE534D42U, 0xFF534D42U, 0x0BD00BD0U, 0x5346414FU, 0x00C36400U, 0x47504653U})
     if (static_cast<std::uint32_t>(status.f_type) == magic) return true;
   return false;
-}
-
-std::string signal_name(int number) {
-  constexpr std::array<std::pair<int, const char*>, 9> kNames{{{SIGSEGV, "SIGSEGV"},
-                                                               {SIGABRT, "SIGABRT"},
-                                                               {SIGBUS, "SIGBUS"},
-                                                               {SIGILL, "SIGILL"},
-                                                               {SIGFPE, "SIGFPE"},
-                                                               {SIGKILL, "SIGKILL"},
-                                                               {SIGTERM, "SIGTERM"},
-                                                               {SIGPIPE, "SIGPIPE"},
-                                                               {SIGTRAP, "SIGTRAP"}}};
-  for (const auto& [signal, name] : kNames)
-    if (signal == number) return name;
-  return "signal " + std::to_string(number);
 }
 
 }  // namespace catenary::os

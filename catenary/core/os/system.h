@@ -34,7 +34,4 @@ CT_API std::uint64_t total_bytes(const std::string& path);
 /// Does a folder lie on a network (NFS, SMB, Lustre, …), as far as is known?
 CT_API bool is_network_folder(const std::string& path);
 
-/// "SIGSEGV" and the like.
-CT_API std::string signal_name(int number);
-
 }  // namespace catenary::os

@@ -1,0 +1,33 @@
+#pragma once
+// What is said: messages of errors, and pieces of texts.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "catenary/core/error.h"
+#include "catenary/core/os/file.h"
+
+namespace tests {
+
+/// What f says as it throws an E; "" where it throws nothing. Any other error passes.
+template <class E = catenary::Error, class Call>
+std::string error_of(Call&& f) {
+  try {
+    f();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Does the text hold the piece?
+inline bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+/// What a file holds.
+inline std::string text_of(const std::string& path) {
+  const std::vector<std::byte> bytes = catenary::os::read_file(path);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace tests
