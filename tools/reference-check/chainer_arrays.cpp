@@ -16,12 +16,6 @@ Array load(const ct::io::NpzReader& file, const std::string& key) {
   return Array::from_host(host.bytes().data(), host.shape, host.dtype, ct::Device());
 }
 
-namespace {
-
-std::string describe(const Array& a) { return std::string(ct::dtype_name(a.dtype())) + a.shape().str(); }
-
-}  // namespace
-
 void check_form(const std::string& key, const Array& got, ct::Dtype dtype, const ct::Shape& shape) {
   if (got.defined() && (got.dtype() != dtype || got.shape() != shape))
     throw Mismatch(fmt::format("{} is {}, it should be {}{}", key, describe(got), ct::dtype_name(dtype), shape.str()));

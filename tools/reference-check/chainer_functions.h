@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "catenary/autograd/variable.h"
@@ -17,6 +18,8 @@ using catenary::Array;
 using catenary::Variable;
 
 using Inputs = std::vector<Variable>;
+
+inline std::vector<Variable> both(const std::pair<Variable, Variable>& pair) { return {pair.first, pair.second}; }
 
 class FunctionTable {
  public:

@@ -9,8 +9,6 @@ namespace F = catenary::functions;
 
 namespace {
 
-std::vector<Variable> both(const std::pair<Variable, Variable>& pair) { return {pair.first, pair.second}; }
-
 /// The arguments of an n_step function: its states, the weights layer by layer, the biases likewise, and the inputs of
 /// n_seq times.
 struct NStepArguments {

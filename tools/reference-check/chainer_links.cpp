@@ -51,7 +51,7 @@ void add_links(LinkTable& table) {
 
 namespace {
 
-constexpr Tolerance kDouble = {1e-9, 1e-10}, kSingle = {1e-3, 1e-4};
+constexpr Tolerance kDoubleStates = {1e-9, 1e-10}, kSingleStates = {1e-3, 1e-4};
 
 /// The keys of an array for each path below a prefix, "p/W" say.
 std::vector<std::string> paths(const ct::io::NpzReader& file, const std::string& prefix) {
@@ -103,7 +103,7 @@ class LinkCase {
 
  private:
   void compare(const std::string& key, const Array& got, Part part) const {
-    vectors_.compare(key, got, part, vectors_.dtype() == Dtype::float64 ? kDouble : kSingle);
+    vectors_.compare(key, got, part, vectors_.dtype() == Dtype::float64 ? kDoubleStates : kSingleStates);
   }
 
   /// Every parameter and persistent array that Chainer has, we have, with its shape.

@@ -13,7 +13,6 @@ template <class Link>
 Link sized(const Positions& a, Keywords&) {
   return Link(a.integer(0), a.integer(1));
 }
-std::vector<Variable> both(const std::pair<Variable, Variable>& pair) { return {pair.first, pair.second}; }
 
 /// One step from the state h.
 template <class Link>

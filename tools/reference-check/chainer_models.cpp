@@ -21,15 +21,15 @@ using ct::Array;
 namespace {
 
 template <class Model>
-std::unique_ptr<L::ImageClassifier> make() {
+std::unique_ptr<L::ImageClassifier> made_model() {
   return std::make_unique<Model>();
 }
 
 std::unique_ptr<L::ImageClassifier> make_model(const std::string& name) {
   static const std::map<std::string, std::unique_ptr<L::ImageClassifier> (*)()> makers = {
-      {"VGG16Layers", make<L::VGG16Layers>},
-      {"ResNet50Layers", make<L::ResNet50Layers>},
-      {"GoogLeNet", make<L::GoogLeNet>},
+      {"VGG16Layers", made_model<L::VGG16Layers>},
+      {"ResNet50Layers", made_model<L::ResNet50Layers>},
+      {"GoogLeNet", made_model<L::GoogLeNet>},
   };
   const auto found = makers.find(name);
   if (found == makers.end()) throw NotImplemented("model " + name);

@@ -17,8 +17,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr Tolerance kDouble = {1e-9, 1e-11};
-constexpr Tolerance kSingle = {1e-4, 1e-5};
+constexpr Tolerance kDoubleSteps = {1e-9, 1e-11};
+constexpr Tolerance kSingleSteps = {1e-4, 1e-5};
 /// MSVAG divides the difference of two nearly equal numbers by 1e-4 in its first step.
 constexpr Tolerance kSingleMSVAG = {1e-3, 1e-3};
 
@@ -87,9 +87,9 @@ void check_trajectory(const json& entry, const Vectors& vectors) {
   optimizer.setup(link);
   add_hook(optimizer, entry);
   if (ct::is_16bit_float(vectors.dtype())) optimizer.set_loss_scale(1);  // gradients are given without one
-  const Tolerance& tolerance = vectors.dtype() == ct::Dtype::float64 ? kDouble
+  const Tolerance& tolerance = vectors.dtype() == ct::Dtype::float64 ? kDoubleSteps
                                : entry["optimizer"] == "MSVAG"       ? kSingleMSVAG
-                                                                     : kSingle;
+                                                                     : kSingleSteps;
   for (int t = 1; t <= entry.at("steps").get<int>(); ++t) {
     const std::string step = std::to_string(t);
     if (entry.contains("changes") && entry["changes"].contains(step))

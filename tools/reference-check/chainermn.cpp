@@ -22,8 +22,8 @@ namespace L = ct::links;
 
 constexpr double kClose = 1e-5;
 
-struct Net : ct::ChainList {
-  Net() : ChainList(L::Linear(6, 5), L::Linear(5, 3)) {}
+struct TwoLayers : ct::ChainList {
+  TwoLayers() : ChainList(L::Linear(6, 5), L::Linear(5, 3)) {}
   ct::Variable operator()(const ct::Variable& x) { return (*this)[1](F::relu((*this)[0](x))); }
 };
 
@@ -117,7 +117,7 @@ class Ranks {
   /// Rank 0 begins with the file's weights, the others with theirs.
   template <class Optimizer>
   void training(const Optimizer& plain, const std::string& name, bool full) {
-    Net net;
+    TwoLayers net;
     if (comm_.rank() == 0)
       for (const auto& [path, p] : net.namedparams()) ct::copyto(p.array(), array("w" + path));
     const Optimizer optimizer = D::create_multi_node_optimizer(plain, comm_, {.first_update_broadcasts_only = !full});

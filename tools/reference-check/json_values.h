@@ -110,4 +110,6 @@ bool read(const json& j, std::optional<T>& to) {
   return true;
 }
 
+inline std::vector<std::int64_t> integers(const json& j) { return j.get<std::vector<std::int64_t>>(); }
+
 }  // namespace reference

@@ -25,8 +25,6 @@ template <class... Args>
   throw Mismatch(fmt::format(format, std::forward<Args>(args)...));
 }
 
-std::string describe(const Array& a) { return std::string(ct::dtype_name(a.dtype())) + a.shape().str(); }
-
 template <class T>
 void compare_exactly(const Array& got, const Array& expected) {
   const std::vector<T> g = got.to_vector<T>(), e = expected.to_vector<T>();

@@ -18,8 +18,6 @@ namespace ct = catenary;
 
 namespace {
 
-std::vector<std::int64_t> integers(const json& j) { return j.get<std::vector<std::int64_t>>(); }
-
 void add_elementwise(Table& table) {
 #define CT_FUNCTION_1(name) [](Arguments& a) -> Results { return {ct::name(a.value(0))}; }
 #define CT_FUNCTION_2(name) [](Arguments& a) -> Results { return {ct::name(a.value(0), a.value(1))}; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catenary/autograd/attributes.h"
+#include "json_values.h"
 #include "numpy_arguments.h"
 
 namespace reference {

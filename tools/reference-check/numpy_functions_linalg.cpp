@@ -11,8 +11,6 @@ namespace ct = catenary;
 
 namespace {
 
-std::vector<std::int64_t> integers(const json& j) { return j.get<std::vector<std::int64_t>>(); }
-
 ct::linalg::NormOrder order(const json& j) {
   if (j.is_null()) return {};
   return j.is_string() ? ct::linalg::NormOrder(j.get<std::string>()) : ct::linalg::NormOrder(number(j));

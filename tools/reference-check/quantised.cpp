@@ -44,7 +44,7 @@ void expect_products(const char* what, const Array& y, const Array& exact, const
   }
 }
 
-void check(const std::string& directory, const json& entry) {
+void check_quantised(const std::string& directory, const json& entry) {
   const auto kind = ct::quantization_from_name(entry.at("kind").get<std::string>());
   if (!kind) throw NotImplemented("kind " + entry.at("kind").get<std::string>());
   const std::int64_t rows = entry.at("rows"), columns = entry.at("columns");
@@ -71,7 +71,7 @@ void check(const std::string& directory, const json& entry) {
 Report run_quantised(const std::string& directory, const json& manifest) {
   Report report;
   for (const json& entry : manifest.at("quantised"))
-    add_case(report, entry.at("file"), entry.at("kind"), [&] { check(directory, entry); });
+    add_case(report, entry.at("file"), entry.at("kind"), [&] { check_quantised(directory, entry); });
   return report;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/array/array.h"
 #include "catenary/core/dtype.h"
 #include "catenary/core/error.h"
 
@@ -47,6 +48,11 @@ struct Report {
 
   int count(Verdict verdict) const { return static_cast<int>(std::ranges::count(lines, verdict, &Line::verdict)); }
 };
+
+/// "float32(2, 3)".
+inline std::string describe(const catenary::Array& a) {
+  return std::string(catenary::dtype_name(a.dtype())) + a.shape().str();
+}
 
 /// Adds a case, and what `check()` says of it by an exception.
 template <class F>

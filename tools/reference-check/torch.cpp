@@ -34,7 +34,7 @@ Array scores(const std::string& weights, const ct::serializers::Names& names, co
   }
 }
 
-void check(const std::string& directory, const json& entry) {
+void check_torch(const std::string& directory, const json& entry) {
   static const std::vector<std::pair<std::string, decltype(&scores<L::MobileNetV2>)>> models = {
       {"resnet18", scores<L::ResNet18Layers>},   {"resnet34", scores<L::ResNet34Layers>},
       {"resnet50", scores<L::ResNet50Layers>},   {"resnet101", scores<L::ResNet101Layers>},
@@ -56,7 +56,7 @@ void check(const std::string& directory, const json& entry) {
 Report run_torch(const std::string& directory, const json& manifest) {
   Report report;
   for (const json& entry : manifest.at("torch"))
-    add_case(report, entry.at("file"), entry.at("model"), [&] { check(directory, entry); });
+    add_case(report, entry.at("file"), entry.at("model"), [&] { check_torch(directory, entry); });
   return report;
 }
 
