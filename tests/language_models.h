@@ -10,8 +10,12 @@
 
 #include "catenary/catenary.h"
 #include "catenary/io/safetensors.h"
+#include "tests/paths.h"
 
 namespace tests {
+
+/// The folder of one of them.
+inline std::string language_model(const std::string& name) { return source_path("tests/data/language_models/" + name); }
 
 /// What `transformers` says: of ids [batch, length] the scores, and the tokens that follow the first row one by one.
 struct ExpectedText {

@@ -33,8 +33,6 @@ namespace {
 
 using Wide = std::complex<long double>;
 
-const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
-
 std::vector<C> random_numbers(std::size_t n, unsigned seed, double largest_exponent = 3) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> sign(-1, 1), exponent(-largest_exponent, largest_exponent);
@@ -45,7 +43,7 @@ std::vector<C> random_numbers(std::size_t n, unsigned seed, double largest_expon
 
 /// What C99 says most of: zeros, infinities, NaN and numbers in both parts.
 std::vector<C> special_numbers() {
-  const double parts[] = {0.0, -0.0, 1, -1, 0.5, -2.5, inf, -inf, nan};
+  const double parts[] = {0.0, -0.0, 1, -1, 0.5, -2.5, kInf, -kInf, kNan};
   std::vector<C> all;
   for (double re : parts)
     for (double im : parts) all.emplace_back(re, im);
@@ -56,9 +54,9 @@ std::vector<C> special_numbers() {
 double units(double value, long double expected, Dtype part) {
   const bool single = part == Dtype::float32;
   const auto rounded = single ? static_cast<double>(static_cast<float>(expected)) : static_cast<double>(expected);
-  if (std::isnan(value) || std::isnan(rounded)) return std::isnan(value) == std::isnan(rounded) ? 0 : inf;
+  if (std::isnan(value) || std::isnan(rounded)) return std::isnan(value) == std::isnan(rounded) ? 0 : kInf;
   if (value == rounded) return 0;
-  if (std::isinf(value) || std::isinf(rounded)) return inf;
+  if (std::isinf(value) || std::isinf(rounded)) return kInf;
   const double digit =
       single ? std::abs(static_cast<double>(std::nextafter(static_cast<float>(rounded), INFINITY)) - rounded)
              : std::abs(std::nextafter(rounded, INFINITY) - rounded);
@@ -389,7 +387,7 @@ TEST(Complex, ReductionsAndOrder) {
     EXPECT_EQ(x.var().dtype(), part);
     EXPECT_NEAR(x.var().item<double>(), spread / 4200, close * 10);
     EXPECT_NEAR(x.std().item<double>(), std::sqrt(spread / 4200), close * 10);
-    const Array few = from({{1, 2}, {1, -2}, {0, 9}, {-3, 0}, {1, 2}, {2, nan}}, dtype);
+    const Array few = from({{1, 2}, {1, -2}, {0, 9}, {-3, 0}, {1, 2}, {2, kNan}}, dtype);
     expect_numbers(ct::sort(few(ct::slice(0, 5))), {{-3, 0}, {0, 9}, {1, -2}, {1, 2}, {1, 2}}, dtype);
     expect_array(ct::argsort(few), {3, 2, 1, 0, 4, 5}, {6}, Dtype::int64);
     expect_array(ct::argmax(few(ct::slice(0, 5))), {0}, {}, Dtype::int64);
@@ -492,14 +490,14 @@ TEST(Complex, AreWrittenAsNumPyWritesThem) {
   EXPECT_EQ(ct::repr(from({{0, 1}}, Dtype::complex64)), "array([0.+1.j], dtype=complex64)");
   EXPECT_EQ(ct::to_string(from({{1, 2}}, {}, Dtype::complex64)), "(1+2j)");
   EXPECT_EQ(ct::to_string(from({{0, -2.5}}, {}, Dtype::complex64)), "-2.5j");
-  EXPECT_EQ(ct::to_string(from({{nan, inf}, {1, -inf}}, Dtype::complex64)), "[nan+infj  1.-infj]");
+  EXPECT_EQ(ct::to_string(from({{kNan, kInf}, {1, -kInf}}, Dtype::complex64)), "[nan+infj  1.-infj]");
   EXPECT_EQ(ct::to_string(Array::empty({0}, Dtype::complex64)), "[]");
 }
 
 TEST(Complex, PlacesMiddlesAndCovariances) {
   for (const Dtype d : complex_dtypes()) {
     const Array sorted = from({{1, 1}, {1, 2}, {2, 0}, {2, 0}, {3, -1}}, d);
-    const Array wanted = from({{1, 2}, {0, 5}, {2, 0}, {9, 9}, {2, 1}, {nan, 0}}, {2, 3}, d);
+    const Array wanted = from({{1, 2}, {0, 5}, {2, 0}, {9, 9}, {2, 1}, {kNan, 0}}, {2, 3}, d);
     const auto places = [&](ct::Side side) { return ct::searchsorted(sorted, wanted, side).to_vector<int>(); };
     EXPECT_EQ(places(ct::Side::left), (std::vector<int>{1, 0, 2, 5, 4, 5}));
     EXPECT_EQ(places(ct::Side::right), (std::vector<int>{2, 0, 4, 5, 4, 5}));
@@ -508,7 +506,7 @@ TEST(Complex, PlacesMiddlesAndCovariances) {
     EXPECT_EQ(ct::searchsorted(sorted, from({}, d)).size(), 0);
     EXPECT_EQ(ct::isin(wanted, sorted).to_vector<bool>(), (std::vector<bool>{true, false, true, false, false, false}));
     const std::vector<C> odd{{3, 1}, {1, 2}, {2, 5}}, even{{3, 1}, {1, 2}, {2, 5}, {4, 0}},
-        broken{{3, 1}, {1, nan}, {2, 5}};
+        broken{{3, 1}, {1, kNan}, {2, 5}};
     EXPECT_EQ(numbers(ct::median(from(odd, d))), (std::vector<C>{{2, 5}}));
     EXPECT_EQ(numbers(ct::median(from(even, d))), (std::vector<C>{{2.5, 3}}));
     EXPECT_TRUE(std::isnan(numbers(ct::median(from(broken, d)))[0].real()));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "catenary/array/array.h"
@@ -13,6 +14,9 @@ namespace testing_arrays {
 using catenary::Array;
 using catenary::Dtype;
 using catenary::Shape;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// An array of the values in C order.
 template <class T>

@@ -27,7 +27,7 @@ namespace {
 
 using Wide = std::complex<long double>;
 
-std::vector<C> random_numbers(std::int64_t n, unsigned seed, bool real = false) {
+std::vector<C> random_signal(std::int64_t n, unsigned seed, bool real = false) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> one(-1, 1);
   std::vector<C> all(static_cast<std::size_t>(n));
@@ -68,7 +68,7 @@ void expect_near(const Array& a, const std::vector<C>& expected, const Shape& sh
 TEST(FourierTransforms, OfAllLengthsOnAllAxes) {
   for (const Dtype dtype : {Dtype::complex64, widest()})
     for (const std::int64_t n : {1, 2, 3, 5, 8, 12, 17, 30, 97, 128}) {
-      const std::vector<C> v = random_numbers(2 * n * 3, static_cast<unsigned>(n));
+      const std::vector<C> v = random_signal(2 * n * 3, static_cast<unsigned>(n));
       const Array x = from(v, {2, n, 3}, dtype);
       const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
       for (const bool inverse : {false, true}) {
@@ -89,7 +89,7 @@ TEST(FourierTransforms, OfAllLengthsOnAllAxes) {
 TEST(FourierTransforms, OfRealNumbersAndBack) {
   const Dtype part = ct::part_dtype(widest());
   for (const std::int64_t n : {1, 2, 5, 6, 31, 64}) {
-    const Array x = from(random_numbers(2 * n, static_cast<unsigned>(n), true), {2, n}, part);
+    const Array x = from(random_signal(2 * n, static_cast<unsigned>(n), true), {2, n}, part);
     const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
     const std::vector<C> whole = sums(given, 2, n, 1, n, false, 1);
     std::vector<C> half;
@@ -110,7 +110,7 @@ TEST(FourierTransforms, OfRealNumbersAndBack) {
 }
 
 TEST(FourierTransforms, NormsAndDtypes) {
-  const Array x = from(random_numbers(6, 1), {6}, Dtype::complex64);
+  const Array x = from(random_signal(6, 1), {6}, Dtype::complex64);
   const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
   const double root = 1 / std::sqrt(6.0);
   expect_near(fft::fft(x, {.norm = fft::Norm::ortho}), sums(given, 1, 6, 1, 6, false, root), {6}, Dtype::complex64);
@@ -127,7 +127,7 @@ TEST(FourierTransforms, NormsAndDtypes) {
 }
 
 TEST(FourierTransforms, OfSeveralAxes) {
-  const Array x = from(random_numbers(4 * 3 * 6, 2), {4, 3, 6}, Dtype::complex64);
+  const Array x = from(random_signal(4 * 3 * 6, 2), {4, 3, 6}, Dtype::complex64);
   const auto one_by_one = [](Array y, std::initializer_list<int> axes) {
     for (int axis : axes) y = fft::fft(y, {.axis = axis});
     return y.to_device(ct::Device()).to_vector<C>();
@@ -171,7 +171,7 @@ TEST(FourierTransforms, OfRealResultsAlone) {
   // of an odd number the last one has its mirror
   expect_near(fft::irfft(from({{3, 5}, {0, 3}}, {2}, Dtype::complex64), {.n = 3}),
               {1, 1 - std::sqrt(3.0), 1 + std::sqrt(3.0)}, {3}, Dtype::float32);
-  const Array x = from(random_numbers(10, 4, true), {2, 5}, Dtype::float32);
+  const Array x = from(random_signal(10, 4, true), {2, 5}, Dtype::float32);
   EXPECT_TRUE(fft::rfft(x).is_contiguous() && fft::irfft(x).is_contiguous() && fft::ihfft(x).is_contiguous());
   for (const Dtype d : {Dtype::float16, Dtype::bfloat16}) {
     const Array narrow = x.astype(d), wide = narrow.astype(Dtype::float32);
@@ -183,7 +183,7 @@ TEST(FourierTransforms, OfRealResultsAlone) {
 TEST(FourierTransforms, NormsOfHalves) {
   const Dtype part = ct::part_dtype(widest());
   for (const std::int64_t n : {5, 6}) {
-    const Array x = from(random_numbers(n, 3, true), {n}, part);
+    const Array x = from(random_signal(n, 3, true), {n}, part);
     const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
     const double root = 1 / std::sqrt(static_cast<double>(n)), count = 1 / static_cast<double>(n);
     const std::vector<C> whole = sums(given, 1, n, 1, n, false, 1);
@@ -204,7 +204,7 @@ TEST(FourierTransforms, NormsOfHalves) {
 }
 
 TEST(FourierTransforms, OfSeveralAxesOfRealNumbers) {
-  const Array x = from(random_numbers(4 * 3 * 5, 6, true), {4, 3, 5}, Dtype::float32);
+  const Array x = from(random_signal(4 * 3 * 5, 6, true), {4, 3, 5}, Dtype::float32);
   const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
   const auto values = [](const Array& y) { return y.to_device(ct::Device()).to_vector<C>(); };
   for (const auto norm : {fft::Norm::backward, fft::Norm::ortho, fft::Norm::forward}) {

@@ -17,16 +17,12 @@
 namespace ct = catenary;
 using ct::Dtype;
 
-namespace {
-
 class ArrayFiles : public testing::Test {
  protected:
   std::string path(const char* name) const { return folder_ / name; }
 
   const tests::Folder folder_;
 };
-
-}  // namespace
 
 TEST_F(ArrayFiles, Npy) {
   ct::save(path("a"), ct::flip(ct::arange(6).reshape({2, 3})).T());

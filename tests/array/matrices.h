@@ -15,9 +15,6 @@
 
 namespace testing_arrays {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 inline Array normal(const Shape& shape, Dtype dtype = Dtype::float64) {
   static std::mt19937_64 generator(5);
   std::normal_distribution<double> draw;

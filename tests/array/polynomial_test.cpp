@@ -16,7 +16,7 @@ using namespace testing_arrays;
 
 namespace {
 
-std::vector<double> numbers(std::size_t n) {
+std::vector<double> coefficients(std::size_t n) {
   std::vector<double> values(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<double>(i * 7 % 11) - 4;
   return values;
@@ -24,7 +24,7 @@ std::vector<double> numbers(std::size_t n) {
 
 TEST(Polynomial, Convolution) {
   for (const auto& [n, m] : {std::pair<std::size_t, std::size_t>{5, 3}, {3, 5}, {1, 1}, {400, 70}}) {
-    const std::vector<double> a = numbers(n), v = numbers(m);
+    const std::vector<double> a = coefficients(n), v = coefficients(m);
     std::vector<double> full(n + m - 1), turned(n + m - 1);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < m; ++j) {

@@ -15,9 +15,6 @@ using namespace testing_arrays;
 
 namespace {
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
-const double inf = std::numeric_limits<double>::infinity();
-
 Array table() { return make<float>({1, 2, 3, 4, 5, 6}, {2, 3}); }
 
 // Rows of few and of many elements, added element by element: what is in memory, and what is computed with an operand
@@ -84,7 +81,7 @@ TEST(Reduction, OverNothing) {
   const Array none = Array::empty({0, 3}, Dtype::float32);
   expect_array(ct::sum(none, 0), {0, 0, 0}, {3}, Dtype::float32);
   expect_array(ct::prod(none, 0), {1, 1, 1}, {3}, Dtype::float32);
-  expect_array(ct::mean(none, 0), {nan, nan, nan}, {3}, Dtype::float32);
+  expect_array(ct::mean(none, 0), {kNan, kNan, kNan}, {3}, Dtype::float32);
   expect_array(ct::any(none), {0}, {}, Dtype::bool_);
   expect_array(ct::all(none), {1}, {}, Dtype::bool_);
   expect_array(ct::sum(none, 1), {}, {0}, Dtype::float32);
@@ -101,14 +98,14 @@ TEST(Reduction, Spread) {
   expect_array(ct::var(table(), 1, true, 1), {1, 1}, {2, 1}, Dtype::float32);
   expect_array(ct::std(table()), {std::sqrt(35.0 / 12)}, {}, Dtype::float32, 1e-6);
   expect_array(ct::std(table().astype(Dtype::int32)), {std::sqrt(35.0 / 12)}, {}, Dtype::float64, 1e-15);
-  expect_array(ct::var(table(), 0, false, 2), {inf, inf, inf}, {3}, Dtype::float32);
+  expect_array(ct::var(table(), 0, false, 2), {kInf, kInf, kInf}, {3}, Dtype::float32);
   expect_array(ct::ptp(table(), 1), {2, 2}, {2}, Dtype::float32);
 }
 
 TEST(Reduction, ExtremaAndNan) {
-  const Array x = make<double>({1, nan, 3, 4, 6, 5}, {2, 3});
-  expect_array(ct::max(x, 1), {nan, 6}, {2}, Dtype::float64);
-  expect_array(ct::min(x, 0), {1, nan, 3}, {3}, Dtype::float64);
+  const Array x = make<double>({1, kNan, 3, 4, 6, 5}, {2, 3});
+  expect_array(ct::max(x, 1), {kNan, 6}, {2}, Dtype::float64);
+  expect_array(ct::min(x, 0), {1, kNan, 3}, {3}, Dtype::float64);
   expect_array(ct::argmax(x, 1), {1, 1}, {2}, Dtype::int64);
   expect_array(ct::argmin(x), {1}, {}, Dtype::int64);
   expect_array(ct::argmin(x, 0, true), {0, 0, 0}, {1, 3}, Dtype::int64);
@@ -121,9 +118,9 @@ TEST(Reduction, ExtremaAndNan) {
   expect_array(ct::nanmin(x, 0), {1, 6, 3}, {3}, Dtype::float64);
   expect_array(ct::nanvar(x, 1), {1, 2.0 / 3}, {2}, Dtype::float64, 1e-15);
   expect_array(ct::nanstd(x, 1), {1, std::sqrt(2.0 / 3)}, {2}, Dtype::float64, 1e-15);
-  const Array nothing = make<float>({static_cast<float>(nan)});
-  expect_array(ct::nanmax(nothing), {nan}, {}, Dtype::float32);
-  expect_array(ct::nanmean(nothing), {nan}, {}, Dtype::float32);
+  const Array nothing = make<float>({static_cast<float>(kNan)});
+  expect_array(ct::nanmax(nothing), {kNan}, {}, Dtype::float32);
+  expect_array(ct::nanmean(nothing), {kNan}, {}, Dtype::float32);
   expect_array(ct::nansum(nothing), {0}, {}, Dtype::float32);
 }
 
@@ -170,11 +167,11 @@ TEST(Reduction, ArgExtremaOfNanInfinityAndZeros) {
     const Array x = ct::zeros({n, 9}, Dtype::float32);
     x.set(-0.0, n / 2);
     EXPECT_EQ(ct::argmin(x, 0).to_vector<int>(), std::vector<int>(9, 0));  // zeros are equal
-    x.set(-inf, ct::slice());
+    x.set(-kInf, ct::slice());
     EXPECT_EQ(ct::argmax(x, 0).to_vector<int>(), std::vector<int>(9, 0));
-    x.set(nan, n - 1, 3);
-    x.set(nan, n - 2, 3);
-    x.set(inf, 1, 3);
+    x.set(kNan, n - 1, 3);
+    x.set(kNan, n - 2, 3);
+    x.set(kInf, 1, 3);
     for (const bool largest : {true, false}) {
       const auto arg = largest ? ct::argmax : ct::argmin;
       EXPECT_EQ(arg(x, 0, false)(3).item<std::int64_t>(), n - 2) << n;             // columns
@@ -184,11 +181,11 @@ TEST(Reduction, ArgExtremaOfNanInfinityAndZeros) {
   }
   // the first NaN of pieces of a row that threads take, whatever comes behind it
   const Array row = ct::zeros({200000}, Dtype::float32);
-  row.set(nan, 10);
-  row.set(nan, 140000);
-  row.set(inf, 199999);
+  row.set(kNan, 10);
+  row.set(kNan, 140000);
+  row.set(kInf, 199999);
   EXPECT_EQ(ct::argmax(row).item<std::int64_t>(), 10);
-  row.set(-inf, 199999);
+  row.set(-kInf, 199999);
   EXPECT_EQ(ct::argmin(row).item<std::int64_t>(), 10);
   const Array big = ct::full({3}, 5, Dtype::uint64);
   big.set(ct::full({}, 1, Dtype::uint64) << 63, 1);
@@ -196,7 +193,7 @@ TEST(Reduction, ArgExtremaOfNanInfinityAndZeros) {
 }
 
 TEST(Reduction, Truth) {
-  const Array x = make<double>({0, nan, 0, 0, 1, -2}, {2, 3});
+  const Array x = make<double>({0, kNan, 0, 0, 1, -2}, {2, 3});
   expect_array(ct::any(x, 0), {0, 1, 1}, {3}, Dtype::bool_);
   expect_array(ct::all(x, 0), {0, 1, 0}, {3}, Dtype::bool_);
   expect_array(ct::count_nonzero(x, 1), {1, 2}, {2}, Dtype::int64);
@@ -208,9 +205,9 @@ TEST(Reduction, Truth) {
 }
 
 TEST(Reduction, LogSumExpDoesNotOverflow) {
-  expect_array(ct::logsumexp(make<double>({1000, 1000, -inf, -inf}, {2, 2}), 1), {1000 + std::log(2), -inf}, {2},
+  expect_array(ct::logsumexp(make<double>({1000, 1000, -kInf, -kInf}, {2, 2}), 1), {1000 + std::log(2), -kInf}, {2},
                Dtype::float64, 1e-15);
-  expect_array(ct::logsumexp(make<double>({inf, 1})), {inf}, {}, Dtype::float64);
+  expect_array(ct::logsumexp(make<double>({kInf, 1})), {kInf}, {}, Dtype::float64);
 }
 
 TEST(Reduction, Average) {
@@ -261,18 +258,18 @@ TEST(Reduction, Members) {
 }
 
 TEST(Reduction, WithoutWhatIsNotANumber) {
-  const Array x = make<float>({nan, 2, 1, 3, nan, static_cast<float>(-inf)}, {2, 3});
+  const Array x = make<float>({kNan, 2, 1, 3, kNan, static_cast<float>(-kInf)}, {2, 3});
   expect_array(ct::nanargmax(x), {3}, {}, Dtype::int64);
   expect_array(ct::nanargmin(x, 1), {2, 2}, {2}, Dtype::int64);
   expect_array(ct::nanargmax(x, 0, true), {1, 0, 0}, {1, 3}, Dtype::int64);
   expect_array(ct::nanargmax(make<int>({1, 3, 2})), {1}, {}, Dtype::int64);
-  expect_array(ct::nancumsum(x, 1), {0, 2, 3, 3, 3, -inf}, {2, 3}, Dtype::float32);
-  expect_array(ct::nancumprod(x, 0), {1, 2, 1, 3, 2, -inf}, {2, 3}, Dtype::float32);
-  EXPECT_THROW(ct::nanargmax(make<float>({1, nan, 2, nan}, {2, 2}), 0), ct::ValueError);
+  expect_array(ct::nancumsum(x, 1), {0, 2, 3, 3, 3, -kInf}, {2, 3}, Dtype::float32);
+  expect_array(ct::nancumprod(x, 0), {1, 2, 1, 3, 2, -kInf}, {2, 3}, Dtype::float32);
+  EXPECT_THROW(ct::nanargmax(make<float>({1, kNan, 2, kNan}, {2, 2}), 0), ct::ValueError);
   EXPECT_THROW(ct::nanargmin(Array::empty({0}, Dtype::float32)), ct::ValueError);
   expect_array(ct::nanquantile(x, 0.5), {1.5}, {}, Dtype::float32);
-  expect_array(ct::nanquantile(make<float>({nan, nan, 4, 1}, {2, 2}), 0.75, 1), {nan, 3.25}, {2}, Dtype::float32);
-  expect_array(ct::nanpercentile(make<float>({nan, 3, 5}), 100.0, 0, true), {5}, {1}, Dtype::float32);
+  expect_array(ct::nanquantile(make<float>({kNan, kNan, 4, 1}, {2, 2}), 0.75, 1), {kNan, 3.25}, {2}, Dtype::float32);
+  expect_array(ct::nanpercentile(make<float>({kNan, 3, 5}), 100.0, 0, true), {5}, {1}, Dtype::float32);
   EXPECT_THROW(ct::nanquantile(x, 2), ct::ValueError);
 }
 

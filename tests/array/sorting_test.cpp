@@ -11,17 +11,15 @@ using namespace testing_arrays;
 
 namespace {
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
-
 TEST(Sorting, SortAndArgsort) {
-  const Array x = make<double>({3, nan, 1, 2, 2, -1}, {2, 3});
-  expect_array(ct::sort(x), {1, 3, nan, -1, 2, 2}, {2, 3}, Dtype::float64);
-  expect_array(ct::sort(x, 0), {2, 2, -1, 3, nan, 1}, {2, 3}, Dtype::float64);
-  expect_array(ct::sort(x, std::nullopt), {-1, 1, 2, 2, 3, nan}, {6}, Dtype::float64);
+  const Array x = make<double>({3, kNan, 1, 2, 2, -1}, {2, 3});
+  expect_array(ct::sort(x), {1, 3, kNan, -1, 2, 2}, {2, 3}, Dtype::float64);
+  expect_array(ct::sort(x, 0), {2, 2, -1, 3, kNan, 1}, {2, 3}, Dtype::float64);
+  expect_array(ct::sort(x, std::nullopt), {-1, 1, 2, 2, 3, kNan}, {6}, Dtype::float64);
   expect_array(ct::argsort(x), {2, 0, 1, 2, 0, 1}, {2, 3}, Dtype::int64);
   expect_array(ct::argsort(x.T(), 0), {2, 2, 0, 0, 1, 1}, {3, 2}, Dtype::int64);
   expect_array(ct::sort(Array::empty({0, 2}, Dtype::int8)), {}, {0, 2}, Dtype::int8);
-  expect_array(x, {3, nan, 1, 2, 2, -1}, {2, 3}, Dtype::float64);
+  expect_array(x, {3, kNan, 1, 2, 2, -1}, {2, 3}, Dtype::float64);
   EXPECT_THROW(ct::sort(x, 2), ct::ShapeError);
   const Array p = ct::partition(x, 1);
   expect_array(p(0, 1), {3}, {}, Dtype::float64);
@@ -54,9 +52,9 @@ TEST(Sorting, Searching) {
 }
 
 TEST(Sorting, Sets) {
-  const Array x = make<double>({3, nan, 1, 3, nan, 1}, {2, 3});
+  const Array x = make<double>({3, kNan, 1, 3, kNan, 1}, {2, 3});
   const ct::UniqueResult r = ct::unique(x, {true, true, true});
-  expect_array(r.values, {1, 3, nan}, {3}, Dtype::float64);
+  expect_array(r.values, {1, 3, kNan}, {3}, Dtype::float64);
   expect_array(r.index, {2, 0, 1}, {3}, Dtype::int64);
   expect_array(r.inverse, {1, 2, 0, 1, 2, 0}, {2, 3}, Dtype::int64);
   expect_array(r.counts, {2, 2, 2}, {3}, Dtype::int64);
@@ -91,13 +89,13 @@ TEST(Sorting, UniqueParts) {
   const Array empty = Array::empty({3, 0}, Dtype::int32);
   EXPECT_EQ(ct::unique(empty, {.axis = 0}).values.shape(), (Shape{1, 0}));
   EXPECT_EQ(ct::unique(empty, {.axis = 1}).values.shape(), (Shape{3, 0}));
-  const Array several = make<double>({nan, 1, nan});
+  const Array several = make<double>({kNan, 1, kNan});
   r = ct::unique(several, {true, true, true, {}, false});
-  expect_array(r.values, {1, nan, nan}, {3}, Dtype::float64);
+  expect_array(r.values, {1, kNan, kNan}, {3}, Dtype::float64);
   expect_array(r.index, {1, 0, 2}, {3}, Dtype::int64);
   expect_array(r.inverse, {1, 0, 2}, {3}, Dtype::int64);
   expect_array(r.counts, {1, 1, 1}, {3}, Dtype::int64);
-  expect_array(ct::unique(several.reshape({3, 1}), {.axis = 0}).values, {1, nan, nan}, {3, 1}, Dtype::float64);
+  expect_array(ct::unique(several.reshape({3, 1}), {.axis = 0}).values, {1, kNan, kNan}, {3, 1}, Dtype::float64);
 }
 
 TEST(Sorting, Counting) {
@@ -116,15 +114,15 @@ TEST(Sorting, Counting) {
   expect_array(ct::histogram(make<double>({1, 1, 3}), 2, {.range = {{1, 3}}, .density = true}).first,
                {2.0 / 3, 1.0 / 3}, {2}, Dtype::float64, 1e-15);
   EXPECT_THROW(ct::histogram(x, 0), ct::ValueError);
-  EXPECT_THROW(ct::histogram(make<double>({1, nan}), 3), ct::ValueError);
+  EXPECT_THROW(ct::histogram(make<double>({1, kNan}), 3), ct::ValueError);
 }
 
 TEST(Sorting, Quantiles) {
-  const Array x = make<double>({4, 1, 3, 2, 10, nan, 30, 20}, {2, 4});
-  expect_array(ct::median(x, 1), {2.5, nan}, {2}, Dtype::float64);
+  const Array x = make<double>({4, 1, 3, 2, 10, kNan, 30, 20}, {2, 4});
+  expect_array(ct::median(x, 1), {2.5, kNan}, {2}, Dtype::float64);
   expect_array(ct::nanmedian(x, 1, true), {2.5, 20}, {2, 1}, Dtype::float64);
   expect_array(ct::median(make<int>({3, 1, 2})), {2}, {}, Dtype::float64);
-  expect_array(ct::median(Array::empty({0}, Dtype::float32)), {nan}, {}, Dtype::float32);
+  expect_array(ct::median(Array::empty({0}, Dtype::float32)), {kNan}, {}, Dtype::float32);
   const Array row = make<double>({15, 20, 35, 40, 50});
   expect_array(ct::percentile(row, 40), {29}, {}, Dtype::float64, 1e-15);
   expect_array(ct::quantile(row, std::vector<double>{0, 0.5, 1}), {15, 35, 50}, {3}, Dtype::float64);
@@ -136,14 +134,14 @@ TEST(Sorting, Quantiles) {
   // half way between two the nearest is that of the even place
   for (const auto& [n, nearest] : {std::pair(2, 0), std::pair(4, 2), std::pair(6, 2), std::pair(8, 4)})
     EXPECT_EQ(ct::quantile(ct::arange(n), 0.5, {}, false, ct::QuantileMethod::nearest).item<int>(), nearest) << n;
-  expect_array(ct::quantile(x, 0.5, 0, true), {7, nan, 16.5, 11}, {1, 4}, Dtype::float64);
+  expect_array(ct::quantile(x, 0.5, 0, true), {7, kNan, 16.5, 11}, {1, 4}, Dtype::float64);
   EXPECT_THROW(ct::quantile(row, 1.5), ct::ValueError);
 }
 
 // Expected values: numpy.quantile of 2.4, whose methods have these names.
 TEST(Sorting, QuantilesByEveryMethod) {
   using Q = ct::QuantileMethod;
-  const Array row = make<double>({50, 15, 40, 20, 35}), gaps = make<double>({50, 15, nan, 40, 20, nan, 35});
+  const Array row = make<double>({50, 15, 40, 20, 35}), gaps = make<double>({50, 15, kNan, 40, 20, kNan, 35});
   const std::vector<double> q = {0, 0.1, 0.3, 0.5, 0.6, 1};
   const std::pair<Q, std::vector<double>> expected[] = {{Q::inverted_cdf, {15, 15, 20, 35, 35, 50}},
                                                         {Q::averaged_inverted_cdf, {15, 15, 20, 35, 37.5, 50}},
@@ -169,10 +167,10 @@ TEST(Sorting, QuantilesOfAnArrayOfFractions) {
 }
 
 TEST(Sorting, BinsWithNan) {
-  const Array x = make<double>({0, 2, nan, 9});
-  expect_array(ct::digitize(x, make<double>({1, 3, nan})), {0, 1, 3, 2}, {4}, Dtype::int64);
-  expect_array(ct::digitize(x, make<double>({nan, 3, 1})), {3, 2, 0, 1}, {4}, Dtype::int64);
-  EXPECT_THROW(ct::digitize(x, make<double>({3, nan, 1})), ct::ValueError);
+  const Array x = make<double>({0, 2, kNan, 9});
+  expect_array(ct::digitize(x, make<double>({1, 3, kNan})), {0, 1, 3, 2}, {4}, Dtype::int64);
+  expect_array(ct::digitize(x, make<double>({kNan, 3, 1})), {3, 2, 0, 1}, {4}, Dtype::int64);
+  EXPECT_THROW(ct::digitize(x, make<double>({3, kNan, 1})), ct::ValueError);
   expect_array(ct::lexsort(make<double>({5, 3})), {0}, {}, Dtype::int64);
 }
 

@@ -10,11 +10,8 @@ using namespace testing_arrays;
 
 namespace {
 
-const double nan = std::numeric_limits<double>::quiet_NaN();
-const double inf = std::numeric_limits<double>::infinity();
-
 TEST(Statistics, Closeness) {
-  const Array a = make<double>({1, 1.00001, inf, -inf, nan, 0}), b = make<double>({1, 1, inf, inf, nan, 1e-9});
+  const Array a = make<double>({1, 1.00001, kInf, -kInf, kNan, 0}), b = make<double>({1, 1, kInf, kInf, kNan, 1e-9});
   expect_array(ct::isclose(a, b), {1, 1, 1, 0, 0, 1}, {6}, Dtype::bool_);
   expect_array(ct::isclose(a, b, 1e-5, 1e-8, true), {1, 1, 1, 0, 1, 1}, {6}, Dtype::bool_);
   EXPECT_TRUE(ct::allclose(make<int>({1, 2}), make<float>({1, 2})));
@@ -26,7 +23,7 @@ TEST(Statistics, Closeness) {
 }
 
 TEST(Statistics, CleaningAndRounding) {
-  const Array x = make<float>({1, static_cast<float>(nan), static_cast<float>(inf), static_cast<float>(-inf)});
+  const Array x = make<float>({1, static_cast<float>(kNan), static_cast<float>(kInf), static_cast<float>(-kInf)});
   const double largest = std::numeric_limits<float>::max();
   expect_array(ct::nan_to_num(x), {1, 0, largest, -largest}, {4}, Dtype::float32);
   expect_array(ct::nan_to_num(x, {.nan = 5, .posinf = 6, .neginf = 7}), {1, 5, 6, 7}, {4}, Dtype::float32);
@@ -47,9 +44,9 @@ TEST(Statistics, Interpolation) {
   expect_array(ct::interp(make<double>({0, 1, 1.5, 3, 4, 9}), xp, fp), {10, 10, 15, 10, 0, 0}, {6}, Dtype::float64);
   expect_array(ct::interp(make<float>({0, 9}, {2, 1}), xp, fp, -1, -2), {-1, -2}, {2, 1}, Dtype::float64);
   expect_array(ct::interp(make<double>({0, 5}), make<double>({3}), make<double>({7})), {7, 7}, {2}, Dtype::float64);
-  const Array infinite = make<double>({10, inf, inf});
-  expect_array(ct::interp(make<double>({1, 1.5, 2, 3}), xp, infinite), {10, inf, inf, inf}, {4}, Dtype::float64);
-  expect_array(ct::interp(make<double>({1.5}), xp, make<double>({-inf, inf, 0})), {nan}, {1}, Dtype::float64);
+  const Array infinite = make<double>({10, kInf, kInf});
+  expect_array(ct::interp(make<double>({1, 1.5, 2, 3}), xp, infinite), {10, kInf, kInf, kInf}, {4}, Dtype::float64);
+  expect_array(ct::interp(make<double>({1.5}), xp, make<double>({-kInf, kInf, 0})), {kNan}, {1}, Dtype::float64);
   EXPECT_THROW(ct::interp(xp, xp, make<double>({1})), ct::ShapeError);
   EXPECT_THROW(ct::interp(xp, Array::empty({0}, Dtype::float64), Array::empty({0}, Dtype::float64)), ct::ValueError);
 }
@@ -93,8 +90,7 @@ TEST(Statistics, CovarianceOfWeightedObservations) {
 }
 
 TEST(Statistics, Infinities) {
-  const double inf = std::numeric_limits<double>::infinity();
-  const Array x = make<double>({1, inf, -inf, std::nan("")});
+  const Array x = make<double>({1, kInf, -kInf, std::nan("")});
   expect_array(ct::isposinf(x), {0, 1, 0, 0}, {4}, Dtype::bool_);
   expect_array(ct::isneginf(x), {0, 0, 1, 0}, {4}, Dtype::bool_);
   expect_array(ct::isposinf(make<int>({3})), {0}, {1}, Dtype::bool_);

@@ -17,7 +17,6 @@ namespace catenary {
 namespace {
 
 namespace F = functions;
-using test::array;
 using test::values;
 using Doubles = std::vector<double>;
 

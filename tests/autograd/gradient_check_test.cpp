@@ -16,7 +16,6 @@ namespace {
 
 namespace F = functions;
 using namespace gradient_check;
-using test::array;
 using test::values;
 
 struct WrongSquare : Unary<WrongSquare, keep::x> {
@@ -128,7 +127,7 @@ TEST(GradientCheck, AssertAllclose) {
 TEST(GradientCheck, Operators) {
   const auto scope = tests::one_by_one_on_devices();
   const Array positive = array<double>({0.5, 1.5, 2, 0.25, 0.75, 1.25}, {2, 3});
-  const Array row = array<double>({1.5, 0.5, 2}), one = array<double>({1.25}, {});
+  const Array row = array<double>({1.5, 0.5, 2}), one = array<double>({1.25}, Shape{});
   const Array floats = array<float>({1.5f, 0.5f, 2});
   using V = std::vector<Variable>;
   const std::vector<std::pair<const char*, Function>> binary = {

@@ -24,7 +24,6 @@ namespace catenary {
 namespace {
 
 namespace F = functions;
-using test::array;
 using test::values;
 using Doubles = std::vector<double>;
 
@@ -112,7 +111,7 @@ TEST(Variable, HandlesAreOneVariable) {
   EXPECT_TRUE(x.is(same));
   EXPECT_EQ(x.name(), "x");
   EXPECT_EQ(x.label(), "(1), float32");
-  EXPECT_EQ(Variable(array<int>({1}, {})).label(), "int32");
+  EXPECT_EQ(Variable(array<int>({1}, Shape{})).label(), "int32");
   EXPECT_EQ((x + 1.0f).rank(), 1);
 }
 
@@ -290,7 +289,7 @@ TEST(Variable, AddgradBringsGradientsToOneLossScale) {
 }
 
 TEST(Variable, BroadcastingIsUndoneInGradients) {
-  const Variable a(array<float>({1, 2, 3, 4, 5, 6}, {2, 3})), b(array<float>({1, 2, 3})), c(array<float>({2}, {}));
+  const Variable a(array<float>({1, 2, 3, 4, 5, 6}, {2, 3})), b(array<float>({1, 2, 3})), c(array<float>({2}, Shape{}));
   const Variable y = a * b + c;
   y.set_grad(array<float>({1, 1, 1, 1, 1, 1}, {2, 3}));
   y.backward();

@@ -32,8 +32,6 @@ Array convolved(Pass pass, const Window& window, const Array& x, const Array& w,
   return into;
 }
 
-std::vector<double> values(const Array& a) { return a.astype(Dtype::float64).to_vector<double>(); }
-
 TEST(HalfConvolution, ManyImagesAreComputedInParts) {
   // 2 * 2^18 numbers an image, of which 2^21 are float32 at a time
   constexpr std::int64_t kImages = 9, kChannels = 16, kSide = 128;
@@ -50,8 +48,9 @@ TEST(HalfConvolution, ManyImagesAreComputedInParts) {
           const Array wide_bias = wide(bias);
           const Array got = convolved(pass, window, x, w, y, of, accumulate);
           ASSERT_EQ(got.dtype(), dtype);
-          const std::vector<double> a = values(got), b = values(convolved(pass, window, wide(x), wide(w), wide(y),
-                                                                          of ? &wide_bias : nullptr, accumulate));
+          const std::vector<double> a = got.to_vector<double>(), b = convolved(pass, window, wide(x), wide(w), wide(y),
+                                                                               of ? &wide_bias : nullptr, accumulate)
+                                                                         .to_vector<double>();
           const double unit = dtype == Dtype::float16 ? 0x1p-11 : 0x1p-8;
           for (std::size_t i = 0; i < a.size(); ++i)
             ASSERT_LE(std::abs(a[i] - b[i]), unit * std::abs(b[i]) + (pass == Pass::to_filter ? 1e-2 : 1e-4))
@@ -66,8 +65,8 @@ TEST(HalfConvolution, WithoutImagesAFiltersGradientIsZero) {
   const Window window = Window::make("test", 2, {3}, {1}, {1});
   const Array x = zeros({0, 2, 4, 4}, Dtype::float16), y = zeros({0, 3, 4, 4}, Dtype::float16),
               w = ones({3, 2, 3, 3}, Dtype::float16);
-  for (double g : values(convolved(Pass::to_filter, window, x, w, y, nullptr, false))) EXPECT_EQ(g, 0);
-  for (double g : values(convolved(Pass::to_filter, window, x, w, y, nullptr, true))) EXPECT_EQ(g, 1);
+  for (double g : convolved(Pass::to_filter, window, x, w, y, nullptr, false).to_vector<double>()) EXPECT_EQ(g, 0);
+  for (double g : convolved(Pass::to_filter, window, x, w, y, nullptr, true).to_vector<double>()) EXPECT_EQ(g, 1);
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ struct Operands {
   }
 };
 
-std::vector<float> values(const Array& a) { return a.astype(Dtype::float32).to_vector<float>(); }
+std::vector<float> floats(const Array& a) { return a.astype(Dtype::float32).to_vector<float>(); }
 
 const std::vector<Case> kCases = {
     {2, 16, 32, 1, {6, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},    // whole tiles of outputs
@@ -129,8 +129,8 @@ TEST_F(TileConvolution, WholeNumbersAreExact) {
                          std::to_string(static_cast<int>(pass)) + " accumulate " + std::to_string(accumulate) +
                          " unit " + std::to_string(static_cast<int>(unit)));
             const bool relu = pass == Pass::forward && layout == 1;
-            const std::vector<float> got = values(of.run(pass, accumulate, relu, Dtype::bfloat16)),
-                                     want = values(of.run(pass, accumulate, relu, Dtype::float64));
+            const std::vector<float> got = floats(of.run(pass, accumulate, relu, Dtype::bfloat16)),
+                                     want = floats(of.run(pass, accumulate, relu, Dtype::float64));
             ASSERT_EQ(got.size(), want.size());
             // Winograd's way has fractions inside.
             const double slack = unit == BfloatUnit::tiles ? 0 : 0x1p-7;
@@ -182,10 +182,10 @@ TEST_F(TileConvolution, BitsDoNotDependOnThreads) {
     const Operands of(c, false, true, false);
     for (Pass pass : {Pass::forward, Pass::to_data, Pass::to_filter}) {
       set_num_threads(1);
-      const std::vector<float> one = values(of.run(pass, false, false, Dtype::bfloat16));
+      const std::vector<float> one = floats(of.run(pass, false, false, Dtype::bfloat16));
       for (int threads : {2, 3, 8}) {
         set_num_threads(threads);
-        EXPECT_EQ(values(of.run(pass, false, false, Dtype::bfloat16)), one)
+        EXPECT_EQ(floats(of.run(pass, false, false, Dtype::bfloat16)), one)
             << text(c) << " " << static_cast<int>(pass) << " " << threads;
       }
     }
@@ -202,7 +202,7 @@ TEST_F(TileConvolution, NansStayInTheirWindows) {
   for (BfloatUnit unit : units()) {
     cpu::set_bfloat_unit(unit);
     compute(Device(), primitives::Convolution{Pass::forward, window, 1, readable(x), readable(w), writable(y)});
-    const std::vector<float> got = values(y);
+    const std::vector<float> got = floats(y);
     for (std::size_t i = 0; i < got.size(); ++i) {
       const bool met = i >= 40 * 49 && i % 49 / 7 >= 5 && i % 7 >= 5;
       ASSERT_EQ(std::isnan(got[i]), met) << i;

@@ -69,13 +69,13 @@ void reference_copy(const StridedView& dst, const StridedView& src) {
     }
 }
 
-struct Layout {
+struct Views {
   Shape shape;
   Strides dst, src;
   std::int64_t dst_first, src_first, dst_size, src_size;
 };
 
-const Layout kLayouts[] = {
+const Views kLayouts[] = {
     {{}, {}, {}, 0, 0, 1, 1},
     {{0}, {1}, {1}, 0, 0, 0, 0},
     {{3, 0, 2}, {0, 2, 1}, {0, 2, 1}, 0, 0, 0, 0},
@@ -102,7 +102,7 @@ TEST_F(CopyTest, MovesElementsOfEverySizeAndLayout) {
   for (SimdLevel level : levels())
     for (int threads : {1, 2, 3})
       for (Dtype dtype : {Dtype::uint8, Dtype::float16, Dtype::float32, Dtype::float64})
-        for (const Layout& layout : kLayouts) {
+        for (const Views& layout : kLayouts) {
           set_simd_level(level);
           set_num_threads(threads);
           const auto size = static_cast<std::int64_t>(itemsize(dtype));
@@ -119,7 +119,7 @@ TEST_F(CopyTest, MovesElementsOfEverySizeAndLayout) {
 
 TEST_F(CopyTest, CastsThroughEveryLayout) {
   for (int threads : {1, 2})
-    for (const Layout& layout : kLayouts) {
+    for (const Views& layout : kLayouts) {
       set_num_threads(threads);
       std::vector<std::int16_t> src(static_cast<std::size_t>(layout.src_size));
       std::iota(src.begin(), src.end(), -300);

@@ -60,8 +60,8 @@ Array laid(const Array& a, Order order) {
   return view;
 }
 
-struct Operands {
-  explicit Operands(const Problem& p) {
+struct Images {
+  explicit Images(const Problem& p) {
     random::seed(5);
     const auto make = [](const Shape& shape) { return random::uniform(-1, 1, shape).astype(Dtype::float32); };
     x = make({p.images, p.groups * p.inputs, p.height, p.width});
@@ -72,7 +72,7 @@ struct Operands {
   Array x, w, y, bias;
 };
 
-Array run(const Problem& p, const Operands& from) {
+Array run(const Problem& p, const Images& from) {
   const Array x = laid(from.x, p.order), w = laid(from.w, p.filter_order), y = laid(from.y, p.order);
   const Array& result = p.pass == Pass::forward ? y : p.pass == Pass::to_data ? x : w;
   const Window window = Window::make("test", 2, {3}, {1}, {p.pad_y, p.pad_x});
@@ -84,7 +84,7 @@ Array run(const Problem& p, const Operands& from) {
 }
 
 /// The same in float64, which is computed directly; of the operands' magnitudes where these are asked for.
-std::vector<double> reference(const Problem& p, Operands from, bool magnitudes) {
+std::vector<double> reference(const Problem& p, Images from, bool magnitudes) {
   for (Array* a : {&from.x, &from.w, &from.y, &from.bias}) {
     *a = a->astype(Dtype::float64);
     if (magnitudes) *a = abs(*a);
@@ -92,8 +92,8 @@ std::vector<double> reference(const Problem& p, Operands from, bool magnitudes) 
   return run(p, from).to_vector<double>();
 }
 
-void check(const Problem& p) {
-  const Operands from(p);
+void check_problem(const Problem& p) {
+  const Images from(p);
   const std::vector<double> got = run(p, from).astype(Dtype::float64).to_vector<double>(),
                             want = reference(p, from, false), magnitudes = reference(p, from, true);
   const double bound = kBound * *std::max_element(magnitudes.begin(), magnitudes.end());
@@ -104,7 +104,7 @@ bool same(const Array& a, const Array& b) { return a.to_vector<float>() == b.to_
 
 /// Is it computed by Winograd's way? Then the bits are not those of the direct form.
 bool is_winograd(const Problem& p) {
-  const Operands from(p);
+  const Images from(p);
   const Array with = run(p, from);
   const auto off = using_config(config.winograd, false);
   return !same(with, run(p, from));
@@ -121,7 +121,7 @@ TEST_P(Winograd, SidesAndPads) {
       p.images = 9 + p.height % 2;
       p.order = p.height % 2 ? Order::c : Order::channels;
       p.filter_order = p.pad_y == 1 ? Order::channels : Order::c;
-      if (p.height + 2 * p.pad_y > 2 && p.width + 2 * p.pad_x > 2) check(p);
+      if (p.height + 2 * p.pad_y > 2 && p.width + 2 * p.pad_x > 2) check_problem(p);
     }
   }
 }
@@ -144,16 +144,16 @@ TEST_P(Winograd, RandomShapes) {
     p.accumulate = any(0, 1);
     p.bias = p.pass != Pass::to_filter && any(0, 1);
     p.relu = p.pass == Pass::forward && any(0, 1);
-    check(p);
+    check_problem(p);
   }
 }
 
 TEST_P(Winograd, ManyChannels) {
   for (const Order order : {Order::c, Order::channels}) {
-    check({GetParam(), 20, 1, 530, 70, 4, 4, 1, 1, order, order});
-    check({GetParam(), 66, 1, 70, 530, 4, 4, 1, 1, order, order});
+    check_problem({GetParam(), 20, 1, 530, 70, 4, 4, 1, 1, order, order});
+    check_problem({GetParam(), 66, 1, 70, 530, 4, 4, 1, 1, order, order});
   }
-  check({GetParam(), 66, 1, 530, 230, 4, 4});
+  check_problem({GetParam(), 66, 1, 530, 230, 4, 4});
 }
 
 TEST_P(Winograd, EveryLevel) {
@@ -162,7 +162,7 @@ TEST_P(Winograd, EveryLevel) {
     if (best == SimdLevel::native || level > best) continue;
     set_simd_level(level);
     for (const Order order : {Order::c, Order::channels, Order::gaps})
-      for (const std::int64_t side : {6, 9}) check({GetParam(), 4, 1, 37, 41, side, side, 1, 1, order, order});
+      for (const std::int64_t side : {6, 9}) check_problem({GetParam(), 4, 1, 37, 41, side, side, 1, 1, order, order});
   }
   set_simd_level(best);
 }
@@ -171,7 +171,7 @@ TEST_P(Winograd, BitsDoNotDependOnThreads) {
   const int before = num_threads();
   for (const std::int64_t side : {4, 6, 19}) {
     const Problem p{.pass = GetParam(), .images = 16, .inputs = 70, .outputs = 50, .height = side, .width = side};
-    const Operands from(p);
+    const Images from(p);
     EXPECT_TRUE(is_winograd(p)) << p.text();
     std::optional<Array> first;
     for (const int threads : {1, 2, 3, 16}) {
@@ -187,7 +187,7 @@ TEST_P(Winograd, BitsDoNotDependOnThreads) {
 TEST_P(Winograd, BitsDoNotDependOnLayout) {
   for (const std::int64_t side : {6, 13}) {
     Problem p{.pass = GetParam(), .images = 5, .inputs = 40, .outputs = 36, .height = side, .width = side};
-    const Operands from(p);
+    const Images from(p);
     const Array first = run(p, from);
     for (const Order order : {Order::channels, Order::gaps}) {
       p.order = p.filter_order = order;
@@ -232,7 +232,7 @@ TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
           p.relu = p.bias = p.pass == Pass::forward && wrong > 0;
           // a corner, which few taps meet, an element inside, and a filter of one output
           for (const int place : {0, 1, 2}) {
-            Operands from(p);
+            Images from(p);
             const Array &image = p.pass == Pass::to_data ? from.y : from.x,
                         &other = p.pass == Pass::to_filter ? from.y : from.w;
             if (place == 0) image.set(wrong, 1, 3, 0, 0);
@@ -262,7 +262,7 @@ TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
 // One pixel of 72 outputs in 8 channels.
 TEST(WinogradOutputs, OfAnInfinitePixelAreInfinite) {
   Problem p{.images = 1, .inputs = 8, .outputs = 8, .height = 16, .width = 16};
-  const Operands from(p);
+  const Images from(p);
   from.x.set(std::numeric_limits<float>::infinity(), 0, 2, 7, 7);
   EXPECT_TRUE(is_winograd(p));
   const std::vector<double> all = what_is_not_finite(run(p, from));
@@ -284,7 +284,7 @@ TEST_P(Winograd, LanesThatAreNoOutputAreNotLookedAt) {
   for (std::int64_t outputs = 8; outputs < 40; outputs += 3) {
     Problem p{.pass = GetParam(), .images = 3, .inputs = 9, .outputs = outputs};
     if (p.pass == Pass::to_data) std::swap(p.inputs, p.outputs);
-    const Operands from(p);
+    const Images from(p);
     ASSERT_TRUE(is_winograd(p)) << p.text();
     leave_nan_behind();
     const Array first = run(p, from);
@@ -297,7 +297,7 @@ TEST_P(Winograd, LanesThatAreNoOutputAreNotLookedAt) {
 TEST_P(Winograd, BitsOfWhatIsNotFiniteDoNotDependOnThreads) {
   Problem p{.pass = GetParam(), .images = 9, .inputs = 40, .outputs = 50, .height = 13, .width = 13};
   const int before = num_threads();
-  const Operands from(p);
+  const Images from(p);
   for (const Array* a : {&from.x, &from.y}) a->set(std::numeric_limits<float>::infinity(), 4, 3, 5, 6);
   for (const Order order : {Order::c, Order::channels, Order::gaps}) {
     p.order = p.filter_order = order;

@@ -20,20 +20,21 @@
 namespace catenary {
 namespace {
 
+using testing_devices::float_dtypes;
 using testing_devices::same;
 using testing_devices::small;
 
 enum class Masked { no, flags, numbers };
 /// How the operands lie: [batch, head, row, column] in C order, [batch, row, head, column] as projections give them, or
 /// each axis from its end.
-enum class Order { c, rows_first, reversed };
+enum class HeadOrder { c, rows_first, reversed };
 
-struct Problem {
+struct AttentionProblem {
   std::int64_t batches, heads, groups, queries, keys, depth, width;
   AttentionRules rules;
   Masked masked = Masked::no;
   Dtype dtype = Dtype::float32;
-  Order order = Order::c;
+  HeadOrder order = HeadOrder::c;
 
   std::string text() const {
     return "batches " + std::to_string(batches) + " heads " + std::to_string(heads) + "/" + std::to_string(groups) +
@@ -45,7 +46,7 @@ struct Problem {
   }
 };
 
-Array numbers(const Shape& shape, double phase, const Problem& p) {
+Array numbers(const Shape& shape, double phase, const AttentionProblem& p) {
   std::vector<double> all;
   for (std::int64_t i = 0; i < shape.product(); ++i)
     all.push_back(1.5 * std::sin(1.7 * static_cast<double>(i) + phase) *
@@ -53,9 +54,9 @@ Array numbers(const Shape& shape, double phase, const Problem& p) {
   const Array a =
       Array::from_host(all.data(), shape, Dtype::float64, Device()).astype(p.dtype).to_device(current_device());
   switch (p.order) {
-    case Order::rows_first:
+    case HeadOrder::rows_first:
       return transpose(transpose(a, {0, 2, 1, 3}).copy(), {0, 2, 1, 3});
-    case Order::reversed:
+    case HeadOrder::reversed:
       return flip(flip(a).copy());
     default:
       return a;
@@ -63,7 +64,7 @@ Array numbers(const Shape& shape, double phase, const Problem& p) {
 }
 
 /// Which keys are seen, or what is added to scores.
-Array mask_of(const Problem& p) {
+Array mask_of(const AttentionProblem& p) {
   const Shape shape{p.batches, 1, p.queries, p.keys};
   if (p.masked == Masked::flags) {
     const Array flags = Array::empty(shape, Dtype::bool_, Device());
@@ -86,7 +87,7 @@ struct Results {
   Values y, sums, gq, gk, gv;
 };
 
-Results expected(const Problem& p, const Values& q, const Values& k, const Values& v, const Values& mask,
+Results expected(const AttentionProblem& p, const Values& q, const Values& k, const Values& v, const Values& mask,
                  const Values& gy) {
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   Results r;
@@ -150,9 +151,9 @@ struct Computed {
   Array y, sums, gq, gk, gv;
 };
 
-struct Operands {
+struct AttentionOperands {
   Array q, k, v, gy, mask;
-  explicit Operands(const Problem& p)
+  explicit AttentionOperands(const AttentionProblem& p)
       : q(numbers({p.batches, p.heads, p.queries, p.depth}, 0, p)),
         k(numbers({p.batches, p.groups, p.keys, p.depth}, 1, p)),
         v(numbers({p.batches, p.groups, p.keys, p.width}, 2, p)),
@@ -160,7 +161,7 @@ struct Operands {
         mask(p.masked == Masked::no ? Array() : broadcast_to(mask_of(p), {p.batches, p.heads, p.queries, p.keys})) {}
 };
 
-Computed computed(const Problem& p, const Operands& o) {
+Computed computed(const AttentionProblem& p, const AttentionOperands& o) {
   const Device& device = current_device();
   Computed r{Array::empty(o.gy.shape(), p.dtype, device),
              Array::empty({p.batches, p.heads, p.queries}, promote(p.dtype, Dtype::float32), device),
@@ -175,9 +176,9 @@ Computed computed(const Problem& p, const Operands& o) {
   return r;
 }
 
-void check(const Problem& p) {
+void check_attention(const AttentionProblem& p) {
   SCOPED_TRACE(p.text());
-  const Operands o(p);
+  const AttentionOperands o(p);
   const Computed r = computed(p, o);
   const Results e = expected(p, values_of(o.q), values_of(o.k), values_of(o.v),
                              o.mask.defined() ? values_of(mask_of(p)) : Values(), values_of(o.gy));
@@ -208,12 +209,6 @@ constexpr AttentionRules rules(double scale, bool causal = false, std::int64_t f
   return {scale, causal, first, window};
 }
 
-std::vector<Dtype> dtypes() {
-  std::vector<Dtype> all = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
-  if (current_device().info().has_f64) all.push_back(Dtype::float64);
-  return all;
-}
-
 /// Which are computed in a way of their own: bfloat16 may be the matrix unit's work on the processor.
 std::vector<Dtype> those_of_their_own() {
   return current_device().is_cpu() ? std::vector{Dtype::float32, Dtype::bfloat16} : std::vector{Dtype::float32};
@@ -223,14 +218,14 @@ TEST(Attention, EveryRule) {
   for (const AttentionRules& r : {rules(0.3), rules(0.3, true), rules(0.3, true, 5), rules(0.3, true, -3),
                                   rules(0.3, true, 0, 9), rules(0.3, true, 40, 33), rules(-1), rules(0)}) {
     for (const Masked masked : {Masked::no, Masked::flags, Masked::numbers})
-      for (const Dtype dtype : those_of_their_own()) check({2, 4, 2, 37, 45, 8, 12, r, masked, dtype});
+      for (const Dtype dtype : those_of_their_own()) check_attention({2, 4, 2, 37, 45, 8, 12, r, masked, dtype});
   }
 }
 
 TEST(Attention, EveryDtypeAndOrder) {
-  for (const Dtype dtype : dtypes())
-    for (const Order order : {Order::c, Order::rows_first, Order::reversed})
-      check({2, 3, 1, 33, 40, 20, 17, rules(0.2, true, 7), Masked::numbers, dtype, order});
+  for (const Dtype dtype : float_dtypes())
+    for (const HeadOrder order : {HeadOrder::c, HeadOrder::rows_first, HeadOrder::reversed})
+      check_attention({2, 3, 1, 33, 40, 20, 17, rules(0.2, true, 7), Masked::numbers, dtype, order});
 }
 
 // Where a library computes attention (cuDNN), it takes these; the more rules it is told of, the longer its graphs.
@@ -238,62 +233,62 @@ TEST(Attention, SixteenBitsAsALibraryTakesThem) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     for (const AttentionRules& r : {rules(0.3), rules(0.3, true), rules(0.3, true, 8), rules(0.3, true, 0, 9),
                                     rules(0.3, true, 8, 9), rules(0.3, true, 100), rules(-0.5)})
-      check({2, 4, 2, 37, 45, 8, 16, r, Masked::no, dtype});
-    for (const Order order : {Order::c, Order::rows_first})
-      check({2, 3, 3, 33, 33, 16, 16, rules(0.2, true), Masked::no, dtype, order});
-    check({1, 4, 1, 1, 40, 32, 32, rules(0.2, true, 39), Masked::no, dtype});
-    check({1, 2, 1, 50, 20, 64, 128, rules(0.1, true), Masked::no, dtype});
+      check_attention({2, 4, 2, 37, 45, 8, 16, r, Masked::no, dtype});
+    for (const HeadOrder order : {HeadOrder::c, HeadOrder::rows_first})
+      check_attention({2, 3, 3, 33, 33, 16, 16, rules(0.2, true), Masked::no, dtype, order});
+    check_attention({1, 4, 1, 1, 40, 32, 32, rules(0.2, true, 39), Masked::no, dtype});
+    check_attention({1, 2, 1, 50, 20, 64, 128, rules(0.1, true), Masked::no, dtype});
   }
 }
 
 TEST(Attention, FewQueriesOrKeys) {
   for (const std::int64_t queries : {1, 2, 3, 8})
     for (const std::int64_t keys : {1, 2, 31, 32, 33, 300})
-      check({1, 2, 1, queries, keys, 16, 16, rules(0.25, true, keys - queries)});
+      check_attention({1, 2, 1, queries, keys, 16, 16, rules(0.25, true, keys - queries)});
   if (!current_device().is_cpu()) return;  // that few are another way is the processor's own affair
-  for (const Dtype dtype : dtypes())
-    for (const Order order : {Order::c, Order::rows_first, Order::reversed})
-      check({2, 4, 2, 3, 21, 13, 9, rules(0.25, true, 18), Masked::flags, dtype, order});
+  for (const Dtype dtype : float_dtypes())
+    for (const HeadOrder order : {HeadOrder::c, HeadOrder::rows_first, HeadOrder::reversed})
+      check_attention({2, 4, 2, 3, 21, 13, 9, rules(0.25, true, 18), Masked::flags, dtype, order});
 }
 
 TEST(Attention, ManyQueriesAndKeys) {
-  if (small()) return check({1, 1, 1, 70, 65, 16, 16, rules(0.2, true)});
+  if (small()) return check_attention({1, 1, 1, 70, 65, 16, 16, rules(0.2, true)});
   for (const AttentionRules& r : {rules(0.125), rules(0.125, true), rules(0.125, true, 0, 100)})
-    for (const Dtype dtype : those_of_their_own()) check({1, 2, 1, 530, 600, 64, 64, r, Masked::no, dtype});
-  check({1, 1, 1, 70, 2100, 16, 8, rules(0.2)});  // the gradient's keys are cut
+    for (const Dtype dtype : those_of_their_own()) check_attention({1, 2, 1, 530, 600, 64, 64, r, Masked::no, dtype});
+  check_attention({1, 1, 1, 70, 2100, 16, 8, rules(0.2)});  // the gradient's keys are cut
 }
 
 TEST(Attention, WideAndNarrowHeads) {
   for (const std::int64_t size : {1, 2, 7, 31, 33, 100, 128}) {
     for (const Dtype dtype : those_of_their_own())
-      check({1, 2, 2, 20, 50, size, size + 1, rules(0.1), Masked::no, dtype});
+      check_attention({1, 2, 2, 20, 50, size, size + 1, rules(0.1), Masked::no, dtype});
   }
 }
 
 TEST(Attention, NothingToDo) {
   for (const std::int64_t n : {0, 1}) {
-    check({n, 2, 2, 3, 4, 8, 8, rules(1)});
-    check({1, 2, 1, n, 4, 8, 8, rules(1)});
-    check({1, 2, 1, 30, n, 8, 8, rules(1)});
-    check({1, 2, 1, 3, n, 8, 8, rules(1)});
-    check({1, 2, 1, 30, 4, n, 8, rules(1)});
-    check({1, 2, 1, 30, 4, 8, n, rules(1)});
+    check_attention({n, 2, 2, 3, 4, 8, 8, rules(1)});
+    check_attention({1, 2, 1, n, 4, 8, 8, rules(1)});
+    check_attention({1, 2, 1, 30, n, 8, 8, rules(1)});
+    check_attention({1, 2, 1, 3, n, 8, 8, rules(1)});
+    check_attention({1, 2, 1, 30, 4, n, 8, rules(1)});
+    check_attention({1, 2, 1, 30, 4, 8, n, rules(1)});
   }
-  for (const std::int64_t queries : {3, 30}) check({1, 0, 0, queries, 4, 8, 8, rules(1)});
-  for (const std::int64_t queries : {3, 30}) check({1, 0, 2, queries, 4, 8, 8, rules(1)});
+  for (const std::int64_t queries : {3, 30}) check_attention({1, 0, 0, queries, 4, 8, 8, rules(1)});
+  for (const std::int64_t queries : {3, 30}) check_attention({1, 0, 2, queries, 4, 8, 8, rules(1)});
   // no query sees a key
-  check({1, 2, 1, 30, 40, 8, 8, rules(1, true, -100)});
-  check({1, 2, 1, 3, 40, 8, 8, rules(1, true, -100)});
+  check_attention({1, 2, 1, 30, 40, 8, 8, rules(1, true, -100)});
+  check_attention({1, 2, 1, 3, 40, 8, 8, rules(1, true, -100)});
 }
 
 TEST(Attention, LargeScoresAndNumbersThatAreNone) {
-  Problem p{1, 1, 1, 40, 70, 8, 8, rules(1)};
-  Operands o(p);
+  AttentionProblem p{1, 1, 1, 40, 70, 8, 8, rules(1)};
+  AttentionOperands o(p);
   o.q = o.q * 1e4;
   const Computed large = computed(p, o);
   for (double x : values_of(large.y)) EXPECT_TRUE(std::isfinite(x));
   for (double x : values_of(large.gq)) EXPECT_TRUE(std::isfinite(x));
-  o = Operands(p);
+  o = AttentionOperands(p);
   o.k.set(std::nan(""), 0, 0, 50, 3);  // a key that all queries see
   for (double x : values_of(computed(p, o).y)) EXPECT_TRUE(std::isnan(x));
   p.rules = rules(1, true);
@@ -303,9 +298,9 @@ TEST(Attention, LargeScoresAndNumbersThatAreNone) {
 
 TEST(Attention, BitsDoNotDependOnThreads) {
   const int threads = num_threads();
-  for (const Problem& p : {Problem{1, 3, 1, 530, 1100, 16, 16, rules(0.2, true, 500), Masked::no},
-                           Problem{2, 6, 3, 90, 600, 8, 8, rules(0.2, true, 500), Masked::no}}) {
-    const Operands o(p);
+  for (const AttentionProblem& p : {AttentionProblem{1, 3, 1, 530, 1100, 16, 16, rules(0.2, true, 500), Masked::no},
+                                    AttentionProblem{2, 6, 3, 90, 600, 8, 8, rules(0.2, true, 500), Masked::no}}) {
+    const AttentionOperands o(p);
     set_num_threads(1);
     const Computed one = computed(p, o);
     for (const int n : {2, 3, 5}) {

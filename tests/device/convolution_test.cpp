@@ -20,6 +20,7 @@ namespace catenary {
 namespace {
 
 using Pass = ConvolutionPass;
+using testing_devices::float_dtypes;
 using testing_devices::same;
 
 constexpr Pass kPasses[] = {Pass::forward, Pass::to_data, Pass::to_filter};
@@ -32,7 +33,7 @@ enum class Order {
   reversed,  // C order, each axis from its end
 };
 
-struct Problem {
+struct ConvolutionProblem {
   Pass pass = Pass::forward;
   Window window;
   std::int64_t images, groups, inputs, outputs;  // channels of a group
@@ -50,8 +51,8 @@ struct Problem {
   }
 };
 
-Problem problem(const Window& window, std::int64_t images, std::int64_t groups, std::int64_t inputs,
-                std::int64_t outputs, const Shape& extents) {
+ConvolutionProblem problem(const Window& window, std::int64_t images, std::int64_t groups, std::int64_t inputs,
+                           std::int64_t outputs, const Shape& extents) {
   return {.window = window,
           .images = images,
           .groups = groups,
@@ -80,7 +81,7 @@ std::size_t flat(const Shape& shape, const Shape& index) {
 using Values = std::vector<double>;
 
 /// What the result is, of C-ordered values; `magnitudes` gets the sums of the terms' magnitudes.
-Values reference(const Problem& p, const Values& x, const Values& w, const Values& y, const Values& bias,
+Values reference(const ConvolutionProblem& p, const Values& x, const Values& w, const Values& y, const Values& bias,
                  Values& magnitudes) {
   const Shape shape = p.pass == Pass::forward ? p.y() : p.pass == Pass::to_data ? p.x() : p.w();
   Values out = p.pass == Pass::forward ? y : p.pass == Pass::to_data ? x : w;
@@ -90,14 +91,14 @@ Values reference(const Problem& p, const Values& x, const Values& w, const Value
   const int axes = p.window.axes();
   each_index(p.y(), [&](const Shape& of_y) {
     const std::int64_t group = of_y[1] / p.outputs;
-    each_index(Problem::joined({p.inputs}, p.window.size), [&](const Shape& tap) {
+    each_index(ConvolutionProblem::joined({p.inputs}, p.window.size), [&](const Shape& tap) {
       Shape of_x = of_y;
       of_x[1] = group * p.inputs + tap[0];
       for (int i = 0; i < axes; ++i) {
         of_x[2 + i] = of_y[2 + i] * p.window.stride[i] - p.window.pad[i] + tap[1 + i] * p.window.dilate[i];
         if (of_x[2 + i] < 0 || of_x[2 + i] >= p.extents[i]) return;
       }
-      const std::size_t at_x = flat(p.x(), of_x), at_w = flat(p.w(), Problem::joined({of_y[1]}, tap)),
+      const std::size_t at_x = flat(p.x(), of_x), at_w = flat(p.w(), ConvolutionProblem::joined({of_y[1]}, tap)),
                         at_y = flat(p.y(), of_y);
       const std::size_t at = p.pass == Pass::forward ? at_y : p.pass == Pass::to_data ? at_x : at_w;
       const double term = p.pass == Pass::forward   ? x[at_x] * w[at_w]
@@ -150,11 +151,11 @@ Laid laid(const Array& a, Order order, const Device& device) {
   return {memory.get(inside), memory};
 }
 
-struct Operands {
+struct ConvolutionOperands {
   Array x, w, y, bias;
 };
 
-Operands operands(const Problem& p) {
+ConvolutionOperands operands(const ConvolutionProblem& p) {
   const DeviceScope cpu{Device()};
   random::seed(3);
   const auto make = [&](const Shape& shape) { return random::uniform(-1, 1, shape).astype(p.dtype); };
@@ -163,7 +164,7 @@ Operands operands(const Problem& p) {
 }
 
 /// Computes it on the current device, from operands of the CPU.
-Array run(const Problem& p, const Operands& from) {
+Array run(const ConvolutionProblem& p, const ConvolutionOperands& from) {
   const Device device = current_device();
   const DeviceScope cpu{Device()};
   const Array none_yet = full(Shape{}, std::nan(""), p.dtype);  // is written, never read
@@ -185,7 +186,7 @@ Array run(const Problem& p, const Operands& from) {
   return out;
 }
 
-std::string describe(const Problem& p) {
+std::string describe(const ConvolutionProblem& p) {
   constexpr const char* passes[] = {"forward", "to_data", "to_filter"};
   std::string text = passes[static_cast<int>(p.pass)];
   const auto add = [&](const char* name, const Shape& shape) {
@@ -199,8 +200,8 @@ std::string describe(const Problem& p) {
   return text + ", " + std::string(dtype_name(p.dtype));
 }
 
-void check(const Problem& p) {
-  const Operands from = operands(p);
+void check_convolution(const ConvolutionProblem& p) {
+  const ConvolutionOperands from = operands(p);
   Values magnitudes;
   const Values want = reference(p, from.x.to_vector<double>(), from.w.to_vector<double>(), from.y.to_vector<double>(),
                                 from.bias.to_vector<double>(), magnitudes);
@@ -213,17 +214,11 @@ void check(const Problem& p) {
         << describe(p) << ", element " << i << ": " << got[i] << " and " << want[i];
 }
 
-void check_passes(Problem p) {
+void check_passes(ConvolutionProblem p) {
   for (const Pass pass : kPasses) {
     p.pass = pass;
-    check(p);
+    check_convolution(p);
   }
-}
-
-std::vector<Dtype> floats() {
-  std::vector<Dtype> dtypes = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
-  if (current_device().info().has_f64) dtypes.push_back(Dtype::float64);
-  return dtypes;
 }
 
 Window window2(const Shape& size, const Shape& stride = {1}, const Shape& pad = {0}, const Shape& dilate = {1}) {
@@ -236,7 +231,7 @@ TEST(DeviceConvolution, WindowsOfTwoAxes) {
                                  window2({3, 2}, {3, 2}, {0, 1}), window2({2}, {3}), window2({5, 3}, {1}, {2, 1}),
                                  window2({3}, {1}, {2}, {2}), window2({2, 3}, {2, 3}, {1, 2}, {3, 2}),
                                  window2({2}, {1}, {4}), window2({1}, {2}), window2({7, 9}, {1}, {1, 2})}) {
-      Problem p = problem(window, 2, 1, 3, 5, {7, 6});
+      ConvolutionProblem p = problem(window, 2, 1, 3, 5, {7, 6});
       p.order = order;
       check_passes(p);
     }
@@ -248,7 +243,7 @@ TEST(DeviceConvolution, Groups) {
     for (const std::int64_t inputs : {1, 2, 3}) {
       for (const std::int64_t outputs : {1, 2, 5}) {
         for (const Window& window : {window2({3}, {1}, {1}), window2({3, 2}, {2, 3}, {1}), window2({1})}) {
-          Problem p = problem(window, 2, 3, inputs, outputs, {5, 6});
+          ConvolutionProblem p = problem(window, 2, 3, inputs, outputs, {5, 6});
           p.order = order;
           check_passes(p);
         }
@@ -262,7 +257,7 @@ TEST(DeviceConvolution, Depthwise) {
   for (const Order order : {Order::c, Order::channels}) {
     for (const Window& window :
          {window2({3}, {1}, {1}), window2({5}, {2}, {2}), window2({3, 1}, {1}, {3}, {2}), window2({2}, {3})}) {
-      Problem p = problem(window, 2, 37, 1, 1, {9, 8});
+      ConvolutionProblem p = problem(window, 2, 37, 1, 1, {9, 8});
       p.order = order;
       p.bias = true;
       p.relu = true;
@@ -270,7 +265,7 @@ TEST(DeviceConvolution, Depthwise) {
         p.pass = pass;
         if (pass != Pass::forward) p.relu = false;
         if (pass == Pass::to_filter) p.bias = false;
-        check(p);
+        check_convolution(p);
       }
     }
   }
@@ -279,7 +274,7 @@ TEST(DeviceConvolution, Depthwise) {
 TEST(DeviceConvolution, OneAndThreeAxes) {
   for (const Order order : {Order::c, Order::channels}) {
     for (const int groups : {1, 2}) {
-      Problem p = problem(Window::make("test", 1, {4}, {3}, {2}, {2}), 3, groups, 3, 2, {14});
+      ConvolutionProblem p = problem(Window::make("test", 1, {4}, {3}, {2}, {2}), 3, groups, 3, 2, {14});
       p.order = order;
       check_passes(p);
       p = problem(Window::make("test", 1, {3}, {1}, {1}), 2, groups, 2, 7, {40});
@@ -298,7 +293,7 @@ TEST(DeviceConvolution, OneAndThreeAxes) {
 TEST(DeviceConvolution, ExtentsThatWindowsDoNotEndOn) {
   const Window window = window2({3, 2}, {2, 3}, {1, 0});
   for (const Shape& extents : {Shape{9, 11}, Shape{2, 3}, Shape{12, 4}}) {  // y has 4 × 3: larger, smaller and mixed
-    Problem p = problem(window, 2, 1, 2, 3, {7, 8});
+    ConvolutionProblem p = problem(window, 2, 1, 2, 3, {7, 8});
     p.extents = extents;
     p.counts = {4, 3};
     for (const Order order : {Order::c, Order::channels}) {
@@ -309,11 +304,11 @@ TEST(DeviceConvolution, ExtentsThatWindowsDoNotEndOn) {
 }
 
 TEST(DeviceConvolution, EveryDtype) {
-  for (const Dtype dtype : floats()) {
+  for (const Dtype dtype : float_dtypes()) {
     for (const Order order : {Order::c, Order::channels}) {
       for (const int groups : {1, 2, 20}) {
-        Problem p = problem(window2({3}, {groups == 2 ? 2 : 1}, {1}), 2, groups, groups == 20 ? 1 : 9,
-                            groups == 20 ? 1 : 4, {6, 9});
+        ConvolutionProblem p = problem(window2({3}, {groups == 2 ? 2 : 1}, {1}), 2, groups, groups == 20 ? 1 : 9,
+                                       groups == 20 ? 1 : 4, {6, 9});
         p.dtype = dtype;
         p.order = order;
         check_passes(p);
@@ -323,19 +318,19 @@ TEST(DeviceConvolution, EveryDtype) {
 }
 
 TEST(DeviceConvolution, BiasAccumulateAndRelu) {
-  for (const Dtype dtype : floats()) {
+  for (const Dtype dtype : float_dtypes()) {
     for (const Order order : {Order::c, Order::channels}) {
       for (int options = 0; options < 8; ++options) {
         for (const Window& window : {window2({3}, {1}, {1}), window2({1}), window2({2}, {3}, {1})}) {
           for (const Pass pass : kPasses) {
-            Problem p = problem(window, 2, 2, 3, 4, {5, 6});
+            ConvolutionProblem p = problem(window, 2, 2, 3, 4, {5, 6});
             p.pass = pass;
             p.dtype = dtype;
             p.order = order;
             p.bias = (options & 1) && pass != Pass::to_filter;
             p.accumulate = options & 2;
             p.relu = (options & 4) && pass == Pass::forward;
-            check(p);
+            check_convolution(p);
           }
         }
       }
@@ -349,7 +344,7 @@ TEST(DeviceConvolution, AnyStrides) {
     for (const Order filter_order : {Order::c, Order::gaps, Order::reversed, Order::channels}) {
       for (const bool accumulate : {false, true}) {
         for (const int groups : {1, 2}) {
-          Problem p = problem(window2({3, 2}, {2, 1}, {1}), 2, groups, 3, 4, {5, 6});
+          ConvolutionProblem p = problem(window2({3, 2}, {2, 1}, {1}), 2, groups, 3, 4, {5, 6});
           p.order = order;
           p.filter_order = filter_order;
           p.accumulate = accumulate;
@@ -362,36 +357,36 @@ TEST(DeviceConvolution, AnyStrides) {
 
 TEST(DeviceConvolution, NothingToSum) {
   for (const Pass pass : kPasses) {
-    Problem p = problem(window2({3}, {1}, {1}), 0, 2, 3, 4, {5, 6});  // no images
+    ConvolutionProblem p = problem(window2({3}, {1}, {1}), 0, 2, 3, 4, {5, 6});  // no images
     p.pass = pass;
-    check(p);
+    check_convolution(p);
     p = problem(window2({3}, {1}, {1}), 2, 1, 0, 4, {5, 6});  // no channels
     p.pass = pass;
     p.bias = pass == Pass::forward;
-    check(p);
+    check_convolution(p);
     p = problem(window2({3}, {1}, {1}), 2, 1, 4, 0, {5, 6});
     p.pass = pass;
     p.bias = pass == Pass::to_data;
-    check(p);
+    check_convolution(p);
     p = problem(window2({2}, {1}, {1}), 2, 1, 3, 2, {1, 1});  // no pixels, but windows on pads
     p.extents = {0, 1};
     p.pass = pass;
     p.bias = pass == Pass::forward;
     p.accumulate = true;
-    check(p);
+    check_convolution(p);
   }
 }
 
 // More than one block of the depth, and more channels and pixels than a tile has.
 TEST(DeviceConvolution, LargerThanBlocks) {
   for (const Order order : {Order::c, Order::channels}) {
-    Problem p = problem(window2({3}, {1}, {1}), 2, 1, 70, 37, {9, 8});
+    ConvolutionProblem p = problem(window2({3}, {1}, {1}), 2, 1, 70, 37, {9, 8});
     p.order = order;
     p.bias = true;
     for (const Pass pass : kPasses) {
       p.pass = pass;
       if (pass == Pass::to_filter) p.bias = false;
-      check(p);
+      check_convolution(p);
     }
     p = problem(window2({1}), 1, 1, 20, 65, {17, 13});
     p.order = order;
@@ -409,10 +404,10 @@ TEST(DeviceConvolution, ThreadsDoNotChangeBits) {
       for (const int stride : {1, 2}) {
         for (const Pass pass : kPasses) {
           const std::int64_t channels = 24 / groups;
-          Problem p = problem(window2({3}, {stride}, {1}), 3, groups, channels, channels, {14, 15});
+          ConvolutionProblem p = problem(window2({3}, {stride}, {1}), 3, groups, channels, channels, {14, 15});
           p.pass = pass;
           p.order = order;
-          const Operands from = operands(p);
+          const ConvolutionOperands from = operands(p);
           set_num_threads(1);
           const Array one = run(p, from);
           set_num_threads(3);
@@ -425,8 +420,8 @@ TEST(DeviceConvolution, ThreadsDoNotChangeBits) {
 }
 
 TEST(DeviceConvolution, RefusesMixedDtypes) {
-  Problem p = problem(window2({1}), 1, 1, 1, 1, {2, 2});
-  Operands from = operands(p);
+  ConvolutionProblem p = problem(window2({1}), 1, 1, 1, 1, {2, 2});
+  ConvolutionOperands from = operands(p);
   from.w = from.w.astype(Dtype::float16);
   EXPECT_THROW(run(p, from), DtypeError);
 }

@@ -20,11 +20,11 @@ namespace catenary {
 namespace {
 
 using Complex = std::complex<double>;
-using Values = std::vector<Complex>;
+using Spectrum = std::vector<Complex>;
 
-Values numbers(std::int64_t n, unsigned seed) {
+Spectrum signal(std::int64_t n, unsigned seed) {
   std::mt19937 random(seed);
-  Values values(static_cast<std::size_t>(n));
+  Spectrum values(static_cast<std::size_t>(n));
   const auto number = [&] { return static_cast<float>(random() % 20001) / 10000 - 1; };
   for (Complex& value : values) value = {number(), number()};
   return values;
@@ -54,11 +54,11 @@ class Sums {
 
  private:
   std::int64_t n_;
-  Values roots_;
+  Spectrum roots_;
 };
-Values all_sums(const Values& x, std::int64_t n, bool inverse = false) {
+Spectrum all_sums(const Spectrum& x, std::int64_t n, bool inverse = false) {
   const Sums sums(n, inverse);
-  Values y;
+  Spectrum y;
   for (std::size_t row = 0; row < x.size(); row += static_cast<std::size_t>(n))
     for (std::int64_t f = 0; f < n; ++f) y.push_back(sums.at(&x[row], f));
   return y;
@@ -70,7 +70,7 @@ struct Pair {
 
   Pair(const Shape& shape, Dtype dtype) : re(Array::empty(shape, dtype)), im(Array::empty(shape, dtype)) {}
   Pair(const Array& re, const Array& im) : re(re), im(im) {}
-  static Pair of(const Values& x, const Shape& shape, Dtype dtype) {
+  static Pair of(const Spectrum& x, const Shape& shape, Dtype dtype) {
     std::vector<float> re, im;
     for (const Complex& value : x) {
       re.push_back(static_cast<float>(value.real()));
@@ -79,9 +79,9 @@ struct Pair {
     return {Array::from_host(re.data(), shape, Dtype::float32).astype(dtype),
             Array::from_host(im.data(), shape, Dtype::float32).astype(dtype)};
   }
-  Values values() const {
+  Spectrum values() const {
     const auto a = re.to_vector<double>(), b = im.to_vector<double>();
-    Values all;
+    Spectrum all;
     for (std::size_t i = 0; i < a.size(); ++i) all.emplace_back(a[i], b[i]);
     return all;
   }
@@ -96,7 +96,7 @@ void transform(const Pair& x, const Pair& y, bool inverse = false, double scale 
 }
 
 /// The largest difference, in parts of the root of the mean square.
-double difference(const Values& a, const Values& b) {
+double difference(const Spectrum& a, const Spectrum& b) {
   double square = 0, largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     square += std::norm(b[i]);
@@ -105,13 +105,13 @@ double difference(const Values& a, const Values& b) {
   return largest / std::sqrt(square / static_cast<double>(a.size()));
 }
 
-std::vector<Dtype> dtypes() {
+std::vector<Dtype> wide_dtypes() {
   return current_device().info().has_f64 ? std::vector{Dtype::float32, Dtype::float64} : std::vector{Dtype::float32};
 }
 double tolerance(Dtype dtype) { return dtype == Dtype::float64 ? 4e-15 : 2e-6; }
 
 void expect_transforms(std::int64_t rows, std::int64_t n, Dtype dtype) {
-  const Values x = numbers(rows * n, static_cast<unsigned>(n));
+  const Spectrum x = signal(rows * n, static_cast<unsigned>(n));
   const Pair in = Pair::of(x, {rows, n}, dtype), out({rows, n}, dtype);
   transform(in, out);
   EXPECT_LT(difference(out.values(), all_sums(x, n)), tolerance(dtype)) << n;
@@ -121,14 +121,14 @@ void expect_transforms(std::int64_t rows, std::int64_t n, Dtype dtype) {
 }
 
 TEST(Fft, EveryShortLength) {
-  for (const Dtype dtype : dtypes())
+  for (const Dtype dtype : wide_dtypes())
     for (std::int64_t n = 1; n <= 64; n += testing_devices::small() ? 9 : 1)
       expect_transforms(n % 3 == 0 ? 19 : 3, n, dtype);
 }
 
 TEST(Fft, PrimesAndTheirMultiples) {
   const bool few = !current_device().is_cpu();
-  for (const Dtype dtype : dtypes()) {
+  for (const Dtype dtype : wide_dtypes()) {
     int count = 0;
     for (std::int64_t n = 67; n <= 1009; n += 2) {
       bool prime = true;
@@ -142,19 +142,19 @@ TEST(Fft, PrimesAndTheirMultiples) {
 
 void expect_long_transform(std::int64_t n) {
   const bool cpu = current_device().is_cpu();
-  const Values x = numbers(n, 5);
+  const Spectrum x = signal(n, 5);
   const Sums sums(n, false);
   std::vector<std::size_t> frequencies;
-  Values expected;
+  Spectrum expected;
   for (std::int64_t i = 0; i < (cpu ? 64 : 4); ++i) {
     frequencies.push_back(static_cast<std::size_t>(i * i * 251 % n));
     expected.push_back(sums.at(x.data(), i * i * 251 % n));
   }
-  for (const Dtype dtype : dtypes()) {
+  for (const Dtype dtype : wide_dtypes()) {
     const Pair in = Pair::of(x, {1, n}, dtype), out({1, n}, dtype);
     transform(in, out);
-    const Values y = out.values();
-    Values some;
+    const Spectrum y = out.values();
+    Spectrum some;
     for (const std::size_t frequency : frequencies) some.push_back(y[frequency]);
     EXPECT_LT(difference(some, expected), tolerance(dtype));
     transform(out, out, true, 1.0 / static_cast<double>(n));
@@ -169,8 +169,8 @@ TEST(Fft, ALongPrime) { expect_long_transform(current_device().is_cpu() ? 100003
 
 TEST(Fft, AnyStridesAndRealInput) {
   const std::int64_t rows = 11, n = 60;
-  const Values x = numbers(rows * n, 9);
-  const Values expected = all_sums(x, n), backwards = all_sums(x, n, true);
+  const Spectrum x = signal(rows * n, 9);
+  const Spectrum expected = all_sums(x, n), backwards = all_sums(x, n, true);
   const Dtype dtype = Dtype::float32;
   const Pair in = Pair::of(x, {rows, n}, dtype);
   // interleaved complex numbers, in their place; columns; rows that are walked backwards
@@ -182,13 +182,13 @@ TEST(Fft, AnyStridesAndRealInput) {
     lie.im.set_at({ellipsis}, in.im);
     const Pair out({rows, n}, dtype);
     transform(lie, out, true, 0.5);
-    Values half = backwards;
+    Spectrum half = backwards;
     for (Complex& value : half) value *= 0.5;
     EXPECT_LT(difference(out.values(), half), tolerance(dtype));
     transform(lie, lie);
     EXPECT_LT(difference(lie.values(), expected), tolerance(dtype));
   }
-  Values real = x;
+  Spectrum real = x;
   for (Complex& value : real) value = value.real();
   const Pair out({rows, n}, dtype);
   for (const bool inverse : {false, true}) {
@@ -205,11 +205,11 @@ TEST(Fft, AlongAMiddleAxis) {
   const std::vector<Shape> long_ones = {{1, 300, 1}, {2, 1000, 1}, {1, 1485, 2}, {3, 1216, 1}};
   std::vector<Shape> shapes = small;
   if (current_device().is_cpu()) shapes.insert(shapes.end(), long_ones.begin(), long_ones.end());
-  for (const Dtype dtype : dtypes())
+  for (const Dtype dtype : wide_dtypes())
     for (const Shape& shape : shapes) {
       SCOPED_TRACE(::testing::PrintToString(shape.product()) + " numbers along " + std::to_string(shape[1]));
       const std::int64_t n = shape[1];
-      const Values x = numbers(shape.product(), static_cast<unsigned>(n));  // rows, of which `lying` is another order
+      const Spectrum x = signal(shape.product(), static_cast<unsigned>(n));  // rows, of which `lying` is another order
       const auto lying = [&](const Array& rows) { return moveaxis(rows.reshape({shape[0], shape[2], n}), 2, 1); };
       const auto in_rows = [&](const Pair& lie) {
         return Pair(moveaxis(lie.re, 1, 2).copy(), moveaxis(lie.im, 1, 2).copy()).values();
@@ -219,13 +219,13 @@ TEST(Fft, AlongAMiddleAxis) {
       const Pair apart(shape, dtype), in_turn(turns[0](ellipsis, 0), turns[0](ellipsis, 1)),
           other(turns[1](ellipsis, 0), turns[1](ellipsis, 1));
       for (const bool inverse : {false, true}) {
-        const Values expected = all_sums(x, n, inverse);
+        const Spectrum expected = all_sums(x, n, inverse);
         for (const Pair& from : {apart, in_turn})
           for (const Pair& to : {apart, in_turn, other}) {
             from.re.set(lying(rows.re));
             from.im.set(lying(rows.im));
             transform(from, to, inverse, 2);
-            Values y = in_rows(to);
+            Spectrum y = in_rows(to);
             for (Complex& value : y) value *= 0.5;
             EXPECT_LT(difference(y, expected), tolerance(dtype));
           }
@@ -236,16 +236,16 @@ TEST(Fft, AlongAMiddleAxis) {
 /// So long that vectors of them do not fit into a cache; each as it is alone.
 TEST(Fft, LongOnesBesideEachOther) {
   const std::int64_t n = testing_devices::large(8192), count = 20;
-  const Values x = numbers(n * count, 8);
+  const Spectrum x = signal(n * count, 8);
   const Sums sums(n, false);
-  for (const Dtype dtype : dtypes()) {
+  for (const Dtype dtype : wide_dtypes()) {
     const Pair rows = Pair::of(x, {count, n}, dtype), in(rows.re.T().copy(), rows.im.T().copy()),
                out({1, n, count}, dtype), alone({1, n}, dtype);
     transform({expand_dims(in.re, 0), expand_dims(in.im, 0)}, out);
     for (const std::int64_t row : {0, 7, 19}) {
       const Index whole = slice(row, row + 1);
       transform({rows.re(whole), rows.im(whole)}, alone);
-      const Values found = Pair(out.re(0, ellipsis, row).copy(), out.im(0, ellipsis, row).copy()).values();
+      const Spectrum found = Pair(out.re(0, ellipsis, row).copy(), out.im(0, ellipsis, row).copy()).values();
       EXPECT_LT(difference(found, alone.values()), tolerance(dtype));
       const std::int64_t f = 1234 % n;
       EXPECT_LT(std::abs(found[static_cast<std::size_t>(f)] - sums.at(&x[static_cast<std::size_t>(row * n)], f)),
@@ -257,7 +257,7 @@ TEST(Fft, LongOnesBesideEachOther) {
 TEST(Fft, HasTheSameBitsForAnyNumberOfThreads) {
   const int threads = num_threads();
   for (const Shape& shape : {Shape{50, 96}, Shape{1, 4096}}) {
-    const Pair in = Pair::of(numbers(shape.product(), 3), shape, Dtype::float32), one(shape, Dtype::float32),
+    const Pair in = Pair::of(signal(shape.product(), 3), shape, Dtype::float32), one(shape, Dtype::float32),
                three(shape, Dtype::float32);
     set_num_threads(1);
     transform(in, one);

@@ -34,7 +34,7 @@ std::vector<Dtype> dtypes_of_device() {
 }
 
 /// Small integers on the CPU, whose sums no order changes; some NaN where asked for and possible.
-Array numbers(const Shape& shape, Dtype dtype, unsigned seed, bool with_nan = false) {
+Array small_integers(const Shape& shape, Dtype dtype, unsigned seed, bool with_nan = false) {
   std::mt19937 random(seed);
   std::vector<double> values(static_cast<std::size_t>(shape.product()));
   for (double& value : values) {
@@ -70,7 +70,7 @@ TEST(DeviceIndexing, TakesElementsAndBlocksOfAllSizes) {
     for (const Shape& shape : {Shape{5, 7, 3}, Shape{1, 400, 1}, Shape{3, 2, 8}, Shape{4, 3, 0}, Shape{2, 9, 130}}) {
       if (shape == Shape{2, 9, 130} && dtype != Dtype::float32) continue;
       const std::string what = std::string(dtype_name(dtype)) + " " + shape.str();
-      const Array x = numbers(shape, dtype, 1, true), i = indices({4, 70}, shape[1], 2);
+      const Array x = small_integers(shape, dtype, 1, true), i = indices({4, 70}, shape[1], 2);
       for (IndexMode mode : {IndexMode::raise, IndexMode::wrap, IndexMode::clip})
         expect_same(
             {x, i}, [&](const auto& a) { return take(a[0], a[1], 1, mode); }, what);
@@ -93,7 +93,7 @@ TEST(DeviceIndexing, TakesAlongAnAxis) {
   for (Dtype dtype : dtypes_of_device()) {
     for (const Shape& shape : {Shape{5, 7, 3}, Shape{1, 40, 1}, Shape{3, 1, 8}}) {
       const std::string what = std::string(dtype_name(dtype)) + " " + shape.str();
-      const Array x = numbers(shape, dtype, 1, true);
+      const Array x = small_integers(shape, dtype, 1, true);
       for (int axis : {0, 1, 2}) {
         Shape picked = shape;
         picked[axis] = 6;
@@ -115,7 +115,7 @@ TEST(DeviceIndexing, TakesAlongAnAxis) {
       }
     }
   }
-  const Array x = numbers({2, 3}, Dtype::float32, 1, true).to_device(current_device());
+  const Array x = small_integers({2, 3}, Dtype::float32, 1, true).to_device(current_device());
   EXPECT_EQ(take_along_axis(x, indices({2, 0}, 3, 4).to_device(current_device()), 1).shape(), (Shape{2, 0}));
   try {
     const std::int64_t picks[] = {0, 3};
@@ -171,14 +171,14 @@ const std::vector<View>& views() {
   };
   return views;
 }
-const Shape kShape = {6, 6, 9};
+const Shape kTable = {6, 6, 9};
 
 TEST(DeviceIndexing, Gathers) {
   for (Dtype dtype : dtypes_of_device())
     for (const View& view : views())
       for (const Shape& count : {Shape{}, Shape{0}, Shape{3, 50}})
         expect_same(
-            {numbers(kShape, dtype, 4, true), indices(count, 6, 5), indices(count, 6, 6)},
+            {small_integers(kTable, dtype, 4, true), indices(count, 6, 5), indices(count, 6, 6)},
             [&](const auto& a) { return view.of(a[0]).get(view.picks(a[1], a[2])); },
             std::string(dtype_name(dtype)) + " " + view.name + " " + count.str());
 }
@@ -199,10 +199,10 @@ TEST(DeviceIndexing, Scatters) {
         for (const auto& [name, write] : writes) {
           // each combination is a kernel: all dtypes in one view, all views with one dtype
           if (&view != &views()[1] && dtype != Dtype::int16) continue;
-          const Array i = indices(count, 6, 7), j = indices(count, 6, 8), x = numbers(kShape, dtype, 9, true);
+          const Array i = indices(count, 6, 7), j = indices(count, 6, 8), x = small_integers(kTable, dtype, 9, true);
           const Shape shape = view.of(x).get(view.picks(i, j)).shape();
           expect_same(
-              {x, i, j, numbers(shape, dtype, 10, true)},
+              {x, i, j, small_integers(shape, dtype, 10, true)},
               [&](const auto& a) {
                 write(view.of(a[0]), view.picks(a[1], a[2]), a[3]);
                 return a[0];
@@ -213,24 +213,24 @@ TEST(DeviceIndexing, Scatters) {
 
 TEST(DeviceIndexing, ScattersMoreThanABlock) {
   for (Dtype dtype : {Dtype::float32, Dtype::int64, Dtype::uint8}) {
-    const Array i = indices({large(20000)}, 5, 11), values = numbers({large(20000)}, dtype, 12);
+    const Array i = indices({large(20000)}, 5, 11), values = small_integers({large(20000)}, dtype, 12);
     expect_same(
-        {numbers({5}, dtype, 13), i, values},
+        {small_integers({5}, dtype, 13), i, values},
         [](const auto& a) {
           scatter_add(a[0], {a[1]}, a[2]);
           return a[0];
         },
         dtype_name(dtype));
     expect_same(
-        {numbers({5, 300}, dtype, 14), indices({77}, 5, 15), numbers({77, 300}, dtype, 16)},
+        {small_integers({5, 300}, dtype, 14), indices({77}, 5, 15), small_integers({77, 300}, dtype, 16)},
         [](const auto& a) {
           scatter_add(a[0], {a[1]}, a[2]);
           return a[0];
         },
         dtype_name(dtype));
     expect_same(
-        {numbers({large(70000)}, dtype, 17), indices({large(30000)}, large(70000), 18),
-         numbers({large(30000)}, dtype, 19)},
+        {small_integers({large(70000)}, dtype, 17), indices({large(30000)}, large(70000), 18),
+         small_integers({large(30000)}, dtype, 19)},
         [](const auto& a) {
           a[0].set(a[2], a[1]);
           return a[0];
@@ -252,14 +252,14 @@ TEST(DeviceIndexing, IndicesOutOfRangeAreNamedAndNothingIsWritten) {
   bad[650] = -7;
   bad[660] = 9;
   for (const Device& device : {Device(), current_device()}) {
-    const Array x = numbers({6, 6}, Dtype::float32, 20).to_device(device);
+    const Array x = small_integers({6, 6}, Dtype::float32, 20).to_device(device);
     const Array i = Array::from_host(bad.data(), {700}, Dtype::int64, device);
     const std::string expected = "index -7 is outside axis 0, whose extent is 6";
     EXPECT_NE(message([&] { x(i).eval(); }).find(expected), std::string::npos);
     EXPECT_NE(message([&] { x.T()(i, i).eval(); }).find(expected), std::string::npos);
     EXPECT_NE(message([&] { scatter_add(x, {i}, 1); }).find(expected), std::string::npos);
     EXPECT_NE(message([&] { x.set(1, i); }).find(expected), std::string::npos);
-    EXPECT_TRUE(same(x, numbers({6, 6}, Dtype::float32, 20)));
+    EXPECT_TRUE(same(x, small_integers({6, 6}, Dtype::float32, 20)));
     const Array none = Array::empty({0}, Dtype::float32, device);
     EXPECT_NE(message([&] { none(i).eval(); }), "no error");
   }

@@ -20,13 +20,13 @@ namespace catenary {
 namespace {
 
 /// What is counted by name, and how many pieces of work it is.
-struct Case {
+struct Counted {
   const char* name;
   int pieces;
   std::function<Array(const std::vector<Array>&)> compute;
 };
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<Counted>& counted() {
+  static const std::vector<Counted> all = {
       {"concat along the first axis", 1, [](const auto& x) { return concatenate(x, 0); }},
       {"concat along the last axis", 1, [](const auto& x) { return concatenate(x, -1); }},
       {"stack", 1, [](const auto& x) { return stack(x, 1); }},
@@ -54,7 +54,7 @@ TEST(Inside, JoinsAndPads) {
   const DeviceScope scope(current_device());
   std::vector<Array> x;
   for (int i = 0; i < 5; ++i) x.push_back((arange(60, Dtype::float32) + i).reshape({3, 4, 5}).eval());
-  for (const Case& one : cases()) {
+  for (const Counted& one : counted()) {
     std::fprintf(stderr, "case %s\n", one.name);
     one.compute(x).eval();
   }
@@ -74,7 +74,7 @@ TEST(Launches, OfConcatStackAndPad) {
     if (line.starts_with("case ")) name = line.substr(5);
     pieces[name] += line.starts_with("kernel ");
   }
-  for (const Case& one : cases()) EXPECT_EQ(pieces[one.name], one.pieces) << one.name << "\n" << result.errors;
+  for (const Counted& one : counted()) EXPECT_EQ(pieces[one.name], one.pieces) << one.name << "\n" << result.errors;
 }
 
 }  // namespace

@@ -84,8 +84,8 @@ class DeviceLinalg : public testing::Test {
     }
   }
 };
-using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(DeviceLinalg, Types);
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(DeviceLinalg, Reals);
 
 TYPED_TEST(DeviceLinalg, IsTheCpus) {
   this->check(0, 2);

@@ -23,10 +23,11 @@
 namespace catenary {
 namespace {
 
+using testing_devices::float_dtypes;
 using testing_devices::same;
 
 /// Operands, as views of 1-d arrays.
-struct Problem {
+struct MatmulProblem {
   Dtype dtype = Dtype::float32;
   Shape a, b, c;
   Strides a_strides, b_strides, c_strides;
@@ -42,7 +43,7 @@ std::int64_t elements(const Shape& shape, const Strides& strides, std::int64_t o
 }
 
 /// What c holds afterwards, and what it should.
-std::pair<std::vector<double>, std::vector<double>> run(const Problem& p) {
+std::pair<std::vector<double>, std::vector<double>> run(const MatmulProblem& p) {
   const Device device = current_device();
   const DeviceScope cpu{Device()};
   random::seed(7);
@@ -89,7 +90,7 @@ std::pair<std::vector<double>, std::vector<double>> run(const Problem& p) {
 }
 
 /// Also what lies between the elements of c must be as it was.
-void check(const Problem& p, const std::string& what) {
+void check_product(const MatmulProblem& p, const std::string& what) {
   const double tolerance = p.dtype == Dtype::float64    ? 1e-14
                            : p.dtype == Dtype::float16  ? 2e-3
                            : p.dtype == Dtype::bfloat16 ? 1.6e-2
@@ -101,40 +102,35 @@ void check(const Problem& p, const std::string& what) {
         << what << ", " << dtype_name(p.dtype) << ", element " << i << ": " << got[i] << " and " << want[i];
 }
 
-std::vector<Dtype> floats() {
-  std::vector<Dtype> dtypes = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
-  if (current_device().info().has_f64) dtypes.push_back(Dtype::float64);
-  return dtypes;
-}
-
 // Each matrix by rows and by columns, with and without gaps between them, from an offset that is not aligned.
 TEST(DeviceMatmulLayouts, RowsColumnsGapsAndOffsets) {
   constexpr std::int64_t m = 5, n = 7, k = 3;
   const auto strides = [](std::int64_t rows, std::int64_t columns, bool by_columns, std::int64_t gap) {
     return by_columns ? Strides{0, 1, rows + gap} : Strides{0, columns + gap, 1};
   };
-  for (const Dtype dtype : floats()) {
+  for (const Dtype dtype : float_dtypes()) {
     for (int layout = 0; layout < 8; ++layout) {
       for (const std::int64_t gap : {0, 2}) {
-        Problem p{dtype, {1, m, k}, {1, k, n}, {1, m, n}, {}, {}, {}, gap ? 3 : 0, -1, false};
+        MatmulProblem p{dtype, {1, m, k}, {1, k, n}, {1, m, n}, {}, {}, {}, gap ? 3 : 0, -1, false};
         p.a_strides = strides(m, k, layout & 1, gap);
         p.b_strides = strides(k, n, layout & 2, gap);
         p.c_strides = strides(m, n, layout & 4, gap);
-        check(p, "layout " + std::to_string(layout) + ", gap " + std::to_string(gap));
+        check_product(p, "layout " + std::to_string(layout) + ", gap " + std::to_string(gap));
       }
     }
   }
 }
 
 TEST(DeviceMatmulLayouts, BiasAndAccumulate) {
-  for (const Dtype dtype : floats()) {
+  for (const Dtype dtype : float_dtypes()) {
     for (const bool by_columns : {false, true}) {
       for (const std::int64_t bias : {-1, 0, 1, 2}) {
         for (const bool accumulate : {false, true}) {
-          Problem p{dtype, {2, 6, 9}, {2, 9, 5}, {2, 6, 5}, {54, 9, 1}, {45, 5, 1}, {30, 5, 1}, 0, bias, accumulate};
+          MatmulProblem p{dtype,      {2, 6, 9},  {2, 9, 5}, {2, 6, 5}, {54, 9, 1},
+                          {45, 5, 1}, {30, 5, 1}, 0,         bias,      accumulate};
           if (by_columns) p.c_strides = {30, 1, 6};
-          check(p, "bias " + std::to_string(bias) + (by_columns ? ", by columns" : ", by rows") +
-                       (accumulate ? ", added" : ""));
+          check_product(p, "bias " + std::to_string(bias) + (by_columns ? ", by columns" : ", by rows") +
+                               (accumulate ? ", added" : ""));
         }
       }
     }
@@ -142,38 +138,41 @@ TEST(DeviceMatmulLayouts, BiasAndAccumulate) {
 }
 
 TEST(DeviceMatmulLayouts, Batches) {
-  for (const Dtype dtype : floats()) {
+  for (const Dtype dtype : float_dtypes()) {
     // one a for all, one b for all, the batch innermost but one, the batch backwards
-    check({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {0, 6, 1}, {30, 5, 1}, {15, 5, 1}, 1, -1, false}, "one a");
-    check({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {18, 6, 1}, {0, 5, 1}, {15, 5, 1}, 1, 1, false}, "one b");
-    check({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {6, 24, 1}, {5, 20, 1}, {5, 20, 1}, 0, -1, true},
-          "batch in the middle");
+    check_product({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {0, 6, 1}, {30, 5, 1}, {15, 5, 1}, 1, -1, false}, "one a");
+    check_product({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {18, 6, 1}, {0, 5, 1}, {15, 5, 1}, 1, 1, false}, "one b");
+    check_product({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {6, 24, 1}, {5, 20, 1}, {5, 20, 1}, 0, -1, true},
+                  "batch in the middle");
   }
-  check({Dtype::float32, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {-18, 6, 1}, {30, 5, 1}, {15, 5, 1}, 54, -1, false},
-        "backwards");
+  check_product({Dtype::float32, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {-18, 6, 1}, {30, 5, 1}, {15, 5, 1}, 54, -1, false},
+                "backwards");
 }
 
 // What no BLAS knows: both strides above 1, rows that overlap or are all the same, rows backwards.
 TEST(DeviceMatmulLayouts, StridesOfTheirOwn) {
   for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
-    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 12, 2}, {0, 5, 1}, {0, 5, 1}, 0, -1, false},
-          "every second column");
-    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 1, 1}, {0, 5, 1}, {0, 5, 1}, 0, 1, false}, "windows");
-    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 0, 1}, {0, 5, 1}, {0, 5, 1}, 0, 1, true}, "one row");
-    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, -6, 1}, {0, 5, 1}, {0, 5, 1}, 18, -1, false}, "upside down");
-    check({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 6, 1}, {0, 5, 1}, {0, 10, 2}, 0, 1, false}, "c with gaps");
+    check_product({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 12, 2}, {0, 5, 1}, {0, 5, 1}, 0, -1, false},
+                  "every second column");
+    check_product({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 1, 1}, {0, 5, 1}, {0, 5, 1}, 0, 1, false}, "windows");
+    check_product({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 0, 1}, {0, 5, 1}, {0, 5, 1}, 0, 1, true}, "one row");
+    check_product({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, -6, 1}, {0, 5, 1}, {0, 5, 1}, 18, -1, false},
+                  "upside down");
+    check_product({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 6, 1}, {0, 5, 1}, {0, 10, 2}, 0, 1, false},
+                  "c with gaps");
   }
 }
 
 // Axes of one element, whose strides mean nothing.
 TEST(DeviceMatmulLayouts, VectorsAndScalars) {
-  for (const Dtype dtype : floats()) {
-    check({dtype, {1, 1, 6}, {1, 6, 5}, {1, 1, 5}, {0, 0, 1}, {0, 5, 1}, {0, 99, 1}, 0, 1, false}, "a row");
-    check({dtype, {1, 4, 6}, {1, 6, 1}, {1, 4, 1}, {0, 6, 1}, {0, 1, 77}, {0, 1, 0}, 0, 1, false}, "a column");
-    check({dtype, {1, 4, 1}, {1, 1, 5}, {1, 4, 5}, {0, 1, 0}, {0, 0, 1}, {0, 5, 1}, 0, -1, true}, "an outer product");
-    check({dtype, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 2, 1, true}, "scalars");
-    check({dtype, {1, 1, 6}, {1, 6, 1}, {1, 1, 1}, {0, 0, 2}, {0, 3, 0}, {0, 0, 0}, 0, -1, false},
-          "a dot product with steps");
+  for (const Dtype dtype : float_dtypes()) {
+    check_product({dtype, {1, 1, 6}, {1, 6, 5}, {1, 1, 5}, {0, 0, 1}, {0, 5, 1}, {0, 99, 1}, 0, 1, false}, "a row");
+    check_product({dtype, {1, 4, 6}, {1, 6, 1}, {1, 4, 1}, {0, 6, 1}, {0, 1, 77}, {0, 1, 0}, 0, 1, false}, "a column");
+    check_product({dtype, {1, 4, 1}, {1, 1, 5}, {1, 4, 5}, {0, 1, 0}, {0, 0, 1}, {0, 5, 1}, 0, -1, true},
+                  "an outer product");
+    check_product({dtype, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 2, 1, true}, "scalars");
+    check_product({dtype, {1, 1, 6}, {1, 6, 1}, {1, 1, 1}, {0, 0, 2}, {0, 3, 0}, {0, 0, 0}, 0, -1, false},
+                  "a dot product with steps");
   }
 }
 
@@ -200,8 +199,9 @@ TEST(DeviceMatmulLayouts, OnTwoStreams) {
 }
 
 TEST(DeviceMatmulLayouts, TheProviderThatWasAskedForComputed) {
-  check({Dtype::float32, {1, 64, 64}, {1, 64, 64}, {1, 64, 64}, {0, 64, 1}, {0, 64, 1}, {0, 64, 1}, 0, -1, false},
-        "square");
+  check_product(
+      {Dtype::float32, {1, 64, 64}, {1, 64, 64}, {1, 64, 64}, {0, 64, 1}, {0, 64, 1}, {0, 64, 1}, 0, -1, false},
+      "square");
   const std::vector<LibraryInfo> providers = libraries(current_device(), "blas");
   const auto own = std::find_if(providers.begin(), providers.end(), [](const auto& p) { return p.name == "own"; });
   ASSERT_NE(own, providers.end());

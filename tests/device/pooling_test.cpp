@@ -49,14 +49,14 @@ Array laid(const Shape& shape, const Values& values, Dtype dtype, Lie lie) {
 }
 
 /// Eighths, many of them equal, so that sums of 16-bit floats are exact too.
-Values numbers(std::int64_t n, unsigned seed) {
+Values eighths(std::int64_t n, unsigned seed) {
   std::mt19937 random(seed);
   Values values(static_cast<std::size_t>(n));
   for (double& value : values) value = (static_cast<int>(random() % 33) - 16) / 8.0;
   return values;
 }
 
-struct Case {
+struct PoolingCase {
   const char* name;
   Shape x;
   Window window;
@@ -90,7 +90,7 @@ struct Case {
   }
 };
 
-std::vector<Case> cases() {
+std::vector<PoolingCase> poolings() {
   return {{"halves", {2, 3, 8, 34}, Window::make("test", 2, {2}, {2}, {0})},
           {"overlap", {2, 5, 9, 37}, Window::make("test", 2, {3}, {2}, {1})},
           {"cover_all", {1, 19, 8, 6}, Window::make("test", 2, {3, 2}, {2, 3}, {0, 1}), true},
@@ -104,12 +104,7 @@ std::vector<Case> cases() {
 }
 
 std::vector<Dtype> dtypes() {
-  std::vector<Dtype> all{Dtype::float32};
-  if (testing_devices::small()) return all;
-  all.push_back(Dtype::float16);
-  all.push_back(Dtype::bfloat16);
-  if (current_device().info().has_f64) all.push_back(Dtype::float64);
-  return all;
+  return testing_devices::small() ? std::vector{Dtype::float32} : testing_devices::float_dtypes();
 }
 
 void expect_near(const Array& actual, const Values& expected, const std::string& what) {
@@ -127,8 +122,8 @@ void expect_near(const Array& actual, const Values& expected, const std::string&
 
 /// Runs f for each case, dtype and pair of ways to lie; for dtypes that kernels load and store in one way, one pair
 /// only.
-void for_all(const std::function<void(const Case&, Dtype, Lie, Lie, const std::string&)>& f) {
-  for (const Case& c : cases())
+void for_all(const std::function<void(const PoolingCase&, Dtype, Lie, Lie, const std::string&)>& f) {
+  for (const PoolingCase& c : poolings())
     for (const Dtype dtype : dtypes())
       for (const auto& [from, to] : {std::pair(Lie::c_order, Lie::c_order),
                                      {Lie::channels_last, Lie::channels_last},
@@ -146,7 +141,7 @@ struct Maxima {
   Values y;
   std::vector<std::int32_t> places;
 };
-Maxima maxima(const Case& c, const Values& x) {
+Maxima maxima(const PoolingCase& c, const Values& x) {
   Maxima found{Values(static_cast<std::size_t>(c.y().product()), -kInfinity), {}};
   found.places.resize(found.y.size());
   c.each([&](std::size_t i, std::int32_t tap, std::size_t at) {
@@ -158,8 +153,8 @@ Maxima maxima(const Case& c, const Values& x) {
 }
 
 TEST(Pooling, MaximaWithTheirPlacesAndBack) {
-  for_all([](const Case& c, Dtype dtype, Lie from, Lie to, const std::string& what) {
-    Values values = numbers(c.x.product(), 1);
+  for_all([](const PoolingCase& c, Dtype dtype, Lie from, Lie to, const std::string& what) {
+    Values values = eighths(c.x.product(), 1);
     for (std::size_t i = 3; i < values.size(); i += 17) values[i] = i % 2 ? std::nan("") : -kInfinity;
     const Maxima expected = maxima(c, values);
     const Values zeros(expected.y.size());
@@ -172,7 +167,7 @@ TEST(Pooling, MaximaWithTheirPlacesAndBack) {
     expect_near(alone, expected.y, what + " without places");
     EXPECT_EQ(places.to_vector<std::int32_t>(), expected.places) << what;
 
-    const Values gradients = numbers(c.y().product(), 2);
+    const Values gradients = eighths(c.y().product(), 2);
     const Array gy = laid(c.y(), gradients, dtype, to);
     for (const bool accumulate : {false, true}) {
       Values expected_gx(values.size(), accumulate ? 1 : 0);
@@ -184,7 +179,7 @@ TEST(Pooling, MaximaWithTheirPlacesAndBack) {
       expect_near(gx, expected_gx, what + " back");
     }
 
-    const Values others = numbers(c.x.product(), 3);
+    const Values others = eighths(c.x.product(), 3);
     Values picked(expected.y.size());
     c.each([&](std::size_t i, std::int32_t tap, std::size_t at) {
       if (expected.places[i] == tap) picked[i] = others[at];
@@ -196,8 +191,8 @@ TEST(Pooling, MaximaWithTheirPlacesAndBack) {
 }
 
 TEST(Pooling, SumsAndAveragesAndBack) {
-  for_all([](const Case& c, Dtype dtype, Lie from, Lie to, const std::string& what) {
-    const Values values = numbers(c.x.product(), 4), gradients = numbers(c.y().product(), 5);
+  for_all([](const PoolingCase& c, Dtype dtype, Lie from, Lie to, const std::string& what) {
+    const Values values = eighths(c.x.product(), 4), gradients = eighths(c.y().product(), 5);
     const Array x = laid(c.x, values, dtype, from), gy = laid(c.y(), gradients, dtype, to);
     Values inside(gradients.size());
     c.each([&](std::size_t i, std::int32_t, std::size_t) { ++inside[i]; });
@@ -223,8 +218,8 @@ TEST(Pooling, SumsAndAveragesAndBack) {
 
 TEST(Pooling, HasTheSameBitsForAnyNumberOfThreads) {
   const int threads = num_threads();
-  const Case c{"threads", {4, 16, 33, 32}, Window::make("test", 2, {3}, {2}, {1})};
-  const Values values = numbers(c.x.product(), 6), gradients = numbers(c.y().product(), 7);
+  const PoolingCase c{"threads", {4, 16, 33, 32}, Window::make("test", 2, {3}, {2}, {1})};
+  const Values values = eighths(c.x.product(), 6), gradients = eighths(c.y().product(), 7);
   for (const Lie lie : {Lie::c_order, Lie::channels_last}) {
     std::vector<Array> results;
     for (const int n : {1, 3}) {

@@ -23,12 +23,14 @@
 #include "catenary/device/libraries.h"
 #include "catenary/device/pool.h"
 #include "tests/device/same.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 using testing_devices::same;
 using testing_devices::small;
+using tests::error_of;
 
 constexpr Quantization kKinds[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k,
                                    Quantization::int8};
@@ -421,16 +423,6 @@ TEST(Quantized, AProductTakesAMebibyteBesideItsOperands) {
     EXPECT_GE(most, static_cast<std::int64_t>(y.nbytes())) << rows;
     EXPECT_LE(most, static_cast<std::int64_t>(y.nbytes()) + (1 << 20) + 4096) << rows;
   }
-}
-
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(Quantized, ErrorsSayWhatIsWrong) {

@@ -9,6 +9,7 @@
 
 #include "catenary/array/array.h"
 #include "catenary/device/device.h"
+#include "catenary/device/float64.h"
 
 namespace testing_devices {
 
@@ -20,6 +21,14 @@ inline bool small() { return std::getenv("CATENARY_TEST_SMALL") != nullptr; }
 inline std::int64_t large(std::int64_t n) {
   if (small()) return n / 10;
   return std::getenv("CATENARY_TEST_QUARTER") ? n / 4 : n;
+}
+
+/// The dtypes of real floats that the current device has.
+inline std::vector<catenary::Dtype> float_dtypes() {
+  using catenary::Dtype;
+  std::vector<Dtype> dtypes = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
+  if (catenary::has_float64(catenary::current_device())) dtypes.push_back(Dtype::float64);
+  return dtypes;
 }
 
 /// Shape, dtype and every element are the same. A NaN is a NaN: processors differ in its bits when they convert.

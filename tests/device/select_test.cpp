@@ -25,7 +25,7 @@ using testing_devices::same;
 bool device_has(Dtype dtype) { return dtype != Dtype::float64 || current_device().info().has_f64; }
 
 /// Numbers on the CPU, many of them equal; `nan` in a thousand are NaN, where there is one.
-Array numbers(const Shape& shape, Dtype dtype, unsigned seed, unsigned nan = 0) {
+Array often_equal(const Shape& shape, Dtype dtype, unsigned seed, unsigned nan = 0) {
   std::mt19937 random(seed);
   std::vector<double> values(static_cast<std::size_t>(shape.product()));
   for (double& value : values) {
@@ -51,7 +51,7 @@ TEST(DeviceSelect, FindsTheFirstOfTheBest) {
     if (!device_has(dtype)) continue;
     for (const Shape& shape : shapes) {
       for (unsigned nan : {0u, 100u}) {
-        const Array x = numbers(shape, dtype, 1, nan);
+        const Array x = often_equal(shape, dtype, 1, nan);
         for (int axis = 0; axis < shape.size(); ++axis) {
           const std::string what = std::string(dtype_name(dtype)) + " " + shape.str() + " axis " + std::to_string(axis);
           expect_same(
@@ -84,9 +84,9 @@ TEST(DeviceSelect, FindsWhatIsTrue) {
       expect_same(mask, flatnonzero, std::to_string(n) + " " + std::to_string(percent));
     }
   }
-  expect_same(numbers({0, 3}, Dtype::bool_, 2), flatnonzero, "nothing");
+  expect_same(often_equal({0, 3}, Dtype::bool_, 2), flatnonzero, "nothing");
   expect_same(
-      numbers({40, 30}, Dtype::int32, 3), [](const Array& a) { return argwhere(a.T() > 50); }, "transposed");
+      often_equal({40, 30}, Dtype::int32, 3), [](const Array& a) { return argwhere(a.T() > 50); }, "transposed");
 }
 
 TEST(DeviceSelect, RunningTotals) {
@@ -96,7 +96,7 @@ TEST(DeviceSelect, RunningTotals) {
     if (!device_has(dtype)) continue;
     for (const Shape& shape : shapes) {
       // integers so small that no order of adding rounds, or NaN from somewhere on
-      const Array whole = numbers(shape, dtype, 4, 0), few = is_floating(dtype) ? whole.astype(Dtype::int8) : whole;
+      const Array whole = often_equal(shape, dtype, 4, 0), few = is_floating(dtype) ? whole.astype(Dtype::int8) : whole;
       for (int axis = 0; axis < shape.size(); ++axis) {
         const std::string what = std::string(dtype_name(dtype)) + " " + shape.str() + " axis " + std::to_string(axis);
         if (dtype != Dtype::float16 && dtype != Dtype::bfloat16)
@@ -118,7 +118,7 @@ TEST(DeviceSelect, RunningTotalsOfFractionsAreAsNearAsTheirOrderAllows) {
   for (float& value : values) value = std::uniform_real_distribution<float>(0, 1)(random);
   for (Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
     const Array x = Array::from_host(values.data(), {large(200000)}, Dtype::float32).astype(dtype);
-    const std::vector<double> numbers = x.to_vector<double>();
+    const std::vector<double> often_equal = x.to_vector<double>();
     const Array few = multiply(x, 1e-3).astype(dtype);
     const std::vector<double> terms = few.to_vector<double>(), sums = cumsum(few).to_vector<double>();
     const double unit = dtype == Dtype::float32 ? 1e-5 : dtype == Dtype::float16 ? 1e-3 : 8e-3;
@@ -141,7 +141,7 @@ TEST(DeviceSelect, Searches) {
     const Dtype dtype = static_cast<Dtype>(i);
     if (!device_has(dtype)) continue;
     for (std::int64_t n : {0, 1, 300}) {
-      const Array row = sort(numbers({n}, dtype, 6, 100)), values = numbers({7, 90}, dtype, 7, 100);
+      const Array row = sort(often_equal({n}, dtype, 6, 100)), values = often_equal({7, 90}, dtype, 7, 100);
       for (Side side : {Side::left, Side::right})
         expect_same(
             values, [&](const Array& v) { return searchsorted(row.to_device(v.device()), v, side); },

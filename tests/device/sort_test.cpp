@@ -84,9 +84,9 @@ void check(const ct::Shape& shape, bool few, int axis = -1) {
 
 template <class T>
 class DeviceSort : public testing::Test {};
-using Types = testing::Types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                             std::uint32_t, std::uint64_t, ct::float16, ct::bfloat16, float, double>;
-TYPED_TEST_SUITE(DeviceSort, Types);
+using Sorted = testing::Types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                              std::uint32_t, std::uint64_t, ct::float16, ct::bfloat16, float, double>;
+TYPED_TEST_SUITE(DeviceSort, Sorted);
 
 TYPED_TEST(DeviceSort, IsTheCpus) {
   for (const bool few : {false, true}) {

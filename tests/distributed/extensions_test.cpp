@@ -9,6 +9,7 @@
 
 #include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
+#include "tests/distributed/on_ranks.h"
 #include "tests/distributed/texts.h"
 #include "tests/folder.h"
 
@@ -21,13 +22,9 @@ namespace X = ct::training::extensions;
 namespace {
 
 using tests::message_of;
-
-const D::Communicator& comm() {
-  static const D::Communicator communicator = D::create_communicator("flat");
-  return communicator;
-}
-int rank() { return comm().rank(); }
-int size() { return comm().size(); }
+using tests::flat::comm;
+using tests::flat::rank;
+using tests::flat::size;
 
 /// A trainer whose ranks do something different with nothing.
 class Counter : public T::UpdaterBase {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "catenary/catenary.h"
+#include "tests/distributed/on_ranks.h"
 
 namespace ct = catenary;
 namespace D = ct::distributed;
@@ -11,12 +12,9 @@ namespace L = ct::links;
 
 namespace {
 
-const D::Communicator& comm() {
-  static const D::Communicator communicator = D::create_communicator("flat");
-  return communicator;
-}
-int rank() { return comm().rank(); }
-int size() { return comm().size(); }
+using tests::flat::comm;
+using tests::flat::rank;
+using tests::flat::size;
 
 /// What rank `of` has for rank `other`: all can compute it.
 ct::Array values(int of, int other = 0) {

@@ -19,11 +19,13 @@
 #include "tests/distributed/texts.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 
 namespace {
 
+using tests::has;
 using tests::sorted;
 
 using Clock = std::chrono::steady_clock;
@@ -74,7 +76,6 @@ Job ranks(int n, std::vector<std::string> arguments, std::vector<std::pair<std::
   return run(launch(n, std::move(arguments)), std::move(environment), timeout);
 }
 
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 std::int64_t count_of(const std::string& text, const std::string& piece) {
   std::int64_t n = 0;
   for (std::size_t at = 0; (at = text.find(piece, at)) != std::string::npos; at += piece.size()) ++n;

@@ -112,9 +112,9 @@ TEST(OnRanks, AnExchangeThatFailedIsToldOnceAndNotGoneOnWith) {
   EXPECT_EQ(message_of(update), "nothing was thrown");
 }
 
-struct Net : ct::Chain {
+struct TrainedNet : ct::Chain {
   L::Linear l1, l2;
-  Net() : l1(8), l2(3) {}
+  TrainedNet() : l1(8), l2(3) {}
   CT_LINKS(l1, l2)
   ct::Variable operator()(const ct::Variable& x) { return l2(F::tanh(l1(x))); }
 };
@@ -122,7 +122,7 @@ struct Net : ct::Chain {
 TEST(OnRanks, GradientsAndParameters) {
   for (const char* name : {"naive", "flat", "non_cuda_aware", "dummy"}) {
     const D::Communicator c = D::create_communicator(name);
-    Net net;
+    TrainedNet net;
     ct::random::seed(static_cast<std::uint64_t>(rank()));
     EXPECT_THROW(c.bcast_data(net), ct::ValueError);  // not initialised
     net(filled({1, 4}, 1));
@@ -209,11 +209,11 @@ ct::Batch batch_of(int of, int iteration) {
 template <class Optimizer>
 void expect_training_agrees(Optimizer ours, Optimizer alone, int iterations) {
   ct::random::set_state({5, 0});  // the same on all ranks, other than seed(5)
-  const L::Classifier single{Net()};
+  const L::Classifier single{TrainedNet()};
   alone.setup(single);
   alone.target()(batch_of(-1, 0));                           // draws its weights now
   ct::random::seed(static_cast<std::uint64_t>(5 + rank()));  // the others' weights count for nothing
-  const L::Classifier model{Net()};
+  const L::Classifier model{TrainedNet()};
   D::create_multi_node_optimizer(ours, comm()).setup(model);
   for (int i = 0; i < iterations; ++i) {
     double loss = 0, expected = 0;
@@ -239,7 +239,7 @@ TEST(OnRanks, TrainingIsThatOfOneProcess) {
 
 TEST(OnRanks, TheFirstUpdate) {
   ct::random::seed(static_cast<std::uint64_t>(rank()));
-  const L::Classifier model{Net()};
+  const L::Classifier model{TrainedNet()};
   const auto optimizer =
       D::create_multi_node_optimizer(ct::optimizers::SGD(), comm(), {.first_update_broadcasts_only = true});
   optimizer.setup(model);

@@ -32,8 +32,6 @@ inline std::string error_of(const std::string& program, const std::vector<std::s
   return result.errors;
 }
 
-inline bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
-
 inline nlohmann::json log_of(const std::string& folder) {
   return nlohmann::json::parse(std::ifstream(folder + "/log"));
 }

@@ -9,6 +9,7 @@
 #include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -16,44 +17,43 @@ namespace {
 
 namespace F = functions;
 using namespace gradient_check;
-using test::array;
 using test::values;
 using V = std::vector<Variable>;
+using test::sample;
 
-void check(const char* name, const Function& f, const std::vector<Array>& x, double tolerance = 1e-4) {
-  SCOPED_TRACE(name);
-  CheckOptions options;
-  options.atol = options.rtol = tolerance;
+void check_weighted(const char* name, const Function& f, const std::vector<Array>& x, double tolerance = 1e-4) {
   // times x, so that second derivatives are not all 0
   const Function weighted = [&](const V& v) {
     V y = f(v);
     y.push_back(y[0] * F::sum(v[0]));
     return y;
   };
-  tests::check_gradients(weighted, x, options);
+  test::check(name, weighted, x, tolerance);
 }
 
-Array sample() { return array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3}); }
-
 TEST(Activation, Gradients) {
-  check("clipped_relu", [](const V& x) { return V{F::clipped_relu(x[0], 1.0)}; }, {sample()});
-  check("relu6", [](const V& x) { return V{F::relu6(x[0] * 4.0)}; }, {sample()});
+  check_weighted("clipped_relu", [](const V& x) { return V{F::clipped_relu(x[0], 1.0)}; }, {sample()});
+  check_weighted("relu6", [](const V& x) { return V{F::relu6(x[0] * 4.0)}; }, {sample()});
   for (const double slope : {0.2, 0.0, -0.5})
-    check("leaky_relu", [&](const V& x) { return V{F::leaky_relu(x[0], slope)}; }, {sample()});
+    check_weighted("leaky_relu", [&](const V& x) { return V{F::leaky_relu(x[0], slope)}; }, {sample()});
   for (const double alpha : {1.0, 0.5, -0.5})
-    check("elu", [&](const V& x) { return V{F::elu(x[0], alpha)}; }, {sample()});
-  check("selu", [](const V& x) { return V{F::selu(x[0])}; }, {sample()});
-  check("prelu", [](const V& x) { return V{F::prelu(x[0], x[1])}; }, {sample(), array<double>({0.25, 0.5, -0.75})});
-  check("prelu of one", [](const V& x) { return V{F::prelu(x[0], x[1])}; }, {sample(), array<double>({0.25}, {})});
-  check("swish", [](const V& x) { return V{F::swish(x[0], x[1])}; }, {sample(), array<double>({0.25, 0.5, -0.75})});
-  for (const int axis : {0, 1, -1}) check("crelu", [&](const V& x) { return V{F::crelu(x[0], axis)}; }, {sample()});
+    check_weighted("elu", [&](const V& x) { return V{F::elu(x[0], alpha)}; }, {sample()});
+  check_weighted("selu", [](const V& x) { return V{F::selu(x[0])}; }, {sample()});
+  check_weighted("prelu", [](const V& x) { return V{F::prelu(x[0], x[1])}; },
+                 {sample(), array<double>({0.25, 0.5, -0.75})});
+  check_weighted("prelu of one", [](const V& x) { return V{F::prelu(x[0], x[1])}; },
+                 {sample(), array<double>({0.25}, Shape{})});
+  check_weighted("swish", [](const V& x) { return V{F::swish(x[0], x[1])}; },
+                 {sample(), array<double>({0.25, 0.5, -0.75})});
+  for (const int axis : {0, 1, -1})
+    check_weighted("crelu", [&](const V& x) { return V{F::crelu(x[0], axis)}; }, {sample()});
   for (const double beta : {1.0, 2.5})
-    check("softplus", [&](const V& x) { return V{F::softplus(x[0], beta)}; }, {sample()});
-  check("hard_sigmoid", [](const V& x) { return V{F::hard_sigmoid(x[0] * 1.5)}; }, {sample()});
-  check("maxout", [](const V& x) { return V{F::maxout(x[0], 3)}; }, {sample()});
+    check_weighted("softplus", [&](const V& x) { return V{F::softplus(x[0], beta)}; }, {sample()});
+  check_weighted("hard_sigmoid", [](const V& x) { return V{F::hard_sigmoid(x[0] * 1.5)}; }, {sample()});
+  check_weighted("maxout", [](const V& x) { return V{F::maxout(x[0], 3)}; }, {sample()});
   F::RReLUOptions slopes;
   slopes.r = catenary::full({2, 3}, 0.25);
-  check("rrelu", [&](const V& x) { return V{F::rrelu(x[0], 0.125, 0.5, slopes)}; }, {sample()});
+  check_weighted("rrelu", [&](const V& x) { return V{F::rrelu(x[0], 0.125, 0.5, slopes)}; }, {sample()});
 }
 
 /// At 0 leaky_relu's gradient is the slope, as Chainer's and PyTorch's; infinity has elu's gradient 1, with all that is
@@ -72,7 +72,7 @@ TEST(Activation, GradientsAtTheEdges) {
     const Variable x(array<double>({0, -inf, inf, 1}));
     EXPECT_EQ(gradient(F::elu(x, alpha), x), (std::vector<double>{alpha, 0, 3, 4}));
   }
-  const Variable W(array<double>({0.5}, {}));
+  const Variable W(array<double>({0.5}, Shape{}));
   EXPECT_EQ(gradient(F::prelu(array<double>({0, -1, inf, 1}), W), W), (std::vector<double>{-2}));
 }
 
@@ -108,10 +108,10 @@ TEST(Activation, GelusAndSilu) {
     EXPECT_NEAR(silu[i], a / (1 + std::exp(-a)), 1e-14);
     EXPECT_NEAR(glu[i], a / (1 + std::exp(-a)) * (a + 1), 1e-13);
   }
-  check("gelu", [](const V& v) { return V{F::gelu(v[0])}; }, {sample()});
-  check("gelu by tanh", [](const V& v) { return V{F::gelu(v[0], F::GeluForm::tanh)}; }, {sample()});
-  check("silu", [](const V& v) { return V{F::silu(v[0])}; }, {sample()});
-  check("swiglu", [](const V& v) { return V{F::swiglu(v[0], v[1])}; }, {sample(), sample() * 0.5});
+  check_weighted("gelu", [](const V& v) { return V{F::gelu(v[0])}; }, {sample()});
+  check_weighted("gelu by tanh", [](const V& v) { return V{F::gelu(v[0], F::GeluForm::tanh)}; }, {sample()});
+  check_weighted("silu", [](const V& v) { return V{F::silu(v[0])}; }, {sample()});
+  check_weighted("swiglu", [](const V& v) { return V{F::swiglu(v[0], v[1])}; }, {sample(), sample() * 0.5});
   EXPECT_THROW(F::swiglu(sample(), sample()(0)), ShapeError);
   // -4 has 1 + erf(-4 / sqrt(2)) = 6e-5, which 16 bits would lose
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {

@@ -12,6 +12,7 @@
 #include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 #include "tests/settle.h"
 
@@ -22,56 +23,66 @@ namespace F = functions;
 using namespace gradient_check;
 using test::values;
 using V = std::vector<Variable>;
+using test::numbers;
 
-Array numbers(const Shape& shape) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7).reshape(shape);
-}
 V all(const Variables& ys) { return V(ys.begin(), ys.end()); }
 
 /// Squares make the second derivatives depend on x.
-void check(const char* name, const Function& f, const std::vector<Array>& x) {
-  SCOPED_TRACE(name);
+void check_squared(const char* name, const Function& f, const std::vector<Array>& x) {
   const Function squared = [&](const V& xs) {
     V ys;
     for (const Variable& y : f(xs)) ys.push_back(F::square(y));
     return ys;
   };
-  tests::check_gradients(squared, x);
+  test::check(name, squared, x);
 }
 
 TEST(ArrayFunctions, GradientsOfWhatHasNoVectors) {
-  check("pad_sequence", [](const V& x) { return V{F::pad_sequence(x, 5, -1)}; },
-        {numbers({4, 2}), numbers({1, 2}), numbers({3, 2})});
-  check("transpose_sequence", [](const V& x) { return all(F::transpose_sequence(x)); },
-        {numbers({3, 2}), numbers({3, 2}), numbers({1, 2})});
-  check("broadcast", [](const V& x) { return all(F::broadcast(x)); }, {numbers({3, 1}), numbers({2}), numbers({})});
-  check("as_strided", [](const V& x) { return V{F::as_strided(x[0], {3, 2}, {2, 1}, 1)}; }, {numbers({7})});
-  check("as_strided, overlapping",
-        [](const V& x) {
-          return V{F::as_strided(x[0], {3, 3}, {1, -1}, 2)};
-        },
-        {numbers({2, 3})});
-  check("repeat with counts", [](const V& x) { return V{F::repeat(x[0], Shape{2, 0, 1}, 1)}; }, {numbers({2, 3})});
-  check("where, broadcast",
-        [](const V& x) {
-          return V{F::where(array<bool>({true, false}), x[0], x[1])};
-        },
-        {numbers({3, 2}), numbers({2})});
-  check("select_item", [](const V& x) { return V{F::select_item(x[0], array<int>({2, 0}))}; }, {numbers({2, 3})});
+  check_squared("pad_sequence", [](const V& x) { return V{F::pad_sequence(x, 5, -1)}; },
+                {numbers({4, 2}), numbers({1, 2}), numbers({3, 2})});
+  check_squared("transpose_sequence", [](const V& x) { return all(F::transpose_sequence(x)); },
+                {numbers({3, 2}), numbers({3, 2}), numbers({1, 2})});
+  check_squared("broadcast", [](const V& x) { return all(F::broadcast(x)); },
+                {numbers({3, 1}), numbers({2}), numbers({})});
+  check_squared("as_strided", [](const V& x) { return V{F::as_strided(x[0], {3, 2}, {2, 1}, 1)}; }, {numbers({7})});
+  check_squared("as_strided, overlapping",
+                [](const V& x) {
+                  return V{F::as_strided(x[0], {3, 3}, {1, -1}, 2)};
+                },
+                {numbers({2, 3})});
+  check_squared("repeat with counts",
+                [](const V& x) {
+                  return V{F::repeat(x[0], Shape{2, 0, 1}, 1)};
+                },
+                {numbers({2, 3})});
+  check_squared("where, broadcast",
+                [](const V& x) {
+                  return V{F::where(array<bool>({true, false}), x[0], x[1])};
+                },
+                {numbers({3, 2}), numbers({2})});
+  check_squared("select_item",
+                [](const V& x) {
+                  return V{F::select_item(x[0], array<int>({2, 0}))};
+                },
+                {numbers({2, 3})});
   for (const PadMode mode : {PadMode::edge, PadMode::reflect, PadMode::symmetric, PadMode::wrap}) {
-    check("pad", [&](const V& x) { return V{F::pad(x[0], {{1, 1}, {0, 2}}, {.mode = mode})}; }, {numbers({2, 3})});
+    check_squared("pad",
+                  [&](const V& x) {
+                    return V{F::pad(x[0], {{1, 1}, {0, 2}}, {.mode = mode})};
+                  },
+                  {numbers({2, 3})});
     // wider than the array, in channels-last order
-    check("pad, wide",
-          [&](const V& x) {
-            return V{F::pad(F::transpose(x[0], {0, 2, 1}), {{0, 0}, {0, 0}, {7, 5}}, {.mode = mode})};
-          },
-          {numbers({2, 3, 2})});
+    check_squared("pad, wide",
+                  [&](const V& x) {
+                    return V{F::pad(F::transpose(x[0], {0, 2, 1}), {{0, 0}, {0, 0}, {7, 5}}, {.mode = mode})};
+                  },
+                  {numbers({2, 3, 2})});
   }
-  check("a view of reversed columns",
-        [](const V& x) {
-          return V{F::stack({x[0].T(), F::flipud(x[0].T())}, 1)};
-        },
-        {numbers({2, 3})});
+  check_squared("a view of reversed columns",
+                [](const V& x) {
+                  return V{F::stack({x[0].T(), F::flipud(x[0].T())}, 1)};
+                },
+                {numbers({2, 3})});
 }
 
 TEST(ArrayFunctions, OneOutputOfSeveralMayBeUnused) {
@@ -83,15 +94,15 @@ TEST(ArrayFunctions, OneOutputOfSeveralMayBeUnused) {
 }
 
 TEST(ArrayFunctions, WhereTakesNumbers) {
-  const Array mask = test::array<int>({1, 0, 1, 0, 1, 1}, {2, 3}) != 0, x = numbers({2, 3});
+  const Array mask = array<int>({1, 0, 1, 0, 1, 1}, {2, 3}) != 0, x = numbers({2, 3});
   const Variable v(x);
   assert_allclose(F::where(mask, v, 7.5).array(), catenary::where(mask, x, 7.5));
   assert_allclose(F::where(mask, -1, v).array(), catenary::where(mask, -1, x));
   EXPECT_EQ(F::where(mask, v, -INFINITY).array()(0, 1).item<double>(), -INFINITY);
   EXPECT_EQ(F::where(mask, Variable(x.astype(Dtype::float16)), 1e-3).dtype(), Dtype::float16);  // numbers are weak
   // the mask broadcasts, and x does, and gets its gradient back
-  check("x or a number", [&](const V& vs) { return V{F::where(mask, vs[0], 2.0)}; }, {x});
-  check("a number or x", [&](const V& vs) { return V{F::where(mask, 2.0, vs[0])}; }, {numbers({3})});
+  check_squared("x or a number", [&](const V& vs) { return V{F::where(mask, vs[0], 2.0)}; }, {x});
+  check_squared("a number or x", [&](const V& vs) { return V{F::where(mask, 2.0, vs[0])}; }, {numbers({3})});
   EXPECT_THROW(F::where(mask, v(0, slice(2)), 1.0), ShapeError);
 }
 
@@ -183,7 +194,7 @@ TEST(ArrayFunctions, Errors) {
 
 TEST(Connection, EmbedAndBilinear) {
   const Array ids = array<int>({{0, 2, -1}, {2, 1, 0}});
-  check("embed_id", [&](const V& w) { return V{F::embed_id(ids, w[0], -1)}; }, {numbers({3, 4})});
+  check_squared("embed_id", [&](const V& w) { return V{F::embed_id(ids, w[0], -1)}; }, {numbers({3, 4})});
   const Variable y = F::embed_id(ids, numbers({3, 4}), -1);
   EXPECT_EQ(y.shape(), (Shape{2, 3, 4}));
   EXPECT_EQ(values(y.array()(0, 2)), (std::vector<double>(4, 0.0)));
@@ -191,8 +202,9 @@ TEST(Connection, EmbedAndBilinear) {
   EXPECT_THROW(F::embed_id(array<double>({1}), numbers({3, 4})), DtypeError);
   EXPECT_THROW(F::embed_id(ids, numbers({3})), ShapeError);
 
-  check("bilinear", [](const V& x) { return V{F::bilinear(x[0], x[1], x[2], x[3], x[4], x[5])}; },
-        {numbers({2, 3}), numbers({2, 2, 2}), numbers({3, 4, 5}), numbers({3, 5}), numbers({4, 5}), numbers({5})});
+  check_squared(
+      "bilinear", [](const V& x) { return V{F::bilinear(x[0], x[1], x[2], x[3], x[4], x[5])}; },
+      {numbers({2, 3}), numbers({2, 2, 2}), numbers({3, 4, 5}), numbers({3, 5}), numbers({4, 5}), numbers({5})});
   EXPECT_THROW(F::bilinear(numbers({2, 3}), numbers({3, 4}), numbers({3, 4, 5})), ShapeError);
   EXPECT_THROW(F::bilinear(numbers({2, 3}), numbers({2, 4}), numbers({3, 3, 5})), ShapeError);
 }

@@ -18,6 +18,7 @@
 #include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -27,9 +28,10 @@ namespace F = functions;
 using namespace gradient_check;
 using test::values;
 using V = std::vector<Variable>;
+using tests::expect_near;
 
 Array waves(const Shape& shape, double phase, Dtype dtype = Dtype::float64) {
-  return (sin(arange(static_cast<double>(shape.product())) * 1.7 + phase) * 1.5).astype(dtype).reshape(shape);
+  return (test::numbers(shape, phase) * 1.5).astype(dtype);
 }
 
 /// By softmax of whole matrices, for shapes [B, H, L, E].
@@ -41,12 +43,6 @@ Variable plain(const Variable& q, const Variable& k, const Variable& v, const Ar
 Array causal_numbers(std::int64_t queries, std::int64_t keys, std::int64_t first) {
   const Array last = (arange(queries) + first).reshape({queries, 1}), key = arange(keys);
   return where(key <= last, 0.0, -std::numeric_limits<double>::infinity());
-}
-
-void expect_near(const Array& a, const Array& b, double bound) {
-  ASSERT_EQ(a.shape(), b.shape());
-  const auto x = values(a.astype(Dtype::float64)), y = values(b.astype(Dtype::float64));
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], bound) << i;
 }
 
 TEST(Attention, IsSoftmaxOfScoresTimesValues) {

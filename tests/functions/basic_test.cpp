@@ -7,6 +7,7 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -14,18 +15,10 @@ namespace {
 
 namespace F = functions;
 using namespace gradient_check;
-using test::array;
 using test::values;
 using V = std::vector<Variable>;
-
-void check(const char* name, const Function& f, const std::vector<Array>& x, double tolerance = 1e-4) {
-  SCOPED_TRACE(name);
-  CheckOptions options;
-  options.atol = options.rtol = tolerance;
-  tests::check_gradients(f, x, options);
-}
-
-Array sample() { return array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3}); }
+using test::check;
+using test::sample;
 
 TEST(Elementwise, Gradients) {
   const Array positive = catenary::absolute(sample());

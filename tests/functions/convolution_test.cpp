@@ -14,6 +14,8 @@
 #include "catenary/core/memory_order.h"
 #include "catenary/core/window.h"
 #include "catenary/functions/functions.h"
+#include "tests/arrays.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -22,18 +24,13 @@ namespace {
 namespace F = functions;
 using gradient_check::assert_allclose;
 using V = std::vector<Variable>;
+using test::numbers;
+using tests::channels_last;
 
-Array numbers(const Shape& shape, double seed = 1) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + seed).reshape(shape);
+void check_convolution(const char* name, const gradient_check::Function& f, const std::vector<Array>& x) {
+  test::check(name, f, x, {.eps = 1e-3, .atol = 1e-7, .rtol = 1e-5});
 }
 
-void check(const char* name, const gradient_check::Function& f, const std::vector<Array>& x) {
-  SCOPED_TRACE(name);
-  tests::check_gradients(f, x, {.eps = 1e-3, .atol = 1e-7, .rtol = 1e-5});
-}
-
-/// The same values, channels last in memory.
-Array channels_last(const Array& x) { return moveaxis(moveaxis(x, 1, -1).copy(), -1, 1); }
 bool is_channels_last(const Array& x) { return moveaxis(x, 1, -1).is_contiguous(); }
 
 /// The sum that a convolution is, a place at a time, in float64 on the processor; x and W have 3 spatial axes.
@@ -109,46 +106,51 @@ TEST(Convolution, FewerAxesAreTheSameSum) {
 }
 
 TEST(Convolution, Gradients) {
-  check("2d", [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], v[2], {.stride = 2, .pad = 1})}; },
-        {numbers({2, 3, 5, 4}), numbers({4, 3, 3, 3}, 2), numbers({4}, 3)});
-  check("cover_all, groups, dilation",
-        [](const V& v) -> V {
-          return {F::convolution_2d(
-              v[0], v[1], {.stride = {2, 3}, .pad = {1, 0}, .cover_all = true, .dilate = {1, 2}, .groups = 2})};
-        },
-        {numbers({1, 4, 4, 6}), numbers({4, 2, 3, 2}, 2)});
-  check("1d", [](const V& v) -> V { return {F::convolution_1d(v[0], v[1], {.stride = 2, .dilate = 2})}; },
-        {numbers({2, 2, 8}), numbers({3, 2, 3}, 2)});
-  check("3d",
-        [](const V& v) -> V {
-          return {F::convolution_3d(v[0], v[1], v[2], {.pad = {1, 0, 1}})};
-        },
-        {numbers({1, 2, 3, 3, 2}), numbers({2, 2, 2, 2, 3}, 2), numbers({2}, 3)});
-  check("rows that no window reaches", [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], {.stride = 3})}; },
-        {numbers({1, 2, 7, 6}), numbers({2, 2, 2, 2}, 2)});
-  check("channels last", [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], {.pad = 1})}; },
-        {channels_last(numbers({2, 3, 4, 3})), channels_last(numbers({2, 3, 3, 3}, 2))});
-  check("depthwise", [](const V& v) -> V { return {F::depthwise_convolution_2d(v[0], v[1], v[2], {.pad = 1})}; },
-        {numbers({1, 3, 4, 4}), numbers({2, 3, 3, 3}, 2), numbers({6}, 3)});
-  check("local", [](const V& v) -> V { return {F::local_convolution_2d(v[0], v[1], v[2], 2)}; },
-        {numbers({2, 2, 5, 4}), numbers({3, 2, 2, 2, 3, 2}, 2), numbers({3, 2, 2}, 3)});
+  check_convolution("2d",
+                    [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], v[2], {.stride = 2, .pad = 1})}; },
+                    {numbers({2, 3, 5, 4}), numbers({4, 3, 3, 3}, 2), numbers({4}, 3)});
+  check_convolution(
+      "cover_all, groups, dilation",
+      [](const V& v) -> V {
+        return {F::convolution_2d(v[0], v[1],
+                                  {.stride = {2, 3}, .pad = {1, 0}, .cover_all = true, .dilate = {1, 2}, .groups = 2})};
+      },
+      {numbers({1, 4, 4, 6}), numbers({4, 2, 3, 2}, 2)});
+  check_convolution("1d", [](const V& v) -> V { return {F::convolution_1d(v[0], v[1], {.stride = 2, .dilate = 2})}; },
+                    {numbers({2, 2, 8}), numbers({3, 2, 3}, 2)});
+  check_convolution("3d",
+                    [](const V& v) -> V {
+                      return {F::convolution_3d(v[0], v[1], v[2], {.pad = {1, 0, 1}})};
+                    },
+                    {numbers({1, 2, 3, 3, 2}), numbers({2, 2, 2, 2, 3}, 2), numbers({2}, 3)});
+  check_convolution("rows that no window reaches",
+                    [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], {.stride = 3})}; },
+                    {numbers({1, 2, 7, 6}), numbers({2, 2, 2, 2}, 2)});
+  check_convolution("channels last", [](const V& v) -> V { return {F::convolution_2d(v[0], v[1], {.pad = 1})}; },
+                    {channels_last(numbers({2, 3, 4, 3})), channels_last(numbers({2, 3, 3, 3}, 2))});
+  check_convolution("depthwise",
+                    [](const V& v) -> V { return {F::depthwise_convolution_2d(v[0], v[1], v[2], {.pad = 1})}; },
+                    {numbers({1, 3, 4, 4}), numbers({2, 3, 3, 3}, 2), numbers({6}, 3)});
+  check_convolution("local", [](const V& v) -> V { return {F::local_convolution_2d(v[0], v[1], v[2], 2)}; },
+                    {numbers({2, 2, 5, 4}), numbers({3, 2, 2, 2, 3, 2}, 2), numbers({3, 2, 2}, 3)});
 }
 
 TEST(Deconvolution, Gradients) {
-  check("2d", [](const V& v) -> V { return {F::deconvolution_2d(v[0], v[1], v[2], {.stride = 2, .pad = 1})}; },
-        {numbers({2, 3, 3, 4}), numbers({3, 2, 3, 4}, 2), numbers({2}, 3)});
-  check("outsize, groups",
-        [](const V& v) -> V {
-          return {F::deconvolution_2d(v[0], v[1], {.stride = 2, .pad = 1, .outsize = {6, 7}, .groups = 2})};
-        },
-        {numbers({1, 4, 3, 4}), numbers({4, 1, 3, 3}, 2)});
-  check("1d", [](const V& v) -> V { return {F::deconvolution_1d(v[0], v[1], {.stride = 2, .dilate = 2})}; },
-        {numbers({2, 2, 4}), numbers({2, 3, 3}, 2)});
-  check("3d",
-        [](const V& v) -> V {
-          return {F::deconvolution_3d(v[0], v[1], {.stride = {2, 1, 2}})};
-        },
-        {numbers({1, 2, 2, 2, 2}), numbers({2, 2, 2, 2, 3}, 2)});
+  check_convolution("2d",
+                    [](const V& v) -> V { return {F::deconvolution_2d(v[0], v[1], v[2], {.stride = 2, .pad = 1})}; },
+                    {numbers({2, 3, 3, 4}), numbers({3, 2, 3, 4}, 2), numbers({2}, 3)});
+  check_convolution("outsize, groups",
+                    [](const V& v) -> V {
+                      return {F::deconvolution_2d(v[0], v[1], {.stride = 2, .pad = 1, .outsize = {6, 7}, .groups = 2})};
+                    },
+                    {numbers({1, 4, 3, 4}), numbers({4, 1, 3, 3}, 2)});
+  check_convolution("1d", [](const V& v) -> V { return {F::deconvolution_1d(v[0], v[1], {.stride = 2, .dilate = 2})}; },
+                    {numbers({2, 2, 4}), numbers({2, 3, 3}, 2)});
+  check_convolution("3d",
+                    [](const V& v) -> V {
+                      return {F::deconvolution_3d(v[0], v[1], {.stride = {2, 1, 2}})};
+                    },
+                    {numbers({1, 2, 2, 2, 2}), numbers({2, 2, 2, 2, 3}, 2)});
 }
 
 /// <gy, conv(x)> = <deconv(gy), x>

@@ -11,24 +11,21 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
-using test::array;
 using test::values;
 using V = std::vector<Variable>;
 
 constexpr std::int64_t kTimes = 5, kBatch = 4, kSymbols = 3;
 
-Array numbers(const Shape& shape, double seed = 1) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + seed).reshape(shape) * 2.0;
-}
 V scores(Dtype dtype = Dtype::float64) {
   V all;
-  for (int i = 0; i < kTimes; ++i) all.emplace_back(numbers({kBatch, kSymbols}, i).astype(dtype));
+  for (int i = 0; i < kTimes; ++i) all.emplace_back((test::numbers({kBatch, kSymbols}, i) * 2.0).astype(dtype));
   return all;
 }
 
@@ -115,7 +112,7 @@ TEST(Ctc, LabelsThatDoNotFitHaveOneLossAndNoGradient) {
   for (const Dtype dtype : {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16}) {
     for (const double scale : {1.0, 100.0}) {
       V x;
-      for (int i = 0; i < kTimes; ++i) x.emplace_back((numbers({3, kSymbols}, i) * scale).astype(dtype));
+      for (int i = 0; i < kTimes; ++i) x.emplace_back((test::numbers({3, kSymbols}, i) * (2 * scale)).astype(dtype));
       const Variable loss = F::connectionist_temporal_classification(x, labels, 0, options);
       const double impossible = dtype == Dtype::bfloat16  ? static_cast<double>(float{bfloat16(1e10f)})
                                 : dtype == Dtype::float16 ? 1e4

@@ -5,6 +5,7 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -13,13 +14,10 @@ namespace {
 namespace F = functions;
 using namespace gradient_check;
 using V = std::vector<Variable>;
-
-Array numbers(const Shape& shape, double seed) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + seed).reshape(shape);
-}
+using test::numbers;
 
 TEST(Fft, ValuesAndWayBack) {
-  const auto [re, im] = F::fft({test::array<double>({1, 2, 0, -1}), test::array<double>({0, 1, 0, 0})});
+  const auto [re, im] = F::fft({array<double>({1, 2, 0, -1}), array<double>({0, 1, 0, 0})});
   EXPECT_EQ(test::values(re.array()), (std::vector<double>{2, 2, 0, 0}));
   EXPECT_EQ(test::values(im.array()), (std::vector<double>{1, -3, -1, 3}));
   const auto [x, zero] = F::ifft({re, im});
@@ -47,7 +45,7 @@ TEST(Fft, Gradients) {
   const Variable re(numbers({5}, 1)), im(numbers({5}, 2));
   F::sum(F::fft({re, im}).second).backward();
   assert_allclose(re.grad(), zeros({5}), 1e-12);
-  assert_allclose(im.grad(), test::array<double>({5, 0, 0, 0, 0}), 1e-12);
+  assert_allclose(im.grad(), array<double>({5, 0, 0, 0, 0}), 1e-12);
 }
 
 TEST(Fft, DtypesAndErrors) {

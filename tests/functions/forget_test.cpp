@@ -10,23 +10,23 @@
 #include "catenary/core/config.h"
 #include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
+#include "tests/arrays.h"
 #include "tests/gradients.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
 
-Array numbers(const Shape& shape, double seed = 1) {
-  return catenary::sin(arange(shape.product(), Dtype::float32) * 1.7 + seed).reshape(shape);
-}
+Array floats(const Shape& shape, double seed = 1) { return tests::waves(shape, seed, Dtype::float32); }
 bool same_bits(const Array& a, const Array& b) { return a.shape() == b.shape() && (a == b).all(); }
 
 /// Two layers with all that a second pass may get wrong: dropout, statistics that run, and what depends on them.
 struct Block {
-  Variable W{numbers({8, 8}, 3)};
+  Variable W{floats({8, 8}, 3)};
   Variable gamma{ones({8}, Dtype::float32)}, beta{zeros({8}, Dtype::float32)};
-  Array mean = numbers({8}, 4) * 0.1, var = ones({8}, Dtype::float32) * 0.7;
+  Array mean = floats({8}, 4) * 0.1, var = ones({8}, Dtype::float32) * 0.7;
 
   Variable operator()(const Variable& x) const {
     F::BatchNormalizationOptions plain;
@@ -46,12 +46,12 @@ TEST(Forget, GivesTheSameBits) {
   const auto train = [](bool forgets) {
     random::seed(3);
     const Block first, second, third;
-    const Variable x(numbers({6, 8}));
+    const Variable x(floats({6, 8}));
     const auto last = [&](const Variable& v) { return third(second(v)); };
     // one inside of the other, too
     const auto nested = [&](const Variable& v) { return F::forget(last, first(v)); };
     const Variable y = forgets ? F::forget(nested, x) : last(first(x));
-    F::sum(y * numbers({6, 8}, 5)).backward();
+    F::sum(y * floats({6, 8}, 5)).backward();
     std::vector<Array> all = {y.array(), x.grad()};
     for (const Block* block : {&first, &second, &third})
       for (const Array& a : {block->W.grad(), block->gamma.grad(), block->beta.grad(), block->mean, block->var})
@@ -67,7 +67,7 @@ TEST(Forget, KeepsLessMemory) {
   const auto scope = tests::one_by_one_on_devices();
   MemoryPool& pool = memory_pool(current_device());
   const auto held = [&](bool forgets) {
-    const Variable x(numbers({256, 256}));
+    const Variable x(floats({256, 256}));
     const auto block = [](Variable v) {
       for (int i = 0; i < 8; ++i) v = F::tanh(F::exp(F::sin(v)));
       return v;
@@ -87,7 +87,7 @@ TEST(Forget, KeepsLessMemory) {
 }
 
 TEST(Forget, TakesAndGivesSeveral) {
-  const Variable a(numbers({3})), b(numbers({3}, 2)), W(numbers({4, 2}, 3));
+  const Variable a(floats({3})), b(floats({3}, 2)), W(floats({4, 2}, 3));
   const auto several = [](const Variable& x, const Variable& y) { return Variables{x * y, x + y, x}; };
   const Variables ys = F::forget(several, a, b);
   ASSERT_EQ(ys.size(), 3u);
@@ -101,13 +101,13 @@ TEST(Forget, TakesAndGivesSeveral) {
 }
 
 TEST(Forget, RefusesASecondDerivative) {
-  const Variable x(numbers({3}));
+  const Variable x(floats({3}));
   const Variable y = F::sum(F::forget([](const Variable& v) { return v * v; }, x));
   EXPECT_THROW(y.backward(false, true), ValueError);
 }
 
 TEST(Forget, IsInTheModeOfTheFirstTime) {
-  const Variable x(numbers({64}));
+  const Variable x(floats({64}));
   Variable y;
   {
     const auto scope = test_mode();
@@ -119,21 +119,11 @@ TEST(Forget, IsInTheModeOfTheFirstTime) {
   EXPECT_EQ(F::forget([](const Variable& v) { return v * v; }, x).creator(), nullptr);
 }
 
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const ValueError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(Forget, IsTheSameNumberOfVariablesAndShapesAgain) {
-  const Variable x(numbers({3}));
+  const Variable x(floats({3}));
   const auto error_with = [&](const std::function<Variables(const Variable&)>& first,
                               const std::function<Variables(const Variable&)>& again) {
-    return error_of([&] {
+    return tests::error_of<ValueError>([&] {
       const Variables ys = F::forget([&](const Variable& v) { return F::recomputing() ? again(v) : first(v); }, x);
       F::sum(ys[0]).backward();
     });
@@ -154,7 +144,7 @@ TEST(Forget, IsTheSameNumberOfVariablesAndShapesAgain) {
 
 // Gradients of what the function has from elsewhere, whatever else it is used for.
 TEST(Forget, KnowsVariablesFromElsewhere) {
-  const Variable x(numbers({3})), W(numbers({3}, 2)), V(numbers({3}, 3)), unused(numbers({3}, 4));
+  const Variable x(floats({3})), W(floats({3}, 2)), V(floats({3}, 3)), unused(floats({3}, 4));
   const auto run = [&](bool forgets, double loss_scale) {
     for (const Variable& v : {x, W, V, unused}) v.cleargrad();
     const Variable h = F::tanh(x * W);  // computed before, and used by the function
@@ -178,7 +168,7 @@ TEST(Forget, KnowsVariablesFromElsewhere) {
 }
 
 TEST(Forget, AnOutputMayBeWhatWasThereBefore) {
-  const Variable x(numbers({3})), W(numbers({3}, 2));
+  const Variable x(floats({3})), W(floats({3}, 2));
   const Variables ys = F::forget([&](const Variable& v) { return Variables{W, v, W * v}; }, x);
   (F::sum(ys[0] * 3) + F::sum(ys[1] * 5)).backward();
   EXPECT_TRUE(same_bits(W.grad(), full({3}, 3, Dtype::float32)));
@@ -186,7 +176,7 @@ TEST(Forget, AnOutputMayBeWhatWasThereBefore) {
 }
 
 TEST(Forget, HasTheSettingsAndTheDeviceOfTheFirstTime) {
-  const Variable x(numbers({3}));
+  const Variable x(floats({3}));
   std::vector<std::string> settings;
   Variable y;
   {

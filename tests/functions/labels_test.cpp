@@ -32,7 +32,6 @@ namespace {
 
 namespace F = functions;
 namespace L = links;
-using test::array;
 using test::values;
 
 /// A function of four labels, or a link.
@@ -262,7 +261,7 @@ std::vector<Taker> takers() {
 }
 
 /// Without what is added where a device says it late, and of the links that it went through.
-std::string error_of(const std::function<void()>& f) {
+std::string plain_error_of(const std::function<void()>& f) {
   std::string message = "no error";
   try {
     tests::settle(f);
@@ -287,7 +286,7 @@ TEST(Labels, AreCheckedAndNamed) {
     for (const Dtype dtype : {Dtype::int32, Dtype::int8, Dtype::uint8}) {
       if (dtype != Dtype::int32 && !all_dtypes) continue;
       const auto call = [&](std::int64_t third) {
-        return error_of([&] {
+        return plain_error_of([&] {
           const Array t = zeros({4}, Dtype::int64);
           t.set(third, 2);
           taker.call(t.astype(dtype));
@@ -366,8 +365,9 @@ TEST(Labels, IndexArraysCountFromTheEndAndNoFurther) {
   for (const int wrong : {3, -4}) {
     const Array at = array<int>({0, wrong});
     const std::string words = fmt::format("index {} is outside axis 0, whose extent is 3", wrong);
-    EXPECT_NE(error_of([&] { F::get_item(x, {at}); }).find(words), std::string::npos);
-    EXPECT_NE(error_of([&] { F::scatter_add(x, {at}, ones({2}, Dtype::float32)); }).find(words), std::string::npos);
+    EXPECT_NE(plain_error_of([&] { F::get_item(x, {at}); }).find(words), std::string::npos);
+    EXPECT_NE(plain_error_of([&] { F::scatter_add(x, {at}, ones({2}, Dtype::float32)); }).find(words),
+              std::string::npos);
   }
   EXPECT_EQ(values(F::get_item(x, {array<int>({0, -1})}).array()), (std::vector<double>{0, 2}));
 }
@@ -375,33 +375,33 @@ TEST(Labels, IndexArraysCountFromTheEndAndNoFurther) {
 TEST(Labels, TheBlankIsNone) {
   const Variable scores(zeros({2, 3}, Dtype::float32));
   const Array t = array<int>({0, 1, 2, 0}, {2, 2});
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(plain_error_of([&] {
               F::connectionist_temporal_classification({scores, scores}, t, 2);
             }),
             "connectionist_temporal_classification: t must not be 2, the blank, but t[1, 0] is 2");
   // behind a sequence's labels it may be
   const F::CtcOptions one{.label_length = Variable(array<int>({2, 0}))};
-  EXPECT_EQ(error_of([&] { F::connectionist_temporal_classification({scores, scores}, t, 2, one); }), "no error");
+  EXPECT_EQ(plain_error_of([&] { F::connectionist_temporal_classification({scores, scores}, t, 2, one); }), "no error");
 }
 
 TEST(Labels, AClassThatIsNoLeafIsNone) {
   const L::BinaryHierarchicalSoftmax link(3, L::ClassTree(L::ClassTree(0, 1), 4));
   const Array x = ones({2, 3}, Dtype::float32);
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(plain_error_of([&] {
               link(x, array<int>({4, 3}));
             }),
             "BinaryHierarchicalSoftmax: t must not be what is no leaf of the tree, but t[1] is 3");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(plain_error_of([&] {
               link(x, array<int>({5, 3}));
             }),
             "BinaryHierarchicalSoftmax: t must be in [0, 5), but t[0] is 5");
-  EXPECT_EQ(error_of([&] { link(x, array<int>({4, 1})); }), "no error");
+  EXPECT_EQ(plain_error_of([&] { link(x, array<int>({4, 1})); }), "no error");
 }
 
 TEST(Labels, OfASparseMatrixAreWhereThereIsNoElement) {
   const Array data = array<float>({1, 5, 2});
   const auto matrix = [&](std::vector<int> row, std::vector<int> col) {
-    return error_of([&] { F::CooMatrix(data, array<int>(row), array<int>(col), {3, 2}); });
+    return plain_error_of([&] { F::CooMatrix(data, array<int>(row), array<int>(col), {3, 2}); });
   };
   EXPECT_EQ(matrix({0, -1, 2}, {1, -1, 0}), "no error");
   EXPECT_EQ(matrix({0, -1, 2}, {1, 1, 0}), "CooMatrix: row must not be -1 where the other is not, but row[1] is -1");
@@ -429,7 +429,7 @@ TEST(Labels, ElementsOfASparseMatrixThatAreNotThereCountNothing) {
 TEST(Labels, TooLargeForInt64AreNone) {
   const Array x = ones({2, 3}, Dtype::float32), t = zeros({2}, Dtype::uint64);
   t.set(~t(0), 1);  // 2^64 - 1, which as int64 would be -1
-  EXPECT_NE(error_of([&] { F::softmax_cross_entropy(x, t); }), "no error");
+  EXPECT_NE(plain_error_of([&] { F::softmax_cross_entropy(x, t); }), "no error");
 }
 
 TEST(Labels, NothingToCheck) {
@@ -443,9 +443,9 @@ TEST(Labels, NothingToCheck) {
 TEST(Labels, OfEveryPixel) {
   const Array x = zeros({2, 3, 2, 2}, Dtype::float32), t = zeros({2, 2, 2}, Dtype::int32);
   t.set(-5, 1, 0, 1);
-  EXPECT_EQ(error_of([&] { F::softmax_cross_entropy(x, t); }),
+  EXPECT_EQ(plain_error_of([&] { F::softmax_cross_entropy(x, t); }),
             "softmax_cross_entropy: t must be in [0, 3) or -1, which is ignored, but t[1, 0, 1] is -5");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(plain_error_of([&] {
               F::accuracy(x, t.transpose({2, 1, 0}));
             }),
             "accuracy: t must be in [0, 3), but t[1, 0, 1] is -5");

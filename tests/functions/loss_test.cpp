@@ -10,6 +10,7 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 #include "tests/settle.h"
 
@@ -21,15 +22,8 @@ using namespace gradient_check;
 using F::Reduce;
 using test::values;
 using V = std::vector<Variable>;
-
-Array numbers(const Shape& shape, double phase = 0) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + phase).reshape(shape);
-}
-
-void check(const char* name, const Function& f, const std::vector<Array>& x) {
-  SCOPED_TRACE(name);
-  tests::check_gradients(f, x);
-}
+using test::check;
+using test::numbers;
 
 TEST(Loss, GradientsOfEveryReduce) {
   const Array a = numbers({4, 3}), b = numbers({4, 3}, 1), c = numbers({4, 3}, 2);

@@ -11,6 +11,7 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -18,16 +19,10 @@ namespace {
 
 namespace F = functions;
 using namespace gradient_check;
-using test::array;
 using test::values;
 using V = std::vector<Variable>;
+using test::check;
 
-void check(const char* name, const Function& f, const std::vector<Array>& x, double tolerance = 1e-4) {
-  SCOPED_TRACE(name);
-  CheckOptions options;
-  options.atol = options.rtol = tolerance;
-  tests::check_gradients(f, x, options);
-}
 template <class F>
 Function unary(F f) {
   return [f](const V& x) { return V{f(x[0])}; };
@@ -37,14 +32,14 @@ Function binary(F f) {
   return [f](const V& x) { return V{f(x[0], x[1])}; };
 }
 /// Numbers without regularity in [low, high].
-Array numbers(const Shape& shape, double low = -1, double high = 1, double seed = 1) {
-  const Array s = catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + seed);
-  return ((s + 1) * (0.5 * (high - low)) + low).reshape(shape);
+Array numbers_between(const Shape& shape, double low = -1, double high = 1, double seed = 1) {
+  return (test::numbers(shape, seed) + 1) * (0.5 * (high - low)) + low;
 }
 using Unary = Variable (*)(const Variable&);
 
 TEST(MathElementwise, Gradients) {
-  const Array x = numbers({2, 3}, -0.8, 0.8), positive = numbers({2, 3}, 0.3, 1.7), y = numbers({3}, 0.4, 0.9, 2);
+  const Array x = numbers_between({2, 3}, -0.8, 0.8), positive = numbers_between({2, 3}, 0.3, 1.7),
+              y = numbers_between({3}, 0.4, 0.9, 2);
   for (const auto& [name, f] : std::initializer_list<std::pair<const char*, Unary>>{{"sin", F::sin},
                                                                                     {"cos", F::cos},
                                                                                     {"tan", F::tan},
@@ -68,7 +63,7 @@ TEST(MathElementwise, Gradients) {
                                                                                     {"lgamma", F::lgamma},
                                                                                     {"digamma", F::digamma}})
     check(name, unary(f), {positive}, 1e-3);
-  check("ndtri", unary(F::ndtri), {numbers({5}, 0.2, 0.8)}, 5e-4);
+  check("ndtri", unary(F::ndtri), {numbers_between({5}, 0.2, 0.8)}, 5e-4);
   check(
       "zeta", [](const V& q) { return V{F::zeta(2.5, q[0])}; }, {positive}, 1e-3);
   check(
@@ -79,9 +74,9 @@ TEST(MathElementwise, Gradients) {
   check("minimum", [](const V& v) { return V{F::minimum(v[0], v[1]) * v[0]}; }, {x, y});
   check("clip", [](const V& v) { return V{F::clip(v[0], -0.5, 0.6) * v[0]}; }, {x});
   check("linear_interpolate", [](const V& v) { return V{F::linear_interpolate(v[0], v[1], v[2])}; },
-        {x, positive, numbers({2, 3}, -1, 1, 3)});
-  check("bias", [](const V& v) { return V{F::bias(v[0], v[1])}; }, {numbers({2, 3, 2}), y});
-  check("scale", [](const V& v) { return V{F::scale(v[0], v[1])}; }, {numbers({2, 3, 2}), y});
+        {x, positive, numbers_between({2, 3}, -1, 1, 3)});
+  check("bias", [](const V& v) { return V{F::bias(v[0], v[1])}; }, {numbers_between({2, 3, 2}), y});
+  check("scale", [](const V& v) { return V{F::scale(v[0], v[1])}; }, {numbers_between({2, 3, 2}), y});
 }
 
 TEST(MathElementwise, ValuesAndErrors) {
@@ -93,15 +88,15 @@ TEST(MathElementwise, ValuesAndErrors) {
   EXPECT_EQ(F::maximum(array<float>({1}), array<float>({2})).dtype(), Dtype::float32);
   EXPECT_THROW(F::clip(x, {}, {}), ValueError);
   EXPECT_THROW(F::clip(x, 1.0, 1.0), ValueError);
-  EXPECT_THROW(F::bias(numbers({2, 3}), numbers({2})), ShapeError);
-  EXPECT_THROW(F::linear_interpolate(x, x, numbers({2})), ShapeError);
+  EXPECT_THROW(F::bias(numbers_between({2, 3}), numbers_between({2})), ShapeError);
+  EXPECT_THROW(F::linear_interpolate(x, x, numbers_between({2})), ShapeError);
   // scipy.special.polygamma(2, 1.5), zeta(3, 0.5)
   assert_allclose(F::polygamma(2, array<double>({1.5})).array(), array<double>({-0.8287966442343199}), 0, 1e-10);
   assert_allclose(F::zeta(3, array<double>({0.5})).array(), array<double>({8.414398322117159}), 0, 1e-10);
 }
 
 TEST(MathReduction, Gradients) {
-  const Array x = numbers({2, 3, 2});
+  const Array x = numbers_between({2, 3, 2});
   for (const AxisArg& axis : {AxisArg(), AxisArg(1), AxisArg({0, -1})})
     for (const bool keepdims : {false, true}) {
       check("max", [&](const V& v) { return V{F::max(v[0] * v[0], axis, keepdims)}; }, {x});
@@ -111,8 +106,9 @@ TEST(MathReduction, Gradients) {
       check("logsumexp", [&](const V& v) { return V{F::logsumexp(v[0], axis)}; }, {x});
     }
   const auto weighted = [](const V& v) { return V{F::average(v[0], 1, v[1])}; };
-  check("average", weighted, {x, numbers({3}, 0.5, 1)});
-  check("average of all", [](const V& v) { return V{F::average(v[0], {}, v[1])}; }, {x, numbers({2, 3, 2}, 0.5, 1)});
+  check("average", weighted, {x, numbers_between({3}, 0.5, 1)});
+  check("average of all", [](const V& v) { return V{F::average(v[0], {}, v[1])}; },
+        {x, numbers_between({2, 3, 2}, 0.5, 1)});
   for (const std::optional<int>& axis : {std::optional<int>(), std::optional<int>(0), std::optional<int>(-2)}) {
     check("cumsum", [&](const V& v) { return V{F::cumsum(v[0], axis) * v[0].size()}; }, {x});
     check("cumprod", [&](const V& v) { return V{F::cumprod(v[0], axis)}; }, {x});
@@ -132,16 +128,16 @@ TEST(MathReduction, ZerosAndTies) {
   F::max(equal).backward();
   EXPECT_EQ(values(equal.grad()), (std::vector<double>{1, 1, 0}));
   EXPECT_EQ(F::argmax(equal).dtype(), Dtype::int32);
-  EXPECT_EQ(values(F::argmin(numbers({2, 3}), 1).array()), values(numbers({2, 3}).argmin(1)));
-  EXPECT_THROW(F::average(numbers({2, 3}), {0, 1}, numbers({2})), ValueError);
-  EXPECT_THROW(F::average(numbers({2, 3}), 0, numbers({3})), ShapeError);
+  EXPECT_EQ(values(F::argmin(numbers_between({2, 3}), 1).array()), values(numbers_between({2, 3}).argmin(1)));
+  EXPECT_THROW(F::average(numbers_between({2, 3}), {0, 1}, numbers_between({2})), ValueError);
+  EXPECT_THROW(F::average(numbers_between({2, 3}), 0, numbers_between({3})), ShapeError);
   EXPECT_THROW(F::max(Array::empty({0}, Dtype::float64)), ValueError);
 }
 
 TEST(MathMatrix, Products) {
   check("batch_matmul", [](const V& v) { return V{F::batch_matmul(v[0], v[1], true)}; },
-        {numbers({2, 4, 3}), numbers({2, 4})});
-  const Array a = numbers({2, 3, 4}), b = numbers({3, 4, 5}, -1, 1, 2);
+        {numbers_between({2, 4, 3}), numbers_between({2, 4})});
+  const Array a = numbers_between({2, 3, 4}), b = numbers_between({3, 4, 5}, -1, 1, 2);
   check("tensordot", [](const V& v) { return V{F::tensordot(v[0], v[1])}; }, {a, b});
   check("tensordot of axes", [](const V& v) { return V{F::tensordot(v[0], v[1], {2, 1}, {1, 0})}; }, {a, b});
   assert_allclose(F::tensordot(a, b).array(), catenary::tensordot(a, b));
@@ -152,7 +148,8 @@ TEST(MathMatrix, Products) {
 }
 
 TEST(MathMatrix, Einsum) {
-  const Array a = numbers({2, 3}), b = numbers({3, 4}, -1, 1, 2), c = numbers({4, 2}, -1, 1, 3), s = numbers({3, 3});
+  const Array a = numbers_between({2, 3}), b = numbers_between({3, 4}, -1, 1, 2), c = numbers_between({4, 2}, -1, 1, 3),
+              s = numbers_between({3, 3});
   struct Case {
     const char* subscripts;
     std::vector<Array> operands;
@@ -165,9 +162,9 @@ TEST(MathMatrix, Einsum) {
                                          {"ii->i", {s}},
                                          {"ii", {s}},
                                          {"ii,ij->ij", {s, s}},
-                                         {"i...,i...->...", {numbers({2, 3, 1}), numbers({2, 4})}},
-                                         {"...ij,jk->...ik", {numbers({2, 2, 3}), b}},
-                                         {"i,j", {numbers({2}), numbers({3})}}}) {
+                                         {"i...,i...->...", {numbers_between({2, 3, 1}), numbers_between({2, 4})}},
+                                         {"...ij,jk->...ik", {numbers_between({2, 2, 3}), b}},
+                                         {"i,j", {numbers_between({2}), numbers_between({3})}}}) {
     assert_allclose(F::einsum(e.subscripts, V(e.operands.begin(), e.operands.end())).array(),
                     catenary::einsum(e.subscripts, e.operands), 1e-12, 1e-12);
     check(
@@ -185,7 +182,7 @@ TEST(MathMatrix, Einsum) {
 }
 
 TEST(MathMatrix, SquareMatrices) {
-  const Array m = numbers({3, 3}) + eye(3) * 2.0, batch = numbers({2, 3, 3}) + eye(3) * 2.0;
+  const Array m = numbers_between({3, 3}) + eye(3) * 2.0, batch = numbers_between({2, 3, 3}) + eye(3) * 2.0;
   check("inv", unary(F::inv), {m});
   check("batch_inv", unary(F::batch_inv), {batch});
   check("det", unary(F::det), {m});

@@ -13,6 +13,7 @@
 #include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 
 namespace catenary {
 namespace {
@@ -21,16 +22,13 @@ namespace F = functions;
 using namespace gradient_check;
 using test::values;
 using V = std::vector<Variable>;
+using test::numbers;
 
 class Noise : public testing::Test {
  protected:
   void SetUp() override { random::seed(7); }
   UsingConfig<decltype(config.train)> train_{config.train, true};
 };
-
-Array numbers(const Shape& shape, double phase = 0) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + phase).reshape(shape);
-}
 
 TEST_F(Noise, DropoutKeepsTheMean) {
   for (const double ratio : {0.0, 0.2, 0.9}) {

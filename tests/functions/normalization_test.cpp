@@ -14,6 +14,7 @@
 #include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -21,18 +22,11 @@ namespace {
 
 namespace F = functions;
 using namespace gradient_check;
-using test::array;
 using V = std::vector<Variable>;
+using test::numbers;
 
-void check(const char* name, const Function& f, const std::vector<Array>& x, double tolerance = 1e-3) {
-  SCOPED_TRACE(name);
-  CheckOptions options;
-  options.atol = options.rtol = tolerance;
-  options.eps = 1e-4;
-  tests::check_gradients(f, x, options);
-}
-Array numbers(const Shape& shape, double seed = 1) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + seed).reshape(shape);
+void check_normalization(const char* name, const Function& f, const std::vector<Array>& x, double tolerance = 1e-3) {
+  test::check(name, f, x, {.eps = 1e-4, .atol = tolerance, .rtol = tolerance});
 }
 
 TEST(BatchNormalization, ValuesAndRunningStatistics) {
@@ -65,14 +59,14 @@ TEST(BatchNormalization, ValuesAndRunningStatistics) {
 
 TEST(BatchNormalization, Gradients) {
   const Array x = numbers({4, 3, 2}), gamma = numbers({3}, 2), beta = numbers({3}, 3), var = numbers({3}, 4) + 2.0;
-  check("batch_normalization", [](const V& v) { return V{F::batch_normalization(v[0], v[1], v[2])}; },
-        {x, gamma, beta});
+  check_normalization("batch_normalization", [](const V& v) { return V{F::batch_normalization(v[0], v[1], v[2])}; },
+                      {x, gamma, beta});
   F::BatchNormalizationOptions options;
   options.axis = Axes{0, 1};
-  check("axis", [&](const V& v) { return V{F::batch_normalization(v[0], v[1], v[2], options)}; },
-        {x, numbers({2}, 2), numbers({2}, 3)});
-  check("fixed", [](const V& v) { return V{F::fixed_batch_normalization(v[0], v[1], v[2], v[3], v[4])}; },
-        {x, gamma, beta, numbers({3}, 5), var});
+  check_normalization("axis", [&](const V& v) { return V{F::batch_normalization(v[0], v[1], v[2], options)}; },
+                      {x, numbers({2}, 2), numbers({2}, 3)});
+  check_normalization("fixed", [](const V& v) { return V{F::fixed_batch_normalization(v[0], v[1], v[2], v[3], v[4])}; },
+                      {x, gamma, beta, numbers({3}, 5), var});
   EXPECT_THROW(F::batch_normalization(x, numbers({2}), beta), ShapeError);
   EXPECT_THROW(F::batch_normalization(x, gamma, numbers({2})), ShapeError);
 }
@@ -120,12 +114,14 @@ TEST(BatchRenormalization, Gradients) {
   F::BatchRenormalizationOptions options;
   options.running_var = ones({3}) * 0.6;
   options.running_mean = numbers({3}, 6) * 0.1;
-  check("within the limits", [&](const V& v) { return V{F::batch_renormalization(x, v[0], v[1], 1e3, 1e3, options)}; },
-        {gamma, beta});
+  check_normalization("within the limits",
+                      [&](const V& v) { return V{F::batch_renormalization(x, v[0], v[1], 1e3, 1e3, options)}; },
+                      {gamma, beta});
   options.running_mean = array<double>({5, -5, 5}, {3});
   options.running_var = array<double>({9, 0.01, 9}, {3});
-  check("at the limits", [&](const V& v) { return V{F::batch_renormalization(v[0], v[1], v[2], 1.2, 0.3, options)}; },
-        {x, gamma, beta});
+  check_normalization("at the limits",
+                      [&](const V& v) { return V{F::batch_renormalization(v[0], v[1], v[2], 1.2, 0.3, options)}; },
+                      {x, gamma, beta});
 }
 
 // Statistics in 16 bits are computed with in 32.
@@ -177,20 +173,25 @@ TEST(BatchNormalization, ABatchWithoutElementsLeavesTheStatistics) {
 
 TEST(Normalization, LayersGroupsAndNorms) {
   const Array rows = numbers({3, 4}), images = numbers({2, 4, 3, 2});
-  check("layer", [](const V& v) { return V{F::layer_normalization(v[0], v[1], v[2])}; },
-        {rows, numbers({4}, 2), numbers({4}, 3)});
-  check("group", [](const V& v) { return V{F::group_normalization(v[0], 2, v[1], v[2])}; },
-        {images, numbers({4}, 2), numbers({4}, 3)});
-  check("instance", [](const V& v) { return V{F::instance_normalization(v[0], v[1], v[2])}; },
-        {images, numbers({4}, 2), numbers({4}, 3)});
+  check_normalization("layer", [](const V& v) { return V{F::layer_normalization(v[0], v[1], v[2])}; },
+                      {rows, numbers({4}, 2), numbers({4}, 3)});
+  check_normalization("group", [](const V& v) { return V{F::group_normalization(v[0], 2, v[1], v[2])}; },
+                      {images, numbers({4}, 2), numbers({4}, 3)});
+  check_normalization("instance", [](const V& v) { return V{F::instance_normalization(v[0], v[1], v[2])}; },
+                      {images, numbers({4}, 2), numbers({4}, 3)});
   assert_allclose(F::instance_normalization(images, numbers({4}, 2), numbers({4}, 3)).array(),
                   F::group_normalization(images, 4, numbers({4}, 2), numbers({4}, 3)).array(), 1e-12, 1e-12);
-  check("normalize", [](const V& v) { return V{F::normalize(v[0])}; }, {rows});
-  check("normalize over two axes", [](const V& v) { return V{F::normalize(v[0], 1e-5, {1, 2})}; }, {images});
+  check_normalization("normalize", [](const V& v) { return V{F::normalize(v[0])}; }, {rows});
+  check_normalization("normalize over two axes",
+                      [](const V& v) {
+                        return V{F::normalize(v[0], 1e-5, {1, 2})};
+                      },
+                      {images});
   F::LocalResponseNormalizationOptions local;
   local.alpha = 0.5;
   local.n = 3;
-  check("local response", [&](const V& v) { return V{F::local_response_normalization(v[0], local)}; }, {images});
+  check_normalization("local response", [&](const V& v) { return V{F::local_response_normalization(v[0], local)}; },
+                      {images});
   const Array y = F::layer_normalization(rows, ones({4}), zeros({4})).array();
   assert_allclose(y.mean(1), zeros({3}), 1e-12);
   assert_allclose(catenary::var(y, 1), ones({3}), 1e-3);
@@ -200,8 +201,8 @@ TEST(Normalization, LayersGroupsAndNorms) {
   assert_allclose(zero.grad(), ones({1, 2}) * 2.0);
   EXPECT_THROW(F::group_normalization(images, 3, ones({4}), zeros({4})), ValueError);
   EXPECT_THROW(F::layer_normalization(images, ones({4}), zeros({4})), ShapeError);
-  check("layers of two axes", [](const V& v) { return V{F::layer_normalization(v[0], v[1], v[2])}; },
-        {images, numbers({3, 2}, 2), numbers({3, 2}, 3)});
+  check_normalization("layers of two axes", [](const V& v) { return V{F::layer_normalization(v[0], v[1], v[2])}; },
+                      {images, numbers({3, 2}, 2), numbers({3, 2}, 3)});
   EXPECT_THROW(F::instance_normalization(rows, ones({4}), zeros({4})), ShapeError);
 }
 
@@ -285,10 +286,11 @@ TEST(DecorrelatedBatchNormalization, WhitensAndHasGradients) {
     assert_allclose(flat.mean(1), zeros({2}), 1e-12);
   }
   options.eps = 0.1;
-  check("decorrelated", [&](const V& v) { return V{F::decorrelated_batch_normalization(v[0], options)}; },
-        {numbers({5, 4})});
-  check("fixed", [](const V& v) { return V{F::fixed_decorrelated_batch_normalization(v[0], v[1], v[2], 2)}; },
-        {numbers({3, 4, 2}), numbers({2, 2}, 2), numbers({2, 2, 2}, 3)});
+  check_normalization("decorrelated", [&](const V& v) { return V{F::decorrelated_batch_normalization(v[0], options)}; },
+                      {numbers({5, 4})});
+  check_normalization("fixed",
+                      [](const V& v) { return V{F::fixed_decorrelated_batch_normalization(v[0], v[1], v[2], 2)}; },
+                      {numbers({3, 4, 2}), numbers({2, 2}, 2), numbers({2, 2, 2}, 3)});
   // equal eigenvalues: nothing is divided by their difference
   const Variable corners(catenary::array({{1.0, 1.0}, {1.0, -1.0}, {-1.0, 1.0}, {-1.0, -1.0}}));
   const Variable out = F::decorrelated_batch_normalization(corners, {.groups = 1, .eps = 0});

@@ -9,7 +9,9 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
+#include "tests/arrays.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -17,26 +19,20 @@ namespace {
 
 namespace F = functions;
 using namespace gradient_check;
-using test::array;
 using test::values;
 using V = std::vector<Variable>;
+using tests::channels_last;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Numbers that differ by so much that no step changes which is the largest.
-Array numbers(const Shape& shape) {
+Array distinct_numbers(const Shape& shape) {
   const std::int64_t n = shape.product();
   std::vector<double> all(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = static_cast<double>(i * 7919 % n) / 10 - 1;
-  return test::array(all, shape);
+  return array(all, shape);
 }
-Array channels_last(const Array& x) { return catenary::moveaxis(catenary::moveaxis(x, 1, -1).copy(), -1, 1); }
-void check(const char* name, const Function& f, const Array& x) {
-  SCOPED_TRACE(name);
-  CheckOptions options;
-  options.atol = options.rtol = 1e-3;
-  tests::check_gradients(f, {x}, options);
-}
+void check_pooling(const char* name, const Function& f, const Array& x) { test::check(name, f, {x}, 1e-3); }
 
 TEST(MaxPooling, ValuesIndicesAndTies) {
   const Array x = array<double>({1, 2, 3, 4, 5,  //
@@ -73,25 +69,26 @@ TEST(MaxPooling, NaNAndInfinity) {
 }
 
 TEST(MaxPooling, Gradients) {
-  const Array x = numbers({2, 3, 5, 4});
-  check(
+  const Array x = distinct_numbers({2, 3, 5, 4});
+  check_pooling(
       "2d", [](const V& v) { return V{F::max_pooling_2d(v[0], 2)}; }, x);
-  check(
+  check_pooling(
       "overlap", [](const V& v) { return V{F::max_pooling_2d(v[0], 3, {.stride = 2, .pad = 1})}; }, x);
-  check(
+  check_pooling(
       "channels last",
       [](const V& v) {
         return V{F::max_pooling_2d(v[0], {3, 2}, {.stride = {1, 2}, .cover_all = false})};
       },
       channels_last(x));
-  check(
-      "1d", [](const V& v) { return V{F::max_pooling_1d(v[0], 3, {.stride = 2, .pad = 1})}; }, numbers({2, 3, 7}));
-  check(
+  check_pooling(
+      "1d", [](const V& v) { return V{F::max_pooling_1d(v[0], 3, {.stride = 2, .pad = 1})}; },
+      distinct_numbers({2, 3, 7}));
+  check_pooling(
       "3d",
       [](const V& v) {
         return V{F::max_pooling_3d(v[0], 2, {.stride = {2, 1, 2}})};
       },
-      numbers({1, 2, 3, 3, 5}));
+      distinct_numbers({1, 2, 3, 3, 5}));
 }
 
 TEST(AveragePooling, ValuesAndGradients) {
@@ -99,22 +96,22 @@ TEST(AveragePooling, ValuesAndGradients) {
   EXPECT_EQ(values(F::average_pooling_2d(x, 2, {.pad = 1}).array()), (std::vector<double>{0.25, 1.25, 1, 2.75}));
   EXPECT_EQ(values(F::average_pooling_2d(x, 2, {.pad = 1, .pad_value = std::nullopt}).array()),
             (std::vector<double>{1, 2.5, 4, 5.5}));
-  const Array y = numbers({2, 3, 5, 4});
-  check(
+  const Array y = distinct_numbers({2, 3, 5, 4});
+  check_pooling(
       "2d", [](const V& v) { return V{F::average_pooling_2d(v[0], 2)}; }, y);
-  check(
+  check_pooling(
       "overlap", [](const V& v) { return V{F::average_pooling_2d(v[0], 3, {.stride = 2, .pad = 1})}; },
       channels_last(y));
-  check(
+  check_pooling(
       "inside",
       [](const V& v) {
         return V{F::average_pooling_nd(v[0], 3, {.stride = 2, .pad = {1, 2}, .pad_value = std::nullopt})};
       },
       y);
-  check(
-      "1d", [](const V& v) { return V{F::average_pooling_1d(v[0], 2, {.stride = 1})}; }, numbers({2, 3, 7}));
-  check(
-      "3d", [](const V& v) { return V{F::average_pooling_3d(v[0], 2)}; }, numbers({1, 2, 4, 2, 5}));
+  check_pooling(
+      "1d", [](const V& v) { return V{F::average_pooling_1d(v[0], 2, {.stride = 1})}; }, distinct_numbers({2, 3, 7}));
+  check_pooling(
+      "3d", [](const V& v) { return V{F::average_pooling_3d(v[0], 2)}; }, distinct_numbers({1, 2, 4, 2, 5}));
 }
 
 TEST(Unpooling, ValuesAndGradients) {
@@ -128,33 +125,33 @@ TEST(Unpooling, ValuesAndGradients) {
             (std::vector<double>{1, 3, 7, 6, 4}));
   EXPECT_THROW(F::unpooling_2d(x, 2, {.outsize = {9, 2}}), ShapeError);
   EXPECT_THROW(F::unpooling_2d(x, 2, {.outsize = {4}}), ShapeError);
-  const Array y = numbers({2, 3, 3, 2});
-  check(
+  const Array y = distinct_numbers({2, 3, 3, 2});
+  check_pooling(
       "2d", [](const V& v) { return V{F::unpooling_2d(v[0], 2)}; }, y);
-  check(
+  check_pooling(
       "overlap", [](const V& v) { return V{F::unpooling_2d(v[0], 3, {.stride = 2, .pad = 1})}; }, channels_last(y));
-  check(
-      "1d", [](const V& v) { return V{F::unpooling_1d(v[0], 2, {.cover_all = false})}; }, numbers({2, 3, 4}));
-  check(
+  check_pooling(
+      "1d", [](const V& v) { return V{F::unpooling_1d(v[0], 2, {.cover_all = false})}; }, distinct_numbers({2, 3, 4}));
+  check_pooling(
       "3d",
       [](const V& v) {
         return V{F::unpooling_3d(v[0], {1, 2, 3})};
       },
-      numbers({1, 2, 2, 2, 2}));
+      distinct_numbers({1, 2, 2, 2, 2}));
   // a pooling of an unpooling is what there was, also where 9 taps make no power of two
-  const Array square = numbers({1, 2, 5, 5}).astype(Dtype::float32);
+  const Array square = distinct_numbers({1, 2, 5, 5}).astype(Dtype::float32);
   const Variable spread = F::unpooling_2d(square, 3);
   EXPECT_EQ(values(F::max_pooling_2d(spread, 3).array()), values(square));
 }
 
 TEST(Upsampling, PutsElementsWhereTheyWere) {
-  const Array x = numbers({2, 3, 5, 4}) + 5.0;
+  const Array x = distinct_numbers({2, 3, 5, 4}) + 5.0;
   Array indices;
   const Variable y = F::max_pooling_2d(x, 2, {.return_indices = &indices});
   const Variable up = F::upsampling_2d(y, indices, 2, {.outsize = {5, 4}});
   EXPECT_EQ(values(up.array()), values(catenary::where(up.array() == x, x, 0)));
   EXPECT_EQ(values(F::max_pooling_2d(up, 2).array()), values(y.array()));
-  check(
+  check_pooling(
       "upsampling",
       [&](const V& v) {
         return V{F::upsampling_2d(v[0], indices.astype(Dtype::int32), 2, {.outsize = {5, 4}})};
@@ -171,10 +168,10 @@ TEST(Upsampling, PutsElementsWhereTheyWere) {
 }
 
 TEST(SpatialPyramidPooling, ShapesAndGradients) {
-  const Array x = numbers({2, 3, 5, 7});
+  const Array x = distinct_numbers({2, 3, 5, 7});
   EXPECT_EQ(F::spatial_pyramid_pooling_2d(x, 3).shape(), (Shape{2, 3 * 21, 1, 1}));
   EXPECT_EQ(values(F::spatial_pyramid_pooling_2d(x, 1).array()), values(x.max({2, 3})));
-  check(
+  check_pooling(
       "pyramid", [](const V& v) { return V{F::spatial_pyramid_pooling_2d(v[0], 2)}; }, x);
   EXPECT_THROW(F::spatial_pyramid_pooling_2d(x, 2, "avg"), ValueError);
   EXPECT_THROW(F::spatial_pyramid_pooling_2d(x, 0), ValueError);
@@ -182,7 +179,7 @@ TEST(SpatialPyramidPooling, ShapesAndGradients) {
 }
 
 TEST(Pooling, StaysAsItLies) {
-  const Array x = numbers({2, 3, 6, 4}), last = channels_last(x);
+  const Array x = distinct_numbers({2, 3, 6, 4}), last = channels_last(x);
   const auto lies = [](const Array& a) { return a.strides()[1] == 1; };
   const Variable v(last);
   const Variable y = F::max_pooling_2d(v, 2), mean = F::average_pooling_2d(v, 3, {.stride = 1});
@@ -195,7 +192,7 @@ TEST(Pooling, StaysAsItLies) {
 }
 
 TEST(Pooling, SmallDtypesAndEmptyArrays) {
-  const Array x = numbers({1, 2, 4, 4});
+  const Array x = distinct_numbers({1, 2, 4, 4});
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     const Variable y = F::average_pooling_2d(x.astype(dtype), 2);
     EXPECT_EQ(y.dtype(), dtype);
@@ -211,13 +208,13 @@ TEST(Pooling, SmallDtypesAndEmptyArrays) {
 }
 
 TEST(Pooling, SaysWhatIsWrong) {
-  const Array x = numbers({1, 2, 4, 4});
+  const Array x = distinct_numbers({1, 2, 4, 4});
   EXPECT_THROW(F::max_pooling_1d(x, 2), ShapeError);
   EXPECT_THROW(F::max_pooling_2d(x, 7, {.cover_all = false}), ShapeError);
   EXPECT_THROW(F::max_pooling_2d(x, 0), ValueError);
   EXPECT_THROW(F::max_pooling_2d(x, 2, {.stride = 0}), ValueError);
   EXPECT_THROW(F::max_pooling_2d(x, {2, 2, 2}), ValueError);
-  EXPECT_THROW(F::max_pooling_nd(numbers({2, 3}), 2), ValueError);
+  EXPECT_THROW(F::max_pooling_nd(distinct_numbers({2, 3}), 2), ValueError);
   EXPECT_THROW(F::max_pooling_2d(x.astype(Dtype::int32), 2), DtypeError);
   EXPECT_THROW(F::average_pooling_2d(x, 2, {.pad_value = 1}), ValueError);
 }

@@ -12,7 +12,9 @@
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
+#include "tests/arrays.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -21,11 +23,8 @@ namespace {
 namespace F = functions;
 using gradient_check::assert_allclose;
 using V = std::vector<Variable>;
-
-Array numbers(const Shape& shape, double seed = 1) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + seed).reshape(shape);
-}
-Array channels_last(const Array& x) { return x.transpose({0, 2, 3, 1}).copy().transpose({0, 3, 1, 2}); }
+using test::numbers;
+using tests::channels_last;
 
 /// f of x in C order, channels-last and of another dtype gives the same values and gradients.
 void check_layouts(const std::function<Variable(const Variable&)>& f, const Array& x) {
@@ -78,7 +77,7 @@ TEST(ResizeImages, Values) {
 
 TEST(SpatialTransformer, ValuesAndGradients) {
   // the identity, and half of it on one axis with the other one turned round
-  const Array theta = test::array<double>({1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0.5, 0.25}, {2, 2, 3});
+  const Array theta = array<double>({1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0.5, 0.25}, {2, 2, 3});
   const Variable grid = F::spatial_transformer_grid(theta, {3, 4});
   EXPECT_EQ(grid.shape(), (Shape{2, 2, 3, 4}));
   const Array x = numbers({2, 3, 3, 4});
@@ -93,7 +92,7 @@ TEST(SpatialTransformer, ValuesAndGradients) {
 TEST(SpatialTransformer, PointsOutsideSeeZeros) {
   const Array x = ones({1, 1, 3, 3});
   const auto at = [&](double u, double v) {
-    const Variable point(test::array<double>({u, v}, {1, 2, 1, 1}));
+    const Variable point(array<double>({u, v}, {1, 2, 1, 1}));
     const Variable y = F::spatial_transformer_sampler(x, point);
     y.backward();
     return std::pair(y.array().item<double>(), test::values(point.grad()));

@@ -11,6 +11,7 @@
 #include "catenary/core/config.h"
 #include "catenary/device/float64.h"
 #include "catenary/functions/functions.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -21,22 +22,18 @@ using gradient_check::assert_allclose;
 using V = std::vector<Variable>;
 
 /// In float64 where the device has it.
-Array numbers(const Shape& shape, double seed = 1) {
-  const Dtype dtype = has_float64(current_device()) ? Dtype::float64 : Dtype::float32;
-  return catenary::sin(arange(shape.product(), dtype) * 1.7 + seed).reshape(shape);
+Array device_numbers(const Shape& shape, double seed = 1) {
+  return tests::waves(shape, seed, widest_float(current_device()));
 }
-void check(const char* name, const gradient_check::Function& f, const std::vector<Array>& x) {
-  SCOPED_TRACE(name);
-  gradient_check::CheckOptions options;
+void check_rnn(const char* name, const gradient_check::Function& f, const std::vector<Array>& x) {
   const bool fine = x[0].dtype() == Dtype::float64;
-  options.atol = options.rtol = fine ? 1e-4 : 3e-2;
-  options.eps = fine ? 1e-4 : 1e-2;
-  tests::check_gradients(f, x, options);
+  const double tolerance = fine ? 1e-4 : 3e-2;
+  test::check(name, f, x, {.eps = fine ? 1e-4 : 1e-2, .atol = tolerance, .rtol = tolerance});
 }
 V both(const std::pair<Variable, Variable>& pair) { return {pair.first, pair.second}; }
 
 TEST(Lstm, IsItsFormula) {
-  const Array c = numbers({3, 2}), x = numbers({3, 8}, 2), g = x.reshape({3, 2, 4});
+  const Array c = device_numbers({3, 2}), x = device_numbers({3, 8}, 2), g = x.reshape({3, 2, 4});
   const auto gate = [&](int k) { return g(slice(), slice(), k); };
   const auto sigmoid = [](const Array& a) { return 1.0 / (1.0 + catenary::exp(-a)); };
   const Array next = catenary::tanh(gate(0)) * sigmoid(gate(1)) + sigmoid(gate(2)) * c;
@@ -54,26 +51,29 @@ TEST(Lstm, IsItsFormula) {
 }
 
 TEST(Lstm, Gradients) {
-  check("lstm", [](const V& v) { return both(F::lstm(v[0], v[1])); }, {numbers({3, 2}), numbers({3, 8}, 2)});
-  check("of c alone", [](const V& v) { return V{F::lstm(v[0], v[1]).first}; }, {numbers({2, 2}), numbers({2, 8}, 2)});
-  check("of h alone", [](const V& v) { return V{F::lstm(v[0], v[1]).second}; }, {numbers({2, 2}), numbers({2, 8}, 2)});
-  check("further axes, a smaller batch", [](const V& v) { return both(F::lstm(v[0], v[1])); },
-        {numbers({3, 1, 2}), numbers({2, 4, 2}, 2)});
-  check("slstm", [](const V& v) { return both(F::slstm(v[0], v[1], v[2], v[3])); },
-        {numbers({2, 2}), numbers({2, 2}, 2), numbers({2, 8}, 3), numbers({2, 8}, 4)});
-  check("tree_lstm",
-        [](const V& v) {
-          return both(F::tree_lstm({v[0], v[1]}, v[2]));
-        },
-        {numbers({2, 2}), numbers({2, 2}, 2), numbers({2, 10}, 3)});
-  check("a leaf of a tree", [](const V& v) { return both(F::tree_lstm({}, v[0])); }, {numbers({2, 6}, 3)});
+  check_rnn("lstm", [](const V& v) { return both(F::lstm(v[0], v[1])); },
+            {device_numbers({3, 2}), device_numbers({3, 8}, 2)});
+  check_rnn("of c alone", [](const V& v) { return V{F::lstm(v[0], v[1]).first}; },
+            {device_numbers({2, 2}), device_numbers({2, 8}, 2)});
+  check_rnn("of h alone", [](const V& v) { return V{F::lstm(v[0], v[1]).second}; },
+            {device_numbers({2, 2}), device_numbers({2, 8}, 2)});
+  check_rnn("further axes, a smaller batch", [](const V& v) { return both(F::lstm(v[0], v[1])); },
+            {device_numbers({3, 1, 2}), device_numbers({2, 4, 2}, 2)});
+  check_rnn("slstm", [](const V& v) { return both(F::slstm(v[0], v[1], v[2], v[3])); },
+            {device_numbers({2, 2}), device_numbers({2, 2}, 2), device_numbers({2, 8}, 3), device_numbers({2, 8}, 4)});
+  check_rnn("tree_lstm",
+            [](const V& v) {
+              return both(F::tree_lstm({v[0], v[1]}, v[2]));
+            },
+            {device_numbers({2, 2}), device_numbers({2, 2}, 2), device_numbers({2, 10}, 3)});
+  check_rnn("a leaf of a tree", [](const V& v) { return both(F::tree_lstm({}, v[0])); }, {device_numbers({2, 6}, 3)});
 }
 
 TEST(Lstm, OddLayoutsAndDtypes) {
-  const Array c = numbers({3, 2}), x = numbers({3, 8}, 2);
+  const Array c = device_numbers({3, 2}), x = device_numbers({3, 8}, 2);
   const Array expected = F::lstm(c, x).second.array();
   // rows backward, columns first
-  const Array turned = numbers({3, 8}, 2).T().copy().T();
+  const Array turned = device_numbers({3, 8}, 2).T().copy().T();
   assert_allclose(F::lstm(c.T().copy().T(), turned).second.array(), expected, 1e-6, 1e-6);
   assert_allclose(F::lstm(c(slice(none, none, -1)), x(slice(none, none, -1))).second.array(),
                   expected(slice(none, none, -1)), 1e-6, 1e-6);
@@ -86,12 +86,12 @@ TEST(Lstm, OddLayoutsAndDtypes) {
 }
 
 TEST(Lstm, WhatDoesNotFitIsRefused) {
-  const Array c = numbers({2, 2}), x = numbers({2, 8});
-  EXPECT_THROW(F::lstm(c, numbers({2, 6})), ShapeError);
-  EXPECT_THROW(F::lstm(c, numbers({3, 8})), ShapeError);
+  const Array c = device_numbers({2, 2}), x = device_numbers({2, 8});
+  EXPECT_THROW(F::lstm(c, device_numbers({2, 6})), ShapeError);
+  EXPECT_THROW(F::lstm(c, device_numbers({3, 8})), ShapeError);
   EXPECT_THROW(F::lstm(c.astype(Dtype::float16), x), DtypeError);
-  EXPECT_THROW(F::slstm(c, numbers({2, 3}), x, x), ShapeError);
-  EXPECT_THROW(F::tree_lstm({c}, numbers({2, 10})), ShapeError);
+  EXPECT_THROW(F::slstm(c, device_numbers({2, 3}), x, x), ShapeError);
+  EXPECT_THROW(F::tree_lstm({c}, device_numbers({2, 10})), ShapeError);
 }
 
 /// Layers of `gates` gates, with weights of `seed`.
@@ -101,10 +101,10 @@ struct Stack {
     for (int l = 0; l < total; ++l)
       for (int k = 0; k < 2 * gates; ++k) {
         const std::int64_t columns = k >= gates ? units : l < directions ? in : directions * units;
-        arrays.push_back(numbers({units, columns}, seed + 10 * l + k));
+        arrays.push_back(device_numbers({units, columns}, seed + 10 * l + k));
       }
     for (int l = 0; l < total; ++l)
-      for (int k = 0; k < 2 * gates; ++k) arrays.push_back(numbers({units}, seed + 7 * l + k));
+      for (int k = 0; k < 2 * gates; ++k) arrays.push_back(device_numbers({units}, seed + 7 * l + k));
   }
   /// Weights or biases from variables that begin at `from`.
   F::LayerParameters of(const V& v, std::size_t from) const {
@@ -162,9 +162,10 @@ std::vector<Kind> kinds() {
 std::vector<Array> arguments(const Kind& kind, const Stack& stack, std::int64_t batch, std::int64_t in,
                              std::int64_t units, const std::vector<std::int64_t>& sizes) {
   std::vector<Array> all;
-  for (int i = 0; i < kind.states; ++i) all.push_back(numbers({stack.total, batch, units}, 0.3 + i));
+  for (int i = 0; i < kind.states; ++i) all.push_back(device_numbers({stack.total, batch, units}, 0.3 + i));
   all.insert(all.end(), stack.arrays.begin(), stack.arrays.end());
-  for (std::size_t t = 0; t < sizes.size(); ++t) all.push_back(numbers({sizes[t], in}, 5.0 + static_cast<double>(t)));
+  for (std::size_t t = 0; t < sizes.size(); ++t)
+    all.push_back(device_numbers({sizes[t], in}, 5.0 + static_cast<double>(t)));
   return all;
 }
 F::NStepResult call(const Kind& kind, const Stack& stack, const V& v) {
@@ -183,7 +184,7 @@ TEST(NStep, GradientsOfAllKinds) {
   for (const Kind& kind : kinds()) {
     const Stack stack(kind.gates, kind.directions, 1, 2, 2);
     // a sequence that has ended before the others, and one without elements
-    check(
+    check_rnn(
         kind.name, [&](const V& v) { return flat(call(kind, stack, v)); }, arguments(kind, stack, 3, 2, 2, {2, 2, 1}));
   }
 }
@@ -195,7 +196,8 @@ TEST(NStep, BothWaysToGradientsAgree) {
     const Stack stack(kind.gates, kind.directions, 2, 3, 2);
     const V v = variables(arguments(kind, stack, 3, 3, 2, {3, 2, 1}));
     V outputs = flat(call(kind, stack, v)), gys;
-    for (std::size_t i = 0; i < outputs.size(); ++i) gys.emplace_back(numbers(outputs[i].shape(), 0.1 + double(i)));
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      gys.emplace_back(device_numbers(outputs[i].shape(), 0.1 + double(i)));
     const V once = grad(outputs, v, {.grad_outputs = gys});
     const V twice = grad(outputs, v, {.grad_outputs = gys, .enable_double_backprop = true});
     for (std::size_t i = 0; i < v.size(); ++i) assert_allclose(once[i].array(), twice[i].array(), 1e-5, 1e-5);
@@ -297,13 +299,14 @@ TEST(NStep, WhatDoesNotFitIsRefused) {
     return call(kind, stack, variables(all));
   };
   EXPECT_NO_THROW(with(0, good[0]));
-  EXPECT_THROW(with(0, numbers({2, 2, 2})), ShapeError);
-  EXPECT_THROW(with(0, numbers({1, 1, 2})), ShapeError);
-  EXPECT_THROW(with(1, numbers({2, 4})), ShapeError);
+  EXPECT_THROW(with(0, device_numbers({2, 2, 2})), ShapeError);
+  EXPECT_THROW(with(0, device_numbers({1, 1, 2})), ShapeError);
+  EXPECT_THROW(with(1, device_numbers({2, 4})), ShapeError);
   EXPECT_THROW(with(1, good[1].astype(Dtype::float16)), DtypeError);
-  EXPECT_THROW(with(8, numbers({3})), ShapeError);
-  EXPECT_THROW(with(good.size() - 1, numbers({2, 4})), ShapeError);
-  EXPECT_THROW(with(good.size() - 1, numbers({3, 3})), ShapeError) << "the second time has more rows than the first";
+  EXPECT_THROW(with(8, device_numbers({3})), ShapeError);
+  EXPECT_THROW(with(good.size() - 1, device_numbers({2, 4})), ShapeError);
+  EXPECT_THROW(with(good.size() - 1, device_numbers({3, 3})), ShapeError)
+      << "the second time has more rows than the first";
   const V v = variables(good);
   EXPECT_THROW(F::n_step_gru(2, 0, v[0], stack.of(v, 1), stack.of(v, 7), {v.back()}), ShapeError);
   EXPECT_THROW(F::n_step_gru(1, 0, v[0], {}, stack.of(v, 7), {v.back()}), ValueError);

@@ -12,6 +12,7 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -19,18 +20,14 @@ namespace {
 
 namespace F = functions;
 using gradient_check::assert_allclose;
-using test::array;
 using test::values;
 using V = std::vector<Variable>;
+using test::numbers;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Array numbers(const Shape& shape) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + 1).reshape(shape);
-}
-
 /// Images of 9 times 8 pixels, and regions: inside, over an edge, outside, upside down, of less than a pixel.
-struct Example {
+struct Regions {
   Array x = numbers({2, 3, 9, 8});
   Array rois = array<double>(
       {1, 1, 12.5, 10, 0, 3, 8, 9.5, -6, -4, 5, 7, 30, 30, 40, 40, 8, 8, 2, 2, 3.2, 3.2, 3.4, 3.4}, {6, 4});
@@ -42,7 +39,7 @@ using Pooling = std::function<Variable(const Variable& x, const Array& rois, con
 
 /// By bins of whole pixels; f(largest, sum, number of pixels).
 template <class Result>
-Array pooled(const Example& e, std::int64_t rows, std::int64_t columns, Result&& f) {
+Array pooled(const Regions& e, std::int64_t rows, std::int64_t columns, Result&& f) {
   const std::vector<double> x = values(e.x), rois = values(e.rois), images = values(e.images);
   const auto edge = [](double v, double low, double high) { return std::min(std::max(v, low), high); };
   std::vector<double> out;
@@ -72,7 +69,7 @@ Array pooled(const Example& e, std::int64_t rows, std::int64_t columns, Result&&
   return array(out, {static_cast<std::int64_t>(images.size()), 3, rows, columns});
 }
 
-void check(const Pooling& f, const Example& e) {
+void check_roi(const Pooling& f, const Regions& e) {
   tests::check_gradients([&](const V& v) { return V{f(v[0], e.rois, e.images)}; }, {e.x}, {.eps = 1e-4});
   const auto both = [&](const Array& x) {
     const Variable v(x);
@@ -91,7 +88,7 @@ void check(const Pooling& f, const Example& e) {
 }
 
 TEST(Roi, MaxPooling) {
-  Example e;
+  Regions e;
   const Pooling f = [&](const Variable& x, const Array& rois, const Array& images) {
     return F::roi_max_pooling_2d(x, rois, images, {3, 2}, e.scale);
   };
@@ -100,34 +97,34 @@ TEST(Roi, MaxPooling) {
   e.rois = e.rois(slice(0, 3));  // -inf has no differences
   e.images = e.images(slice(0, 3));
   e.rois.set(0.0, 2, slice(0, 2));
-  check(f, e);
+  check_roi(f, e);
 }
 
 TEST(Roi, AveragePooling) {
-  const Example e;
+  const Regions e;
   const Pooling f = [&](const Variable& x, const Array& rois, const Array& images) {
     return F::roi_average_pooling_2d(x, rois, images, {2}, e.scale);
   };
   assert_allclose(f(e.x, e.rois, e.images).array(),
                   pooled(e, 2, 2, [](double, double sum, double count) { return count > 0 ? sum / count : 0; }), 1e-12);
-  check(f, e);
+  check_roi(f, e);
 }
 
 TEST(Roi, PoolingWithTheLastPixels) {
-  const Example e;
+  const Regions e;
   // (image, left, top, right, bottom)
   const Array five = array<double>({0, 1, 1, 4, 6, 1, 0, 2, 7, 3, 1, 20, 20, 30, 30}, {3, 5});
   const Pooling f = [&](const Variable& x, const Array&, const Array&) {
     return F::roi_pooling_2d(x, five.astype(x.dtype()), 2, 3, 1);
   };
-  Example ends;  // the same regions for a pooling without them
+  Regions ends;  // the same regions for a pooling without them
   ends.rois = array<double>({1, 1, 7, 5, 2, 0, 4, 8, 20, 20, 31, 31}, {3, 4});
   ends.images = array<std::int32_t>({0, 1, 1});
   ends.scale = 1;
   assert_allclose(f(e.x, {}, {}).array(),
                   pooled(ends, 2, 3, [](double largest, double, double count) { return count > 0 ? largest : 0; }), 0,
                   0);
-  check(f, e);
+  check_roi(f, e);
 }
 
 /// The value between pixels' centres.
@@ -143,7 +140,7 @@ double at(const std::vector<double>& x, double plane, double h, double w) {
          v * ((1 - u) * pixel(top + 1, left) + u * pixel(top + 1, left + 1));
 }
 
-Array aligned(const Example& e, std::int64_t bins, int asked, bool is_max) {
+Array aligned(const Regions& e, std::int64_t bins, int asked, bool is_max) {
   const std::vector<double> x = values(e.x), rois = values(e.rois), images = values(e.images);
   std::vector<double> out;
   for (std::size_t r = 0; r < images.size(); ++r) {
@@ -172,7 +169,7 @@ Array aligned(const Example& e, std::int64_t bins, int asked, bool is_max) {
 }
 
 TEST(Roi, Align) {
-  Example e;
+  Regions e;
   for (const int asked : {0, 2}) {
     const Pooling average = [&](const Variable& x, const Array& rois, const Array& images) {
       return F::roi_average_align_2d(x, rois, images, {2}, e.scale, {asked});
@@ -184,12 +181,12 @@ TEST(Roi, Align) {
     // -inf equals -inf, but has no distance from it
     assert_allclose(catenary::maximum(largest(e.x, e.rois, e.images).array(), -9.0),
                     catenary::maximum(aligned(e, 2, asked, true), -9.0), 1e-12);
-    check(average, e);
-    Example inside = e;
+    check_roi(average, e);
+    Regions inside = e;
     inside.rois = e.rois(slice(0, 2));
     inside.images = e.images(slice(0, 2));
     inside.rois.set(9.0, 0, slice(2, 4));
-    check(largest, inside);
+    check_roi(largest, inside);
   }
 }
 

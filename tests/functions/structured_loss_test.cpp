@@ -7,6 +7,7 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "tests/autograd/helpers.h"
+#include "tests/functions/helpers.h"
 #include "tests/gradients.h"
 
 namespace catenary {
@@ -17,14 +18,8 @@ using namespace gradient_check;
 using F::Reduce;
 using test::values;
 using V = std::vector<Variable>;
-
-Array numbers(const Shape& shape, double phase = 0) {
-  return catenary::sin(arange(shape.product(), Dtype::float64) * 1.7 + phase).reshape(shape);
-}
-void check(const char* name, const Function& f, const std::vector<Array>& x) {
-  SCOPED_TRACE(name);
-  tests::check_gradients(f, x);
-}
+using test::check;
+using test::numbers;
 
 /// A chain of three times for two sequences, of which the second ends after the first time.
 Array transition_cost() { return numbers({3, 3}, 1); }

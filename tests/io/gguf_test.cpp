@@ -6,13 +6,13 @@
 #include "catenary/io/identify.h"
 #include "counted_memory.h"
 #include "helpers.h"
+#include "tests/texts.h"
 
 namespace catenary::io {
 namespace {
 
 using namespace test;
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+using tests::has;
 
 void append(std::string& to, const std::string& text) {
   const std::uint64_t length = text.size();

@@ -10,12 +10,12 @@ namespace {
 
 using namespace test;
 
-const std::vector<std::pair<std::string, Dtype>> kCodes = {{"08", Dtype::uint8},   {"09", Dtype::int8},
+const std::vector<std::pair<std::string, Dtype>> kTypes = {{"08", Dtype::uint8},   {"09", Dtype::int8},
                                                            {"0b", Dtype::int16},   {"0c", Dtype::int32},
                                                            {"0d", Dtype::float32}, {"0e", Dtype::float64}};
 
 TEST(Idx, ReadsEveryTypePlainAndCompressed) {
-  for (const auto& [code, dtype] : kCodes) {
+  for (const auto& [code, dtype] : kTypes) {
     for (const std::string suffix : {".idx", ".idx.gz"}) {
       const HostArray a = read_idx(data_path("io/" + code + suffix));
       EXPECT_EQ(a.dtype, dtype);

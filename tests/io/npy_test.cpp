@@ -15,13 +15,13 @@ using namespace test;
 
 std::string fixture(const std::string& name) { return data_path("io/" + name); }
 
-const std::vector<std::pair<std::string, Dtype>> kCodes = {
+const std::vector<std::pair<std::string, Dtype>> kDescriptions = {
     {"b1", Dtype::bool_},  {"i1", Dtype::int8},    {"i2", Dtype::int16},   {"i4", Dtype::int32},
     {"i8", Dtype::int64},  {"u1", Dtype::uint8},   {"u2", Dtype::uint16},  {"u4", Dtype::uint32},
     {"u8", Dtype::uint64}, {"f2", Dtype::float16}, {"f4", Dtype::float32}, {"f8", Dtype::float64}};
 
 TEST(Npy, ReadsEveryDtypeInBothByteOrdersAndFortranOrder) {
-  for (const auto& [code, dtype] : kCodes) {
+  for (const auto& [code, dtype] : kDescriptions) {
     for (const std::string order : {"le_", "be_"}) {
       const HostArray a = read_npy(fixture(order + code + ".npy"));
       EXPECT_EQ(a.dtype, dtype) << order << code;
@@ -137,7 +137,7 @@ TEST(Npy, WritesTheBytesThatNumPyWrites) {
 
 TEST(Npy, RoundTripsEveryDtype) {
   const TemporaryFolder folder;
-  for (const auto& [code, dtype] : kCodes) {
+  for (const auto& [code, dtype] : kDescriptions) {
     const HostArray a = read_npy(fixture("f_" + code + ".npy"));
     write_npy(folder / "a.npy", a);
     const HostArray b = read_npy(folder / "a.npy");

@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-HostArray numbers(const Shape& shape) {
+HostArray halves(const Shape& shape) {
   HostArray a = HostArray::empty(Dtype::float32, shape);
   for (std::int64_t i = 0; i < a.size(); ++i) a.as<float>()[i] = static_cast<float>(i) * 0.5f - 2;
   return a;
@@ -81,13 +81,13 @@ TEST(Npz, WriterRoundTripsEveryKindOfValue) {
   const TemporaryFolder folder;
   for (const auto compression : {NpzCompression::stored, NpzCompression::deflate}) {
     NpzWriter writer(folder / "a.npz", {.compression = compression});
-    writer.write("updater/model:main/W", numbers({3, 5}));
-    writer.write("empty", numbers({0, 2}));
+    writer.write("updater/model:main/W", halves({3, 5}));
+    writer.write("empty", halves({0, 2}));
     writer.write("scalar", HostArray::scalar(std::int64_t{-7}));
     writer.write("log", std::string("[{\"loss\": 1.5}] \u00e9"));
     writer.write("nothing", None{});
     writer.write("\u4e16", HostArray::scalar(true));
-    writer.write("big", numbers({300, 1000}));
+    writer.write("big", halves({300, 1000}));
     EXPECT_THROW(writer.write("log", None{}), ValueError);
     EXPECT_THROW(writer.write("", None{}), ValueError);
     writer.finish();
@@ -95,13 +95,13 @@ TEST(Npz, WriterRoundTripsEveryKindOfValue) {
     EXPECT_THROW(writer.finish(), ValueError);
     const NpzReader npz(folder / "a.npz");
     EXPECT_EQ(npz.names().size(), 7u);
-    EXPECT_EQ(values_of(npz.read_array("updater/model:main/W")), values_of(numbers({3, 5})));
+    EXPECT_EQ(values_of(npz.read_array("updater/model:main/W")), values_of(halves({3, 5})));
     EXPECT_EQ(npz.read_array("empty").shape, (Shape{0, 2}));
     EXPECT_EQ(*npz.read_array("scalar").as<std::int64_t>(), -7);
     EXPECT_EQ(std::get<std::string>(npz.read("log")), "[{\"loss\": 1.5}] \u00e9");
     EXPECT_TRUE(std::holds_alternative<None>(npz.read("nothing")));
     EXPECT_EQ(*npz.read_array("\u4e16").as<bool>(), true);
-    EXPECT_EQ(values_of(npz.read_array("big")), values_of(numbers({300, 1000})));
+    EXPECT_EQ(values_of(npz.read_array("big")), values_of(halves({300, 1000})));
   }
 }
 
@@ -124,7 +124,7 @@ TEST(Npz, AWriterThatGoesAwayLeavesTheOldFile) {
   os::write_file(folder / "a.npz", "old");
   {
     NpzWriter writer(folder / "a.npz");
-    writer.write("x", numbers({10}));
+    writer.write("x", halves({10}));
     EXPECT_EQ(os::list_directory(folder.path).size(), 2u);
   }
   EXPECT_EQ(os::list_directory(folder.path), std::vector<std::string>{"a.npz"});
@@ -135,7 +135,7 @@ TEST(Npz, SameContentGivesSameBytes) {
   const TemporaryFolder folder;
   for (const std::string name : {"a", "b"}) {
     NpzWriter writer(folder / name);
-    writer.write("x", numbers({100}));
+    writer.write("x", halves({100}));
     writer.finish();
   }
   EXPECT_EQ(os::read_file(folder / "a"), os::read_file(folder / "b"));
@@ -151,7 +151,7 @@ TEST(Npz, RefusesWhatItCannotRead) {
   EXPECT_NE(file_error([&] { small.read("a"); }).find("limit of 16"), std::string::npos);
 }
 
-void read_all(std::span<const std::byte> bytes) {
+void read_all_of_npz(std::span<const std::byte> bytes) {
   const NpzReader npz(bytes, "piece");
   for (const std::string& key : npz.names()) npz.read(key);
 }
@@ -159,19 +159,19 @@ void read_all(std::span<const std::byte> bytes) {
 TEST(Npz, FailsOnEveryTruncationAndSurvivesDamage) {
   for (const std::string name : {"io/stored.npz", "io/deflated.npz"}) {
     const auto bytes = os::read_file(data_path(name));
-    expect_truncations_fail(bytes, read_all);
-    expect_damage_is_survived(bytes, read_all);
+    expect_truncations_fail(bytes, read_all_of_npz);
+    expect_damage_is_survived(bytes, read_all_of_npz);
   }
 }
 
 TEST(Npz, DamagedElementsAreFound) {
   const TemporaryFolder folder;
   NpzWriter writer(folder / "a", {.compression = NpzCompression::stored});
-  writer.write("x", numbers({64}));
+  writer.write("x", halves({64}));
   writer.finish();
   auto bytes = os::read_file(folder / "a");
   bytes[30 + 5 + 128 + 40] ^= std::byte{1};  // after the local header, the name and the NPY header
-  EXPECT_NE(file_error([&] { read_all(bytes); }).find("CRC"), std::string::npos);
+  EXPECT_NE(file_error([&] { read_all_of_npz(bytes); }).find("CRC"), std::string::npos);
 }
 
 TEST(Npz, RefusesTwoMembersOfOneName) {
@@ -214,19 +214,19 @@ std::string archive_of(const std::string& content, std::size_t stated) {
 }
 
 TEST(Npz, RefusesAMemberThatIsLongerThanTheArchiveSays) {
-  const HostArray a = numbers({63});
+  const HostArray a = halves({63});
   const std::string content =
       npy_header(a) + std::string(reinterpret_cast<const char*>(a.bytes().data()), a.bytes().size());
   const std::string right = archive_of(content, content.size());
   EXPECT_EQ(values_of(NpzReader(as_bytes(right), "right").read_array("x")), values_of(a));
   const std::string longer = archive_of(content + "more", content.size());
-  EXPECT_NE(file_error([&] { read_all(as_bytes(longer)); }), "");
+  EXPECT_NE(file_error([&] { read_all_of_npz(as_bytes(longer)); }), "");
 }
 
 TEST(Npz, AHeaderOfNoLengthReadsNothingBehindIt) {
   using namespace std::string_literals;
   const std::string content = "\x93NUMPY\x01\x00\x00\x00"s + std::string(std::size_t{1} << 20, '{');
-  EXPECT_NE(file_error([&] { read_all(as_bytes(archive_of(content, content.size()))); }).find("header"),
+  EXPECT_NE(file_error([&] { read_all_of_npz(as_bytes(archive_of(content, content.size()))); }).find("header"),
             std::string::npos);
 }
 
@@ -240,7 +240,7 @@ TEST(Npz, RefusesBombs) {
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::size_t central = text.find("PK\x01\x02");
   for (const std::size_t at : {std::size_t{22}, central + 24}) bytes[at + 3] = std::byte{0x7f};
-  EXPECT_NE(file_error([&] { read_all(bytes); }).find("cannot unpack"), std::string::npos);
+  EXPECT_NE(file_error([&] { read_all_of_npz(bytes); }).find("cannot unpack"), std::string::npos);
 }
 
 }  // namespace

@@ -6,12 +6,14 @@
 #include "catenary/io/identify.h"
 #include "counted_memory.h"
 #include "helpers.h"
+#include "tests/texts.h"
 
 namespace catenary::io {
 namespace {
 
 using namespace test;
 using Tensors = std::vector<std::pair<std::string, HostArray>>;
+using tests::has;
 
 HostArray numbers(const Shape& shape, Dtype dtype = Dtype::float32) {
   HostArray a = HostArray::empty(dtype, shape);
@@ -32,8 +34,6 @@ std::string index_of(const std::vector<std::pair<std::string, std::string>>& map
 std::string index_error(const std::string& text) {
   return file_error([&] { read_safetensors_index(as_bytes(text), "index"); });
 }
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
 TEST(SafetensorsIndex, ReadsOfWhatThePackageWrote) {
   // two files by the package, their index as transformers writes it

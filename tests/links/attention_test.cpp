@@ -11,26 +11,21 @@
 #include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "catenary/links/normalization.h"
+#include "tests/autograd/helpers.h"
+#include "tests/links/helpers.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
 namespace L = links;
-
-Array waves(const Shape& shape, double phase = 0) {
-  return sin(arange(static_cast<double>(shape.product())) * 1.7 + phase).astype(Dtype::float32).reshape(shape);
-}
-std::vector<double> values(const Array& a) { return a.astype(Dtype::float64).to_device(Device()).to_vector<double>(); }
-void expect_near(const Array& a, const Array& b, double bound = 1e-5) {
-  ASSERT_EQ(a.shape(), b.shape());
-  const auto x = values(a), y = values(b);
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], bound) << i;
-}
+using test::numbers;
+using test::values;
+using tests::expect_near;
 
 TEST(MultiHeadAttention, IsProjectionsAroundAttention) {
   const L::MultiHeadAttention attend(12, 6, {.groups = 2, .head_size = 4});
-  const Variable x(waves({2, 5, 12}));
+  const Variable x(numbers({2, 5, 12}));
   const Variable y = attend(x, {.causal = true});
   EXPECT_EQ(y.shape(), (Shape{2, 5, 12}));
   const auto heads = [](const Variable& of, std::int64_t n) {
@@ -46,8 +41,8 @@ TEST(MultiHeadAttention, IsProjectionsAroundAttention) {
 
 TEST(MultiHeadAttention, OfAnotherSequence) {
   const L::MultiHeadAttention attend(8, 2);
-  EXPECT_EQ(attend(waves({2, 5, 8}), waves({2, 3, 8})).shape(), (Shape{2, 5, 8}));
-  expect_near(attend(waves({2, 5, 8}), waves({2, 5, 8})).array(), attend(waves({2, 5, 8})).array());
+  EXPECT_EQ(attend(numbers({2, 5, 8}), numbers({2, 3, 8})).shape(), (Shape{2, 5, 8}));
+  expect_near(attend(numbers({2, 5, 8}), numbers({2, 5, 8})).array(), attend(numbers({2, 5, 8})).array());
 }
 
 TEST(MultiHeadAttention, ACacheGivesWhatAWholeCallGives) {
@@ -57,7 +52,7 @@ TEST(MultiHeadAttention, ACacheGivesWhatAWholeCallGives) {
       if (turned) options.rotary = F::RotaryOptions{.base = 50};
       const L::MultiHeadAttention attend(8, 2, options);
       const auto scope = using_config(config.enable_backprop, false);
-      const Array x = waves({2, 40, 8});
+      const Array x = numbers({2, 40, 8});
       const Array whole = attend(x, {.causal = true, .window = window}).array();
       L::KeyValueCache cache;
       std::vector<Array> parts;
@@ -80,7 +75,7 @@ TEST(MultiHeadAttention, ACacheGivesWhatAWholeCallGives) {
 TEST(MultiHeadAttention, ACopyOfACacheGoesItsOwnWay) {
   const auto scope = using_config(config.enable_backprop, false);
   const L::MultiHeadAttention attend(8, 2);
-  const Array x = waves({1, 6, 8}), other = waves({1, 6, 8}, 2);
+  const Array x = numbers({1, 6, 8}), other = numbers({1, 6, 8}, 2);
   L::KeyValueCache cache;
   attend(x, {.causal = true, .cache = &cache});
   L::KeyValueCache copy = cache;
@@ -96,13 +91,13 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
   EXPECT_THROW(L::MultiHeadAttention(8, 4, {.groups = 3}), ValueError);
   EXPECT_THROW(L::MultiHeadAttention(8, 0), ValueError);
   const L::MultiHeadAttention attend(8, 2);
-  EXPECT_THROW(attend(waves({2, 8})), ShapeError);
+  EXPECT_THROW(attend(numbers({2, 8})), ShapeError);
   L::KeyValueCache cache;
-  EXPECT_THROW(attend(waves({1, 2, 8}), {.cache = &cache}), ValueError);  // a graph is recorded
+  EXPECT_THROW(attend(numbers({1, 2, 8}), {.cache = &cache}), ValueError);  // a graph is recorded
   const auto scope = using_config(config.enable_backprop, false);
-  EXPECT_THROW(attend(waves({1, 2, 8}), waves({1, 2, 8}), {.cache = &cache}), ValueError);
-  attend(waves({1, 2, 8}), {.cache = &cache});
-  EXPECT_THROW(attend(waves({2, 2, 8}), {.cache = &cache}), ShapeError);
+  EXPECT_THROW(attend(numbers({1, 2, 8}), numbers({1, 2, 8}), {.cache = &cache}), ValueError);
+  attend(numbers({1, 2, 8}), {.cache = &cache});
+  EXPECT_THROW(attend(numbers({2, 2, 8}), {.cache = &cache}), ShapeError);
   EXPECT_EQ(cache.size(), 2);
   EXPECT_THROW(cache.resize(3), ValueError);
   EXPECT_THROW(cache.append(zeros({1, 2, 1, 4}, Dtype::float64), zeros({1, 2, 1, 4}, Dtype::float64)), DtypeError);
@@ -117,12 +112,12 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
 
 TEST(RMSNorm, IsTheFunctionAndItsGammaIsWideWhereThePrecisionIsMixed) {
   const L::RMSNorm norm;
-  const Variable x(waves({3, 5}) * 2.0);
+  const Variable x(numbers({3, 5}) * 2.0);
   expect_near(norm(x).array(), F::rms_normalization(x, ones({5}), 1e-6).array());
   const auto scope = using_config(config.dtype, mixed16);
   const L::RMSNorm mixed(4);
   EXPECT_EQ(mixed.gamma.dtype(), Dtype::float32);
-  EXPECT_EQ(mixed(waves({3, 4}).astype(Dtype::float16)).dtype(), Dtype::float16);
+  EXPECT_EQ(mixed(numbers({3, 4}).astype(Dtype::float16)).dtype(), Dtype::float16);
 }
 
 }  // namespace

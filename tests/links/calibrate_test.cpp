@@ -19,35 +19,24 @@
 #include "catenary/links/normalization.h"
 #include "catenary/links/quantize.h"
 #include "catenary/serializers/serializer.h"
+#include "tests/autograd/helpers.h"
 #include "tests/folder.h"
+#include "tests/links/helpers.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
 namespace L = links;
-
-constexpr Quantization kKinds[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k,
-                                   Quantization::int8};
-
-Array numbers(const Shape& shape, double phase = 0) {
-  return sin(arange(shape.product(), Dtype::float32) * 1.7 + phase).reshape(shape);
-}
-Variable given(const Shape& shape, double phase = 0, Dtype dtype = Dtype::float32) {
-  return Variable(numbers(shape, phase).astype(dtype).eval(), false);
-}
-std::vector<double> doubles(const Array& a) { return a.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
-void expect_near(const Array& a, const Array& b, double tolerance) {
-  ASSERT_EQ(a.shape(), b.shape());
-  const auto x = doubles(a), y = doubles(b);
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], tolerance) << i;
-}
+using test::given;
+using test::numbers;
+using tests::expect_near;
 
 /// x as the nearest of 256 numbers from low to high, 0 among them, one by one.
 Array rounded(const Array& x, double low, double high) {
   const double scale = (static_cast<float>(high) - static_cast<float>(low)) / 255.0F,
                zero = std::nearbyint(-low / scale);
-  std::vector<double> all = doubles(x);
+  std::vector<double> all = test::values(x);
   for (double& v : all)
     v = (std::fmin(255, std::fmax(0, std::nearbyint(static_cast<float>(v) / static_cast<float>(scale)) + zero)) -
          zero) *
@@ -91,7 +80,7 @@ L::ConvolutionND link(const Convolution& c, Quantization kind) {
 
 TEST(Calibrate, BothOperandsAreRoundedAndNothingElse) {
   const auto scope = no_backprop_mode();
-  for (const Quantization kind : kKinds) {
+  for (const Quantization kind : test::kQuantizations) {
     for (const Convolution& c : convolutions()) {
       if (c.in > 100 && kind != Quantization::int8) continue;
       const L::ConvolutionND conv = link(c, kind);
@@ -106,7 +95,7 @@ TEST(Calibrate, BothOperandsAreRoundedAndNothingElse) {
         const Array y = it(x).array();
         const Array want = reference(Variable(rounded(x.array(), -0.7, 0.9), false)).array();
         EXPECT_EQ(y.dtype(), dtype);
-        const double largest = want.size() ? doubles(max(abs(want)))[0] : 0;
+        const double largest = want.size() ? test::values(max(abs(want)))[0] : 0;
         const double eps = dtype == Dtype::float16    ? 0x1p-11
                            : dtype == Dtype::bfloat16 ? 0x1p-8
                            : c.in > 100               ? 0x1p-16
@@ -129,7 +118,7 @@ TEST(Calibrate, GradientsPassWithinTheRange) {
     F::sum(y * y.array()).backward();
     calibrated.clear_input_range();
     F::sum(calibrated(plain) * y.array()).backward();
-    const auto got = doubles(x.grad()), want = doubles(plain.grad()), at = doubles(x.array());
+    const auto got = test::values(x.grad()), want = test::values(plain.grad()), at = test::values(x.array());
     const double scale = 1.25 / 255;
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (std::abs(at[i] + 0.5) < scale || std::abs(at[i] - 0.75) < scale) continue;  // its end, rounded
@@ -142,7 +131,7 @@ TEST(Calibrate, GradientsPassWithinTheRange) {
   }
 }
 
-struct Net : Chain {
+struct ConvolutionNet : Chain {
   L::Convolution2D first{3, 16, 3}, second{16, 20, 3};
   L::BatchNormalization bn{16};
   L::Convolution2D last{20, 4, 1};
@@ -154,7 +143,7 @@ Variable images(double phase = 3) { return given({2, 3, 8, 8}, phase); }
 
 TEST(Calibrate, RangesAreThoseOfWhatRan) {
   const auto mode = test_mode();
-  Net net;
+  ConvolutionNet net;
   L::quantize(net, Quantization::int8, {.keep = {"last"}});
   const auto run = [&] {
     net(Variable(images().array() * 0.5, false)), net(images(2)), net(Variable(images().array() * 0.5, false));
@@ -181,11 +170,11 @@ TEST(Calibrate, RangesAreThoseOfWhatRan) {
 
 TEST(Calibrate, LosesLittle) {
   const auto mode = test_mode();
-  Net net;
+  ConvolutionNet net;
   const Array before = net(images()).array();
   L::quantize(net, Quantization::int8);
   L::calibrate(net, [&] { net(images()); });
-  const auto a = doubles(before), b = doubles(net(images()).array());
+  const auto a = test::values(before), b = test::values(net(images()).array());
   double difference = 0, all = 0;
   for (std::size_t i = 0; i < a.size(); ++i) difference += (a[i] - b[i]) * (a[i] - b[i]), all += a[i] * a[i];
   EXPECT_GT(difference, 0);
@@ -194,7 +183,7 @@ TEST(Calibrate, LosesLittle) {
 
 TEST(Calibrate, WhatIsWrongChangesNothing) {
   const auto mode = test_mode();
-  Net net;
+  ConvolutionNet net;
   L::quantize(net, Quantization::int8);
   L::calibrate(net, [&] { net(images()); });
   const float high = net.second.input_range()->high;
@@ -248,7 +237,7 @@ TEST(Calibrate, ARangeThatComesReplacesTheOneThatWasRead) {
   const auto mode = test_mode();
   const tests::Folder folder;
   const auto quantised = [](float end) {
-    auto net = std::make_unique<Net>();
+    auto net = std::make_unique<ConvolutionNet>();
     for (L::Convolution2D* conv : {&net->first, &net->second, &net->last}) {
       conv->quantize(Quantization::int8);
       conv->set_input_range({-end, end});
@@ -259,13 +248,13 @@ TEST(Calibrate, ARangeThatComesReplacesTheOneThatWasRead) {
   const Array y = (*wide)(images()).array();
   serializers::save_npz(folder / "net.npz", *wide);
   serializers::save_safetensors(folder / "net.safetensors", *wide);
-  const std::vector<std::function<void(const Net&)>> ways = {
-      [&](const Net& net) { serializers::load_npz(folder / "net.npz", net); },
-      [&](const Net& net) { serializers::load_safetensors(folder / "net.safetensors", net); },
-      [&](const Net& net) { net.copyparams(*wide); }};
+  const std::vector<std::function<void(const ConvolutionNet&)>> ways = {
+      [&](const ConvolutionNet& net) { serializers::load_npz(folder / "net.npz", net); },
+      [&](const ConvolutionNet& net) { serializers::load_safetensors(folder / "net.safetensors", net); },
+      [&](const ConvolutionNet& net) { net.copyparams(*wide); }};
   for (const auto& way : ways) {
     const auto net = quantised(0.5);
-    const Net same = *net;
+    const ConvolutionNet same = *net;
     (*net)(images());
     way(*net);
     EXPECT_EQ(net->second.input_range()->high, 4);
@@ -294,23 +283,23 @@ TEST(Calibrate, ALinkMayStandTwice) {
 TEST(Calibrate, RangesAreInFilesCopiesAndOnDevices) {
   const auto mode = test_mode();
   const tests::Folder folder;
-  Net net;
+  ConvolutionNet net;
   L::quantize(net, Quantization::int8);
   L::calibrate(net, [&] { net(images()); });
   const Array y = net(images(1)).array();
   serializers::save_npz(folder / "net.npz", net);
   serializers::save_safetensors(folder / "net.safetensors", net);
-  Net plain, other;
+  ConvolutionNet plain, other;
   serializers::load_npz(folder / "net.npz", plain);
   serializers::load_safetensors(folder / "net.safetensors", other);
   expect_near(plain(images(1)).array(), y, 0);
   expect_near(other(images(1)).array(), y, 0);
-  const Net copied = net.copy(CopyMode::copy);
+  const ConvolutionNet copied = net.copy(CopyMode::copy);
   net.first.clear_input_range();
   EXPECT_TRUE(copied.first.input_range());
   expect_near(copied(images(1)).array(), y, 0);
   // a range of another kind is refused, and nothing changes
-  Net damaged;
+  ConvolutionNet damaged;
   L::quantize(damaged, Quantization::int8);
   damaged.first.x_range = zeros({3}, Dtype::float32);
   serializers::save_npz(folder / "damaged.npz", damaged);

@@ -15,6 +15,7 @@
 #include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
 #include "catenary/links/normalization.h"
+#include "tests/links/helpers.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -22,11 +23,9 @@ namespace L = ct::links;
 
 namespace {
 
-ct::Array numbers(const ct::Shape& shape) {
-  return ct::sin(ct::arange(shape.product(), ct::Dtype::float32) * 1.7).reshape(shape);
-}
+using ct::test::numbers;
 
-struct Net : ct::Chain {
+struct ImagesNet : ct::Chain {
   L::Convolution2D conv1{3, 8, 3, {.pad = 1, .initialW = numbers({8, 3, 3, 3})}};
   L::BatchNormalization bn{8};
   L::Convolution2D conv2{8, 16, 3, {.stride = 2, .pad = 1, .initialW = numbers({16, 8, 3, 3})}};
@@ -42,7 +41,7 @@ ct::Array images() { return numbers({4, 3, 16, 16}); }
 ct::Array channels_last(const ct::Array& x) { return x.transpose({0, 2, 3, 1}).copy().transpose({0, 3, 1, 2}); }
 
 /// The loss, and the gradients of the images and of all parameters.
-std::vector<ct::Array> step(const Net& net, const ct::Array& images) {
+std::vector<ct::Array> step(const ImagesNet& net, const ct::Array& images) {
   const ct::Variable x(images);
   const ct::Variable loss = F::sum(F::square(net(x)));
   net.cleargrads();
@@ -55,7 +54,7 @@ std::vector<ct::Array> step(const Net& net, const ct::Array& images) {
 
 /// Run by the next test in a process of its own.
 TEST(Inside, AStepChannelsLast) {
-  const Net net;
+  const ImagesNet net;
   const ct::Array x = channels_last(images());
   const std::vector<ct::Array> all = step(net, x);
   EXPECT_EQ(all[1].strides(), x.strides());
@@ -84,7 +83,7 @@ TEST(ChannelsLast, NothingIsReorderedButTheImages) {
 }
 
 TEST(ChannelsLast, HasTheNumbersOfChannelsFirst) {
-  const std::vector<ct::Array> first = step(Net(), images()), last = step(Net(), channels_last(images()));
+  const std::vector<ct::Array> first = step(ImagesNet(), images()), last = step(ImagesNet(), channels_last(images()));
   for (std::size_t i = 0; i < first.size(); ++i) ct::gradient_check::assert_allclose(last[i], first[i], 1e-4, 1e-4);
 }
 
@@ -122,7 +121,7 @@ TEST(ChannelsLast, HasTheSameBitsForAnyNumberOfThreads) {
   for (const int threads : {1, 2}) {
     ct::set_num_threads(threads);
     for (const ct::Array& x : {images(), channels_last(images())})
-      for (const ct::Array& a : step(Net(), x)) bits[threads - 1].push_back(a.to_vector<float>());
+      for (const ct::Array& a : step(ImagesNet(), x)) bits[threads - 1].push_back(a.to_vector<float>());
   }
   ct::set_num_threads(before);
   EXPECT_EQ(bits[0], bits[1]);

@@ -13,16 +13,19 @@
 #include "tests/folder.h"
 #include "tests/language_models.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
 namespace L = links;
+using tests::error_of;
+using tests::has;
 
 constexpr std::int64_t kMask = 7, kGmask = 8, kBegin = 9;
 
-L::ChatGlmOptions small() {
+L::ChatGlmOptions small_chatglm() {
   return {.vocabulary = 11,
           .context = 24,
           .width = 24,
@@ -36,18 +39,10 @@ L::ChatGlmOptions small() {
 Array ids(const std::vector<std::int64_t>& rows, std::int64_t batch) {
   return Array::from_host(rows.data(), {batch, std::ssize(rows) / batch}, Dtype::int64);
 }
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(ChatGlm, CachesHoldWhereASequencesPartsBegin) {
   random::seed(1);
-  const L::ChatGlm model(small());
+  const L::ChatGlm model(small_chatglm());
   const auto mode = test_mode();
   const auto no_graph = no_backprop_mode();
   // masks and beginnings at other places, text before them and behind them
@@ -86,7 +81,7 @@ TEST(ChatGlm, SeesAllThatStandsBeforeTheBeginning) {
 
 TEST(ChatGlm, LearnsWhatFollows) {
   random::seed(3);
-  const L::ChatGlm model(small());
+  const L::ChatGlm model(small_chatglm());
   const std::vector<std::int64_t> row = {1, 2, 3, kGmask, kBegin, 4, 5, 6, 0, 4, 5, 6, 0};
   const Variable x(ids(row, 1), false);
   const Array next = ids({-1, -1, -1, -1, 4, 5, 6, 0, 4, 5, 6, 0, -1}, 1);
@@ -104,15 +99,12 @@ TEST(ChatGlm, LearnsWhatFollows) {
 }
 
 TEST(ChatGlm, ErrorsSayWhatIsWrong) {
-  const auto has = [](const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
-  };
-  const L::ChatGlm model(small());
+  const L::ChatGlm model(small_chatglm());
   const std::string no_mask = error_of([&] { model(ids({1, 2, kBegin, 3, kMask, 1, kBegin, 2}, 2)); });
   EXPECT_TRUE(has(no_mask, "row 0 of (2, 4) has not")) << no_mask;
   EXPECT_TRUE(has(error_of([&] { model(ids({1, kGmask, 2}, 1)); }), "7 or 8 (its masks) and 9"));
   EXPECT_TRUE(has(error_of([&] {
-                    L::ChatGlmOptions wide = small();
+                    L::ChatGlmOptions wide = small_chatglm();
                     wide.width = 30;
                     const L::ChatGlm wrong(wide);
                   }),
@@ -215,9 +207,6 @@ TEST(LoadLanguageModel, ABlocksKindThatDoesNotFitIsRefused) {
       std::copy(kind.begin(), kind.end(), array.as<std::int64_t>());
     }
     return error_of([&] { folder.load(tensors); });
-  };
-  const auto has = [](const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
   };
   EXPECT_TRUE(
       has(refused([](auto& kind) { kind[0] = 1; }),

@@ -7,6 +7,8 @@
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/functions/functions.h"
 #include "catenary/links/sequential.h"
+#include "tests/links/helpers.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -14,9 +16,8 @@ namespace L = ct::links;
 
 namespace {
 
-ct::Array numbers(const ct::Shape& shape) {
-  return ct::sin(ct::arange(shape.product(), ct::Dtype::float32) * 1.7).reshape(shape);
-}
+using ct::test::numbers;
+using tests::error_of;
 
 std::vector<std::pair<std::string, ct::Shape>> shapes(const ct::Link& link) {
   std::vector<std::pair<std::string, ct::Shape>> all;
@@ -25,16 +26,6 @@ std::vector<std::pair<std::string, ct::Shape>> shapes(const ct::Link& link) {
   return all;
 }
 using Shapes = std::vector<std::pair<std::string, ct::Shape>>;
-
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "nothing of this kind was thrown";
-}
 
 TEST(ConvolutionLinks, ChannelsAreGivenOrFound) {
   const L::Convolution2D given(3, 4, {3, 2}), found(4, {3, 2}), none({}, 4, 3, {.nobias = true});
@@ -87,21 +78,21 @@ TEST(ConvolutionLinks, CopiesAreOfTheSameKind) {
 }
 
 TEST(ConvolutionLinks, WrongArgumentsAreNamed) {
-  EXPECT_EQ(message<ct::ValueError>([] { L::Convolution2D(3, 4, 3, {.groups = 2}); }),
+  EXPECT_EQ(error_of<ct::ValueError>([] { L::Convolution2D(3, 4, 3, {.groups = 2}); }),
             "Convolution2D: in_channels must be a positive multiple of groups (2), not 3");
-  EXPECT_EQ(message<ct::ValueError>([] { L::Convolution1D({}, 5, 3, {.groups = 2}); }),
+  EXPECT_EQ(error_of<ct::ValueError>([] { L::Convolution1D({}, 5, 3, {.groups = 2}); }),
             "Convolution1D: out_channels must be a positive multiple of groups (2), not 5");
-  EXPECT_EQ(message<ct::ValueError>([] {
+  EXPECT_EQ(error_of<ct::ValueError>([] {
               L::Convolution2D(3, 4, {3, 3, 3});
             }),
             "Convolution2D: ksize must be one number or 2, not (3, 3, 3)");
-  EXPECT_EQ(message<ct::ValueError>([] { L::DeconvolutionND(4, 1, 2, 3); }),
+  EXPECT_EQ(error_of<ct::ValueError>([] { L::DeconvolutionND(4, 1, 2, 3); }),
             "DeconvolutionND: windows slide over 1 to 3 axes, not 4");
-  EXPECT_EQ(message<ct::ShapeError>([] {
+  EXPECT_EQ(error_of<ct::ShapeError>([] {
               L::Convolution2D(4, 3)(numbers({3, 5, 5}));
             }),
             "Convolution2D: x must have 4 axes (n, channels, extents...), not (3, 5, 5)");
-  EXPECT_EQ(message<ct::ValueError>([] { L::MLPConvolution2D(3, {}, 3); }),
+  EXPECT_EQ(error_of<ct::ValueError>([] { L::MLPConvolution2D(3, {}, 3); }),
             "MLPConvolution2D: out_channels must have an entry for each convolution, none was given");
 }
 

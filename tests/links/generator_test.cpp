@@ -10,32 +10,25 @@
 #include "catenary/io/safetensors.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 namespace L = links;
 namespace S = serializers;
+using tests::error_of;
 using tests::Folder;
+using tests::has;
 
 constexpr const char* kText =
     "the cat sat on the mat and the dog sat on the log; the cat and the dog sat and sat. Übung macht den Meister, "
     "übung macht den meister. <|im_start|>";
 
-L::LlamaOptions small(std::int64_t vocabulary) {
+L::LlamaOptions small_llama(std::int64_t vocabulary) {
   return {.vocabulary = vocabulary, .context = 40, .width = 16, .layers = 2, .heads = 4, .hidden = 24, .groups = 2};
 }
 Tokenizer tokenizer() { return train_byte_pairs(kText, 300, {.special = {"<|im_end|>", "<|im_start|>"}}); }
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
 /// A folder as Hugging Face's, of a model with random weights.
 void write(const Folder& folder, const L::Llama& model, const Tokenizer& tokens) {
@@ -59,7 +52,7 @@ void write(const Folder& folder, const L::Llama& model, const Tokenizer& tokens)
 TEST(Generator, WritesTheTextOfTheTokens) {
   random::seed(4);
   const Tokenizer tokens = tokenizer();
-  const L::Llama model(small(310));  // a few rows more than there are tokens
+  const L::Llama model(small_llama(310));  // a few rows more than there are tokens
   Folder folder;
   write(folder, model, tokens);
   const L::Generator generator = L::load_generator(folder.path);
@@ -98,7 +91,7 @@ TEST(Generator, AMessageHasTheFormOfTheModelsChats) {
   random::seed(4);
   const Tokenizer tokens = tokenizer();
   Folder folder;
-  write(folder, L::Llama(small(300)), tokens);
+  write(folder, L::Llama(small_llama(300)), tokens);
   folder.write("tokenizer_config.json", R"({"chat_template": "{% for m in messages %}<|im_start|>{{ m.role }}"})");
   const L::Generator generator = L::load_generator(folder.path);
   const std::vector<std::int64_t> ids = generator.encode("the cat sat", true);
@@ -121,7 +114,7 @@ TEST(Generator, RefusesATokenizerOfAnotherModel) {
   random::seed(4);
   Folder folder;
   const std::int64_t size = tokenizer().vocabulary_size();
-  write(folder, L::Llama(small(size - 1)), tokenizer());
+  write(folder, L::Llama(small_llama(size - 1)), tokenizer());
   EXPECT_TRUE(has(error_of([&] { L::load_generator(folder.path); }),
                   fmt::format("the tokenizer has {} tokens, the model {}", size, size - 1)));
   os::remove_file(folder / "tokenizer.json");
@@ -182,7 +175,7 @@ class CountTokens : public LinkHook {
 TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
   random::seed(4);
   const Tokenizer tokens = tokenizer();
-  L::LlamaOptions options = small(tokens.vocabulary_size());
+  L::LlamaOptions options = small_llama(tokens.vocabulary_size());
   options.context = 160;
   const auto form = L::chat_form("<|im_start|>").value();
   const auto generator_of = [&](const std::vector<std::int64_t>& end_tokens) {
@@ -262,7 +255,7 @@ TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
 
 TEST(Generate, CachesHoldWhatThePromptBeginsWith) {
   random::seed(4);
-  const L::Llama model(small(300));
+  const L::Llama model(small_llama(300));
   const std::vector<std::int64_t> prompt = {5, 6, 7, 8, 9};
   std::vector<L::KeyValueCache> caches(2), few(1);
   L::GenerateOptions options{.tokens = 4, .temperature = 0};

@@ -6,23 +6,26 @@
 #include <vector>
 
 #include "catenary/catenary.h"
+#include "tests/autograd/helpers.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
 namespace L = links;
+using test::values;
 
-L::GPTOptions small() { return {.vocabulary = 11, .context = 24, .width = 16, .layers = 2, .heads = 4, .dropout = 0}; }
+L::GPTOptions small_gpt() {
+  return {.vocabulary = 11, .context = 24, .width = 16, .layers = 2, .heads = 4, .dropout = 0};
+}
 
 Array ids(const std::vector<std::int64_t>& of) {
   return Array::from_host(of.data(), {1, static_cast<std::int64_t>(of.size())}, Dtype::int64, current_device());
 }
-std::vector<double> values(const Array& a) { return a.astype(Dtype::float64).to_device(Device()).to_vector<double>(); }
 
 TEST(Gpt, WeightsAreAsManyAsGpt2Has) {
-  EXPECT_EQ(L::GPT(small()).count_params(), 11 * 16 + 24 * 16 + 2 * (12 * 16 * 16 + 13 * 16) + 2 * 16);
-  const L::GPT model(small());
+  EXPECT_EQ(L::GPT(small_gpt()).count_params(), 11 * 16 + 24 * 16 + 2 * (12 * 16 * 16 + 13 * 16) + 2 * 16);
+  const L::GPT model(small_gpt());
   EXPECT_NEAR(values(std(model.blocks[0].fc1.W.array()))[0], 0.02, 0.003);
   EXPECT_NEAR(values(std(model.blocks[1].fc2.W.array()))[0], 0.01, 0.002);
   EXPECT_NEAR(values(std(model.blocks[1].attention.out.W.array()))[0], 0.01, 0.002);
@@ -31,7 +34,7 @@ TEST(Gpt, WeightsAreAsManyAsGpt2Has) {
 
 TEST(Gpt, AScoreDependsOnWhatStandsBefore) {
   random::seed(1);
-  const L::GPT model(small());
+  const L::GPT model(small_gpt());
   const auto mode = test_mode();
   const Array whole = model(ids({1, 2, 3, 4, 5})).array(), other = model(ids({1, 2, 3, 9, 9})).array();
   EXPECT_EQ(whole.shape(), (Shape{1, 5, 11}));
@@ -70,7 +73,7 @@ TEST(Llama, LearnsToCount) {
 
 TEST(LanguageModel, LastIsTheLastPlacesScores) {
   random::seed(3);
-  const L::GPT gpt(small());
+  const L::GPT gpt(small_gpt());
   const L::Glm glm({.vocabulary = 11, .context = 24, .width = 16, .layers = 2, .heads = 4, .groups = 2, .hidden = 20});
   const auto mode = test_mode();
   const auto no_graph = no_backprop_mode();
@@ -91,7 +94,7 @@ TEST(LanguageModel, LastIsTheLastPlacesScores) {
 
 TEST(Gpt, LearnsToCount) {
   random::seed(1);
-  const L::GPT model(small());
+  const L::GPT model(small_gpt());
   std::vector<std::int64_t> text;
   for (std::int64_t i = 0; i < 21; ++i) text.push_back(i % 11);
   const Variable x(ids(text)(slice(), slice(0, 20)), false), t(ids(text)(slice(), slice(1, 21)), false);
@@ -111,7 +114,7 @@ void told_nothing(const L::LanguageModel& model, const std::vector<std::int64_t>
 
 TEST(Generate, IsGreedyAsWholeCallsAre) {
   random::seed(2);
-  const L::GPT model(small());
+  const L::GPT model(small_gpt());
   std::vector<std::int64_t> text = {3, 1};
   const auto mode = test_mode();
   for (int i = 0; i < 10; ++i) {
@@ -284,7 +287,7 @@ TEST(Generate, PiecesGiveTheScoresOfTheWhole) {
 }
 
 TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {
-  const L::GPT model(small());
+  const L::GPT model(small_gpt());
   EXPECT_EQ(L::generate(model, {1, 2, 3, 4}, {.tokens = 100}).size(), 21u);  // 24 are seen, and one more follows
   int told = 0;
   EXPECT_EQ(L::generate(model, {1}, {.on_token = [&](std::int64_t) { return ++told < 3; }}).size(), 3u);

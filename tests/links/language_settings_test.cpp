@@ -13,36 +13,23 @@
 #include "catenary/links/models/generator.h"
 #include "tests/folder.h"
 #include "tests/io/counted_memory.h"
+#include "tests/language_models.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 namespace L = links;
 using io::test::CountedMemory;
+using tests::error_of;
 using tests::Folder;
-
-std::string data(const std::string& name) { return tests::source_path("tests/data/language_models/" + name); }
-std::string text_of(const std::string& path) {
-  const std::vector<std::byte> bytes = os::read_file(path);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
-
-/// What a FileError says; "" for none. Another exception fails the test.
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const FileError& error) {
-    return error.what();
-  } catch (const std::exception& error) {
-    ADD_FAILURE() << "no FileError: " << error.what();
-  }
-  return "";
-}
+using tests::has;
+using tests::language_model;
+using tests::text_of;
 
 /// The text with the value behind a key, a number or a word, as another.
-std::string with(std::string text, const std::string& key, const std::string& value) {
+std::string with_value(std::string text, const std::string& key, const std::string& value) {
   const std::size_t at = text.find("\"" + key + "\": ");
   if (at == std::string::npos) throw ValueError("the text has no " + key);
   const std::size_t begin = at + key.size() + 4, end = text.find_first_of(",\n", begin);
@@ -50,11 +37,11 @@ std::string with(std::string text, const std::string& key, const std::string& va
 }
 
 void copy_model(const std::string& name, const Folder& folder) {
-  std::filesystem::copy(data(name), folder.path,
+  std::filesystem::copy(language_model(name), folder.path,
                         std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
 }
 
-constexpr std::array kFolders = {"llama", "mistral", "qwen2", "gpt2", "glm", "glm4", "chatglm"};
+constexpr std::array kKindsOfModels = {"llama", "mistral", "qwen2", "gpt2", "glm", "glm4", "chatglm"};
 
 /// Bytes changed, cut out and written twice; numbers that are too large, words and lists in their place.
 std::string damaged(std::string text, std::mt19937& random) {
@@ -101,14 +88,14 @@ TEST(LanguageSettings, TwoHundredDamagedFiles) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const Folder folder;
-    const std::string name = kFolders[seed % kFolders.size()];
+    const std::string name = kKindsOfModels[seed % kKindsOfModels.size()];
     copy_model(name, folder);
     const std::string text = damaged(text_of(folder / "config.json"), random);
     folder.write("config.json", text);
     std::uintmax_t size = 0;
     for (const auto& file : std::filesystem::directory_iterator(folder.path)) size += file.file_size();
     const CountedMemory memory;
-    const std::string error = error_of([&] { L::load_language_model(folder.path, {.device = Device()}); });
+    const std::string error = error_of<FileError>([&] { L::load_language_model(folder.path, {.device = Device()}); });
     EXPECT_LT(memory.peak(), static_cast<std::int64_t>(16 * size)) << seed << ": " << text;
     if (error.empty()) continue;
     ++refused;
@@ -121,20 +108,20 @@ TEST(LanguageSettings, TwoHundredDamagedFiles) {
 TEST(LanguageSettings, AnOddPartOfAHeadCannotBeTurned) {
   const Folder folder;
   copy_model("glm", folder);
-  std::string text = with(text_of(folder / "config.json"), "head_dim", "6");
+  std::string text = with_value(text_of(folder / "config.json"), "head_dim", "6");
   folder.write("config.json", text);
-  const std::string error = error_of([&] { L::load_language_model(folder.path); });
+  const std::string error = error_of<FileError>([&] { L::load_language_model(folder.path); });
   EXPECT_EQ(error.find(folder / "config.json"), 0u) << error;
   EXPECT_TRUE(has(error, "'partial_rotary_factor' must leave an even part of a head of 6: it leaves 3")) << error;
 
-  const io::GgufReader reader(data("llama.gguf"));
+  const io::GgufReader reader(language_model("llama.gguf"));
   io::GgufMetadata metadata;
   for (const std::string_view key : reader.keys())
     metadata.emplace_back(key, key == "llama.rope.dimension_count" ? io::GgufValue(5u) : reader.value(key));
   std::vector<io::GgufTensor> tensors;
   for (const std::string& name : reader.names()) tensors.push_back({name, reader.read(name)});
   io::write_gguf(folder / "odd.gguf", metadata, tensors);
-  const std::string odd = error_of([&] { L::load_language_model(folder / "odd.gguf"); });
+  const std::string odd = error_of<FileError>([&] { L::load_language_model(folder / "odd.gguf"); });
   EXPECT_TRUE(has(odd, "odd.gguf: 'llama.rope.dimension_count' must be even and at most")) << odd;
 }
 
@@ -145,7 +132,7 @@ TEST(LanguageSettings, AFewBytesAskForNoMoreThanTheFileIsOf) {
   const auto refused = [&](const std::string& text) {
     folder.write("config.json", text);
     const CountedMemory memory;
-    const std::string error = error_of([&] { L::load_language_model(folder.path, {.device = Device()}); });
+    const std::string error = error_of<FileError>([&] { L::load_language_model(folder.path, {.device = Device()}); });
     EXPECT_LT(memory.peak(), static_cast<std::int64_t>(40 * text.size() + (1 << 20)));
     return error;
   };
@@ -153,34 +140,35 @@ TEST(LanguageSettings, AFewBytesAskForNoMoreThanTheFileIsOf) {
     const std::string error = refused(text);
     EXPECT_TRUE(has(error, said)) << error.substr(0, 500);
   };
-  expect(with(config, "num_hidden_layers", "10000"), "'num_hidden_layers' must be at most 21 for these tensors");
-  expect(with(config, "head_dim", "1073741824"), "'head_dim' must be at most 1024 where rates are scaled");
+  expect(with_value(config, "num_hidden_layers", "10000"), "'num_hidden_layers' must be at most 21 for these tensors");
+  expect(with_value(config, "head_dim", "1073741824"), "'head_dim' must be at most 1024 where rates are scaled");
   // heads of a size that no memory has
-  expect(with(with(with(with(config, "head_dim", "1073741824"), "rope_type", "\"default\""), "num_attention_heads",
-                   "1073741824"),
-              "num_key_value_heads", "1073741824"),
+  expect(with_value(with_value(with_value(with_value(config, "head_dim", "1073741824"), "rope_type", "\"default\""),
+                               "num_attention_heads", "1073741824"),
+                    "num_key_value_heads", "1073741824"),
          folder.path);
-  expect(with(config, "eos_token_id", "18446744073709551615"), "'eos_token_id' must be a whole number of at most");
+  expect(with_value(config, "eos_token_id", "18446744073709551615"),
+         "'eos_token_id' must be a whole number of at most");
 
   // lists in lists: what walks through them calls itself
   const std::size_t n = 200000;
   const std::string deep = std::string(n, '[') + std::string(n, ']');
-  expect(with(config, "hidden_size", deep), "more than 200 lists and objects in each other");
-  expect(with(config, "transformers_version", deep), "more than 200 lists and objects in each other");
-  EXPECT_EQ(refused(with(config, "transformers_version", std::string(190, '[') + std::string(190, ']'))), "");
-  EXPECT_EQ(refused(with(config, "transformers_version", "\"" + std::string(300, '[') + "\\\"" + "\"")), "");
+  expect(with_value(config, "hidden_size", deep), "more than 200 lists and objects in each other");
+  expect(with_value(config, "transformers_version", deep), "more than 200 lists and objects in each other");
+  EXPECT_EQ(refused(with_value(config, "transformers_version", std::string(190, '[') + std::string(190, ']'))), "");
+  EXPECT_EQ(refused(with_value(config, "transformers_version", "\"" + std::string(300, '[') + "\\\"" + "\"")), "");
   folder.write("generation_config.json", "{\"eos_token_id\": " + deep + "}");
   expect(config, "generation_config.json: at byte");
   folder.write("generation_config.json", "{}");
   EXPECT_EQ(refused(config), "");
   folder.write("tokenizer_config.json", "{\"chat_template\": " + deep + "}");
   std::filesystem::copy(tests::source_path("tests/data/tokenizers/han.json"), folder / "tokenizer.json");
-  const std::string error = error_of([&] { L::load_generator(folder.path); });
+  const std::string error = error_of<FileError>([&] { L::load_generator(folder.path); });
   EXPECT_TRUE(has(error, "tokenizer_config.json: at byte")) << error.substr(0, 500);
 }
 
 TEST(LanguageSettings, NeitherDoThoseOfGguf) {
-  const io::GgufReader reader(data("llama_tied") + ".gguf");
+  const io::GgufReader reader(language_model("llama_tied") + ".gguf");
   const Folder folder;
   const auto refused = [&](const std::vector<std::pair<std::string, io::GgufValue>>& changes) {
     io::GgufMetadata metadata;
@@ -193,7 +181,8 @@ TEST(LanguageSettings, NeitherDoThoseOfGguf) {
     for (const std::string& tensor : reader.names()) tensors.push_back({tensor, reader.read(tensor)});
     io::write_gguf(folder / "model.gguf", metadata, tensors);
     const CountedMemory memory;
-    const std::string error = error_of([&] { L::load_language_model(folder / "model.gguf", {.device = Device()}); });
+    const std::string error =
+        error_of<FileError>([&] { L::load_language_model(folder / "model.gguf", {.device = Device()}); });
     EXPECT_LT(memory.peak(), 1 << 20);
     return error;
   };

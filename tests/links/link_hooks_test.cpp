@@ -22,7 +22,9 @@
 #include "catenary/serializers/serializer.h"
 #include "tests/folder.h"
 #include "tests/gradients.h"
+#include "tests/links/helpers.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -33,20 +35,8 @@ namespace {
 using ct::link_hooks::SpectralNormalization;
 using ct::link_hooks::SpectralNormalizationOptions;
 using ct::link_hooks::WeightStandardization;
-
-ct::Array numbers(const ct::Shape& shape, ct::Dtype dtype = ct::Dtype::float32) {
-  return ct::sin(ct::arange(shape.product(), dtype) * 1.7).reshape(shape);
-}
-
-template <class E, class Call>
-std::string message(Call call) {
-  try {
-    call();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "nothing of this kind was thrown";
-}
+using ct::test::numbers;
+using tests::error_of;
 
 template <class Link>
 void expect_chainers_numbers(const std::string& name, const Link& link, std::shared_ptr<ct::LinkHook> hook) {
@@ -110,7 +100,7 @@ TEST(LinkHooks, GradientsReachTheWeight) {
     return std::vector<ct::Variable>{standardized(x[0])};
   };
   const auto device = tests::one_by_one_on_devices();
-  EXPECT_NO_THROW(ct::gradient_check::check_backward(f, {numbers({2, 2, 3, 3}, dtype)}, {},
+  EXPECT_NO_THROW(ct::gradient_check::check_backward(f, {numbers({2, 2, 3, 3}, 0, dtype)}, {},
                                                      {standardized.W, standardized.b}, options));
   // the singular vectors are constants to Chainer's gradient, and the derivative of sigma by them is 0 where they have
   // converged
@@ -122,7 +112,7 @@ TEST(LinkHooks, GradientsReachTheWeight) {
   const ct::gradient_check::Function g = [&](const std::vector<ct::Variable>& x) {
     return std::vector<ct::Variable>{normalized(x[0])};
   };
-  EXPECT_NO_THROW(ct::gradient_check::check_backward(g, {numbers({2, 3}, dtype)}, {},
+  EXPECT_NO_THROW(ct::gradient_check::check_backward(g, {numbers({2, 3}, 0, dtype)}, {},
                                                      {normalized.W, normalized.b, hook->gamma()}, options));
 }
 
@@ -213,7 +203,7 @@ TEST(LinkHooks, VectorsMoveInTrainingOnceForEachCall) {
 
 TEST(LinkHooks, WrongOnesAreRefused) {
   const auto add = [](const ct::Link& link, const SpectralNormalizationOptions& options) {
-    return message<ct::ValueError>([&] { link.add_hook(std::make_shared<SpectralNormalization>(options)); });
+    return error_of<ct::ValueError>([&] { link.add_hook(std::make_shared<SpectralNormalization>(options)); });
   };
   EXPECT_EQ(add(L::Linear(2, 3), {.weight_name = "w"}),
             "SpectralNormalization: Linear has no parameter named 'w'; it has [W, b]");
@@ -221,16 +211,16 @@ TEST(LinkHooks, WrongOnesAreRefused) {
             "SpectralNormalization: n_power_iteration must be at least 1, not 0");
   EXPECT_EQ(add(L::Linear(2, 0), {}),
             "SpectralNormalization: the weight has no elements along axis 0, its shape is (0, 2)");
-  EXPECT_EQ(message<ct::ValueError>([] { ct::LinkHookScope(std::make_shared<WeightStandardization>()); }),
+  EXPECT_EQ(error_of<ct::ValueError>([] { ct::LinkHookScope(std::make_shared<WeightStandardization>()); }),
             "WeightStandardization: the hook belongs to one link; give it to the link's add_hook");
   const auto hook = std::make_shared<SpectralNormalization>(SpectralNormalizationOptions{.use_gamma = true});
   const L::Linear one(2, 3), two(2, 3);
   one.add_hook(hook);
-  EXPECT_EQ(message<ct::ValueError>([&] { two.add_hook(hook); }),
+  EXPECT_EQ(error_of<ct::ValueError>([&] { two.add_hook(hook); }),
             "SpectralNormalization: the hook has a link already; each link needs a hook of its own");
   EXPECT_EQ(add(one, {.use_gamma = true, .weight_name = "b", .name = "of b"}),
             "add_hook: 'of b' would give Linear a second member named 'gamma'");
-  EXPECT_EQ(message<ct::ValueError>([&] { one.delete_hook("other"); }),
+  EXPECT_EQ(error_of<ct::ValueError>([&] { one.delete_hook("other"); }),
             "delete_hook: the link has no hook named 'other'");
   one.delete_hook(hook->name());
   EXPECT_NO_THROW(two.add_hook(hook));
@@ -243,18 +233,18 @@ TEST(LinkHooks, GoWithNoQuantisedWeight) {
     CT_LINKS(plain, hooked)
   } net;
   net.hooked.add_hook(std::make_shared<SpectralNormalization>());
-  EXPECT_EQ(message<ct::ValueError>([&] { L::quantize(net, ct::Quantization::q8_0); }),
+  EXPECT_EQ(error_of<ct::ValueError>([&] { L::quantize(net, ct::Quantization::q8_0); }),
             "quantize: /hooked has the hook 'SpectralNormalization', which computes its weight anew in each call; keep "
             "the link, or delete the hook");
   EXPECT_FALSE(net.plain.quantized());
   L::quantize(net, ct::Quantization::q8_0, {.keep = {"hooked"}});
   EXPECT_TRUE(net.plain.quantized());
   net.hooked.quantize(ct::Quantization::q8_0);
-  EXPECT_EQ(message<ct::ValueError>([&] {
+  EXPECT_EQ(error_of<ct::ValueError>([&] {
               net.hooked(ct::ones({2, 4}, ct::Dtype::float32));
             }),
             "SpectralNormalization: the link has no parameter 'W' any more; was it quantised?\n  in Linear 'hooked'");
-  EXPECT_EQ(message<ct::ValueError>([&] { net.plain.add_hook(std::make_shared<SpectralNormalization>()); }),
+  EXPECT_EQ(error_of<ct::ValueError>([&] { net.plain.add_hook(std::make_shared<SpectralNormalization>()); }),
             "SpectralNormalization: Linear has no parameter named 'W'; it has [b]");
 }
 

@@ -7,12 +7,15 @@
 #include "catenary/catenary.h"
 #include "catenary/io/npz.h"
 #include "tests/folder.h"
+#include "tests/links/helpers.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
 namespace L = ct::links;
 
 namespace {
+
+using ct::test::normal_numbers;
 
 struct MLP : ct::Chain {
   L::Linear l1, l2;
@@ -25,8 +28,6 @@ struct Deeper : MLP {
   L::Linear l3{2};
   CT_MORE_LINKS(MLP, l3)
 };
-
-ct::Array numbers(const ct::Shape& shape) { return ct::random::standard_normal(shape, {.dtype = ct::Dtype::float32}); }
 
 std::vector<std::string> paths(const ct::Link& link) {
   std::vector<std::string> all;
@@ -41,7 +42,7 @@ TEST(Link, KnowsItsParametersByPath) {
 
 TEST(Link, CppCopiesShareAndCopiesDoNot) {
   const MLP model;
-  model(numbers({2, 4}));
+  model(normal_numbers({2, 4}));
   const MLP same = model;
   const MLP other = model.copy(ct::CopyMode::copy), anew = model.copy(ct::CopyMode::init),
             shared = model.copy(ct::CopyMode::share);
@@ -171,8 +172,8 @@ TEST(Link, CppCopiesLoadTogether) {
 
 TEST(Link, CopyparamsNeedsTheSameStructure) {
   const MLP a, b;
-  a(numbers({2, 4}));
-  b(numbers({2, 4}));
+  a(normal_numbers({2, 4}));
+  b(normal_numbers({2, 4}));
   a.copyparams(b);
   EXPECT_EQ(a.l2.W.array().to_vector<float>(), b.l2.W.array().to_vector<float>());
   EXPECT_THROW(a.copyparams(Deeper()), ct::ValueError);
@@ -252,14 +253,14 @@ TEST(Link, WhatDoesNotFitChangesNothing) {
   link.copyparams(of_one_count, false);
   EXPECT_EQ(link.l1.W.array().to_vector<float>(), of_one_count.l1.W.array().to_vector<float>());
   const MLP open, initialized;
-  initialized(numbers({2, 4}));
+  initialized(normal_numbers({2, 4}));
   open.copyparams(initialized);
   EXPECT_EQ(open.l1.W.array().to_vector<float>(), initialized.l1.W.array().to_vector<float>());
 }
 
 TEST(Link, AModelSaysHowManyArgumentsItTakes) {
   const ct::Model model((MLP()));
-  const ct::Variable x(numbers({2, 4}));
+  const ct::Variable x(normal_numbers({2, 4}));
   EXPECT_EQ(model(x).shape(), (ct::Shape{2, 3}));
   try {
     model(x, x);
@@ -283,7 +284,7 @@ TEST(Link, ForwardIsCalledWhereThereIsNoOperator) {
     ct::Variable operator()(const ct::Variable& x) { return l(x) * 2.0; }
   };
   const Forward link;
-  const ct::Variable x(numbers({2, 4})), t(ct::array<int>({0, 2}));
+  const ct::Variable x(normal_numbers({2, 4})), t(ct::array<int>({0, 2}));
   const std::vector<float> expected = link.l(x).array().to_vector<float>();
   EXPECT_EQ(ct::Model(link)(x).array().to_vector<float>(), expected);
   EXPECT_EQ(ct::Model(link)(x, 1.0f * ct::ones({2, 3}, ct::Dtype::float32)).array().to_vector<float>(), expected);
@@ -320,9 +321,9 @@ TEST(Link, HooksSeeCalls) {
   const auto hook = std::make_shared<ct::LinkTimerHook>();
   {
     const ct::LinkHookScope scope(hook);
-    model(numbers({2, 4}));
+    model(normal_numbers({2, 4}));
   }
-  model(numbers({2, 4}));
+  model(normal_numbers({2, 4}));
   EXPECT_NE(hook->report().find("Linear"), std::string::npos);
   EXPECT_GT(hook->total_time(), 0);
 }
@@ -342,23 +343,23 @@ TEST(Link, ErrorsNameIt) {
     return std::string("nothing was thrown");
   };
   const MLP model;
-  model(numbers({2, 4}));
+  model(normal_numbers({2, 4}));
   model.namedparams();
   const std::string shapes = "ShapeError: linear: x (2, 7) does not fit W (5, 4), which must be (out, 7)";
-  EXPECT_EQ(message_of([&] { model(numbers({2, 7})); }), shapes + "\n  in Linear 'l1'");
+  EXPECT_EQ(message_of([&] { model(normal_numbers({2, 7})); }), shapes + "\n  in Linear 'l1'");
   EXPECT_EQ(message_of([&] {
               model(ct::zeros({2, 4}, ct::Dtype::int32));
             }),
             "DtypeError: linear: x and W must have one floating dtype, not int32 and float32\n  in Linear 'l1'");
   {  // with hooks, too
     const ct::LinkHookScope scope(std::make_shared<ct::LinkTimerHook>());
-    EXPECT_EQ(message_of([&] { model(numbers({2, 7})); }), shapes + "\n  in Linear 'l1'");
+    EXPECT_EQ(message_of([&] { model(normal_numbers({2, 7})); }), shapes + "\n  in Linear 'l1'");
   }
   const ct::Sequential outer(model, [](const ct::Variable& x) { return x; });
   outer.namedparams();
-  EXPECT_EQ(message_of([&] { outer(numbers({2, 7})); }), shapes + "\n  in Linear 'l1'\n  in Sequential");
+  EXPECT_EQ(message_of([&] { outer(normal_numbers({2, 7})); }), shapes + "\n  in Linear 'l1'\n  in Sequential");
   EXPECT_EQ(message_of([&] {
-              L::Bilinear(3, 3, 4)(numbers({2, 7}), numbers({2, 3}));
+              L::Bilinear(3, 3, 4)(normal_numbers({2, 7}), normal_numbers({2, 3}));
             }),
             "ShapeError: matmul: shapes (2, 7) and (3, 4) do not fit: extent 7 is summed with extent 3\n  in Bilinear");
   EXPECT_EQ(message_of([&] {
@@ -369,7 +370,7 @@ TEST(Link, ErrorsNameIt) {
   EXPECT_EQ(message_of([&] {
               L::LSTM lstm(2, 3);
               lstm.params();
-              lstm(numbers({2, 5}));
+              lstm(normal_numbers({2, 5}));
             }),
             "ShapeError: linear: x (2, 5) does not fit W (12, 2), which must be (out, 5)\n  in Linear 'upward'\n  in "
             "LSTM");
@@ -378,7 +379,7 @@ TEST(Link, ErrorsNameIt) {
 TEST(Sequential, RunsLinksAndFunctions) {
   const ct::Sequential model(
       L::Linear(5), [](const ct::Variable& x) { return F::relu(x); }, L::Linear(3));
-  const ct::Variable x(numbers({2, 4}));
+  const ct::Variable x(normal_numbers({2, 4}));
   EXPECT_EQ(model(x).shape(), (ct::Shape{2, 3}));
   EXPECT_EQ(paths(model), (std::vector<std::string>{"/0/W", "/0/b", "/1/W", "/1/b"}));  // as Chainer's
   EXPECT_EQ(model.repeat(2).size(), 6);
@@ -430,7 +431,7 @@ TEST(Link, VectorsOfMembersAreNamedByNumbers) {
   const Blocks other(2);
   ct::serializers::save_npz(folder / "blocks.npz", model);
   ct::serializers::load_npz(folder / "blocks.npz", other);
-  const ct::Array x = numbers({4, 3});
+  const ct::Array x = normal_numbers({4, 3});
   EXPECT_TRUE(ct::array_equal(other(x).array(), model(x).array()));
   EXPECT_THROW(ct::serializers::load_npz(folder / "blocks.npz", Blocks(3)), ct::Error);
   struct Listed : ct::Chain {
@@ -452,7 +453,7 @@ TEST(Link, VectorsOfMembersAreNamedByNumbers) {
 }
 
 TEST(Links, LinearOverTheLastAxis) {
-  const ct::Array x = numbers({2, 4, 3}), rows = x.reshape({8, 3});
+  const ct::Array x = normal_numbers({2, 4, 3}), rows = x.reshape({8, 3});
   const L::Linear linear(3, 5);
   const ct::Array expected = linear(rows).array().reshape({2, 4, 5});
   EXPECT_TRUE(ct::array_equal(linear(x, -1).array(), expected));
@@ -481,7 +482,7 @@ TEST(Links, LinearOverTheLastAxis) {
 }
 
 TEST(Links, LayerNormalizationOverLastAxes) {
-  const ct::Array x = numbers({2, 4, 3});
+  const ct::Array x = normal_numbers({2, 4, 3});
   const L::LayerNormalization last, given(3), both({4, 3}), tight(3, 1e-7);
   const ct::Array expected = last(x.reshape({8, 3})).array().reshape({2, 4, 3});
   EXPECT_EQ(last.gamma.shape(), ct::Shape{3});
@@ -504,12 +505,12 @@ TEST(Links, LayerNormalizationOverLastAxes) {
                  "least one before them; x is (2, 4, 3), gamma (12,) (for all axes but the first: reshape x to (n, "
                  "12))\n  in LayerNormalization");
   }
-  EXPECT_THROW(given(numbers({3})), ct::ShapeError);
+  EXPECT_THROW(given(normal_numbers({3})), ct::ShapeError);
   EXPECT_EQ(given(ct::zeros({0, 4, 3}, ct::Dtype::float32)).shape(), (ct::Shape{0, 4, 3}));
 }
 
 TEST(Links, EachGivesItsFormula) {
-  const ct::Array x = numbers({4, 6});
+  const ct::Array x = normal_numbers({4, 6});
   EXPECT_EQ(L::Maxout(6, 3, 2)(x).shape(), (ct::Shape{4, 3}));
   EXPECT_EQ(L::Highway(6)(x).shape(), x.shape());
   EXPECT_EQ(L::Bilinear(6, 6, 2)(x, x).shape(), (ct::Shape{4, 2}));
@@ -533,7 +534,7 @@ TEST(Links, BatchNormalizationOfANumberOrAShape) {
 
 TEST(Links, BatchNormalizationLearnsItsStatistics) {
   const L::BatchNormalization bn(ct::Shape{6}, {.decay = 0.5});
-  const ct::Array x = numbers({50, 6}) * 3 + 2;
+  const ct::Array x = normal_numbers({50, 6}) * 3 + 2;
   {
     const auto training = ct::train_mode();
     for (int i = 0; i < 30; ++i) bn(x);
@@ -547,7 +548,7 @@ TEST(Links, BatchNormalizationLearnsItsStatistics) {
 
 TEST(Links, DecorrelatedBatchNormalizationLearnsItsStatistics) {
   const L::DecorrelatedBatchNormalization bn(6, {.groups = 2, .decay = 0.5});
-  const ct::Array base = numbers({50, 6});
+  const ct::Array base = normal_numbers({50, 6});
   const ct::Array x = (base + ct::roll(base, 1, {1})) * 3 + 2;
   {
     const auto training = ct::train_mode();
@@ -573,7 +574,7 @@ TEST(Links, DecorrelatedBatchNormalizationLearnsItsStatistics) {
 
 TEST(Optimizers, FrozenLinksAndOwnRates) {
   const MLP model;
-  model(numbers({2, 4}));
+  model(normal_numbers({2, 4}));
   ct::optimizers::SGD optimizer(0.1);
   optimizer.setup(ct::Model(model));
   model.l1.disable_update();
@@ -609,7 +610,7 @@ TEST(Optimizers, FrozenLinksWithoutBias) {
   net.norm.disable_update();
   const auto values = [](const ct::Parameter& p) { return p.array().to_vector<float>(); };
   const std::vector<float> frozen = values(net.conv.W), learnt = values(net.fc.W);
-  optimizer.update([&] { return F::sum(F::square(net(numbers({4, 2, 1, 1})))); });
+  optimizer.update([&] { return F::sum(F::square(net(normal_numbers({4, 2, 1, 1})))); });
   EXPECT_EQ(values(net.conv.W), frozen);
   EXPECT_NE(values(net.fc.W), learnt);
 }
@@ -665,7 +666,7 @@ TEST(Serializers, PersistentArraysThatAreNotSetYetAreLoaded) {
   const tests::Folder folder;
   const std::string file = folder / "persistent_test.npz";
   Scaled saved;
-  saved.l(numbers({1, 3}));
+  saved.l(normal_numbers({1, 3}));
   ct::serializers::save_npz(file, saved);
   const Scaled without;
   ct::serializers::load_npz(file, without);
@@ -680,7 +681,7 @@ TEST(Serializers, PersistentArraysThatAreNotSetYetAreLoaded) {
 TEST(Serializers, SafetensorsAndNpzKeepWeights) {
   const tests::Folder folder;
   const MLP model, other;
-  model(numbers({2, 4}));
+  model(normal_numbers({2, 4}));
   ct::serializers::save_npz(folder / "links_test.npz", model);
   ct::serializers::save_safetensors(folder / "links_test.safetensors", model);
   ct::serializers::load_npz(folder / "links_test.npz", other);  // the shapes come from the file

@@ -14,6 +14,7 @@
 #include "tests/folder.h"
 #include "tests/language_models.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
@@ -21,17 +22,14 @@ namespace {
 namespace L = links;
 namespace S = serializers;
 using tests::Folder;
+using tests::has;
+using tests::language_model;
+using tests::text_of;
 
 const std::vector<std::string> kFolders = {"llama", "llama_tied", "mistral", "qwen2", "gpt2", "glm", "glm4", "chatglm"};
 
-std::string data(const std::string& name) { return tests::source_path("tests/data/language_models/" + name); }
-
-std::string text_of(const std::string& path) {
-  const std::vector<std::byte> bytes = os::read_file(path);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 /// The text with one piece, which must be there, as another.
-std::string with(std::string text, const std::string& piece, const std::string& other) {
+std::string with_piece(std::string text, const std::string& piece, const std::string& other) {
   const std::size_t at = text.find(piece);
   if (at == std::string::npos) throw ValueError("the text has no " + piece);
   return text.replace(at, piece.size(), other);
@@ -40,8 +38,8 @@ std::string with(std::string text, const std::string& piece, const std::string& 
 /// A copy of a folder whose settings and tensors can be changed.
 class Copy {
  public:
-  explicit Copy(const std::string& name) : config(text_of(data(name) + "/config.json")) {
-    const io::SafetensorsReader reader(data(name) + "/model.safetensors");
+  explicit Copy(const std::string& name) : config(text_of(language_model(name) + "/config.json")) {
+    const io::SafetensorsReader reader(language_model(name) + "/model.safetensors");
     for (const std::string& tensor : reader.names()) tensors.emplace_back(tensor, reader.read(tensor));
   }
   io::HostArray& operator[](const std::string& name) {
@@ -73,15 +71,13 @@ class Copy {
   Folder folder_;
 };
 
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
-
 TEST(LoadLanguageModel, SaysWhatTransformersSays) {
   for (const std::string& name : kFolders)
-    EXPECT_EQ(tests::differences(data(name), tests::ExpectedText(data(name))), "") << name;
+    EXPECT_EQ(tests::differences(language_model(name), tests::ExpectedText(language_model(name))), "") << name;
 }
 
 TEST(LoadLanguageModel, KnowsTheModelByItsSettings) {
-  const auto llama = L::load_language_model(data("llama"));
+  const auto llama = L::load_language_model(language_model("llama"));
   const auto& options = dynamic_cast<const L::Llama&>(*llama).options;
   EXPECT_EQ(llama->type_name(), "Llama");
   EXPECT_EQ(llama->vocabulary(), 53);
@@ -91,9 +87,9 @@ TEST(LoadLanguageModel, KnowsTheModelByItsSettings) {
   EXPECT_EQ(options.head_size, 6);
   EXPECT_FALSE(options.tied);
   EXPECT_TRUE(llama->end_tokens.empty());
-  EXPECT_EQ(dynamic_cast<const L::Llama&>(*L::load_language_model(data("mistral"))).options.window, 5);
-  EXPECT_EQ(L::load_language_model(data("glm"))->type_name(), "Glm");
-  EXPECT_EQ(L::load_language_model(data("gpt2"))->type_name(), "GPT");
+  EXPECT_EQ(dynamic_cast<const L::Llama&>(*L::load_language_model(language_model("mistral"))).options.window, 5);
+  EXPECT_EQ(L::load_language_model(language_model("glm"))->type_name(), "Glm");
+  EXPECT_EQ(L::load_language_model(language_model("gpt2"))->type_name(), "GPT");
   for (const auto& [name, parameter] : llama->namedparams()) EXPECT_TRUE(parameter.is_initialized()) << name;
 }
 
@@ -103,9 +99,9 @@ TEST(LoadLanguageModel, ReadsSettingsOfOlderFiles) {
   const std::size_t begin = llama.config.find("\"rope_parameters\""), end = llama.config.find('}', begin);
   llama.config.replace(begin, end + 1 - begin,
                        R"("rope_theta": 10000.0, "rope_scaling": {"type": "linear", "factor": 2.5})");
-  const tests::ExpectedText expected(data("llama_tied"));
+  const tests::ExpectedText expected(language_model("llama_tied"));
   EXPECT_LE(tests::difference(*llama.load(), expected), 1e-4);
-  llama.config = with(llama.config, "2.5", "2.0");
+  llama.config = with_piece(llama.config, "2.5", "2.0");
   EXPECT_GT(tests::difference(*llama.load(), expected), 1e-3);
 }
 
@@ -115,22 +111,22 @@ TEST(LoadLanguageModel, TakesABaseModelsNames) {
     for (auto& [tensor, array] : copy.tensors)
       for (const std::string_view prefix : {"model.", "transformer."})
         if (tensor.starts_with(prefix)) tensor.erase(0, prefix.size());
-    EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(data(name))), 1e-4) << name;
+    EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(language_model(name))), 1e-4) << name;
   }
 }
 
 TEST(LoadLanguageModel, TiedWeightsMayStandTwice) {
   Copy copy("llama_tied");
   copy.tensors.emplace_back("lm_head.weight", copy["model.embed_tokens.weight"]);
-  EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(data("llama_tied"))), 1e-4);
+  EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(language_model("llama_tied"))), 1e-4);
 }
 
 TEST(LoadLanguageModel, AnUntiedGpt2HasAHead) {
   Copy copy("gpt2");
-  copy.config = with(copy.config, "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
+  copy.config = with_piece(copy.config, "\"tie_word_embeddings\": true", "\"tie_word_embeddings\": false");
   EXPECT_TRUE(has(copy.refused(), "lm_head.weight")) << copy.refused();
   copy.tensors.emplace_back("lm_head.weight", copy["transformer.wte.weight"]);
-  EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(data("gpt2"))), 1e-4);
+  EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(language_model("gpt2"))), 1e-4);
 }
 
 TEST(LoadLanguageModel, WeightsHaveTheDtypeThatIsAskedFor) {
@@ -139,14 +135,14 @@ TEST(LoadLanguageModel, WeightsHaveTheDtypeThatIsAskedFor) {
     for (const Parameter& p : model.params()) all.insert(p.array().dtype());
     return all.size() == 1 ? *all.begin() : Dtype::bool_;
   };
-  const tests::ExpectedText expected(data("qwen2"));
+  const tests::ExpectedText expected(language_model("qwen2"));
   for (const Dtype dtype : {Dtype::bfloat16, Dtype::float16}) {
-    const auto model = L::load_language_model(data("qwen2"), {.dtype = dtype});
+    const auto model = L::load_language_model(language_model("qwen2"), {.dtype = dtype});
     EXPECT_EQ(dtype_of(*model), dtype);
     EXPECT_LE(tests::difference(*model, expected), dtype == Dtype::float16 ? 0.05 : 0.4);
   }
-  EXPECT_EQ(dtype_of(*L::load_language_model(data("qwen2"), {.dtype = std::nullopt})), Dtype::float32);
-  EXPECT_THROW(L::load_language_model(data("qwen2"), {.dtype = Dtype::int8}), DtypeError);
+  EXPECT_EQ(dtype_of(*L::load_language_model(language_model("qwen2"), {.dtype = std::nullopt})), Dtype::float32);
+  EXPECT_THROW(L::load_language_model(language_model("qwen2"), {.dtype = Dtype::int8}), DtypeError);
 
   // as stored, and 16 bits that become 32
   Copy copy("glm");
@@ -163,7 +159,7 @@ TEST(LoadLanguageModel, TakesNoMemoryForWeightsThatAreOverwritten) {
   if (current_device() != Device()) return;  // what is counted is the processor's
   std::vector<MemoryEvent> events;
   std::vector<MemoryEvent>* const others = watch_memory(&events);
-  const auto model = L::load_language_model(data("llama"));
+  const auto model = L::load_language_model(language_model("llama"));
   watch_memory(others);
   std::size_t now = 0, most = 0, largest = 0;
   for (const MemoryEvent& event : events) {
@@ -228,7 +224,7 @@ TEST(LoadLanguageModel, RefusesWhatItDoesNotKnow) {
            Case{"gpt2", "\"n_head\": 3", "\"n_head\": 4", "is no multiple of 4 heads"},
        }) {
     Copy copy(c.folder);
-    copy.config = with(copy.config, c.piece, c.other);
+    copy.config = with_piece(copy.config, c.piece, c.other);
     EXPECT_TRUE(has(copy.refused(), c.said)) << c.other << ": " << copy.refused();
   }
   const Folder empty;
@@ -240,19 +236,19 @@ TEST(LoadLanguageModel, RefusesWhatItDoesNotKnow) {
 
 TEST(LoadLanguageModel, WindowsOfSomeLayersAreRefused) {
   Folder folder;
-  std::filesystem::copy(data("qwen2"), folder.path, std::filesystem::copy_options::recursive);
-  const std::string config = with(
-      with(text_of(data("qwen2") + "/config.json"), "\"use_sliding_window\": false", "\"use_sliding_window\": true"),
-      "\"sliding_window\": null", "\"sliding_window\": 5");
+  std::filesystem::copy(language_model("qwen2"), folder.path, std::filesystem::copy_options::recursive);
+  const std::string config = with_piece(with_piece(text_of(language_model("qwen2") + "/config.json"),
+                                                   "\"use_sliding_window\": false", "\"use_sliding_window\": true"),
+                                        "\"sliding_window\": null", "\"sliding_window\": 5");
   folder.write("config.json", config);
   EXPECT_THROW(L::load_language_model(folder.path), FileError);
-  folder.write("config.json", with(config, "\"max_window_layers\": 28", "\"max_window_layers\": 0"));
+  folder.write("config.json", with_piece(config, "\"max_window_layers\": 28", "\"max_window_layers\": 0"));
   EXPECT_EQ(dynamic_cast<const L::Llama&>(*L::load_language_model(folder.path)).options.window, 5);
 }
 
 TEST(LoadLanguageModel, PartsOfAnIndexAreChecked) {
   Folder folder;
-  std::filesystem::copy(data("qwen2"), folder.path, std::filesystem::copy_options::recursive);
+  std::filesystem::copy(language_model("qwen2"), folder.path, std::filesystem::copy_options::recursive);
   const std::string index = text_of(folder / "model.safetensors.index.json");
   const auto refused = [&](const std::string& text) -> std::string {
     folder.write("model.safetensors.index.json", text);
@@ -264,17 +260,17 @@ TEST(LoadLanguageModel, PartsOfAnIndexAreChecked) {
     return "it was taken";
   };
   EXPECT_EQ(refused(index), "it was taken");
-  EXPECT_TRUE(has(refused(with(index, "model-00003", "../model-00003")), "model-00003"));
-  EXPECT_TRUE(has(refused(with(index, "model-00003", "model-00002")), "model-00002-of"));
+  EXPECT_TRUE(has(refused(with_piece(index, "model-00003", "../model-00003")), "model-00003"));
+  EXPECT_TRUE(has(refused(with_piece(index, "model-00003", "model-00002")), "model-00002-of"));
   EXPECT_TRUE(has(refused("{\"weight_map\": 3}"), "weight_map"));
-  EXPECT_TRUE(has(refused(with(index, "model-00001", "model-00009")), "model-00009"));
+  EXPECT_TRUE(has(refused(with_piece(index, "model-00001", "model-00009")), "model-00009"));
 }
 
 /// A copy of a GGUF file whose metadata and tensors can be changed.
 class GgufCopy {
  public:
   explicit GgufCopy(const std::string& name) {
-    const io::GgufReader reader(data(name) + ".gguf");
+    const io::GgufReader reader(language_model(name) + ".gguf");
     for (const std::string_view key : reader.keys()) metadata.emplace_back(key, reader.value(key));
     for (const std::string& tensor : reader.names()) tensors.push_back({tensor, reader.read(tensor)});
   }
@@ -313,14 +309,15 @@ class GgufCopy {
 TEST(LoadGguf, SaysWhatTransformersSays) {
   for (const std::string& name : kFolders) {
     if (name == "chatglm") continue;  // GGUF has none of it
-    EXPECT_EQ(tests::differences(data(name) + ".gguf", tests::ExpectedText(data(name))), "") << name;
+    EXPECT_EQ(tests::differences(language_model(name) + ".gguf", tests::ExpectedText(language_model(name))), "")
+        << name;
   }
 }
 
 TEST(LoadGguf, BlocksStayBlocks) {
   for (const char* name : {"llama_q8_0", "qwen2_q4_0", "glm_q8_0"}) {
-    const std::string file = data(name) + ".gguf";
-    EXPECT_EQ(tests::differences(file, tests::ExpectedText(data(name))), "") << name;
+    const std::string file = language_model(name) + ".gguf";
+    EXPECT_EQ(tests::differences(file, tests::ExpectedText(language_model(name))), "") << name;
     const auto model = L::load_language_model(file);
     const auto& llama = dynamic_cast<const L::Llama&>(*model);
     EXPECT_TRUE(llama.tokens.quantized());
@@ -401,18 +398,18 @@ TEST(LoadGguf, QueriesKeysAndValuesMayBeOneTensor) {
         all.copy_to_host(host.data.get());
         copy.tensors.push_back({block + "attn_qkv" + leaf, host});
       }
-    EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(data(name))), 1e-4) << name;
+    EXPECT_LE(tests::difference(*copy.load(), tests::ExpectedText(language_model(name))), 1e-4) << name;
   }
 }
 
 TEST(LoadGguf, SettingsAreTheMetadatas) {
   GgufCopy copy("llama_tied");
-  const tests::ExpectedText expected(data("llama_tied"));
+  const tests::ExpectedText expected(language_model("llama_tied"));
   copy.set("llama.rope.scaling.factor", 2.0f);
   EXPECT_GT(tests::difference(*copy.load(), expected), 1e-3);
   copy = GgufCopy("llama");
   copy.remove("rope_freqs.weight");
-  EXPECT_GT(tests::difference(*copy.load(), tests::ExpectedText(data("llama"))), 1e-3);
+  EXPECT_GT(tests::difference(*copy.load(), tests::ExpectedText(language_model("llama"))), 1e-3);
   copy.set("tokenizer.ggml.eos_token_id", std::uint32_t{7});
   copy.set("tokenizer.ggml.eot_token_id", std::uint32_t{9});
   const auto model = copy.load();
@@ -464,10 +461,11 @@ TEST(LoadGguf, RefusesWhatItDoesNotKnow) {
 
 TEST(LoadLanguageModel, EndTokensEndAText) {
   Copy copy("mistral");
-  const tests::ExpectedText expected(data("mistral"));
+  const tests::ExpectedText expected(language_model("mistral"));
   const std::int64_t end = expected.greedy[3];
   const auto first = std::ranges::find(expected.greedy, end);
-  copy.config = with(copy.config, "\"eos_token_id\": null", "\"eos_token_id\": [46, " + std::to_string(end) + "]");
+  copy.config =
+      with_piece(copy.config, "\"eos_token_id\": null", "\"eos_token_id\": [46, " + std::to_string(end) + "]");
   const auto model = copy.load();
   EXPECT_EQ(model->end_tokens, (std::vector<std::int64_t>{46, end}));
   const auto wanted = std::find_if(expected.greedy.begin(), first, [](std::int64_t token) { return token == 46; });
@@ -508,7 +506,7 @@ TEST(LanguageNames, EveryRowIsReadAndFits) {
 TEST(LanguageNames, AFileHasAllThatItsModelHas) {
   // every parameter of the models comes from a row, and no row of an architecture names what no model has
   for (const std::string& name : kFolders) {
-    const auto model = L::load_language_model(data(name));
+    const auto model = L::load_language_model(language_model(name));
     const std::string architecture = name == "llama_tied" ? "llama" : name;
     for (const auto& [path, parameter] : model->namedparams())
       EXPECT_NE(S::language_tensor_name(S::LanguageFormat::hugging_face, architecture, path.substr(1)), "") << path;

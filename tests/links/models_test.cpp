@@ -5,6 +5,7 @@
 
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/catenary.h"
+#include "tests/links/helpers.h"
 #include "tests/paths.h"
 
 namespace ct = catenary;
@@ -13,9 +14,7 @@ namespace L = ct::links;
 
 namespace {
 
-ct::Array numbers(const ct::Shape& shape) {
-  return ct::sin(ct::arange(shape.product(), ct::Dtype::float32) * 1.7).reshape(shape);
-}
+using ct::test::numbers;
 
 /// Three layers, of which the last one goes on from the first.
 class Forked : public L::ImageClassifier {

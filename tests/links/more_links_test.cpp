@@ -6,6 +6,7 @@
 
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/catenary.h"
+#include "tests/links/helpers.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -13,11 +14,11 @@ namespace L = ct::links;
 
 namespace {
 
-ct::Array numbers(const ct::Shape& shape) { return ct::random::standard_normal(shape, {.dtype = ct::Dtype::float32}); }
+using ct::test::normal_numbers;
 
 TEST(Links, SwishLearnsItsBeta) {
   const L::Swish given(ct::Shape{3}), found;
-  const ct::Array x = numbers({4, 3});
+  const ct::Array x = normal_numbers({4, 3});
   ct::gradient_check::assert_allclose(given(x).array(), x / (1 + ct::exp(-x)));
   found(x);
   EXPECT_EQ(found.beta.shape(), (ct::Shape{3}));
@@ -25,7 +26,7 @@ TEST(Links, SwishLearnsItsBeta) {
 
 TEST(Links, SimplifiedDropconnectWithoutTrainingIsLinear) {
   const L::SimplifiedDropconnect link({}, 5);
-  const ct::Array x = numbers({4, 3}), mask = ct::ones({5, 3}, ct::Dtype::float32);
+  const ct::Array x = normal_numbers({4, 3}), mask = ct::ones({5, 3}, ct::Dtype::float32);
   const ct::Array y = link(x, false).array();
   EXPECT_EQ(link.W.shape(), (ct::Shape{5, 3}));
   ct::gradient_check::assert_allclose(y, F::linear(x, link.W, link.b).array());
@@ -36,7 +37,7 @@ TEST(Links, SimplifiedDropconnectWithoutTrainingIsLinear) {
 TEST(Links, BatchRenormalizationWithoutRoomIsBatchNormalization) {
   const L::BatchRenormalization renormalization(3);
   const L::BatchNormalization normalization(3);
-  const ct::Array x = numbers({8, 3}) * 2 + 1;
+  const ct::Array x = normal_numbers({8, 3}) * 2 + 1;
   ct::gradient_check::assert_allclose(renormalization(x).array(), normalization(x).array());
   const auto test = ct::using_config(ct::config.train, false);
   ct::gradient_check::assert_allclose(renormalization(x).array(), normalization(x).array(), 1e-4);
@@ -45,7 +46,7 @@ TEST(Links, BatchRenormalizationWithoutRoomIsBatchNormalization) {
 TEST(Links, ABatchThatIsComputedAgainIsCountedOnce) {
   const auto count = [](const auto& link) {
     link.start_finetuning();
-    const ct::Variable x(numbers({8, 3}));
+    const ct::Variable x(normal_numbers({8, 3}));
     F::sum(F::forget([&](const ct::Variable& v) { return link(v, true); }, x)).backward();
     return link.N->template item<std::int64_t>();
   };
@@ -56,7 +57,7 @@ TEST(Links, ABatchThatIsComputedAgainIsCountedOnce) {
 TEST(Links, ABatchWithoutElementsDoesNotCount) {
   const auto check = [](const auto& link) {
     link.start_finetuning();
-    const ct::Array x = numbers({8, 3}), none = ct::zeros({0, 3}, ct::Dtype::float32);
+    const ct::Array x = normal_numbers({8, 3}), none = ct::zeros({0, 3}, ct::Dtype::float32);
     EXPECT_EQ(link(none, true).shape(), (ct::Shape{0, 3}));
     link(x, true);
     link(none, true);
@@ -70,7 +71,7 @@ TEST(Links, ABatchWithoutElementsDoesNotCount) {
 }
 
 TEST(Links, ParameterLinkGivesItsArray) {
-  const ct::Array a = numbers({2, 3});
+  const ct::Array a = normal_numbers({2, 3});
   const L::ParameterLink link(a);
   EXPECT_EQ(link().array().to_vector<float>(), a.to_vector<float>());
   EXPECT_EQ(link.namedparams().at(0).first, "/W");
@@ -78,7 +79,7 @@ TEST(Links, ParameterLinkGivesItsArray) {
 
 TEST(Links, WordsAreDrawnAsOftenAsTheyWereCounted) {
   const L::NegativeSampling link(3, {0, 4, 0, 5}, 6);
-  const ct::Array x = numbers({2, 3}), t = ct::array({1, 3});
+  const ct::Array x = normal_numbers({2, 3}), t = ct::array({1, 3});
   // W is 0, so all scores are
   EXPECT_NEAR(link(x, t).array().item<double>(), 2 * 7 * std::log(2.0), 1e-4);
   link.cleargrads();
@@ -95,7 +96,7 @@ TEST(Links, WordsAreDrawnAsOftenAsTheyWereCounted) {
 }
 
 TEST(Links, HierarchicalSoftmaxIsADistribution) {
-  const ct::Array x = numbers({1, 4});
+  const ct::Array x = normal_numbers({1, 4});
   const L::ClassTree tree = L::BinaryHierarchicalSoftmax::create_huffman_tree({{0, 8}, {1, 5}, {2, 6}, {3, 4}});
   const L::BinaryHierarchicalSoftmax link(4, tree);
   EXPECT_EQ(link.W.shape(), (ct::Shape{3, 4}));
@@ -134,11 +135,11 @@ void take_nothing(const L0& given, const ct::Shape& of_one) {
   {
     const auto mode = ct::no_backprop_mode();
     shape[0] = 6;  // for links that wait for their shapes, and first statistics
-    call(numbers(shape));
+    call(normal_numbers(shape));
   }
   shape[0] = 0;
   link.cleargrads();
-  const ct::Variable x(numbers(shape)), y = call(x);
+  const ct::Variable x(normal_numbers(shape)), y = call(x);
   EXPECT_EQ(y.shape(0), 0);
   F::sum(y).backward();
   EXPECT_EQ(x.grad().shape(), shape);
@@ -189,15 +190,15 @@ TEST(Links, TakeBatchesWithoutExamples) {
   take_nothing(L::Inception(3, 2, 2, 2, 2, 2, 2), {1, 3, 6, 6});
   const ct::Array none = ct::zeros({0}, ct::Dtype::int32);
   EXPECT_EQ(L::EmbedID(5, 3)(none).shape(), (ct::Shape{0, 3}));
-  const ct::Variable x(numbers({0, 3}));
+  const ct::Variable x(normal_numbers({0, 3}));
   EXPECT_EQ(L::NegativeSampling(3, {1, 2}, 2)(x, none).item<float>(), 0);
-  EXPECT_EQ(F::black_out(x, none, numbers({4, 3}), ct::zeros({0, 2}, ct::Dtype::int32), F::Reduce::no).shape(),
+  EXPECT_EQ(F::black_out(x, none, normal_numbers({4, 3}), ct::zeros({0, 2}, ct::Dtype::int32), F::Reduce::no).shape(),
             ct::Shape{0});
 }
 
 TEST(Links, AChainOfLabels) {
   const L::CRF1d link(2);
-  const std::vector<ct::Variable> xs{numbers({2, 2}), numbers({1, 2})},
+  const std::vector<ct::Variable> xs{normal_numbers({2, 2}), normal_numbers({1, 2})},
       ys{ct::as_variable(ct::array({0, 1})), ct::as_variable(ct::array({1}))};
   EXPECT_EQ(link(xs, ys).array().item<float>(), F::crf1d(link.cost, xs, ys).array().item<float>());
   EXPECT_EQ(link.argmax(xs).second.size(), 2u);

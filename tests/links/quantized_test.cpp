@@ -26,29 +26,20 @@
 #include "catenary/serializers/serializer.h"
 #include "tests/folder.h"
 #include "tests/gradients.h"
+#include "tests/links/helpers.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
 namespace L = links;
+using test::given;
+using test::numbers;
+using tests::error_of;
+using tests::expect_near;
 
-constexpr Quantization kKinds[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k,
-                                   Quantization::int8};
-
-Array numbers(const Shape& shape, double phase = 0) {
-  return sin(arange(shape.product(), Dtype::float32) * 1.7 + phase).reshape(shape);
-}
-Variable given(const Shape& shape, double phase = 0) { return Variable(numbers(shape, phase), false); }
-
-void expect_near(const Array& a, const Array& b, double tolerance) {
-  ASSERT_EQ(a.shape(), b.shape());
-  const auto x = a.to_device(Device()).astype(Dtype::float64).to_vector<double>(),
-             y = b.to_device(Device()).astype(Dtype::float64).to_vector<double>();
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], y[i], tolerance) << i;
-}
-
-struct Net : Chain {
+struct QuantizedNet : Chain {
   L::EmbedID embed{11, 40};
   L::Convolution2D conv{3, 6, 3};
   L::BatchNormalization bn{6};
@@ -60,12 +51,12 @@ struct Net : Chain {
   }
 };
 
-Variable images() { return given({2, 3, 6, 6}, 3); }
+Variable small_images() { return given({2, 3, 6, 6}, 3); }
 Variable ids() { return Variable(arange(2, Dtype::int32) * 7, false); }
 
 /// The same net with the weights that the blocks stand for as parameters.
-Net restored(const Net& net) {
-  Net plain;
+QuantizedNet restored(const QuantizedNet& net) {
+  QuantizedNet plain;
   const auto restore = [](auto& to, const auto& from) { to.W = Parameter(dequantize(*from.quantized()), "W"); };
   restore(plain.embed, net.embed), restore(plain.conv, net.conv);
   restore(plain.fc, net.fc), restore(plain.last, net.last);
@@ -75,14 +66,14 @@ Net restored(const Net& net) {
 
 TEST(QuantizedLinks, ComputeWithWhatTheBlocksStandFor) {
   const auto mode = test_mode();
-  for (const Quantization kind : kKinds) {
-    Net net;
+  for (const Quantization kind : test::kQuantizations) {
+    QuantizedNet net;
     const auto told = L::quantize(net, kind);
     ASSERT_EQ(told.size(), 4u);
     EXPECT_EQ(told[0].path, "/embed");
     EXPECT_EQ(told[1].shape, (Shape{6, 3, 3, 3}));
-    const Net plain = restored(net);
-    expect_near(net(images(), ids()).array(), plain(images(), ids()).array(), 1e-4);
+    const QuantizedNet plain = restored(net);
+    expect_near(net(small_images(), ids()).array(), plain(small_images(), ids()).array(), 1e-4);
     const Variable x = given({40, 3, 6, 6}, 5), many = Variable(arange(40, Dtype::int32) % 11, false);
     expect_near(net(x, many).array(), plain(x, many).array(), 1e-4);
     expect_near(net.embed.scores(given({3, 40})).array(), plain.embed.scores(given({3, 40})).array(), 1e-3);
@@ -143,34 +134,34 @@ TEST(QuantizedLinks, LayersBelowAreTrained) {
 TEST(QuantizedLinks, FilesHaveTheBlocks) {
   const auto mode = test_mode();
   const tests::Folder folder;
-  for (const Quantization kind : kKinds) {
-    Net net;
+  for (const Quantization kind : test::kQuantizations) {
+    QuantizedNet net;
     L::quantize(net, kind, {.keep = {"conv"}});
     EXPECT_FALSE(net.conv.quantized());
     serializers::save_npz(folder / "net.npz", net);
     serializers::save_safetensors(folder / "net.safetensors", net);
     EXPECT_EQ(io::NpzReader(folder / "net.npz").read_array("fc/W_blocks").dtype, Dtype::uint8);
-    const Array y = net(images(), ids()).array();
-    Net plain, same_kind, another;
+    const Array y = net(small_images(), ids()).array();
+    QuantizedNet plain, same_kind, another;
     L::quantize(same_kind, kind, {.keep = {"conv"}});
     L::quantize(another, kind == Quantization::q4_0 ? Quantization::q8_0 : Quantization::q4_0, {.keep = {"conv"}});
-    for (Net* const into : {&plain, &same_kind}) {
+    for (QuantizedNet* const into : {&plain, &same_kind}) {
       serializers::load_npz(folder / "net.npz", *into);
       EXPECT_EQ(into->fc.quantized()->kind(), kind);
       EXPECT_FALSE(into->fc.W.defined());
-      expect_near((*into)(images(), ids()).array(), y, 0);
+      expect_near((*into)(small_images(), ids()).array(), y, 0);
     }
-    Net fresh;
+    QuantizedNet fresh;
     serializers::load_safetensors(folder / "net.safetensors", fresh);
-    expect_near(fresh(images(), ids()).array(), y, 0);
+    expect_near(fresh(small_images(), ids()).array(), y, 0);
     // blocks of other sizes: nothing changes
-    const Array before = another(images(), ids()).array();
+    const Array before = another(small_images(), ids()).array();
     EXPECT_THROW(serializers::load_npz(folder / "net.npz", another), Error);
-    expect_near(another(images(), ids()).array(), before, 0);
+    expect_near(another(small_images(), ids()).array(), before, 0);
     // a file with parameters does not fit
-    serializers::save_npz(folder / "plain.npz", Net());
+    serializers::save_npz(folder / "plain.npz", QuantizedNet());
     EXPECT_THROW(serializers::load_npz(folder / "plain.npz", net), FileError);
-    expect_near(net(images(), ids()).array(), y, 0);
+    expect_near(net(small_images(), ids()).array(), y, 0);
   }
 }
 
@@ -382,33 +373,33 @@ TEST(QuantizedLinks, AreSmaller) {
 
 TEST(QuantizedLinks, CopiesAndDevices) {
   const auto mode = test_mode();
-  Net net;
+  QuantizedNet net;
   L::quantize(net, Quantization::q8_0);
-  const Array y = net(images(), ids()).array();
-  const Net shared = net, copy = net.copy(CopyMode::copy);
-  expect_near(shared(images(), ids()).array(), y, 0);
-  expect_near(copy(images(), ids()).array(), y, 0);
+  const Array y = net(small_images(), ids()).array();
+  const QuantizedNet shared = net, copy = net.copy(CopyMode::copy);
+  expect_near(shared(small_images(), ids()).array(), y, 0);
+  expect_near(copy(small_images(), ids()).array(), y, 0);
   EXPECT_FALSE(copy.fc.quantized()->blocks().shares_memory(net.fc.quantized()->blocks()));
   net.to_device(Device());
   EXPECT_EQ(net.fc.quantized()->device(), Device());
   EXPECT_EQ(shared.fc.quantized()->device(), Device());
   net.to_device(current_device());
-  expect_near(net(images(), ids()).array(), y, 0);
+  expect_near(net(small_images(), ids()).array(), y, 0);
   // what a copy is given is no other's
-  Net other = net;
+  QuantizedNet other = net;
   other.fc.set_quantized(quantize(numbers({40, 96}), Quantization::q8_0));
   EXPECT_EQ(net.count_params(), other.count_params());
 }
 
 TEST(QuantizedLinks, CopiesMadeBeforeHaveTheBlocksToo) {
   const auto mode = test_mode();
-  const Net net;
-  Net shared = net, loaded = net.copy(CopyMode::copy);
-  const Net of_loaded = loaded;
+  const QuantizedNet net;
+  QuantizedNet shared = net, loaded = net.copy(CopyMode::copy);
+  const QuantizedNet of_loaded = loaded;
   L::quantize(shared, Quantization::q8_0);
   EXPECT_EQ(net.params().size(), 4u);
   EXPECT_FALSE(net.fc.W.defined());
-  expect_near(net(images(), ids()).array(), shared(images(), ids()).array(), 0);
+  expect_near(net(small_images(), ids()).array(), shared(small_images(), ids()).array(), 0);
   const tests::Folder folder;
   serializers::save_npz(folder / "net.npz", net);
   EXPECT_FALSE(io::NpzReader(folder / "net.npz").contains("fc/W"));
@@ -457,7 +448,7 @@ TEST(QuantizedLinks, GroupsOfManyWeights) {
 }
 
 TEST(QuantizedLinks, WhatIsQuantisedStaysAndZerosLoseNothing) {
-  Net net;
+  QuantizedNet net;
   net.fc.W.array().fill(0);
   for (const L::QuantizedWeight& w : L::quantize(net, Quantization::q8_0))
     EXPECT_EQ(w.error == 0, w.path == "/fc") << w.path << w.error;
@@ -478,28 +469,20 @@ TEST(QuantizedLinks, CopiedParametersBringTheirKind) {
 }
 
 TEST(QuantizedLinks, WhatIsWrongIsSaid) {
-  const auto error = [](auto&& f) -> std::string {
-    try {
-      f();
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "none";
-  };
   const auto has = [](const std::string& text, const std::string& words) {
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
   L::Linear late(5);
-  has(error([&] { late.quantize(Quantization::q8_0); }), "Linear: W is to be quantised, and is not there yet");
+  has(error_of([&] { late.quantize(Quantization::q8_0); }), "Linear: W is to be quantised, and is not there yet");
   L::Linear fc(40, 6);
-  has(error([&] { fc.set_quantized(quantize(numbers({6, 41}), Quantization::q8_0)); }), "(6, 40), not (6, 41)");
-  has(error([&] { late.set_quantized(quantize(numbers({6, 41}), Quantization::q8_0)); }), "(5, 41), not (6, 41)");
+  has(error_of([&] { fc.set_quantized(quantize(numbers({6, 41}), Quantization::q8_0)); }), "(6, 40), not (6, 41)");
+  has(error_of([&] { late.set_quantized(quantize(numbers({6, 41}), Quantization::q8_0)); }), "(5, 41), not (6, 41)");
   fc.quantize(Quantization::q8_0);
-  has(error([&] { fc(given({2, 39})); }), "x must be (..., 40)");
+  has(error_of([&] { fc(given({2, 39})); }), "x must be (..., 40)");
   L::EmbedID embed(7, 40);
-  has(error([&] { embed.set_quantized(quantize(numbers({8, 40}), Quantization::q8_0)); }), "(7, 40), not (8, 40)");
+  has(error_of([&] { embed.set_quantized(quantize(numbers({8, 40}), Quantization::q8_0)); }), "(7, 40), not (8, 40)");
   L::Convolution2D conv(3, 6, 3);
-  has(error([&] {
+  has(error_of([&] {
         conv.set_quantized(quantize(numbers({6, 3, 3, 2}), Quantization::q8_0));
       }),
       "(6, 3, 3, 3), not (6, 3, 3, 2)");
@@ -509,9 +492,9 @@ TEST(QuantizedLinks, WhatIsWrongIsSaid) {
     CT_LINKS(first, second)
   } pair;
   pair.second.W = Parameter(full({5, 6}, 1e38, Dtype::float32), "W");
-  has(error([&] { L::quantize(pair, Quantization::q4_0); }), "too large");
+  has(error_of([&] { L::quantize(pair, Quantization::q4_0); }), "too large");
   EXPECT_TRUE(pair.first.W.defined());
-  has(error([&] { L::quantize(pair, Quantization::q4_0, {.keep = {"("}}); }), "no regular expression");
+  has(error_of([&] { L::quantize(pair, Quantization::q4_0, {.keep = {"("}}); }), "no regular expression");
 }
 
 TEST(QuantizedLinks, IgnoredIdsAreZeros) {

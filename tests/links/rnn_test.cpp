@@ -4,7 +4,9 @@
 #include "catenary/catenary.h"
 #include "catenary/io/npz.h"
 #include "tests/folder.h"
+#include "tests/links/helpers.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -16,9 +18,9 @@ using ct::gradient_check::assert_allclose;
 
 namespace {
 
-Array numbers(const ct::Shape& shape, double seed = 1) {
-  return ct::sin(ct::arange(shape.product(), ct::Dtype::float32) * 1.7 + seed).reshape(shape);
-}
+using ct::test::numbers;
+using tests::error_of;
+
 Array same_bits(const Array& a, const Array& b) { return (a == b).all({}); }
 
 TEST(RecurrentLinks, InitialValues) {
@@ -132,39 +134,30 @@ TEST(RecurrentLinks, NStepTakesSequencesOfAnyOrder) {
   assert_allclose(loaded(hx, cx, xs).hy.array(), all.hy.array(), 0, 0);
 }
 
-template <class Call>
-std::string error_of(const Call& call) {
-  try {
-    call();
-  } catch (const ct::ShapeError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST(RecurrentLinks, StatesThatDoNotFitAreNamed) {
   const Array x = numbers({2, 3}), state = numbers({4, 4});
-  EXPECT_EQ(error_of([&] { L::StatelessLSTM(3, 4)(Variable(), state, x); }),
+  EXPECT_EQ(error_of<ct::ShapeError>([&] { L::StatelessLSTM(3, 4)(Variable(), state, x); }),
             "StatelessLSTM: h must be (2, 4) for x of shape (2, 3), not (4, 4)\n  in StatelessLSTM");
-  EXPECT_EQ(error_of([&] { L::StatelessGRU(3, 4)(state, x); }),
+  EXPECT_EQ(error_of<ct::ShapeError>([&] { L::StatelessGRU(3, 4)(state, x); }),
             "StatelessGRU: h must be (2, 4) for x of shape (2, 3), not (4, 4)\n  in StatelessGRU");
-  EXPECT_EQ(error_of([&] { L::StatelessMGU(3, 4)(state, x); }),
+  EXPECT_EQ(error_of<ct::ShapeError>([&] { L::StatelessMGU(3, 4)(state, x); }),
             "StatelessMGU: h must be (2, 4) for x of shape (2, 3), not (4, 4)\n  in StatelessMGU");
-  EXPECT_EQ(error_of([&] { L::ChildSumTreeLSTM(3, 4)({state}, {state}, x); }),
+  EXPECT_EQ(error_of<ct::ShapeError>([&] { L::ChildSumTreeLSTM(3, 4)({state}, {state}, x); }),
             "ChildSumTreeLSTM: each of cs must be (2, 4) for x of shape (2, 3), not (4, 4)");
-  EXPECT_EQ(error_of([&] { L::NaryTreeLSTM(3, 4, 1)({x}, {state}, x); }),
+  EXPECT_EQ(error_of<ct::ShapeError>([&] { L::NaryTreeLSTM(3, 4, 1)({x}, {state}, x); }),
             "NaryTreeLSTM: each of cs must be (2, 4) for x of shape (2, 3), not (2, 3)");
   // what a link remembers has the rows of a larger batch, but no other width
   const L::StatefulPeepholeLSTM peephole(3, 4);
   peephole.set_state(Variable(state), Variable(state));
   EXPECT_EQ(peephole(numbers({1, 3})).shape(), (ct::Shape{1, 4}));
   peephole.set_state(Variable(numbers({1, 4})), Variable());
-  EXPECT_EQ(error_of([&] { peephole(x); }),
+  EXPECT_EQ(error_of<ct::ShapeError>([&] { peephole(x); }),
             "StatefulPeepholeLSTM: x has 2 rows, but the state has 1: a batch may not grow without reset_state()\n  in "
             "StatefulPeepholeLSTM");
   const L::LSTM lstm(3, 4);
   lstm.set_state(Variable(), Variable(numbers({2, 5})));
-  EXPECT_EQ(error_of([&] { lstm(x); }), "LSTM: h must be (2, 4) for x of shape (2, 3), not (2, 5)\n  in LSTM");
+  EXPECT_EQ(error_of<ct::ShapeError>([&] { lstm(x); }),
+            "LSTM: h must be (2, 4) for x of shape (2, 3), not (2, 5)\n  in LSTM");
 }
 
 TEST(RecurrentLinks, NStepTakesAStateForEachSequence) {
@@ -173,12 +166,12 @@ TEST(RecurrentLinks, NStepTakesAStateForEachSequence) {
   const std::vector<Variable> longest_first = {numbers({3, 3}), numbers({2, 3})},
                               longest_last = {longest_first[1], longest_first[0]};
   for (const auto& xs : {longest_first, longest_last}) {
-    EXPECT_EQ(error_of([&] { lstm(five, five, xs); }),
+    EXPECT_EQ(error_of<ct::ShapeError>([&] { lstm(five, five, xs); }),
               "NStepLSTM: hx must be (2, 2, 4) for 2 sequences, not (2, 5, 4)\n  in NStepLSTM");
-    EXPECT_EQ(error_of([&] { lstm({}, five, xs); }),
+    EXPECT_EQ(error_of<ct::ShapeError>([&] { lstm({}, five, xs); }),
               "NStepLSTM: cx must be (2, 2, 4) for 2 sequences, not (2, 5, 4)\n  in NStepLSTM");
   }
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_of<ct::ShapeError>([&] {
               lstm({}, {}, {numbers({3, 3}), numbers({3, 2})});
             }),
             "NStepLSTM: xs[1] must be (length, 3), not (3, 2)\n  in NStepLSTM");

@@ -15,15 +15,15 @@
 #include "tests/folder.h"
 #include "tests/language_models.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 namespace L = links;
 using tests::Folder;
-
-std::string data(const std::string& name) { return tests::source_path("tests/data/language_models/" + name); }
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+using tests::has;
+using tests::language_model;
 
 nlohmann::json config_of(const std::string& folder) {
   const std::vector<std::byte> bytes = os::read_file(folder + "/config.json");
@@ -53,26 +53,26 @@ std::string refused(const std::string& path, const L::LanguageModel& model,
 TEST(SaveLanguageModel, WhatIsReadAgainIsTheSame) {
   const Folder folder;
   for (const std::string name : {"mistral", "qwen2", "gpt2"}) {
-    const auto model = L::load_language_model(data(name));
+    const auto model = L::load_language_model(language_model(name));
     L::save_language_model(folder / name, *model);
     EXPECT_EQ(weights_of(*L::load_language_model(folder / name)), weights_of(*model)) << name;
-    EXPECT_EQ(tests::differences(folder / name, tests::ExpectedText(data(name))), "");
+    EXPECT_EQ(tests::differences(folder / name, tests::ExpectedText(language_model(name))), "");
     EXPECT_EQ(config_of(folder / name)["model_type"], name);
   }
   for (const std::string name : {"llama", "llama_tied", "qwen2", "gpt2"}) {
-    const auto model = L::load_language_model(data(name));
+    const auto model = L::load_language_model(language_model(name));
     const std::string file = folder / (name + ".gguf");
     L::save_language_model(file, *model);
     EXPECT_EQ(weights_of(*L::load_language_model(file)), weights_of(*model)) << name;
-    EXPECT_EQ(tests::differences(file, tests::ExpectedText(data(name))), "");
+    EXPECT_EQ(tests::differences(file, tests::ExpectedText(language_model(name))), "");
   }
 }
 
 TEST(SaveLanguageModel, TheFilesOfOthersHaveTheSameTensors) {
   const Folder folder;
   for (const std::string name : {"llama", "qwen2", "gpt2"}) {
-    L::save_language_model(folder / "model.gguf", *L::load_language_model(data(name)));
-    const io::GgufReader ours(folder / "model.gguf"), theirs(data(name + ".gguf"));
+    L::save_language_model(folder / "model.gguf", *L::load_language_model(language_model(name)));
+    const io::GgufReader ours(folder / "model.gguf"), theirs(language_model(name + ".gguf"));
     std::set<std::string> names(theirs.names().begin(), theirs.names().end());
     EXPECT_EQ(std::set<std::string>(ours.names().begin(), ours.names().end()), names) << name;
     for (const std::string& tensor : ours.names()) {
@@ -177,13 +177,14 @@ TEST(SaveLanguageModel, DtypesAndEnds) {
 
 TEST(SaveLanguageModel, RefusesWhatOthersWouldNotRun) {
   const Folder folder;
-  const auto glm = L::load_language_model(data("glm")), llama = L::load_language_model(data("llama")),
-             quantised = L::load_language_model(data("llama_q8_0.gguf"));
+  const auto glm = L::load_language_model(language_model("glm")),
+             llama = L::load_language_model(language_model("llama")),
+             quantised = L::load_language_model(language_model("llama_q8_0.gguf"));
   EXPECT_TRUE(has(refused<ValueError>(folder / "x", *glm), "Glm is not written; GPT and Llama are"));
   EXPECT_TRUE(has(refused<ValueError>(folder / "x", *llama), "rates of their own"));
   EXPECT_TRUE(has(refused<ValueError>(folder / "x.gguf", *quantised), "is quantised"));
   EXPECT_TRUE(has(refused<DtypeError>(folder / "x.gguf", *llama, {.dtype = Dtype::float64}), "not float64"));
-  const auto wide = L::load_language_model(data("gpt2"), {.dtype = Dtype::float64});
+  const auto wide = L::load_language_model(language_model("gpt2"), {.dtype = Dtype::float64});
   EXPECT_TRUE(has(refused<DtypeError>(folder / "x", *wide), "is float64"));
   EXPECT_TRUE(has(refused<ValueError>(folder / "x.gguf", *llama, {.tokenizer = train_byte_pairs("", 257)}),
                   "the tokenizer has 257 tokens, the model 53"));

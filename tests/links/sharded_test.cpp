@@ -11,7 +11,7 @@ namespace L = ct::links;
 
 namespace {
 
-struct MLP : ct::Chain {
+struct ShardedMLP : ct::Chain {
   L::Linear l1{3, 5}, l2{5, 2};
   CT_LINKS(l1, l2)
   std::vector<std::vector<float>> values() const {
@@ -23,7 +23,7 @@ struct MLP : ct::Chain {
 
 TEST(ShardedSafetensors, LoadAsOneFileDoes) {
   const tests::Folder folder;
-  const MLP model;
+  const ShardedMLP model;
   ct::serializers::save_safetensors(folder / "whole.safetensors", model);
   const ct::io::SafetensorsReader whole(folder / "whole.safetensors");
   std::vector<std::pair<std::string, ct::io::HostArray>> tensors;
@@ -31,7 +31,7 @@ TEST(ShardedSafetensors, LoadAsOneFileDoes) {
   const std::string index = ct::io::write_sharded_safetensors(folder / "parts", tensors, 30);
   EXPECT_GE(ct::io::ShardedSafetensorsReader(index).files().size(), 3u);
   for (const std::string& path : {index, folder / "parts"}) {
-    const MLP other;
+    const ShardedMLP other;
     EXPECT_NE(other.values(), model.values());
     ct::serializers::load_safetensors(path, other);
     EXPECT_EQ(other.values(), model.values());
@@ -39,7 +39,7 @@ TEST(ShardedSafetensors, LoadAsOneFileDoes) {
   // what is missing is told with the index, and nothing has changed
   tensors.pop_back();
   const std::string less = ct::io::write_sharded_safetensors(folder / "less", tensors, 30);
-  const MLP other;
+  const ShardedMLP other;
   const auto before = other.values();
   try {
     ct::serializers::load_safetensors(less, other);

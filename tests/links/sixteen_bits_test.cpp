@@ -30,6 +30,7 @@
 #include "catenary/optimizers/optimizers.h"
 #include "catenary/serializers/serializer.h"
 #include "tests/folder.h"
+#include "tests/links/helpers.h"
 
 namespace catenary {
 namespace {
@@ -37,9 +38,7 @@ namespace {
 namespace F = functions;
 namespace L = links;
 
-Array numbers(const Shape& shape) {
-  return sin(arange(shape.product(), Dtype::float32) * 1.7).reshape(shape).astype(config.dtype);
-}
+Array narrow_numbers(const Shape& shape) { return test::numbers(shape).astype(config.dtype); }
 Variable classes(std::int64_t n) { return Variable(arange(n, Dtype::int32) % 5, false); }
 
 /// A network, and its loss of a batch of n.
@@ -55,7 +54,7 @@ struct Mlp : Chain {
   CT_LINKS(l1, l2, l3)
   Variable operator()(const Variable& x) const { return l3(F::relu(l2(F::tanh(l1(x))))); }
   Variable loss(std::int64_t n) const {
-    return F::softmax_cross_entropy((*this)(Variable(numbers({n, 20}), false)), classes(n));
+    return F::softmax_cross_entropy((*this)(Variable(narrow_numbers({n, 20}), false)), classes(n));
   }
 };
 
@@ -68,7 +67,7 @@ struct Cnn : Chain {
     return fc(F::dropout(F::relu(c2(F::max_pooling_2d(F::relu(bn(c1(x))), 2))), 0.3));
   }
   Variable loss(std::int64_t n) const {
-    return F::softmax_cross_entropy((*this)(Variable(numbers({n, 3, 18, 18}), false)), classes(n));
+    return F::softmax_cross_entropy((*this)(Variable(narrow_numbers({n, 3, 18, 18}), false)), classes(n));
   }
 };
 
@@ -77,7 +76,7 @@ struct ResNet18 : Chain {
   CT_LINKS(layers)
   Variable operator()(const Variable& x) const { return layers(x, {"fc6"}).at("fc6"); }
   Variable loss(std::int64_t n) const {
-    return F::softmax_cross_entropy((*this)(Variable(numbers({n, 3, 32, 32}), false)), classes(n));
+    return F::softmax_cross_entropy((*this)(Variable(narrow_numbers({n, 3, 32, 32}), false)), classes(n));
   }
 };
 
@@ -100,7 +99,7 @@ struct Words : Chain {
 };
 
 /// A network, and the products of a step of its training: matrices, and convolutions in each of their passes.
-struct Net {
+struct Network {
   const char* name;
   std::function<Made()> make;
   int matmuls, convolutions;
@@ -108,7 +107,7 @@ struct Net {
       batch;  // by which what is 16-bit outweighs what is not: labels, statistics, and the 512 bytes of a block
 };
 template <class N>
-Net net(const char* name, int matmuls, int convolutions, std::int64_t batch) {
+Network net(const char* name, int matmuls, int convolutions, std::int64_t batch) {
   const auto make = [] {
     const auto made = std::make_shared<N>();
     return Made{made, *made, [made](std::int64_t n) { return made->loss(n); },
@@ -120,25 +119,25 @@ Net net(const char* name, int matmuls, int convolutions, std::int64_t batch) {
 }
 /// Of n layers in a row, all but the first have a gradient for their inputs.
 constexpr int products(int n) { return 3 * n - 1; }
-const std::vector<Net>& nets() {
+const std::vector<Network>& nets() {
   // 17 convolutions and 3 in shortcuts; 3 products in each of three steps, and those of two states from the second on
-  static const std::vector<Net> all = {net<Mlp>("mlp", products(3), 0, 500), net<Cnn>("cnn", 3, products(2), 16),
-                                       net<ResNet18>("resnet18", 3, products(20), 16),
-                                       net<Words>("words", 3 * 13, 0, 500)};
+  static const std::vector<Network> all = {net<Mlp>("mlp", products(3), 0, 500), net<Cnn>("cnn", 3, products(2), 16),
+                                           net<ResNet18>("resnet18", 3, products(20), 16),
+                                           net<Words>("words", 3 * 13, 0, 500)};
   return all;
 }
 
-bool is_resnet(const Net& net) { return net.name == std::string("resnet18"); }
+bool is_resnet(const Network& net) { return net.name == std::string("resnet18"); }
 
 /// In which it is trained. What takes long on a device that is simulated is in one there.
-std::vector<Precision> precisions(const Net& net) {
+std::vector<Precision> precisions(const Network& net) {
   if (is_resnet(net) && !current_device().is_cpu()) return {mixed16};
   return {Dtype::float16, mixed16, Dtype::bfloat16, mixed_bf16};
 }
 
 /// Run by the next test in a process of its own, which reads what is traced between the names.
 TEST(Inside, StepsIn16Bits) {
-  for (const Net& net : nets()) {
+  for (const Network& net : nets()) {
     for (const Precision precision : precisions(net)) {
       const auto scope = using_config(config.dtype, precision);
       const Made made = net.make();
@@ -184,7 +183,7 @@ TEST(SixteenBits, AreTheOperandsOfEveryProductOfATraining) {
       EXPECT_NE(line.find(") " + dtype + " "), std::string::npos) << name << " of " << dtype << ": " << line;
     }
   }
-  for (const Net& net : nets()) {
+  for (const Network& net : nets()) {
     ASSERT_EQ(counted[net.name].size(), precisions(net).size()) << net.name;
     for (const auto& [matmuls, convolutions] : counted[net.name]) {
       EXPECT_EQ(matmuls, net.matmuls) << net.name;
@@ -202,7 +201,7 @@ std::string dotted(std::string path) {
 // mixed16 keeps float32 of normalisation alone. NPZ has no bfloat16, and holds it as float32.
 TEST(SixteenBits, AreTheParametersInMemoryAndInFiles) {
   const tests::Folder folder;
-  for (const Net& net : nets()) {
+  for (const Network& net : nets()) {
     for (const Precision precision : precisions(net)) {
       if (is_resnet(net) && precision != mixed16) continue;  // its 22 MB once
       const auto scope = using_config(config.dtype, precision);
@@ -238,7 +237,7 @@ TEST(SixteenBits, AreTheParametersInMemoryAndInFiles) {
 }
 
 /// Bytes of the pool that a forward pass takes and leaves in use while its result is there.
-double held(Precision precision, const Net& net) {
+double held(Precision precision, const Network& net) {
   const auto scope = using_config(config.dtype, precision);
   const Made made = net.make();
   made.loss(net.batch).array().eval();  // parameters that waited for shapes have memory now
@@ -261,7 +260,7 @@ double held(Precision precision, const Net& net) {
 
 // Places of maxima and masks are as large as in float32, statistics are float32.
 TEST(SixteenBits, AreWhatThePoolHoldsOfAForwardPass) {
-  for (const Net& net : nets()) {
+  for (const Network& net : nets()) {
     const double wide = held(Dtype::float32, net);
     EXPECT_GT(wide, 0) << net.name;
     for (const Precision precision : precisions(net))

@@ -13,6 +13,7 @@
 #include "catenary/catenary.h"
 #include "tests/folder.h"
 #include "tests/gradients.h"
+#include "tests/links/helpers.h"
 #include "tests/paths.h"
 
 namespace ct = catenary;
@@ -25,9 +26,7 @@ using ct::Variable;
 
 namespace {
 
-Array numbers(const ct::Shape& shape, double seed = 1) {
-  return ct::sin(ct::arange(shape.product(), ct::Dtype::float32) * 1.7 + seed).reshape(shape);
-}
+using ct::test::numbers;
 
 /// A link of one's own that remembers, as docs/tutorial.md has it.
 struct Own : ct::Chain {
@@ -195,10 +194,10 @@ TEST(States, ForgetAndLinksThatGo) {
 
 /// A training with truncated backpropagation on batches of 4, with or without evaluations on batches of 7.
 template <class Recurrent>
-struct Net : ct::Chain {
+struct RecurrentNet : ct::Chain {
   Recurrent link;
   L::Linear out{4, 2};
-  explicit Net(const Recurrent& l) : link(l) {}
+  explicit RecurrentNet(const Recurrent& l) : link(l) {}
   CT_LINKS(link, out)
   Variable operator()(const Variable& x) const { return out(link(x)); }
 };
@@ -206,7 +205,7 @@ template <class Link>
 std::vector<Array> trained(const Link& prototype, bool evaluates, std::vector<double>& validation) {
   const tests::Folder folder;
   ct::random::seed(4);
-  const Net<Link> net(ct::copy_link(prototype, ct::CopyMode::copy));
+  const RecurrentNet<Link> net(ct::copy_link(prototype, ct::CopyMode::copy));
   const L::Classifier model(net);
   const ct::optimizers::Adam optimizer;
   optimizer.setup(model);
@@ -256,7 +255,7 @@ TEST(States, AnEvaluationAmidATrainingChangesNothing) {
 // What is remembered goes on from batch to batch of an evaluation, from nothing.
 TEST(States, AnEvaluationRemembers) {
   for_each_link_that_remembers([](const auto& link) {
-    const Net net(link);
+    const RecurrentNet net(link);
     net.link.h = numbers({2, 4});
     const Variable before = net.link.h;
     const ct::datasets::TupleDataset data(numbers({9, 3}));
@@ -283,7 +282,7 @@ TEST(States, AnEvaluationRemembers) {
 // FiniteLoss looks for the examples with the links' states put aside.
 TEST(States, ALossThatIsNoNumberLeavesThemAsTheyWere) {
   for_each_link_that_remembers([](const auto& link) {
-    const Net net(link);
+    const RecurrentNet net(link);
     const L::Classifier model(net);
     Array x = numbers({9, 3}).copy();
     x.set(std::numeric_limits<double>::quiet_NaN(), 5, 0);

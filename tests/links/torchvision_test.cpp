@@ -11,6 +11,7 @@
 #include "catenary/io/safetensors.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace F = ct::functions;
@@ -22,6 +23,8 @@ using tests::Folder;
 namespace {
 
 using Tensors = std::vector<std::pair<std::string, io::HostArray>>;
+using tests::error_of;
+using tests::has;
 
 /// Element i of array k, in [0, 1): the upper bits of splitmix64.
 double element(std::uint64_t k, std::uint64_t i) {
@@ -70,7 +73,7 @@ struct Torchvision {
   }
 };
 
-ct::Array images() { return on_device(filled(1000000, {2, 3, 65, 73}, 2, -1)); }
+ct::Array photographs() { return on_device(filled(1000000, {2, 3, 65, 73}, 2, -1)); }
 
 /// The weights of torchvision give its scores.
 template <class Model, class Scores>
@@ -80,7 +83,7 @@ void expect_torchvisions_scores(const std::string& name, const Model& model, con
   io::write_safetensors(folder / "weights.safetensors", expected.tensors);
   S::load_safetensors(folder / "weights.safetensors", model, {.names = "torchvision"});
   const auto test = ct::test_mode();
-  ct::gradient_check::assert_allclose(scores(model, images()).array(), expected.scores, 1e-4, 0);
+  ct::gradient_check::assert_allclose(scores(model, photographs()).array(), expected.scores, 1e-4, 0);
 }
 
 template <class Model>
@@ -120,10 +123,10 @@ TEST(Torchvision, WithoutTheOptionTheyComputeWhatChainersDo) {
   const Torchvision mobilenet("mobilenet_v2");
   const L::MobileNetV2 net({.classes = 10});  // another eps
   load(mobilenet, net);
-  EXPECT_GT(ct::absolute(net(images()).array() - mobilenet.scores).max().item<float>(), 2e-4);
+  EXPECT_GT(ct::absolute(net(photographs()).array() - mobilenet.scores).max().item<float>(), 2e-4);
   const L::VGG16Layers vgg({.classes = 10, .units = 64});  // which takes images of one size
   load(Torchvision("vgg16"), vgg);
-  EXPECT_THROW(vgg(images(), {"fc8"}), ct::ShapeError);
+  EXPECT_THROW(vgg(photographs(), {"fc8"}), ct::ShapeError);
   const L::ResNet18Layers resnet({.classes = 10});  // its first convolution has a bias
   EXPECT_THROW(load(Torchvision("resnet18"), resnet), ct::FileError);
 }
@@ -149,7 +152,7 @@ TEST(Torchvision, Trains) {
   for (const ct::Parameter& parameter : block.params()) EXPECT_TRUE(parameter.grad().defined()) << parameter.name();
 
   const L::VGG16Layers net({.classes = 3, .units = 4, .torchvision = true});
-  F::sum(net(images(), {"fc8"}).at("fc8")).backward();
+  F::sum(net(photographs(), {"fc8"}).at("fc8")).backward();
   for (const auto& [path, parameter] : net.namedparams()) EXPECT_TRUE(parameter.grad().defined()) << path;
 }
 
@@ -159,15 +162,6 @@ std::vector<std::string> named(const S::Names& names, const std::vector<std::pai
   for (const S::Names::Tensor& tensor : names.of("a file", tensors)) result.push_back(tensor.name);
   return result;
 }
-std::string error_of(const auto& f) {
-  try {
-    f();
-  } catch (const ct::Error& error) {
-    return error.what();
-  }
-  return "";
-}
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 using Strings = std::vector<std::string>;
 
 TEST(Names, OfParameters) {
@@ -248,7 +242,7 @@ TEST(Names, WhatIsNotKnownIsAnError) {
   EXPECT_EQ(named({"timm", "conv1.0=stem"}, deep), (Strings{"res2.a.conv1.W", "stem.W"}));
 }
 
-struct Net : ct::Chain {
+struct NormalizedNet : ct::Chain {
   L::Convolution2D conv{1, 2, 3};
   L::BatchNormalization bn{2};
   CT_LINKS(conv, bn)
@@ -267,7 +261,7 @@ TEST(Names, ALoadIsStrictInBothDirections) {
                      {"bn.bias", filled(4, {2}, 1, 0)},
                      {"bn.running_mean", filled(5, {2}, 1, 0)},
                      {"bn.running_var", filled(6, {2}, 1, 0)}};
-  Net net;
+  NormalizedNet net;
   net.bn.N = ct::full({}, std::int64_t{7});
   S::load_safetensors(write(tensors), net, {.names = "torch"});
   EXPECT_EQ(net.bn.avg_var->to_vector<float>(), on_device(tensors[5].second).to_vector<float>());
@@ -287,7 +281,7 @@ TEST(Names, ALoadIsStrictInBothDirections) {
 
 TEST(Names, AFileOfAnotherKindIsNamed) {
   const Folder folder;
-  Net net;
+  NormalizedNet net;
   S::save_npz(folder / "net.npz", net);
   S::save_safetensors(folder / "net.safetensors", net);
   EXPECT_TRUE(
@@ -304,12 +298,13 @@ TEST(Torchvision, ANewLastLayerBehindLoadedOnes) {
   L::ResNet18Layers net({.classes = 10, .torchvision = true});
   S::load_safetensors(folder / "weights.safetensors", net, {.names = "torchvision"});
   net.fc6 = L::Linear(512, 3);
-  EXPECT_EQ(net(images(), {"fc6"}).at("fc6").shape(), (ct::Shape{2, 3}));
+  EXPECT_EQ(net(photographs(), {"fc6"}).at("fc6").shape(), (ct::Shape{2, 3}));
   S::save_npz(folder / "mine.npz", net);
   L::ResNet18Layers again({.classes = 3, .torchvision = true});
   S::load_npz(folder / "mine.npz", again);
   const auto test = ct::test_mode();
-  ct::gradient_check::assert_allclose(again(images()).at("prob").array(), net(images()).at("prob").array(), 0, 0);
+  ct::gradient_check::assert_allclose(again(photographs()).at("prob").array(), net(photographs()).at("prob").array(), 0,
+                                      0);
 }
 
 }  // namespace

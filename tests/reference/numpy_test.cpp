@@ -21,17 +21,17 @@ using reference::reference_check;
 
 namespace {
 
-const fs::path kVectors = tests::source_path("tests/data/reference/numpy");
+const fs::path kNumPysVectors = tests::source_path("tests/data/reference/numpy");
 
 const json& manifest() {
-  static const json content = json::parse(std::ifstream(kVectors / "manifest.json"));
+  static const json content = json::parse(std::ifstream(kNumPysVectors / "manifest.json"));
   return content;
 }
 
 /// A folder with one case of the vectors and the arrays that it names, changed by the test.
 class OneCase {
  public:
-  explicit OneCase(json c) : case_(std::move(c)), reader_((kVectors / "arrays.npz").string()) {}
+  explicit OneCase(json c) : case_(std::move(c)), reader_((kNumPysVectors / "arrays.npz").string()) {}
 
   json& content() { return case_; }
   Outcome run() {
@@ -64,7 +64,7 @@ auto calls(const std::string& name) {
 }
 
 TEST(NumpyReference, EveryCasePasses) {
-  for (const fs::path& folder : {kVectors, kVectors.parent_path() / "numpy_linalg"}) {
+  for (const fs::path& folder : {kNumPysVectors, kNumPysVectors.parent_path() / "numpy_linalg"}) {
     const std::size_t cases = json::parse(std::ifstream(folder / "manifest.json"))["cases"].size();
     const Outcome outcome = reference_check(folder.string());
     EXPECT_EQ(outcome.status, 0);
@@ -93,7 +93,7 @@ io::HostArray damaged(const io::HostArray& original, double rtol) {
 }
 
 TEST(NumpyReference, AWrongResultOfAnyCaseIsFound) {
-  const io::NpzReader reader((kVectors / "arrays.npz").string());
+  const io::NpzReader reader((kNumPysVectors / "arrays.npz").string());
   const tests::Folder folder;
   io::NpzWriter writer(folder / "arrays.npz", {.compression = io::NpzCompression::stored});
   for (const std::string& key : reader.names()) writer.write(key, reader.read_array(key));
@@ -138,7 +138,7 @@ TEST(NumpyReference, WhatIsNotRefusedIsFound) {
 // A GPU tells of an index out of range when it is waited for next, not in the call.
 TEST(NumpyReference, WhatAGpuTellsLaterIsRefused) {
   const tests::Folder folder;
-  fs::copy_file(kVectors / "arrays.npz", folder / "arrays.npz");
+  fs::copy_file(kNumPysVectors / "arrays.npz", folder / "arrays.npz");
   json errors = json::array();
   for (const json& c : manifest()["cases"])
     if (c["kind"] == "error") errors.push_back(c);
@@ -173,8 +173,8 @@ TEST(NumpyReference, UsageAndUnreadableFolders) {
   EXPECT_EQ(reference_check("").status, 2);
   EXPECT_EQ(reference_check("--wrong").status, 2);
   EXPECT_EQ(reference_check("/is/not/there").status, 2);
-  EXPECT_EQ(reference_check(kVectors.string() + " --device nonsense").status, 2);
-  const json object = json::parse(reference_check(kVectors.string() + " --json").output);
+  EXPECT_EQ(reference_check(kNumPysVectors.string() + " --device nonsense").status, 2);
+  const json object = json::parse(reference_check(kNumPysVectors.string() + " --json").output);
   EXPECT_EQ(object["schema"], 1);
   EXPECT_EQ(object["passed"], object["cases"].size());
 }

@@ -23,17 +23,17 @@ using reference::reference_check;
 namespace {
 
 constexpr const char* kDtypes[] = {"float16", "bfloat16"};
-const std::string kVectors = tests::source_path("tests/data/reference/");
+const std::string kAllVectors = tests::source_path("tests/data/reference/");
 
 json run_json(const std::string& folder, const std::string& dtype) {
   return json::parse(reference_check(folder + " --json --dtype " + dtype).output);
 }
 
 /// All pass; of some the table says why they are not computed in 16 bits, of some the vectors are wrong.
-void expect_passed(const std::string& group, std::size_t cases, const std::set<std::string>& not_in_16_bits,
-                   const std::set<std::string>& wrong = {}) {
+void expect_passed_in_16_bits(const std::string& group, std::size_t cases, const std::set<std::string>& not_in_16_bits,
+                              const std::set<std::string>& wrong = {}) {
   for (const char* dtype : kDtypes) {
-    const json report = run_json(kVectors + group, dtype);
+    const json report = run_json(kAllVectors + group, dtype);
     EXPECT_EQ(report["cases"].size(), cases);
     EXPECT_EQ(report["not_in_16_bits"], not_in_16_bits.size());
     for (const json& c : report["cases"])
@@ -45,20 +45,20 @@ void expect_passed(const std::string& group, std::size_t cases, const std::set<s
 }
 
 TEST(SixteenBitReference, FunctionsPass) {
-  expect_passed("chainer/functions", 184, {"batch_inv.npz", "cholesky.npz", "det.npz", "inv.npz"});
+  expect_passed_in_16_bits("chainer/functions", 184, {"batch_inv.npz", "cholesky.npz", "det.npz", "inv.npz"});
 }
 TEST(SixteenBitReference, NetworksPass) {
-  expect_passed("chainer/nets", 80, {}, {"average_pooling_nd__pad_value.npz"});
+  expect_passed_in_16_bits("chainer/nets", 80, {}, {"average_pooling_nd__pad_value.npz"});
 }
-TEST(SixteenBitReference, OptimizersPass) { expect_passed("chainer/optimizers", 25, {}); }
+TEST(SixteenBitReference, OptimizersPass) { expect_passed_in_16_bits("chainer/optimizers", 25, {}); }
 
 // Those of trajectories of trainings, each of which has a dtype, are named.
 TEST(SixteenBitReference, WhatHasADtypeOfItsOwnIsSaid) {
-  const json report = run_json(kVectors + "chainer/precision", "float16");
+  const json report = run_json(kAllVectors + "chainer/precision", "float16");
   EXPECT_EQ(report["not_in_16_bits"], 24);
   for (const json& c : report["cases"]) EXPECT_EQ(c["detail"], "the case has a dtype of its own");
   for (const char* folder : {"chainer/functions --dtype float32", "chainer/functions --dtype mixed16"})
-    EXPECT_EQ(reference_check(kVectors + folder).status, 2);
+    EXPECT_EQ(reference_check(kAllVectors + folder).status, 2);
   const tests::Folder torch;
   std::ofstream(torch / "manifest.json") << json{{"torch", json::array()}};
   const reference::Outcome outcome = reference_check(torch.path + " --dtype float16");
@@ -67,11 +67,11 @@ TEST(SixteenBitReference, WhatHasADtypeOfItsOwnIsSaid) {
 }
 
 /// A folder with one case, of which an array may be changed and the entry be another's.
-class OneCase {
+class ChainersCase {
  public:
-  OneCase(const std::string& group, const std::string& file, const std::string& changed = "",
-          const std::string& function = "") {
-    const std::string from = kVectors + "chainer/" + group + "/";
+  ChainersCase(const std::string& group, const std::string& file, const std::string& changed = "",
+               const std::string& function = "") {
+    const std::string from = kAllVectors + "chainer/" + group + "/";
     const json manifest = json::parse(std::ifstream(from + "manifest.json"));
     for (json entry : manifest[group]) {
       if (entry["file"] != file) continue;
@@ -95,15 +95,15 @@ class OneCase {
 TEST(SixteenBitReference, AWrongValueIsFound) {
   for (const char* dtype : kDtypes) {
     for (const char* key : {"y0", "gx0", "d_x0"})
-      EXPECT_EQ(OneCase("functions", "tanh.npz", key).run(dtype)["result"], "failed") << key;
-    EXPECT_EQ(OneCase("functions", "tanh.npz").run(dtype)["result"], "passed");
-    EXPECT_EQ(OneCase("optimizers", "optimizer_Adam.npz", "w7").run(dtype)["result"], "failed");
+      EXPECT_EQ(ChainersCase("functions", "tanh.npz", key).run(dtype)["result"], "failed") << key;
+    EXPECT_EQ(ChainersCase("functions", "tanh.npz").run(dtype)["result"], "passed");
+    EXPECT_EQ(ChainersCase("optimizers", "optimizer_Adam.npz", "w7").run(dtype)["result"], "failed");
   }
 }
 
 // A function that the table says not to compute in 16 bits, and that does, has failed.
 TEST(SixteenBitReference, WhatTheTableNamesMustBeRefused) {
-  const json c = OneCase("functions", "inv.npz").run("float16");
+  const json c = ChainersCase("functions", "inv.npz").run("float16");
   EXPECT_EQ(c["result"], "not in 16 bits");
   EXPECT_EQ(c["detail"], "matrices are inverted in float32 and float64 alone");
 }
@@ -111,7 +111,7 @@ TEST(SixteenBitReference, WhatTheTableNamesMustBeRefused) {
 TEST(SixteenBitReference, NumpysCasesPassWhereTheyAreGivenFloats) {
   for (const char* group : {"numpy", "numpy_linalg"}) {
     for (const char* dtype : kDtypes) {
-      const json report = run_json(kVectors + group, dtype);
+      const json report = run_json(kAllVectors + group, dtype);
       EXPECT_EQ(report["failed"], 0);
       EXPECT_EQ(report["not_implemented"], 0);
       EXPECT_GT(report["passed"], 0);

@@ -9,10 +9,13 @@
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace os = catenary::os;
 
 namespace {
+
+using tests::has;
 
 class Columns : public testing::Test {
  protected:
@@ -41,8 +44,6 @@ class Columns : public testing::Test {
 
   std::string folder_;
 };
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
 int count(const std::string& text, const std::string& piece) {
   int n = 0;

@@ -15,6 +15,7 @@
 #include "catenary/runtime_info.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 using nlohmann::json;
@@ -22,6 +23,7 @@ using nlohmann::json;
 namespace {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
+using tests::has;
 
 using tests::Folder;
 
@@ -38,8 +40,6 @@ json json_of(std::vector<std::string> arguments, const Environment& environment 
   EXPECT_EQ(object["schema"], 1);
   return object;
 }
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
 const std::string kMachines = tests::source_path("tests/data/doctor/");
 

@@ -10,6 +10,7 @@
 #include "catenary/io/safetensors_index.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace io = ct::io;
@@ -19,19 +20,19 @@ namespace {
 
 using Tensors = std::vector<std::pair<std::string, io::HostArray>>;
 using Strings = std::vector<std::string>;
+using tests::has;
 
 ct::os::ProcessResult convert(Strings arguments) {
   arguments.insert(arguments.begin(), {tests::build_path("bin/catenary"), "convert"});
   return ct::os::run_process(arguments, {.timeout = 60});
 }
-std::string refused(const Strings& arguments) {
+std::string no_conversion(const Strings& arguments) {
   const ct::os::ProcessResult result = convert(arguments);
   EXPECT_EQ(result.exit_code, 1) << result.output << result.errors;
   return result.errors;
 }
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
-io::HostArray numbers(const ct::Shape& shape, float from) {
+io::HostArray counted_from(const ct::Shape& shape, float from) {
   io::HostArray array = io::HostArray::empty(ct::Dtype::float32, shape);
   std::iota(array.as<float>(), array.as<float>() + array.size(), from);
   return array;
@@ -39,15 +40,15 @@ io::HostArray numbers(const ct::Shape& shape, float from) {
 
 /// Some tensors of a ResNet.
 Tensors resnet() {
-  return {{"conv1.weight", numbers({2, 3, 1, 1}, 0)},
-          {"bn1.weight", numbers({2}, 10)},
-          {"bn1.bias", numbers({2}, 20)},
-          {"bn1.running_mean", numbers({2}, 30)},
-          {"bn1.running_var", numbers({2}, 40)},
-          {"layer1.0.conv1.weight", numbers({1, 1, 1, 1}, 50)},
-          {"layer2.3.downsample.0.weight", numbers({1, 1, 1, 1}, 60)},
+  return {{"conv1.weight", counted_from({2, 3, 1, 1}, 0)},
+          {"bn1.weight", counted_from({2}, 10)},
+          {"bn1.bias", counted_from({2}, 20)},
+          {"bn1.running_mean", counted_from({2}, 30)},
+          {"bn1.running_var", counted_from({2}, 40)},
+          {"layer1.0.conv1.weight", counted_from({1, 1, 1, 1}, 50)},
+          {"layer2.3.downsample.0.weight", counted_from({1, 1, 1, 1}, 60)},
           {"layer2.3.downsample.1.num_batches_tracked", io::HostArray::scalar(std::int64_t{70})},
-          {"fc.bias", numbers({3}, 80)}};
+          {"fc.bias", counted_from({3}, 80)}};
 }
 const Strings kOurs = {"conv1.W", "bn1.gamma",      "bn1.beta",        "bn1.avg_mean",  "bn1.avg_var",
                        "bn1.N",   "res2.a.conv1.W", "res3.b3.conv3.W", "res3.b3.bn3.N", "fc6.b"};
@@ -119,12 +120,14 @@ TEST(Convert, WhatCannotBe) {
   const Folder folder;
   const std::string theirs = folder / "theirs.safetensors", out = folder / "ours.npz";
   io::write_safetensors(theirs, resnet());
-  EXPECT_TRUE(has(refused({theirs, "-o", folder / "ours.pth"}), "must end with .safetensors or .npz"));
-  EXPECT_TRUE(has(refused({theirs, "-o", out, "--from", "keras"}), "'keras' is no rule: torch, torchvision, timm and"));
-  EXPECT_TRUE(has(refused({theirs, "-o", out, "--from", "torchvision", "head=fc6"}), "'head=fc6' renames nothing"));
+  EXPECT_TRUE(has(no_conversion({theirs, "-o", folder / "ours.pth"}), "must end with .safetensors or .npz"));
+  EXPECT_TRUE(
+      has(no_conversion({theirs, "-o", out, "--from", "keras"}), "'keras' is no rule: torch, torchvision, timm and"));
+  EXPECT_TRUE(
+      has(no_conversion({theirs, "-o", out, "--from", "torchvision", "head=fc6"}), "'head=fc6' renames nothing"));
   const std::string pth = folder.write("model.pth", std::string("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));
-  EXPECT_TRUE(has(refused({pth, "-o", out}), "a file of PyTorch's own; in Python, safetensors.torch.save_file("));
-  EXPECT_TRUE(has(refused({folder.write("text", "none"), "-o", out}), "text"));
+  EXPECT_TRUE(has(no_conversion({pth, "-o", out}), "a file of PyTorch's own; in Python, safetensors.torch.save_file("));
+  EXPECT_TRUE(has(no_conversion({folder.write("text", "none"), "-o", out}), "text"));
   EXPECT_FALSE(ct::os::exists(out));
   const auto help = convert({"--help"});
   for (const char* word : {"torchvision", "timm", "THEIRS=OURS", ".safetensors or .npz"})

@@ -12,17 +12,17 @@
 #include "catenary/core/sha256.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 
 namespace {
 
 using tests::Folder;
+using tests::has;
 
 const char* const kMnist[] = {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
                               "t10k-labels-idx1-ubyte.gz"};
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
 ct::os::ProcessResult data(std::vector<std::string> arguments,
                            std::vector<std::pair<std::string, std::string>> environment = {}) {

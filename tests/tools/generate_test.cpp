@@ -12,11 +12,14 @@
 #include "tests/folder.h"
 #include "tests/language_models.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 using tests::Folder;
 
 namespace {
+
+using tests::has;
 
 std::string model(const std::string& name) { return tests::source_path("tests/data/language_models/" + name); }
 
@@ -25,8 +28,6 @@ ct::os::ProcessResult generate(std::vector<std::string> arguments, std::vector<s
   before.insert(before.end(), arguments.begin(), arguments.end());
   return ct::os::run_process(before, {.timeout = 120});
 }
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
 std::string words(const std::vector<std::int64_t>& ids) { return fmt::format("{}", fmt::join(ids, " ")); }
 

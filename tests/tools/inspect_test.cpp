@@ -14,6 +14,7 @@
 #include "catenary/io/safetensors.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace io = ct::io;
@@ -22,12 +23,12 @@ using tests::Folder;
 
 namespace {
 
+using tests::has;
+
 ct::os::ProcessResult inspect(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {tests::build_path("bin/catenary"), "inspect"});
   return ct::os::run_process(arguments, {.timeout = 60});
 }
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
 template <class T>
 io::HostArray array_of(const ct::Shape& shape, const std::vector<T>& values) {

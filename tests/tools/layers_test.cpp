@@ -6,10 +6,13 @@
 #include "catenary/core/os/process.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace os = catenary::os;
 
 namespace {
+
+using tests::has;
 
 /// What it says of a tree with one file; empty where all is well.
 std::string told(const std::string& file, const std::string& text) {
@@ -22,8 +25,6 @@ std::string told(const std::string& file, const std::string& text) {
   EXPECT_EQ(result.exit_code == 0, result.output.empty()) << result.output << result.errors;
   return result.output + result.errors;
 }
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
 TEST(CheckLayers, TheTreeItself) {
   const os::ProcessResult result = os::run_process({tests::source_path("scripts/check_layers")}, {.timeout = 60});

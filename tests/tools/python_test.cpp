@@ -10,6 +10,7 @@
 #include "catenary/core/os/process.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 using nlohmann::json;
@@ -18,8 +19,7 @@ using tests::Folder;
 namespace {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
-
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+using tests::has;
 
 /// Folders of packages, and what the doctor says of a Python that has them in its path.
 class Packages {

@@ -16,6 +16,7 @@
 #include "catenary/serializers/serializer.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace io = ct::io;
@@ -24,19 +25,19 @@ using tests::Folder;
 namespace {
 
 using Strings = std::vector<std::string>;
+using tests::has;
 
 ct::os::ProcessResult quantize(Strings arguments) {
   arguments.insert(arguments.begin(), {tests::build_path("bin/catenary"), "quantize"});
   return ct::os::run_process(arguments, {.timeout = 60});
 }
-std::string refused(const Strings& arguments) {
+std::string no_quantization(const Strings& arguments) {
   const ct::os::ProcessResult result = quantize(arguments);
   EXPECT_EQ(result.exit_code, 1) << result.output << result.errors;
   return result.errors;
 }
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
-io::HostArray numbers(const ct::Shape& shape, double phase) {
+io::HostArray waves(const ct::Shape& shape, double phase) {
   io::HostArray array = io::HostArray::empty(ct::Dtype::float32, shape);
   for (std::int64_t i = 0; i < array.size(); ++i)
     array.as<float>()[i] = static_cast<float>(std::sin(1.7 * static_cast<double>(i) + phase));
@@ -83,10 +84,10 @@ TEST(Quantize, GgufKeepsItsMetadata) {
   const Folder folder;
   io::write_gguf(folder / "model.gguf",
                  {{"general.architecture", std::string("llama")}, {"llama.block_count", std::uint32_t{2}}},
-                 {{"token_embd.weight", numbers({6, 64}, 1)},
-                  {"output_norm.weight", numbers({64}, 2)},
-                  {"odd.weight", numbers({4, 33}, 3)},
-                  {"output.weight", numbers({6, 64}, 4)}});
+                 {{"token_embd.weight", waves({6, 64}, 1)},
+                  {"output_norm.weight", waves({64}, 2)},
+                  {"odd.weight", waves({4, 33}, 3)},
+                  {"output.weight", waves({6, 64}, 4)}});
   const auto result =
       quantize({folder / "model.gguf", "-o", folder / "small.gguf", "--kind", "Q4_0", "--keep", "^output"});
   ASSERT_TRUE(result.ok()) << result.errors;
@@ -99,7 +100,7 @@ TEST(Quantize, GgufKeepsItsMetadata) {
   EXPECT_EQ(small.tensor("token_embd.weight").shape, (ct::Shape{6, 64}));
   for (const char* const name : {"output_norm.weight", "odd.weight", "output.weight"})
     EXPECT_EQ(small.tensor(name).dtype, ct::Dtype::float32) << name;
-  const auto blocks = ct::quantize(ct::from_host(numbers({6, 64}, 1)), ct::Quantization::q4_0).blocks();
+  const auto blocks = ct::quantize(ct::from_host(waves({6, 64}, 1)), ct::Quantization::q4_0).blocks();
   EXPECT_EQ(std::memcmp(small.bytes("token_embd.weight").data(), blocks.raw_data(), blocks.nbytes()), 0);
   // what is quantised already stays as it is
   const auto again = quantize({folder / "small.gguf", "-o", folder / "again.gguf", "--kind", "Q8_0"});
@@ -113,7 +114,7 @@ TEST(Quantize, GgufKeepsItsMetadata) {
 
 TEST(Quantize, BlocksStayAndItIsSaid) {
   const Folder folder;
-  io::write_safetensors(folder / "w.safetensors", {{"a.W", numbers({2, 64}, 1)}, {"b.W", numbers({2, 64}, 2)}});
+  io::write_safetensors(folder / "w.safetensors", {{"a.W", waves({2, 64}, 1)}, {"b.W", waves({2, 64}, 2)}});
   ASSERT_TRUE(quantize({folder / "w.safetensors", "-o", folder / "x.safetensors", "--keep", "a"}).ok());
   const auto again = quantize({folder / "x.safetensors", "-o", folder / "y.npz", "--kind", "Q4_0"});
   ASSERT_TRUE(again.ok()) << again.errors;
@@ -126,8 +127,7 @@ TEST(Quantize, BlocksStayAndItIsSaid) {
 
 TEST(Quantize, WhatNoLinkLoadsAsBlocksStays) {
   const Folder folder;
-  io::write_safetensors(folder / "w.safetensors",
-                        {{"rnn.0.w1", numbers({2, 64}, 1)}, {"fc.weight", numbers({2, 64}, 2)}});
+  io::write_safetensors(folder / "w.safetensors", {{"rnn.0.w1", waves({2, 64}, 1)}, {"fc.weight", waves({2, 64}, 2)}});
   const auto result = quantize({folder / "w.safetensors", "-o", folder / "x.safetensors"});
   ASSERT_TRUE(result.ok()) << result.errors;
   EXPECT_TRUE(has(result.output, "rnn.0.w1 stays: blocks are loaded in place of")) << result.output;
@@ -139,7 +139,7 @@ TEST(Quantize, WhatNoLinkLoadsAsBlocksStays) {
 // In the order of the usage's line; into a folder that is not there yet.
 TEST(Quantize, OptionsStandBeforeTheFile) {
   const Folder folder;
-  io::write_safetensors(folder / "w.safetensors", {{"a.W", numbers({2, 64}, 1)}, {"b.W", numbers({2, 64}, 2)}});
+  io::write_safetensors(folder / "w.safetensors", {{"a.W", waves({2, 64}, 1)}, {"b.W", waves({2, 64}, 2)}});
   const auto result =
       quantize({"--keep", "a", "--keep", "c", folder / "w.safetensors", "-o", folder / "new/dir/x.npz"});
   ASSERT_TRUE(result.ok()) << result.errors;
@@ -150,20 +150,21 @@ TEST(Quantize, OptionsStandBeforeTheFile) {
 
 TEST(Quantize, WhatIsWrongIsSaid) {
   const Folder folder;
-  io::write_safetensors(folder / "w.safetensors", {{"w", numbers({2, 40}, 1)}});
-  io::write_gguf(folder / "w.gguf", {{"general.architecture", std::string("llama")}}, {{"w", numbers({2, 32}, 1)}});
-  EXPECT_TRUE(has(refused({folder / "w.safetensors", "-o", folder / "x.safetensors", "--kind", "Q5_0"}),
+  io::write_safetensors(folder / "w.safetensors", {{"w", waves({2, 40}, 1)}});
+  io::write_gguf(folder / "w.gguf", {{"general.architecture", std::string("llama")}}, {{"w", waves({2, 32}, 1)}});
+  EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.safetensors", "--kind", "Q5_0"}),
                   "'Q5_0' is none of Q8_0, Q4_0, Q4_K, Q6_K, int8"));
+  EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.pth"}),
+                  "must end with .npz, .safetensors or .gguf"));
   EXPECT_TRUE(
-      has(refused({folder / "w.safetensors", "-o", folder / "x.pth"}), "must end with .npz, .safetensors or .gguf"));
-  EXPECT_TRUE(has(refused({folder / "w.safetensors", "-o", folder / "x.gguf"}), "of GGUF files GGUF files are made"));
-  EXPECT_TRUE(has(refused({folder / "w.gguf", "-o", folder / "x.gguf", "--kind", "int8"}), "GGUF has no int8"));
-  EXPECT_TRUE(
-      has(refused({folder / "w.safetensors", "-o", folder / "x.safetensors", "--keep", "("}), "no regular expression"));
-  io::HostArray bad = numbers({2, 40}, 1);
+      has(no_quantization({folder / "w.safetensors", "-o", folder / "x.gguf"}), "of GGUF files GGUF files are made"));
+  EXPECT_TRUE(has(no_quantization({folder / "w.gguf", "-o", folder / "x.gguf", "--kind", "int8"}), "GGUF has no int8"));
+  EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.safetensors", "--keep", "("}),
+                  "no regular expression"));
+  io::HostArray bad = waves({2, 40}, 1);
   bad.as<float>()[50] = NAN;
   io::write_safetensors(folder / "nan.safetensors", {{"W", bad}});
-  EXPECT_TRUE(has(refused({folder / "nan.safetensors", "-o", folder / "x.safetensors"}),
+  EXPECT_TRUE(has(no_quantization({folder / "nan.safetensors", "-o", folder / "x.safetensors"}),
                   "row 1 of (2, 40) holds an inf or a NaN"));
   EXPECT_FALSE(ct::os::exists(folder / "x.safetensors"));
   EXPECT_FALSE(ct::os::exists(folder / "x.gguf"));

@@ -31,10 +31,10 @@ struct MLP : ct::Chain {
 
 using tests::Folder;
 
-struct Training {
+struct ChainersTraining {
   L::Classifier model{MLP()};
   T::Trainer trainer;
-  Training(const ct::Optimizer& optimizer, const std::string& out, int epochs, bool weight_decay = false)
+  ChainersTraining(const ct::Optimizer& optimizer, const std::string& out, int epochs, bool weight_decay = false)
       : trainer(make(optimizer, out, epochs, weight_decay)) {}
 
   T::Trainer make(const ct::Optimizer& optimizer, const std::string& out, int epochs, bool weight_decay) {
@@ -78,7 +78,7 @@ void compare_weights(const L::Classifier& model, const std::string& file) {
 
 TEST(ChainerRuns, Adam) {
   const Folder out;
-  Training run(ct::optimizers::Adam(), out.path, 3);
+  ChainersTraining run(ct::optimizers::Adam(), out.path, 3);
   run.trainer.run();
   compare_logs(read_log(out.path + "/log"), read_log(kReference + "/result_adam/log"));
   compare_weights(run.model, kReference + "/final_adam.npz");
@@ -86,7 +86,7 @@ TEST(ChainerRuns, Adam) {
 
 TEST(ChainerRuns, MomentumSGDWithWeightDecay) {
   const Folder out;
-  Training run(ct::optimizers::MomentumSGD(0.05), out.path, 3, true);
+  ChainersTraining run(ct::optimizers::MomentumSGD(0.05), out.path, 3, true);
   run.trainer.run();
   compare_logs(read_log(out.path + "/log"), read_log(kReference + "/result_momentum/log"));
   compare_weights(run.model, kReference + "/final_momentum.npz");
@@ -94,7 +94,7 @@ TEST(ChainerRuns, MomentumSGDWithWeightDecay) {
 
 TEST(ChainerRuns, SGD) {
   const Folder out;
-  Training run(ct::optimizers::SGD(0.1), out.path, 3);
+  ChainersTraining run(ct::optimizers::SGD(0.1), out.path, 3);
   run.trainer.run();
   compare_logs(read_log(out.path + "/log"), read_log(kReference + "/result_sgd/log"));
   compare_weights(run.model, kReference + "/final_sgd.npz");
@@ -102,7 +102,7 @@ TEST(ChainerRuns, SGD) {
 
 TEST(ChainerRuns, ChainersSnapshotIsResumed) {
   const Folder out;
-  Training run(ct::optimizers::Adam(), out.path, 3);
+  ChainersTraining run(ct::optimizers::Adam(), out.path, 3);
   ct::serializers::load_npz(kReference + "/result_adam/snapshot_iter_40", run.trainer);
   run.trainer.run();
   compare_logs(read_log(out.path + "/log"), read_log(kReference + "/result_adam/log"));
@@ -141,7 +141,7 @@ TEST(Resume, LaterNumbersAreTheSame) {
 
 TEST(Snapshot, ADamagedFileChangesNothing) {
   const Folder out;
-  Training run(ct::optimizers::SGD(0.1), out.path, 1);
+  ChainersTraining run(ct::optimizers::SGD(0.1), out.path, 1);
   const std::vector<float> before = run.model.params().front().array().to_vector<float>();
   std::vector<std::byte> bytes = ct::os::read_file(kReference + "/final_sgd.npz");
   bytes.resize(bytes.size() * 2 / 3);

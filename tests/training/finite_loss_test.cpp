@@ -18,13 +18,13 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-struct Parts {
+struct Regression {
   L::Classifier model{L::Linear(2, 1), F::mean_squared_error};
   ct::Dataset table;
   std::vector<float> before;
 
   /// 150 examples; x of those in `bad` is infinite.
-  explicit Parts(const std::vector<int>& bad) {
+  explicit Regression(const std::vector<int>& bad) {
     model.compute_accuracy = false;
     std::vector<float> x(300, 0.5f);
     for (const int i : bad) x[static_cast<std::size_t>(2 * i)] = kInfinity;
@@ -36,7 +36,7 @@ struct Parts {
 };
 
 /// What a training says in which `test` is evaluated each epoch; its snapshots go to a folder that is removed.
-std::string train(const Parts& parts, const ct::Dataset& train, const ct::Dataset& test, bool* saved) {
+std::string train(const Regression& parts, const ct::Dataset& train, const ct::Dataset& test, bool* saved) {
   const ct::Optimizer optimizer = ct::optimizers::SGD(0.1);
   optimizer.setup(parts.model);
   const T::FiniteLoss loss(parts.model, parts.table, [](std::int64_t i) { return "row " + std::to_string(i); });
@@ -57,7 +57,7 @@ std::string train(const Parts& parts, const ct::Dataset& train, const ct::Datase
 }
 
 TEST(FiniteLoss, NamesTheExamplesAndLeavesTheWeights) {
-  const Parts parts({7, 64, 149});
+  const Regression parts({7, 64, 149});
   bool saved = false;
   const std::string said = train(parts, parts.table, parts.table, &saved);
   EXPECT_EQ(said.substr(said.find(',')),
@@ -67,7 +67,7 @@ TEST(FiniteLoss, NamesTheExamplesAndLeavesTheWeights) {
 }
 
 TEST(FiniteLoss, EvaluationToo) {
-  const Parts parts({140});
+  const Regression parts({140});
   const auto [first, second] = ct::datasets::split_dataset(parts.table, 100);
   bool saved = false;
   const std::string said = train(parts, first, second, &saved);
@@ -77,7 +77,7 @@ TEST(FiniteLoss, EvaluationToo) {
 }
 
 TEST(FiniteLoss, NumbersPass) {
-  const Parts parts({});
+  const Regression parts({});
   bool saved = false;
   EXPECT_EQ(train(parts, parts.table, parts.table, &saved), "");
   EXPECT_TRUE(saved);
@@ -96,11 +96,11 @@ TEST(FiniteLoss, ManyAndNone) {
     }
     return std::string("nothing");
   };
-  const Parts bad(all);
+  const Regression bad(all);
   const std::string many = said_by(T::FiniteLoss(bad.model, bad.table), bad.table);
   EXPECT_TRUE(many.ends_with("example 8, example 9, …")) << many;
   EXPECT_EQ(many.find("example 10"), std::string::npos);
-  const Parts fine({});
+  const Regression fine({});
   EXPECT_NE(said_by(T::FiniteLoss(fine.model, fine.table), bad.table).find("no example gives such a loss by itself"),
             std::string::npos);
   EXPECT_EQ(said_by(T::FiniteLoss(fine.model, fine.table), fine.table), "nothing");

@@ -28,9 +28,9 @@ constexpr const char* kIterationsVariable = "CATENARY_TEST_KILL_ITERATIONS";
 constexpr int kTries = 20;
 
 /// Large enough that writing a snapshot takes longer than an iteration; dropout, so that the random numbers matter.
-struct Net : ct::Chain {
+struct LargeNet : ct::Chain {
   L::Linear l1, l2;
-  Net() : l1(500), l2(10) {}
+  LargeNet() : l1(500), l2(10) {}
   CT_LINKS(l1, l2)
   ct::Variable operator()(const ct::Variable& x) { return l2(F::dropout(F::relu(l1(x)), 0.3)); }
 };
@@ -41,7 +41,7 @@ using Losses = std::map<std::int64_t, double>;
 T::Trainer make_trainer(const std::string& out, std::int64_t iterations, Losses* losses = nullptr) {
   ct::random::seed(3);
   const ct::Array x = ct::random::standard_normal({130, 80}, {.dtype = ct::Dtype::float32});
-  const L::Classifier model{Net()};
+  const L::Classifier model{LargeNet()};
   const ct::Optimizer optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
   const ct::iterators::SerialIterator batches(

@@ -14,13 +14,15 @@
 #include "tests/folder.h"
 #include "tests/paths.h"
 #include "tests/training/message.h"
+#include "tests/training/rules.h"
 
 namespace catenary {
 namespace {
 
 namespace F = functions;
 namespace O = optimizers;
-using Values = std::vector<double>;
+using tests::Values;
+using tests::values_of;
 
 /// One parameter, of a dtype.
 struct One : Link {
@@ -32,14 +34,12 @@ struct One : Link {
                 .astype(dtype))) {}
 };
 
-struct Net : Chain {
+struct BodyAndHead : Chain {
   links::Linear body, head;
   CT_LINKS(body, head)
-  Net() : body(3, 4), head(4, 2) {}
+  BodyAndHead() : body(3, 4), head(4, 2) {}
   Variable operator()(const Variable& x) const { return head(F::tanh(body(x))); }
 };
-
-Values values_of(const Array& array) { return array.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
 
 /// The gradient of element i in update t.
 double gradient(std::size_t i, int t) { return std::sin(1.7 * static_cast<double>(i + 1) * t) + 0.2; }
@@ -264,7 +264,7 @@ TEST(Optimizers, SnapshotsOfBeforeLoad) {
     return Saved{{batches, optimizer, {.loss = [optimizer](const Batch& b) { return F::sum(optimizer.target()(b)); }}}};
   };
   const O::Adam before({.chainer_decay = 0.25});
-  before.setup(Net());
+  before.setup(BodyAndHead());
   before.hyperparam().set("chainer_decay", 0.125);  // as a schedule does
   const std::string path = folder / "updater.npz";
   const auto updater = updater_of(before);
@@ -286,13 +286,13 @@ TEST(Optimizers, SnapshotsOfBeforeLoad) {
     writer.finish();
   }
   const O::Adam same({.chainer_decay = 0.5});
-  same.setup(Net());
+  same.setup(BodyAndHead());
   const auto again = updater_of(same);
   serializers::load_npz(old_path, again);
   EXPECT_EQ(same.hyperparameter(same.target().link().params()[0], "chainer_decay"), 0.125);
   EXPECT_EQ(same.t(), 1);
   const O::AdamW torch({.weight_decay = 0.3});  // which says that it does not want it
-  torch.setup(Net());
+  torch.setup(BodyAndHead());
   const auto third = updater_of(torch);
   serializers::load_npz(old_path, third);
   EXPECT_EQ(torch.chainer_decay, 0);
@@ -362,7 +362,7 @@ TEST(UpdateRules, EachHasItsOwnCountAndDtype) {
 namespace {
 
 /// One update with gradients of 1; what it took from each parameter, by path.
-std::map<std::string, double> step_of(const Optimizer& optimizer, const Net& net) {
+std::map<std::string, double> step_of(const Optimizer& optimizer, const BodyAndHead& net) {
   std::map<std::string, Array> before;
   for (const auto& [path, p] : net.namedparams()) {
     before[path] = p.array().copy();
@@ -385,7 +385,7 @@ void expect_steps(const std::map<std::string, double>& got, double body_W, doubl
 }  // namespace
 
 TEST(ParamGroups, ByLinkNameAndChoice) {
-  const Net net;
+  const BodyAndHead net;
   const O::SGD optimizer(0.5);
   optimizer.setup(net);
   optimizer.param_group(net.body, {{"lr", 0.25}});
@@ -401,7 +401,7 @@ TEST(ParamGroups, ByLinkNameAndChoice) {
 }
 
 TEST(ParamGroups, AScheduleChangesAllRates) {
-  const Net net;
+  const BodyAndHead net;
   const O::SGD optimizer(0.5);
   optimizer.setup(net);
   optimizer.param_group(net.head, {{"lr", 0.25}});
@@ -423,7 +423,7 @@ TEST(ParamGroups, AScheduleChangesAllRates) {
 
 TEST(ParamGroups, DecayOfHooksAndOfAdamW) {
   for (const bool by_hook : {true, false}) {
-    const Net net;
+    const BodyAndHead net;
     for (const Parameter& p : net.params()) p.array().fill(2);
     const Optimizer optimizer =
         by_hook ? Optimizer(O::SGD(0.5)) : Optimizer(O::AdamW({.alpha = 0.5, .weight_decay = 0.25}));
@@ -436,7 +436,7 @@ TEST(ParamGroups, DecayOfHooksAndOfAdamW) {
 }
 
 TEST(ParamGroups, AHooksRateIsAHyperparameterWhileItIsThere) {
-  const Net net;
+  const BodyAndHead net;
   const O::SGD optimizer(0.5);
   optimizer.setup(net);
   EXPECT_FALSE(optimizer.hyperparam().contains("weight_decay"));
@@ -459,7 +459,7 @@ TEST(ParamGroups, AHooksRateIsAHyperparameterWhileItIsThere) {
 }
 
 TEST(ParamGroups, TwoOptimizersOfOneParameter) {
-  const Net net;
+  const BodyAndHead net;
   const O::SGD first(0.5), second(0.25);
   first.setup(net);
   first.add_hook(optimizer_hooks::WeightDecay(0.5));
@@ -474,7 +474,7 @@ TEST(ParamGroups, TwoOptimizersOfOneParameter) {
 }
 
 TEST(ParamGroups, TrainTogetherWithLossScaleAndFrozenLinks) {
-  const Net grouped, plain;
+  const BodyAndHead grouped, plain;
   plain.copyparams(grouped);
   const O::Adam by_group(0.01), by_rule(0.01);
   by_group.setup(grouped);
@@ -495,7 +495,7 @@ TEST(ParamGroups, TrainTogetherWithLossScaleAndFrozenLinks) {
 }
 
 TEST(ParamGroups, Errors) {
-  const Net net, other;
+  const BodyAndHead net, other;
   const O::Adam optimizer;
   EXPECT_EQ(message_of([&] { optimizer.param_group(net, {}); }), "Adam: setup(model) has not been called");
   optimizer.setup(net);

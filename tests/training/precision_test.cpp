@@ -17,14 +17,17 @@
 #include "tests/folder.h"
 #include "tests/paths.h"
 #include "tests/training/message.h"
+#include "tests/training/rules.h"
 
 namespace catenary {
 namespace {
 
-using Values = std::vector<double>;
 namespace F = functions;
 namespace L = links;
 namespace O = optimizers;
+using tests::rule_of;
+using tests::Values;
+using tests::values_of;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -43,10 +46,6 @@ struct Three : Link {
         c(Parameter::from_array(made({1}, dtype, 3))) {}
   std::vector<Parameter> all() const { return {a, b, c}; }
 };
-
-Values values_of(const Array& array) { return array.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
-
-UpdateRule& rule_of(const Parameter& p) { return dynamic_cast<UpdateRule&>(*p.update_rule()); }
 
 /// All that a training goes on with, as a snapshot has it.
 std::vector<Values> state_of(const Three& model) {

@@ -1,5 +1,7 @@
 // Optimizers written outside the library, and the order of an update: exchange, loss scale, hooks, rules.
 
+#include "tests/training/rules.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,8 +20,10 @@
 namespace catenary {
 namespace {
 
-using Values = std::vector<double>;
 using Timing = OptimizerHook::Timing;
+using tests::rule_of;
+using tests::Values;
+using tests::values_of;
 
 struct Two : Link {
   Parameter a, b;
@@ -35,8 +39,6 @@ struct Two : Link {
         Array::from_host(values.data(), shape, Dtype::float64, Device()).astype(dtype).to_device(current_device()));
   }
 };
-
-Values values_of(const Array& array) { return array.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
 
 Values values_of(const Link& link) {
   Values all;
@@ -54,8 +56,6 @@ Values trained(const Optimizer& optimizer, const Model& model, int updates) {
     optimizer.update([&] { return functions::sum(model.a * model.a * model.a) + functions::sum(model.b * model.b); });
   return values_of(model);
 }
-
-UpdateRule& rule_of(const Parameter& p) { return dynamic_cast<UpdateRule&>(*p.update_rule()); }
 
 /// MomentumSGD, as somebody else would write it.
 OptimizerRule momentum_rule() {

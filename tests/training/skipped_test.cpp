@@ -40,8 +40,8 @@ class Examples final : public datasets::DatasetMixin {
   std::function<bool(std::int64_t)> bad_;
 };
 
-struct Training {
-  explicit Training(const Dataset& examples, const T::Trigger& stop = T::Trigger(6, "epoch"))
+struct SkippedTraining {
+  explicit SkippedTraining(const Dataset& examples, const T::Trigger& stop = T::Trigger(6, "epoch"))
       : model(made()),
         trainer(
             T::StandardUpdater(iterators::SerialIterator(examples, 4, {.shuffle = false}), set_up(optimizer, model)),
@@ -70,7 +70,7 @@ TEST(Skipped, ANaNInOneBatchCostsItsUpdate) {
   for (const Precision precision : {Precision(Dtype::float16), mixed16}) {
     const auto dtype = using_config(config.dtype, precision);
     for (const std::int64_t bad : {1, 22, 39}) {
-      const Training training(Examples([bad](std::int64_t i) { return i == bad; }));
+      const SkippedTraining training(Examples([bad](std::int64_t i) { return i == bad; }));
       training.trainer.extend(X::FailOnNonNumber());
       std::vector<double> losses;
       training.trainer.extend(
@@ -93,7 +93,8 @@ TEST(Skipped, ANaNInAllIsToldWithin64Updates) {
     // from the first update on, where the scale is 1, and from one on where it is as large as it becomes
     for (const std::int64_t good : {0, 1, 31, 32, 45}) {
       std::int64_t iteration = 0;
-      const Training training(Examples([&](std::int64_t) { return iteration >= good; }), T::Trigger(50, "epoch"));
+      const SkippedTraining training(Examples([&](std::int64_t) { return iteration >= good; }),
+                                     T::Trigger(50, "epoch"));
       training.trainer.extend([&](T::Trainer& t) { iteration = t.updater()->iteration(); },
                               {.name = "counts", .trigger = T::Trigger(1, "iteration")});
       const std::string said = message_of([&] { training.trainer.run(false); });
@@ -112,7 +113,7 @@ TEST(Skipped, ANaNInAllIsToldWithin64Updates) {
 // FailOnNonNumber need not wait for the 32nd update, also where an epoch has few.
 TEST(Skipped, AtTheEndOfAnEpoch) {
   const auto dtype = using_config(config.dtype, mixed16);
-  const Training training(Examples([](std::int64_t) { return true; }));
+  const SkippedTraining training(Examples([](std::int64_t) { return true; }));
   training.trainer.extend(X::FailOnNonNumber());
   const std::string said = message_of([&] { training.trainer.run(false); });
   EXPECT_TRUE(
@@ -120,15 +121,15 @@ TEST(Skipped, AtTheEndOfAnEpoch) {
       << said;
 }
 
-struct Two : Link {
+struct TwoOfOnes : Link {
   Parameter a, b;
   CT_LINKS(a, b)
-  explicit Two(Dtype dtype)
+  explicit TwoOfOnes(Dtype dtype)
       : a(Parameter::from_array(full({3, 4}, 1, dtype))), b(Parameter::from_array(full({5}, 1, dtype))) {}
 };
 
 /// The last element of b's gradient is `value`.
-void update(const Optimizer& optimizer, const Two& model, double value) {
+void update(const Optimizer& optimizer, const TwoOfOnes& model, double value) {
   for (const Parameter& p : {model.a, model.b}) p.set_grad(full(p.shape(), 0.5, p.dtype()));
   const Array grad = model.b.grad();
   grad.set(value, 4);
@@ -137,7 +138,7 @@ void update(const Optimizer& optimizer, const Two& model, double value) {
 
 TEST(Skipped, AskedForByHand) {
   for (const Dtype dtype : {Dtype::float16, Dtype::float32}) {
-    const Two model(dtype);
+    const TwoOfOnes model(dtype);
     const O::Adam optimizer;
     optimizer.setup(model);
     optimizer.loss_scaling();
@@ -166,7 +167,7 @@ TEST(Skipped, AskedForByHand) {
 }
 
 TEST(Skipped, WhatHooksReplacedIsSaid) {
-  const Two model(Dtype::float16);
+  const TwoOfOnes model(Dtype::float16);
   const O::SGD optimizer(0.1);
   optimizer.setup(model);
   optimizer.add_hook(optimizer_hooks::GradientHardClipping(-1, 1));
@@ -181,7 +182,7 @@ TEST(Skipped, WhatHooksReplacedIsSaid) {
 // Where nothing is skipped the weights take it in, and FailOnNonNumber names one.
 TEST(Skipped, WithoutAScaleThatChanges) {
   const auto dtype = using_config(config.dtype, Dtype::bfloat16);
-  const Training training(Examples([](std::int64_t i) { return i == 7; }));
+  const SkippedTraining training(Examples([](std::int64_t i) { return i == 7; }));
   training.trainer.extend(X::FailOnNonNumber());
   const std::string said = message_of([&] { training.trainer.run(false); });
   EXPECT_NE(said.find("iteration 10: the model's parameter /predictor/W is not finite"), std::string::npos) << said;

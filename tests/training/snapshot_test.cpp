@@ -16,11 +16,11 @@ namespace X = ct::training::extensions;
 namespace {
 
 /// A trainer of a small model whose batches are drawn at random.
-struct Training {
+struct DrawnTraining {
   L::Classifier model{L::Linear(3, 2)};
   ct::optimizers::SGD optimizer{0.1};
   T::Trainer trainer;
-  Training(const std::string& folder, double iterations) : trainer(make(folder, iterations)) {}
+  DrawnTraining(const std::string& folder, double iterations) : trainer(make(folder, iterations)) {}
 
  private:
   T::Trainer make(const std::string& folder, double iterations) {
@@ -35,7 +35,7 @@ struct Training {
 TEST(TrainerSnapshot, HasItsNames) {
   const tests::Folder folder;
   ct::random::seed(77);
-  Training training(folder.path, 5);
+  DrawnTraining training(folder.path, 5);
   training.trainer.run();
   const std::string file = folder / "snapshot";
   ct::serializers::save_npz(file, training.trainer);
@@ -57,7 +57,7 @@ TEST(TrainerSnapshot, HasItsNames) {
                            "updater/model:main/predictor/W", "updater/optimizer:main/predictor/W/t"})
     EXPECT_TRUE(reader.contains(name)) << name;
   // and all of it is there again
-  Training again(folder.path, 6);
+  DrawnTraining again(folder.path, 6);
   ct::random::seed(1);
   ct::serializers::load_npz(file, again.trainer);
   EXPECT_EQ(ct::random::get_state().seed, 77u);
@@ -67,7 +67,7 @@ TEST(TrainerSnapshot, HasItsNames) {
 
 /// The iteration that a training goes on from.
 std::int64_t begins_after(const std::string& folder) {
-  Training training(folder, 200);
+  DrawnTraining training(folder, 200);
   training.trainer.extend(X::snapshot({.autoload = true}), {.trigger = T::Trigger(1000, "iteration")});
   std::int64_t first = 0;
   training.trainer.extend(
@@ -83,7 +83,7 @@ std::int64_t begins_after(const std::string& folder) {
 // Where a file system's clock is too coarse, of two snapshots of one time the one with the larger number is newer.
 TEST(Autoload, TakesTheNewest) {
   const tests::Folder folder;
-  Training training(folder.path, 101);
+  DrawnTraining training(folder.path, 101);
   training.trainer.extend(X::snapshot(),
                           {.trigger = T::triggers::ManualScheduleTrigger({9, 10, 99, 100}, "iteration")});
   training.trainer.run();
@@ -99,7 +99,7 @@ TEST(Autoload, TakesTheNewest) {
   set_age(10, 59);
   EXPECT_EQ(begins_after(folder.path), 10);
   // the oldest ones go by the same order
-  Training more(folder.path, 1);
+  DrawnTraining more(folder.path, 1);
   more.trainer.extend(X::snapshot({.n_retains = 3}), {.trigger = T::Trigger(1, "iteration")});
   more.trainer.run();
   for (const int iteration : {99, 100})

@@ -14,7 +14,7 @@ namespace ct = catenary;
 namespace {
 
 /// How updates are run.
-struct Way {
+struct UpdateWay {
   const char* name;
   ct::Device device = ct::current_device();
   bool fusion = true;       ///< a program over all parameters, or an operation at a time
@@ -22,17 +22,17 @@ struct Way {
   bool transposed = false;  ///< parameters whose memory is in another order
 };
 
-struct Two : ct::Link {
+struct Pair : ct::Link {
   ct::Parameter a, b;
   CT_LINKS(a, b)
-  Two(const ct::Array& a0, const ct::Array& b0) : a(ct::Parameter::from_array(a0)), b(ct::Parameter::from_array(b0)) {}
+  Pair(const ct::Array& a0, const ct::Array& b0) : a(ct::Parameter::from_array(a0)), b(ct::Parameter::from_array(b0)) {}
 };
 
 double smallest_normal(ct::Dtype dtype) {
   return dtype == ct::Dtype::float64 ? std::numeric_limits<double>::min() : double{std::numeric_limits<float>::min()};
 }
 
-ct::Array small_numbers(const ct::Shape& shape, ct::Dtype dtype, double scale, const Way& way) {
+ct::Array small_numbers(const ct::Shape& shape, ct::Dtype dtype, double scale, const UpdateWay& way) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < shape.product(); ++i)
     values.push_back(std::sin(static_cast<double>(i + 1)) * scale * smallest_normal(dtype));
@@ -42,11 +42,11 @@ ct::Array small_numbers(const ct::Shape& shape, ct::Dtype dtype, double scale, c
 }
 
 /// Parameters and state after `updates`, of which only the first has a gradient.
-std::vector<double> after(int updates, const ct::Optimizer& optimizer, ct::Dtype dtype, const Way& way) {
+std::vector<double> after(int updates, const ct::Optimizer& optimizer, ct::Dtype dtype, const UpdateWay& way) {
   const ct::DeviceScope host{ct::Device()};
   const auto fusion = ct::using_config(ct::config.fusion, way.fusion);
   const ct::Shape large{300, 20}, small{7, 3};
-  const Two model(small_numbers(large, dtype, 1.5, way), small_numbers(small, dtype, 1.5, way));
+  const Pair model(small_numbers(large, dtype, 1.5, way), small_numbers(small, dtype, 1.5, way));
   const std::vector<ct::Parameter> parameters{model.a, model.b};
   optimizer.setup(model);
   for (int t = 1; t <= updates; ++t) {
@@ -75,14 +75,15 @@ std::int64_t count_subnormal(const std::vector<double>& values, ct::Dtype dtype)
 }
 
 void check(const ct::Optimizer& optimizer, ct::Dtype dtype) {
-  const Way plain{.name = "the CPU", .device = ct::Device()};
+  const UpdateWay plain{.name = "the CPU", .device = ct::Device()};
   EXPECT_GT(count_subnormal(after(7, optimizer, dtype, plain), dtype), 100);
   EXPECT_EQ(count_subnormal(after(8, optimizer, dtype, plain), dtype), 0);
   for (const int updates : {1, 7, 8, 19}) {
     const std::vector<double> expected = after(updates, optimizer, dtype, plain);
-    for (const Way& way : {Way{.name = "the current device"}, Way{.name = "without fusion", .fusion = false},
-                           Way{.name = "one by one", .one_by_one = true}, Way{.name = "transposed", .transposed = true},
-                           Way{.name = "transposed, without fusion", .fusion = false, .transposed = true}})
+    for (const UpdateWay& way :
+         {UpdateWay{.name = "the current device"}, UpdateWay{.name = "without fusion", .fusion = false},
+          UpdateWay{.name = "one by one", .one_by_one = true}, UpdateWay{.name = "transposed", .transposed = true},
+          UpdateWay{.name = "transposed, without fusion", .fusion = false, .transposed = true}})
       EXPECT_EQ(after(updates, optimizer, dtype, way), expected)
           << optimizer.name() << " of " << dtype << ", " << way.name << ", " << updates << " updates";
   }
@@ -101,7 +102,7 @@ TEST(Subnormals, AreZeroAfterEveryEighthUpdateOnEveryWay) {
 // Small numbers of a float16, 2^-24 to 2^-14, are subnormal there but not in what computes with them.
 TEST(Subnormals, OfFloat16Stay) {
   const ct::Array small = ct::full({3, 5}, std::ldexp(1.0, -20), ct::Dtype::float16);
-  const Two model(small, small.copy());
+  const Pair model(small, small.copy());
   const ct::optimizers::SGD sgd(0.0);
   sgd.setup(model);
   for (int t = 0; t < 8; ++t) sgd.update();

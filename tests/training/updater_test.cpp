@@ -18,10 +18,10 @@ ct::iterators::SerialIterator batches_of(const ct::Array& x, std::int64_t size) 
   return ct::iterators::SerialIterator(ct::datasets::TupleDataset(x), size, {.shuffle = false});
 }
 
-struct Net : ct::Chain {
+struct LossNet : ct::Chain {
   L::Linear l1, l2;
   L::BatchNormalization norm;
-  Net() : l1(6), l2(1), norm({6}) {}
+  LossNet() : l1(6), l2(1), norm({6}) {}
   CT_LINKS(l1, l2, norm)
   ct::Variable operator()(const ct::Variable& x) { return F::mean(F::square(l2(F::dropout(norm(l1(x)), 0.5)))); }
 };
@@ -37,7 +37,7 @@ TEST(ParallelUpdater, RunsEachModelOnceAnIteration) {
   const ct::Array x = ct::random::standard_normal({8, 4}, {.dtype = ct::Dtype::float32});
   const auto average_after = [&](int devices) {
     ct::random::seed(1);
-    const Net net;
+    const LossNet net;
     const ct::optimizers::SGD optimizer(0.0);
     optimizer.setup(net);
     std::map<std::string, ct::Device> all = {{"main", ct::current_device()}};
@@ -56,7 +56,7 @@ TEST(ParallelUpdater, RunsEachModelOnceAnIteration) {
 }
 
 TEST(ParallelUpdater, TheFirstIterationDrawsAsManyNumbersAsAnyOther) {
-  struct Fixed : Net {
+  struct Fixed : LossNet {
     Fixed() { l1 = L::Linear(4, 6), l2 = L::Linear(6, 1); }  // no shape is missing
   };
   const ct::Array x = ct::random::standard_normal({8, 4}, {.dtype = ct::Dtype::float32});

@@ -18,11 +18,13 @@
 #include "tests/distributed/texts.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 
 namespace {
 
+using tests::has;
 using tests::sorted;
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
@@ -72,7 +74,6 @@ Job ranks(int n, std::vector<std::string> arguments, const Environment& environm
   return mpiexec(n, std::move(arguments), environment);
 }
 
-bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 int count_of(const std::string& text, const std::string& piece) {
   int n = 0;
   for (std::size_t at = 0; (at = text.find(piece, at)) != std::string::npos; at += piece.size()) ++n;

@@ -1,0 +1,28 @@
+#pragma once
+// What tests of links share.
+
+#include "catenary/array/quantized.h"
+#include "catenary/array/random.h"
+#include "catenary/autograd/variable.h"
+#include "tests/arrays.h"
+
+namespace catenary::test {
+
+/// All kinds of blocks that links keep weights in.
+constexpr Quantization kQuantizations[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k,
+                                           Quantization::q6_k, Quantization::int8};
+
+/// tests::waves in float32.
+inline Array numbers(const Shape& shape, double phase = 0, Dtype dtype = Dtype::float32) {
+  return tests::waves(shape, phase, dtype);
+}
+
+/// The same as a variable that needs no gradient, rounded to a dtype.
+inline Variable given(const Shape& shape, double phase = 0, Dtype dtype = Dtype::float32) {
+  return Variable(numbers(shape, phase).astype(dtype).eval(), false);
+}
+
+/// Of the normal distribution.
+inline Array normal_numbers(const Shape& shape) { return random::standard_normal(shape, {.dtype = Dtype::float32}); }
+
+}  // namespace catenary::test
