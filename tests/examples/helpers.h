@@ -10,8 +10,11 @@
 
 #include "catenary/core/os/process.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace examples {
+
+using tests::has;
 
 inline catenary::os::ProcessResult run(const std::string& program, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), tests::build_path("bin/") + program);
