@@ -170,23 +170,23 @@ TEST(QuantizedLinks, FilesHaveTheBlocks) {
 TEST(QuantizedLinks, AFileOfOneDeviceHasTheSameBitsOnTheOthers) {
   const auto mode = test_mode();
   const tests::Folder folder;
-  const auto quantised_on = [](const Device& device, const Net& net, Quantization kind) {
-    Net copy = net.copy(CopyMode::copy);
+  const auto quantised_on = [](const Device& device, const QuantizedNet& net, Quantization kind) {
+    QuantizedNet copy = net.copy(CopyMode::copy);
     copy.to_device(device);
     L::quantize(copy, kind);
     return copy;
   };
-  const auto weights_of = [](const Net& net) {
+  const auto weights_of = [](const QuantizedNet& net) {
     std::vector<std::shared_ptr<const QuantizedArray>> all;
     net.for_each_link([&](const std::string&, const Link& link) {
       if (const auto* const of = dynamic_cast<const L::QuantizableW*>(&link)) all.push_back(of->quantized());
     });
     return all;
   };
-  const Net net;
+  const QuantizedNet net;
   for (const Quantization kind : kKinds) {
     SCOPED_TRACE(quantization_info(kind).name);
-    const Net here = quantised_on(current_device(), net, kind), there = quantised_on(Device(), net, kind);
+    const QuantizedNet here = quantised_on(current_device(), net, kind), there = quantised_on(Device(), net, kind);
     serializers::save_npz(folder / "here.npz", here);
     serializers::save_npz(folder / "there.npz", there);
     serializers::save_safetensors(folder / "here.safetensors", here);
@@ -194,7 +194,7 @@ TEST(QuantizedLinks, AFileOfOneDeviceHasTheSameBitsOnTheOthers) {
     for (const std::string form : {".npz", ".safetensors"})
       EXPECT_EQ(os::read_file(folder / ("here" + form)), os::read_file(folder / ("there" + form))) << form;
 
-    Net of_there, of_here;
+    QuantizedNet of_there, of_here;
     of_here.to_device(Device());
     serializers::load_npz(folder / "there.npz", of_there);
     serializers::load_safetensors(folder / "here.safetensors", of_here);
