@@ -184,7 +184,7 @@ TEST(QuantizedLinks, AFileOfOneDeviceHasTheSameBitsOnTheOthers) {
     return all;
   };
   const QuantizedNet net;
-  for (const Quantization kind : kKinds) {
+  for (const Quantization kind : test::kQuantizations) {
     SCOPED_TRACE(quantization_info(kind).name);
     const QuantizedNet here = quantised_on(current_device(), net, kind), there = quantised_on(Device(), net, kind);
     serializers::save_npz(folder / "here.npz", here);

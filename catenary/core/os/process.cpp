@@ -55,9 +55,8 @@ bool drain(int fd, std::string& to, std::size_t most) {
 }
 
 pid_t spawn(const std::vector<std::string>& command, const ProcessOptions& options, const Pipe& out, const Pipe& err) {
-  const Descriptor input = options.input.empty()
-                               ? Descriptor()
-                               : memory_file("catenary-input", std::as_bytes(std::span(options.input)));
+  const Descriptor input =
+      options.input.empty() ? Descriptor() : memory_file("catenary-input", std::as_bytes(std::span(options.input)));
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
