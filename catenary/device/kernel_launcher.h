@@ -43,8 +43,8 @@ class KernelLauncher {
   /// Tells CATENARY_TRACE of it.
   void launch(const Device& device, const void* kernel, const LaunchShape& shape,
               std::span<const KernelArgument> arguments);
-  /// Groups of how many work-items a grid-stride loop over `items` should have, and how many of them; an item stands for
-  /// `each` elements.
+  /// Groups of how many work-items a grid-stride loop over `items` should have, and how many of them; an item stands
+  /// for `each` elements.
   virtual int group_size(int device) const = 0;
   virtual std::int64_t groups_for(int device, std::int64_t items, std::int64_t each) const = 0;
 

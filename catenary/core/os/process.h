@@ -14,7 +14,7 @@ namespace catenary::os {
 struct ProcessOptions {
   double timeout = 0;  ///< seconds, after which the child and its children are killed; 0: no limit
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< set on top of ours
-  std::string input = {};  ///< what the child reads
+  std::string input = {};                                             ///< what the child reads
   std::size_t max_output = std::size_t{16} << 20;  ///< bytes kept of each stream; the rest is read and dropped
 };
 
