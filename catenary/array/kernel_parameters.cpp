@@ -71,7 +71,7 @@ std::vector<KernelParameter> KernelParameters::read(const std::string& text) con
     std::vector<std::string> words = words_of(text.substr(begin, comma - begin));
     KernelParameter p;
     while (words.size() > 2 &&
-           (words.front() == "raw" || (rules_ == KernelRules::cupy && words.front() == "_non_const"))) {
+           ((words.front() == "raw" && !p.raw) || (rules_ == KernelRules::cupy && words.front() == "_non_const"))) {
       p.raw = p.raw || words.front() == "raw";
       words.erase(words.begin());
     }

@@ -197,7 +197,7 @@ void register_numbers(nb::module_& m) {
           const Array a = in_wanted(given, d, name);
           if (d && !ct::is_inexact(*d)) return out(integer_variance(a, axis, *d, keepdims, ddof, name), name);
           Array result = without_gil(is_large(a), [&] { return f(d ? a.astype(*d) : a, axis, keepdims, ddof); });
-          return out(d ? result.astype(*d) : std::move(result), name);
+          return out(d && !out.given() ? result.astype(*d) : std::move(result), name);
         },
         "a", no_axis, no_dtype, out, ddof, keepdims);
   for (const auto& [name, f] : {std::pair("nansum", &ct::nansum), std::pair("nanprod", &ct::nanprod)})

@@ -182,6 +182,9 @@ def test_plans(shape, axes):
     back = fft.get_fft_plan(x, shape, axes, 'C2R')
     near(fft.irfftn(x, shape, axes, plan=back), fft.irfftn(x, shape, axes).get())
     assert 'plan of C2R' in repr(back)
+    near(fft.fft(x, n=numpy.int64(4), plan=fft.get_fft_plan(x, numpy.int64(4), numpy.int64(1))), numpy.fft.fft(a, 4))
+    with pytest.raises(ValueError, match='at least one axis'):
+        fft.get_fft_plan(cupy.array(1j), value_type='C2R')
 
 
 @pytest.mark.parametrize('statement, error, says', [

@@ -576,7 +576,7 @@ def test_attributes_of_a_whole_kernel():
     if backend in ('cpu', 'opencl'):  # where nothing tells
         assert told['num_regs'] is told['ptx_version'] is told['binary_version'] is told['cache_mode_ca'] is told['preferred_shared_memory_carveout'] is None
     else:
-        assert (told['num_regs'], told['binary_version'], told['preferred_shared_memory_carveout']) == (24, 90, -1)
+        assert told['num_regs'] > 0 and told['binary_version'] > 0 and told['preferred_shared_memory_carveout'] >= -1
     x = cupy.zeros(64, 'f')
     kernel((1,), (64,), (x,))
     assert x.sum() == 64
@@ -610,3 +610,14 @@ def test_half_in_a_whole_kernel():
     }''', 'f')((1,), (64,), (cupy.asarray(x), y, numpy.float16(0.5)))
     z = (2 * x.astype('f')).astype('e') + numpy.float16(0.5)
     numpy.testing.assert_allclose(y.get(), z * z, rtol=2e-3)
+
+
+@pytest.mark.parametrize('before', ['', '__device__ int counted;\n'])
+def test_words_of_cucomplex_in_names_of_templates(before):
+    module = cupy.RawModule(code=before + """
+    #include <cuComplex.h>
+    template <class T> __global__ void f(T* x) { x[threadIdx.x].y += 1; }""", name_expressions=['f<cuComplex>', 'f<cuDoubleComplex>'])
+    for name, dtype in (('f<cuComplex>', 'F'), ('f<cuDoubleComplex>', 'D')):
+        x = cupy.zeros(3, dtype)
+        module.get_function(name)((1,), (3,), (x,))
+        assert x.get().tolist() == [1j] * 3

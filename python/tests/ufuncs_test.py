@@ -207,6 +207,44 @@ def test_reductions_by_pairs(name):
         f.reduce(cupy.array(x), axis=3)
 
 
+A = cupy.array
+
+
+@pytest.mark.parametrize('line', [
+    'gcd.reduce(a([-3]))', 'hypot.reduce(a([-3.]))', 'hypot.reduce(a([[3, 4]]))', 'hypot.reduceat(a([-3, 4, 5]), [0, 1, 2])', 'gcd.reduceat(a([-3, 4, 6]), [0, 1])',
+    'logaddexp.reduce(a(numpy.ones(1, "b")))', 'logaddexp.reduce(a(numpy.zeros(0, int)))', 'bitwise_or.reduce(a([[3.]]))', 'gcd.reduce(a([4.5]))',
+    'hypot.accumulate(a([-3., 4]))', 'hypot.accumulate(a([3, 4]))', 'gcd.reduce(a(4))', 'gcd.reduce(a(4), axis=1)', 'gcd.reduce(a([4, 6]), 0, None, a([0, 0, 0]))',
+    'gcd.reduce(a([[4, 6]]), axis=(0, 0))', 'gcd.reduce(a([-4, 6]), axis=())', 'lcm.reduce(a([-3]))', 'logical_xor.reduce(a([1, 0]), dtype=int)',
+    'hypot.reduce(a([3, 4]), dtype="f")', 'positive(a([1, 2]), where=a([[True, True], [True, True]]))', 'fabs(a([-1., 2]), out=a([[0., 0], [0, 0]]))',
+    'fabs(a([[-1., 2]]), out=a([0., 0]))', 'fabs(a([-1.]), casting="x")'])
+def test_reductions_and_places_beside_numpy(line):
+    theirs, ours = (outcome(lambda: eval(line, {'a': a, 'numpy': numpy, **{name: getattr(module, name) for name in (
+        'gcd', 'lcm', 'hypot', 'logaddexp', 'bitwise_or', 'logical_xor', 'positive', 'fabs')}})) for a, module in ((numpy.array, numpy), (A, cupy)))
+    if isinstance(theirs, type):
+        assert isinstance(ours, type) and issubclass(theirs, ours)
+    else:
+        same(ours, numpy.asarray(theirs))
+
+
+def test_at_of_one_operand():
+    for name in ('fabs', 'positive', 'negative'):
+        x = numpy.array([-1., -2, 3])
+        y = cupy.array(x)
+        getattr(numpy, name).at(x, [0, 2])
+        getattr(cupy, name).at(y, [0, 2])
+        same(y, x)
+
+
+def test_at_of_real_numbers_with_complex_ones():
+    x, b = numpy.array([1., 2, 3]), numpy.array([5 + 2j, 1 + 9j])
+    y = cupy.array(x)
+    with pytest.warns(numpy.exceptions.ComplexWarning):
+        numpy.divide.at(x, [0, 0], b)
+    with pytest.warns(numpy.exceptions.ComplexWarning):
+        cupy.divide.at(y, [0, 0], cupy.array(b))
+    same(y, x)
+
+
 @pytest.mark.parametrize('name', ['gcd', 'lcm', 'ldexp', 'float_power'])
 def test_at_of_functions_made_of_others(name):
     x, b = (numpy.array([2., 3, 5]), 2) if name == 'float_power' else (numpy.array([4, 6, 35.] if name == 'ldexp' else [4, 6, 35]), 10 if name != 'ldexp' else 2)

@@ -62,6 +62,7 @@ TEST(KernelParameters, ListsThatCannotBeRead) {
   EXPECT_SAYS(ValueError, "'' is no parameter", KernelParameters("T x,", "", "k"));
   EXPECT_SAYS(ValueError, "'const T x' is no parameter", KernelParameters("const T x", "", "k"));
   EXPECT_SAYS(ValueError, "is no parameter", KernelParameters("_non_const T x", "", "k"));
+  EXPECT_SAYS(ValueError, "'raw raw T x' is no parameter", KernelParameters("raw raw T x", "", "k"));
   for (const char* name : {"i", "_ind", "__x"})
     EXPECT_SAYS(ValueError, "cannot have the name " + std::string(name),
                 KernelParameters("", "T " + std::string(name), "k"));

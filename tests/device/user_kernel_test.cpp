@@ -308,7 +308,12 @@ TEST(UserKernels, LaunchesOfThreeAxes) {
     const RawKernel own("__global__ void f(int* x) {}", "f", {.portable = false});
     EXPECT_NE(message_of([&] { own(1, 1, zeros({1}, Dtype::int32)); }).find("takes portable texts only"),
               std::string::npos);
-    const RawKernel portable("KERNEL f(GLOBAL i32* x, i64 at) {}", "f");
+    const char* const text = "KERNEL f(GLOBAL i32* x, i64 at) {}";
+    const RawKernel portable(text, "f");
+    portable(1, 1, zeros({1}, Dtype::int32));  // which does not make the same text a portable one
+    const RawKernel said_to_be_own(text, "f", {.portable = false});
+    EXPECT_NE(message_of([&] { said_to_be_own(1, 1, zeros({1}, Dtype::int32)); }).find("takes portable texts only"),
+              std::string::npos);
     EXPECT_NE(message_of([&] {
                 portable({{1, 2, 1}, {1, 1, 1}}, zeros({1}, Dtype::int32));
               }).find("first axis only"),

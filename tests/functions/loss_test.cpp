@@ -26,7 +26,7 @@ using test::check;
 using test::numbers;
 
 TEST(Loss, GradientsOfEveryReduce) {
-  const Array a = numbers({4, 3}), b = numbers({4, 3}, 1), c = numbers({4, 3}, 2);
+  const Array a = numbers({4, 3}, 0), b = numbers({4, 3}, 1), c = numbers({4, 3}, 2);
   const Array labels = array<int>({1, 0, 0, 1}), bits = array<int>({{0, 1, -1}, {1, 1, 0}, {0, 0, 1}, {-1, 1, 0}});
   for (const Reduce reduce : {Reduce::mean, Reduce::no}) {
     for (const bool normalize : {true, false})

@@ -93,8 +93,8 @@ TEST_F(Noise, Gaussian) {
   assert_allclose(y.array(), eps * 2 + 3);
   const Array fixed = numbers({5}, 2);
   const Function f = [&](const V& x) { return V{F::gaussian(x[0], x[1], {.eps = fixed})}; };
-  EXPECT_NO_THROW(check_backward(f, {numbers({5}), numbers({5}, 1)}));
-  EXPECT_NO_THROW(check_double_backward(f, {numbers({5}), numbers({5}, 1)}));
+  EXPECT_NO_THROW(check_backward(f, {numbers({5}, 0), numbers({5}, 1)}));
+  EXPECT_NO_THROW(check_double_backward(f, {numbers({5}, 0), numbers({5}, 1)}));
   EXPECT_THROW(F::gaussian(mean, Variable(zeros({2}))), ShapeError);
   EXPECT_THROW(F::gaussian(mean, Variable(zeros({10000}, Dtype::float32))), DtypeError);
   EXPECT_THROW(F::gaussian(mean, ln_var, {.eps = fixed}), ShapeError);
@@ -121,7 +121,7 @@ TEST_F(Noise, Zoneout) {
 }
 
 TEST_F(Noise, SimplifiedDropconnect) {
-  const Array x = numbers({4, 3}), W = numbers({5, 3}, 1), b = numbers({5}, 2);
+  const Array x = numbers({4, 3}, 0), W = numbers({5, 3}, 1), b = numbers({5}, 2);
   const Variable all = F::simplified_dropconnect(x, W, b, {.train = false});
   assert_allclose(all.array(), F::linear(x, W, b).array());
   for (const Array& mask : {numbers({5, 3}) > 0, numbers({4, 5, 3}) > 0}) {

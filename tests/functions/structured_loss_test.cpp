@@ -79,7 +79,7 @@ TEST(Crf1d, GradientsAndErrors) {
 }
 
 TEST(NegativeSampling, ValuesGradientsAndErrors) {
-  const Array x = numbers({3, 2}), t = array<int>({1, -1, 0}), W = numbers({4, 2}, 1);
+  const Array x = numbers({3, 2}, 0), t = array<int>({1, -1, 0}), W = numbers({4, 2}, 1);
   const Array drawn = array<int>({{9, 2, 3}, {9, 0, 0}, {9, 1, 1}});
   const F::Sampler sampler = [&](const Shape&) { return drawn; };
   Array samples;
@@ -102,7 +102,7 @@ TEST(NegativeSampling, ValuesGradientsAndErrors) {
 }
 
 TEST(BlackOut, GradientsAndErrors) {
-  const Array x = numbers({3, 2}), t = array<int>({1, 3, 0}), W = numbers({4, 2}, 1);
+  const Array x = numbers({3, 2}, 0), t = array<int>({1, 3, 0}), W = numbers({4, 2}, 1);
   const Array samples = array<int>({{2, 3}, {0, 0}, {1, 1}});
   for (const Reduce reduce : {Reduce::mean, Reduce::no})
     check("black_out", [&](const V& v) { return V{F::black_out(v[0], t, v[1], samples, reduce)}; }, {x, W});

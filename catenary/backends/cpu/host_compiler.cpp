@@ -12,6 +12,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
+#include "catenary/core/os/signals.h"
 #include "catenary/core/parallel.h"
 #include "catenary/core/sha256.h"
 #include "catenary/core/version.h"
@@ -47,8 +48,12 @@ std::optional<Compiler> find_compiler() {
       wanted.empty() ? std::vector<std::string>{"c++", "g++", "clang++"} : std::vector{wanted};
   for (const std::string& name : names) {
     Compiler compiler;
-    std::istringstream words(name);
-    for (std::string word; words >> word;) compiler.command.push_back(word);
+    if (name.find('/') != std::string::npos && os::exists(name)) {  // a path may have blanks
+      compiler.command = {name};
+    } else {
+      std::istringstream words(name);
+      for (std::string word; words >> word;) compiler.command.push_back(word);
+    }
     if (compiler.command.empty()) continue;
     std::vector<std::string> question = compiler.command;
     question.push_back("--version");
@@ -115,12 +120,14 @@ os::Library compile_on_host(const std::string& text, const std::string& kernel, 
     const os::ProcessResult result = run(command, text);
     if (!result.ok())
       fail<DeviceError>("kernel {} cannot be compiled for the processor by {}: {}", kernel, command.front(),
-                        result.errors);
+                        !result.errors.empty() ? result.errors
+                        : result.signal        ? "it was ended by " + os::signal_name(result.signal)
+                                               : fmt::format("it ended with status {}", result.exit_code));
     const std::vector<std::byte> binary = os::read_file(path);
     gpu::save_kernel(key, binary);
     return loaded(binary, "compile");
   } catch (const FileError& error) {
-    fail<DeviceError>("kernel {}: what the C++ compiler made of it cannot be loaded: {}", kernel, error.what());
+    fail<DeviceError>("kernel {}, by the C++ compiler of the processor: {}", kernel, error.what());
   }
 }
 

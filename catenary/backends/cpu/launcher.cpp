@@ -27,8 +27,12 @@ struct Kernel {
 class HostLauncher final : public KernelLauncher {
  public:
   const void* kernel(int, const UserKernelText& text) override {
+    if (!text.portable)
+      fail<DeviceError>(
+          "kernel {}: the processor takes portable texts only, and this one is in a device's own language", text.name);
     const std::lock_guard lock(mutex_);
-    std::unique_ptr<Kernel>& kernel = kernels_[fmt::format("{}\n{}", text.function, text.text)];
+    std::unique_ptr<Kernel>& kernel =
+        kernels_[fmt::format("{}\n{}\n{}", simd_level_name(simd_level()), text.function, text.text)];
     if (!kernel) kernel = std::make_unique<Kernel>(compile(text));
     return kernel.get();
   }
@@ -74,9 +78,6 @@ class HostLauncher final : public KernelLauncher {
  private:
   static Kernel compile(const UserKernelText& text) {
     const std::string name(text.name);
-    if (!text.portable)
-      fail<DeviceError>(
-          "kernel {}: the processor takes portable texts only, and this one is in a device's own language", name);
     if (const std::string why = no_host_compiler(); !why.empty())
       fail<DeviceError>(
           "kernel {}: {}. Or put its arguments on a device with a compiler (cuda:N, hip:N, opencl:N), or give an "

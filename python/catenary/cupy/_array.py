@@ -494,6 +494,8 @@ def _at(self, a, indices, b=None):
     name = self.__name__
     if isinstance(b, ndarray) and _core._may_share_memory(a, b):
         b = b.copy()
+    if is_complex(b) and not is_complex(a):
+        return at_on_host(self, a, indices, b)  # computed with complex numbers, whose real parts are kept, with NumPy's warning
     if b is not None and a.dtype.kind in 'biu':
         if not isinstance(b, ndarray):
             b = numpy.asarray(b)
@@ -510,12 +512,12 @@ def _at(self, a, indices, b=None):
         self._at(a, indices, b)
 
 
-def at_on_host(self, a, indices, b):
+def at_on_host(self, a, indices, b=None):
     """Where both have a wider dtype NumPy computes in that, and casts to the array's before it comes to the next element."""
     def host(x):
         return tuple(host(y) for y in x) if isinstance(x, tuple) else x.get() if isinstance(x, ndarray) else x
     values = a.get()
-    getattr(numpy, self.__name__).at(values, host(indices), host(b))
+    getattr(numpy, self.__name__).at(values, host(indices), *(() if b is None else (host(b),)))
     a[...] = asarray(values)
 
 
@@ -534,6 +536,30 @@ _OF_NOTHING = {'logical_xor': False, 'bitwise_and': -1, 'bitwise_or': 0, 'bitwis
                'logaddexp2': -numpy.inf}
 
 
+def _rows(self, array, axes, dtype, method):
+    """What lies along these axes as rows of the dtype in which the function computes; that is, its result is one of its operands."""
+    if not isinstance(array, ndarray):
+        raise TypeError(f'{self.__name__}.{method}: expected a cupy.ndarray, given {type(array)}')
+    rows = _core.moveaxis(array, axes, tuple(range(len(axes))))
+    rows = rows.reshape((math.prod(array.shape[k] for k in axes), *rows.shape[len(axes):]))
+    if not self.__name__.startswith('logical'):
+        rows = rows if dtype is None else rows.astype(dtype)
+        return rows.astype(self(rows[:0], rows[:0]).dtype)
+    if dtype is not None and numpy.dtype(dtype) != bool:
+        raise TypeError(f'{self.__name__}.{method}: it gives bools, not {numpy.dtype(dtype)}')
+    return rows.astype(bool)
+
+
+def _put(result, out, method):
+    if out is None:
+        return _core._copy(result, 'C')
+    out = out[0] if isinstance(out, tuple) else out
+    if not isinstance(out, ndarray) or out.shape != result.shape:
+        raise ValueError(f'{method}: out must be a cupy.ndarray of shape {result.shape}, given {getattr(out, "shape", type(out))}')
+    _core.copyto(out, result)
+    return out
+
+
 def _reduce(self, array, axis=0, dtype=None, out=None, keepdims=False):
     """The function of all elements along an axis, several, or all."""
     name = self.__name__
@@ -541,26 +567,27 @@ def _reduce(self, array, axis=0, dtype=None, out=None, keepdims=False):
         return self._reduce(array, axis, dtype, out, keepdims)
     if name not in _ASSOCIATIVE:
         raise ValueError(f'{name}.reduce: there is no such reduction')
-    axes = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    ndim = getattr(array, 'ndim', 0)
+    axes = tuple(range(ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if ndim == 0 and axes in ((0,), (-1,)):
+        axes = ()
     for k in axes:
-        if not -array.ndim <= k < array.ndim:
-            raise numpy.exceptions.AxisError(k, array.ndim)
-    axes = sorted({k % array.ndim for k in axes})
-    rest = tuple(n for k, n in enumerate(array.shape) if k not in axes)
-    rows = _core.moveaxis(array, tuple(axes), tuple(range(len(axes)))).reshape((math.prod(array.shape[k] for k in axes), *rest))
-    rows = rows.astype(bool if name.startswith('logical') else dtype or rows.dtype)
-    if len(rows) == 0:
-        if name not in _OF_NOTHING:
-            raise ValueError(f'zero-size array to reduction operation {name} which has no identity')
-        rows = _core.full((1, *rest), _OF_NOTHING[name], rows.dtype)
+        if not -ndim <= k < ndim:
+            raise numpy.exceptions.AxisError(k, ndim)
+    if len({k % ndim for k in axes}) < len(axes):
+        raise ValueError(f"{name}.reduce: duplicate value in 'axis': {axis}")
+    axes = tuple(sorted(k % ndim for k in axes))
+    rows = _rows(self, array, axes, dtype, 'reduce')
+    if len(rows) < 2 and name in _OF_NOTHING:  # so that the function is applied at all
+        nothing = _core.full((1, *rows.shape[1:]), numpy.array(_OF_NOTHING[name]).astype(rows.dtype), rows.dtype)
+        rows = _core._concatenate([nothing, rows], 0)
+    elif len(rows) == 0:
+        raise ValueError(f'zero-size array to reduction operation {name} which has no identity')
     while len(rows) > 1:
         half = len(rows) // 2
         rows = _core._concatenate([self(rows[:half], rows[half:2 * half]), rows[2 * half:]], 0)
     result = rows[0].reshape(tuple(1 if k in axes else n for k, n in enumerate(array.shape))) if keepdims else rows[0]
-    if out is None:
-        return _core._copy(result, 'C')
-    _core.copyto(out, result)
-    return out
+    return _put(result, out, f'{name}.reduce')
 
 
 def _accumulate(self, array, axis=0, dtype=None, out=None):
@@ -570,31 +597,26 @@ def _accumulate(self, array, axis=0, dtype=None, out=None):
         return scans[self.__name__](array, axis, dtype, out)
     if self.__name__ not in _ASSOCIATIVE:
         raise TypeError(f'{self.__name__}.accumulate: expected add, multiply or one of {", ".join(_ASSOCIATIVE)}')
-    rows = _core.moveaxis(array, axis, 0)
-    rows = rows.astype(bool if self.__name__.startswith('logical') else dtype or rows.dtype)
+    rows = _rows(self, array, (axis,), dtype, 'accumulate')
     step = 1
     while step < len(rows):  # after a step each has what is of 2 * step elements to itself
         rows = _core._concatenate([rows[:step], self(rows[:-step], rows[step:])], 0)
         step *= 2
-    result = _core.moveaxis(rows, 0, axis)
-    if out is None:
-        return _core._copy(result, 'C')
-    _core.copyto(out, result)
-    return out
+    return _put(_core.moveaxis(rows, 0, axis), out, f'{self.__name__}.accumulate')
 
 
 def _reduceat(self, array, indices, axis=0, dtype=None, out=None):
     """The reductions of the stretches of an axis from each index to the next, of the one element where that is not
     greater."""
-    rows, starts = _core.moveaxis(array, axis, 0), [int(i) for i in indices]
+    own = self.__name__ not in _IN_ONE_KERNEL and self.__name__ in _ASSOCIATIVE
+    rows = _rows(self, array, (axis,), dtype, 'reduceat') if own else _core.moveaxis(array, axis, 0)
+    starts = [int(i) for i in indices]
     if not all(0 <= i < len(rows) for i in starts):
         raise IndexError(f'{self.__name__}.reduceat: an index is out of range for an axis of {len(rows)} elements')
-    stretches = [self.reduce(rows[i:max(i + 1, j)], 0, dtype) for i, j in zip(starts, [*starts[1:], len(rows)])]
+    ends = [max(i + 1, j) for i, j in zip(starts, [*starts[1:], len(rows)])]
+    stretches = [rows[i] if own and j == i + 1 else self.reduce(rows[i:j], 0, dtype) for i, j in zip(starts, ends)]
     result = _core._stack(stretches, axis)
-    if out is None:
-        return result
-    _core.copyto(out, result)
-    return out
+    return result if out is None else _put(result, out, f'{self.__name__}.reduceat')
 
 
 _core.ufunc.at, _core.ufunc.outer, _core.ufunc.reduce, _core.ufunc.accumulate, _core.ufunc.reduceat = _at, _outer, _reduce, _accumulate, _reduceat

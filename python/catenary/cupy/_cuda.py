@@ -319,7 +319,7 @@ def module(code, names):
             found[name] = made, types
         ts[kernel].text = '__device__'
     code = ''.join(x.space + x.text for x in ts)
-    return header(code) + '#line 1 "RawModule"\n' + code + added + '\n', found
+    return header(code, added) + '#line 1 "RawModule"\n' + code + added + '\n', found
 
 
 def of_module(text, found, name):

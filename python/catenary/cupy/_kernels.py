@@ -401,17 +401,18 @@ class RawKernel:
         check_length(self.name, self.code)
         backend = _core.backend_of(device)
         if self._module is None and has_variables(self._text(), self.name, False):
-            self._module = Variables(self._text(), (self.name,))
+            self._module = Variables(self._text(), (cucomplex.renamed(self.name),))
         if self._module is not None:
-            return self._module.kernel(self.name, device)
+            return self._module.kernel(cucomplex.renamed(self.name), device)
         if backend != 'opencl':
             with refusals(self.code, self.name):
-                text, kinds, made = _cuda.raw(self._text(), self.name)
+                text, kinds, made = _cuda.raw(self._text(), cucomplex.renamed(self.name))
             function = _host.whole_function(text, made, self.name) if backend == 'cpu' else None
             return Launcher(text, self.name, True, True, entry=made, function=function), kinds, None
         with refusals(self.code, self.name):
-            text, kinds, dynamic = translate.raw(self._text(), self.name, float64=device.info['has_f64'])
-        return Launcher(text, self.name, opencl.of_library(text), entry=translate.entry(self.name)), kinds, dynamic
+            name = cucomplex.renamed(self.name)
+            text, kinds, dynamic = translate.raw(self._text(), name, float64=device.info['has_f64'])
+        return Launcher(text, self.name, opencl.of_library(text), entry=translate.entry(name)), kinds, dynamic
 
     @property
     def attributes(self):
@@ -495,7 +496,7 @@ class RawModule:
         """The text with its variables, None where it has none."""
         code = self._text()
         if self._variables is None and has_variables(code, 'RawModule', True):
-            self._variables = Variables(code, self.name_expressions or ())
+            self._variables = Variables(code, tuple(map(cucomplex.renamed, self.name_expressions or ())))
         return self._variables
 
     def compile(self, log_stream=None):

@@ -44,6 +44,7 @@ class Made(_core.ufunc):
         for x in args:
             if isinstance(x, numpy.ndarray):
                 _operand(x, name)  # which refuses it
+        numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
         if dtype is not None:
             args = [x.astype(dtype, casting=casting) if isinstance(x, ndarray) else asarray(_operand(x, name), dtype) for x in args]
         results = self._function(*args)
@@ -54,13 +55,20 @@ class Made(_core.ufunc):
         return results if self.nout > 1 else results[0]
 
     def _written(self, result, out, where, casting, order):
-        if where is True:
-            return _delivered(result if order == 'K' else _core._copy(result, order), out, self._name, casting)
+        if out is None and where is True:
+            return result if order == 'K' else _core._copy(result, order)
+        where = None if where is True else where if isinstance(where, ndarray) else asarray(where, bool)
         if out is None:
-            out = _core.zeros_like(result)
+            out = _core.zeros(tuple(_core._broadcast_shapes([result.shape, where.shape])), result.dtype)
         elif not isinstance(out, ndarray):
             raise TypeError(f'{self._name}: out must be a cupy.ndarray, not {type(out)}')
-        _core.copyto(out, result, casting, where if isinstance(where, ndarray) else _core.broadcast_to(asarray(where, bool), out.shape))
+        shapes = [out.shape, result.shape] + ([] if where is None else [where.shape])
+        if tuple(_core._broadcast_shapes(shapes)) != out.shape:
+            raise ValueError(f'{self._name}: out has shape {out.shape}, the result has {result.shape}')
+        if where is None:
+            _core.copyto(out, result, casting)
+        else:
+            _core.copyto(out, result, casting, _core.broadcast_to(where, out.shape))
         return out
 
     @property

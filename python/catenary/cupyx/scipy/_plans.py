@@ -1,13 +1,20 @@
 """Plans of transforms, which programs make before they transform. The library keeps what it knows of lengths by itself, so that a plan
 only says which transforms it was made for, and another one is refused."""
 
+import operator
+
 from catenary.cupy import fft as _transforms
 
 _WHICH = {'fft': 'C2C', 'ifft': 'C2C', 'rfft': 'R2C', 'irfft': 'C2R'}
 
 
 def _tuple(given):
-    return (given,) if isinstance(given, int) else None if given is None else tuple(int(n) for n in given)
+    if given is None:
+        return None
+    try:
+        return (operator.index(given),)
+    except TypeError:
+        return tuple(operator.index(n) for n in given)
 
 
 def _described(x, lengths, axes, which):
@@ -21,6 +28,8 @@ def _described(x, lengths, axes, which):
         if not -x.ndim <= axis < x.ndim:
             raise ValueError(f'The chosen axis ({axis}) exceeds the number of dimensions of a ({x.ndim})')
     axes = tuple(axis % x.ndim for axis in axes)
+    if not axes and which != 'C2C':
+        raise ValueError(f'A plan of {which} needs at least one axis')
     if lengths is None:
         lengths = [x.shape[axis] for axis in axes]
         if which == 'C2R':
