@@ -21,10 +21,10 @@ namespace X = ct::training::extensions;
 
 namespace {
 
+using tests::flat;
 using tests::message_of;
-using tests::flat::comm;
-using tests::flat::rank;
-using tests::flat::size;
+using tests::rank;
+using tests::size;
 
 /// A trainer whose ranks do something different with nothing.
 class Counter : public T::UpdaterBase {
@@ -49,7 +49,7 @@ T::Trainer trainer() { return {T::Updater(std::make_shared<Counter>()), T::Trigg
 TEST(OnRanks, ObservationsAreAggregated) {
   for (const int interval : {1, 2}) {
     T::Trainer t = trainer();
-    D::ObservationAggregator aggregator(comm(), "rank", "mean of ranks", T::Trigger(interval, "iteration"));
+    D::ObservationAggregator aggregator(flat(), "rank", "mean of ranks", T::Trigger(interval, "iteration"));
     for (int i = 0; i < 4; ++i) {
       t.updater()->update();
       t.observation().clear();
@@ -66,7 +66,7 @@ TEST(OnRanks, ObservationsAreAggregated) {
 }
 
 TEST(OnRanks, EarlyStoppingIsTogether) {
-  D::MultiNodeEarlyStoppingTrigger trigger(comm(), "main/accuracy",
+  D::MultiNodeEarlyStoppingTrigger trigger(flat(), "main/accuracy",
                                            {.check_trigger = T::Trigger(1, "epoch"), .patience = 3});
   auto t = trainer();
   const double values[] = {0.5, 0.5, 0.5, 0.5, 0.6, 0.6, 0.7, 0.7, 0.6, 0.6, 0.4, 0.4, 0.3, 0.3};
@@ -82,7 +82,7 @@ TEST(OnRanks, PersistentsAreAveraged) {
   const L::BatchNormalization link(2);
   link.avg_mean->fill(rank());
   link.N->fill(rank() + 7);
-  D::AllreducePersistent average(link, comm());
+  D::AllreducePersistent average(link, flat());
   average();
   EXPECT_EQ(link.avg_mean->to_vector<float>()[1], 0.5f * static_cast<float>(size() - 1));
   EXPECT_EQ(link.N->item<int>(), rank() + 7);  // a count is no average
@@ -114,11 +114,11 @@ TEST(OnRanks, IteratorsGiveAllTheSame) {
     for (const bool repeat : {true, false}) {
       const ct::iterators::SerialIterator own(dataset, 4, {.repeat = repeat});
       const ct::Iterator sent =
-          D::create_multi_node_iterator(rank() == master ? ct::Iterator(own) : ct::Iterator(), comm(), master);
+          D::create_multi_node_iterator(rank() == master ? ct::Iterator(own) : ct::Iterator(), flat(), master);
       EXPECT_EQ(sent.batch_size(), 4);
       EXPECT_EQ(sent.examples(), 10);
       EXPECT_EQ(sent.repeat(), repeat);
-      const std::vector<std::vector<double>> all = comm().allgather_obj(numbers_of(sent, 9));
+      const std::vector<std::vector<double>> all = flat().allgather_obj(numbers_of(sent, 9));
       for (const auto& of : all) EXPECT_EQ(of, all[0]);
       EXPECT_GE(all[0][0], 10 * master);
       if (rank() != master) {
@@ -126,13 +126,13 @@ TEST(OnRanks, IteratorsGiveAllTheSame) {
       }
 
       const ct::iterators::SerialIterator shuffled(dataset, 4, {.repeat = repeat});
-      const ct::Iterator synchronized = D::create_synchronized_iterator(shuffled, comm());
-      const std::vector<std::vector<double>> orders = comm().allgather_obj(numbers_of(synchronized, 9));
+      const ct::Iterator synchronized = D::create_synchronized_iterator(shuffled, flat());
+      const std::vector<std::vector<double>> orders = flat().allgather_obj(numbers_of(synchronized, 9));
       // each its own numbers, in the same order
       for (int r = 0; r < size(); ++r) EXPECT_EQ(orders[static_cast<std::size_t>(r)][0] - 10 * r, orders[0][0]);
     }
   }
-  EXPECT_THROW(D::create_multi_node_iterator({}, comm(), size()), ct::ValueError);
+  EXPECT_THROW(D::create_multi_node_iterator({}, flat(), size()), ct::ValueError);
 }
 
 // Made ahead or not, ranks train on the same minibatches of their parts, with the same noise on them.
@@ -142,31 +142,31 @@ TEST(OnRanks, PrefetchChangesNothing) {
     const ct::Array x = ct::random::standard_normal({64, 4}, {.dtype = ct::Dtype::float32});
     const ct::Array t = ct::random::randint(0, 3, ct::Shape{64}).astype(ct::Dtype::int32);
     const ct::Dataset mine =
-        D::scatter_dataset(rank() == 0 ? ct::Dataset(ct::datasets::TupleDataset(x, t)) : ct::Dataset(), comm());
+        D::scatter_dataset(rank() == 0 ? ct::Dataset(ct::datasets::TupleDataset(x, t)) : ct::Dataset(), flat());
     const ct::datasets::TransformDataset noisy(mine, [](ct::Example example) {
       const ct::Array noise = ct::random::uniform(0.0, 0.1, ct::Shape{4}, {.device = example.values[0].device()});
       example.values[0] = example.values[0] + noise.astype(ct::Dtype::float32);
       return example;
     });
     const ct::iterators::MultithreadIterator own(noisy, 3, {.n_threads = 2});
-    const ct::Iterator batches = synchronized ? D::create_synchronized_iterator(own, comm()) : ct::Iterator(own);
+    const ct::Iterator batches = synchronized ? D::create_synchronized_iterator(own, flat()) : ct::Iterator(own);
     const L::Classifier model{L::Linear(4, 3)};
-    const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), comm());
+    const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), flat());
     optimizer.setup(model);
     const T::StandardUpdater updater(batches, optimizer, {.prefetch = prefetch});
     for (int i = 0; i < 12; ++i) updater->update();
-    EXPECT_EQ(comm().allgather_obj(updater->iteration()),
+    EXPECT_EQ(flat().allgather_obj(updater->iteration()),
               std::vector<std::int64_t>(static_cast<std::size_t>(size()), 12));
     return model.params()[0].array().to_vector<float>();
   };
   for (const bool synchronized : {true, false}) {
     const std::vector<float> wanted = train(synchronized, false);
     EXPECT_EQ(train(synchronized, true), wanted);
-    EXPECT_EQ(comm().bcast_obj(wanted), wanted);
+    EXPECT_EQ(flat().bcast_obj(wanted), wanted);
   }
   // what a rank sends while another one computes would come at the wrong time
   const ct::iterators::SerialIterator own(ct::datasets::TupleDataset(ct::arange(10)), 4);
-  const ct::Iterator sent = D::create_multi_node_iterator(rank() == 0 ? ct::Iterator(own) : ct::Iterator(), comm());
+  const ct::Iterator sent = D::create_multi_node_iterator(rank() == 0 ? ct::Iterator(own) : ct::Iterator(), flat());
   const L::Linear model(4, 3);
   const ct::optimizers::SGD optimizer(0.1);
   optimizer.setup(model);
@@ -179,7 +179,7 @@ TEST(OnRanks, ANaNInTheDataOfOneIsToldOnAll) {
   const auto dtype = ct::using_config(ct::config.dtype, ct::mixed16);
   ct::random::seed(1);
   const L::Classifier model{L::Linear(3, 2)};
-  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), comm());
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.1), flat());
   optimizer.setup(model);
   const bool bad = rank() == size() - 1;
   const ct::Batch batch({ct::Variable(ct::full({4, 3}, bad ? std::nan("") : 0.5, ct::Dtype::float16), false),
@@ -188,7 +188,7 @@ TEST(OnRanks, ANaNInTheDataOfOneIsToldOnAll) {
   const std::string said = message_of([&] {
     for (; updates < 100; ++updates) optimizer.update(batch);
   });
-  EXPECT_EQ(comm().allgather_obj(updates), std::vector<int>(static_cast<std::size_t>(size()), 31));
+  EXPECT_EQ(flat().allgather_obj(updates), std::vector<int>(static_cast<std::size_t>(size()), 31));
   EXPECT_TRUE(said.starts_with("SGD: the last 32 updates were skipped")) << said;
   EXPECT_EQ(said.find("the loss is nan") != std::string::npos, bad) << said;
   EXPECT_NE(said.find("the gradient of /predictor/W is not finite"), std::string::npos) << said;
@@ -201,10 +201,10 @@ TEST(OnRanks, EmptyDatasets) {
 }
 
 TEST(OnRanks, NumbersThatCannotBeDealtOut) {
-  EXPECT_THROW(D::scatter_index(rank() == 0 ? -1 : 5, comm()), D::DataSizeError);
-  EXPECT_EQ(message_of([] { D::scatter_index(-1, comm()); }),
+  EXPECT_THROW(D::scatter_index(rank() == 0 ? -1 : 5, flat()), D::DataSizeError);
+  EXPECT_EQ(message_of([] { D::scatter_index(-1, flat()); }),
             "scatter_index: rank 0 has -1 examples; 0 or more are expected");
-  EXPECT_EQ(D::scatter_index(0, comm()), (std::pair<std::int64_t, std::int64_t>(0, 0)));
+  EXPECT_EQ(D::scatter_index(0, flat()), (std::pair<std::int64_t, std::int64_t>(0, 0)));
 }
 
 /// Keeps what it was called with.
@@ -238,7 +238,7 @@ TEST(OnRanks, EvaluationsThatAreNoMeans) {
   const ct::iterators::SerialIterator batches(
       ct::datasets::TupleDataset(ct::array(numbers, {static_cast<std::int64_t>(numbers.size()), 1})), 2,
       {.repeat = false, .shuffle = false});
-  Sorted evaluator(comm(), batches, ct::Model(Twice()), {}, root);
+  Sorted evaluator(flat(), batches, ct::Model(Twice()), {}, root);
   EXPECT_EQ(evaluator.default_name(), "validation");
   T::Trainer t = trainer();
   for (int repeat = 0; repeat < 2; ++repeat) {  // the iterator begins anew
@@ -257,14 +257,14 @@ TEST(OnRanks, EvaluationsThatAreNoMeans) {
       }
     EXPECT_EQ(Sorted::of_batches, expected);
   }
-  EXPECT_EQ(message_of([&] { Sorted(comm(), batches, ct::Model(Twice()), {}, size()); }),
+  EXPECT_EQ(message_of([&] { Sorted(flat(), batches, ct::Model(Twice()), {}, size()); }),
             "GenericMultiNodeEvaluator: root " + std::to_string(size()) + " of " + std::to_string(size()) + " ranks");
 }
 
 /// A trainer over so many examples on this rank.
 T::Trainer trainer_over(int examples, int batch_size, const T::Trigger& stop) {
   const auto model = L::Classifier(L::Linear(3, 2));
-  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(), comm());
+  const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(), flat());
   optimizer.setup(model);
   const ct::datasets::TupleDataset data(ct::zeros({examples, 3}, ct::Dtype::float32),
                                         ct::zeros({examples}, ct::Dtype::int32));
@@ -299,9 +299,9 @@ class SharedFolder {
  public:
   SharedFolder() {
     if (rank() == 0) folder_.emplace();
-    path = comm().bcast_obj(folder_ ? folder_->path : std::string());
+    path = flat().bcast_obj(folder_ ? folder_->path : std::string());
   }
-  ~SharedFolder() { comm().barrier(); }
+  ~SharedFolder() { flat().barrier(); }
   std::string path;
 
  private:
@@ -312,7 +312,7 @@ TEST(OnRanks, ASetThatOneRankLacksIsNoSet) {
   const SharedFolder folder;
   const auto of_two = [&] {
     auto trainer = trainer_over(10, 5, T::Trigger(2, "epoch"));
-    auto checkpointer = D::create_multi_node_checkpointer("set", comm(), {.path = folder.path});
+    auto checkpointer = D::create_multi_node_checkpointer("set", flat(), {.path = folder.path});
     return std::pair(trainer, checkpointer);
   };
   {
@@ -369,7 +369,7 @@ TEST(OnRanks, SnapshotsOfReplicasAreLoadedByRanksThatDoNotSeeThem) {
     const SharedFolder folder;
     const int writer = sets && size() > 1 ? rank() % 2 : 0;
     const auto snapshot = [&] {
-      return D::multi_node_snapshot(comm(), X::snapshot({.autoload = true}),
+      return D::multi_node_snapshot(flat(), X::snapshot({.autoload = true}),
                                     sets ? even_ranks() : std::vector<std::vector<int>>());
     };
     const Replica whole(folder.path + "/whole", writer, 3);
@@ -382,14 +382,14 @@ TEST(OnRanks, SnapshotsOfReplicasAreLoadedByRanksThatDoNotSeeThem) {
       begun.trainer->run(false);
       EXPECT_NE(begun.weights(), whole.weights());
     }
-    comm().barrier();
+    flat().barrier();
     EXPECT_EQ(ct::os::list_directory(fmt::format("{}/of-{}", folder.path, rank())),
               rank() == writer ? std::vector<std::string>{fmt::format("snapshot_iter_2.{}", writer)}
                                : std::vector<std::string>());
     // a newer one that not all writers have does not count
     if (sets && size() > 1 && rank() == 1)
       ct::os::write_file(folder.path + "/of-1/snapshot_iter_4.1", std::string_view("nothing"));
-    comm().barrier();
+    flat().barrier();
 
     const Replica resumed(folder.path, writer, 3, -1.0f);
     resumed.trainer->extend(snapshot());
@@ -406,7 +406,7 @@ TEST(OnRanks, SnapshotsOfReplicasThatCannotBeLoadedAreToldToAll) {
   const SharedFolder folder;
   const auto begin = [&] {
     const Replica replica(folder.path, 0, 1);
-    replica.trainer->extend(D::multi_node_snapshot(comm(), X::snapshot({.autoload = true}), even_ranks()));
+    replica.trainer->extend(D::multi_node_snapshot(flat(), X::snapshot({.autoload = true}), even_ranks()));
     try {
       replica.trainer->run(false);
     } catch (const ct::FileError& error) {
@@ -430,7 +430,7 @@ TEST(OnRanks, SnapshotsOfReplicasThatCannotBeLoadedAreToldToAll) {
 
 TEST(OnRanks, ReplicaSetsThatMakeNoSense) {
   const auto text = [](const std::vector<std::vector<int>>& sets) {
-    return message_of([&] { D::multi_node_snapshot(comm(), X::snapshot(), sets); });
+    return message_of([&] { D::multi_node_snapshot(flat(), X::snapshot(), sets); });
   };
   EXPECT_EQ(text({{0, size()}}), fmt::format("multi_node_snapshot: rank {0} of {0} ranks", size()));
   EXPECT_EQ(text({{0}, {0}}), "multi_node_snapshot: rank 0 is in two replica sets");

@@ -12,9 +12,9 @@ namespace L = ct::links;
 
 namespace {
 
-using tests::flat::comm;
-using tests::flat::rank;
-using tests::flat::size;
+using tests::flat;
+using tests::rank;
+using tests::size;
 
 /// What rank `of` has for rank `other`: all can compute it.
 ct::Array values(int of, int other = 0) {
@@ -43,7 +43,7 @@ TEST(OnRanks, GradientsOfCollectives) {
   const bool is_root = rank() == root;
   {
     const ct::Variable x = input(0);
-    const ct::Variable y = D::functions::bcast(comm(), is_root ? x : ct::Variable(), root);
+    const ct::Variable y = D::functions::bcast(flat(), is_root ? x : ct::Variable(), root);
     expect_near(y.array(), values(0), "bcast");
     backward(std::vector{y}, [](int) { return weight(rank()); });
     ct::Array expected = weight(0);
@@ -52,7 +52,7 @@ TEST(OnRanks, GradientsOfCollectives) {
   }
   {
     const ct::Variable x = input(rank());
-    const std::vector<ct::Variable> ys = D::functions::gather(comm(), x, root);
+    const std::vector<ct::Variable> ys = D::functions::gather(flat(), x, root);
     if (is_root) {
       backward(ys, [](int r) { return weight(r); });
     } else {
@@ -64,7 +64,7 @@ TEST(OnRanks, GradientsOfCollectives) {
   {
     std::vector<ct::Variable> xs;
     for (int r = 0; is_root && r < size(); ++r) xs.push_back(input(r));
-    const ct::Variable y = D::functions::scatter(comm(), xs, root);
+    const ct::Variable y = D::functions::scatter(flat(), xs, root);
     expect_near(y.array(), values(rank()), "scatter");
     backward(std::vector{y}, [](int) { return weight(rank()); });
     for (int r = 0; is_root && r < size(); ++r)
@@ -73,7 +73,7 @@ TEST(OnRanks, GradientsOfCollectives) {
   {
     std::vector<ct::Variable> xs;
     for (int r = 0; r < size(); ++r) xs.push_back(input(rank(), r));
-    const std::vector<ct::Variable> ys = D::functions::alltoall(comm(), xs);
+    const std::vector<ct::Variable> ys = D::functions::alltoall(flat(), xs);
     for (int r = 0; r < size(); ++r)
       expect_near(ys[static_cast<std::size_t>(r)].array(), values(r, rank()), "alltoall");
     backward(ys, [](int from) { return weight(rank(), from); });
@@ -82,7 +82,7 @@ TEST(OnRanks, GradientsOfCollectives) {
   }
   {
     const ct::Variable x = input(rank());
-    const std::vector<ct::Variable> ys = D::functions::allgather(comm(), x);
+    const std::vector<ct::Variable> ys = D::functions::allgather(flat(), x);
     backward(ys, [](int from) { return weight(rank(), from); });
     ct::Array expected = weight(0, rank());
     for (int r = 1; r < size(); ++r) expected = expected + weight(r, rank());
@@ -95,9 +95,9 @@ TEST(OnRanks, GradientsOfMessages) {
   // around the ring: what a rank sends goes twice as large to the next
   const int next = (rank() + 1) % size(), before = (rank() + size() - 1) % size();
   const ct::Variable x = input(rank());
-  const ct::Variable delegate = D::functions::send(x * 2.0f, comm(), next);
+  const ct::Variable delegate = D::functions::send(x * 2.0f, flat(), next);
   EXPECT_EQ(delegate.shape(), ct::Shape{});
-  const ct::Variable y = D::functions::recv(comm(), before, delegate);
+  const ct::Variable y = D::functions::recv(flat(), before, delegate);
   expect_near(y.array(), values(before) * 2.0f, "recv");
   backward(std::vector{y}, [](int) { return weight(rank()); });
   expect_near(x.grad(), weight(next) * 2.0f, "send's gradient");
@@ -105,7 +105,7 @@ TEST(OnRanks, GradientsOfMessages) {
 
 TEST(OnRanks, ChainLists) {
   if (size() == 1) {
-    D::MultiNodeChainList empty(comm());
+    D::MultiNodeChainList empty(flat());
     EXPECT_THROW(empty(input(0)), ct::ValueError);
     return;
   }
@@ -122,7 +122,7 @@ TEST(OnRanks, ChainLists) {
   };
   L::Linear a = l1.copy(ct::CopyMode::copy), b = l2.copy(ct::CopyMode::copy), c = l3.copy(ct::CopyMode::copy);
   for (const L::Linear& link : {a, b, c}) link.cleargrads();
-  D::MultiNodeChainList list(comm());
+  D::MultiNodeChainList list(flat());
   if (rank() == 0) {
     list.add_link(tanh_of(a), {}, {1});
     list.add_link(c, {1});
@@ -181,7 +181,7 @@ void expect_sequence_goes_through(const Run& run) {
 
   const bool last = rank() == size() - 1;
   const auto link =
-      D::create_multi_node_n_step_rnn(mine, comm(), rank() == 0 ? std::nullopt : std::optional<int>(rank() - 1),
+      D::create_multi_node_n_step_rnn(mine, flat(), rank() == 0 ? std::nullopt : std::optional<int>(rank() - 1),
                                       last ? std::nullopt : std::optional<int>(rank() + 1));
   link.cleargrads();
   const std::vector<ct::Variable> own = variables(sequences(rank()));
@@ -206,7 +206,7 @@ void expect_sequence_goes_through(const Run& run) {
   const auto parameters = link.namedparams();
   EXPECT_EQ(parameters.size(), gradients.size());
   for (const auto& [path, p] : parameters) {
-    const ct::Array sum = comm().allreduce(p.grad());
+    const ct::Array sum = flat().allreduce(p.grad());
     expect_near(sum, gradients.at(path), path.c_str());
   }
 }
@@ -218,10 +218,10 @@ TEST(OnRanks, SequencesGoThroughRanks) {
   expect_sequence_goes_through<L::NStepGRU>(other);
   expect_sequence_goes_through<L::NStepRNNTanh>(other);
   const L::NStepLSTM link(1, 2, 2, 0.0);
-  EXPECT_THROW(D::create_multi_node_n_step_rnn(link, comm(), size()), ct::ValueError);
-  EXPECT_THROW(D::create_multi_node_n_step_rnn(link, comm(), {}, rank()), ct::ValueError);
+  EXPECT_THROW(D::create_multi_node_n_step_rnn(link, flat(), size()), ct::ValueError);
+  EXPECT_THROW(D::create_multi_node_n_step_rnn(link, flat(), {}, rank()), ct::ValueError);
   // both directions, and alone
-  const auto both = D::create_multi_node_n_step_rnn(L::NStepBiLSTM(1, 4, 2, 0.0), comm());
+  const auto both = D::create_multi_node_n_step_rnn(L::NStepBiLSTM(1, 4, 2, 0.0), flat());
   EXPECT_EQ(both(variables(sequences(0))).ys[0].shape(), (ct::Shape{3, 4}));
 }
 

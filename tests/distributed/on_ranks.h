@@ -17,15 +17,11 @@ inline const catenary::distributed::Communicator& comm() {
 inline int rank() { return comm().rank(); }
 inline int size() { return comm().size(); }
 
-/// The same of the communicator that joins gradients before it sums them.
-namespace flat {
-inline const catenary::distributed::Communicator& comm() {
+/// One that joins gradients before it sums them.
+inline const catenary::distributed::Communicator& flat() {
   static const catenary::distributed::Communicator communicator = catenary::distributed::create_communicator("flat");
   return communicator;
 }
-inline int rank() { return comm().rank(); }
-inline int size() { return comm().size(); }
-}  // namespace flat
 
 /// Small numbers that each rank can compute for every other one. Some layouts are not C order.
 inline catenary::Array values_of(int of, const catenary::Shape& shape, catenary::Dtype dtype, bool strided = false) {
