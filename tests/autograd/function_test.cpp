@@ -3,6 +3,7 @@
 #include <functional>
 #include <sstream>
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/backward.h"
 #include "catenary/autograd/computational_graph.h"

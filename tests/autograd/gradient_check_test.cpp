@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/autograd/operators.h"
