@@ -537,7 +537,7 @@ _OF_NOTHING = {'logical_xor': False, 'bitwise_and': -1, 'bitwise_or': 0, 'bitwis
 
 
 def _rows(self, array, axes, dtype, method):
-    """What lies along these axes as rows of the dtype in which the function computes; that is, its result is one of its operands."""
+    """What lies along these axes as rows, in the dtype of the results, which become operands."""
     if not isinstance(array, ndarray):
         raise TypeError(f'{self.__name__}.{method}: expected a cupy.ndarray, given {type(array)}')
     rows = _core.moveaxis(array, axes, tuple(range(len(axes))))
