@@ -6,6 +6,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/core/axis_error.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
@@ -15,20 +16,12 @@ using Arguments = KernelParameters::Arguments;
 Dtype of_number(std::size_t) { return Dtype::float64; }
 Dtype of_no_number(std::size_t k) { throw ValueError("asked for the number " + std::to_string(k)); }
 
-template <class E = Error>
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "it was not thrown";
-}
+using tests::error_of;
 
-#define EXPECT_SAYS(E, words, ...)                                \
-  {                                                               \
-    const std::string said = message_of<E>([&] { __VA_ARGS__; }); \
-    EXPECT_NE(said.find(words), std::string::npos) << said;       \
+#define EXPECT_SAYS(E, words, ...)                              \
+  {                                                             \
+    const std::string said = error_of<E>([&] { __VA_ARGS__; }); \
+    EXPECT_NE(said.find(words), std::string::npos) << said;     \
   }
 
 KernelParameters of_cupy(const std::string& inputs, const std::string& outputs) {

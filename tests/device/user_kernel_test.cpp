@@ -20,18 +20,12 @@
 #include "catenary/core/error.h"
 #include "tests/device/same.h"
 #include "tests/folder.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
+using tests::error_of;
 
 const ElementwiseKernel& squared_difference() {
   static const ElementwiseKernel kernel("T x, T y", "T z", "z = (x - y) * (x - y)", "squared_difference");
@@ -66,7 +60,7 @@ TEST(UserKernels, OnTheCpuWithoutACompilerTheErrorTeaches) {
   const ElementwiseKernel kernel("T x", "T y", "y = x + 12345", "uncompiled");
   {
     const Variable wrong("CXX", "/nowhere/c++");
-    const std::string text = message_of([&] { kernel(arange(3)); });
+    const std::string text = error_of([&] { kernel(arange(3)); });
     for (const char* word :
          {"kernel uncompiled: ", "there is none (CXX=/nowhere/c++)", "apt install g++", "opencl:N", "(.cpu)"})
       EXPECT_NE(text.find(word), std::string::npos) << text;
@@ -116,11 +110,10 @@ TEST(UserKernels, AreLoggedUnlessTheyAreForAProcessor) {
 }
 
 TEST(UserKernels, ParametersThatCannotBeRead) {
-  EXPECT_NE(message_of([] { ElementwiseKernel("float32", "T y", "y = 0"); }).find("'float32' is no parameter"),
+  EXPECT_NE(error_of([] { ElementwiseKernel("float32", "T y", "y = 0"); }).find("'float32' is no parameter"),
             std::string::npos);
-  EXPECT_NE(message_of([] { ElementwiseKernel("T x", "", "x"); }).find("no output"), std::string::npos);
-  EXPECT_NE(message_of([] { squared_difference()(1.0f); }).find("1 arguments are given, it takes 2"),
-            std::string::npos);
+  EXPECT_NE(error_of([] { ElementwiseKernel("T x", "", "x"); }).find("no output"), std::string::npos);
+  EXPECT_NE(error_of([] { squared_difference()(1.0f); }).find("1 arguments are given, it takes 2"), std::string::npos);
 }
 
 TEST(UserKernels, ElementwiseBroadcastsAndFindsTypes) {
@@ -136,11 +129,11 @@ TEST(UserKernels, ElementwiseBroadcastsAndFindsTypes) {
   EXPECT_EQ(squared_difference()(Array::empty({0, 3}, Dtype::float32), y).shape(), (Shape{0, 3}));
   const ElementwiseKernel halved("float32 x, float32 scale", "float32 y", "y = x * scale");
   EXPECT_EQ(halved(x, 0.5).to_vector<float>()[5], 2.5f);  // a number becomes what the parameter is
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of([&] {
               halved(x.astype(Dtype::int64), 0.5);
             }).find("parameter \"float32 x\" takes float32 here, its argument is int64"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { squared_difference()(x, y.astype(Dtype::int32)); }).find("parameter \"T y\""),
+  EXPECT_NE(error_of([&] { squared_difference()(x, y.astype(Dtype::int32)); }).find("parameter \"T y\""),
             std::string::npos);
 }
 
@@ -178,11 +171,11 @@ TEST(UserKernels, ReductionsIntoWhatIsGiven) {
   const Array y = wide(ellipsis, 1);  // which lies apart
   EXPECT_TRUE(total({x, y}, 1).is(y));
   EXPECT_EQ(wide.to_vector<double>(), (std::vector<double>{0, 3, 0, 12}));
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of([&] {
               total({x, y}, 0);
             }).find("Out shape is mismatched: y has (2,), expected (3,)"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { total(x, 1); }).find("no argument says what the type R of y is"), std::string::npos);
+  EXPECT_NE(error_of([&] { total(x, 1); }).find("no argument says what the type R of y is"), std::string::npos);
 }
 
 // With its functions for the CPU it runs everywhere.
@@ -233,9 +226,9 @@ TEST(UserKernels, ReductionsOfLongRowsAndManyColumns) {
 
 TEST(UserKernels, NamesAreTheUsers) {
   for (const char* name : {"", "3d", "my kernel", "a-b", "ö"}) {
-    EXPECT_NE(message_of([&] { ElementwiseKernel("T x", "T y", "y = x", name); }).find("expected a name of letters"),
+    EXPECT_NE(error_of([&] { ElementwiseKernel("T x", "T y", "y = x", name); }).find("expected a name of letters"),
               std::string::npos);
-    EXPECT_NE(message_of([&] {
+    EXPECT_NE(error_of([&] {
                 ReductionKernel("T x", "T y", "x", "a + b", "y = a", "0", name);
               }).find("expected a name of letters"),
               std::string::npos);
@@ -259,7 +252,7 @@ TEST(UserKernels, WholeKernelsAndModules) {
   module.get_function("scale")(2, 16, x(slice(2, 8)), 6, 10.0f);
   if (current_device().is_cpu()) {
     EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{0, 1, 20, 30, 40, 50, 60, 70}));
-    EXPECT_NE(message_of([&] { module.get_function("flip")(1, 16, x, y, 8); }).find("wait for each other (BARRIER)"),
+    EXPECT_NE(error_of([&] { module.get_function("flip")(1, 16, x, y, 8); }).find("wait for each other (BARRIER)"),
               std::string::npos);
     return;
   }
@@ -279,7 +272,7 @@ TEST(UserKernels, VariablesOfAModule) {
   };
   const RawModule one = module(), other = module();
   if (current_device().name().starts_with("opencl")) {
-    EXPECT_EQ(message_of([&] { one.get_global("n", current_device()); }),
+    EXPECT_EQ(error_of([&] { one.get_global("n", current_device()); }),
               "n: modules of this interface have no variables");
     return;
   }
@@ -295,7 +288,7 @@ TEST(UserKernels, VariablesOfAModule) {
   EXPECT_EQ(bytes.to_vector<std::uint8_t>(), (std::vector<std::uint8_t>{13, 0, 0, 0}));
   bytes.fill(1);
   EXPECT_EQ(values(one, "again"), 0x01010101);
-  EXPECT_NE(message_of([&] { one.get_global("m", current_device()); }).find("cannot find a variable (m)"),
+  EXPECT_NE(error_of([&] { one.get_global("m", current_device()); }).find("cannot find a variable (m)"),
             std::string::npos);
 }
 
@@ -306,15 +299,15 @@ TEST(UserKernels, LaunchesOfThreeAxes) {
   EXPECT_EQ(LaunchShape({1, 1, 1}, {1, 1, 4}, 512).text(), "1 x 1 x 1 groups of 1 x 1 x 4, with 512 bytes each");
   if (current_device().is_cpu()) {
     const RawKernel own("__global__ void f(int* x) {}", "f", {.portable = false});
-    EXPECT_NE(message_of([&] { own(1, 1, zeros({1}, Dtype::int32)); }).find("takes portable texts only"),
+    EXPECT_NE(error_of([&] { own(1, 1, zeros({1}, Dtype::int32)); }).find("takes portable texts only"),
               std::string::npos);
     const char* const text = "KERNEL f(GLOBAL i32* x, i64 at) {}";
     const RawKernel portable(text, "f");
     portable(1, 1, zeros({1}, Dtype::int32));  // which does not make the same text a portable one
     const RawKernel said_to_be_own(text, "f", {.portable = false});
-    EXPECT_NE(message_of([&] { said_to_be_own(1, 1, zeros({1}, Dtype::int32)); }).find("takes portable texts only"),
+    EXPECT_NE(error_of([&] { said_to_be_own(1, 1, zeros({1}, Dtype::int32)); }).find("takes portable texts only"),
               std::string::npos);
-    EXPECT_NE(message_of([&] {
+    EXPECT_NE(error_of([&] {
                 portable({{1, 2, 1}, {1, 1, 1}}, zeros({1}, Dtype::int32));
               }).find("first axis only"),
               std::string::npos);
@@ -352,7 +345,7 @@ TEST(UserKernels, NumbersOfManySizes) {
   const std::array<std::int32_t, 4> four{1, 2, 3, 4};
   const std::array<std::int32_t, 5> five{5, 6, 7, 8, 9};
   const std::vector<char> many(4097);
-  EXPECT_NE(message_of([&] { RawKernel::Argument(many.data(), many.size()); }).find("up to 4096 bytes, 4097 are given"),
+  EXPECT_NE(error_of([&] { RawKernel::Argument(many.data(), many.size()); }).find("up to 4096 bytes, 4097 are given"),
             std::string::npos);
   const RawKernel kernel(
       "typedef struct { i32 a, b, c, d; } four;\ntypedef struct { i32 a, b, c; } three;\n"
@@ -366,21 +359,21 @@ TEST(UserKernels, NumbersOfManySizes) {
   kernel.launch({1, 16}, {x(slice(1, 13)), std::int8_t{-7}, whole, 70, part, whole, more});
   EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{0, -7, 1, 2, 3, 4, 70, 1, 2, 3, 1, 4, 9}));
   if (current_device().is_cpu()) {
-    EXPECT_EQ(message_of([&] {
+    EXPECT_EQ(error_of([&] {
                 kernel.launch({1, 16}, {x, std::int8_t{1}});
               }),
               "kernel sizes takes 8 arguments, 3 are given");
-    EXPECT_EQ(message_of([&] {
+    EXPECT_EQ(error_of([&] {
                 kernel.launch({1, 16}, {x, whole, whole, 70, part, whole, more});
               }),
               "kernel sizes: argument 2 has 16 bytes, its parameter 1");
     return;
   }
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of([&] {
               kernel.launch({1, 16}, std::vector<RawKernel::Argument>(400, whole));
             }).find("more than 320 arguments"),
             std::string::npos);
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of([&] {
               kernel.launch({1, 16}, {x, zeros({1}, Dtype::int32).to_device(Device())});
             }).find("its arguments are on"),
             std::string::npos);
@@ -388,11 +381,11 @@ TEST(UserKernels, NumbersOfManySizes) {
 
 TEST(UserKernels, ACompilersWordsNameTheUsersLine) {
   const ElementwiseKernel wrong("T x", "T y", "y = x;\ny = nonsense(x)", "wrong");
-  const std::string text = message_of([&] { wrong(arange(3)); });
+  const std::string text = error_of([&] { wrong(arange(3)); });
   EXPECT_NE(text.find("kernel wrong cannot be compiled"), std::string::npos) << text;
   EXPECT_NE(text.find("nonsense"), std::string::npos) << text;
   const ReductionKernel wrong_pair("T x", "T y", "x", "a +\nnonsense(b)", "y = a", "0", "wrong_pair");
-  const std::string pair_text = message_of([&] { wrong_pair(arange(3)); });
+  const std::string pair_text = error_of([&] { wrong_pair(arange(3)); });
   EXPECT_NE(pair_text.find("kernel wrong_pair cannot be compiled"), std::string::npos) << pair_text;
   EXPECT_NE(pair_text.find("reduce_expr"), std::string::npos) << pair_text;
   const Array fine = squared_difference()(arange(3), 1);  // the device still works
