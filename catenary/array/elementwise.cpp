@@ -377,11 +377,20 @@ Array clip(const Array& x, const std::optional<Operand>& low, const std::optiona
 }
 
 Array ldexp(const Operand& x, const Operand& exponent) {
-  if (is_floating(dtype_of_operand(exponent)))
-    fail<DtypeError>("ldexp: exponent must be an integer, got {}", dtype_of_operand(exponent));
+  const Dtype e = dtype_of_operand(exponent);
+  if (is_inexact(e) || e == Dtype::uint64)
+    fail<DtypeError>("ldexp: exponent must be an integer of at most 64 bits with a sign, got {}", e);
   const Dtype d = float_of(dtype_of_operand(x));
   if (is_complex(d)) detail::refuse_complex(d);
-  const LazyOperand operands[] = {lazy_operand(x, d), lazy_operand(exponent, Dtype::int32)};
+  check_literal_fits(exponent, Dtype::int32, "ldexp");
+  Array limited;
+  if (exponent.is_array() && (e == Dtype::int64 || e == Dtype::uint32)) {
+    // What int32 cannot hold lies far beyond the exponents of every float, and must not wrap around to within them.
+    constexpr std::int64_t limit = 1 << 20;
+    limited = clip(exponent.array(), e == Dtype::int64 ? -limit : 0, limit);
+  }
+  const Operand held = limited.defined() ? Operand(limited) : exponent;
+  const LazyOperand operands[] = {lazy_operand(x, d), lazy_operand(held, Dtype::int32)};
   return lazy::apply(Op::ldexp, operands, d, broadcast_shapes(shape_of(x), shape_of(exponent), "ldexp"),
                      common_device(x, exponent, "ldexp"));
 }

@@ -33,7 +33,8 @@ CT_API Array fabs(const Operand& x);
 CT_API Array where(Operand condition, Operand x, Operand y);
 /// min(max(x, low), high); an end that is left out does not limit. (numpy.clip)
 CT_API Array clip(const Array& x, const std::optional<Operand>& low, const std::optional<Operand>& high);
-/// x * 2**exponent, exponent an integer array. (numpy.ldexp)
+/// x * 2**exponent, exponent an integer array. Throws DtypeError for exponents in uint64, OverflowError for a
+/// literal that int32 cannot hold. (numpy.ldexp)
 CT_API Array ldexp(const Operand& x, const Operand& exponent);
 /// Mantissa in [0.5, 1) and int32 exponent with x = mantissa * 2**exponent. (numpy.frexp)
 CT_API std::pair<Array, Array> frexp(const Operand& x);

@@ -226,6 +226,19 @@ def test_reductions_and_places_beside_numpy(line):
         same(ours, numpy.asarray(theirs))
 
 
+@pytest.mark.parametrize('dtype', DTYPES)
+def test_ldexp_of_every_dtype(dtype):
+    for exponent in '?bBhHiIlL':
+        theirs, ours = (outcome(lambda: m.ldexp(m.ones(1, dtype), m.ones(1, exponent)).dtype) for m in (numpy, cupy))
+        assert theirs == ours, exponent
+    exponents = [2**32, -2**32, 2**33 + 3, 2**63 - 1, -2**63, -1074, 1023]
+    with numpy.errstate(all='ignore'):
+        same(cupy.ldexp(cupy.ones(7), cupy.array(exponents)), numpy.ldexp(numpy.ones(7), exponents))
+    same(cupy.ldexp(cupy.ones(1), cupy.array([2**32 - 1], 'I')), numpy.array([numpy.inf]))
+    with pytest.raises(OverflowError, match='the literal 2147483648 does not fit into int32'):
+        cupy.ldexp(cupy.ones(2), 2**31)
+
+
 def test_at_of_one_operand():
     for name in ('fabs', 'positive', 'negative'):
         x = numpy.array([-1., -2, 3])

@@ -106,7 +106,9 @@ Plan::Plan(const ops::Program& program, int kept_node)
 namespace {
 
 // The next block is asked for while this one is computed: a block is a page, and at its end processors look no further.
-void ask_for(const char* next, std::int64_t bytes) {
+// Its beginning is enough where nothing is written, as in a reduction: there the processor finds the rest by itself.
+void ask_for(const char* next, std::int64_t bytes, bool whole) {
+  if (!whole) bytes = std::min<std::int64_t>(bytes, 512);
   for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 0, 2);
 }
 
@@ -155,7 +157,7 @@ const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int
         values[i] = address(program_.loads[node.slot], begin);
         if (begin + n < size_)
           ask_for(static_cast<const char*>(values[i]) + n * ops::register_size(node.reg),
-                  n * ops::register_size(node.reg));
+                  n * ops::register_size(node.reg), !program_.stores.empty());
         break;
       case Kind::gathered:
         gather(program_.loads[node.slot], begin, n, own, ops::register_size(node.reg));
