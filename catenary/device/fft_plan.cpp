@@ -142,6 +142,13 @@ FftPlan make_plan(std::int64_t n) {
 
 FftTable::FftTable(std::vector<double> values) : f64(std::move(values)), f32(f64.begin(), f64.end()) {}
 
+std::pair<std::int64_t, std::int64_t> factors_at_root(std::int64_t n) {
+  std::int64_t best = 1;
+  for (std::int64_t d = 1; d * d <= n; ++d)
+    if (n % d == 0) best = d;
+  return {best, n / best};
+}
+
 std::vector<double> roots_of_unity(std::int64_t n) {
   std::vector<double> roots(static_cast<std::size_t>(2 * n));
   for (std::int64_t j = 0; j < n; ++j) {

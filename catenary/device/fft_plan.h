@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "catenary/core/dtype.h"
@@ -43,6 +44,10 @@ inline constexpr int kMostRadix = 127;
 
 /// The plan of a length of at least 1, of those that were lately in use or a new one.
 std::shared_ptr<const FftPlan> fft_plan(std::int64_t n);
+
+/// The two factors of n that are nearest to its root, the smaller one first: the lengths of the steps of a long
+/// transform.
+std::pair<std::int64_t, std::int64_t> factors_at_root(std::int64_t n);
 
 /// exp(-2 pi i j / n) for j < n, each to about the last bit of float64: by octants, without recurrences.
 std::vector<double> roots_of_unity(std::int64_t n);

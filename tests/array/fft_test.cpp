@@ -86,6 +86,48 @@ TEST(FourierTransforms, OfAllLengthsOnAllAxes) {
     }
 }
 
+// On cards up to 2048 elements of complex64 stay in a group's memory, with a chirp's up to 1024; longer ones take two
+// steps. Sums of some elements alone, for all of them would take long.
+TEST(FourierTransforms, OfLongOnes) {
+  for (const Dtype dtype : {Dtype::complex64, widest()})
+    for (const std::int64_t n : {64, 1021, 2048, 2053, 2500, 6000})
+      for (const auto& [before, after] : {std::pair(1, 1), {3, 1}, {1, 5}, {2, 3}, {17, 1}}) {
+        const Array x =
+            from(random_signal(before * n * after, static_cast<unsigned>(n + after)), {before, n, after}, dtype);
+        const std::vector<C> given = x.to_device(ct::Device()).to_vector<C>();
+        for (const bool inverse : {false, true}) {
+          const Array y = (inverse ? fft::ifft : fft::fft)(x, {.axis = 1, .norm = fft::Norm::ortho});
+          const std::vector<C> values = y.to_device(ct::Device()).to_vector<C>();
+          const double close = ct::part_dtype(dtype) == Dtype::float32 ? 4e-6 : 4e-14;
+          for (const std::int64_t f : {std::int64_t{0}, std::int64_t{1}, n / 3, n / 2 + 1, n - 1})
+            for (int b = 0; b < before; b += 2)
+              for (int a = 0; a < after; a += 2) {
+                Wide total = 0;
+                for (std::int64_t t = 0; t < n; ++t)
+                  total += Wide(given[static_cast<std::size_t>((b * n + t) * after + a)]) *
+                           std::polar(1.0L, (inverse ? 2 : -2) * std::acos(-1.0L) *
+                                                static_cast<long double>(f * t % n) / static_cast<long double>(n));
+                const C expected(total / std::sqrt(static_cast<long double>(n)));
+                ASSERT_LE(std::abs(values[static_cast<std::size_t>((b * n + f) * after + a)] - expected), close)
+                    << dtype << ' ' << n << ' ' << before << ' ' << after << ' ' << inverse << ' ' << f;
+              }
+        }
+      }
+}
+
+// Too long for two steps of what finds room in a group's memory: passes, one after the other.
+TEST(FourierTransforms, OfOneImpulseInManyElements) {
+  const std::int64_t n = std::int64_t{1} << 23;
+  Array x = ct::zeros({n}, Dtype::complex64);
+  x(1).fill(1);
+  const Array y = fft::fft(x);
+  for (const std::int64_t f : {std::int64_t{0}, std::int64_t{1}, n / 4, n / 3, n / 2, n - 1}) {
+    const C expected(
+        std::polar(1.0L, -2 * std::acos(-1.0L) * static_cast<long double>(f) / static_cast<long double>(n)));
+    EXPECT_LE(std::abs(y(f).to_device(ct::Device()).to_vector<C>()[0] - expected), 1e-6) << f;
+  }
+}
+
 TEST(FourierTransforms, OfRealNumbersAndBack) {
   const Dtype part = ct::part_dtype(widest());
   for (const std::int64_t n : {1, 2, 5, 6, 31, 64}) {

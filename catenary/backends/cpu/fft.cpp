@@ -4,8 +4,6 @@
 #include "catenary/backends/cpu/fft.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <utility>
 
 #include "catenary/backends/cpu/move.h"
@@ -148,17 +146,6 @@ void transform_all(const FftPlan& plan, const Places& x, const Places& y, Count 
   });
 }
 
-/// The lengths of the two steps of a long transform, as near to each other as may be; nothing where one would be so
-/// short that there are no vectors of the others.
-std::optional<std::pair<std::int64_t, std::int64_t>> two_steps(std::int64_t n, std::int64_t lanes) {
-  std::int64_t best = 1;
-  const auto root = static_cast<std::int64_t>(std::sqrt(static_cast<double>(n)));
-  for (std::int64_t d = 1; d <= root; ++d)
-    if (n % d == 0) best = d;
-  if (best < lanes) return {};
-  return std::pair(best, n / best);
-}
-
 /// t = t1 n2 + t2 and f = f1 + n1 f2: transforms along t1, turned by w^(f1 t2), and of these along t2.
 template <class T>
 void in_two_steps(const FftPlan& plan, std::int64_t n1, std::int64_t n2, const FftPlace& x, const FftPlace& y,
@@ -235,12 +222,14 @@ void run(const Fft& p) {
   const Places x{part(x_re), part(x_im)}, y{part(y_re), part(y_im)};
   const FftPlan& passes = plan->inner ? *plan->inner : *plan;
   const std::int64_t most = most_beside(passes.n, item, lanes);
-  const auto steps = std::min(most, count.near) < lanes ? two_steps(passes.n, lanes) : std::nullopt;
-  if (!steps) return transform_all<T>(*plan, x, y, count, p.scale, most, nullptr);
+  // a step that is too short has no vectors of the others
+  const auto [n1, n2] =
+      std::min(most, count.near) < lanes ? factors_at_root(passes.n) : std::pair<std::int64_t, std::int64_t>(0, 0);
+  if (n1 < lanes) return transform_all<T>(*plan, x, y, count, p.scale, most, nullptr);
   const auto transform_long = plan->inner ? convolve_in_two_steps<T> : in_two_steps<T>;
   for (std::int64_t i = 0; i < count.far; ++i)
     for (std::int64_t q = 0; q < count.near; ++q)
-      transform_long(*plan, steps->first, steps->second, x.at<T>(i, q), y.at<T>(i, q), p.scale, lanes);
+      transform_long(*plan, n1, n2, x.at<T>(i, q), y.at<T>(i, q), p.scale, lanes);
 }
 
 }  // namespace
