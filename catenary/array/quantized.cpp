@@ -22,7 +22,7 @@ namespace {
 
 using std::int64_t;
 
-/// As many rows of x are multiplied with blocks as they lie.
+/// As many rows of x are multiplied with blocks as they lie; more where a device multiplies bytes fast.
 constexpr int64_t kFewRows = 8;
 
 void check_float(Dtype dtype, const char* function, const char* what) {
@@ -158,10 +158,17 @@ Array linear(const Array& x, const QuantizedArray& w, const Array* bias) {
   }
   const Array rows = as_matrix(x, w.columns()), y = out.reshape({-1, w.rows()});
   const View b = bias ? readable(given) : View();
-  if (rows.shape()[0] <= kFewRows) {
+  const bool by_bytes = config.int8_products && x.dtype() != Dtype::float64 &&
+                        x.device().backend().multiplies_rounded(x.device().index(), w.kind());
+  if (rows.shape()[0] <= kFewRows || by_bytes) {
     const Array even = rows.strides()[1] == 1 || w.columns() == 1 ? rows : rows.contiguous();
-    compute(x.device(), primitives::QuantizedProduct{w.kind(), readable(even), readable(w.blocks()), writable(y),
-                                                     bias ? &b : nullptr});
+    // x is copied, and rounded: a MiB of it at a time
+    const int64_t together = std::max(kFewRows, (int64_t{1} << 17) / w.columns());
+    for (int64_t i = 0; i < rows.shape()[0]; i += together) {
+      const Slice some = slice(i, std::min(rows.shape()[0], i + together));
+      compute(x.device(), primitives::QuantizedProduct{w.kind(), readable(even(some)), readable(w.blocks()),
+                                                       writable(y(some)), bias ? &b : nullptr});
+    }
     return out;
   }
   const bool rounds = config.int8_products && x.dtype() == Dtype::float32 &&

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "catenary/core/quantization.h"
 #include "catenary/device/device_info.h"
 #include "catenary/device/device_streams.h"
 #include "catenary/device/pool.h"
@@ -65,6 +66,9 @@ class CT_API Backend {
   virtual bool convolves_channels_last(int /*device*/, Dtype) const { return false; }
   /// Do Matmul and a forward Convolution take operands of this dtype and a float32 result, in less time than float32's?
   virtual bool multiplies_into_float32(int /*device*/, Dtype) const { return false; }
+  /// Does QuantizedProduct, where config.int8_products lets it round x, take less time than a product of dequantised
+  /// weights, however many rows x has?
+  virtual bool multiplies_rounded(int /*device*/, Quantization) const { return false; }
 
  protected:
   virtual void do_compute(int device, const Primitive& primitive) = 0;

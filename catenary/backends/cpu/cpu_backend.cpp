@@ -7,6 +7,7 @@
 #include "catenary/backends/cpu/gemm.h"
 #include "catenary/backends/cpu/launcher.h"
 #include "catenary/backends/cpu/primitives.h"
+#include "catenary/backends/cpu/quantized.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/memory.h"
@@ -69,6 +70,11 @@ class CpuBackend final : public Backend {
   }
   bool multiplies_into_float32(int, Dtype dtype) const override {
     return dtype == Dtype::bfloat16 && simd_level() == SimdLevel::v4 && bfloat_unit() != BfloatUnit::widened;
+  }
+  bool multiplies_rounded(int device, Quantization kind) const override {
+    if (multiplies_into_float32(device, Dtype::bfloat16)) return false;
+    // AVX2 multiplies 64 numbers of 4 bits by few enough instructions
+    return has_vnni() || (simd_level() == SimdLevel::v3 && kind == Quantization::q4_0);
   }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }

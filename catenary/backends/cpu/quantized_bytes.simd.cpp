@@ -1,4 +1,4 @@
-// Products of few rows with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled once
+// Products with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled once
 // for each instruction set; see core/cpu_features.h. Numbers of few bits stay integers: an instruction multiplies four
 // bytes with four and adds up, and a sum of a block becomes a float once.
 
@@ -437,8 +437,29 @@ static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t 
   for (int64_t j = begin + 2 * half; j < end; ++j) side_by_side<Kind, 1, kM>(g, i, j, 0);
 }
 
+template <class Kind, int kM>
+static void panel(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
+  int64_t j = begin;
+  for (; j + 2 <= end; j += 2) side_by_side<Kind, 2, kM>(g, i, j, 1);
+  if (j < end) side_by_side<Kind, 1, kM>(g, i, j, 0);
+}
+
+// Some rows of w, which stay in a cache, times all of x, of which a few rows stay in a nearer one.
+template <class Kind>
+static void many_rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
+  constexpr int64_t kPanelBytes = 64 << 10;
+  const int64_t together = std::max<int64_t>(2, kPanelBytes / g.row_bytes);
+  for (int64_t j = begin; j < end; j += together) {
+    const int64_t stop = std::min(end, j + together);
+    int64_t i = 0;
+    for (; i + 4 <= g.m; i += 4) panel<Kind, 4>(g, i, j, stop);
+    for (; i < g.m; ++i) panel<Kind, 1>(g, i, j, stop);
+  }
+}
+
 template <class Kind>
 static void rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
+  if (g.m > 8) return many_rows<Kind>(g, begin, end);
   int64_t i = 0;
   for (; i + 4 <= g.m; i += 4) some_rows<Kind, 4>(g, i, begin, end);
   if (i + 2 <= g.m) some_rows<Kind, 2>(g, i, begin, end), i += 2;
