@@ -43,5 +43,6 @@ set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/
 if(CATENARY_SANITIZE)
   # Of these many small loops, unrolled, -O1 makes a minute's work each.
   set_source_files_properties(catenary/backends/cpu/quantized.simd.cpp catenary/backends/cpu/quantized_bytes.simd.cpp
+                              catenary/backends/cpu/quantized_panels.simd.cpp
                               catenary/backends/cpu/fft.simd.cpp PROPERTIES COMPILE_OPTIONS -O0)
 endif()

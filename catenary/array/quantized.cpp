@@ -162,8 +162,8 @@ Array linear(const Array& x, const QuantizedArray& w, const Array* bias) {
                         x.device().backend().multiplies_rounded(x.device().index(), w.kind());
   if (rows.shape()[0] <= kFewRows || by_bytes) {
     const Array even = rows.strides()[1] == 1 || w.columns() == 1 ? rows : rows.contiguous();
-    // x is copied, and rounded: a MiB of it at a time
-    const int64_t together = std::max(kFewRows, (int64_t{1} << 17) / w.columns());
+    // what is rounded takes a byte and a quarter each: less than a MiB at a time
+    const int64_t together = std::max(kFewRows, (int64_t{3} << 18) / w.columns());
     for (int64_t i = 0; i < rows.shape()[0]; i += together) {
       const Slice some = slice(i, std::min(rows.shape()[0], i + together));
       compute(x.device(), primitives::QuantizedProduct{w.kind(), readable(even(some)), readable(w.blocks()),

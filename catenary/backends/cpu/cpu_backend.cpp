@@ -72,9 +72,7 @@ class CpuBackend final : public Backend {
     return dtype == Dtype::bfloat16 && simd_level() == SimdLevel::v4 && bfloat_unit() != BfloatUnit::widened;
   }
   bool multiplies_rounded(int device, Quantization kind) const override {
-    if (multiplies_into_float32(device, Dtype::bfloat16)) return false;
-    // AVX2 multiplies 64 numbers of 4 bits by few enough instructions
-    return has_vnni() || (simd_level() == SimdLevel::v3 && kind == Quantization::q4_0);
+    return multiplies_panels(kind) && !multiplies_into_float32(device, Dtype::bfloat16);
   }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }

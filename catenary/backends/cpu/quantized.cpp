@@ -40,33 +40,77 @@ bool has_vnni() {
 
 namespace {
 
-/// What rounds x to 8 bits and multiplies; null where nothing here does it faster than floats are multiplied.
-const RoundedLevel* rounded_level() {
+/// A level's kernels that round x to 8 bits and multiply; null where nothing here does it faster than floats are
+/// multiplied.
 #if defined(__x86_64__)
 #  if !defined(CT_SIMD_NO_V4)
-  if (has_vnni()) return &simd_v4::rounded_level;
+#    define CT_ROUNDED(name) (has_vnni() ? &simd_v4::name : simd_level() != SimdLevel::v2 ? &simd_v3::name : nullptr)
+#  else
+#    define CT_ROUNDED(name) (simd_level() != SimdLevel::v2 ? &simd_v3::name : nullptr)
 #  endif
-  if (simd_level() != SimdLevel::v2) return &simd_v3::rounded_level;
+const RoundedLevel* rounded_level() { return CT_ROUNDED(rounded_level); }
+const PanelLevel* panel_level() { return CT_ROUNDED(panel_level); }
+#  undef CT_ROUNDED
+#else
+const RoundedLevel* rounded_level() { return nullptr; }
+const PanelLevel* panel_level() { return nullptr; }
 #endif
-  return nullptr;
+
+constexpr int64_t kFewRows = 8;
+
+/// Rounds the rows of x by `round`, one after the other, filled up with zeros to `padded` numbers. False where it does
+/// not take one of them.
+template <class Round>
+bool round_rows(const View& x, int64_t padded, const Round& round) {
+  const int64_t rows = x.shape[0], columns = x.shape[1];
+  const bool lies_so = x.dtype == Dtype::float32 && padded == columns && (x.strides[1] == 1 || columns == 1);
+  const Scratch row(lies_so ? 0 : padded * static_cast<int64_t>(sizeof(float)));
+  if (!lies_so) std::fill_n(row.as<float>(), padded, 0.f);
+  for (int64_t i = 0; i < rows; ++i) {
+    View of_x = x;
+    of_x.offset += i * x.strides[0];
+    of_x.shape[0] = 1;
+    if (!lies_so) compute(Copy{View{row.as<void>(), 0, Dtype::float32, {1, columns}, {padded, 1}}, of_x});
+    if (!round(i, lies_so ? static_cast<const float*>(of_x.data()) : row.as<float>())) return false;
+  }
+  return true;
 }
 
-/// Computes a product of m rows of x, `padded` numbers each, with x in 8 bits. False, and nothing is done, where that
-/// is not for these rows.
-bool computed_rounded(QuantizedArgs args, const float* x, int64_t padded, int64_t grain) {
-  const RoundedLevel* const level = config.int8_products ? rounded_level() : nullptr;
-  if (!level) return false;
-  args.x_row = level->x_bytes(args.kind, args.blocks);
-  const Scratch rounded(args.m * args.x_row);
-  for (int64_t i = 0; i < args.m; ++i)
-    if (!level->round_x(args.kind, args.blocks, x + i * padded, rounded.as<char>() + i * args.x_row)) return false;
-  args.x = rounded.as<void>();
-  parallel_for(args.n, grain, [&](int64_t begin, int64_t end) { level->rows(args, begin, end); });
+/// Computes a product with x in 8 bits, `padded` numbers a row. False, and nothing is done, where that is not for x.
+bool computed_rounded(QuantizedArgs args, const View& x, int64_t padded, int64_t grain) {
+  if (!config.int8_products || x.dtype == Dtype::float64) return false;
+  if (const PanelLevel* const level = panel_level(); args.m > kFewRows && level && has_panels(args.kind)) {
+    args.x_row = level->x_bytes(args.blocks);
+    const Scratch rounded(args.m * args.x_row);
+    if (!round_rows(x, padded, [&](int64_t i, const float* row) {
+          return level->round_x(args.kind, args.blocks, row, rounded.as<char>() + i * args.x_row);
+        }))
+      return false;
+    args.x = rounded.as<void>();
+    const int64_t panels = (args.n + level->rows_of_panel - 1) / level->rows_of_panel;
+    parallel_for(panels, 1, [&](int64_t begin, int64_t end) {
+      const Scratch memory(level->panel_bytes(args.blocks));
+      level->rows(args, begin * level->rows_of_panel, std::min(args.n, end * level->rows_of_panel), memory.as<void>());
+    });
+  } else if (const RoundedLevel* const few = rounded_level()) {
+    args.x_row = few->x_bytes(args.kind, args.blocks);
+    const Scratch rounded(args.m * args.x_row);
+    if (!round_rows(x, padded, [&](int64_t i, const float* row) {
+          return few->round_x(args.kind, args.blocks, row, rounded.as<char>() + i * args.x_row);
+        }))
+      return false;
+    args.x = rounded.as<void>();
+    parallel_for(args.n, grain, [&](int64_t begin, int64_t end) { few->rows(args, begin, end); });
+  } else {
+    return false;
+  }
   note_product(Way::rounded, args.dtype);
   return true;
 }
 
 }  // namespace
+
+bool multiplies_panels(Quantization kind) { return has_panels(kind) && panel_level() != nullptr; }
 
 template <>
 void compute(const Dequantize& p) {
@@ -95,17 +139,11 @@ void compute(const QuantizedProduct& p) {
   const int64_t m = p.x.shape[0], columns = p.x.shape[1], n = p.y.shape[1];
   const int64_t blocks = (columns + info.elements - 1) / info.elements, padded = blocks * info.elements;
   const bool is_double = p.x.dtype == Dtype::float64;
-  // x in what is added up, filled up with zeros, so that the kernels know whole blocks only
-  const auto bytes = static_cast<int64_t>(is_double ? sizeof(double) : sizeof(float));
-  const Scratch x(m * padded * bytes);
-  std::fill_n(x.as<char>(), m * padded * bytes, char{0});
-  View copy{x.as<void>(), 0, is_double ? Dtype::float64 : Dtype::float32, p.x.shape, {padded, 1}};
-  compute(Copy{copy, p.x});
   QuantizedArgs args{p.kind,
                      m,
                      n,
                      blocks,
-                     x.as<void>(),
+                     nullptr,
                      padded,
                      nullptr,
                      static_cast<const std::uint8_t*>(p.blocks.data()),
@@ -116,7 +154,14 @@ void compute(const QuantizedProduct& p) {
                      p.y.strides[1],
                      p.bias ? p.bias->data() : nullptr};
   const int64_t grain = 1 + 32768 / std::max<int64_t>(1, m * padded);
-  if (!is_double && computed_rounded(args, x.as<float>(), padded, grain)) return;
+  if (computed_rounded(args, p.x, padded, grain)) return;
+  // x in what is added up, filled up with zeros, so that the kernels know whole blocks only
+  const auto bytes = static_cast<int64_t>(is_double ? sizeof(double) : sizeof(float));
+  const Scratch x(m * padded * bytes);
+  std::fill_n(x.as<char>(), m * padded * bytes, char{0});
+  View copy{x.as<void>(), 0, is_double ? Dtype::float64 : Dtype::float32, p.x.shape, {padded, 1}};
+  compute(Copy{copy, p.x});
+  args.x = x.as<void>();
   const bool sums = p.kind == Quantization::q4_k;
   const Scratch x_sums(sums ? m * padded / 32 * static_cast<int64_t>(sizeof(double)) : 0);
   if (sums) {

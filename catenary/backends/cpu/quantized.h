@@ -1,5 +1,5 @@
 #pragma once
-// Private to the CPU backend: what quantized.cpp asks of quantized.simd.cpp.
+// Private to the CPU backend: what quantized.cpp asks of the quantized*.simd.cpp files.
 
 #include <cstdint>
 
@@ -40,9 +40,23 @@ struct RoundedLevel {
   void (*rows)(const QuantizedArgs& args, std::int64_t begin, std::int64_t end);
 };
 
+/// The same for many rows of x, with panels of several rows of w, of the kinds that has_panels.
+struct PanelLevel {
+  std::int64_t rows_of_panel;  ///< of w
+  std::int64_t (*x_bytes)(std::int64_t blocks);
+  bool (*round_x)(Quantization kind, std::int64_t blocks, const float* x, void* out);
+  std::int64_t (*panel_bytes)(std::int64_t blocks);
+  /// `memory` is of panel_bytes, aligned to 64.
+  void (*rows)(const QuantizedArgs& args, std::int64_t begin, std::int64_t end, void* memory);
+};
+constexpr bool has_panels(Quantization kind) { return kind == Quantization::q8_0 || kind == Quantization::q4_0; }
+/// Is a product of many rows with weights of this kind, with x rounded to 8 bits, faster than one of floats?
+bool multiplies_panels(Quantization kind);
+
 // clang-format off
 CT_SIMD_DECLARE(
   extern const RoundedLevel rounded_level;
+  extern const PanelLevel panel_level;
   /// Rows [begin, end) of w.
   void quantized_rows(const QuantizedArgs& args, std::int64_t begin, std::int64_t end);
   /// How many floats a row of x has that quantized_x makes for products in float32; 0 where x stays as it is.

@@ -1,65 +1,16 @@
-// Products with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled once
+// Products of few rows with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled once
 // for each instruction set; see core/cpu_features.h. Numbers of few bits stay integers: an instruction multiplies four
 // bytes with four and adds up, and a sum of a block becomes a float once.
 
 #include <array>
 #include <utility>
 
-#include "catenary/backends/cpu/quantized_blocks.h"
+#include "catenary/backends/cpu/quantized_byte_vectors.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
 #if defined(__AVX2__)
-
-using std::int8_t;
-
-// ---- vectors of bytes, and of sums of four ----
-
-constexpr int L = kLanes<float>, kBytes = 4 * L;
-constexpr bool kWide = L == 16;  // 512 bits
-
-#  if defined(__AVX512F__)
-#    define CT_BYTE_UNITS __attribute__((target("avx512vnni")))
-using Ints = __m512i;
-// What is added to signed weights, so that they are not negative.
-constexpr int kRaised = 128;
-CT_INLINE Ints whole_bytes(const void* p) { return _mm512_loadu_si512(p); }
-CT_INLINE Ints two_of(const void* p, const void* q) {
-  return _mm512_inserti64x4(_mm512_castsi256_si512(whole(p)), whole(q), 1);
-}
-CT_INLINE Ints both(const void* p) { return _mm512_broadcast_i64x4(whole(p)); }
-CT_INLINE Ints low_bits(Ints x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
-CT_INLINE Ints high_bits(Ints x) { return low_bits(_mm512_srli_epi16(x, 4)); }
-CT_INLINE Vector<float> as_floats(Ints x) { return _mm512_cvtepi32_ps(x); }
-/// sum + u * s by fours, u not negative.
-CT_INLINE CT_BYTE_UNITS Ints dot(Ints sum, Ints u, Ints s) { return _mm512_dpbusd_epi32(sum, u, s); }
-CT_INLINE CT_BYTE_UNITS Ints dot(Ints sum, Ints u, Ints s, Ints v, Ints t) {
-  return _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(sum, u, s), v, t);
-}
-/// The same for signed w, which is raised.
-CT_INLINE CT_BYTE_UNITS Ints dot_signed(Ints sum, Ints w, Ints s) {
-  return _mm512_dpbusd_epi32(sum, _mm512_xor_si512(w, _mm512_set1_epi8(-128)), s);
-}
-#  else
-#    define CT_BYTE_UNITS
-using Ints = __m256i;
-constexpr int kRaised = 0;
-CT_INLINE Ints whole_bytes(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i_u*>(p)); }
-CT_INLINE Ints low_bits(Ints x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
-CT_INLINE Ints high_bits(Ints x) { return low_bits(_mm256_srli_epi16(x, 4)); }
-CT_INLINE Vector<float> as_floats(Ints x) { return _mm256_cvtepi32_ps(x); }
-CT_INLINE Ints by_fours(Ints sum, Ints pairs) {
-  return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-// Sums of two products stay in 16 bits, as no u is above 128 here, nor an s above 127; with two vectors, none above 15.
-CT_INLINE Ints dot(Ints sum, Ints u, Ints s) { return by_fours(sum, _mm256_maddubs_epi16(u, s)); }
-CT_INLINE Ints dot(Ints sum, Ints u, Ints s, Ints v, Ints t) {
-  return by_fours(sum, _mm256_add_epi16(_mm256_maddubs_epi16(u, s), _mm256_maddubs_epi16(v, t)));
-}
-CT_INLINE Ints dot_signed(Ints sum, Ints w, Ints s) { return dot(sum, _mm256_abs_epi8(w), _mm256_sign_epi8(s, w)); }
-#  endif
-CT_INLINE __m128i sixteen(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
 
 // Lane l of the result is x[first + l / run * stride] of eight.
 template <int first, int run, int stride>
@@ -267,37 +218,6 @@ struct Rounded {
   }
 };
 
-// 32 floats as bytes and a scale. False for an inf or a NaN.
-static bool round_block(const float* x, int8_t* bytes, float& scale, std::int32_t& sum) {
-  const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
-  __m256i most = _mm256_setzero_si256();  // bits of floats that are not negative are in the order of the floats
-  for (int i = 0; i < 32; i += 8)
-    most = _mm256_max_epi32(most,
-                            _mm256_and_si256(magnitude, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(x + i))));
-  alignas(32) std::int32_t lanes[8];
-  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), most);
-  std::int32_t bits = 0;
-  for (const std::int32_t lane : lanes) bits = std::max(bits, lane);
-  if (bits >= 0x7f800000) return false;
-  const auto largest = std::bit_cast<float>(bits);
-  if (largest < 1e-36f) {  // its quotient would be an inf
-    std::memset(bytes, 0, 32);
-    scale = 0, sum = 0;
-    return true;
-  }
-  scale = largest / 127;
-  const __m256 by = _mm256_set1_ps(127 / largest);
-  __m256i words[4];
-  for (int i = 0; i < 4; ++i) words[i] = _mm256_cvtps_epi32(_mm256_mul_ps(by, _mm256_loadu_ps(x + 8 * i)));
-  const __m256i packed =
-      _mm256_packs_epi16(_mm256_packs_epi32(words[0], words[1]), _mm256_packs_epi32(words[2], words[3]));
-  const __m256i all = _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-  _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(bytes), all);
-  sum = 0;
-  for (int i = 0; i < 32; ++i) sum += bytes[i];
-  return true;
-}
-
 template <class Kind>
 static CT_BYTE_UNITS bool round_row(int64_t blocks, const float* x, void* out) {
   using Of = Rounded<Kind>;
@@ -437,29 +357,8 @@ static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t 
   for (int64_t j = begin + 2 * half; j < end; ++j) side_by_side<Kind, 1, kM>(g, i, j, 0);
 }
 
-template <class Kind, int kM>
-static void panel(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
-  int64_t j = begin;
-  for (; j + 2 <= end; j += 2) side_by_side<Kind, 2, kM>(g, i, j, 1);
-  if (j < end) side_by_side<Kind, 1, kM>(g, i, j, 0);
-}
-
-// Some rows of w, which stay in a cache, times all of x, of which a few rows stay in a nearer one.
-template <class Kind>
-static void many_rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
-  constexpr int64_t kPanelBytes = 64 << 10;
-  const int64_t together = std::max<int64_t>(2, kPanelBytes / g.row_bytes);
-  for (int64_t j = begin; j < end; j += together) {
-    const int64_t stop = std::min(end, j + together);
-    int64_t i = 0;
-    for (; i + 4 <= g.m; i += 4) panel<Kind, 4>(g, i, j, stop);
-    for (; i < g.m; ++i) panel<Kind, 1>(g, i, j, stop);
-  }
-}
-
 template <class Kind>
 static void rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
-  if (g.m > 8) return many_rows<Kind>(g, begin, end);
   int64_t i = 0;
   for (; i + 4 <= g.m; i += 4) some_rows<Kind, 4>(g, i, begin, end);
   if (i + 2 <= g.m) some_rows<Kind, 2>(g, i, begin, end), i += 2;
