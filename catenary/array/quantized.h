@@ -49,8 +49,9 @@ CT_API Array take(const QuantizedArray& w, const Array& rows, Dtype dtype = Dtyp
 
 /// x wᵀ (+ bias) for x [..., columns] of floats and a bias [rows]: [..., rows], in x's dtype, summed in float32
 /// (float64 of float64). Without config.int8_products x is not rounded: the result is that of dequantised weights to
-/// the rounding of sums. Up to 8 rows of x are multiplied with the blocks as they lie; for more, parts of w of 1 MiB
-/// are dequantised to x's dtype one after the other. Throws ShapeError, DtypeError, DeviceError.
+/// the rounding of sums. Up to 8 rows of x are multiplied with the blocks as they lie, as are more of them where the
+/// device multiplies_rounded; else parts of w of 1 MiB are dequantised to x's dtype one after the other. Throws
+/// ShapeError, DtypeError, DeviceError.
 CT_API Array linear(const Array& x, const QuantizedArray& w, const Array* bias = nullptr);
 /// y w for y [..., rows]: [..., columns]; x's gradient of what linear computes.
 CT_API Array linear_back(const Array& y, const QuantizedArray& w);

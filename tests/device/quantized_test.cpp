@@ -44,12 +44,18 @@ Array numbers(const Shape& shape, double phase, Dtype dtype = Dtype::float32) {
 
 std::vector<double> values(const Array& x) { return x.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
 
+bool multiplies_rounded(Quantization kind) {
+  const Device device = current_device();
+  return device.backend().multiplies_rounded(device.index(), kind);
+}
+
 /// y = x wᵀ + b within what the rounding of sums and of the result gives.
 void expect_product(const Array& y, const Array& x, const QuantizedArray& w, const Array* bias,
                     const std::string& what) {
   const std::int64_t n = w.rows(), k = w.columns(), m = k ? x.size() / k : 0;
-  // more than 8 rows are multiplied with weights of x's dtype
-  const auto xs = values(x), ws = values(dequantize(w, m > 8 ? x.dtype() : Dtype::float32)), ys = values(y);
+  // more than 8 rows are multiplied with weights of x's dtype, unless bytes are multiplied
+  const bool narrow = m > 8 && !(config.int8_products && multiplies_rounded(w.kind()));
+  const auto xs = values(x), ws = values(dequantize(w, narrow ? x.dtype() : Dtype::float32)), ys = values(y);
   const auto bs = bias ? values(*bias) : std::vector<double>(static_cast<std::size_t>(n));
   const double sums = x.dtype() == Dtype::float64 ? 0x1p-53 : 0x1p-24;
   const double rounding = x.dtype() == Dtype::float16 ? 0x1p-11 : x.dtype() == Dtype::bfloat16 ? 0x1p-8 : sums;
@@ -282,18 +288,24 @@ void at_each_level(const F& f) {
   set_simd_level(before);
 }
 
+bool rounds_to_bfloat16() {
+  const Device device = current_device();
+  return device.backend().multiplies_into_float32(device.index(), Dtype::bfloat16);
+}
 TEST(Quantized, ProductsWithXInBytesAreTheSameWhereNothingIsRounded) {
   const auto scope = using_config(config.int8_products, true);
   at_each_level([&](const std::string& level) {
     for (const Quantization kind : kKinds) {
       for (std::int64_t columns = 1; columns <= 330; columns += small() ? 37 : 1) {
-        const QuantizedArray w = quantize(numbers({5, columns}, 1), kind);
-        const std::int64_t rows = 1 + columns % 8;
-        const Array x = bytes({rows, columns}, 2), bias = numbers({5}, 3);
+        // more of both where many rows are rounded to bytes, too
+        const bool many = columns % 3 != 0 && multiplies_rounded(kind);
+        const std::int64_t w_rows = many ? 5 + columns % 37 : 5, rows = many ? 9 + columns % 11 : 1 + columns % 8;
+        const QuantizedArray w = quantize(numbers({w_rows, columns}, 1), kind);
+        const Array x = bytes({rows, columns}, 2), bias = numbers({w_rows}, 3);
         expect_product(linear(x, w, &bias), x, w, &bias, level + name_of(kind) + " of " + std::to_string(columns));
       }
       // the ends of the range
-      const Array x = full({1, 256}, 127, Dtype::float32);
+      const Array x = full({multiplies_rounded(kind) ? 9 : 1, 256}, 127, Dtype::float32);
       for (const double sign : {1.0, -1.0}) {
         const QuantizedArray w = quantize(full({3, 256}, sign * 0.3, Dtype::float32), kind);
         expect_product(linear(x, w), x, w, nullptr, level + name_of(kind));
@@ -302,19 +314,13 @@ TEST(Quantized, ProductsWithXInBytesAreTheSameWhereNothingIsRounded) {
     }
     for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
       const QuantizedArray w = quantize(numbers({7, 90}, 1), Quantization::q4_0);
-      const Array x = bytes({3, 90}, 2, dtype);
-      expect_product(linear(x, w), x, w, nullptr, level + dtype_name(dtype));
+      for (const std::int64_t rows : {3, 12}) {
+        if (rows == 12 && !multiplies_rounded(w.kind())) continue;
+        const Array x = bytes({rows, 90}, 2, dtype);
+        expect_product(linear(x, w), x, w, nullptr, level + dtype_name(dtype));
+      }
     }
   });
-}
-
-bool rounds_to_bfloat16() {
-  const Device device = current_device();
-  return device.backend().multiplies_into_float32(device.index(), Dtype::bfloat16);
-}
-bool multiplies_rounded(Quantization kind) {
-  const Device device = current_device();
-  return device.backend().multiplies_rounded(device.index(), kind);
 }
 
 TEST(Quantized, XInBytesIsRoundedToThe254thPartOfItsLargest) {
@@ -322,7 +328,7 @@ TEST(Quantized, XInBytesIsRoundedToThe254thPartOfItsLargest) {
   at_each_level([&](const std::string& level) {
     for (const Quantization kind : kKinds) {
       for (const std::int64_t rows : {3, 14, 170}) {
-        if (rows > 8 && rounds_to_bfloat16()) continue;
+        if (rows > 8 && !multiplies_rounded(kind)) continue;
         const std::int64_t columns = 800;
         const QuantizedArray w = quantize(numbers({9, columns}, 1), kind);
         // blocks of very different sizes, one of them zeros
@@ -395,7 +401,7 @@ TEST(Quantized, WhatHasNoBytesIsComputedAsBefore) {
   const Array many = numbers({12, 100}, 2), before = linear(many, w).copy();
   many(1, 70).fill(std::numeric_limits<double>::infinity());
   at_each_level([&](const std::string& level) {
-    if (rounds_to_bfloat16()) return;
+    if (!multiplies_rounded(w.kind())) return;
     const auto scope = using_config(config.int8_products, true);
     const std::vector<double> now = values(linear(many, w)), was = values(before);
     for (std::int64_t i = 0; i < 12 * 5; ++i) {
@@ -428,7 +434,7 @@ TEST(Quantized, LastComputationSaysWhetherXWasRounded) {
     const std::optional<Computation> now = last_computation(Device(), "blas");
     EXPECT_EQ(now->algorithm.find("x in 8 bits") != std::string::npos, level == "v3" || level == "v4")
         << now->algorithm;
-    // of many rows only some kinds are, and none where bfloat16 is multiplied
+    // of many rows only some kinds are, and none where AMX multiplies bfloat16
     for (const Quantization kind : kKinds) {
       (void)linear(numbers({20, 100}, 3), quantize(numbers({5, 100}, 1), kind));
       const std::optional<Computation> many = last_computation(Device(), "blas");

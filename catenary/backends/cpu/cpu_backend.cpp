@@ -71,8 +71,8 @@ class CpuBackend final : public Backend {
   bool multiplies_into_float32(int, Dtype dtype) const override {
     return dtype == Dtype::bfloat16 && simd_level() == SimdLevel::v4 && bfloat_unit() != BfloatUnit::widened;
   }
-  bool multiplies_rounded(int device, Quantization kind) const override {
-    return multiplies_panels(kind) && !multiplies_into_float32(device, Dtype::bfloat16);
+  bool multiplies_rounded(int, Quantization kind) const override {
+    return multiplies_panels(kind) && !multiplies_in_tiles(Dtype::bfloat16);
   }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }
