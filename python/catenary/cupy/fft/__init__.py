@@ -3,8 +3,8 @@
 import numpy as _numpy
 
 from catenary import _core, _names
+from catenary.cupy._arguments import given as _given
 from catenary.cupy._array import asarray as _asarray, ndarray as _ndarray
-from catenary.cupy._functions import _given
 from catenary.cupy.fft import config  # noqa: F401
 
 

@@ -7,8 +7,9 @@ import warnings
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import given as _given
 from catenary.cupy._array import ndarray
-from catenary.cupy._functions import _given, pad
+from catenary.cupy._functions.shapes import pad
 
 MODES = {'reflect': 'symmetric', 'grid-mirror': 'symmetric', 'mirror': 'reflect', 'nearest': 'edge', 'wrap': 'wrap', 'grid-wrap': 'wrap',
          'constant': 'constant', 'grid-constant': 'constant'}

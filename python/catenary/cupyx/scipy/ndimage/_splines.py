@@ -10,7 +10,7 @@ import numpy
 from catenary import _core
 from catenary.cupy import fft as _fft
 from catenary.cupy._array import ndarray
-from catenary.cupy._functions import pad
+from catenary.cupy._functions.shapes import pad
 from catenary.cupyx.scipy._windows import array_of, combined, each_axis, stored, working
 from catenary.cupyx.scipy.ndimage._stencils import axis_of
 

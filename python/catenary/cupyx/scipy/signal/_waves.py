@@ -5,7 +5,7 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given
 from catenary.cupyx.scipy._windows import array_of
 from catenary.cupyx.scipy.signal._forms import host
 
@@ -14,7 +14,7 @@ _logical_and = _core.ufuncs['logical_and']
 
 
 def _times(t):
-    t = _given(t)
+    t = given(t)
     return t if t.dtype.char in 'fd' else t.astype('d')
 
 
