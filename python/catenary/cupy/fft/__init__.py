@@ -4,14 +4,14 @@ import numpy as _numpy
 
 from catenary import _core, _names
 from catenary.cupy._arguments import given as _given
-from catenary.cupy._array import asarray as _asarray, ndarray as _ndarray
+from catenary.cupy._array import asarray as _asarray
 from catenary.cupy.fft import config  # noqa: F401
 
 
 def _operand(a):
     if isinstance(a, _numpy.ndarray):
         raise TypeError(f'Unsupported type {type(a)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
-    return a if isinstance(a, _ndarray) else _given(a)
+    return _given(a)
 
 
 def _one(name, doc):
