@@ -182,12 +182,13 @@ Norm other_way(Norm norm) {
 }
 
 Array shifted(const Array& x, const AxisArg& axes, bool back, const char* function) {
-  Array y = x;
-  for (const std::int64_t axis : axes.normalized(x.ndim(), function)) {
-    const std::int64_t half = x.shape()[static_cast<int>(axis)] / 2;
-    y = roll(y, back ? -half : half, static_cast<int>(axis));
+  Axes along, shifts;
+  for (const std::int64_t axis : axes.all() ? axes.normalized(x.ndim(), function) : axes.axes()) {
+    along.push_back(normalize_axis(axis, x.ndim(), function));
+    const std::int64_t half = x.shape()[static_cast<int>(along.back())] / 2;
+    shifts.push_back(back ? -half : half);
   }
-  return y.is(x) ? copy(x) : y;
+  return roll(x, shifts, along);
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ CT_API Array irfftn(const Array& x, const OptionsN& options = {});
 CT_API Array fftfreq(std::int64_t n, double d = 1);
 /// Those of rfft. (numpy.fft.rfftfreq)
 CT_API Array rfftfreq(std::int64_t n, double d = 1);
-/// The frequency 0 moved to the middle of the axes, and back. (numpy.fft.fftshift, ifftshift)
+/// The frequency 0 moved to the middle of the axes, and back; of an axis that is named twice it moves twice. Throws
+/// ShapeError for an axis that is not there. (numpy.fft.fftshift, ifftshift)
 CT_API Array fftshift(const Array& x, const AxisArg& axes = {});
 CT_API Array ifftshift(const Array& x, const AxisArg& axes = {});
 

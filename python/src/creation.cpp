@@ -89,9 +89,8 @@ Array full_of(Array a, nb::handle value) {
   return a;
 }
 
-}  // namespace
-
-void register_creation(nb::module_& m) {
+/// Arrays of constants, ranges and grids.
+void register_making(nb::module_& m) {
   const auto no_dtype = optional("dtype");
   const auto order = nb::arg("order").none() = "C";
   const auto like_order = nb::arg("order").none() = "K";
@@ -179,22 +178,9 @@ void register_creation(nb::module_& m) {
       "xi"_a, "indexing"_a, "sparse"_a);
   m.def("indices", freed(ct::indices), "dimensions"_a, "dtype"_a = "int64");
   m.def("vander", freed(ct::vander), "x"_a, optional("N"), "increasing"_a = false);
+}
 
-  m.def(
-      "_mnist",
-      [] {
-        const auto [train, test] = ct::datasets::get_mnist({.scale = 255});
-        nb::list parts;
-        for (const ct::Dataset& part : {train, test}) {
-          const auto& columns = dynamic_cast<const ct::datasets::TupleDataset&>(part.implementation()).columns();
-          parts.append(
-              nb::make_tuple(to_numpy(columns[0].astype(Dtype::uint8)), to_numpy(columns[1].astype(Dtype::uint8))));
-        }
-        return parts;
-      },
-      "Images and labels, uint8, for training and for testing.");
-
-  // copies and casts
+void register_copies(nb::module_& m) {
   both(
       m, "astype",
       [](Self self, DtypeArg dtype, nb::handle order, const std::string& casting, nb::object, bool copy) {
@@ -245,6 +231,26 @@ void register_creation(nb::module_& m) {
         ct::copyto(dst, src.operand(), array_of(where.ptr()));
       },
       "dst"_a, "src"_a, "casting"_a = "same_kind", "where"_a = true);
+}
+
+}  // namespace
+
+void register_creation(nb::module_& m) {
+  register_making(m);
+  register_copies(m);
+  m.def(
+      "_mnist",
+      [] {
+        const auto [train, test] = ct::datasets::get_mnist({.scale = 255});
+        nb::list parts;
+        for (const ct::Dataset& part : {train, test}) {
+          const auto& columns = dynamic_cast<const ct::datasets::TupleDataset&>(part.implementation()).columns();
+          parts.append(
+              nb::make_tuple(to_numpy(columns[0].astype(Dtype::uint8)), to_numpy(columns[1].astype(Dtype::uint8))));
+        }
+        return parts;
+      },
+      "Images and labels, uint8, for training and for testing.");
 }
 
 }  // namespace catenary_python

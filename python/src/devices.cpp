@@ -190,7 +190,10 @@ ct::Device current_device() {
   return ct::current_device();
 }
 
-void register_devices(nb::module_& m) {
+namespace {
+
+/// cupy.cuda.Device, and what tells of devices.
+void register_device(nb::module_& m) {
   nb::class_<PyDevice>(m, "Device", "A device by its ordinal, or a name that Catenary knows (\"cpu\", \"opencl:1\").")
       .def(
           "__init__",
@@ -284,7 +287,9 @@ void register_devices(nb::module_& m) {
   m.def("runtime_info", [] { return ct::runtime_info(); });
   m.def("_library_folder", [] { return ct::os::library_folder(); });
   Py_AtExit(finish);
+}
 
+void register_events(nb::module_& m) {
   nb::class_<PyEvent>(m, "Event", "A mark in a stream.")
       .def(
           "__init__", [](PyEvent* self, bool, bool untimed, bool) { new (self) PyEvent{!untimed}; },
@@ -312,7 +317,9 @@ void register_devices(nb::module_& m) {
         return ct::elapsed_time(*from.event, *to.event);
       },
       nb::arg("start_event"), nb::arg("end_event"));
+}
 
+void register_streams(nb::module_& m) {
   // the type holds an object of its own (Stream.null), which refers to the type
   nb::class_<PyStream> stream(m, "Stream", nb::type_slots(stream_slots), "An order of work on a device.");
   stream
@@ -382,7 +389,10 @@ void register_devices(nb::module_& m) {
     if (!current.is_null()) result.stream = current;
     return result;
   });
+}
 
+/// The pool of the current device.
+void register_pool(nb::module_& m) {
   m.def("pool_counters", [] {
     const ct::MemoryPool& pool = ct::memory_pool(current_device());
     using namespace nb::literals;
@@ -409,6 +419,15 @@ void register_devices(nb::module_& m) {
         }
       },
       nb::arg("size").none() = nb::none(), nb::arg("fraction").none() = nb::none());
+}
+
+}  // namespace
+
+void register_devices(nb::module_& m) {
+  register_device(m);
+  register_events(m);
+  register_streams(m);
+  register_pool(m);
 }
 
 }  // namespace catenary_python

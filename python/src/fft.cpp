@@ -58,6 +58,8 @@ void register_fft(nb::module_& m) {
         return without_gil(is_large(a), [&] { return f(a, options); });
       },
       "name"_a, "a"_a, nb::arg("s").none(), nb::arg("axes").none(), nb::arg("norm").none());
+  m.def("_fftshift", freed(fft::fftshift), "x"_a, nb::arg("axes").none());
+  m.def("_ifftshift", freed(fft::ifftshift), "x"_a, nb::arg("axes").none());
 }
 
 }  // namespace catenary_python

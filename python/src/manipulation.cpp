@@ -122,11 +122,9 @@ Array pad(const Array& a, nb::handle width, const std::string& mode, nb::kwargs 
   return ct::pad(a, per_side<std::int64_t>(width, a.ndim(), integer), options);
 }
 
-}  // namespace
-
-void register_manipulation(nb::module_& m) {
+/// Other extents and axes of the same elements.
+void register_shapes(nb::module_& m) {
   const auto no_axis = optional("axis");
-
   method("reshape", [](Self self, nb::args shape, nb::kwargs options) {
     nb::object order = nb::str("C"), copy = nb::none();
     for (auto [key, value] : options) {
@@ -206,7 +204,11 @@ void register_manipulation(nb::module_& m) {
         return checked(wrap_view(a.as_strided(shape.value_or(a.shape()), steps), self.o));
       },
       "x"_a, optional("shape"), optional("strides"));
+}
 
+/// Arrays joined, cut, repeated, shortened and padded.
+void register_joining(nb::module_& m) {
+  const auto no_axis = optional("axis");
   m.def("_concatenate",
         freed(static_cast<Array (*)(const std::vector<Array>&, const std::optional<int>&)>(ct::concatenate)));
   m.def("_stack", freed(ct::stack));
@@ -255,8 +257,11 @@ void register_manipulation(nb::module_& m) {
       },
       "arr"_a, "indices"_a, no_axis);
   m.def("pad", pad, "array"_a, "pad_width"_a, "mode"_a, "options"_a);
+}
 
-  // picking elements
+/// Elements by their places: taken, written, and found.
+void register_picking(nb::module_& m) {
+  const auto no_axis = optional("axis");
   both(
       m, "take",
       [](const Array& a, nb::handle indices, std::optional<int> axis, Out out, const std::string& mode) {
@@ -342,6 +347,10 @@ void register_manipulation(nb::module_& m) {
         ct::putmask(a, mask, Values(values, a, "putmask").operand());
       },
       "a"_a, "mask"_a, "values"_a);
+}
+
+/// Diagonals and triangles.
+void register_diagonals(nb::module_& m) {
   m.def("diag", viewing(ct::diag), "v"_a, "k"_a = 0);
   m.def("diagflat", freed(ct::diagflat), "v"_a, "k"_a = 0);
   both(m, "diagonal", viewing<std::int64_t, int, int>(ct::diagonal), "a", nb::arg("offset") = 0, nb::arg("axis1") = 0,
@@ -363,6 +372,15 @@ void register_manipulation(nb::module_& m) {
           return nb::tuple(nb::cast(f(n, k, columns)));
         },
         "n"_a, "k"_a = 0, optional("m"));
+}
+
+}  // namespace
+
+void register_manipulation(nb::module_& m) {
+  register_shapes(m);
+  register_joining(m);
+  register_picking(m);
+  register_diagonals(m);
 }
 
 }  // namespace catenary_python

@@ -165,16 +165,13 @@ void as_named(nb::module_& m, const std::string& name, F f, const char* first, c
   }
 }
 
-}  // namespace
-
-void register_numbers(nb::module_& m) {
+/// Reductions that are no rows.
+void register_reductions(nb::module_& m) {
   const auto no_axis = optional("axis");
   const auto no_dtype = optional("dtype");
   const auto keepdims = nb::arg("keepdims") = false;
   const auto out = out_argument();
   const auto ddof = nb::arg("ddof") = 0;
-
-  // reductions that are no rows
   const auto mean = [](const Array& a, const AxisArg& axis, std::optional<Dtype> d, bool keepdims) {
     if (!d || ct::is_inexact(*d)) return ct::mean(a, axis, keepdims, d);
     return ct::divide(ct::sum(a, axis, keepdims, d), count_along(a, axis, "mean")).astype(*d);
@@ -265,6 +262,11 @@ void register_numbers(nb::module_& m) {
           return out.cast(f(x, along(x, axis), d, initial), name);
         },
         "x"_a, nb::kw_only(), no_axis, no_dtype, out, "include_initial"_a = false);
+}
+
+/// Differences of neighbours, and what is made of them.
+void register_differences(nb::module_& m) {
+  const auto no_axis = optional("axis");
   using Border = const std::optional<Operand>&;
   m.def("diff", freed(static_cast<Array (*)(const Array&, int, int, Border, Border)>(ct::diff)), "a"_a, "n"_a = 1,
         "axis"_a = -1, optional("prepend"), optional("append"));
@@ -274,8 +276,12 @@ void register_numbers(nb::module_& m) {
   m.def("ediff1d", freed(ct::ediff1d), "arr"_a, optional("to_end"), optional("to_begin"));
   m.def("cross", freed(ct::cross), "a"_a, "b"_a, "axisa"_a = -1, "axisb"_a = -1, "axisc"_a = -1, no_axis);
   m.def("trapezoid", freed(ct::trapezoid), "y"_a, optional("x"), "dx"_a = 1.0, "axis"_a = -1);
+}
 
-  // elementwise, but no rows
+/// Elementwise functions that are no rows.
+void register_elementwise(nb::module_& m) {
+  const auto no_axis = optional("axis");
+  const auto out = out_argument();
   m.def("positive", delivered(ct::positive, "positive"), "x"_a, out);
   m.def("fabs", delivered(ct::fabs, "fabs"), "x"_a, out);
   m.def("fix", delivered(ct::fix, "fix"), "x"_a, out);
@@ -339,19 +345,11 @@ void register_numbers(nb::module_& m) {
         return nb::borrow(self.o);
       },
       "x"_a, "copy"_a = true, "nan"_a = 0.0, optional("posinf"), optional("neginf"));
-  m.def(
-      "cov",
-      [](const Array& a, const OptionalArray& y, bool rowvar, bool bias, std::optional<double> ddof,
-         const OptionalArray& fweights, const OptionalArray& aweights, DtypeArg dtype) {
-        return ct::cov(a, y, {rowvar, bias, ddof, fweights, aweights, dtype.get()});
-      },
-      "a"_a, optional("y"), "rowvar"_a = true, "bias"_a = false, optional("ddof"), optional("fweights"),
-      optional("aweights"), nb::kw_only(), no_dtype);
-  using Correlating = Array (*)(const Array&, const OptionalArray&, bool, std::optional<Dtype>);
-  m.def("corrcoef", freed(static_cast<Correlating>(ct::corrcoef)), "a"_a, optional("y"), "rowvar"_a = true,
-        nb::kw_only(), no_dtype);
+}
 
-  // sorting
+/// Sorting, searching and sets.
+void register_sorting(nb::module_& m) {
+  const auto no_axis = optional("axis");
   m.def("_sort", freed(ct::sort), "a"_a, "axis"_a.none());
   m.def("_argsort", freed(ct::argsort), "a"_a, "axis"_a.none());
   const auto positions = [](nb::handle kth) {
@@ -425,6 +423,14 @@ void register_numbers(nb::module_& m) {
       "setxor1d", [](const Array& a, const Array& b, bool) { return ct::setxor1d(a, b); }, "ar1"_a, "ar2"_a,
       assume_unique);
   m.def("setdiff1d", freed(ct::setdiff1d), "ar1"_a, "ar2"_a, assume_unique);
+}
+
+/// Histograms, quantiles and covariances.
+void register_statistics(nb::module_& m) {
+  const auto no_axis = optional("axis");
+  const auto no_dtype = optional("dtype");
+  const auto keepdims = nb::arg("keepdims") = false;
+  const auto out = out_argument();
   m.def("bincount", freed(ct::bincount), "x"_a, optional("weights"), "minlength"_a = 0);
   m.def(
       "histogram",
@@ -475,8 +481,22 @@ void register_numbers(nb::module_& m) {
   quantile("percentile", quantiles(ct::percentile, ct::percentile));
   quantile("nanquantile", quantiles(ct::nanquantile, ct::nanquantile));
   quantile("nanpercentile", quantiles(ct::nanpercentile, ct::nanpercentile));
+  m.def(
+      "cov",
+      [](const Array& a, const OptionalArray& y, bool rowvar, bool bias, std::optional<double> ddof,
+         const OptionalArray& fweights, const OptionalArray& aweights, DtypeArg dtype) {
+        return ct::cov(a, y, {rowvar, bias, ddof, fweights, aweights, dtype.get()});
+      },
+      "a"_a, optional("y"), "rowvar"_a = true, "bias"_a = false, optional("ddof"), optional("fweights"),
+      optional("aweights"), nb::kw_only(), no_dtype);
+  using Correlating = Array (*)(const Array&, const OptionalArray&, bool, std::optional<Dtype>);
+  m.def("corrcoef", freed(static_cast<Correlating>(ct::corrcoef)), "a"_a, optional("y"), "rowvar"_a = true,
+        nb::kw_only(), no_dtype);
+}
 
-  // products
+void register_products(nb::module_& m) {
+  const auto no_dtype = optional("dtype");
+  const auto out = out_argument();
   constexpr auto matmul = +[](const Array& a, const Array& b) { return ct::matmul(a, b); };
   m.def("matmul", delivered(matmul, "matmul"), "x1"_a, "x2"_a, out);
   both(
@@ -522,8 +542,9 @@ void register_numbers(nb::module_& m) {
         return out(d ? result.astype(*d) : result, "trace");
       },
       "a", nb::arg("offset") = 0, nb::arg("axis1") = 0, nb::arg("axis2") = 1, no_dtype, out);
+}
 
-  // polynomials
+void register_polynomials(nb::module_& m) {
   m.def("convolve", freed(ct::convolve), "a"_a, "v"_a, "mode"_a = "full");
   m.def("correlate", freed(ct::correlate), "a"_a, "v"_a, "mode"_a = "valid");
   m.def("polyval", freed(ct::polyval), "p"_a, "x"_a);
@@ -534,8 +555,12 @@ void register_numbers(nb::module_& m) {
         return nb::make_tuple(r.coefficients, r.residuals, r.rank, r.singular_values, r.rcond, r.covariance);
       },
       "x"_a, "y"_a, "deg"_a, "rcond"_a.none(), "w"_a.none(), "cov"_a);
+}
 
-  // linear algebra: cupy.linalg
+/// cupy.linalg.
+void register_linalg(nb::module_& m) {
+  const auto no_axis = optional("axis");
+  const auto keepdims = nb::arg("keepdims") = false;
   nb::module_ linalg = m.def_submodule("linalg", "Linear algebra, with the names of numpy.linalg.");
   namespace la = ct::linalg;
   linalg.def("cholesky", freed(la::cholesky), "a"_a);
@@ -599,6 +624,19 @@ void register_numbers(nb::module_& m) {
       "x"_a, optional("ord"), no_axis, keepdims);
   linalg.def(
       "cond", [](const Array& x, nb::handle p) { return la::cond(x, norm_order(p)); }, "x"_a, optional("p"));
+}
+
+}  // namespace
+
+void register_numbers(nb::module_& m) {
+  register_reductions(m);
+  register_differences(m);
+  register_elementwise(m);
+  register_sorting(m);
+  register_statistics(m);
+  register_products(m);
+  register_polynomials(m);
+  register_linalg(m);
 }
 
 }  // namespace catenary_python

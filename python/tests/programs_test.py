@@ -22,7 +22,7 @@ def test_frequencies(n, d):
 
 
 @pytest.mark.parametrize('shape', [(5,), (4, 3), (2, 0, 3), (2, 3, 5)])
-@pytest.mark.parametrize('axes', [None, 0, -1, (0,), (-1, 0)])
+@pytest.mark.parametrize('axes', [None, 0, -1, (0,), (), [0, 0], (-1, 0)])
 def test_shifts(shape, axes):
     if isinstance(axes, tuple) and len(axes) > len(shape):
         axes = (0,)
@@ -31,6 +31,8 @@ def test_shifts(shape, axes):
     same(cupy.fft.ifftshift(cupy.asarray(a), axes), numpy.fft.ifftshift(a, axes))
     if a.size:
         same(cupy.fft.fftshift(a.tolist(), axes), numpy.fft.fftshift(a.astype('l'), axes))
+    with pytest.raises(IndexError):
+        cupy.fft.ifftshift(cupy.asarray(a), len(shape))
 
 
 def test_what_a_namespace_is_made_of():

@@ -272,6 +272,8 @@ TEST(FourierTransforms, FrequenciesOfSamplesThatAreFarApart) {
   const Array x = ct::arange(6).reshape({2, 3});
   const Array same = fft::fftshift(x, ct::Axes{});
   expect_array(same, {0, 1, 2, 3, 4, 5}, {2, 3}, Dtype::int64);
+  expect_array(fft::fftshift(x, ct::Axes{1, -1}), {1, 2, 0, 4, 5, 3}, {2, 3}, Dtype::int64);  // twice, as NumPy's
+  EXPECT_THROW(fft::fftshift(x, 2), ct::ShapeError);
   same.fill(7);  // a copy, as that of any axes
   EXPECT_EQ(x(1, 2).item<int>(), 5);
 }

@@ -12,6 +12,7 @@
 #include "catenary/core/error.h"
 #include "catenary/iterators/iterators.h"
 #include "tests/folder.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace D = ct::datasets;
@@ -244,13 +245,8 @@ TEST(FashionMnist, FilesOfItsForm) {
   EXPECT_EQ(images.second[0].values[0](0, 2, 3).item<float>(), 59);
   EXPECT_EQ(D::get_fashion_mnist({.ndim = 2, .folder = folder / set}).first[0].values[0].shape(), (ct::Shape{28, 28}));
 
-  const auto error = [&](const D::MnistOptions& options) -> std::string {
-    try {
-      D::get_fashion_mnist(options);
-    } catch (const ct::Error& e) {
-      return e.what();
-    }
-    return "";
+  const auto error = [&](const D::MnistOptions& options) {
+    return tests::error_of([&] { D::get_fashion_mnist(options); });
   };
   EXPECT_NE(error({.ndim = 4, .folder = folder / set}).find("get_fashion_mnist: ndim must be 1, 2 or 3, got 4"),
             std::string::npos)

@@ -7,10 +7,12 @@
 #include <cstring>
 
 #include "catenary/core/config.h"
+#include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/png.h"
 #include "catenary/iterators/iterators.h"
 #include "tests/folder.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace D = ct::datasets;
@@ -19,19 +21,10 @@ namespace {
 
 using tests::Folder;
 
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const ct::FileError& e) {
-    return e.what();
-  }
-  return "no FileError";
-}
-#define EXPECT_SAYS(expression, text)                                           \
-  do {                                                                          \
-    const std::string message = error_of([&] { (void)(expression); });          \
-    EXPECT_NE(message.find(text), std::string::npos) << "it said: " << message; \
+#define EXPECT_SAYS(expression, text)                                                        \
+  do {                                                                                       \
+    const std::string message = tests::error_of<ct::FileError>([&] { (void)(expression); }); \
+    EXPECT_NE(message.find(text), std::string::npos) << "it said: " << message;              \
   } while (false)
 
 using Floats = std::vector<float>;

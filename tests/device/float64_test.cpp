@@ -13,13 +13,17 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
 #include "catenary/autograd/variable.h"
+#include "catenary/core/error.h"
 #include "catenary/device/device.h"
 #include "catenary/functions/evaluation.h"
 #include "catenary/reporter/reporter.h"
 #include "tests/simgpu/faults.h"
+#include "tests/texts.h"
 
 namespace catenary::faults {
 namespace {
+
+using tests::error_of;
 
 void check_without_float64() {
   ASSERT_FALSE(current_device().info().has_f64);
@@ -46,11 +50,11 @@ void check_without_float64() {
   EXPECT_NE(y.debug_print().find("mean=1.41666"), std::string::npos) << y.debug_print();
 
   const Array doubles = array({1.0, 2.0});
-  const std::string message = message_of([&] { (doubles * 2).eval(); });
+  const std::string message = error_of<DeviceError>([&] { (doubles * 2).eval(); });
   EXPECT_EQ(message.find("multiply: " + current_device().name()), 0u) << message;
   EXPECT_NE(message.find("has no float64, as CATENARY_NO_FLOAT64 says; give its arrays float32"), std::string::npos)
       << message;
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of<DeviceError>([&] {
               linalg::inv(
                   ones({2, 2}, Dtype::float32).to_device(Device()).astype(Dtype::float64).to_device(current_device()));
             }).find("linalg: "),

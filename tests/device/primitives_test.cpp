@@ -17,17 +17,13 @@
 #include "catenary/array/sorting.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/process.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 std::string error_of(const Primitive& primitive) {
-  try {
-    compute(current_device(), primitive);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return tests::error_of([&] { compute(current_device(), primitive); });
 }
 
 TEST(Primitives, WhatNoDeviceComputesIsRefusedByName) {

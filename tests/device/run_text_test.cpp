@@ -10,6 +10,7 @@
 #include "catenary/core/error.h"
 #include "catenary/device/primitives.h"
 #include "tests/device/same.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
@@ -28,12 +29,7 @@ void run(const char* text, const char* kernel, Dtype dtype, const std::vector<Te
 }
 
 std::string error_of(const char* text, const char* kernel, Dtype dtype, const std::vector<TextArgument>& arguments) {
-  try {
-    run(text, kernel, dtype, arguments, 1);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return tests::error_of([&] { run(text, kernel, dtype, arguments, 1); });
 }
 
 TEST(RunText, RunsOnEveryDtypeAndAnyStrides) {

@@ -7,13 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
 
 #include "catenary/catenary.h"
 #include "catenary/core/parallel.h"
-#include "tests/distributed/texts.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace D = ct::distributed;
@@ -268,18 +269,18 @@ TEST(OnRanks, SomeRanksOfTheJob) {
     }
   }
   EXPECT_EQ(draw(), before);  // random numbers stay the rank's own
-  EXPECT_NE(message_of([] {
+  EXPECT_NE(error_of<ct::ValueError>([] {
               D::create_communicator("flat", {.ranks = {rank(), size()}});
             }).find("rank"),
             std::string::npos);
-  EXPECT_NE(message_of([] {
+  EXPECT_NE(error_of<ct::ValueError>([] {
               D::create_communicator("flat", {.ranks = {rank(), rank()}});
             }).find("named twice"),
             std::string::npos);
   const std::vector<int> another{(rank() + 1) % size()};
-  EXPECT_EQ(
-      message_of([&] { D::create_communicator("flat", {.ranks = another}); }).find("is none of") != std::string::npos,
-      size() > 1);
+  EXPECT_EQ(error_of<ct::ValueError>([&] { D::create_communicator("flat", {.ranks = another}); }).find("is none of") !=
+                std::string::npos,
+            size() > 1);
 }
 
 TEST(OnRanks, TheSameRanksByAnotherName) {
@@ -292,8 +293,9 @@ TEST(OnRanks, TheSameRanksByAnotherName) {
   link.b.set_grad(filled({1}, 0));
   flat.multi_node_mean_grad(link);
   EXPECT_EQ(link.W.grad().to_vector<float>()[0], half.size() == 1 ? 1 + 1.0f / 4096 : 1.0f);
-  EXPECT_NE(message_of([&] { half.as("rings"); }).find("'rings' is none of"), std::string::npos);
-  EXPECT_NE(message_of([&] { half.as("flat", {.ranks = {0}}); }).find("split() divides"), std::string::npos);
+  EXPECT_NE(error_of<ct::ValueError>([&] { half.as("rings"); }).find("'rings' is none of"), std::string::npos);
+  EXPECT_NE(error_of<ct::ValueError>([&] { half.as("flat", {.ranks = {0}}); }).find("split() divides"),
+            std::string::npos);
 }
 
 TEST(OnRanks, DifferencesAreToldToAll) {
@@ -301,13 +303,10 @@ TEST(OnRanks, DifferencesAreToldToAll) {
     EXPECT_THROW(comm().bcast(ct::arange(2), 1), ct::ValueError);
     return;
   }
-  const auto has = [](const std::string& text, const std::string& piece) {
-    return text.find(piece) != std::string::npos;
-  };
-  std::string text = message_of([] { comm().allreduce(filled({rank() == 1 ? 3 : 2}, 1)); });
+  std::string text = error_of<ct::ValueError>([] { comm().allreduce(filled({rank() == 1 ? 3 : 2}, 1)); });
   EXPECT_TRUE(has(text, "allreduce of float32 (3,)") && has(text, "allreduce of float32 (2,)") && has(text, "rank 1"))
       << text;
-  text = message_of([] {
+  text = error_of<ct::ValueError>([] {
     if (rank() == 0) {
       comm().bcast(ct::arange(2));
     } else {
@@ -315,10 +314,10 @@ TEST(OnRanks, DifferencesAreToldToAll) {
     }
   });
   EXPECT_TRUE(has(text, "rank 0 calls bcast") || has(text, "calls barrier")) << text;
-  text = message_of([] { comm().bcast_obj(1, rank() == 0 ? 0 : 1); });
+  text = error_of<ct::ValueError>([] { comm().bcast_obj(1, rank() == 0 ? 0 : 1); });
   EXPECT_TRUE(has(text, "from rank 0") && has(text, "from rank 1")) << text;
   if (size() > 1)
-    text = message_of([] {
+    text = error_of<ct::ValueError>([] {
       D::create_communicator("flat", {.allreduce_grad_dtype = rank() == 1 ? std::optional(ct::Dtype::float16)
                                                                           : std::optional<ct::Dtype>()});
     });
@@ -328,7 +327,7 @@ TEST(OnRanks, DifferencesAreToldToAll) {
 
 TEST(OnRanks, ArgumentsThatMakeNoSense) {
   const auto names = [](const std::function<void()>& f, const std::string& piece) {
-    const std::string text = message_of(f);
+    const std::string text = error_of<ct::ValueError>(f);
     EXPECT_NE(text.find(piece), std::string::npos) << text;
   };
   names([] { D::create_communicator("rings"); }, "'rings' is none of naive, flat");

@@ -5,6 +5,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/datasets/datasets.h"
 #include "catenary/iterators/iterators.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 
@@ -13,12 +14,7 @@ namespace {
 using Ints = std::vector<int>;
 
 std::string refusal(const ct::Minibatch& batch, const std::optional<ct::Scalar>& padding = {}) {
-  try {
-    ct::concat_examples(batch, {}, padding);
-  } catch (const ct::ValueError& error) {
-    return error.what();
-  }
-  return "nothing was refused";
+  return tests::error_of<ct::ValueError>([&] { ct::concat_examples(batch, {}, padding); });
 }
 
 TEST(Minibatch, PartsHaveEachExampleOnce) {

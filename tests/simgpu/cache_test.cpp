@@ -21,9 +21,11 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
+#include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/sha256.h"
 #include "tests/simgpu/faults.h"
+#include "tests/texts.h"
 
 /// In front of the C library's, for the library under test as well: CATENARY_TEST_FULL_DISK names a folder on whose
 /// files no byte fits any more, CATENARY_TEST_KILL one on whose files nobody lives to write.
@@ -46,6 +48,7 @@ extern "C" ssize_t write(int file, const void* bytes, size_t count) {
 namespace catenary::faults {
 namespace {
 
+using tests::error_of;
 using Strings = std::vector<std::string>;
 constexpr uid_t kAnotherUser = 54321;
 
@@ -299,7 +302,7 @@ TEST(Memory, IsMissingInTheMiddleOfAnOperation) {
   EXPECT_EQ(x.to_vector<std::int32_t>().front(), kCount);
   pool.free_all_blocks();
   pool.set_limit(pool.used_bytes() + std::size_t{4} * kCount + 1024);
-  const std::string message = message_of([&] { sort(x).to_vector<std::int32_t>(); });
+  const std::string message = error_of<DeviceError>([&] { sort(x).to_vector<std::int32_t>(); });
   EXPECT_NE(message.find("out of memory"), std::string::npos) << message;
   pool.set_limit(0);
   EXPECT_EQ(x.to_vector<std::int32_t>().front(), kCount);
@@ -318,7 +321,7 @@ TEST(Memory, IsFoundInThePool) {
   EXPECT_GE(pool.free_bytes(), std::size_t{7} * kMiB);
   Array larger = empty({10, kMiB}, Dtype::uint8);
   EXPECT_EQ(pool.free_bytes(), 0u);
-  const std::string message = message_of([] { empty({3, kMiB}, Dtype::uint8); });
+  const std::string message = error_of<DeviceError>([] { empty({3, kMiB}, Dtype::uint8); });
   EXPECT_NE(message.find("out of memory"), std::string::npos) << message;
   EXPECT_NE(message.find("in use"), std::string::npos) << message;
   larger = Array();

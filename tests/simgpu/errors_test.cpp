@@ -10,12 +10,16 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/autograd/variable.h"
+#include "catenary/core/error.h"
 #include "catenary/core/os/library.h"
 #include "catenary/functions/connection.h"
 #include "tests/simgpu/faults.h"
+#include "tests/texts.h"
 
 namespace catenary::faults {
 namespace {
+
+using tests::error_of;
 
 /// The next kernel fails on the device.
 void break_next_kernel() {
@@ -32,7 +36,7 @@ TEST(Broken, Kernel) {
   const Array x = arange(5, Dtype::float32).eval();
   break_next_kernel();
   std::string line = "none";
-  const std::string message = message_of([&] {
+  const std::string message = error_of<DeviceError>([&] {
     line = "multiply";
     const Array y = x * 3;
     line = "add";
@@ -49,7 +53,7 @@ TEST(Broken, Function) {
   if (!std::getenv("CATENARY_TEST_BROKEN")) return;
   const Variable x(ones({3, 4}, Dtype::float32).eval()), w(ones({2, 4}, Dtype::float32).eval());
   break_next_kernel();
-  const std::string message = message_of([&] { functions::linear(x, w).array().eval(); });
+  const std::string message = error_of<DeviceError>([&] { functions::linear(x, w).array().eval(); });
   std::printf("message: %s\n", message.c_str());
 }
 

@@ -1,14 +1,12 @@
 #pragma once
-// For tests of what goes wrong: messages of errors, and this program run once more in another environment.
+// For tests of what goes wrong: this program run once more in another environment.
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "catenary/core/error.h"
 #include "catenary/core/os/process.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/device.h"
@@ -16,15 +14,6 @@
 namespace catenary::faults {
 
 inline std::string vendor() { return current_device().backend().name(); }
-
-inline std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-  return "no DeviceError";
-}
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

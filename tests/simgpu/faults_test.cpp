@@ -16,12 +16,16 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/reduction.h"
 #include "catenary/backends/gpu/drivers/runtime_compiler.h"
+#include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/library.h"
 #include "tests/paths.h"
+#include "tests/texts.h"
 
 namespace catenary::faults {
 namespace {
+
+using tests::error_of;
 
 /// Kernels are compiled here: none is found in a cache that was there before. A process that a test starts has its
 /// parent's.
@@ -90,7 +94,7 @@ TEST(Fault, MemoryIsAskedForTwice) {
 
 TEST(Fault, OutOfMemory) {
   const auto too_much = static_cast<std::int64_t>(current_device().info().memory_bytes);
-  EXPECT_NE(message_of([&] { zeros({too_much}, Dtype::float32).to_vector<float>(); }).find("memory"),
+  EXPECT_NE(error_of<DeviceError>([&] { zeros({too_much}, Dtype::float32).to_vector<float>(); }).find("memory"),
             std::string::npos);
   EXPECT_EQ(doubled(), kDoubled);
 }
@@ -103,7 +107,7 @@ TEST(Fault, OutOfMemoryUntilThePoolGivesBack) {
   EXPECT_GT(pool.free_bytes(), static_cast<std::size_t>(all / 2));
   Array larger = empty({all / 8 * 6}, Dtype::uint8);
   EXPECT_EQ(pool.free_bytes(), 0u);
-  EXPECT_NE(message_of([&] { empty({all / 2}, Dtype::uint8); }).find("out of memory"), std::string::npos);
+  EXPECT_NE(error_of<DeviceError>([&] { empty({all / 2}, Dtype::uint8); }).find("out of memory"), std::string::npos);
   larger = Array();
   EXPECT_EQ(empty({all / 2}, Dtype::uint8).size(), all / 2);
   pool.free_all_blocks();
@@ -114,7 +118,7 @@ TEST(Fault, CompilerRefuses) {
   const Array x = arange(5, Dtype::float32);
   x.to_vector<float>();  // or it would fail along with what is computed of it
   fault("compile", 1, true);
-  const std::string message = message_of([&] { (x - x * 3.5f + 2).to_vector<float>(); });
+  const std::string message = error_of<DeviceError>([&] { (x - x * 3.5f + 2).to_vector<float>(); });
   EXPECT_NE(message.find("cannot be compiled for " + vendor() + ":0"), std::string::npos) << message;
   EXPECT_NE(message.find("a fault that was asked for"), std::string::npos) << message;
   EXPECT_EQ((x - x * 3.5f + 2).to_vector<float>(), std::vector<float>({2, -0.5f, -3, -5.5f, -8}));
@@ -124,7 +128,7 @@ TEST(Fault, BinaryIsRefused) {
   const Array x = arange(5, Dtype::float32);
   x.to_vector<float>();
   fault("load");
-  const std::string message = message_of([&] { (x * 0.5f - 1.0f).to_vector<float>(); });
+  const std::string message = error_of<DeviceError>([&] { (x * 0.5f - 1.0f).to_vector<float>(); });
   EXPECT_NE(message.find("cannot load a kernel's binary"), std::string::npos) << message;
   EXPECT_EQ((x * 0.5f - 1.0f).to_vector<float>(), std::vector<float>({-1, -0.5f, 0, 0.5f, 1}));
 }
@@ -132,7 +136,7 @@ TEST(Fault, BinaryIsRefused) {
 TEST(Fault, Launch) {
   doubled();
   fault("launch");
-  const std::string message = message_of(doubled);
+  const std::string message = error_of<DeviceError>(doubled);
   EXPECT_NE(message.find("cannot launch (kernel "), std::string::npos) << message;
   EXPECT_EQ(doubled(), kDoubled);
 }
@@ -141,7 +145,7 @@ TEST(Fault, Copy) {
   const Array x = zeros({4}, Dtype::float32);
   x.to_vector<float>();
   fault("copy");
-  const std::string message = message_of([&] { x.to_vector<float>(); });
+  const std::string message = error_of<DeviceError>([&] { x.to_vector<float>(); });
   EXPECT_NE(message.find("cannot copy to the host"), std::string::npos) << message;
   EXPECT_EQ(x.to_vector<float>(), std::vector<float>(4));
 }
@@ -153,8 +157,8 @@ TEST(FaultDeathTest, KernelFails) {
       {
         doubled();
         fault("kernel");
-        const std::string first = message_of(doubled);
-        const std::string second = message_of(doubled);
+        const std::string first = error_of<DeviceError>(doubled);
+        const std::string second = error_of<DeviceError>(doubled);
         std::fprintf(stderr, "first: %s; second: %s\n", first.c_str(), second.c_str());
         std::exit(0);
       },
@@ -168,7 +172,7 @@ TEST(FaultDeathTest, DeviceLost) {
         const Array x = arange(5, Dtype::float32);
         doubled();
         fault("lost");
-        const std::string message = message_of(doubled);
+        const std::string message = error_of<DeviceError>(doubled);
         std::fprintf(stderr, "%s\n", message.c_str());
         std::exit(0);  // with arrays alive, whose memory went with the device
       },
@@ -185,8 +189,8 @@ TEST(FaultDeathTest, DeviceIsGoneWhenItIsUsed) {
         here.to_vector<float>();
         const Device second = get_device(vendor() + ":1");
         fault("gone");
-        const std::string first_message = message_of([&] { here.to_device(second); });
-        const std::string second_message = message_of([&] {
+        const std::string first_message = error_of<DeviceError>([&] { here.to_device(second); });
+        const std::string second_message = error_of<DeviceError>([&] {
           const DeviceScope scope(second);
           doubled();
         });
@@ -237,7 +241,7 @@ TEST(Fault, CompilerNeverReturns) {
   ASSERT_TRUE(compiler) << why;
   compiler->set_trial_seconds(0.05);
   fault("hang", 1, true);
-  const std::string message = message_of([&] { compiler->compile("gfx1030", "not even looked at"); });
+  const std::string message = error_of<DeviceError>([&] { compiler->compile("gfx1030", "not even looked at"); });
   fault("hang", 0, true);
   EXPECT_NE(message.find("was not done within 0.05 s with a kernel of one line for gfx1030"), std::string::npos)
       << message;

@@ -13,7 +13,7 @@
 #include "catenary/catenary.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
-#include "tests/training/message.h"
+#include "tests/texts.h"
 #include "tests/training/rules.h"
 
 namespace catenary {
@@ -21,6 +21,7 @@ namespace {
 
 namespace F = functions;
 namespace O = optimizers;
+using tests::error_of;
 using tests::Values;
 using tests::values_of;
 
@@ -118,7 +119,7 @@ TEST(AdamW, TheRateScalesItsDecay) {
 TEST(AdamW, ChainersDecayByName) {
   expect_near(trained(O::AdamW({.alpha = 0.01, .eta = 0.5, .chainer_decay = 0.02}), 20),
               Formula{.alpha = 0.01, .eta = 0.5, .chainer_decay = 0.02}.after(20));
-  EXPECT_EQ(message_of([] { O::AdamW({.weight_decay = 0.01, .chainer_decay = 0.0}); }),
+  EXPECT_EQ(error_of<ValueError>([] { O::AdamW({.weight_decay = 0.01, .chainer_decay = 0.0}); }),
             "AdamW: weight_decay, which the rate scales, and chainer_decay, which it does not: give one");
 }
 
@@ -228,10 +229,10 @@ TEST(Optimizers, TheDocumentStatesEachHyperparameter) {
 
 TEST(Optimizers, AnUnknownHyperparameterIsToldWhatThereIs) {
   const O::Adam adam;
-  EXPECT_EQ(message_of([&] { adam.hyperparam().set("lr", 0.1); }),
+  EXPECT_EQ(error_of<ValueError>([&] { adam.hyperparam().set("lr", 0.1); }),
             "there is no hyperparameter 'lr'; there are: alpha, beta1, beta2, eps, eta, chainer_decay (the rate is "
             "'alpha')");
-  EXPECT_EQ(message_of([] { O::SGD().hyperparam().get("momentum"); }),
+  EXPECT_EQ(error_of<ValueError>([] { O::SGD().hyperparam().get("momentum"); }),
             "there is no hyperparameter 'momentum'; there is: lr");
 }
 
@@ -440,7 +441,7 @@ TEST(ParamGroups, AHooksRateIsAHyperparameterWhileItIsThere) {
   const O::SGD optimizer(0.5);
   optimizer.setup(net);
   EXPECT_FALSE(optimizer.hyperparam().contains("weight_decay"));
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of<ValueError>([&] {
               optimizer.param_group(net.head, {{"weight_decay", 0}});
             }).find("'weight_decay'"),
             std::string::npos);
@@ -454,7 +455,7 @@ TEST(ParamGroups, AHooksRateIsAHyperparameterWhileItIsThere) {
   expect_steps(step_of(optimizer, net), 0.5, 0.5, 0.5, 0.5);
   const O::AdamW adam;
   adam.setup(net);
-  EXPECT_EQ(message_of([&] { adam.add_hook(optimizer_hooks::WeightDecay(0.25)); }),
+  EXPECT_EQ(error_of<ValueError>([&] { adam.add_hook(optimizer_hooks::WeightDecay(0.25)); }),
             "add_hook: AdamW has a hyperparameter 'weight_decay' of its own, which WeightDecay would have too");
 }
 
@@ -467,7 +468,7 @@ TEST(ParamGroups, TwoOptimizersOfOneParameter) {
   second.add_hook(optimizer_hooks::WeightDecay(0));
   EXPECT_EQ(first.hyperparameter(net.head.W, "weight_decay"), 0.5);
   EXPECT_EQ(second.hyperparameter(net.head.W, "weight_decay"), 0);
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of<ValueError>([&] {
               first.param_group("head/W", {{"lr", 0.1}});
             }),
             "param_group: '/head/W' is updated by another optimizer (or by none)");
@@ -497,28 +498,28 @@ TEST(ParamGroups, TrainTogetherWithLossScaleAndFrozenLinks) {
 TEST(ParamGroups, Errors) {
   const BodyAndHead net, other;
   const O::Adam optimizer;
-  EXPECT_EQ(message_of([&] { optimizer.param_group(net, {}); }), "Adam: setup(model) has not been called");
+  EXPECT_EQ(error_of<ValueError>([&] { optimizer.param_group(net, {}); }), "Adam: setup(model) has not been called");
   optimizer.setup(net);
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of<ValueError>([&] {
               optimizer.param_group("hed", {{"alpha", 1}});
             }),
             "Adam: param_group: there is no parameter or link 'hed'; parameters are /body/W, /body/b, /head/W, "
             "/head/b");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of<ValueError>([&] {
               optimizer.param_group(other, {{"alpha", 1}});
             }),
             "Adam: param_group: the link (Chain) has no parameter of the model");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of<ValueError>([&] {
               optimizer.param_group([](const std::string&, const Parameter&) { return false; }, {{"alpha", 1}});
             }),
             "Adam: param_group: no parameter was chosen");
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of<ValueError>([&] {
               optimizer.param_group("head", {{"beta1", 0}, {"lr", 1}});
             }).find("there are: alpha"),
             std::string::npos);
   EXPECT_EQ(optimizer.hyperparameter(net.head.W, "beta1"), 0.9);  // nothing was changed
   optimizer.alpha = 0;
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of<ValueError>([&] {
               optimizer.param_group("head", {{"alpha", 1}});
             }),
             "param_group: the optimizer's alpha is 0, so that a group's has no proportion to it");

@@ -16,7 +16,7 @@
 #include "catenary/catenary.h"
 #include "tests/folder.h"
 #include "tests/paths.h"
-#include "tests/training/message.h"
+#include "tests/texts.h"
 #include "tests/training/rules.h"
 
 namespace catenary {
@@ -25,6 +25,7 @@ namespace {
 namespace F = functions;
 namespace L = links;
 namespace O = optimizers;
+using tests::error_of;
 using tests::rule_of;
 using tests::Values;
 using tests::values_of;
@@ -414,10 +415,11 @@ TEST(Precision, WhichModelsHaveAScale) {
   EXPECT_EQ(scale_after(Dtype::float16, [](const Optimizer& o) { o.set_loss_scale(32); }), 32);
   EXPECT_EQ(scale_after(Dtype::bfloat16, [](const Optimizer& o) { o.loss_scaling(10); }), 8);
   const O::SGD optimizer(1);
-  EXPECT_EQ(message_of([&] { optimizer.loss_scaling(0); }), "SGD: loss_scaling: the interval must be 1 or more, not 0");
-  EXPECT_EQ(message_of([&] { optimizer.set_loss_scale(-2); }),
+  EXPECT_EQ(error_of<ValueError>([&] { optimizer.loss_scaling(0); }),
+            "SGD: loss_scaling: the interval must be 1 or more, not 0");
+  EXPECT_EQ(error_of<ValueError>([&] { optimizer.set_loss_scale(-2); }),
             "SGD: loss_scaling: the scale must be a positive number, not -2");
-  EXPECT_EQ(message_of([&] { optimizer.set_loss_scale(kInf); }),
+  EXPECT_EQ(error_of<ValueError>([&] { optimizer.set_loss_scale(kInf); }),
             "SGD: loss_scaling: the scale must be a positive number, not inf");
 }
 

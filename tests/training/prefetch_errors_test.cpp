@@ -8,12 +8,13 @@
 
 #include "catenary/catenary.h"
 #include "tests/folder.h"
-#include "tests/training/message.h"
+#include "tests/texts.h"
 #include "tests/training/prefetch.h"
 
 namespace catenary {
 namespace {
 
+using tests::error_of;
 using namespace made_ahead;
 
 TEST(Prefetch, AnErrorIsItsOwnBatchs) {
@@ -67,7 +68,7 @@ TEST(Prefetch, ADatasetThatIsNotRepeatedEnds) {
     updater->update();
     updater->update();
     EXPECT_EQ(updater->epoch(), 1);
-    EXPECT_EQ(message_of([&] { updater->update(); }),
+    EXPECT_EQ(error_of<ValueError>([&] { updater->update(); }),
               "StandardUpdater: the iterator 'main' has no more batches (give it .repeat = true for training)");
   }
 }
@@ -76,7 +77,7 @@ TEST(Prefetch, ADatasetThatIsNotRepeatedEnds) {
 // where those of MultithreadIterator have numbers of their own.
 TEST(Prefetch, RandomNumbersOfTheThreadAreRefused) {
   const auto say = [](const T::StandardUpdater& updater) {
-    const std::string said = message_of([&] {
+    const std::string said = error_of<ValueError>([&] {
       for (int i = 0; i < 3; ++i) updater->update();
     });
     EXPECT_EQ(updater->iteration(), 0);
@@ -138,7 +139,7 @@ TEST(Prefetch, AnIteratorOfOnesOwnLooksAheadOrIsRefused) {
       .update_core = [&](const Batch& batch) { seen.push_back(mean(batch[0].array()).item<double>()); },
       .prefetch = true};
   const std::string said =
-      message_of([&] { T::StandardUpdater(Iterator(std::make_shared<Counting>()), optimizer, options); });
+      error_of<ValueError>([&] { T::StandardUpdater(Iterator(std::make_shared<Counting>()), optimizer, options); });
   EXPECT_EQ(said.substr(0, said.find('.')), "prefetch: the iterator 'main' does not say what comes next");
   const T::StandardUpdater updater(Iterator(std::make_shared<CountingAhead>()), optimizer, options);
   for (int i = 1; i <= 12; ++i) {
@@ -163,7 +164,7 @@ TEST(Prefetch, UpdateCoreTakesFromOtherIteratorsOnly) {
   const T::StandardUpdater fine = with(other), refused = with(main);
   for (int i = 0; i < 5; ++i) fine->update();
   fine->finalize();
-  const std::string said = message_of([&] { refused->update(); });
+  const std::string said = error_of<ValueError>([&] { refused->update(); });
   EXPECT_EQ(said.substr(0, said.find(',')), "prefetch: update_core took from the iterator 'main'");
 }
 
@@ -190,7 +191,7 @@ TEST(Prefetch, EndsWhileItReads) {
                                 throw ValueError("the loss fails");
                               },
                               .prefetch = true});
-        EXPECT_EQ(message_of([&] { updater->update(); }), "the loss fails");
+        EXPECT_EQ(error_of<ValueError>([&] { updater->update(); }), "the loss fails");
         opens = std::thread([&] {
           std::this_thread::sleep_for(std::chrono::milliseconds(20));
           examples.open(40);
@@ -217,7 +218,7 @@ TEST(Prefetch, ATrainerEndsIt) {
         if (t.updater()->iteration() == 7) throw ValueError("an extension fails");
       },
       {.name = "fails", .trigger = T::Trigger(1, "iteration")});
-  EXPECT_EQ(message_of([&] { trainer.run(false); }), "an extension fails");
+  EXPECT_EQ(error_of<ValueError>([&] { trainer.run(false); }), "an extension fails");
   {
     const std::lock_guard lock(examples.shared->mutex);
     EXPECT_EQ(examples.shared->read.size(), 32u);

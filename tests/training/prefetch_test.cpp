@@ -11,11 +11,12 @@
 #include "catenary/array/body.h"
 #include "catenary/catenary.h"
 #include "tests/folder.h"
-#include "tests/training/message.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
+using tests::error_of;
 using namespace made_ahead;
 
 constexpr int kUpdates = 13;
@@ -216,8 +217,8 @@ TEST(Prefetch, OnSeveralDevices) {
   };
   EXPECT_EQ(run(true, 5), run(false, 5));
   const std::string few = "ParallelUpdater: a batch of 1 examples for 2 devices";
-  EXPECT_EQ(message_of([&] { run(true, 1); }), few);
-  EXPECT_EQ(message_of([&] { run(false, 1); }), few);
+  EXPECT_EQ(error_of<ValueError>([&] { run(true, 1); }), few);
+  EXPECT_EQ(error_of<ValueError>([&] { run(false, 1); }), few);
 }
 
 }  // namespace

@@ -15,12 +15,13 @@
 #include "catenary/array/lazy.h"
 #include "catenary/catenary.h"
 #include "tests/folder.h"
-#include "tests/training/message.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
 
 using Timing = OptimizerHook::Timing;
+using tests::error_of;
 using tests::rule_of;
 using tests::Values;
 using tests::values_of;
@@ -124,7 +125,8 @@ TEST(Rules, AFormulaByItself) {
     EXPECT_EQ(all, values_of(model)) << t;
   }
   formula.update({}, 1, {});
-  EXPECT_NE(message_of([&] { formula.update(mine, 1, {{"lr", 1}}); }).find("(the rate is 'alpha')"), std::string::npos);
+  const std::string said = error_of<ValueError>([&] { formula.update(mine, 1, {{"lr", 1}}); });
+  EXPECT_NE(said.find("(the rate is 'alpha')"), std::string::npos);
   EXPECT_THROW(formula.update(mine, 0, {}), ValueError);
   EXPECT_THROW(formula.update({{mine[0][0], mine[0][1]}}, 1, {}), ValueError);
   std::swap(mine[0][1], mine[1][1]);
@@ -321,19 +323,19 @@ TEST(Rules, AreSavedAndLoaded) {
 
 TEST(Rules, Errors) {
   const auto step = [](const UpdateStep& h) { h.x -= h["w"]; };
-  EXPECT_EQ(message_of([] { Optimizer({.name = "Lazy"}); }), "Lazy: the rule has no step");
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(error_of<ValueError>([] { Optimizer({.name = "Lazy"}); }), "Lazy: the rule has no step");
+  EXPECT_EQ(error_of<ValueError>([&] {
               Optimizer({.name = "Twice", .state = {"m", "m"}, .step = step});
             }),
             "Twice: another state is named 'm'");
-  EXPECT_EQ(message_of([&] { Optimizer({.name = "Count", .state = {"t"}, .step = step}); }),
+  EXPECT_EQ(error_of<ValueError>([&] { Optimizer({.name = "Count", .state = {"t"}, .step = step}); }),
             "Count: another state is named 't'");
   const Optimizer optimizer({.name = "Misspelt", .state = {"v"}, .step = step});
-  EXPECT_EQ(message_of([&] { Hyper(optimizer, "lr"); }), "there is no hyperparameter 'lr'; there are: none");
+  EXPECT_EQ(error_of<ValueError>([&] { Hyper(optimizer, "lr"); }), "there is no hyperparameter 'lr'; there are: none");
   const Two model;
   optimizer.setup(model);
   model.a.set_grad(ones_like(model.a.array()));
-  EXPECT_EQ(message_of([&] { optimizer.update(); }), "Misspelt: the rule has no state 'w'");
+  EXPECT_EQ(error_of<ValueError>([&] { optimizer.update(); }), "Misspelt: the rule has no state 'w'");
 }
 
 TEST(StepOrder, HooksSeeGradientsWithoutTheLossScale) {
@@ -447,7 +449,7 @@ TEST(StepOrder, NonFiniteGradientsAreSeenBeforeHooks) {
   };
   update(1, 1);
   const std::string unasked = "SGD: non_finite(): call look_for_non_finite() before the update";
-  EXPECT_EQ(message_of([&] { optimizer.non_finite(); }), unasked);
+  EXPECT_EQ(error_of<ValueError>([&] { optimizer.non_finite(); }), unasked);
   optimizer.look_for_non_finite();
   constexpr double inf = std::numeric_limits<double>::infinity();
   for (const double scale : {1.0, 4.0}) {
@@ -461,7 +463,7 @@ TEST(StepOrder, NonFiniteGradientsAreSeenBeforeHooks) {
   }
   optimizer.look_for_non_finite(false);
   update(inf, 1);
-  EXPECT_EQ(message_of([&] { optimizer.non_finite(); }), unasked);
+  EXPECT_EQ(error_of<ValueError>([&] { optimizer.non_finite(); }), unasked);
 }
 
 // Backward gives a and b of a + b one array for a gradient; what changes one in place must leave the other.

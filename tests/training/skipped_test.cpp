@@ -12,7 +12,7 @@
 
 #include "catenary/catenary.h"
 #include "tests/folder.h"
-#include "tests/training/message.h"
+#include "tests/texts.h"
 
 namespace catenary {
 namespace {
@@ -22,6 +22,7 @@ namespace L = links;
 namespace O = optimizers;
 namespace T = training;
 namespace X = training::extensions;
+using tests::error_of;
 
 /// 40 examples of two classes; those for which `bad` is true at the time have no numbers.
 class Examples final : public datasets::DatasetMixin {
@@ -97,7 +98,7 @@ TEST(Skipped, ANaNInAllIsToldWithin64Updates) {
                                      T::Trigger(50, "epoch"));
       training.trainer.extend([&](T::Trainer& t) { iteration = t.updater()->iteration(); },
                               {.name = "counts", .trigger = T::Trigger(1, "iteration")});
-      const std::string said = message_of([&] { training.trainer.run(false); });
+      const std::string said = error_of<ValueError>([&] { training.trainer.run(false); });
       EXPECT_LE(training.trainer.updater()->iteration(), good + 64);
       EXPECT_EQ(training.updates_that_took_place(), good);
       EXPECT_TRUE(said.starts_with("SGD: the last ")) << said;
@@ -115,7 +116,7 @@ TEST(Skipped, AtTheEndOfAnEpoch) {
   const auto dtype = using_config(config.dtype, mixed16);
   const SkippedTraining training(Examples([](std::int64_t) { return true; }));
   training.trainer.extend(X::FailOnNonNumber());
-  const std::string said = message_of([&] { training.trainer.run(false); });
+  const std::string said = error_of<ValueError>([&] { training.trainer.run(false); });
   EXPECT_TRUE(
       said.starts_with("FailOnNonNumber: optimizer 'main', iteration 10: SGD: the last 10 updates were skipped"))
       << said;
@@ -144,7 +145,7 @@ TEST(Skipped, AskedForByHand) {
     optimizer.loss_scaling();
     optimizer.check_skipped_updates();
     update(optimizer, model, std::nan(""));
-    const std::string said = message_of([&] { optimizer.check_skipped_updates(); });
+    const std::string said = error_of<ValueError>([&] { optimizer.check_skipped_updates(); });
     EXPECT_TRUE(
         said.starts_with("Adam: the last update was skipped, as gradients were inf or NaN at a loss scale of 1: the "
                          "gradient of /b is not "
@@ -171,7 +172,7 @@ TEST(Skipped, WhatHooksReplacedIsSaid) {
   const O::SGD optimizer(0.1);
   optimizer.setup(model);
   optimizer.add_hook(optimizer_hooks::GradientHardClipping(-1, 1));
-  const std::string said = message_of([&] {
+  const std::string said = error_of<ValueError>([&] {
     for (int i = 0; i < 64; ++i) update(optimizer, model, std::numeric_limits<double>::infinity());
   });
   EXPECT_NE(said.find("at a loss scale of 1: what was not finite in the gradients has been replaced by hooks."),
@@ -184,7 +185,7 @@ TEST(Skipped, WithoutAScaleThatChanges) {
   const auto dtype = using_config(config.dtype, Dtype::bfloat16);
   const SkippedTraining training(Examples([](std::int64_t i) { return i == 7; }));
   training.trainer.extend(X::FailOnNonNumber());
-  const std::string said = message_of([&] { training.trainer.run(false); });
+  const std::string said = error_of<ValueError>([&] { training.trainer.run(false); });
   EXPECT_NE(said.find("iteration 10: the model's parameter /predictor/W is not finite"), std::string::npos) << said;
 }
 

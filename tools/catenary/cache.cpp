@@ -4,16 +4,15 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "catenary/backends/gpu/kernel_cache.h"
+#include "catenary/device/kernel_cache.h"
 #include "tools/catenary/commands.h"
 
 namespace catenary::command {
 
 int cache(CacheAction action, bool json) {
-  const std::string folder = gpu::kernel_cache_folder();
-  const std::vector<gpu::KernelCacheEntry> entries = gpu::kernel_cache_entries();
-  const gpu::KernelCacheStats stats =
-      action == CacheAction::clear ? gpu::clear_kernel_cache() : gpu::kernel_cache_stats();
+  const std::string folder = kernel_cache_folder();
+  const std::vector<KernelCacheEntry> entries = kernel_cache_entries();
+  const KernelCacheStats stats = action == CacheAction::clear ? clear_kernel_cache() : kernel_cache_stats();
   if (json) {
     nlohmann::ordered_json object = {{"schema", 1},
                                      {"folder", folder},

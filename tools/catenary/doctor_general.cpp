@@ -5,11 +5,11 @@
 #include <charconv>
 #include <sstream>
 
-#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/os/system.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/device.h"
+#include "catenary/device/kernel_cache.h"
 #include "tools/catenary/doctor.h"
 
 namespace catenary::doctor {
@@ -107,12 +107,12 @@ void check_general(const Machine& machine, const Facts& facts, Report& report) {
       report.ok("G1", text);
   }
   if (!machine.is_this_one()) return;  // what follows is no file's content
-  const std::string folder = gpu::kernel_cache_folder();
+  const std::string folder = kernel_cache_folder();
   const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   if (folder.empty())
     report.warn("G2", "compiled kernels are not kept: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set",
                 "export CATENARY_CACHE_DIR=<a folder>");
-  else if (const std::string trouble = gpu::kernel_cache_trouble(); !trouble.empty())
+  else if (const std::string trouble = kernel_cache_trouble(); !trouble.empty())
     report.warn("G2", "kernel cache " + trouble,
                 "make it yours alone, or export CATENARY_CACHE_DIR=<a folder of your own>");
   else if (!os::is_writable_folder(folder))
@@ -125,9 +125,9 @@ void check_general(const Machine& machine, const Facts& facts, Report& report) {
     report.warn("G2", fmt::format("kernel cache {} lies on a network", folder),
                 "a folder on a local disk is faster: export CATENARY_CACHE_DIR=<it>");
   else
-    report.ok("G2", fmt::format("kernel cache {}: {} kernels, {:.1f} MiB; {:.0f} MiB are free", folder,
-                                gpu::kernel_cache_stats().entries, mib(gpu::kernel_cache_stats().bytes),
-                                mib(os::free_bytes(folder))));
+    report.ok("G2",
+              fmt::format("kernel cache {}: {} kernels, {:.1f} MiB; {:.0f} MiB are free", folder,
+                          kernel_cache_stats().entries, mib(kernel_cache_stats().bytes), mib(os::free_bytes(folder))));
   const std::uint64_t shared = os::total_bytes("/dev/shm");
   if (facts.gpus.size() > 1 && shared < (std::uint64_t{1} << 30))
     report.warn("G3", fmt::format("/dev/shm has {:.0f} MiB, little for several GPUs", mib(shared)),

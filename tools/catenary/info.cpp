@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include "catenary/backends/cpu/gemm.h"
-#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/catenary.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/os/system.h"
 #include "catenary/core/parallel.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/collectives.h"
+#include "catenary/device/kernel_cache.h"
 #include "catenary/device/libraries.h"
 #include "catenary/distributed/launchers.h"
 #include "catenary/distributed/transport.h"
@@ -79,9 +79,9 @@ int info(bool json) {
   } catch (const Error& error) {
     no_mnist = error.what();
   }
-  const std::string folder = gpu::kernel_cache_folder();
-  const std::string trouble = gpu::kernel_cache_trouble();
-  const gpu::KernelCacheStats cache = trouble.empty() ? gpu::kernel_cache_stats() : gpu::KernelCacheStats();
+  const std::string folder = kernel_cache_folder();
+  const std::string trouble = kernel_cache_trouble();
+  const KernelCacheStats cache = trouble.empty() ? kernel_cache_stats() : KernelCacheStats();
   if (json) {
     ordered_json object = {{"schema", 1},
                            {"version", version()},

@@ -17,8 +17,175 @@
 
 namespace {
 
+using namespace catenary::command;
+
+void add_json(CLI::App* command, bool& json) {
+  command->add_flag("--json", json, "One JSON object on standard output");
+}
+
+// Each adds a command, and its options, which the command line writes into what they are given.
+
+CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("convert", "Weights of another framework: the same tensors under Catenary's names");
+  command->footer(
+      "FILE is safetensors (or an index of such files, or their folder), or NPZ of arrays; OUT is what its name\n"
+      "ends with: .safetensors or .npz.\n"
+      "Rules: torch maps weight, bias, running_mean and their like; torchvision and timm also the modules of ResNet,\n"
+      "VGG and MobileNet-V2; THEIRS=OURS renames a tensor, or a module with all that is in it, and comes first.\n"
+      "As catenary convert resnet18.safetensors -o resnet18.npz --from torchvision; see docs/from-pytorch.md.");
+  command->add_option("FILE", options.from, "The file");
+  command->add_option("-o,--out", options.to, "The file to write")->required();
+  command->add_option("--from", options.rules,
+                      "Rules: torch, torchvision or timm, and THEIRS=OURS; names stay as they are without");
+  return command;
+}
+
+CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
+  CLI::App* command = app.add_subcommand("generate", "Text that a language model writes after a prompt");
+  command->footer(
+      "MODEL is a folder as `transformers` saves it: config.json, model.safetensors or its parts with an index, and\n"
+      "tokenizer.json or SentencePiece's tokenizer.model; or a GGUF file.\n"
+      "Text appears as it comes; figures follow on standard error where that is a terminal. Ctrl-C ends the text.\n"
+      "As catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9; see docs/language-models.md.\n"
+      "Exit status: 130 after Ctrl-C.");
+  command->add_option("MODEL", options.model, "The model")->required();
+  command->add_option("-p,--prompt", options.prompt,
+                      "What the text follows; without it, with --chat, each line of standard input is a message");
+  command->add_option("-n,--tokens", options.tokens, "How many tokens at most")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40, "COUNT"));
+  command->add_option("--temperature", options.temperature, "Scores are divided by it; 0 takes the most likely token")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--top-k", options.top_k, "Only the so many most likely tokens; 0: all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--top-p", options.top_p, "Only the most likely tokens whose probabilities come to this")
+      ->capture_default_str()
+      ->check(CLI::Range(1e-6, 1.0));
+  command->add_option("--seed", options.seed, "Of the choices")->capture_default_str();
+  command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
+  command->add_option("--dtype", options.dtype, "Of the weights, stored: as the embeddings in the file")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "stored"}));
+  command->add_option("--context", options.context, "Tokens of prompt and text together; 0: what the model has")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--exact", options.exact,
+                    "Quantised weights are multiplied with floats, not with what is rounded to 8 bits");
+  command->add_flag("--ids", options.ids, "Prompt and text are numbers of tokens");
+  command->add_flag("--chat", options.chat,
+                    "The prompt is a message, to which the model answers: for models whose chats have the form "
+                    "of Llama 3, Qwen2 (ChatML), GLM-4, Zephyr and TinyLlama, or Llama 2 and Mistral ([INST])");
+  command->add_flag("-v,--verbose", options.verbose, "Figures also where standard error is no terminal");
+  return command;
+}
+
+CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("quantize", "Weights in blocks of 4, 6 or 8 bits: a file that is 2 to 7 times smaller");
+  command->footer(
+      "A GGUF file becomes a GGUF file, whose metadata stays; npz and safetensors (an index or a folder of such, too)\n"
+      "become npz or safetensors. OUT's folder is made where there is none. Tensors of floats with two axes or more\n"
+      "become blocks, in npz and safetensors those that are called W or weight; a line for each tells bytes before "
+      "and\n"
+      "after, the kind, and the error: the root of the mean square of what is lost, by that of the weights. Linear,\n"
+      "EmbedID and convolutions load npz and safetensors as they are; the W of other links (Deconvolution, Depthwise,\n"
+      "Local, Bilinear) looks the same in a file, and --keep has to name it. `catenary generate` runs GGUF.\n"
+      "As catenary quantize --kind Q4_K --keep output model.gguf -o small.gguf; see docs/language-models.md.");
+  command->add_option("FILE", options.from, "The file")->required();
+  command->add_option("-o,--out", options.to, "The file to write")->required();
+  command->add_option("--kind", options.kind, "Q8_0, Q4_0, Q4_K, Q6_K, or int8 (not in GGUF)")->capture_default_str();
+  command
+      ->add_option("--keep", options.keep,
+                   "A regular expression of names that stay as they are; may be given several times")
+      ->allow_extra_args(false);  // what follows may be FILE
+  return command;
+}
+
+void add_doctor(CLI::App& app, bool& json, DoctorOptions& options, std::string& probe_name) {
+  CLI::App* command = app.add_subcommand(
+      "doctor",
+      "Checks drivers, permissions, libraries and devices: a line each, `OK|WARN|FAIL id what -> what to do`");
+  command->footer(
+      "Every driver is asked in a process of its own, so that one that crashes or hangs is a finding. Then each "
+      "device\n"
+      "compiles and runs kernels, and must give the CPU's numbers. docs/gpus.md says what each id means.\n"
+      "Exit status: 0 there is a usable device and no FAIL, 1 otherwise.");
+  add_json(command, json);
+  command->add_option("--root", options.root,
+                      "Looks at the files of another machine below this folder (or CATENARY_DOCTOR_ROOT's); its "
+                      "machine.json holds what "
+                      "drivers said");
+  command->add_option("--probe", probe_name)->group("");  // what doctor itself runs
+}
+
+CLI::App* add_bench(CLI::App& app, bool& json, BenchOptions& options) {
+  CLI::App* command = app.add_subcommand("bench", "Speed of one kind of work on a device: medians");
+  add_json(command, json);
+  command
+      ->add_option("WHAT", options.what,
+                   "gemm: product of square matrices; copy; elementwise: x * y + x; chain: eight operations in one "
+                   "kernel; reduce: sum; sort; launch: x + y of few "
+                   "elements, all that it takes until the driver has it; concat: four arrays joined along axis 1; "
+                   "conv: the layers of networks, their images and sides at most --size; attention: causal, 8 heads of "
+                   "64, --size tokens, forward alone and with its gradient; a training step of --size "
+                   "images through mlp: train_mnist_deep's six layers, cnn: train_mnist's, resnet18: train_cifar's, or "
+                   "resnet50: torchvision's, channels last; lstm: of a language model of two layers of --size units")
+      ->required()
+      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv",
+                             "attention", "mlp", "cnn", "resnet18", "resnet50", "lstm"}));
+  command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
+  command
+      ->add_option("--dtype", options.dtype,
+                   "Of the arrays; of networks' parameters, which may be mixed16 or mixed_bf16")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
+                             "uint16", "uint32", "uint64", "mixed16", "mixed_bf16"}));
+  command
+      ->add_option("--size", options.size,
+                   "Elements, rows of the matrices, tokens, images or units; usual ones by default")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
+
+  command->add_option("--width", options.width, "Units of a layer of mlp (4096), or sides of resnet50's images (224)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20, "POSITIVE"));
+  return command;
+}
+
+CLI::App* add_fetch(CLI::App& data, FetchOptions& options) {
+  CLI::App* command = data.add_subcommand("fetch", "Gets the files of one from its authors' home");
+  command->footer(
+      "By libcurl, which also reads http_proxy and https_proxy. A file is kept when its SHA-256 is the published one.\n"
+      "To be called where there is a network, as on a cluster's login node.");
+  command->add_option("NAME", options.name, "As `catenary data` lists them")->required();
+  command->add_option("--to", options.to, "Folder; by default where programs look: below CATENARY_DATA or data");
+  command->add_option("--url", options.url, "Another server's folder with the same files");
+  return command;
+}
+
+CLI::App* add_launch(CLI::App& app, catenary::distributed::LaunchOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("launch", "Runs a program as several ranks on this machine, which train one model; no MPI");
+  command->footer(
+      "Options of launch stand before the program's name, or before --; what follows is the program's. Lines of "
+      "output\n"
+      "are handed on whole; what several ranks say alike on standard error is said once unless lines have prefixes.\n"
+      "A rank that fails ends the others. Exit status: the program's, of the rank that failed first;\n"
+      "128 and the signal's number where a signal ended it.");
+  command->add_option("-n,--ranks", options.ranks, "How many")
+      ->required()
+      ->check(CLI::Range(1, catenary::distributed::kMaxLaunchedRanks, "POSITIVE"));
+  command->add_option("--grace", options.grace, "Seconds that the others have to end when a rank has failed")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--log-dir", options.log_dir, "Folder in which what rank R writes goes to rank-R.log, too");
+  command->add_flag("--prefix", options.prefix, "Lines begin with their rank: [2]");
+  command->prefix_command();
+  return command;
+}
+
 int run(int argc, char** argv) {
-  using namespace catenary::command;
   CLI::App app(
       "Catenary's command: what this machine offers, what is wrong with it, how fast it is, and what is in a file; and "
       "programs as several processes.");
@@ -31,198 +198,49 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("Catenary {}", catenary::version()), "The version, and nothing else");
   app.require_subcommand(1);
   bool json = false;
-  const auto add_json = [&](CLI::App* command) {
-    command->add_flag("--json", json, "One JSON object on standard output");
-  };
 
   CLI::App* info_command =
       app.add_subcommand("info", "Versions, processor, backends and their devices, kernel cache, data");
-  add_json(info_command);
+  add_json(info_command, json);
 
   CLI::App* devices_command = app.add_subcommand(
       "devices", "A line for each device: cupy's ordinal or -, name, memory, and which is the default");
-  add_json(devices_command);
+  add_json(devices_command, json);
 
   std::vector<std::string> files;
   CLI::App* inspect_command = app.add_subcommand("inspect",
                                                  "Names, dtypes, shapes, minimum, mean and maximum of what is in NPY, "
                                                  "NPZ (trainer snapshots too), safetensors and IDX files; of GGUF "
                                                  "files metadata, kinds, shapes and bytes");
-  add_json(inspect_command);
+  add_json(inspect_command, json);
   inspect_command->add_option("FILE", files, "Files to look into; the kind is found by content")->required();
 
   ConvertOptions convert_options;
-  CLI::App* convert_command =
-      app.add_subcommand("convert", "Weights of another framework: the same tensors under Catenary's names");
-  convert_command->footer(
-      "FILE is safetensors (or an index of such files, or their folder), or NPZ of arrays; OUT is what its name\n"
-      "ends with: .safetensors or .npz.\n"
-      "Rules: torch maps weight, bias, running_mean and their like; torchvision and timm also the modules of ResNet,\n"
-      "VGG and MobileNet-V2; THEIRS=OURS renames a tensor, or a module with all that is in it, and comes first.\n"
-      "As catenary convert resnet18.safetensors -o resnet18.npz --from torchvision; see docs/from-pytorch.md.");
-  convert_command->add_option("FILE", convert_options.from, "The file");
-  convert_command->add_option("-o,--out", convert_options.to, "The file to write")->required();
-  convert_command->add_option("--from", convert_options.rules,
-                              "Rules: torch, torchvision or timm, and THEIRS=OURS; names stay as they are without");
-
+  CLI::App* convert_command = add_convert(app, convert_options);
   GenerateArguments generate_arguments;
-  CLI::App* generate_command = app.add_subcommand("generate", "Text that a language model writes after a prompt");
-  generate_command->footer(
-      "MODEL is a folder as `transformers` saves it: config.json, model.safetensors or its parts with an index, and\n"
-      "tokenizer.json or SentencePiece's tokenizer.model; or a GGUF file.\n"
-      "Text appears as it comes; figures follow on standard error where that is a terminal. Ctrl-C ends the text.\n"
-      "As catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9; see docs/language-models.md.\n"
-      "Exit status: 130 after Ctrl-C.");
-  generate_command->add_option("MODEL", generate_arguments.model, "The model")->required();
-  generate_command->add_option(
-      "-p,--prompt", generate_arguments.prompt,
-      "What the text follows; without it, with --chat, each line of standard input is a message");
-  generate_command->add_option("-n,--tokens", generate_arguments.tokens, "How many tokens at most")
-      ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40, "COUNT"));
-  generate_command
-      ->add_option("--temperature", generate_arguments.temperature,
-                   "Scores are divided by it; 0 takes the most likely token")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  generate_command->add_option("--top-k", generate_arguments.top_k, "Only the so many most likely tokens; 0: all")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  generate_command
-      ->add_option("--top-p", generate_arguments.top_p, "Only the most likely tokens whose probabilities come to this")
-      ->capture_default_str()
-      ->check(CLI::Range(1e-6, 1.0));
-  generate_command->add_option("--seed", generate_arguments.seed, "Of the choices")->capture_default_str();
-  generate_command->add_option("-d,--device", generate_arguments.device, "cpu, opencl:0, gpu:0, …")
-      ->capture_default_str();
-  generate_command
-      ->add_option("--dtype", generate_arguments.dtype, "Of the weights, stored: as the embeddings in the file")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "stored"}));
-  generate_command
-      ->add_option("--context", generate_arguments.context, "Tokens of prompt and text together; 0: what the model has")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  generate_command->add_flag("--exact", generate_arguments.exact,
-                             "Quantised weights are multiplied with floats, not with what is rounded to 8 bits");
-  generate_command->add_flag("--ids", generate_arguments.ids, "Prompt and text are numbers of tokens");
-  generate_command->add_flag(
-      "--chat", generate_arguments.chat,
-      "The prompt is a message, to which the model answers: for models whose chats have the form "
-      "of Llama 3, Qwen2 (ChatML), GLM-4, Zephyr and TinyLlama, or Llama 2 and Mistral ([INST])");
-  generate_command->add_flag("-v,--verbose", generate_arguments.verbose,
-                             "Figures also where standard error is no terminal");
-
+  CLI::App* generate_command = add_generate(app, generate_arguments);
   QuantizeFileOptions quantize_options;
-  CLI::App* quantize_command =
-      app.add_subcommand("quantize", "Weights in blocks of 4, 6 or 8 bits: a file that is 2 to 7 times smaller");
-  quantize_command->footer(
-      "A GGUF file becomes a GGUF file, whose metadata stays; npz and safetensors (an index or a folder of such, too)\n"
-      "become npz or safetensors. OUT's folder is made where there is none. Tensors of floats with two axes or more\n"
-      "become blocks, in npz and safetensors those that are called W or weight; a line for each tells bytes before "
-      "and\n"
-      "after, the kind, and the error: the root of the mean square of what is lost, by that of the weights. Linear,\n"
-      "EmbedID and convolutions load npz and safetensors as they are; the W of other links (Deconvolution, Depthwise,\n"
-      "Local, Bilinear) looks the same in a file, and --keep has to name it. `catenary generate` runs GGUF.\n"
-      "As catenary quantize --kind Q4_K --keep output model.gguf -o small.gguf; see docs/language-models.md.");
-  quantize_command->add_option("FILE", quantize_options.from, "The file")->required();
-  quantize_command->add_option("-o,--out", quantize_options.to, "The file to write")->required();
-  quantize_command->add_option("--kind", quantize_options.kind, "Q8_0, Q4_0, Q4_K, Q6_K, or int8 (not in GGUF)")
-      ->capture_default_str();
-  quantize_command
-      ->add_option("--keep", quantize_options.keep,
-                   "A regular expression of names that stay as they are; may be given several times")
-      ->allow_extra_args(false);  // what follows may be FILE
-
+  CLI::App* quantize_command = add_quantize(app, quantize_options);
   DoctorOptions doctor_options;
   std::string probe_name;
-  CLI::App* doctor_command = app.add_subcommand(
-      "doctor",
-      "Checks drivers, permissions, libraries and devices: a line each, `OK|WARN|FAIL id what -> what to do`");
-  doctor_command->footer(
-      "Every driver is asked in a process of its own, so that one that crashes or hangs is a finding. Then each "
-      "device\n"
-      "compiles and runs kernels, and must give the CPU's numbers. docs/gpus.md says what each id means.\n"
-      "Exit status: 0 there is a usable device and no FAIL, 1 otherwise.");
-  add_json(doctor_command);
-  doctor_command->add_option("--root", doctor_options.root,
-                             "Looks at the files of another machine below this folder (or CATENARY_DOCTOR_ROOT's); its "
-                             "machine.json holds what "
-                             "drivers said");
-  doctor_command->add_option("--probe", probe_name)->group("");  // what doctor itself runs
+  add_doctor(app, json, doctor_options, probe_name);
 
   std::string action = "summary";
   CLI::App* cache_command = app.add_subcommand("cache", "The folder of compiled kernels: how many, and how large");
-  add_json(cache_command);
+  add_json(cache_command, json);
   cache_command->add_option("ACTION", action, "list: each of them; clear: removes them all")
       ->check(CLI::IsMember({"list", "clear"}));
 
   BenchOptions bench_options;
-  CLI::App* bench_command = app.add_subcommand("bench", "Speed of one kind of work on a device: medians");
-  add_json(bench_command);
-  bench_command
-      ->add_option("WHAT", bench_options.what,
-                   "gemm: product of square matrices; copy; elementwise: x * y + x; chain: eight operations in one "
-                   "kernel; reduce: sum; sort; launch: x + y of few "
-                   "elements, all that it takes until the driver has it; concat: four arrays joined along axis 1; "
-                   "conv: the layers of networks, their images and sides at most --size; attention: causal, 8 heads of "
-                   "64, --size tokens, forward alone and with its gradient; a training step of --size "
-                   "images through mlp: train_mnist_deep's six layers, cnn: train_mnist's, resnet18: train_cifar's, or "
-                   "resnet50: torchvision's, channels last; lstm: of a language model of two layers of --size units")
-      ->required()
-      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv",
-                             "attention", "mlp", "cnn", "resnet18", "resnet50", "lstm"}));
-  bench_command->add_option("-d,--device", bench_options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
-  bench_command
-      ->add_option("--dtype", bench_options.dtype,
-                   "Of the arrays; of networks' parameters, which may be mixed16 or mixed_bf16")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
-                             "uint16", "uint32", "uint64", "mixed16", "mixed_bf16"}));
-  bench_command
-      ->add_option("--size", bench_options.size,
-                   "Elements, rows of the matrices, tokens, images or units; usual ones by default")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
-
-  bench_command
-      ->add_option("--width", bench_options.width,
-                   "Units of a layer of mlp (4096), or sides of resnet50's images (224)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20, "POSITIVE"));
-
+  CLI::App* bench_command = add_bench(app, json, bench_options);
   FetchOptions fetch_options;
   CLI::App* data_command =
       app.add_subcommand("data", "Datasets that are known by name: which are here; fetches others");
-  add_json(data_command);
+  add_json(data_command, json);
   data_command->add_subcommand("list", "Where each of them is; so without a word, too");
-  CLI::App* fetch_command = data_command->add_subcommand("fetch", "Gets the files of one from its authors' home");
-  fetch_command->footer(
-      "By libcurl, which also reads http_proxy and https_proxy. A file is kept when its SHA-256 is the published one.\n"
-      "To be called where there is a network, as on a cluster's login node.");
-  fetch_command->add_option("NAME", fetch_options.name, "As `catenary data` lists them")->required();
-  fetch_command->add_option("--to", fetch_options.to,
-                            "Folder; by default where programs look: below CATENARY_DATA or data");
-  fetch_command->add_option("--url", fetch_options.url, "Another server's folder with the same files");
-
+  CLI::App* fetch_command = add_fetch(*data_command, fetch_options);
   catenary::distributed::LaunchOptions launch_options;
-  CLI::App* launch_command =
-      app.add_subcommand("launch", "Runs a program as several ranks on this machine, which train one model; no MPI");
-  launch_command->footer(
-      "Options of launch stand before the program's name, or before --; what follows is the program's. Lines of "
-      "output\n"
-      "are handed on whole; what several ranks say alike on standard error is said once unless lines have prefixes.\n"
-      "A rank that fails ends the others. Exit status: the program's, of the rank that failed first;\n"
-      "128 and the signal's number where a signal ended it.");
-  launch_command->add_option("-n,--ranks", launch_options.ranks, "How many")
-      ->required()
-      ->check(CLI::Range(1, catenary::distributed::kMaxLaunchedRanks, "POSITIVE"));
-  launch_command
-      ->add_option("--grace", launch_options.grace, "Seconds that the others have to end when a rank has failed")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  launch_command->add_option("--log-dir", launch_options.log_dir,
-                             "Folder in which what rank R writes goes to rank-R.log, too");
-  launch_command->add_flag("--prefix", launch_options.prefix, "Lines begin with their rank: [2]");
-  launch_command->prefix_command();
+  CLI::App* launch_command = add_launch(app, launch_options);
 
   // What is behind -- is the program's; CLI11 would take it for the command's own.
   int own = argc;

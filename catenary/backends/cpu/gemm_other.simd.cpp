@@ -11,6 +11,7 @@
 #endif
 
 #include "catenary/backends/cpu/gemm_kernel.h"
+#include "catenary/backends/cpu/half_vectors.h"
 #include "catenary/core/half.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
@@ -100,8 +101,7 @@ void widen(const bfloat16* x, float* y, int64_t n) {
 void widen(const float16* x, float* y, int64_t n) {
   int64_t i = 0;
 #if defined(__F16C__)
-  for (; i + 8 <= n; i += 8)
-    _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x + i))));
+  for (; i + 8 <= n; i += 8) _mm256_storeu_ps(y + i, from_halves(x + i));
   for (; i < n; ++i) y[i] = _cvtsh_ss(x[i].bits);
 #else
   for (; i < n; ++i) y[i] = detail::half_to_float(x[i].bits);

@@ -4,9 +4,9 @@
 #include <atomic>
 #include <limits>
 
-#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/format.h"
 #include "catenary/core/sha256.h"
+#include "catenary/device/kernel_cache.h"
 
 namespace catenary::gpu {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <chrono>
 
-#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/sha256.h"
 #include "catenary/device/deferred.h"
+#include "catenary/device/kernel_cache.h"
 #include "catenary/device/trace.h"
 #include "catenary/kernels/texts.h"
 

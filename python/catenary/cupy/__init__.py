@@ -23,10 +23,10 @@ __version__ = _names.CUPY
 catenary_version = _native.version
 
 # What is public stands in names.txt: a row of elementwise.def or reductions.def, a function of the extension's or of
-# _functions is a name here if CuPy or NumPy has one such, without a line of Python.
+# _functions' families is a name here if CuPy or NumPy has one such, without a line of Python.
 _found = {**{_name: getattr(_native, _name) for _name in dir(_native)}, **_native.ufuncs,
-          **{_name: _value for _name, _value in vars(_functions).items()
-             if getattr(_value, '__module__', None) == _functions.__name__}}
+          **{_name: _value for _family in _functions.FAMILIES for _name, _value in vars(_family).items()
+             if getattr(_value, '__module__', None) == _family.__name__}}
 # modules of their own, made when they are first asked for
 _submodules = ('cublas', 'cuda', 'cudnn', 'fft', 'lib', 'linalg', 'polynomial', 'random', 'testing', 'typing', 'util', '_core', 'exceptions')
 globals().update({_name: _found[_name] for _name in _names.here('cupy') & _found.keys()

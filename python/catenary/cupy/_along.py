@@ -5,8 +5,8 @@ import functools
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import check_stored, given
 from catenary.cupy._array import array, asarray, asnumpy, ndarray
-from catenary.cupy._functions import _given, check_stored
 
 
 class vectorize:
@@ -36,7 +36,7 @@ class vectorize:
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """func1d of each 1-d slice along an axis; what it gives has that axis' place."""
-    arr = _given(arr)
+    arr = given(arr)
     if not -arr.ndim <= axis < arr.ndim:
         raise numpy.exceptions.AxisError(axis, arr.ndim)
     axis %= arr.ndim
@@ -44,7 +44,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     places = list(numpy.ndindex(rows.shape[:-1]))
     if not places:
         raise ValueError('Cannot apply_along_axis when any iteration dimensions are 0')
-    results = [_given(func1d(rows[place], *args, **kwargs)) for place in places]
+    results = [given(func1d(rows[place], *args, **kwargs)) for place in places]
     made = _core._stack(results, 0).reshape(rows.shape[:-1] + results[0].shape)
     own = results[0].ndim
     return _core.moveaxis(made, tuple(range(made.ndim - own, made.ndim)), tuple(range(axis, axis + own)))
@@ -52,7 +52,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 def apply_over_axes(func, a, axes):
     """func(a, axis) for one axis after another; an axis that it takes away comes back with the extent 1."""
-    result = _given(a)
+    result = given(a)
     ndim = result.ndim
     for axis in numpy.atleast_1d(asnumpy(axes)).tolist():
         axis = axis + ndim if axis < 0 else axis
@@ -68,13 +68,13 @@ def apply_over_axes(func, a, axes):
 def piecewise(x, condlist, funclist, *args, **kw):
     """Where a condition is true, what its function makes of the elements, or its number; one function more is for the rest, where
     else there is 0. Of two conditions that are true the last counts."""
-    x = _given(x)
+    x = given(x)
     if isinstance(condlist, ndarray) and (condlist.ndim <= 1 and x.ndim > 0 or condlist.ndim == 0):
         condlist = [condlist]
     elif isinstance(condlist, bool) or isinstance(condlist, (list, tuple)) and condlist and x.ndim > 0 and \
             not isinstance(condlist[0], (list, tuple, ndarray)):
         condlist = [condlist]
-    conditions = [_core.broadcast_to(_given(condition).astype(bool), x.shape) for condition in condlist]
+    conditions = [_core.broadcast_to(given(condition).astype(bool), x.shape) for condition in condlist]
     n = len(funclist)
     if n == len(conditions) + 1:
         conditions.append(~functools.reduce(_core.ufuncs['logical_or'], conditions))

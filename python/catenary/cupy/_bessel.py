@@ -7,7 +7,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import refuse_complex
-from catenary.cupy._functions import _operand
+from catenary.cupy._arguments import operand
 from catenary.cupy._ufuncs import made
 
 
@@ -35,7 +35,7 @@ def _chebyshev(coefficients, t):
 
 def modified(name, x, n, scaled):
     """I_n(x) for n 0 and 1, or exp(-|x|) times that."""
-    x = _operand(x, name)
+    x = operand(x, name)
     refuse_complex(name, x)
     dtype = _core.ufuncs['exp'](x).dtype
     x = x.astype('f' if dtype == 'e' else dtype)

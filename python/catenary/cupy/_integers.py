@@ -3,7 +3,7 @@
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _operand
+from catenary.cupy._arguments import operand
 from catenary.cupy._ufuncs import made
 
 _STEPS = 8  # of Euclid's algorithm, before it is asked whether all are done
@@ -51,7 +51,7 @@ def lcm(x1, x2):
 @made(1)
 def bitwise_count(x):
     """How many bits of |x| are 1, as uint8."""
-    x = _operand(x, 'bitwise_count')
+    x = operand(x, 'bitwise_count')
     dtype, x, _ = _integers('bitwise_count', x.astype('b') if x.dtype == bool else x, 1)
     bits = 8 * dtype.itemsize
     fives, threes, ones = (int(mask * (bits // 8), 16) for mask in ('55', '33', '0f'))

@@ -3,8 +3,8 @@
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import given
 from catenary.cupy._array import array, asarray, asnumpy, ndarray
-from catenary.cupy._functions import _given
 
 def roots(p):
     """The roots of a polynomial, complex where one of them is."""
@@ -18,7 +18,7 @@ def poly(seq_of_zeros):
 
 def _coefficients(p):
     """A polynomial's or a sequence's coefficients, with one axis."""
-    a = p.coeffs if isinstance(p, poly1d) else _given(p)
+    a = p.coeffs if isinstance(p, poly1d) else given(p)
     if a.ndim > 1:
         raise ValueError(f'Multidimensional inputs are not supported: the coefficients have shape {a.shape}')
     return a.reshape(-1)
@@ -59,10 +59,10 @@ def polymul(a1, a2):
 def polyval(p, x):
     """The values of a polynomial at x; at a poly1d the polynomial of a polynomial."""
     coefficients = _coefficients(p)
-    if not isinstance(p, poly1d) and _given(p).ndim == 0:
+    if not isinstance(p, poly1d) and given(p).ndim == 0:
         raise TypeError(f'polyval: coefficients are needed, the number {p} was given')
     if not isinstance(x, poly1d):
-        return _core.polyval(coefficients, _given(x))
+        return _core.polyval(coefficients, given(x))
     result = poly1d([0])
     for k in range(coefficients.size):
         result = result * x + coefficients[k]
@@ -95,7 +95,7 @@ class poly1d:
 
     @coeffs.setter
     def coeffs(self, values):
-        values = _given(values)
+        values = given(values)
         found = numpy.flatnonzero(asnumpy(values))
         self._coeffs = values[int(found[0]):] if found.size else _core.zeros((1,), values.dtype)
 

@@ -3,7 +3,7 @@
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given
 
 _KINDS = {'bool': 'b', 'signed integer': 'i', 'unsigned integer': 'u', 'integral': 'iu', 'real floating': 'f',
           'complex floating': 'c', 'numeric': 'iufc'}
@@ -40,12 +40,12 @@ def block(arrays):
         return depths.pop() + 1
 
     def leaves(part):
-        return [x for inner in part for x in leaves(inner)] if isinstance(part, list) else [_given(part)]
+        return [x for inner in part for x in leaves(inner)] if isinstance(part, list) else [given(part)]
 
     def joined(part, level):
         if isinstance(part, list):
             return _core._concatenate([joined(x, level - 1) for x in part], -level)
-        a = _given(part)
+        a = given(part)
         return a.astype(dtype, copy=False).reshape((1,) * (ndim - a.ndim) + a.shape)
     depth, parts = depth_of(arrays), leaves(arrays)
     ndim = max(depth, *(a.ndim for a in parts)) if parts else depth
@@ -56,4 +56,4 @@ def block(arrays):
 
 def matrix_transpose(x, /):
     """A view with the last two axes swapped. Raises ValueError where there are fewer."""
-    return _given(x).mT
+    return given(x).mT

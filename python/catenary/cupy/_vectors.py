@@ -4,7 +4,7 @@ import numpy
 
 from catenary import _core
 
-_functions = _core.ufuncs
+_ufuncs = _core.ufuncs
 
 
 def _checked(name, *vectors):
@@ -24,7 +24,7 @@ def _delivered(result, out):
 
 def _magnitude(x):
     """BLAS's: of a complex number the sum of its parts' magnitudes."""
-    return _functions['absolute'](x) if x.dtype.kind == 'f' else _functions['absolute'](x.real) + _functions['absolute'](x.imag)
+    return _ufuncs['absolute'](x) if x.dtype.kind == 'f' else _ufuncs['absolute'](x.real) + _ufuncs['absolute'](x.imag)
 
 
 def iamax(x, out=None):
@@ -68,14 +68,14 @@ def dotu(x, y, out=None):
 def dotc(x, y, out=None):
     """The sum of products of x's conjugates and y's elements."""
     _checked('dotc', x, y)
-    return _delivered(_core.dot(_functions['conjugate'](x), y), out)
+    return _delivered(_core.dot(_ufuncs['conjugate'](x), y), out)
 
 
 def nrm2(x, out=None):
     """The Euclidean length."""
     _checked('nrm2', x)
     squares = x.real ** 2 + x.imag ** 2 if x.dtype.kind == 'c' else x * x
-    return _delivered(_functions['sqrt'](squares.sum()), out)
+    return _delivered(_ufuncs['sqrt'](squares.sum()), out)
 
 
 def scal(a, x):

@@ -14,11 +14,11 @@
 #include "catenary/backends/gpu/driver.h"
 #include "catenary/backends/gpu/drivers/opencl_api.h"
 #include "catenary/backends/gpu/drivers/pocl.h"
-#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/library.h"
 #include "catenary/device/deferred.h"
+#include "catenary/device/kernel_cache.h"
 
 namespace catenary::gpu {
 

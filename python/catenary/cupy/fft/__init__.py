@@ -3,15 +3,15 @@
 import numpy as _numpy
 
 from catenary import _core, _names
-from catenary.cupy._array import asarray as _asarray, ndarray as _ndarray
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given as _given
+from catenary.cupy._array import asarray as _asarray
 from catenary.cupy.fft import config  # noqa: F401
 
 
 def _operand(a):
     if isinstance(a, _numpy.ndarray):
         raise TypeError(f'Unsupported type {type(a)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
-    return a if isinstance(a, _ndarray) else _given(a)
+    return _given(a)
 
 
 def _one(name, doc):
@@ -74,20 +74,14 @@ def rfftfreq(n, d=1.0):
     return _asarray(_numpy.fft.rfftfreq(n, d))
 
 
-def _shifted(x, axes, sign):
-    x = _given(x)
-    axes = tuple(range(x.ndim)) if axes is None else (axes,) if isinstance(axes, int) else tuple(axes)
-    return _core.roll(x, tuple(sign * (x.shape[k] // 2) for k in axes), axes)
-
-
 def fftshift(x, axes=None):
     """The frequency 0 moved to the middle of each axis, or of those named."""
-    return _shifted(x, axes, 1)
+    return _core._fftshift(_given(x), axes)
 
 
 def ifftshift(x, axes=None):
     """What fftshift undoes."""
-    return _shifted(x, axes, -1)
+    return _core._ifftshift(_given(x), axes)
 
 
 def __getattr__(name):

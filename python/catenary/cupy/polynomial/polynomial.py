@@ -3,8 +3,8 @@
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import given as _given
 from catenary.cupy._array import asarray
-from catenary.cupy._functions import _given
 from catenary.cupy.polynomial.polyutils import as_series
 
 

@@ -4,7 +4,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import asnumpy
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given as _given
 
 
 def trimseq(seq):

@@ -5,7 +5,7 @@ import functools
 import math
 
 from catenary import _core
-from catenary.cupy._functions import broadcast_arrays
+from catenary.cupy._functions.shapes import broadcast_arrays
 from catenary.cupyx.scipy._gamma import prepared, wide
 
 _ufuncs = _core.ufuncs

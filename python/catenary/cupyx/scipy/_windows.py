@@ -7,8 +7,9 @@ import warnings
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupy._functions import _given, pad
+from catenary.cupy._functions.shapes import pad
 
 MODES = {'reflect': 'symmetric', 'grid-mirror': 'symmetric', 'mirror': 'reflect', 'nearest': 'edge', 'wrap': 'wrap', 'grid-wrap': 'wrap',
          'constant': 'constant', 'grid-constant': 'constant'}
@@ -120,13 +121,6 @@ def on_host(weights):
     return weights.astype(complex if weights.dtype.kind == 'c' else float)
 
 
-def array_of(x, function):
-    """An argument as an array of numbers that can be computed. Raises TypeError for NumPy's arrays, as everywhere."""
-    if isinstance(x, numpy.ndarray):
-        raise TypeError(f'{function}: Unsupported type {type(x)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
-    return _given(x)
-
-
 def axis_of(axis, ndim):
     """An axis from 0 on. Raises AxisError where there is none such."""
     if not -ndim <= axis < ndim:
@@ -159,7 +153,7 @@ def on_axes(default=None):
             if axes is None:
                 return function(*args, **kwargs)
             given = signature.bind(*args, **kwargs).arguments
-            ndim = array_of(given['input'], function.__name__).ndim
+            ndim = operand(given['input'], function.__name__).ndim
             along = axes_of(axes, ndim)
             if default is not None and given.get(own) is None:
                 given[own] = default(len(along))

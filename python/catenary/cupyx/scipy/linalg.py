@@ -5,8 +5,8 @@ import math
 import numpy
 
 from catenary import _core, _wheel
+from catenary.cupy._arguments import given as _given
 from catenary.cupy._array import asarray_chkfinite
-from catenary.cupy._functions import _given
 
 
 def lu_factor(a, overwrite_a=False, check_finite=True):

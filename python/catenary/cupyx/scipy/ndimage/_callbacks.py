@@ -6,8 +6,9 @@ import re
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._kernels import ElementwiseKernel, RawKernel, ReductionKernel
-from catenary.cupyx.scipy._windows import array_of, bordered, delivered, origins, result_dtype, views
+from catenary.cupyx.scipy._windows import bordered, delivered, origins, result_dtype, views
 from catenary.cupyx.scipy.ndimage._stencils import _one_mode, axis_of, footprint_of, real
 
 _THREADS = 128
@@ -79,7 +80,7 @@ def _of_reduction(function, windows, size, target):
 def generic_filter(input, function, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0, *, axes=None):
     """What a kernel makes of each window: a ReductionKernel of one array, or a RawKernel `void f(const double* window, int size, double* result)`. Along all axes, or those named.
     Raises TypeError for other functions and complex numbers."""
-    x = array_of(input, 'generic_filter')
+    x = operand(input, 'generic_filter')
     real(x, 'generic_filter')
     if isinstance(function, ElementwiseKernel):
         raise TypeError('only ReductionKernel allowed (not ElementwiseKernel)')
@@ -110,7 +111,7 @@ def generic_filter(input, function, size=None, footprint=None, output=None, mode
 def generic_filter1d(input, function, filter_size, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
     """What a RawKernel `void f(const double* line, ptrdiff_t length, double* result, ptrdiff_t length)` makes of each line along an axis, which has filter_size - 1
     elements more than its result. Raises TypeError for other functions and complex numbers."""
-    x = array_of(input, 'generic_filter1d')
+    x = operand(input, 'generic_filter1d')
     real(x, 'generic_filter1d')
     if not isinstance(function, RawKernel):
         raise TypeError(f'generic_filter1d: bad function type: expected a RawKernel, not {type(function)}')

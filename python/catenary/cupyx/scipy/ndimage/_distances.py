@@ -5,8 +5,9 @@ import math
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy._windows import array_of, each_axis, working
+from catenary.cupyx.scipy._windows import each_axis, working
 
 _minimum, _sqrt = _core.ufuncs['minimum'], _core.ufuncs['sqrt']
 _TOGETHER = 8  # steps before it is asked whether more can change anything
@@ -62,7 +63,7 @@ def distance_transform_edt(image, sampling=None, return_distances=True, return_i
     """How far each element that is not 0 is from the nearest that is, where elements are `sampling` apart along each axis, and with return_indices where that one is: of several that are
     equally near one. Into `distances` and `indices`, where given. Infinity, and the place 0, where nothing is 0. block_params does nothing. Raises RuntimeError for arrays that
     cannot take the result. Takes time in proportion to the largest distance."""
-    x = array_of(image, 'distance_transform_edt')
+    x = operand(image, 'distance_transform_edt')
     if not return_distances and not return_indices:
         raise RuntimeError('at least one of return_distances/return_indices must be True')
     if distances is not None and not return_distances:

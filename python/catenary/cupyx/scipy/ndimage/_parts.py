@@ -3,8 +3,9 @@
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy._windows import array_of, combined, on_host, views
+from catenary.cupyx.scipy._windows import combined, on_host, views
 from catenary.cupyx.scipy.ndimage._shapes import _ball
 
 _minimum = _core.ufuncs['minimum']
@@ -13,7 +14,7 @@ _minimum = _core.ufuncs['minimum']
 def label(input, structure=None, output=None):
     """The parts of what is not 0 that hang together, numbered from 1 in C's order, and how many there are. Raises ValueError where the
     structure has not 3 elements along each axis, or is not the same turned round."""
-    x = array_of(input, 'label') != 0
+    x = operand(input, 'label') != 0
     window = _ball(x.ndim, 1) if structure is None else on_host(structure) != 0
     if window.shape != (3,) * x.ndim or (window != window[(slice(None, None, -1),) * x.ndim]).any():
         raise ValueError('label: the structure must have 3 elements along each of %d axes, and be the same turned round' % x.ndim)
@@ -43,17 +44,17 @@ def label(input, structure=None, output=None):
 
 def _parts(input, labels, index, function):
     """Values and to which of the asked parts each belongs, with one part more for all others; how many there are; the result's shape."""
-    x = array_of(input, function)
+    x = operand(input, function)
     if labels is None:
         if index is not None:
             raise ValueError(f'{function}: index without given labels')
         return x.ravel(), _core.zeros((x.size,), 'l'), 1, ()
-    labels = _core.broadcast_to(array_of(labels, function), x.shape)
+    labels = _core.broadcast_to(operand(labels, function), x.shape)
     if index is None:
         return x.ravel(), _core.where(labels.ravel() != 0, 0, 1).astype('l'), 1, ()
     asked = numpy.asarray(index.get() if isinstance(index, ndarray) else index)
     flat, where = numpy.unique(asked.ravel(), return_inverse=True)
-    sorted_labels = array_of(flat.tolist(), function)
+    sorted_labels = operand(flat.tolist(), function)
     place = _core.searchsorted(sorted_labels, labels.ravel())
     place = _minimum(place, flat.size - 1)
     part = _core.where(sorted_labels[place] == labels.ravel(), place, flat.size)
@@ -67,7 +68,7 @@ def _ordered_parts(input, labels, index, function):
 
 def _shaped(values, count, shape):
     if isinstance(count, tuple):
-        return values[array_of(count[1].reshape(-1).tolist(), 'index')].reshape(shape)
+        return values[operand(count[1].reshape(-1).tolist(), 'index')].reshape(shape)
     return values[0]
 
 
@@ -128,7 +129,7 @@ minimum, maximum = _extremum('minimum', False), _extremum('maximum', True)
 
 def center_of_mass(input, labels=None, index=None):
     """Where the weighted mean of places is: a tuple of a number for each axis, or a list of such for each part of `index`."""
-    x = array_of(input, 'center_of_mass')
+    x = operand(input, 'center_of_mass')
     weight = sum_labels(x, labels, index)
     sums = [sum_labels(x * places, labels, index) / weight for places in _core.indices(x.shape, 'd')] if x.ndim else []
     if sums and sums[0].ndim:

@@ -3,8 +3,8 @@
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy._windows import array_of
 from catenary.cupyx.scipy.ndimage._parts import _number, _ordered_parts, _shaped, maximum, minimum
 
 
@@ -29,7 +29,7 @@ def median(input, labels=None, index=None):
 
 def _position(name, largest):
     def function(input, labels=None, index=None):
-        x = array_of(input, name)
+        x = operand(input, name)
         values, part, count, shape = _ordered_parts(x, labels, index, name)
         order, first, members = _sorted(values, part, count)
         if isinstance(count, tuple) and shape:
@@ -59,7 +59,7 @@ def extrema(input, labels=None, index=None):
 def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_positions=False):
     """func of the elements of each part (and with pass_positions of their places in the flattened array); `default` of a part without
     elements. Of all elements where labels is None, of those with a label where index is."""
-    x = array_of(input, 'labeled_comprehension')
+    x = operand(input, 'labeled_comprehension')
     values, places = x.ravel(), _core.arange(x.size)
 
     def call(mask):
@@ -69,7 +69,7 @@ def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_p
         if index is not None:
             raise ValueError('index without defined labels')
         return call(None)
-    labels = _core.broadcast_to(array_of(labels, 'labeled_comprehension'), x.shape).ravel()
+    labels = _core.broadcast_to(operand(labels, 'labeled_comprehension'), x.shape).ravel()
     if index is None:
         return call(labels > 0)
     asked = numpy.asarray(index.get() if isinstance(index, ndarray) else index)
@@ -81,7 +81,7 @@ def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_p
         return found[0]
     if numpy.dtype(out_dtype) == object:
         return found
-    return array_of(found, 'labeled_comprehension').astype(out_dtype).reshape(asked.shape)
+    return operand(found, 'labeled_comprehension').astype(out_dtype).reshape(asked.shape)
 
 
 def histogram(input, min, max, bins, labels=None, index=None):
@@ -94,7 +94,7 @@ def histogram(input, min, max, bins, labels=None, index=None):
 def value_indices(arr, *, ignore_value=None, adaptive_index_dtype=False):
     """For each value of an array of integers, but for ignore_value, the indices of its elements, as nonzero gives them; with adaptive_index_dtype of
     the smallest dtype of signed integers that has all of them."""
-    x = array_of(arr, 'value_indices')
+    x = operand(arr, 'value_indices')
     if x.dtype.kind not in 'iu':
         raise ValueError("Parameter 'arr' must be an integer array")
     if adaptive_index_dtype:
@@ -105,7 +105,7 @@ def value_indices(arr, *, ignore_value=None, adaptive_index_dtype=False):
 
 def find_objects(input, max_label=0):
     """For each label from 1 on, to max_label or to the largest, the slices of the smallest box that has all its elements, or None where it has none."""
-    x = array_of(input, 'find_objects')
+    x = operand(input, 'find_objects')
     if x.dtype.kind not in 'biu':
         raise TypeError(f'find_objects: labels are integers, given {x.dtype}')
     count = max_label if max_label > 0 else int(x.max()) if x.size else 0

@@ -5,8 +5,9 @@ import operator
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupyx.scipy._windows import array_of, combined, delivered, each_axis, on_axes, on_host, origins, stored, views
+from catenary.cupyx.scipy._windows import combined, delivered, each_axis, on_axes, on_host, origins, stored, views
 from catenary.cupyx.scipy.ndimage._stencils import extremum
 
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
@@ -53,7 +54,7 @@ def _window(x, structure, function):
 
 def _steps(name, combine, input, structure, iterations, mask, output, border_value, origin, brute_force):
     left = operator.index(iterations)
-    x = array_of(input, name) != 0
+    x = operand(input, name) != 0
     window = _window(x, structure, name)
     if combine is _or:
         window = window[(slice(None, None, -1),) * window.ndim]
@@ -65,7 +66,7 @@ def _steps(name, combine, input, structure, iterations, mask, output, border_val
         if made is None:  # a window without elements lies everywhere, and covers nothing
             made = _core.full(x.shape, combine is _and, bool)
         if mask is not None:
-            made = _core.where(array_of(mask, name) != 0, made, x)
+            made = _core.where(operand(mask, name) != 0, made, x)
         made, before = _core._copy(made, 'C'), x
         x = made
         left -= 1
@@ -109,7 +110,7 @@ def binary_propagation(input, structure=None, mask=None, output=None, border_val
 @on_axes(_cross)
 def binary_fill_holes(input, structure=None, output=None, origin=0):
     """What cannot be reached from outside."""
-    x = array_of(input, 'binary_fill_holes') != 0
+    x = operand(input, 'binary_fill_holes') != 0
     outside = binary_dilation(_core.zeros_like(x), structure, -1, ~x, None, 1, origin)
     return stored(~outside, output)
 
@@ -117,7 +118,7 @@ def binary_fill_holes(input, structure=None, output=None, origin=0):
 @on_axes(_cross)
 def binary_hit_or_miss(input, structure1=None, structure2=None, output=None, origin1=0, origin2=None):
     """Where the first window lies on what is not 0, and the second, or what is not of the first, on 0."""
-    x = array_of(input, 'binary_hit_or_miss') != 0
+    x = operand(input, 'binary_hit_or_miss') != 0
     first = _window(x, structure1, 'binary_hit_or_miss')
     second = ~first if structure2 is None else on_host(structure2) != 0
     hit = binary_erosion(x, first, 1, None, None, 0, origin1)
@@ -148,7 +149,7 @@ def _grey(x, size, footprint, structure, function):
 @on_axes()
 def grey_erosion(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
     """The least of what the window covers, less the structure."""
-    x = array_of(input, 'grey_erosion')
+    x = operand(input, 'grey_erosion')
     window, values = _grey(x, size, footprint, structure, 'grey_erosion')
     return extremum(x, window, values, output, mode, cval, origin, _minimum, -1)
 
@@ -156,7 +157,7 @@ def grey_erosion(input, size=None, footprint=None, structure=None, output=None, 
 @on_axes()
 def grey_dilation(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
     """The largest of what the window turned round covers, and the structure more."""
-    x = array_of(input, 'grey_dilation')
+    x = operand(input, 'grey_dilation')
     window, values = _grey(x, size, footprint, structure, 'grey_dilation')
     turn = (slice(None, None, -1),) * x.ndim
     return extremum(x, window[turn], None if values is None else values[turn], output, mode, cval, _mirrored(origin, window.shape), _maximum, 1)
@@ -179,7 +180,7 @@ def grey_closing(input, size=None, footprint=None, structure=None, output=None, 
 def _of_two(name, description, compute, of_dtype):
     """of_dtype: does a dtype for output count? Then what is less or more has it, too, as SciPy's."""
     def function(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
-        x = array_of(input, name)
+        x = operand(input, name)
         kind = None if output is None or not of_dtype else getattr(output, 'dtype', output)
         output = output if of_dtype or isinstance(output, ndarray) else None
         return delivered(compute(x, size, footprint, structure, kind, mode, cval, origin), x, output)

@@ -5,7 +5,8 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy._windows import array_of, combined, delivered, each_axis
+from catenary.cupy._arguments import operand
+from catenary.cupyx.scipy._windows import combined, delivered, each_axis
 from catenary.cupyx.scipy.ndimage._stencils import axis_of
 
 _sin, _cos = _core.ufuncs['sin'], _core.ufuncs['cos']
@@ -20,7 +21,7 @@ def _places(x, n, axis):
 
 
 def _prepared(function, input, is_complex=False):
-    x = array_of(input, function)
+    x = operand(input, function)
     return x if x.dtype.char in ('FD' if is_complex else 'fFD') else x.astype('D' if is_complex else 'd')
 
 

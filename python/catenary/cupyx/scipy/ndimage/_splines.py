@@ -9,9 +9,10 @@ import numpy
 
 from catenary import _core
 from catenary.cupy import fft as _fft
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupy._functions import pad
-from catenary.cupyx.scipy._windows import array_of, combined, each_axis, stored, working
+from catenary.cupy._functions.shapes import pad
+from catenary.cupyx.scipy._windows import combined, each_axis, stored, working
 from catenary.cupyx.scipy.ndimage._stencils import axis_of
 
 _floor = _core.ufuncs['floor']
@@ -74,7 +75,7 @@ def _working(x):
 
 def spline_filter1d(input, order=3, axis=-1, output=numpy.float64, mode='mirror'):
     """The coefficients of splines of this order through the elements along an axis."""
-    x = array_of(input, 'spline_filter1d')
+    x = operand(input, 'spline_filter1d')
     mode = _checked(mode, order)
     output = numpy.complex128 if output is numpy.float64 and x.dtype.kind == 'c' else output
     return _output(_coefficients(_working(x), order, axis_of(axis, x.ndim), mode), x, output, 'spline_filter1d')
@@ -82,7 +83,7 @@ def spline_filter1d(input, order=3, axis=-1, output=numpy.float64, mode='mirror'
 
 def spline_filter(input, order=3, output=numpy.float64, mode='mirror'):
     """The coefficients of splines of this order, 2 to 5, through the elements along all axes."""
-    x = array_of(input, 'spline_filter')
+    x = operand(input, 'spline_filter')
     if order < 2:
         raise RuntimeError('spline order not supported')
     mode = _checked(mode, order)
@@ -190,7 +191,7 @@ def _interpolated(x, coordinates, shape, order, mode, cval, prefilter):
 
 
 def _operands(function, input, order, mode):
-    x = array_of(input, function)
+    x = operand(input, function)
     if x.ndim < 1:
         raise RuntimeError(f'{function}: input and output rank must be > 0')
     return x, _checked(mode, order)
@@ -199,7 +200,7 @@ def _operands(function, input, order, mode):
 def map_coordinates(input, coordinates, output=None, order=3, mode='constant', cval=0.0, prefilter=True):
     """The values of splines through the elements at coordinates [axis, ...], by SciPy's modes beyond the borders."""
     x, mode = _operands('map_coordinates', input, order, mode)
-    at = array_of(coordinates, 'map_coordinates')
+    at = operand(coordinates, 'map_coordinates')
     if at.dtype.kind == 'c':
         raise TypeError('map_coordinates: Complex type not supported for coordinates')
     if at.ndim < 1 or at.shape[0] != x.ndim:

@@ -5,7 +5,8 @@ import numbers
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy._windows import (array_of, axes_of, axis_of, combined, correlated, delivered, each_axis, on_axes, on_host, origins,
+from catenary.cupy._arguments import operand
+from catenary.cupyx.scipy._windows import (axes_of, axis_of, combined, correlated, delivered, each_axis, on_axes, on_host, origins,
                                            result_dtype, views)
 
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
@@ -21,7 +22,7 @@ def _one_mode(mode, function):
 def correlate(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
     """The sums of the elements that a window of weights covers, each times its weight, or that one's conjugate, computed in float64 where the
     device has it."""
-    x, w = array_of(input, 'correlate'), on_host(weights).conj()
+    x, w = operand(input, 'correlate'), on_host(weights).conj()
     _one_mode(mode, 'correlate')
     if w.ndim != x.ndim:
         raise RuntimeError(f'filter weights array has incorrect shape: it has {w.ndim} axes, the array has {x.ndim}')
@@ -42,7 +43,7 @@ def convolve(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
 
 def correlate1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
     """correlate along one axis."""
-    x, w = array_of(input, 'correlate1d'), on_host(weights).conj()
+    x, w = operand(input, 'correlate1d'), on_host(weights).conj()
     if w.ndim != 1 or w.size < 1:
         raise RuntimeError('no filter weights given: expected one axis of them, given shape %s' % (w.shape,))
     axis = axis_of(axis, x.ndim)
@@ -92,7 +93,7 @@ def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode='reflect
 
 def gaussian_filter(input, sigma, order=0, output=None, mode='reflect', cval=0.0, truncate=4.0, *, radius=None, axes=None):
     """gaussian_filter1d along all axes, or those named."""
-    x = array_of(input, 'gaussian_filter')
+    x = operand(input, 'gaussian_filter')
     count = x.ndim if axes is None else numpy.size(axes)
     sigmas, orders, radii = (each_axis(v, count, name) for v, name in ((sigma, 'sigma'), (order, 'order'), (radius, 'radius')))
     return _one_by_one(x, output, axes, lambda k, y, axis, own: gaussian_filter1d(
@@ -101,7 +102,7 @@ def gaussian_filter(input, sigma, order=0, output=None, mode='reflect', cval=0.0
 
 def uniform_filter1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
     """Means of so many elements along an axis."""
-    x = array_of(input, 'uniform_filter1d')
+    x = operand(input, 'uniform_filter1d')
     if size < 1:
         raise RuntimeError('incorrect filter size: %r' % (size,))
     axis = axis_of(axis, x.ndim)
@@ -112,7 +113,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0
 
 def uniform_filter(input, size=3, output=None, mode='reflect', cval=0.0, origin=0, *, axes=None):
     """uniform_filter1d along all axes, or those named."""
-    x = array_of(input, 'uniform_filter')
+    x = operand(input, 'uniform_filter')
     count = x.ndim if axes is None else numpy.size(axes)
     sizes, at = each_axis(size, count, 'size'), each_axis(origin, count, 'origin')
     return _one_by_one(x, output, axes, lambda k, y, axis, own: uniform_filter1d(
@@ -120,7 +121,7 @@ def uniform_filter(input, size=3, output=None, mode='reflect', cval=0.0, origin=
 
 
 def _along_two(name, axis_weights, input, axis, output, mode, cval):
-    x = array_of(input, name)
+    x = operand(input, name)
     axis = axis_of(axis, x.ndim)
     modes = each_axis(mode, x.ndim, 'mode')
     result = correlate1d(x, [-1, 0, 1], axis, result_dtype(x, output), modes[axis], cval)
@@ -146,7 +147,7 @@ def _keywords(extra_keywords):
 
 def _derivatives(function, input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes, unite):
     """`unite` of the derivatives along the axes, of which there is one at least; else the array."""
-    x = array_of(input, function)
+    x = operand(input, function)
     axes = axes_of(axes, x.ndim)
     modes = each_axis(mode, len(axes), 'mode')
     if not axes:
@@ -174,7 +175,7 @@ def _gaussian_derivative(x, axis, output, mode, cval, sigma, order, keywords):
 
 def _sigmas(input, sigma, axes):
     """A sigma for each axis: 0 for those that are not named."""
-    ndim = array_of(input, 'gaussian').ndim
+    ndim = operand(input, 'gaussian').ndim
     along = axes_of(axes, ndim)
     found = dict(zip(along, each_axis(sigma, len(along), 'sigma')))
     return [found.get(axis, 0) for axis in range(ndim)]
@@ -242,11 +243,11 @@ def extremum(input, footprint, structure, output, mode, cval, origin, combine, s
 
 def _of_windows(name, combine):
     def function(input, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
-        x = array_of(input, name)
+        x = operand(input, name)
         return extremum(x, footprint_of(x, size, footprint, name), None, output, mode, cval, origin, combine, 0)
 
     def function1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
-        x = array_of(input, name + '1d')
+        x = operand(input, name + '1d')
         if size < 1:
             raise RuntimeError('incorrect filter size: %r' % (size,))
         shape, at = [1] * x.ndim, [0] * x.ndim
@@ -264,7 +265,7 @@ maximum_filter, maximum_filter1d = _of_windows('maximum_filter', _maximum)
 
 
 def _ranked(name, rank, input, size, footprint, output, mode, cval, origin):
-    x = array_of(input, name)
+    x = operand(input, name)
     _one_mode(mode, name)
     window = footprint_of(x, size, footprint, name)
     count = int(window.sum())

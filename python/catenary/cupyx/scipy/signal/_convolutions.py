@@ -6,14 +6,15 @@ import numpy
 
 from catenary import _core
 from catenary.cupy import fft as _fft
-from catenary.cupyx.scipy._windows import array_of, bordered, combined
+from catenary.cupy._arguments import operand
+from catenary.cupyx.scipy._windows import bordered, combined
 from catenary.cupyx.scipy.fft import next_fast_len
 
 _BOUNDARIES = {'fill': 'constant', 'wrap': 'wrap', 'circular': 'wrap', 'symm': 'reflect', 'symmetric': 'reflect'}  # as in ndimage
 
 
 def _both(in1, in2, function):
-    x, y = array_of(in1, function), array_of(in2, function)
+    x, y = operand(in1, function), operand(in2, function)
     if x.ndim != y.ndim:
         raise ValueError(f'{function}: in1 and in2 should have the same dimensionality, given {x.ndim} and {y.ndim} axes')
     return x, y
@@ -248,4 +249,4 @@ def correlation_lags(in1_len, in2_len, mode='full'):
         lags = numpy.arange(shift + 1) if shift >= 0 else numpy.arange(shift, 1)
     elif mode != 'full':
         raise ValueError('Mode %s is invalid' % mode)
-    return array_of(lags.tolist(), 'correlation_lags')
+    return operand(lags.tolist(), 'correlation_lags')

@@ -3,14 +3,14 @@
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy import ndimage
-from catenary.cupyx.scipy._windows import array_of
 
 
 def order_filter(a, domain, rank):
     """The element of this rank among those that the domain, a window of odd extents, covers; 0 beyond the borders."""
-    a = array_of(a, 'order_filter')
+    a = operand(a, 'order_filter')
     window = numpy.asarray(domain.get() if isinstance(domain, ndarray) else domain)
     if any(n % 2 == 0 for n in window.shape):
         raise ValueError('Each dimension of domain argument should have an odd number of elements, given shape %s' % (window.shape,))
@@ -19,7 +19,7 @@ def order_filter(a, domain, rank):
 
 def medfilt(volume, kernel_size=None):
     """The median of each window of odd extents; 0 beyond the borders."""
-    volume = array_of(volume, 'medfilt')
+    volume = operand(volume, 'medfilt')
     sizes = [3] * volume.ndim if kernel_size is None else [int(n) for n in numpy.broadcast_to(numpy.asarray(
         kernel_size.get() if isinstance(kernel_size, ndarray) else kernel_size), (volume.ndim,))]
     if any(n % 2 == 0 for n in sizes):
@@ -29,7 +29,7 @@ def medfilt(volume, kernel_size=None):
 
 def medfilt2d(input, kernel_size=3):
     """medfilt of a matrix."""
-    input = array_of(input, 'medfilt2d')
+    input = operand(input, 'medfilt2d')
     if input.ndim != 2:
         raise ValueError('medfilt2d: expected a matrix, given %d axes' % input.ndim)
     return medfilt(input, kernel_size)
@@ -109,19 +109,19 @@ def lfilter(b, a, x, axis=-1, zi=None):
     """A filter with the coefficients b of what comes in and a of what comes out, along an axis; with a state zi (what it gives, the state at
     its end). A state is, as CuPy's, the last numbers that came in, one less than b has, and that came out, one less than a has, each the oldest first. States
     of all places are computed by doubling, as many times as the length has bits. Raises ValueError where a begins with 0."""
-    x = array_of(x, 'lfilter')
+    x = operand(x, 'lfilter')
     wide = _operands(x, b, a, *(() if zi is None else (zi,)))
     b, a = _checked(b, a)
     if not -x.ndim <= axis < x.ndim:
         raise numpy.exceptions.AxisError(axis, x.ndim)
     rows, taps, state = _core.moveaxis(wide, (axis,), (x.ndim - 1,)), b.size - 1, None
     if zi is not None:
-        given = array_of(zi, 'lfilter')
+        given = operand(zi, 'lfilter')
         given = given.reshape([-1 if k == axis % x.ndim else 1 for k in range(x.ndim)]) if given.ndim == 1 else given
         expected = list(x.shape)
         expected[axis] = taps + a.size - 1
         if given.ndim != x.ndim or given.shape[axis] != expected[axis] or any(m not in (n, 1) for m, n in zip(given.shape, expected)):
-            raise ValueError(f'lfilter: unexpected shape for zi: expected {tuple(expected)}, found {array_of(zi, "lfilter").shape}')
+            raise ValueError(f'lfilter: unexpected shape for zi: expected {tuple(expected)}, found {operand(zi, "lfilter").shape}')
         given = _core.moveaxis(_core.broadcast_to(given, tuple(expected)).astype(rows.dtype), (axis,), (x.ndim - 1,))
         came, went = given[..., :taps], given[..., taps:]
         state = sum(_core.matmul(last, _sent(matrix, rows.dtype)) for last, matrix in zip((came, went), _of_last(b, a)) if last.shape[-1])
@@ -147,14 +147,14 @@ def _sections(sos):
 def sosfilt(sos, x, axis=-1, zi=None):
     """Filters of second order one after another along an axis, as lfilter; zi has the shape [sections, ..., 4, ...]: the last two numbers that came
     into each section and the last two that came out."""
-    x = array_of(x, 'sosfilt')
+    x = operand(x, 'sosfilt')
     wide = _operands(x, sos, *(() if zi is None else (zi,)))
     sos = _sections(sos)
     if not -x.ndim <= axis < x.ndim:
         raise numpy.exceptions.AxisError(axis, x.ndim)
     axis %= x.ndim
     if zi is not None:
-        zi = array_of(zi, 'sosfilt')
+        zi = operand(zi, 'sosfilt')
         expected = (len(sos),) + x.shape[:axis] + (4,) + x.shape[axis + 1:]
         if zi.shape != expected:
             raise ValueError(f'Invalid zi shape. With axis={axis!r}, an input with shape {x.shape!r}, and an sos array with {len(sos)} sections, '

@@ -6,8 +6,8 @@ import operator
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy._windows import array_of
 from catenary.cupyx.scipy.ndimage import convolve1d
 from catenary.cupyx.scipy.signal._forms import host, sent
 from catenary.cupyx.scipy.signal.windows import get_window
@@ -226,7 +226,7 @@ def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode
     """Savitzky and Golay's filter along an axis. Near the ends the polynomial of the outermost window with mode 'interp', else borders as those of ndimage."""
     if mode not in ('mirror', 'constant', 'nearest', 'interp', 'wrap'):
         raise ValueError("mode must be 'mirror', 'constant', 'nearest' 'wrap' or 'interp'.")
-    x = array_of(x, 'savgol_filter')
+    x = operand(x, 'savgol_filter')
     x = x if x.dtype.char in 'fd' else x.astype('d')
     weights = savgol_coeffs(window_length, polyorder, deriv, delta).get()
     if mode != 'interp':

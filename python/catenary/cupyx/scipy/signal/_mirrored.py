@@ -3,8 +3,8 @@
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupyx.scipy import ndimage
-from catenary.cupyx.scipy._windows import array_of
 from catenary.cupyx.scipy.signal._filters import passed as filtered
 
 _PRECISIONS = {'f': 1e-6, 'F': 1e-6, 'd': 1e-11, 'D': 1e-11}  # SciPy's
@@ -13,7 +13,7 @@ _PRECISIONS = {'f': 1e-6, 'F': 1e-6, 'd': 1e-11, 'D': 1e-11}  # SciPy's
 def sepfir2d(input, hrow, hcol):
     """A matrix filtered by one window along its rows and one along its columns, of odd extents; mirror's images lie beyond the borders. float32, where the
     matrix is not wider, float64 or complex."""
-    x, row, column = (array_of(a, 'sepfir2d') for a in (input, hrow, hcol))
+    x, row, column = (operand(a, 'sepfir2d') for a in (input, hrow, hcol))
     if x.ndim != 2 or any(w.ndim != 1 or w.size % 2 == 0 for w in (row, column)):
         raise ValueError('sepfir2d: expected a matrix and two windows of one axis and odd extents')
     kind = x.dtype if x.dtype.char in 'fdFD' else numpy.dtype('f' if x.dtype.itemsize <= 2 else 'd')
@@ -26,7 +26,7 @@ def sepfir2d(input, hrow, hcol):
 def symiirorder1(signal, c0, z1, precision=-1.0):
     """The filter c0 / ((1 - z1 / z) (1 - z1 z)) along the last axis of a signal of floats that its mirror's images go on (each border's element is there twice), |z1| < 1. Raises
     ValueError where the images' part of the first element is not known to `precision` from the signal."""
-    x = array_of(signal, 'symiirorder1')
+    x = operand(signal, 'symiirorder1')
     if abs(z1) >= 1:
         raise ValueError('|z1| must be less than 1.0')
     if x.ndim not in (1, 2) or x.dtype.char not in 'fdFD':

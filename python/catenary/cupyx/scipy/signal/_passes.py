@@ -6,8 +6,9 @@ import operator
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy._windows import array_of, combined
+from catenary.cupyx.scipy._windows import combined
 from catenary.cupyx.scipy.ndimage import uniform_filter
 from catenary.cupyx.scipy.signal._convolutions import convolve
 from catenary.cupyx.scipy.signal._filters import lfilter, passed, passed_sections, sosfilt, steady, steady_sections
@@ -76,7 +77,7 @@ def filtfilt(b, a, x, axis=-1, padtype='odd', padlen=None, method='pad', irlen=N
     """lfilter along an axis, forwards and backwards, so that nothing is late. The ends are continued by padlen samples ('odd', 'even', 'constant', None), or
     with method 'gust' begin in the state for which the order of both passes does not matter (for which irlen is not needed). Raises ValueError where x is not longer than padlen."""
     b, a = host(b), host(a)
-    x = array_of(x, 'filtfilt')
+    x = operand(x, 'filtfilt')
     if method not in ('pad', 'gust'):
         raise ValueError("method must be 'pad' or 'gust'.")
     rows = _rows(x, axis)
@@ -94,7 +95,7 @@ def filtfilt(b, a, x, axis=-1, padtype='odd', padlen=None, method='pad', irlen=N
 def sosfiltfilt(sos, x, axis=-1, padtype='odd', padlen=None):
     """sosfilt along an axis, forwards and backwards, as filtfilt."""
     sos = checked_sections(sos)
-    x = array_of(x, 'sosfiltfilt')
+    x = operand(x, 'sosfiltfilt')
     taps = 2 * len(sos) + 1 - min((sos[:, 2] == 0).sum(), (sos[:, 5] == 0).sum())
     wide, n = _continued(_rows(x, axis), padtype, padlen, taps)
     rest = steady_sections(sos).reshape(len(sos), *(1,) * (x.ndim - 1), 2)
@@ -122,7 +123,7 @@ def lfiltic(b, a, y, x=None):
 
 def deconvolve(signal, divisor):
     """(quotient, remainder) of which signal = convolve(divisor, quotient) + remainder."""
-    signal, divisor = (_core._copy(array_of(v, 'deconvolve').ravel() if getattr(v, 'ndim', 1) == 0 else array_of(v, 'deconvolve'), 'C') for v in (signal, divisor))
+    signal, divisor = (_core._copy(operand(v, 'deconvolve').ravel() if getattr(v, 'ndim', 1) == 0 else operand(v, 'deconvolve'), 'C') for v in (signal, divisor))
     if signal.ndim > 1:
         raise ValueError('signal must be 1-D.')
     if divisor.ndim > 1:
@@ -144,7 +145,7 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode='constant', cval=0):
     up, down = int(up), int(down)
     if up < 1 or down < 1:
         raise ValueError('Both up and down must be >= 1')
-    x, h = array_of(x, 'upfirdn'), h if isinstance(h, ndarray) else sent(numpy.asarray(h))
+    x, h = operand(x, 'upfirdn'), h if isinstance(h, ndarray) else sent(numpy.asarray(h))
     if h.ndim != 1 or h.size == 0:
         raise ValueError('h must be 1-D with non-zero length')
     kind = numpy.result_type(x.dtype, h.dtype, 'f')
@@ -178,7 +179,7 @@ _OFFSETS = {'mean': _core.mean, 'minimum': _core.min, 'maximum': _core.max}
 def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant', cval=None):
     """x along an axis with up / down times as many samples, by a low-pass filter: one of a window, or the coefficients `window`. Beyond the ends is 0, cval, or ('mean', 'median',
     'minimum', 'maximum') what is subtracted before and added after."""
-    x = array_of(x, 'resample_poly')
+    x = operand(x, 'resample_poly')
     if up != int(up):
         raise ValueError('up must be an integer')
     if down != int(down):
@@ -232,7 +233,7 @@ def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant
 def decimate(x, q, n=None, ftype='iir', axis=-1, zero_phase=True):
     """Every q-th sample along an axis, after a low-pass filter of order n: 'iir', Chebyshev's of the first kind, 'fir', or a system or a pair of coefficients (b, a); so that
     nothing is late with zero_phase."""
-    x, q, n = array_of(x, 'decimate'), operator.index(q), None if n is None else operator.index(n)
+    x, q, n = operand(x, 'decimate'), operator.index(q), None if n is None else operator.index(n)
     x = x if x.dtype.char in 'fdFD' else x.astype('d')
     sos, kind = None, x.dtype
     if ftype == 'fir':
@@ -272,7 +273,7 @@ def _every(made, q, axis):
 
 def wiener(im, mysize=None, noise=None):
     """Wiener's filter: each element is drawn to the mean of its window, as far as that one's variance is noise (by default the mean of all variances)."""
-    x = array_of(im, 'wiener')
+    x = operand(im, 'wiener')
     sizes = [3] * x.ndim if mysize is None else [int(s) for s in numpy.broadcast_to(host(mysize).real, (x.ndim,))]
     x = x if x.dtype.char in 'dD' else x.astype('D' if x.dtype.kind == 'c' else 'd')
     mean = uniform_filter(x, sizes, mode='constant')

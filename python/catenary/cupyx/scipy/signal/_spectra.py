@@ -6,9 +6,9 @@ import numpy
 
 from catenary import _core
 from catenary.cupy import fft as _fft
+from catenary.cupy._arguments import operand
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupyx.scipy._parts import of_parts
-from catenary.cupyx.scipy._windows import array_of
 from catenary.cupyx.scipy.signal._convolutions import overlapped
 from catenary.cupyx.scipy.signal.windows import get_window
 
@@ -30,7 +30,7 @@ def detrend(data, axis=-1, type='linear', bp=0, overwrite_data=False):
     """The array less its mean along an axis ('constant'), or less the line of least squares of each piece between the places bp ('linear')."""
     if type not in ('linear', 'l', 'constant', 'c'):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
-    data = _floating(array_of(data, 'detrend'))
+    data = _floating(operand(data, 'detrend'))
     if type in ('constant', 'c'):
         return data - _core.mean(data, axis=axis, keepdims=True)
     x = _last(data, axis)
@@ -59,7 +59,7 @@ def _analytic_weights(n):
 
 def hilbert(x, N=None, axis=-1):
     """The analytic signal: x as real parts, and its Hilbert transform as imaginary ones. Raises ValueError for complex numbers."""
-    x = array_of(x, 'hilbert')
+    x = operand(x, 'hilbert')
     if x.dtype.kind == 'c':
         raise ValueError('x must be real.')
     N = x.shape[axis] if N is None else N
@@ -72,7 +72,7 @@ def hilbert(x, N=None, axis=-1):
 
 def hilbert2(x, N=None, axes=(-2, -1)):
     """The analytic signal of two axes, of lengths N: the frequencies that are positive in both, and 0."""
-    x = array_of(x, 'hilbert2')
+    x = operand(x, 'hilbert2')
     if x.ndim < 2:
         raise ValueError('x must be at least 2-D.')
     if x.dtype.kind == 'c':
@@ -96,7 +96,7 @@ def resample(x, num, t=None, axis=0, window=None, domain='time'):
         raise ValueError(f"Acceptable domain flags are 'time' or 'freq', not domain={domain}")
     if num <= 0:
         raise ValueError('resample: num must be positive, not %r' % (num,))
-    x = _floating(array_of(x, 'resample'))
+    x = _floating(operand(x, 'resample'))
     n = x.shape[axis]
     real = domain == 'time' and x.dtype.kind != 'c'
     spectrum = _last(x if domain == 'freq' else _fft.rfft(x, axis=axis) if real else _fft.fft(x, axis=axis), axis)
@@ -200,8 +200,8 @@ def _removed(how):
 
 def _spectra(function, x, y, fs, window, nperseg, noverlap, nfft, trend, onesided, scaling, axis, mode, boundary=None, padded=False):
     """The spectra of segments, or their products with those of y: (frequencies, times, values [..., frequency, ..., segment])."""
-    x = _floating(array_of(x, function))
-    y = None if y is None else _floating(array_of(y, function))
+    x = _floating(operand(x, function))
+    y = None if y is None else _floating(operand(y, function))
     dtype = numpy.result_type(x.dtype, *(() if y is None else (y.dtype,)), 'F')
     axis = axis % x.ndim if -x.ndim <= axis < x.ndim else axis
     signals = [_last(a, axis) for a in ((x,) if y is None else (x, y))]
@@ -253,9 +253,9 @@ def csd(x, y, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, det
     """The products of the spectra of two signals' segments, their mean or median: (frequencies, values)."""
     if average not in ('mean', 'median'):
         raise ValueError(f"average must be 'median' or 'mean', got {average}")
-    x = array_of(x, 'csd')
-    if x.size == 0 or y is not None and array_of(y, 'csd').size == 0:
-        shapes = [a.shape for a in (x, x if y is None else array_of(y, 'csd'))]
+    x = operand(x, 'csd')
+    if x.size == 0 or y is not None and operand(y, 'csd').size == 0:
+        shapes = [a.shape for a in (x, x if y is None else operand(y, 'csd'))]
         rest = numpy.broadcast_shapes(*(numpy.delete(shape, axis).tolist() for shape in map(list, shapes)))
         empty = _core.zeros(rest + (min(shape[axis] for shape in shapes),), 'd')
         empty = _core.moveaxis(empty, (-1,), (axis,))
@@ -280,7 +280,7 @@ def welch(x, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, detr
 
 def periodogram(x, fs=1.0, window='boxcar', nfft=None, detrend='constant', return_onesided=True, scaling='density', axis=-1):
     """The power of frequencies of a whole signal: (frequencies, values)."""
-    x = array_of(x, 'periodogram')
+    x = operand(x, 'periodogram')
     if x.size == 0:
         return _core.zeros(x.shape, 'd'), _core.zeros(x.shape, 'd')
     length = x.shape[axis]
@@ -306,7 +306,7 @@ def spectrogram(x, fs=1.0, window=('tukey', 0.25), nperseg=None, noverlap=None, 
     """The spectra of segments over time: (frequencies, times, values), by `mode` power, 'complex', 'magnitude', 'angle' or 'phase'."""
     if mode not in ('psd', 'complex', 'magnitude', 'angle', 'phase'):
         raise ValueError(f"unknown value for mode {mode}, must be one of ['psd', 'complex', 'magnitude', 'angle', 'phase']")
-    x = array_of(x, 'spectrogram')
+    x = operand(x, 'spectrogram')
     weights, nperseg = _weights(window, nperseg, x.shape[axis], 'spectrogram')
     noverlap = nperseg // 8 if noverlap is None else noverlap
     own = (fs, weights, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis)
@@ -335,7 +335,7 @@ def istft(Zxx, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, in
     """What stft undoes: (times, values). It warns where the windows do not cover all of it."""
     if scaling not in _SCALES:
         raise ValueError(f"Parameter scaling={scaling!r} not in ['spectrum', 'psd']!")
-    spectra = array_of(Zxx, 'istft')
+    spectra = operand(Zxx, 'istft')
     if spectra.ndim < 2:
         raise ValueError('Input stft must be at least 2d!')
     if freq_axis % spectra.ndim == time_axis % spectra.ndim:

@@ -5,8 +5,7 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _given
-from catenary.cupyx.scipy._windows import array_of
+from catenary.cupy._arguments import given, operand
 from catenary.cupyx.scipy.signal._forms import host
 
 _cos, _sin, _exp, _floor, _log = (_core.ufuncs[n] for n in ('cos', 'sin', 'exp', 'floor', 'log'))
@@ -14,7 +13,7 @@ _logical_and = _core.ufuncs['logical_and']
 
 
 def _times(t):
-    t = _given(t)
+    t = given(t)
     return t if t.dtype.char in 'fd' else t.astype('d')
 
 
@@ -171,7 +170,7 @@ def _extrema(data, compare, axis, order, mode):
 def argrelextrema(data, comparator, axis=0, order=1, mode='clip'):
     """The places, a tuple of arrays, where comparator(an element, each of those up to `order` places beside it along an axis) holds; beyond the ends is the last element, or
     with mode 'wrap' the other end."""
-    return _core.nonzero(_extrema(array_of(data, 'argrelextrema'), comparator, axis, order, mode))
+    return _core.nonzero(_extrema(operand(data, 'argrelextrema'), comparator, axis, order, mode))
 
 
 def argrelmin(data, axis=0, order=1, mode='clip'):

@@ -3,7 +3,7 @@
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given
 from catenary.cupyx.scipy.sparse._lines import extents, one_axis, two_alone
 from catenary.cupyx.scipy.sparse._elements import checked_shape, index_dtype
 from catenary.cupyx.scipy.sparse._matrix import _spbase, sparray, spmatrix
@@ -54,10 +54,10 @@ def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
     """The matrix that has these diagonals, csr unless a format is given; a number is one for the whole of it. Raises ValueError where the
     lengths do not fit."""
     if numpy.ndim(offsets) == 0:
-        diagonals = [_given(diagonals).ravel()] if not (isinstance(diagonals, (list, tuple)) and len(diagonals) and numpy.ndim(
+        diagonals = [given(diagonals).ravel()] if not (isinstance(diagonals, (list, tuple)) and len(diagonals) and numpy.ndim(
             diagonals[0]) > 0 or isinstance(diagonals, (list, tuple)) and len(diagonals) and hasattr(diagonals[0], 'ravel') and diagonals[0].ndim) else diagonals
         offsets = [int(offsets)]
-    diagonals = [_given(d).ravel() for d in diagonals]
+    diagonals = [given(d).ravel() for d in diagonals]
     offsets = [int(k) for k in offsets]
     if len(diagonals) != len(offsets):
         raise ValueError(f'different number of diagonals ({len(diagonals)}) and offsets ({len(offsets)})')
@@ -81,7 +81,7 @@ def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
 
 def spdiags(data, diags, m=None, n=None, format=None):
     """The matrix of m rows and n columns that has the rows of data on these diagonals, each number in its column; dia unless a format is given."""
-    data, offsets = _given(data), _given(diags).ravel().tolist()
+    data, offsets = given(data), given(diags).ravel().tolist()
     data = data.reshape((1,) * (2 - data.ndim) + data.shape)
     m, n = m if isinstance(m, tuple) else (data.shape[1], data.shape[1]) if m is None else (m, n)
     if data.shape[0] != len(offsets) or len(set(offsets)) != len(offsets):
@@ -241,7 +241,7 @@ def random(m, n, density=0.01, format='coo', dtype=None, random_state=None, data
     count = int(density * m * n)
     places = random_state.permutation(m * n)[:count] if count else _core.zeros((0,), 'l')
     values = (data_rvs or random_state.random_sample)(count) if count else _core.zeros((0,), dtype)
-    return coo_matrix((_given(values).astype(dtype), (places // max(n, 1), places % max(n, 1))), shape=(m, n)).asformat(format)
+    return coo_matrix((given(values).astype(dtype), (places // max(n, 1), places % max(n, 1))), shape=(m, n)).asformat(format)
 
 
 def rand(m, n, density=0.01, format='coo', dtype=None, random_state=None):

@@ -6,8 +6,8 @@ import warnings
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import given
 from catenary.cupy._array import ndarray
-from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse._elements import ABSENT, Sparse, checked_shape, index_dtype, is_scalar, merged
 from catenary.cupyx.scipy.sparse._lines import by_rows
 
@@ -74,7 +74,7 @@ class Elementwise(Sparse):
             at = (rows if other.shape[0] == shape[0] else rows * 0, columns if other.shape[1] == shape[1] else columns * 0)
             index = index_dtype(shape, rows, *other._elements()[:2])
             return self._computed(rows.astype(index, copy=False), columns.astype(index, copy=False), data * other.tocsr()._at(*at), shape)
-        dense = _given(other)
+        dense = given(other)
         shape = checked_shape(_core._broadcast_shapes([self.shape, dense.shape]))
         if dense.size == 1:
             made = self._with(self.data * dense.reshape(()))
@@ -91,7 +91,7 @@ class Elementwise(Sparse):
             return self._with((self.data.astype('d') if self.dtype == 'f' else self.data) / other)
         if isinstance(other, Sparse):  # float32 becomes float64 in both, as in SciPy
             return (self.astype('d') if self.dtype == 'f' else self).toarray() / other.toarray()
-        return self.multiply(1 / _given(other))
+        return self.multiply(1 / given(other))
 
     def maximum(self, other):
         """The larger of each two elements, with a number, an array or a matrix; of two matrices either broadcasts."""
@@ -107,7 +107,7 @@ class Elementwise(Sparse):
         a SparseEfficiencyWarning says so."""
         function = _core.ufuncs[name]
         if not isinstance(other, Sparse) and not is_scalar(other):
-            return function(self.toarray(), _given(other))
+            return function(self.toarray(), given(other))
         csr = self._kind('csr')
         zero = numpy.zeros((), self.dtype)
         if bool(getattr(numpy, name)(zero, zero if isinstance(other, Sparse) else other.get() if isinstance(other, ndarray) else other)):

@@ -3,8 +3,8 @@
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import given
 from catenary.cupy._array import ndarray
-from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse import _setting as setting
 from catenary.cupyx.scipy.sparse._diagonals import _dia
 from catenary.cupyx.scipy.sparse._lines import extents, one_axis
@@ -63,7 +63,7 @@ class _coo(_spbase):
         elif isinstance(arg1, tuple):
             raise TypeError(f'invalid input format: {len(arg1)} parts are neither a shape, nor (data, (row, col)), nor (data, indices, indptr) of a csr or csc matrix')
         else:
-            dense = _given(arg1)
+            dense = given(arg1)
             if self._is_array and dense.ndim == 0:
                 raise TypeError('a sparse array is made of an array of one or two axes, not of a number')
             if not self._is_array:

@@ -3,7 +3,7 @@
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given
 from catenary.cupyx.scipy.sparse._elementwise import Elementwise
 from catenary.cupyx.scipy.sparse._elements import checked_axis, checked_shape, is_scalar, merged
 from catenary.cupyx.scipy.sparse._lines import extents
@@ -219,7 +219,7 @@ class spmatrix(_spbase):
         return self._with(self.data * other) if is_scalar(other) else self._product(other)
 
     def __rmul__(self, other):
-        return self._with(other * self.data) if is_scalar(other) else self.T._product(_given(other).T).T
+        return self._with(other * self.data) if is_scalar(other) else self.T._product(given(other).T).T
 
     def __pow__(self, other):
         if self.shape[0] != self.shape[1]:

@@ -3,8 +3,8 @@
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import given
 from catenary.cupy._array import ndarray
-from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse._elements import Sparse, is_scalar, spread
 from catenary.cupyx.scipy.sparse._lines import one_axis
 
@@ -18,7 +18,7 @@ class Products(Sparse):
         return self._product(other)
 
     def __rmatmul__(self, other):
-        return self.T._product(_given(other).T).T
+        return self.T._product(given(other).T).T
 
     def dot(self, other):
         """The product with a number, a vector, a matrix of either kind."""

@@ -5,8 +5,8 @@ import warnings
 import numpy
 
 from catenary import _core
+from catenary.cupy._arguments import given
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupy._functions import _given
 from catenary.cupyx.scipy.sparse._lines import one_axis
 from catenary.cupyx.scipy.sparse._matrix import _spbase
 
@@ -29,7 +29,7 @@ def index(key, extent):
         key = int(key)
     if isinstance(key, (str, bytes)):
         raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {key!r}')
-    a = _given(numpy.asarray(key) if isinstance(key, (list, tuple)) and key and not any(isinstance(k, ndarray) for k in key) else key)
+    a = given(numpy.asarray(key) if isinstance(key, (list, tuple)) and key and not any(isinstance(k, ndarray) for k in key) else key)
     if a.dtype == bool:
         if a.ndim != 1 or a.size != extent:
             raise IndexError(f'boolean index of shape {a.shape} does not match {extent} rows or columns')

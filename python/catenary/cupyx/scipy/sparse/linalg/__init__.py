@@ -5,7 +5,7 @@ import math
 import numpy
 
 from catenary import _core, _wheel
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given as _given
 from catenary.cupyx.scipy.sparse.linalg._interface import LinearOperator, aslinearoperator  # noqa: F401
 from catenary.cupyx.scipy.sparse.linalg._krylov import bicgstab, cg, cgs, gmres, lsqr  # noqa: F401
 from catenary.cupyx.scipy.sparse._elements import checked_axis

@@ -5,7 +5,7 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given
 from catenary.cupyx.scipy.sparse.linalg._interface import IdentityOperator, aslinearoperator
 
 
@@ -25,7 +25,7 @@ def _floating(kind):
 
 def _system(A, b, x0, M):
     """(A and M as operators, b and the first x as vectors). Raises ValueError where extents do not fit."""
-    A, b = aslinearoperator(A), _given(b)
+    A, b = aslinearoperator(A), given(b)
     n = A.shape[0]
     if A.shape[0] != A.shape[1]:
         raise ValueError(f'expected square matrix (shape: {A.shape})')
@@ -37,7 +37,7 @@ def _system(A, b, x0, M):
     if x0 is None:
         x = _core.zeros_like(b)
     else:
-        x0 = _given(x0)
+        x0 = given(x0)
         if x0.shape not in ((n,), (n, 1)):
             raise ValueError(f'x0 has incompatible dimensions: {x0.shape} for a matrix of shape {A.shape}')
         x = _core._copy(x0.ravel().astype(b.dtype), 'C')
@@ -194,14 +194,14 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
     damped, |A|, A's condition, |A^H r|, |x|, variances or None), as SciPy's; all three are estimates. Raises ValueError where extents do not fit."""
     if show:
         raise NotImplementedError('lsqr: show is not supported')
-    A, b = aslinearoperator(A), _given(b)
+    A, b = aslinearoperator(A), given(b)
     m, n = A.shape
     if b.shape not in ((m,), (m, 1)):
         raise ValueError(f'b must be a vector of as many elements as A has rows: {b.shape} for a matrix of shape {A.shape}')
     kind = _floating(numpy.result_type(A.dtype, b.dtype))
     u = b.ravel().astype(kind)
     steps = 2 * n if iter_lim is None else iter_lim
-    x = _core.zeros((n,), kind) if x0 is None else _core._copy(_given(x0).ravel().astype(kind), 'C')
+    x = _core.zeros((n,), kind) if x0 is None else _core._copy(given(x0).ravel().astype(kind), 'C')
     size = _length(u)
     variances = _core.zeros((n,), kind.char.lower()) if calc_var else None
     if x0 is not None:

@@ -5,7 +5,7 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupy._functions import _given
+from catenary.cupy._arguments import given
 from catenary.cupyx.scipy.sparse.linalg._interface import aslinearoperator
 
 
@@ -64,7 +64,7 @@ def eigsh(a, k=6, *, which='LM', v0=None, ncv=None, maxiter=None, tol=0, return_
     if v0 is None:
         basis[0] = unit(None)
     else:
-        first = _given(v0).ravel().astype(kind)
+        first = given(v0).ravel().astype(kind)
         basis[0] = first / _length(first)
     projected = numpy.zeros((size, size), numpy.result_type(kind, 'd'))
     done, begin, eps = 0, 0, float(numpy.finfo(kind).eps)

@@ -1,4 +1,4 @@
-#include "catenary/backends/gpu/kernel_cache.h"
+#include "catenary/device/kernel_cache.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,11 +7,12 @@
 #include <string_view>
 
 #include "catenary/core/environment.h"
+#include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/private_folder.h"
 #include "catenary/core/sha256.h"
 
-namespace catenary::gpu {
+namespace catenary {
 
 namespace {
 
@@ -90,7 +91,7 @@ std::string kernel_cache_trouble() {
   }
 }
 
-std::optional<Binary> load_kernel(const std::string& key) {
+std::optional<std::vector<std::byte>> load_kernel(const std::string& key) {
   if (!keeps_kernels()) return std::nullopt;
   std::optional<os::PrivateFolder> folder;
   try {
@@ -105,7 +106,7 @@ std::optional<Binary> load_kernel(const std::string& key) {
     const std::string_view text(reinterpret_cast<const char*>(content->data()), content->size());
     if (text.size() >= kHeader && text.starts_with(kMagic) &&
         sha256(text.substr(kHeader)) == text.substr(kMagic.size(), kDigest))
-      return Binary(content->begin() + kHeader, content->end());
+      return std::vector<std::byte>(content->begin() + kHeader, content->end());
     folder->remove(name_of(key));
     say_not_loaded(fmt::format("{} is damaged", name_of(key)));
   } catch (const FileError& error) {
@@ -114,7 +115,7 @@ std::optional<Binary> load_kernel(const std::string& key) {
   return std::nullopt;
 }
 
-void save_kernel(const std::string& key, const Binary& binary) noexcept {
+void save_kernel(const std::string& key, const std::vector<std::byte>& binary) noexcept {
   try {
     if (!keeps_kernels()) return;
     const std::string path = kernel_cache_folder();
@@ -158,4 +159,4 @@ KernelCacheStats clear_kernel_cache() {
   return stats;
 }
 
-}  // namespace catenary::gpu
+}  // namespace catenary

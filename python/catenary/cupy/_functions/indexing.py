@@ -1,0 +1,101 @@
+"""Elements by their places: which they are, taken and written."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._arguments import given, of_anything
+from catenary.cupy._array import asarray, ndarray
+
+globals().update(of_anything(__name__, {'compress': 2}))
+
+
+def copyto(dst, src, casting='same_kind', where=True):
+    """Writes the values of `src`, which broadcasts to `dst`, where `where` is true."""
+    numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
+    if isinstance(src, numpy.ndarray):
+        src = given(src)
+    elif type(src) is int and dst.dtype.kind in 'iu':
+        dst.dtype.type(src)  # raises OverflowError
+    if isinstance(src, ndarray) and src.ndim > dst.ndim:
+        extra = src.ndim - dst.ndim
+        src = src.reshape(src.shape[extra:]) if set(src.shape[:extra]) == {1} else src
+    if isinstance(where, (list, tuple, numpy.ndarray)):
+        where = asarray(where)
+    if not isinstance(where, ndarray):
+        if not where:
+            return
+        where = True
+    elif where.dtype != bool:
+        raise TypeError(f'copyto: where must be an array of bool, not of {where.dtype}')
+    _core.copyto(dst, src, casting, where)
+
+
+def delete(arr, indices, axis=None):
+    """A copy without the elements, or the slices along an axis, at these indices."""
+    arr = given(arr)
+    indices = list(indices) if isinstance(indices, tuple) else indices
+    kind = getattr(getattr(indices, 'dtype', None), 'kind', None)
+    extent = arr.size if axis is None else arr.shape[axis]
+    if kind == 'b' and indices.shape != (extent,):
+        raise ValueError(f'delete: a mask of shape {indices.shape} does not fit the {extent} places to delete from')
+    return _core.delete(arr, indices, axis)
+
+
+def take_along_axis(arr, indices, axis=-1):
+    """Picks along an axis, everywhere another element; of the flattened array with axis None."""
+    return _core.take_along_axis(arr, indices, axis) if axis is not None else _core.take_along_axis(arr.ravel(), indices, 0)
+
+
+def putmask(a, mask, values):
+    """a.flat[i] = values.flat[i % values.size] where mask.flat[i] is true."""
+    if isinstance(values, ndarray) and not numpy.can_cast(values.dtype, a.dtype):
+        raise TypeError(f"putmask: cannot cast from {values.dtype} to {a.dtype} with casting rule 'safe'")
+    _core.putmask(a, mask, values)
+
+
+def place(arr, mask, vals):
+    """Puts values, again and again, where the mask is true."""
+    if isinstance(vals, ndarray) and not numpy.can_cast(vals.dtype, arr.dtype):
+        raise TypeError(f"place: cannot cast from {vals.dtype} to {arr.dtype} with casting rule 'safe'")
+    _core.place(arr, mask, vals)
+
+
+def select(condlist, choicelist, default=0):
+    """Elements of the first choice whose condition is true, else the default. Python's numbers have no dtype of their own, and wrap."""
+    if len(condlist) != len(choicelist):
+        raise ValueError('select: expected as many conditions as choices, not '
+                         f'{len(condlist)} and {len(choicelist)}')
+    weak = (int, float, complex)
+    choices = [x if type(x) in weak else given(x) for x in (*choicelist, default)]
+    dtype = numpy.result_type(*(x if type(x) in weak else x.dtype for x in choices))
+    *choices, default = (given(x).astype(dtype) for x in choices)
+    return _core.select(condlist, choices, default)
+
+
+def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
+    """Positions in the flattened array of extents `dims`."""
+    if order not in ('C', 'F', 'c', 'f', None):
+        raise ValueError(f"ravel_multi_index: order must be 'C' or 'F', not {order!r}")
+    step = -1 if order in ('F', 'f') else 1
+    try:
+        return _core.ravel_multi_index([given(i) for i in multi_index][::step], tuple(dims)[::step], mode)
+    except IndexError as error:
+        raise ValueError(str(error)) from None
+
+
+def unravel_index(indices, dims, order='C'):
+    """Indices along each axis of positions in the flattened array of extents `dims`."""
+    if order not in ('C', 'F', 'c', 'f', None):
+        raise ValueError(f"unravel_index: order must be 'C' or 'F', not {order!r}")
+    dims, step = (dims,) if isinstance(dims, int) else tuple(dims), -1 if order in ('F', 'f') else 1
+    return tuple(_core._unravel_index(given(indices), dims[::step])[::step])
+
+
+def ix_(*args):
+    """Index arrays that pick the outer product of 1-d ones."""
+    return tuple(_core._ix([given(a) for a in args]))
+
+
+def mask_indices(n, mask_func, k=0):
+    """Where a function like tril and triu leaves an (n, n) array of ones as it is."""
+    return _core.nonzero(mask_func(_core.ones((n, n), int), k))

@@ -1,0 +1,56 @@
+"""Arrays put together."""
+
+import warnings
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._arguments import delivered, of_anything
+from catenary.cupy._array import ndarray
+from catenary.cupy._functions.shapes import atleast_1d
+
+globals().update(of_anything(__name__, {'append': 2}))
+
+
+def _joined(name, tup, axis, out, dtype, casting):
+    numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
+    arrays = list(tup)
+    for value in arrays:
+        if not isinstance(value, ndarray):
+            raise TypeError(f'{name}: only cupy.ndarray can be joined, not {type(value)}')
+    if dtype is not None:
+        if out is not None:
+            raise TypeError(f'{name}() only takes `out` or `dtype` as an argument, but both were provided.')
+        arrays = [a.astype(dtype, casting=casting) for a in arrays]
+    return delivered(getattr(_core, '_' + name)(arrays, *axis), out, name, casting)
+
+
+def concatenate(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
+    """Arrays one after the other along an axis, or all flattened with axis None."""
+    return _joined('concatenate', tup, (axis,), out, dtype, casting)
+
+
+def stack(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
+    """Arrays of one shape along a new axis."""
+    return _joined('stack', tup, (axis,), out, dtype, casting)
+
+
+def _each_an_array(tup):
+    """Arrays, with lists and numbers among them made into such, as CuPy does where axes may be missing."""
+    return atleast_1d(tup) if isinstance(tup, ndarray) else [atleast_1d(a) if isinstance(a, (list, tuple, int, float, complex)) else a for a in tup]
+
+
+def hstack(tup, *, dtype=None, casting='same_kind'):
+    """Arrays along the second axis, 1-d ones along the first."""
+    return _joined('hstack', _each_an_array(tup), (), None, dtype, casting)
+
+
+def vstack(tup, *, dtype=None, casting='same_kind'):
+    """Arrays along the first axis, 1-d ones as rows."""
+    return _joined('vstack', _each_an_array(tup), (), None, dtype, casting)
+
+
+def row_stack(tup, *, dtype=None, casting='same_kind'):
+    """vstack, by its old name."""
+    warnings.warn('`row_stack` alias is deprecated. Use `vstack` directly.', DeprecationWarning, stacklevel=2)
+    return vstack(tup, dtype=dtype, casting=casting)

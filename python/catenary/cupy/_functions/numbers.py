@@ -1,0 +1,53 @@
+"""Parts of numbers, what they are, and whether they are near each other."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._arguments import given, of_anything, operand
+from catenary.cupy._array import of_real_numbers
+
+globals().update(of_anything(__name__, {'around': 1, 'nan_to_num': 1, 'isclose': 2, 'array_equal': 2, 'array_equiv': 2}))
+globals().update({_name: of_real_numbers(getattr(_core, _name), _name, __name__) for _name in ('isneginf', 'isposinf', 'packbits', 'unpackbits')})
+
+
+def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
+    """Are all elements close?, as a 0-d array."""
+    return _core.all(_core.isclose(a, b, rtol, atol, equal_nan))
+
+
+def real(val):
+    """The real parts, a view; the array itself where it is not complex."""
+    return given(val).real
+
+
+def imag(val):
+    """The imaginary parts, a view; zeros where the array is not complex."""
+    return given(val).imag
+
+
+def iscomplex(x):
+    """Which elements have an imaginary part that is not 0."""
+    return given(x).imag != 0
+
+
+def isreal(x):
+    """Which elements have none, or one that is 0."""
+    return given(x).imag == 0
+
+
+def real_if_close(a, tol=100):
+    """The real parts where no imaginary one is above `tol` (times the dtype's eps where it is above 1); else the array."""
+    a = given(a)
+    if a.dtype.kind != 'c':
+        return a
+    if tol > 1:
+        tol *= numpy.finfo(a.dtype).eps
+    return a.real if _core.all(_core.ufuncs['absolute'](a.imag) < tol) else a
+
+
+def angle(z, deg=False):
+    """The angles of numbers in the plane: on the real axis 0, or pi for negative ones."""
+    z = operand(z, 'angle')
+    z = z.astype(int) if z.dtype == bool else z
+    radians = _core.ufuncs['arctan2'](z.imag, z.real)
+    return _core.ufuncs['degrees'](radians) if deg else radians

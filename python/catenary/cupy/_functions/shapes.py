@@ -1,0 +1,96 @@
+"""Other extents: axes, borders, and what arrays broadcast to."""
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._arguments import check_stored, given, of_anything
+from catenary.cupy._array import is_complex, ndarray
+
+globals().update(of_anything(__name__, {'resize': 1, 'trim_zeros': 1}))
+
+
+def ravel(a, order='C'):
+    """The elements in one axis without gaps."""
+    return given(a).ravel(order)
+
+
+def reshape(a, /, shape, order='C', *, copy=None):
+    """The same elements with other extents."""
+    return given(a).reshape(shape, order=order, copy=copy)
+
+
+def roll(a, shift, axis=None):
+    """Elements moved along axes, what leaves at an end coming in at the other."""
+    numbers = [tuple(numpy.atleast_1d(x.get()).tolist()) if isinstance(x, ndarray) else x for x in (shift, axis)]
+    return _core.roll(a, *numbers)
+
+
+def pad(array, pad_width, mode='constant', **kwargs):
+    """A copy with borders, as numpy.pad: a width, a pair, a pair for each axis, or a dict of axes."""
+    array = given(array)
+    if isinstance(pad_width, dict):
+        widths = {axis % array.ndim: width for axis, width in pad_width.items()}
+        pad_width = [numpy.broadcast_to(widths.get(axis, 0), 2) for axis in range(array.ndim)]
+    width = numpy.asarray(pad_width)
+    if width.dtype.kind != 'i':
+        raise TypeError('`pad_width` must be of integral type.')
+    if mode == 'linear_ramp' and is_complex(array):  # lines are computed in real numbers
+        ends = numpy.asarray(kwargs.pop('end_values', 0))
+        padded = [_core.pad(part(array), width, mode, end_values=part(ends), **kwargs) for part in (lambda v: v.real, lambda v: v.imag)]
+        result = _core.empty(padded[0].shape, array.dtype)
+        result.real, result.imag = padded
+        return result
+    if not callable(mode):
+        for value in numpy.ravel(kwargs.get('constant_values', ())).tolist():
+            check_stored(value, array.dtype)
+        return _core.pad(array, width, mode, **kwargs)
+    width = numpy.broadcast_to(width, (array.ndim, 2)).tolist()
+    padded = _core.pad(array, width, 'constant')
+    for axis in range(array.ndim):
+        rows = _core.moveaxis(padded, (axis,), (array.ndim - 1,))
+        for row in numpy.ndindex(rows.shape[:-1]):
+            mode(rows[row], tuple(width[axis]), axis, kwargs)
+    return padded
+
+
+def meshgrid(*xi, indexing='xy', sparse=False, copy=True):
+    """Coordinate arrays of the grid that 1-d arrays span."""
+    return tuple(_core._meshgrid([given(x) for x in xi], indexing, sparse))
+
+
+def broadcast_arrays(*args):
+    """Views with the shape that all broadcast to."""
+    arrays = [given(a) for a in args]
+    shape = _core._broadcast_shapes([a.shape for a in arrays])
+    return tuple(a if a.shape == shape else _core.broadcast_to(a, shape) for a in arrays)
+
+
+def broadcast_shapes(*shapes):
+    """The shape that all broadcast to."""
+    return _core._broadcast_shapes([(s,) if isinstance(s, int) else tuple(s) for s in shapes])
+
+
+class broadcast:
+    """What arrays and numbers broadcast to: `values`, `shape`, `nd` and `size`."""
+
+    def __init__(self, *arrays):
+        shapes = [a.shape for a in arrays if isinstance(a, ndarray)]
+        self.shape = _core._broadcast_shapes(shapes) if shapes else ()
+        self.nd = self.ndim = len(self.shape)
+        self.size = int(numpy.prod(self.shape, dtype=numpy.int64))
+        self.values = tuple(_core.broadcast_to(a, self.shape) if isinstance(a, ndarray) and a.shape != self.shape
+                            else a for a in arrays)
+
+
+def _at_least(ndim):
+    view = getattr(_core, f'_atleast_{ndim}d')
+
+    def function(*arys):
+        views = [view(given(a)) for a in arys]
+        return views[0] if len(views) == 1 else views
+    function.__name__ = function.__qualname__ = f'atleast_{ndim}d'
+    function.__doc__ = f'Views with at least {ndim} axes.'
+    return function
+
+
+atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))

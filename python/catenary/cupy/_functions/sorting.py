@@ -1,0 +1,79 @@
+"""Sorting, searching, and distinct elements."""
+
+from collections import namedtuple
+
+import numpy
+
+from catenary import _core
+from catenary.cupy._arguments import given, listed, of_anything
+from catenary.cupy._array import check_kind, ndarray
+
+globals().update(of_anything(__name__, {'isin': 2, 'in1d': 2}))
+globals().update(of_anything(__name__, {'searchsorted': 2, 'digitize': 2}, listed))
+
+
+def sort(a, axis=-1, kind=None):
+    """A sorted copy along an axis, or of the flattened array."""
+    check_kind(kind, 'sort')
+    if a.ndim == 0 and axis is not None:
+        raise numpy.exceptions.AxisError('Sorting arrays with the rank of zero is not supported')
+    return _core._sort(a, axis)
+
+
+def argsort(a, axis=-1, kind=None):
+    """Indices that would sort along an axis, or the flattened array."""
+    return given(a).argsort(axis, kind)
+
+
+def lexsort(keys, axis=-1):
+    """Indices that sort along an axis by the last key, ties by the one before it, and so on. Of an array its rows are the keys."""
+    if isinstance(keys, ndarray) and keys.ndim == 0 or len(keys) == 0:
+        raise TypeError('lexsort: expected a sequence of at least one key')
+    keys = [given(key) for key in keys]
+    if len({key.shape for key in keys}) > 1:
+        raise ValueError(f'lexsort: the keys must be of one shape, not {", ".join(str(key.shape) for key in keys)}')
+    if keys[0].ndim == 0:
+        return _core.zeros((), int)  # of one place each
+    if keys[0].ndim == 1 and axis in (0, -1):
+        return _core._lexsort(keys)
+    order = keys[0].argsort(axis)
+    for key in keys[1:]:
+        order = _core.take_along_axis(order, _core.take_along_axis(key, order, axis).argsort(axis), axis)
+    return order
+
+
+def sort_complex(a):
+    """A copy sorted along the last axis, by real parts and then by imaginary ones, as complex numbers: complex64 of integers below 32 bits."""
+    a = given(a)
+    return sort(a if a.dtype.kind == 'c' else a.astype('F' if a.dtype.char in 'bhBH' else 'D'))
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
+    """The distinct elements, sorted; with them, as asked for, where each is first, which of them each element is, how often each is there."""
+    return _core.unique(given(ar), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
+
+
+class _Unique:
+    AllResult = namedtuple('UniqueAllResult', 'values indices inverse_indices counts')
+    CountsResult = namedtuple('UniqueCountsResult', 'values counts')
+    InverseResult = namedtuple('UniqueInverseResult', 'values inverse_indices')
+
+
+def unique_all(x, /):
+    """The distinct elements, where each is first, which of them each element is, and how often each is there."""
+    return _Unique.AllResult(*_core.unique(given(x), True, True, True, equal_nan=False))
+
+
+def unique_counts(x, /):
+    """The distinct elements, and how often each is there."""
+    return _Unique.CountsResult(*_core.unique(given(x), return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x, /):
+    """The distinct elements, and which of them each element is."""
+    return _Unique.InverseResult(*_core.unique(given(x), return_inverse=True, equal_nan=False))
+
+
+def unique_values(x, /):
+    """The distinct elements."""
+    return _core.unique(given(x), equal_nan=False)
