@@ -213,7 +213,9 @@ void HostKernel::launch(const LaunchShape& shape, std::span<const KernelArgument
   const auto place = [](const auto& axes) {
     return Part::Place{static_cast<unsigned>(axes[0]), static_cast<unsigned>(axes[1]), static_cast<unsigned>(axes[2])};
   };
-  parallel_for(groups, 1, [&](std::int64_t begin, std::int64_t end) {
+  // stacks of work-items that wait are made for each range
+  const std::int64_t grain = waits_ && items > 1 ? (groups + num_threads() - 1) / num_threads() : 1;
+  parallel_for(groups, std::max<std::int64_t>(grain, 1), [&](std::int64_t begin, std::int64_t end) {
     const LocalMemory memory(shape.local_bytes);
     Part part{values.data(),
               place(shape.groups),

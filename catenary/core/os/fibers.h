@@ -2,7 +2,7 @@
 // Private to the library: functions that take turns on one thread, each on a stack of its own.
 
 #include <cstddef>
-#include <memory>
+#include <vector>
 
 #include "catenary/core/export.h"
 
@@ -27,16 +27,14 @@ class CT_API Fibers {
   void wait();
 
  private:
-  struct Fiber;
-
   void run(void (*call)(const void* f, int k), const void* f);
-  static void begin(unsigned high, unsigned low);
+  static void begin();
 
-  const int count_;
   void* stacks_ = nullptr;
-  std::unique_ptr<Fiber[]> fibers_;
-  std::unique_ptr<Fiber> runner_;  // who called run
-  int current_ = 0;
+  std::vector<void*> places_;  // where each one's stack ends while another one has its turn
+  std::vector<char> done_;
+  void* runner_ = nullptr;  // the same of who called run
+  std::size_t current_ = 0;
   void (*call_)(const void* f, int k) = nullptr;
   const void* f_ = nullptr;
 };
