@@ -198,6 +198,19 @@ extern "C" __global__ void meet(int* out) {
         assert x.tolist() == [2, 2]
 
 
+def test_lines_that_a_program_numbers_itself():
+    from catenary import cupy
+    kernel = cupy.RawKernel('''
+extern "C" __global__ void first(int* x) { extern __shared__ int s[]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads(); x[threadIdx.x] = s[1 - threadIdx.x]; }
+#line 1 "part.cu"
+__device__ int other() { return __LINE__; }
+''', 'first')
+    with cupy.cuda.Device('cpu'):
+        x = cupy.arange(2, dtype='i')
+        kernel((1,), (2,), (x,), shared_mem=8)
+        assert x.tolist() == [1, 0]
+
+
 def test_a_kernel_may_have_the_name_of_a_function_of_the_process():
     from catenary import cupy
     kernel = cupy.RawKernel('extern "C" __global__ void gnu_get_libc_version(int* x) { x[threadIdx.x] += 5; }', 'gnu_get_libc_version')

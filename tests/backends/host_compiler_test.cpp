@@ -98,6 +98,17 @@ TEST(HostCompiler, EntriesThatAreNotThere) {
             "kernel there: there is no missing in what the C++ compiler made");
 }
 
+// GCC 10 does not know -march=x86-64-v3.
+TEST(HostCompiler, OneThatIsOld) {
+  const DeviceScope scope{Device()};
+  const tests::Folder folder;
+  const std::string old = folder.path + "/old";
+  write_program(old, "case \"$*\" in *march=x86-64-v*) echo bad value for -march= >&2; exit 1;; esac\nexec c++ \"$@\"");
+  const Variable compiler("CXX", old), cache("CATENARY_CACHE_DIR", folder.path + "/cache");
+  const ElementwiseKernel kernel("T x", "T y", "y = x + 18", "by_an_old_one");
+  EXPECT_EQ(kernel(arange(2)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{18, 19}));
+}
+
 // While a compiler works for one kernel another one runs: the first one's waits until then.
 TEST(HostCompiler, NoKernelWaitsForAnothersCompiler) {
   const DeviceScope scope{Device()};

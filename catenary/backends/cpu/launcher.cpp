@@ -32,6 +32,18 @@ std::vector<std::string> kernels_of(std::string_view text) {
   return names;
 }
 
+/// What x86-64-v2, v3 and v4 stand for: compilers before GCC 11 and clang 12 do not know these names.
+std::vector<const char*> units_of(SimdLevel level) {
+  std::vector<const char*> units;
+  if (level == SimdLevel::native) return units;
+  for (const char* unit : {"cx16", "sahf", "popcnt", "sse4.2"}) units.push_back(unit);
+  if (level == SimdLevel::v2) return units;
+  for (const char* unit : {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}) units.push_back(unit);
+  if (level == SimdLevel::v3) return units;
+  for (const char* unit : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) units.push_back(unit);
+  return units;
+}
+
 /// What is made once, by whom it is asked for first; others wait for that alone.
 template <class T>
 class Once {
@@ -112,8 +124,7 @@ class HostLauncher final : public KernelLauncher {
     for (const std::string& function : functions) source += fmt::format("\nCT_ENTRY(ct_run_{0}, {0})\n", function);
     // as this library's own loops are compiled, for their bits
     std::vector<std::string> flags = {"-fwrapv", "-fno-trapping-math"};
-    if (simd_level() != SimdLevel::native)
-      flags.push_back(fmt::format("-march=x86-64-{}", simd_level_name(simd_level())));
+    for (const char* unit : units_of(simd_level())) flags.push_back(fmt::format("-m{}", unit));
     return compile_on_host(source, name, flags);
   }
 

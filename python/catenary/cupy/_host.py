@@ -93,7 +93,7 @@ def _whole_text(text, kernel):
     if warps:
         raise _core.CUDARuntimeError('kernel %s: whole kernels of warps and cooperative groups (%s) do not run on the processor itself; others do. %s' % (
             kernel, warps[0], POCL))
-    at = text.rfind('#line 1 "')  # where the user's own begins
+    at = text.find('#line 1 "')  # where the user's own begins
     code = _DYNAMIC.sub(_dynamic, text[at:])
     for name in set(_OWN_TYPES.findall(code)):
         code = re.sub(r'\b%s\b' % name, 'ct_' + name, code)
