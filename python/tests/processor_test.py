@@ -211,13 +211,29 @@ __device__ int other() { return __LINE__; }
         assert x.tolist() == [1, 0]
 
 
-def test_a_kernel_may_have_the_name_of_a_function_of_the_process():
+def test_names_in_a_kernel_are_its_own():
+    """The C library has a function and a variable of these names."""
     from catenary import cupy
-    kernel = cupy.RawKernel('extern "C" __global__ void gnu_get_libc_version(int* x) { x[threadIdx.x] += 5; }', 'gnu_get_libc_version')
+    kernel = cupy.RawKernel('__constant__ int opterr = 5; extern "C" __global__ void gnu_get_libc_version(int* x) { x[threadIdx.x] += opterr; }', 'gnu_get_libc_version')
     with cupy.cuda.Device('cpu'):
         x = cupy.zeros(2, 'i')
         kernel((1,), (2,), (x,))
         assert x.tolist() == [5, 5]
+
+
+def test_what_a_text_includes_tells_it_apart(tmp_path, monkeypatch):
+    """Compiled kernels are found by their texts."""
+    from catenary.cupy import _host
+    text = 'extern "C" __global__ void f(double* x) { x[0] = %s(x[0]); }'
+    before = [_host.source(text % name, ct_run='f') for name in ('erfinv', 'sqrt')]
+    (tmp_path / 'catenary' / 'ops').mkdir(parents=True)
+    (tmp_path / 'catenary' / 'ops' / 'math.h').write_text('// another version')
+    with monkeypatch.context() as patched:
+        patched.setattr(_host, 'HEADERS', str(tmp_path))
+        _host._stamp.cache_clear()
+        after = [_host.source(text % name, ct_run='f') for name in ('erfinv', 'sqrt')]
+    _host._stamp.cache_clear()
+    assert after[0] != before[0] and after[1] == before[1]
 
 
 def test_blocks_that_are_too_large_are_refused():
