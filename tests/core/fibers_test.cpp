@@ -40,6 +40,19 @@ TEST(Fibers, EachHasAStackOfItsOwn) {
   EXPECT_EQ(wrong, std::vector<int>(kMany));
 }
 
+// The thread sanitizer counts calls that have not returned.
+TEST(Fibers, AreMadeManyTimes) {
+  int sum = 0;
+  for (int time = 0; time < 80; ++time) {
+    Fibers fibers(1024);
+    fibers.run([&](int k) {
+      fibers.wait();
+      sum += k % 2;
+    });
+  }
+  EXPECT_EQ(sum, 80 * 512);
+}
+
 TEST(Fibers, ThreadsHaveTheirOwn) {
   std::vector<int> sums(4);
   std::vector<std::thread> threads;
