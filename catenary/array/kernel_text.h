@@ -10,13 +10,17 @@
 
 #include "catenary/array/kernel_parameters.h"
 #include "catenary/array/user_kernel.h"
+#include "catenary/core/export.h"
 #include "catenary/device/kernel_launcher.h"
 #include "catenary/device/primitives.h"
 
 namespace catenary {
 
 /// Throws DeviceError for a device without a compiler.
-KernelLauncher& launcher_for(const Device& device, const std::string& kernel);
+CT_API KernelLauncher& launcher_for(const Device& device, const std::string& kernel);
+/// Launches a kernel of the launcher's, with the arguments of RawKernel::launch.
+CT_API void launch_kernel(KernelLauncher& launcher, const Device& device, const void* kernel, const LaunchShape& shape,
+                          const std::vector<RawKernel::Argument>& arguments);
 
 /// The name that a dtype's values have in a kernel's variables.
 const char* variable_type(Dtype dtype);

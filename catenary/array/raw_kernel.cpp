@@ -38,6 +38,11 @@ void RawKernel::launch(const LaunchShape& shape, const std::vector<Argument>& ar
   }
   if (!device) found = current_device();
   KernelLauncher& launcher = launcher_for(found, name_);
+  launch_kernel(launcher, found, launcher.kernel(found.index(), text()), shape, arguments);
+}
+
+void launch_kernel(KernelLauncher& launcher, const Device& device, const void* kernel, const LaunchShape& shape,
+                   const std::vector<RawKernel::Argument>& arguments) {
   struct Place {
     void* handle;
     std::int64_t offset;
@@ -45,7 +50,7 @@ void RawKernel::launch(const LaunchShape& shape, const std::vector<Argument>& ar
   std::vector<Place> places;
   places.reserve(arguments.size());
   std::vector<KernelArgument> list;
-  for (const Argument& argument : arguments) {
+  for (const RawKernel::Argument& argument : arguments) {
     if (argument.array().defined()) {
       const View view = writable(argument.array());
       const Place& place = places.emplace_back(Place{view.handle, view.offset});
@@ -55,7 +60,7 @@ void RawKernel::launch(const LaunchShape& shape, const std::vector<Argument>& ar
       list.push_back({argument.data(), argument.size()});
     }
   }
-  launcher.launch(found, launcher.kernel(found.index(), text()), shape, list);
+  launcher.launch(device, kernel, shape, list);
 }
 
 UserKernelText RawKernel::text() const { return {code_, name_, name_, options_.portable, number_, module_}; }

@@ -167,13 +167,15 @@ class CT_API ReductionKernel {
 struct RawKernelOptions {
   bool portable =
       true;  ///< false: the text is in the device's own language (CUDA C++, HIP, OpenCL C) and taken as it is
-  bool variables = false;  ///< of CUDA C++ and HIP: the text has variables outside functions, which a RawModule's
-                           ///< kernels have in common, or the RawKernel's own are
+  bool variables = false;  ///< on CUDA, HIP and the processor: the text has variables that outlive a launch
+                           ///< (`__device__ i32 n = 3;`, `static` ones of a function), which a RawModule's kernels have
+                           ///< in common, or the RawKernel's own are
 };
 
 /// A whole kernel. An array among the arguments becomes two of the kernel's: its buffer, and the i64 offset of its
 /// first element in it; a number becomes i32, i64 or f32 by its C++ type (double: f64). On the processor the work-items
-/// of a group come one after the other, so that one of several cannot wait for the others (BARRIER). (cupy.RawKernel)
+/// of a group, up to 1024, come one after the other, from one BARRIER to the next where there are some.
+/// (cupy.RawKernel)
 class CT_API RawKernel {
  public:
   /// An argument whose type is known only when the program runs.
@@ -201,8 +203,9 @@ class CT_API RawKernel {
   void operator()(std::int64_t groups, int group_size, const A&... arguments) const {
     launch({groups, group_size}, std::vector<Argument>{Argument(arguments)...});
   }
-  /// The same along several axes, `kernel({{3, 2, 1}, {16, 4, 1}}, x, y)`, and with memory of groups. A portable text
-  /// knows the first axis only. Throws DeviceError, where a device has no groups of such a size, too.
+  /// The same along several axes, `kernel({{3, 2, 1}, {16, 4, 1}}, x, y)`, and with memory of groups
+  /// (kernels/axes.kernel has a portable text's words for both). Throws DeviceError, where a device has no groups of
+  /// such a size, too.
   template <class... A>
   void operator()(const LaunchShape& shape, const A&... arguments) const {
     launch(shape, std::vector<Argument>{Argument(arguments)...});

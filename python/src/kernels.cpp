@@ -13,6 +13,7 @@
 #include "bind.h"
 #include "catenary/array/body.h"
 #include "catenary/array/kernel_parameters.h"
+#include "catenary/array/kernel_text.h"
 #include "catenary/array/user_kernel.h"
 #include "catenary/backends/cpu/host_compiler.h"
 #include "catenary/core/error.h"
@@ -87,44 +88,24 @@ class HostLibrary {
   const ct::os::Library library_;
 };
 
-/// A kernel of the processor's.
+/// A kernel of the processor's, whose text is C++.
 class HostFunction {
  public:
   HostFunction(const HostLibrary& library, const std::string& entry)
-      : kernel_(library.library(), entry, library.kernel(), kOfLaunch) {}
+      : kernel_(library.library(), entry, library.kernel()) {}
 
-  void launch(std::int64_t groups, int, nb::sequence arguments, bool addresses) const {
+  void launch(const Axes<std::int64_t>& groups, const Axes<int>& group_size, nb::sequence arguments, bool addresses,
+              std::size_t shared_mem) const {
     std::vector<RawKernel::Argument> list;
     Py_ssize_t position = 0;
     for (nb::handle argument : arguments) list.push_back(argument_from(argument, position++, addresses));
     const Released released;
-    std::vector<std::array<std::uint64_t, 2>> views;
-    views.reserve(list.size());
-    std::vector<const void*> places;
-    std::vector<std::size_t> sizes;
-    places.reserve(2 * list.size());
-    sizes.reserve(2 * list.size());
-    const auto add = [&](const void* place, std::size_t size) {
-      places.push_back(place);
-      sizes.push_back(size);
-    };
-    for (const RawKernel::Argument& argument : list) {
-      if (!argument.array().defined()) {
-        add(argument.data(), argument.size());
-        continue;
-      }
-      const ct::View view = ct::writable(argument.array());
-      const auto& place = views.emplace_back(
-          std::array{reinterpret_cast<std::uint64_t>(view.handle), static_cast<std::uint64_t>(view.offset)});
-      add(&place[0], sizeof place[0]);
-      add(&place[1], sizeof place[1]);
-    }
-    kernel_.check(sizes);
-    kernel_.run(places.data(), groups);
+    const ct::Device cpu = ct::get_device("cpu");
+    ct::launch_kernel(ct::launcher_for(cpu, kernel_.name()), cpu, &kernel_,
+                      {along_three(groups), along_three(group_size), shared_mem}, list);
   }
 
  private:
-  static constexpr std::size_t kOfLaunch = 7;  // behind a whole kernel's own arguments: its grid, its block, bytes
   const ct::cpu::HostKernel kernel_;
 };
 
@@ -265,8 +246,14 @@ void register_kernels(nb::module_& m) {
           "what the kernel declares.");
   nb::class_<HostFunction>(m, "_HostFunction",
                            "A kernel of the processor's, from a _HostLibrary. Arguments are those of RawFunction.")
+      .def(
+          "attributes",
+          [](const HostFunction&) {
+            return std::map<std::string, std::int64_t>{{"max_threads_per_block", ct::cpu::HostKernel::kMostItems}};
+          },
+          "As RawFunction's.")
       .def("launch", &HostFunction::launch, nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"),
-           nb::arg("addresses") = false);
+           nb::arg("addresses") = false, nb::arg("shared_mem") = 0);
   nb::class_<HostLibrary>(m, "_HostLibrary", "What a C++ compiler made of a text, loaded.")
       .def(nb::init<std::string, std::string, std::vector<std::string>>(), nb::arg("text"), nb::arg("kernel"),
            nb::arg("flags"))

@@ -5,6 +5,7 @@ import pytest
 
 from catenary import _core
 import catenary.cupy as cupy
+from catenary.cupy._cuda import has_variables
 from catenary.cupy.cuda.compiler import CompileException
 
 
@@ -145,6 +146,73 @@ def test_a_kernel_is_no_variable():
         module = cupy.RawModule(code='__device__ int v = 1; extern "C" __global__ void k(int* y) { y[0] = v; }')
         with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='k'):
             module.get_global('k')
+
+
+NAMED = r'''
+namespace outer { __device__ int x = 1; namespace inner { static __constant__ float y[2] = {2, 3}; } static inline __device__ int twice() { return 2 * x; } }
+struct Two { int a, b; };
+static __device__ Two two = {4, 5}, *none;
+__device__ static int table[3];
+static __device__ int next(int by) { return table[0] += by; }
+extern "C" __global__ void look(int* out) {
+    out[0] = outer::twice(); out[1] = outer::inner::y[1]; out[2] = two.b; out[3] = next(1); out[4] = none == 0;
+}
+'''
+
+
+def is_opencl():
+    return _core.backend_of(_core.Device()) == 'opencl'
+
+
+def test_variables_of_namespaces_and_static_ones():
+    module, out = cupy.RawModule(code=NAMED), cupy.zeros(5, 'i')
+    if is_opencl():
+        with pytest.raises(CompileException, match='namespace'):
+            module.get_global('outer::x')
+        return
+    look = module.get_function('look')
+    look((1,), (1,), (out,))
+    assert out.tolist() == [2, 3, 5, 1, 1]
+    variable(module, 'outer::x', 'i')[...] = 21
+    variable(module, '::outer::inner::y', 'f', (2,))[1] = 7
+    variable(module, 'two', 'i', (2,))[1] = 8
+    assert variable(module, 'table', 'i', (3,)).tolist() == [1, 0, 0]
+    variable(module, 'table', 'i', (3,))[...] = 30
+    look((1,), (1,), (out,))
+    assert out.tolist() == [42, 7, 8, 31, 1]
+    for name in ('x', 'inner::x', 'outer::y', 'outer::inner::z'):
+        with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match=name.rpartition('::')[2]):
+            module.get_global(name)
+
+
+COUNTING = r'''
+__device__ int count() { static int n = 3; static const int by = 2; return n += by; }
+extern "C" __global__ void one(int* out) { out[0] = count(); }
+extern "C" __global__ void two(int* out) { static int own = 100; out[0] = count() + own++; }
+'''
+
+
+def test_static_variables_of_a_function_are_a_modules():
+    module, out = cupy.RawModule(code=COUNTING), cupy.zeros(1, 'i')
+    alone = cupy.RawKernel(COUNTING, 'one')
+    if is_opencl():
+        with pytest.raises(CompileException, match='static'):
+            alone((1,), (1,), (out,))
+        return
+    for kernel, expected in (('one', 5), ('two', 107), ('one', 9), ('two', 112)):
+        module.get_function(kernel)((1,), (1,), (out,))
+        assert out.item() == expected, kernel
+    alone((1,), (1,), (out,))
+    assert out.item() == 5
+
+
+def test_constants_and_functions_that_are_static_make_no_module():
+    code = '''
+struct A { static __device__ int f() { return 1; } static constexpr int n = 2; };
+static __device__ int g() { static const int table[2] = {3, 4}; static constexpr int m = 5; return table[1] + m; }
+extern "C" __global__ void k(int* out) { static __shared__ int s[2]; s[0] = A::f() + A::n; out[0] = s[0] + g(); }
+'''
+    assert not has_variables(code, 'k') and has_variables(code.replace('const int table', 'int table'), 'k')
 
 
 def test_what_opencl_cannot_have():

@@ -160,6 +160,92 @@ def test_stacks_of_kernels_with_barriers_are_given_back():
         assert mapped() - before < 200e6
 
 
+def test_memory_of_a_launchs_size_has_its_name_in_its_kernel_alone():
+    from catenary import cupy
+    module = cupy.RawModule(code='''
+extern __shared__ int outside[];
+extern "C" __global__ void turned(int* x) {
+  extern __shared__ __align__(sizeof(int) * (4)) int
+      data[];
+  data[threadIdx.x] = x[threadIdx.x]; __syncthreads(); x[threadIdx.x] = data[blockDim.x - 1 - threadIdx.x] + __LINE__;
+}
+extern "C" { __global__ void bytes(short* data) {
+  extern __shared__ alignas(8) unsigned char memory[];
+  short* const own = (short*)memory; own[threadIdx.x] = data[threadIdx.x]; __syncthreads(); data[threadIdx.x] = own[blockDim.x - 1 - threadIdx.x];
+} }
+extern "C" __global__ void first(int* data) { outside[threadIdx.x] = threadIdx.x; __syncthreads(); data[threadIdx.x] = outside[(threadIdx.x + 1) % blockDim.x]; }
+''')
+    with cupy.cuda.Device('cpu'):
+        for name, dtype, expected in (('turned', 'i', [8, 7, 6]), ('bytes', 'h', [2, 1, 0]), ('first', 'i', [1, 2, 0])):
+            x = cupy.arange(3, dtype=dtype)
+            module.get_function(name)((1,), (3,), (x,), shared_mem=12)
+            assert x.tolist() == expected, name
+
+
+def test_a_grid_of_few_blocks_uses_all_threads():
+    """Also where its blocks are few and small, as each may take long."""
+    from catenary import cupy
+    kernel = cupy.RawKernel('''
+__device__ int arrived;
+extern "C" __global__ void meet(int* out) {
+  atomicAdd(&arrived, 1);
+  for (long long n = 0; n < 20000000000LL && atomicAdd(&arrived, 0) < 2; ++n) ;
+  out[blockIdx.x] = arrived;
+}''', 'meet')
+    with cupy.cuda.Device('cpu'):
+        x = cupy.zeros(2, 'i')
+        kernel((2,), (1,), (x,))
+        assert x.tolist() == [2, 2]
+
+
+def test_lines_that_a_program_numbers_itself():
+    from catenary import cupy
+    kernel = cupy.RawKernel('''
+extern "C" __global__ void first(int* x) { extern __shared__ int s[]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads(); x[threadIdx.x] = s[1 - threadIdx.x]; }
+#line 1 "part.cu"
+__device__ int other() { return __LINE__; }
+''', 'first')
+    with cupy.cuda.Device('cpu'):
+        x = cupy.arange(2, dtype='i')
+        kernel((1,), (2,), (x,), shared_mem=8)
+        assert x.tolist() == [1, 0]
+
+
+def test_names_in_a_kernel_are_its_own():
+    """The C library has a function and a variable of these names."""
+    from catenary import cupy
+    kernel = cupy.RawKernel('__constant__ int opterr = 5; extern "C" __global__ void gnu_get_libc_version(int* x) { x[threadIdx.x] += opterr; }', 'gnu_get_libc_version')
+    with cupy.cuda.Device('cpu'):
+        x = cupy.zeros(2, 'i')
+        kernel((1,), (2,), (x,))
+        assert x.tolist() == [5, 5]
+
+
+def test_what_a_text_includes_tells_it_apart(tmp_path, monkeypatch):
+    """Compiled kernels are found by their texts."""
+    from catenary.cupy import _host
+    text = 'extern "C" __global__ void f(double* x) { x[0] = %s(x[0]); }'
+    before = [_host.source(text % name, ct_run='f') for name in ('erfinv', 'sqrt')]
+    (tmp_path / 'catenary' / 'ops').mkdir(parents=True)
+    (tmp_path / 'catenary' / 'ops' / 'math.h').write_text('// another version')
+    with monkeypatch.context() as patched:
+        patched.setattr(_host, 'HEADERS', str(tmp_path))
+        _host._stamp.cache_clear()
+        after = [_host.source(text % name, ct_run='f') for name in ('erfinv', 'sqrt')]
+    _host._stamp.cache_clear()
+    assert after[0] != before[0] and after[1] == before[1]
+
+
+def test_blocks_that_are_too_large_are_refused():
+    from catenary import cupy
+    kernel = cupy.RawKernel('extern "C" __global__ void f(int* x) {}', 'f')
+    with cupy.cuda.Device('cpu'):
+        for block in ((1025,), (32, 33), (1, 1, 2000)):
+            with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='kernel f, .*: the processor takes 1 to 1024 work-items in a group'):
+                kernel((1,), block, (cupy.zeros(1, 'i'),))
+        assert kernel.attributes['max_threads_per_block'] == 1024
+
+
 def test_a_kernel_that_is_a_template_may_have_a_text_of_its_own_for_some_types():
     from catenary import cupy
     module = cupy.RawModule(code='''

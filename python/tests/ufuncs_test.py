@@ -180,6 +180,36 @@ def test_a_function_made_of_others_takes_what_ufuncs_take(name):
             f.outer(*y, *y)
 
 
+@pytest.mark.parametrize('name', MADE)
+@pytest.mark.parametrize('dtype', '?bilQefdFD')
+def test_dtype_of_a_function_made_of_others(name, dtype):
+    f, g = getattr(cupy, name), getattr(numpy, name)
+    for letters in ('fi', 'il', 'dd', 'lb', 'ei', 'lQ', 'bf', 'dl'):
+        for options in ({}, {'casting': 'safe'}, {'casting': 'no'}):
+            x = [values((3,), letter, k, 1, 20) for k, letter in enumerate(letters[:f.nin])]
+            theirs = outcome(lambda: g(*x, dtype=dtype, **options))
+            ours = outcome(lambda: f(*map(cupy.array, x), dtype=dtype, **options))
+            if isinstance(theirs, type):
+                assert isinstance(ours, type) and issubclass(theirs, ours), (letters, options, theirs, ours)
+                continue
+            for mine, wanted in zip(ours if f.nout > 1 else (ours,), theirs if f.nout > 1 else (theirs,), strict=True):
+                same(mine, wanted)
+
+
+@pytest.mark.parametrize('line', [
+    'ldexp(a([1.5, 2.5], "f"), a([1, 2]), dtype="d")', 'ldexp(a([1.5], "d"), 3, dtype="f")', 'ldexp(1.5, a([1, 2], "i"), dtype="d")', 'ldexp(2, a([1, 2], "i"), dtype="d")',
+    'ldexp(a([1.5], "f"), a([1], "Q"), dtype="d")', 'ldexp(a([1.5], "f"), a([1.]), dtype="d")', 'ldexp(a([1.5], "f"), a([2]), a([0.], "f"), dtype="d")',
+    'ldexp.outer(a([1.5, 2.], "f"), a([1, 2]), dtype="d")', 'gcd.reduce(a([4, 6], "i"), dtype="l")', 'gcd.reduce(a([4, 6]), dtype="i")',
+    'gcd.reduce(a([4, 6]), dtype="d")', 'lcm.reduce(a([[4, 6], [10, 9]], "b"), axis=1, dtype="h")', 'gcd.accumulate(a([4, 6], "i"), dtype="l")',
+    'gcd.reduceat(a([4, 6, 9], "i"), [0, 1], dtype="l")', 'gcd.reduce(a([300, 200]), dtype="b")', 'hypot.reduce(a([3, 4]), dtype="l")', 'hypot.accumulate(a([3, 4]), dtype="e")'])
+def test_dtype_of_numbers_and_of_reductions(line):
+    theirs, ours = (outcome(lambda: eval(line, {'a': a, **{name: getattr(module, name) for name in (*MADE, 'hypot')}})) for a, module in ((numpy.array, numpy), (A, cupy)))
+    if isinstance(theirs, type):
+        assert isinstance(ours, type) and issubclass(theirs, ours), (theirs, ours)
+    else:
+        same(ours, numpy.asarray(theirs))
+
+
 @pytest.mark.parametrize('name', ['gcd', 'lcm', 'fmax', 'fmin', 'logical_xor', 'bitwise_and', 'bitwise_or', 'bitwise_xor', 'hypot', 'logaddexp', 'logaddexp2'])
 def test_reductions_by_pairs(name):
     f, g = getattr(cupy, name), getattr(numpy, name)

@@ -1,5 +1,7 @@
 #include "catenary/backends/cpu/host_compiler.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -10,13 +12,16 @@
 #include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
+#include "catenary/core/os/fibers.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/os/memory.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
 #include "catenary/core/parallel.h"
 #include "catenary/core/sha256.h"
 #include "catenary/core/version.h"
 #include "catenary/device/trace.h"
+#include "catenary/kernels/texts.h"
 
 namespace catenary::cpu {
 
@@ -39,11 +44,11 @@ os::ProcessResult run(const std::vector<std::string>& command, const std::string
 
 std::optional<Compiler> find_compiler() {
   static std::mutex mutex;
-  static std::map<std::string, std::optional<Compiler>> known;  // by what decides
+  static std::map<std::string, Compiler> known;  // by what decides
   const std::string wanted = variable("CXX");
   const std::lock_guard lock(mutex);
-  const auto [place, fresh] = known.try_emplace(wanted + '\0' + variable("PATH"));
-  if (!fresh) return place->second;
+  const std::string key = wanted + '\0' + variable("PATH");
+  if (const auto found = known.find(key); found != known.end()) return found->second;
   const std::vector<std::string> names =
       wanted.empty() ? std::vector<std::string>{"c++", "g++", "clang++"} : std::vector{wanted};
   for (const std::string& name : names) {
@@ -58,13 +63,15 @@ std::optional<Compiler> find_compiler() {
     std::vector<std::string> question = compiler.command;
     question.push_back("--version");
     try {
-      compiler.version = run(question).output;
+      const os::ProcessResult answer = run(question);
+      if (!answer.ok()) continue;  // what stands for it is not there
+      compiler.version = answer.output;
     } catch (const FileError&) {
       continue;  // it is not there
     }
-    return place->second = compiler;
+    return known[key] = compiler;
   }
-  return std::nullopt;
+  return std::nullopt;  // and the next call looks again
 }
 
 /// A folder that goes away.
@@ -83,6 +90,22 @@ class Folder {
   const std::string path;
 };
 
+constexpr std::array<std::int64_t, 3> kMostGroups = {0x7fffffff, 65535, 65535};  // as on CUDA
+
+/// Memory of a group, of a launch's size.
+class LocalMemory {
+ public:
+  explicit LocalMemory(std::size_t bytes) : bytes_(bytes), memory_(bytes ? os::allocate(bytes) : nullptr) {}
+  LocalMemory(const LocalMemory&) = delete;
+  LocalMemory& operator=(const LocalMemory&) = delete;
+  ~LocalMemory() { os::deallocate(memory_, bytes_); }
+  void* get() const { return memory_; }
+
+ private:
+  const std::size_t bytes_;
+  void* const memory_;
+};
+
 }  // namespace
 
 std::string no_host_compiler() {
@@ -95,12 +118,14 @@ std::string no_host_compiler() {
       wanted.empty() ? "c++, g++, clang++" : "CXX=" + wanted);
 }
 
-os::Library compile_on_host(const std::string& text, const std::string& kernel, const std::vector<std::string>& flags) {
+os::Library compile_on_host(const std::string& given, const std::string& kernel,
+                            const std::vector<std::string>& flags) {
   const std::optional<Compiler> compiler = find_compiler();
   if (!compiler) fail<DeviceError>("kernel {}: {}", kernel, no_host_compiler());
+  const std::string text = std::string(kernels::text("host")) + given;
   std::vector<std::string> command = compiler->command;
   for (const char* flag : {"-std=c++17", "-O3", "-w", "-fno-math-errno", "-fno-semantic-interposition",
-                           "-ffp-contract=off", "-shared", "-fPIC"})
+                           "-ffp-contract=off", "-shared", "-fPIC", "-Wl,-Bsymbolic"})
     command.emplace_back(flag);
   command.insert(command.end(), flags.begin(), flags.end());
   if (tracing("source")) fmt::print(stderr, "{}\n", text);
@@ -112,8 +137,14 @@ os::Library compile_on_host(const std::string& text, const std::string& kernel, 
   };
   const std::string key =
       sha256(fmt::format("host\n{}\n{}\n{}\n{}", version(), compiler->version, fmt::join(command, "\n"), text));
+  if (const auto binary = gpu::load_kernel(key)) {
+    try {
+      return loaded(*binary, "load");
+    } catch (const FileError&) {
+      // made where there was another C library: it is made anew
+    }
+  }
   try {
-    if (const auto binary = gpu::load_kernel(key)) return loaded(*binary, "load");
     const Folder folder;
     const std::string path = folder.path + "/kernel.so";
     command.insert(command.end(), {"-x", "c++", "-", "-o", path});
@@ -131,30 +162,91 @@ os::Library compile_on_host(const std::string& text, const std::string& kernel, 
   }
 }
 
-HostKernel::HostKernel(const os::Library& library, const std::string& entry, std::string kernel, std::size_t more)
+/// As host.kernel has it.
+struct HostKernel::Part {
+  const void* const* values;
+  struct Place {
+    unsigned x, y, z;
+  } grid, block;
+  long long first_block, end_block;
+  unsigned first_thread, end_thread;
+  void* dynamic;
+  void (*wait)(void* turns);
+  void* turns;
+};
+
+HostKernel::HostKernel(const os::Library& library, const std::string& entry, std::string kernel)
     : kernel_(std::move(kernel)),
-      more_(more),
-      entry_(library.function<void(const void* const*, long long, long long)>(entry.c_str())) {
-  if (!entry_) fail<DeviceError>("kernel {}: there is no {} in what the C++ compiler made", kernel_, entry);
-  if (const auto sizes = library.function<const long long*()>((entry + "_sizes").c_str())) sizes_ = sizes();
+      entry_(library.function<void(const Part&)>(entry.c_str())),
+      waits_(library.symbol("ct_wait")) {
+  const auto sizes = library.function<const long long*()>((entry + "_sizes").c_str());
+  if (!entry_ || !sizes) fail<DeviceError>("kernel {}: there is no {} in what the C++ compiler made", kernel_, entry);
+  sizes_ = sizes();
 }
 
-void HostKernel::check(std::span<const std::size_t> sizes) const {
-  if (!sizes_) return;
+void HostKernel::check(std::span<const KernelArgument> arguments) const {
   const auto count = static_cast<std::size_t>(sizes_[0]);
-  if (sizes.size() != count + more_)
-    fail<DtypeError>("kernel {} takes {} arguments, {} are given", kernel_, count, sizes.size() - more_);
+  if (arguments.size() != count)
+    fail<DtypeError>("kernel {} takes {} arguments, {} are given", kernel_, count, arguments.size());
   for (std::size_t k = 0; k < count; ++k) {
     const auto wanted = static_cast<std::size_t>(sizes_[k + 1]);
-    if (sizes[k] != wanted && !(sizes[k] == 8 && wanted < 8))
-      fail<DtypeError>("kernel {}: argument {} has {} bytes, its parameter {}", kernel_, k, sizes[k], wanted);
+    if (arguments[k].size != wanted && !(arguments[k].size == 8 && wanted < 8))
+      fail<DtypeError>("kernel {}: argument {} has {} bytes, its parameter {}", kernel_, k, arguments[k].size, wanted);
   }
 }
 
-void HostKernel::run(const void* const* values, std::int64_t parts) const {
-  parallel_for(parts, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t part = begin; part < end; ++part) entry_(values, part, parts);
+void HostKernel::launch(const LaunchShape& shape, std::span<const KernelArgument> arguments) const {
+  check(arguments);
+  std::int64_t items = 1, groups = 1;
+  for (std::size_t k = 0; k < 3; ++k) {
+    items *= std::clamp(shape.group_size[k], 0, kMostItems + 1);
+    if (shape.groups[k] < 0 || shape.groups[k] > kMostGroups[k])
+      fail<DeviceError>("kernel {}, {}: the processor takes up to {} x {} x {} groups", kernel_, shape.text(),
+                        kMostGroups[0], kMostGroups[1], kMostGroups[2]);
+    groups *= shape.groups[k];
+  }
+  if (items < 1 || items > kMostItems)
+    fail<DeviceError>("kernel {}, {}: the processor takes 1 to {} work-items in a group", kernel_, shape.text(),
+                      kMostItems);
+  std::vector<const void*> values;
+  for (const KernelArgument& argument : arguments) values.push_back(argument.data);
+  const auto place = [](const auto& axes) {
+    return Part::Place{static_cast<unsigned>(axes[0]), static_cast<unsigned>(axes[1]), static_cast<unsigned>(axes[2])};
+  };
+  // stacks of work-items that wait are made for each range
+  const std::int64_t grain = waits_ && items > 1 ? (groups + num_threads() - 1) / num_threads() : 1;
+  parallel_for(groups, std::max<std::int64_t>(grain, 1), [&](std::int64_t begin, std::int64_t end) {
+    const LocalMemory memory(shape.local_bytes);
+    Part part{values.data(),
+              place(shape.groups),
+              place(shape.group_size),
+              begin,
+              end,
+              0,
+              static_cast<unsigned>(items),
+              memory.get(),
+              nullptr,
+              nullptr};
+    run(part);
   });
+}
+
+void HostKernel::run(Part& part) const {
+  const unsigned items = part.end_thread;
+  if (!waits_ || items == 1) return entry_(part);
+  os::Fibers fibers(static_cast<int>(items));
+  part.wait = [](void* turns) { static_cast<os::Fibers*>(turns)->wait(); };
+  part.turns = &fibers;
+  for (long long block = part.first_block; block < part.end_block; ++block) {
+    fibers.run([&](int k) {
+      Part own = part;
+      own.first_block = block;
+      own.end_block = block + 1;
+      own.first_thread = static_cast<unsigned>(k);
+      own.end_thread = own.first_thread + 1;
+      entry_(own);
+    });
+  }
 }
 
 }  // namespace catenary::cpu

@@ -4,6 +4,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "catenary/backends/cpu/host_compiler.h"
 #include "catenary/backends/gpu/source.h"
@@ -17,30 +23,63 @@ namespace catenary::cpu {
 
 namespace {
 
-struct Kernel {
-  HostKernel function;
-  std::string name;
+/// The names of the kernels of a portable text: what stands before the brackets after KERNEL, and after REQD(…).
+std::vector<std::string> kernels_of(std::string_view text) {
+  static const std::regex words(R"(\bKERNEL\s+(?:REQD\s*\([^()]*\)\s*)?(\w+)\s*\()");
+  std::vector<std::string> names;
+  for (std::cregex_iterator found(text.data(), text.data() + text.size(), words), end; found != end; ++found)
+    names.push_back((*found)[1]);
+  return names;
+}
+
+/// What x86-64-v2, v3 and v4 stand for: compilers before GCC 11 and clang 12 do not know these names.
+std::vector<const char*> units_of(SimdLevel level) {
+  std::vector<const char*> units;
+  if (level == SimdLevel::native) return units;
+  for (const char* unit : {"cx16", "sahf", "popcnt", "sse4.2"}) units.push_back(unit);
+  if (level == SimdLevel::v2) return units;
+  for (const char* unit : {"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}) units.push_back(unit);
+  if (level == SimdLevel::v3) return units;
+  for (const char* unit : {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}) units.push_back(unit);
+  return units;
+}
+
+/// What is made once, by whom it is asked for first; others wait for that alone.
+template <class T>
+class Once {
+ public:
+  template <class F>
+  T& get(const F& make) {
+    const std::lock_guard lock(mutex_);
+    if (!made_) made_.emplace(make());
+    return *made_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<T> made_;
 };
 
-/// Groups are parts of the work; the work-items of one come one after the other, so that they cannot wait for each
-/// other.
 class HostLauncher final : public KernelLauncher {
  public:
   const void* kernel(int, const UserKernelText& text) override {
     if (!text.portable)
       fail<DeviceError>(
           "kernel {}: the processor takes portable texts only, and this one is in a device's own language", text.name);
-    const std::lock_guard lock(mutex_);
-    std::unique_ptr<Kernel>& kernel =
-        kernels_[fmt::format("{}\n{}\n{}", simd_level_name(simd_level()), text.function, text.text)];
-    if (!kernel) kernel = std::make_unique<Kernel>(compile(text));
-    return kernel.get();
+    return &entry(kernels_, fmt::format("{}\n{}", text.function, key_of(text))).get([&] {
+      return HostKernel(library(text), fmt::format("ct_run_{}", text.function), std::string(text.name));
+    });
   }
-  std::pair<void*, std::size_t> variable(int, const UserKernelText&, const std::string& name) override {
-    fail<DeviceError>("{}: modules of the processor's have no variables", name);
+  std::pair<void*, std::size_t> variable(int, const UserKernelText& text, const std::string& name) override {
+    if (!text.module) fail<DeviceError>("cannot find a variable ({}): the module was made without .variables", name);
+    try {
+      return library(text).variable(name);
+    } catch (const FileError& error) {
+      fail<DeviceError>("cannot find a variable ({}): {}", name, error.what());
+    }
   }
   std::map<std::string, std::int64_t> attributes(int, const void*) override {
-    return {};  // the compiler tells of none
+    return {{"max_threads_per_block", HostKernel::kMostItems}};  // the compiler tells of nothing else
   }
   int group_size(int) const override { return 1; }
   std::int64_t groups_for(int, std::int64_t items, std::int64_t each) const override {
@@ -50,54 +89,48 @@ class HostLauncher final : public KernelLauncher {
   }
 
  protected:
-  void do_launch(int, const void* given, const LaunchShape& shape, std::span<const KernelArgument> arguments) override {
-    const Kernel& kernel = *static_cast<const Kernel*>(given);
-    if (shape.ndim() > 1)
-      fail<DeviceError>("kernel {}, {}: a portable text knows the first axis only", kernel.name, shape.text());
-    const std::int64_t items = shape.items_of_group();
-    std::vector<const void*> values;
-    std::vector<std::size_t> sizes;
-    for (const KernelArgument& argument : arguments) {
-      values.push_back(argument.data);
-      sizes.push_back(argument.size);
-    }
-    values.push_back(&items);
-    sizes.push_back(sizeof items);
-    kernel.function.check(sizes);
-    try {
-      kernel.function.run(values.data(), shape.group_count());
-    } catch (std::int32_t) {  // prelude_host.kernel's BARRIER
-      fail<DeviceError>(
-          "kernel {}, {}: its work-items wait for each other (BARRIER), which on the processor those of groups of "
-          "several "
-          "cannot; other devices (cuda:N, hip:N, opencl:N) can",
-          kernel.name, shape.text());
-    }
+  void do_launch(int, const void* kernel, const LaunchShape& shape,
+                 std::span<const KernelArgument> arguments) override {
+    static_cast<const HostKernel*>(kernel)->launch(shape, arguments);
   }
 
  private:
-  static Kernel compile(const UserKernelText& text) {
+  template <class T>
+  using Made = std::map<std::string, std::unique_ptr<Once<T>>>;
+
+  template <class T>
+  Once<T>& entry(Made<T>& all, const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<Once<T>>& found = all[key];
+    if (!found) found = std::make_unique<Once<T>>();
+    return *found;
+  }
+  static std::string key_of(const UserKernelText& text) {
+    return fmt::format("{}\n{}\n{}", simd_level_name(simd_level()), text.module, text.text);
+  }
+  /// What has the kernel; of a module all of its kernels, which have its variables in common.
+  os::Library library(const UserKernelText& text) {
+    if (!text.module) return compile(text, {std::string(text.function)});
+    return entry(modules_, key_of(text)).get([&] { return compile(text, kernels_of(text.text)); });
+  }
+  static os::Library compile(const UserKernelText& text, const std::vector<std::string>& functions) {
     const std::string name(text.name);
     if (const std::string why = no_host_compiler(); !why.empty())
       fail<DeviceError>(
           "kernel {}: {}. Or put its arguments on a device with a compiler (cuda:N, hip:N, opencl:N), or give an "
           "ElementwiseKernel a function for the CPU (.cpu)",
           name, why);
-    const std::string source =
-        gpu::assemble_source("host", "#define CT_HAS_F64\n", {}, text.text) +
-        fmt::format(
-            "\nextern \"C\" void ct_run(const void* const* values, i64 part, i64 parts) {{ ct_run_group({}, "
-            "values, part, parts); }}\nextern \"C\" const i64* ct_run_sizes() {{ return ct_sizes_of({}); }}\n",
-            text.function, text.function);
+    std::string source = gpu::assemble_source("host", "#define CT_HAS_F64\n", {}, text.text);
+    for (const std::string& function : functions) source += fmt::format("\nCT_ENTRY(ct_run_{0}, {0})\n", function);
     // as this library's own loops are compiled, for their bits
     std::vector<std::string> flags = {"-fwrapv", "-fno-trapping-math"};
-    if (simd_level() != SimdLevel::native)
-      flags.push_back(fmt::format("-march=x86-64-{}", simd_level_name(simd_level())));
-    return {HostKernel(compile_on_host(source, name, flags), "ct_run", name, 1), name};
+    for (const char* unit : units_of(simd_level())) flags.push_back(fmt::format("-m{}", unit));
+    return compile_on_host(source, name, flags);
   }
 
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Kernel>> kernels_;
+  std::mutex mutex_;  // of the maps alone: a compiler takes long
+  Made<HostKernel> kernels_;
+  Made<os::Library> modules_;
 };
 
 }  // namespace

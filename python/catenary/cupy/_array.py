@@ -544,7 +544,10 @@ def _rows(self, array, axes, dtype, method):
     rows = rows.reshape((math.prod(array.shape[k] for k in axes), *rows.shape[len(axes):]))
     if not self.__name__.startswith('logical'):
         rows = rows if dtype is None else rows.astype(dtype)
-        return rows.astype(self(rows[:0], rows[:0]).dtype)
+        gives = self(rows[:0], rows[:0]).dtype
+        if dtype is not None and gives != dtype:
+            raise TypeError(f'{self.__name__}.{method}: no loop with the result dtype {numpy.dtype(dtype)}')
+        return rows.astype(gives)
     if dtype is not None and numpy.dtype(dtype) != bool:
         raise TypeError(f'{self.__name__}.{method}: it gives bools, not {numpy.dtype(dtype)}')
     return rows.astype(bool)

@@ -240,10 +240,22 @@ _MARKING = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\b__(?:device|
 _ATTRIBUTES = frozenset(('__launch_bounds__', '__align__', 'alignas', '__attribute__', '__declspec'))
 
 
+def _opens_names(words):
+    """Whether what stands in brackets after these words is outside functions, too."""
+    return '(' not in words and ('"C"' in words or 'namespace' in words)
+
+
+def _is_kept(ts, k):
+    """Whether `static`, which stands at k in a function or a class, begins a variable that changes and outlives a launch."""
+    end = next((m for m in range(k, len(ts)) if ts[m].text in ('(', ';', '=', '{', '[')), k)
+    words = [t.text for t in ts[k:end]]
+    return end > k and ts[end].text != '(' and not {'constexpr', '__shared__'}.intersection(words) and ('const' not in words or '*' in words)
+
+
 def has_variables(code, name, constants=True):
-    """Whether a text has variables of the device's outside functions, which outlive a launch; without `constants` those that
-    are `__constant__` and have a value do not count. Throws Untranslatable for what is no text."""
-    if not re.search(r'\b__(device|constant|managed)__\b', code):
+    """Whether a text has variables that outlive a launch: the device's outside functions, or `static` ones of a function. Without `constants` those
+    that are `__constant__` and have a value do not count. Throws Untranslatable for what is no text."""
+    if not re.search(r'\b(__(device|constant|managed)__|static)\b', code):
         return False
     marks = _MARKS.union(_MARKING.findall(code))
     opened, words, skipped, sizes = [], [], 0, 0  # brackets, each whether names in it are outside functions; words of what stands here
@@ -258,13 +270,14 @@ def has_variables(code, name, constants=True):
         elif t.text == '{' and all(opened) and '(' not in words and marks.intersection(words):
             return True  # of values: what is not constant has come to its `=` before
         elif t.text == '{':
-            opened.append(all(opened) and ('"C"' in words or 'namespace' in words))
+            opened.append(all(opened) and _opens_names(words))
             words = [] if opened[-1] else words
         elif t.text == '}':
             opened.pop()
             words = [] if all(opened) else words
         elif not all(opened):
-            pass
+            if t.text == 'static' and _is_kept(ts, k):
+                return True
         elif t.text in (';', '=') and '(' not in words and marks.intersection(words):
             fixed = 'constexpr' in words or 'const' in words and '*' not in words or not constants and (
                 '__constant__' in words and t.text == '=')
@@ -291,11 +304,39 @@ def _kernels(ts):
             yield ts[at].text
 
 
+def _export(ts):
+    """Variables outside functions that are `static` are known outside the text, too: the text is a module by itself."""
+    opened, begin = [], 0  # brackets, each whether names in it are outside functions and whether a declaration ends with it; where one begins
+    for k, t in enumerate(ts):
+        outside = all(names for names, _ in opened)
+        if t.text == '{':
+            words = [x.text for x in ts[begin:k]] if outside else ()
+            names = outside and _opens_names(words)
+            opened.append((names, outside and (names or '(' in words)))
+            begin = k + 1 if names else begin
+        elif t.text == '}' and opened:
+            begin = k + 1 if opened.pop()[1] else begin
+        elif outside and t.text == ';':
+            words = [x.text for x in ts[begin:k]]
+            words = words[:words.index('=')] if '=' in words else words
+            if _MARKS.intersection(words) and not {'(', 'const', 'constexpr'}.intersection(words):
+                for x in ts[begin:begin + len(words)]:
+                    x.text = '' if x.text == 'static' else x.text
+            begin = k + 1
+
+
+def symbol(name):
+    """What compilers call a variable: of a namespace by all its names."""
+    names = [part for part in name.split('::') if part]
+    return names[0] if len(names) == 1 else '_ZN%sE' % ''.join('%d%s' % (len(part.encode()), part) for part in names)
+
+
 def module(code, names):
     """The text of a module whose kernels have its variables in common: it has all of them, those that are templates for the
     arguments of each of `names`. Gives it, and by the name of each kernel what it is called there and the types among its parameters, or why it
     cannot be made. Throws ValueError."""
     ts = tokens(_without_headers(code, 'RawModule'), 'RawModule')
+    _export(ts)
     found, added, declared = {name: (name, {}) for name in _kernels(ts)}, '', _declared(ts)
     for start, end, kernel, at in list(_templates(ts)):
         if end == start + 2 or ts[at].text == '>':

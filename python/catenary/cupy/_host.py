@@ -2,21 +2,18 @@
 (backends/cpu/host_compiler.h), after _headers/host.h."""
 
 import functools
-import math
+import hashlib
 import os
 import re
 
-import numpy
-
 from catenary import _core, _wheel
-from catenary.cupy._array import ndarray
 from catenary.cupy.cuda.compiler import CompileException
 
 HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '_headers')
 FLAGS = ('-I', HEADERS)
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
-_BARRIER = re.compile(r'\b__syncthreads\b')
-_DYNAMIC = re.compile(r'\bextern\s+__shared__\s+((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
+_DYNAMIC = re.compile(r'\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
+_BRACKETS = re.compile(r"""(\bextern\s*"C"\s*|\bnamespace\b[\w:\s]*)?\{|\}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 _HALF, _NAMED_HALF = re.compile(r'\b(?:__)?half\b'), re.compile(r'\bvoid\s+half\s*\(')
 _OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # which the C library defines as macros
 _XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of functions in CuPy's wheel
@@ -26,7 +23,6 @@ _WARPS = re.compile(r'\b(__syncwarp|__syncthreads_\w+|__(shfl|ballot|any|all|mat
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
 _PRINTF = re.compile(r'\bprintf\b')
 _COMPLEX = re.compile(r'\bCATENARY_COMPLEX\b')  # complex.cuh is there
-MOST_THREADS = 1024  # of a block; kMost in host.h
 POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set '
         'CATENARY_GPU_INCLUDE_CPU=1 (without CATENARY_CUPY_CPU=1 it is ordinal 0)')
 
@@ -38,15 +34,24 @@ def header():
         return file.read()
 
 
-def source(text, way='ct_part', **entries):
-    """The whole C++ text of kernels of _cuda's: each of `entries` does one of several parts of the loop of its function, or with ct_whole of its
-    blocks."""
-    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('BARRIERS', _BARRIER), ('PRINTF', _PRINTF)) if words.search(text)]
+@functools.lru_cache(None)
+def _stamp():
+    """What tells versions of the library's functions apart that a text may include."""
+    folder = os.path.join(HEADERS, 'catenary', 'ops')
+    digest = hashlib.sha256()
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        with open(os.path.join(folder, name), 'rb') as file:
+            digest.update(file.read())
+    return digest.hexdigest()
+
+
+def source(text, **entries):
+    """The whole C++ text of kernels of _cuda's, with an entry for each function."""
+    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('PRINTF', _PRINTF)) if words.search(text)]
     own = ''.join('#undef %s\n' % name for name in _OWN_NUMBERS.findall(text))
-    sizes = 'extern "C" const long long* {0}_sizes() {{ return ct_sizes({1}); }}\n' if way == 'ct_whole' else ''
-    return ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + ''.join('''
-extern "C" void %s(const void* const* values, long long part, long long parts) { %s(%s, values, part, parts); }
-''' % (entry, way, function) + sizes.format(entry, function) for entry, function in entries.items())
+    included = '// %s\n' % _stamp() if {'SPECIAL', 'OF_COMPLEX'}.intersection(defines) else ''  # what was compiled is known by its text
+    return included + ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + ''.join(
+        '\nCT_ENTRY(%s, %s)\n' % entry for entry in entries.items())
 
 
 def compiled(text, kernel, *flags):
@@ -63,28 +68,23 @@ def function(text, entry, kernel):
     return compiled(source(text, ct_run=entry), kernel).function('ct_run')
 
 
-class _Whole:
-    """What launches a whole kernel: blocks on all cores, the threads of a block by turns."""
-
-    def __init__(self, function, kernel):
-        self._function, self._kernel = function, kernel
-
-    def attributes(self):
-        return {'max_threads_per_block': MOST_THREADS}
-
-    def launch(self, grid, block, arguments, addresses, shared_mem=0):
-        if math.prod(block) > MOST_THREADS:
-            raise _core.CUDARuntimeError('kernel %s, %s groups of %s: the processor takes up to %d threads in a group' % (
-                self._kernel, ' x '.join(map(str, grid)).removesuffix(' x 1').removesuffix(' x 1'), ' x '.join(map(str, block)), MOST_THREADS))
-        beside = next((a for a in arguments if isinstance(a, ndarray)), None)
-        parts = 1 if beside is None else _core.groups_for(beside, math.prod(grid), math.prod(block))[0]
-        self._function.launch(parts, 1, [*arguments, *map(numpy.int64, (*grid, *block, shared_mem))], addresses)
+def _is_in_a_function(text):
+    """Whether what follows a text stands in a function of it."""
+    opened = []
+    for found in _BRACKETS.finditer(_COMMENT.sub(' ', text)):
+        if found[0] == '}':
+            opened[-1:] = []
+        elif found[0][-1] == '{':
+            opened.append(found[1] is None)
+    return any(opened)
 
 
 def _dynamic(found):
     """The memory of a launch's size, by the name that the kernel has for it. Lines keep their numbers."""
+    if _is_in_a_function(found.string[:found.start()]):
+        return '%s* const %s = static_cast<%s*>(ct_now->dynamic);' % (found[1], found[2], found[1]) + '\n' * found[0].count('\n')
     line = found.string.count('\n', 0, found.end())
-    return '\n#undef %s\n#define %s reinterpret_cast<%s*>(ct_dynamic)\n#line %d\n' % (found[2], found[2], found[1], line)
+    return '\n#undef %s\n#define %s static_cast<%s*>(ct_now->dynamic)\n#line %d\n' % (found[2], found[2], found[1], line)
 
 
 def _whole_text(text, kernel):
@@ -93,7 +93,7 @@ def _whole_text(text, kernel):
     if warps:
         raise _core.CUDARuntimeError('kernel %s: whole kernels of warps and cooperative groups (%s) do not run on the processor itself; others do. %s' % (
             kernel, warps[0], POCL))
-    at = text.rfind('#line 1 "')  # where the user's own begins
+    at = text.find('#line 1 "')  # where the user's own begins
     code = _DYNAMIC.sub(_dynamic, text[at:])
     for name in set(_OWN_TYPES.findall(code)):
         code = re.sub(r'\b%s\b' % name, 'ct_' + name, code)
@@ -103,8 +103,7 @@ def _whole_text(text, kernel):
 
 def whole_function(text, entry, kernel):
     """What launches a whole kernel. Throws as _whole_text and compiled do."""
-    library = compiled(source(_whole_text(text, kernel), 'ct_whole', ct_run=entry), kernel)
-    return _Whole(library.function('ct_run'), kernel)
+    return function(_whole_text(text, kernel), entry, kernel)
 
 
 class Module:
@@ -112,11 +111,10 @@ class Module:
 
     def __init__(self, text, functions):
         entries = {'ct_run_' + function: function for function in functions}
-        # a variable is never one of the same name in the process
-        self._library = compiled(source(_whole_text(text, 'RawModule'), 'ct_whole', **entries), 'RawModule', '-Wl,-Bsymbolic')
+        self._library = compiled(source(_whole_text(text, 'RawModule'), **entries), 'RawModule')
 
     def get_function(self, function):
-        return _Whole(self._library.function('ct_run_' + function), function)
+        return self._library.function('ct_run_' + function)
 
     def get_global(self, name):
         return self._library.variable(name)

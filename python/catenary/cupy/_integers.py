@@ -48,7 +48,7 @@ def lcm(x1, x2):
     return (_core.ufuncs['floor_divide'](a, divisor) * b).astype(dtype)
 
 
-@made(1)
+@made(1, 1, ' '.join(letter + '->B' for letter in 'bBhHiIlLqQ'))
 def bitwise_count(x):
     """How many bits of |x| are 1, as uint8."""
     x = operand(x, 'bitwise_count')

@@ -12,13 +12,14 @@ def _letter(dtype):
 
 
 class Made(_core.ufunc):
-    """A ufunc that computes by `function`, which takes `nin` arrays or numbers and gives an array, or a tuple of `nout`."""
+    """A ufunc that computes by `function`, which takes `nin` arrays or numbers and gives an array, or a tuple of `nout`. `types`: what it computes,
+    where its operands and results are of several kinds ('di->d'); then dtype= names the results' as it does in NumPy, else that of all."""
 
     nin = nout = nargs = 0  # the base's are of its row
 
-    def __init__(self, function, nin, nout=1):
+    def __init__(self, function, nin, nout=1, types=None):
         super().__init__()
-        self._function = function
+        self._function, self._types = function, types
         self.nin, self.nout, self.nargs = nin, nout, nin + nout
         self._name, self._doc = function.__name__, function.__doc__
 
@@ -46,13 +47,22 @@ class Made(_core.ufunc):
                 _operand(x, name)  # which refuses it
         numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
         if dtype is not None:
-            args = [x.astype(dtype, casting=casting) if isinstance(x, ndarray) else asarray(_operand(x, name), dtype) for x in args]
+            dtypes = (dtype,) * self.nin if self._types is None else self._dtypes_for(numpy.dtype(dtype), args)
+            args = [x.astype(dtype, casting=casting) if isinstance(x, ndarray) else asarray(_operand(x, name), dtype) for x, dtype in zip(args, dtypes)]
         results = self._function(*args)
         results = results if self.nout > 1 else (results,)
         if dtype is not None and results[0].dtype != dtype:
             raise TypeError(f'{name}: no loop with the result dtype {numpy.dtype(dtype)}')
         results = tuple(self._written(result, out, where, casting, order) for result, out in zip(results, (*outs, *[None] * self.nout)))
         return results if self.nout > 1 else results[0]
+
+    def _dtypes_for(self, dtype, args):
+        """The operands' dtypes where all results are to be of one: those of the first type to which the operands can be cast safely."""
+        given = [_operand(x, self._name).dtype for x in args]
+        for takes, gives in (t.split('->') for t in self._types):
+            if all(numpy.dtype(letter) == dtype for letter in gives) and all(map(numpy.can_cast, given, takes)):
+                return takes
+        raise TypeError(f'{self._name}: no loop with the result dtype {dtype} takes {", ".join(map(str, given))}')
 
     def _written(self, result, out, where, casting, order):
         if out is None and where is True:
@@ -78,6 +88,8 @@ class Made(_core.ufunc):
     @property
     def types(self):
         """What it computes for each dtype: 'll->l'."""
+        if self._types is not None:
+            return list(self._types)
         types = []
         for letter in '?bBhHiIlLefdFD':
             try:
@@ -94,9 +106,9 @@ class Made(_core.ufunc):
         at_on_host(self, a, indices, b)
 
 
-def made(nin, nout=1):
+def made(nin, nout=1, types=None):
     """The decorator of a function that is one."""
-    return lambda function: Made(function, nin, nout)
+    return lambda function: Made(function, nin, nout, types and types.split())
 
 
 @made(1)
@@ -117,14 +129,14 @@ def fix(x):
     return _core.fix(_operand(x, 'fix'))
 
 
-@made(2)
+@made(2, 1, 'ei->e fi->f el->e fl->f di->d dl->d')
 def ldexp(x1, x2):
     """x1 times 2 to the x2, which are integers."""
     refuse_complex('ldexp', x1, x2)
     return _core.ldexp(x1, x2)
 
 
-@made(1, 2)
+@made(1, 2, 'e->ei f->fi d->di')
 def frexp(x):
     """The mantissas, from 0.5 to below 1, and the exponents of 2 that make the numbers of them."""
     refuse_complex('frexp', x)

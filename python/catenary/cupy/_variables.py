@@ -42,11 +42,11 @@ class Variables:
     def memory(self, name, device):
         """The bytes of a variable. Throws CUDARuntimeError where there is none of this name."""
         module = self._module(device)
-        if not re.search(r'\b%s\b' % re.escape(name), self._code) or _core.backend_of(device) == 'opencl' and name not in module[1]:
+        if not re.search(r'\b%s\b' % re.escape(name.rpartition('::')[2]), self._code) or _core.backend_of(device) == 'opencl' and name not in module[1]:
             raise no_variable(name)
         if _core.backend_of(device) != 'opencl':
             with device:
-                return module[0].get_global(name)
+                return module[0].get_global(_cuda.symbol(name))
         at, size = module[1][name]
         return module[0][at:at + size]
 

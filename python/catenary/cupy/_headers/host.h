@@ -1,5 +1,5 @@
-// CUDA C++ for the processor's C++ compiler: what stands before a kernel's text there (_host.py). A kernel does one of
-// several parts of its loop, by number: gridDim.x parts, of which this is blockIdx.x.
+// CUDA C++ for the processor's C++ compiler: what stands before a kernel's text there (_host.py), after the library's
+// own kernels/host.kernel, which knows how a kernel is called.
 #define NDEBUG  // a kernel's assertions say nothing
 #include <assert.h>
 #include <limits.h>
@@ -12,13 +12,8 @@
 #ifdef CATENARY_PRINTF
 #  include <stdio.h>
 #endif
-#ifdef CATENARY_BARRIERS
-#  include <sys/mman.h>
-#  include <ucontext.h>
-#endif
 
 #include <type_traits>
-#include <utility>
 
 #define CATENARY_HAS_STDINT
 #define __device__
@@ -35,50 +30,13 @@
 #  define __builtin_assume(condition)
 #endif
 
-struct ct_place {
-  unsigned x, y, z;
-};
-static thread_local char* ct_dynamic;  // memory of a block, of a launch's size
-static thread_local ct_place threadIdx, blockIdx, blockDim = {1, 1, 1}, gridDim = {1, 1, 1};
-
-// The same bits in another type.
-template <class To, class From>
-static inline To ct_bits(From from) {
-  To to;
-  static_assert(sizeof to == sizeof from, "bits of another size");
-  memcpy(&to, &from, sizeof to);
-  return to;
-}
-
-// 16-bit floats by hand: compilers before GCC 12 have no type for them.
-static inline float ct_half_to_f32(unsigned short h) {
-  const unsigned sign = (h & 0x8000u) << 16, rest = h & 0x7fffu;
-  if (rest < 0x400u) return ct_bits<float>(sign | ct_bits<unsigned>(static_cast<float>(rest) * 0x1p-24f));
-  return ct_bits<float>(sign | ((rest << 13) + (rest < 0x7c00u ? 112u << 23 : 224u << 23)));
-}
-static inline unsigned short ct_f32_to_half(float x) {
-  const unsigned bits = ct_bits<unsigned>(x), sign = bits >> 16 & 0x8000u, rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u);
-  if (rest >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);  // 65520 and what lies above
-  if (rest < 0x38800000u)                                                       // 2^-14
-    return static_cast<unsigned short>(sign | static_cast<unsigned>(rintf(ct_bits<float>(rest) * 0x1p24f)));
-  return static_cast<unsigned short>(sign | ((rest + 0xfffu + (rest >> 13 & 1u)) >> 13) - (112u << 10));
-}
+static inline void __syncthreads() { ct_wait(); }
 
 // ------------------------------------------------------------------ atomic operations
 template <class T>
 struct ct_same {
   typedef T type;
 };
-template <class T, class F>
-static inline T ct_atomically(T* p, F next_of) {
-  T old, next;
-  __atomic_load(p, &old, __ATOMIC_RELAXED);
-  do {
-    next = next_of(old);
-  } while (!__atomic_compare_exchange(p, &old, &next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  return old;
-}
 #define CATENARY_ATOMIC(name, next)                                       \
   template <class T>                                                      \
   static inline T name(T* p, typename ct_same<T>::type value) {           \
@@ -284,121 +242,3 @@ CATENARY_SPECIAL_FUNCTION(log_ndtr, log_ndtr)
 #  include "catenary/ops/complex.h"
 #  define CATENARY_MATH ::catenary::math::
 #endif
-
-// ------------------------------------------------------------------ calls
-/// Calls a kernel with the values that lie at these places.
-template <class... A, size_t... I>
-static inline void ct_call(void (*kernel)(A...), const void* const* values, std::index_sequence<I...>) {
-  kernel(*static_cast<const typename std::remove_const<A>::type*>(values[I])...);
-}
-template <class... A>
-static inline void ct_call(void (*kernel)(A...), const void* const* values) {
-  ct_call(kernel, values, std::index_sequence_for<A...>());
-}
-
-/// One of several parts of a kernel's loop.
-template <class Kernel>
-static inline void ct_part(Kernel kernel, const void* const* values, long long part, long long parts) {
-  blockIdx.x = static_cast<unsigned>(part);
-  gridDim.x = static_cast<unsigned>(parts);
-  ct_call(kernel, values);
-}
-
-#ifdef CATENARY_BARRIERS
-/// The threads of a block that wait for each other: each has a stack of its own, and they take turns, from one barrier
-/// to the next.
-class ct_turns {
- public:
-  /// Calls f for each thread of a block. A block has 1024 threads at most.
-  template <class F>
-  void run(const F& f) {
-    const unsigned count = blockDim.x * blockDim.y * blockDim.z;
-    if (!memory_) {
-      bytes_ = count * (kStack + sizeof(ucontext_t) + 1);
-      memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (memory_ == MAP_FAILED) abort();
-      stacks_ = static_cast<char*>(memory_);
-      threads_ = reinterpret_cast<ucontext_t*>(stacks_ + count * kStack);
-      done_ = reinterpret_cast<bool*>(threads_ + count);
-    }
-    call_ = [](const void* f) { (*static_cast<const F*>(f))(); };
-    f_ = &f;
-    for (unsigned k = 0; k < count; ++k) {
-      getcontext(&threads_[k]);
-      threads_[k].uc_stack.ss_sp = stacks_ + k * kStack;
-      threads_[k].uc_stack.ss_size = kStack;
-      threads_[k].uc_link = &block_;
-      done_[k] = false;
-      makecontext(&threads_[k], &ct_turns::begin, 0);
-    }
-    for (unsigned left = count; left;) {
-      for (current_ = 0; current_ < count; ++current_) {
-        if (done_[current_]) continue;
-        threadIdx = {current_ % blockDim.x, current_ / blockDim.x % blockDim.y, current_ / blockDim.x / blockDim.y};
-        swapcontext(&block_, &threads_[current_]);
-        if (done_[current_]) --left;
-      }
-    }
-  }
-  void wait() { swapcontext(&threads_[current_], &block_); }
-  /// Gives the stacks back once all blocks of a launch are done: each kernel has its own, and there may be thousands of
-  /// them.
-  void end() {
-    if (memory_) munmap(memory_, bytes_);
-    memory_ = nullptr;
-  }
-
- private:
-  static void begin();
-  static constexpr size_t kStack = 256 * 1024;
-  void* memory_ = nullptr;
-  size_t bytes_ = 0;
-  char* stacks_ = nullptr;
-  ucontext_t block_, *threads_ = nullptr;
-  bool* done_ = nullptr;
-  unsigned current_ = 0;
-  void (*call_)(const void*) = nullptr;
-  const void* f_ = nullptr;
-};
-static thread_local ct_turns ct_turn;
-static inline void __syncthreads() { ct_turn.wait(); }
-void ct_turns::begin() {
-  ct_turn.call_(ct_turn.f_);
-  ct_turn.done_[ct_turn.current_] = true;
-}
-#endif
-
-/// How many values a kernel takes, and the bytes of each.
-template <class... A>
-static inline const long long* ct_sizes(void (*)(A...)) {
-  static const long long all[] = {sizeof...(A), static_cast<long long>(sizeof(A))...};
-  return all;
-}
-
-/// One of several parts of a whole kernel's blocks. Behind the kernel's values lie its grid and its block, of three
-/// numbers each, and the bytes of memory that each block has beside what the kernel declares.
-template <class... A>
-static inline void ct_whole(void (*kernel)(A...), const void* const* values, long long part, long long parts) {
-  const auto number = [=](size_t k) { return *static_cast<const long long*>(values[sizeof...(A) + k]); };
-  const auto size = [=](size_t k) { return static_cast<unsigned>(number(k)); };
-  gridDim = {size(0), size(1), size(2)};
-  blockDim = {size(3), size(4), size(5)};
-  const size_t bytes = static_cast<size_t>(number(6));
-  if (bytes && !(ct_dynamic = static_cast<char*>(aligned_alloc(64, (bytes + 63) / 64 * 64)))) abort();
-  const long long x = gridDim.x, y = gridDim.y, blocks = x * y * gridDim.z;
-  for (long long b = blocks * part / parts; b < blocks * (part + 1) / parts; ++b) {
-    blockIdx = {static_cast<unsigned>(b % x), static_cast<unsigned>(b / x % y), static_cast<unsigned>(b / x / y)};
-#ifdef CATENARY_BARRIERS
-    ct_turn.run([=] { ct_call(kernel, values); });
-#else
-    for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z)
-      for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)
-        for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x) ct_call(kernel, values);
-#endif
-  }
-#ifdef CATENARY_BARRIERS
-  ct_turn.end();
-#endif
-  free(ct_dynamic);
-  ct_dynamic = nullptr;
-}

@@ -1,0 +1,140 @@
+// The C++ compiler of the processor: which is taken, what is kept of it, and that nobody waits for it in vain.
+
+#include "catenary/backends/cpu/host_compiler.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/user_kernel.h"
+#include "catenary/backends/gpu/kernel_cache.h"
+#include "catenary/core/error.h"
+#include "tests/folder.h"
+#include "tests/texts.h"
+
+namespace catenary::cpu {
+namespace {
+
+/// Gives a variable of the environment another value for a while, or none.
+class Variable {
+ public:
+  Variable(const char* name, const std::optional<std::string>& value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    set(value);
+  }
+  ~Variable() { set(before_); }
+
+ private:
+  void set(const std::optional<std::string>& value) { value ? ::setenv(name_, value->c_str(), 1) : ::unsetenv(name_); }
+
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+void write_program(const std::string& path, const std::string& text) {
+  std::ofstream(path) << "#!/bin/sh\n" << text << "\n";
+  ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
+}
+
+/// What a kernel that a text calls `name` writes to one number.
+int ran(const os::Library& library, const std::string& name) {
+  int x = 0;
+  int* const place = &x;
+  const KernelArgument argument{static_cast<const void*>(&place), sizeof place};
+  HostKernel(library, "entry", name).launch({1, 1}, {&argument, 1});
+  return x;
+}
+
+std::string text_of(const std::string& name, int value) {
+  return "extern \"C\" void " + name + "(int* x) { *x = " + std::to_string(value) + "; }\nCT_ENTRY(entry, " + name +
+         ")\n";
+}
+
+TEST(HostCompiler, OneThatFailsIsPassedOver) {
+  const tests::Folder folder;
+  write_program(folder.path + "/c++", "exit 1");
+  const Variable none("CXX", std::nullopt), path("PATH", folder.path + ":" + std::getenv("PATH"));
+  EXPECT_EQ(ran(compile_on_host(text_of("passed_over", 11), "passed_over"), "passed_over"), 11);
+}
+
+TEST(HostCompiler, OneThatComesLaterIsFound) {
+  const tests::Folder folder;
+  const std::string later = folder.path + "/later";
+  const Variable wanted("CXX", later);
+  EXPECT_NE(no_host_compiler().find("there is none (CXX=" + later), std::string::npos);
+  write_program(later, "exec c++ \"$@\"");
+  EXPECT_EQ(no_host_compiler(), "");
+  EXPECT_EQ(ran(compile_on_host(text_of("later", 12), "later"), "later"), 12);
+}
+
+TEST(HostCompiler, WhatIsKeptAndCannotBeLoadedIsMadeAnew) {
+  const tests::Folder folder;
+  const Variable cache("CATENARY_CACHE_DIR", folder.path), keeps("CATENARY_KERNEL_CACHE", "1");
+  const std::string text = text_of("kept", 13);
+  EXPECT_EQ(ran(compile_on_host(text, "kept"), "kept"), 13);
+  const std::vector<gpu::KernelCacheEntry> entries = gpu::kernel_cache_entries();
+  ASSERT_EQ(entries.size(), 1u);
+  const std::string key = entries[0].name.substr(0, entries[0].name.find('.'));
+  gpu::save_kernel(key, gpu::Binary(100));
+  EXPECT_EQ(ran(compile_on_host(text, "kept"), "kept"), 13);
+  EXPECT_GT(gpu::load_kernel(key).value().size(), 100u);
+}
+
+// The C library has a function and a variable of these names.
+TEST(HostCompiler, AKernelsNamesAreItsOwn) {
+  EXPECT_EQ(ran(compile_on_host("int opterr = 14;\nextern \"C\" void gnu_get_libc_version(int* x) { *x = opterr; }\n"
+                                "CT_ENTRY(entry, gnu_get_libc_version)\n",
+                                "own"),
+                "own"),
+            14);
+}
+
+TEST(HostCompiler, EntriesThatAreNotThere) {
+  const os::Library library = compile_on_host(text_of("there", 15), "there");
+  EXPECT_EQ(tests::error_of([&] { HostKernel(library, "missing", "there"); }),
+            "kernel there: there is no missing in what the C++ compiler made");
+}
+
+// GCC 10 does not know -march=x86-64-v3.
+TEST(HostCompiler, OneThatIsOld) {
+  const DeviceScope scope{Device()};
+  const tests::Folder folder;
+  const std::string old = folder.path + "/old";
+  write_program(old, "case \"$*\" in *march=x86-64-v*) echo bad value for -march= >&2; exit 1;; esac\nexec c++ \"$@\"");
+  const Variable compiler("CXX", old), cache("CATENARY_CACHE_DIR", folder.path + "/cache");
+  const ElementwiseKernel kernel("T x", "T y", "y = x + 18", "by_an_old_one");
+  EXPECT_EQ(kernel(arange(2)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{18, 19}));
+}
+
+// While a compiler works for one kernel another one runs: the first one's waits until then.
+TEST(HostCompiler, NoKernelWaitsForAnothersCompiler) {
+  const DeviceScope scope{Device()};
+  const tests::Folder folder;
+  const std::string slow = folder.path + "/slow", begun = folder.path + "/begun", go = folder.path + "/go";
+  write_program(slow, "case \"$*\" in *--version) echo slow; exit 0;; esac\ntouch " + begun +
+                          "\nfor i in $(seq 100); do [ -e " + go + " ] && exec c++ \"$@\"; sleep 0.1; done\nexit 1");
+  const Variable cache("CATENARY_CACHE_DIR", folder.path + "/cache");
+  const ElementwiseKernel fast("T x", "T y", "y = x + 16", "fast"), waits("T x", "T y", "y = x + 17", "waits");
+  EXPECT_EQ(fast(arange(2)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{16, 17}));
+  const Variable compiler("CXX", slow);
+  std::vector<std::int64_t> late;
+  std::thread thread([&] {
+    const DeviceScope own{Device()};
+    late = waits(arange(2)).to_vector<std::int64_t>();
+  });
+  while (!std::ifstream(begun)) std::this_thread::yield();
+  EXPECT_EQ(fast(arange(2)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{16, 17}));
+  std::ofstream(go) << "now";
+  thread.join();
+  EXPECT_EQ(late, (std::vector<std::int64_t>{17, 18}));
+}
+
+}  // namespace
+}  // namespace catenary::cpu
