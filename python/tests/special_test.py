@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from catenary import cupy
-from catenary.cupyx.scipy import _distributions, linalg, special
+from catenary.cupyx.scipy import _steps, linalg, special
 
 pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 X = numpy.concatenate([numpy.linspace(-9.75, 9.75, 40), [0.25, 1, 2, 3, 10, 20, 21.5, 35, 100.5, 170.6]])
@@ -114,10 +114,10 @@ def test_series_and_fractions_end(monkeypatch):
         for dtype in 'fd':
             whole = call(cupy.asarray(x, dtype)).get()
             with monkeypatch.context() as patch:
-                patch.setattr(_distributions, '_MOST', 200)
+                patch.setattr(_steps, '_MOST', 200)
                 numpy.testing.assert_array_equal(call(cupy.asarray(x, dtype)).get(), whole)
                 steps = []
-                patch.setattr(_distributions._core, 'any', lambda mask, any=_distributions._core.any: steps.append(1) or any(mask))
+                patch.setattr(_steps._core, 'any', lambda mask, any=_steps._core.any: steps.append(1) or any(mask))
                 call(cupy.asarray(x, dtype))
                 assert len(steps) < 20, name
 
