@@ -488,10 +488,36 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     for name, a, axes in (('x', x, (1,)), ('y', y, (1, 2)), ('w', w, (1,))):
         if a is not None and (a.ndim not in axes or a.size == 0 or len(a) != x.size):
             raise TypeError(f'polyfit: {name} has shape {a.shape} where x has {x.shape}; expected a value for each of its points')
+    if w is not None and w.dtype.kind == 'c' and not x.dtype.kind == y.dtype.kind == 'c':
+        raise TypeError(f'polyfit: complex weights go with complex points, and not with {x.dtype} and {y.dtype}, in NumPy neither')
     *fit, covariance = _core._polyfit(x, y, int(deg), rcond, w, 0 if full else 2 if cov == 'unscaled' else int(cov))
     if fit[2] != int(deg) + 1 and not full:
         warnings.warn('Polyfit may be poorly conditioned', numpy.exceptions.RankWarning, stacklevel=2)
     return tuple(fit) if full else (fit[0], covariance) if cov else fit[0]
+
+
+def put_along_axis(arr, indices, values, axis):
+    """Stores values at the places along an axis that argsort and its like give; with None at those of all elements in C order."""
+    if axis is None:
+        _core.put(arr, indices, values, 'raise')
+    else:
+        _core.put_along_axis(arr, indices, values, axis)
+
+
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    """Views of windows of this shape that begin at each place, along new last axes."""
+    if writeable:
+        raise NotImplementedError('sliding_window_view: windows share their elements; writeable=True is not supported, in CuPy neither')
+    x = _given(x)
+    if axis is None and (count := len(window_shape) if numpy.iterable(window_shape) else 1) != x.ndim:
+        raise ValueError(f'Since axis is `None`, must provide window_shape for all dimensions of `x`; got {count} window_shape elements and `x.ndim` is {x.ndim}.')
+    return _core.sliding_window_view(x, window_shape, axis)
+
+
+def eye(N, M=None, k=0, dtype=float, order='C'):
+    """Ones on diagonal k, zeros elsewhere."""
+    columns = N if M is None else M
+    return _core.eye(N, M, max(-N, min(k, columns)), dtype, order)  # beyond the corners all diagonals are one
 
 
 def histogram(x, bins=10, range=None, weights=None, density=False):
