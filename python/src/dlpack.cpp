@@ -147,7 +147,8 @@ nb::object to_dlpack(Self self, nb::object stream, nb::object max_version, nb::o
         raise(PyExc_ValueError, "__dlpack__: copy=False, but the array is on " + a.device().name() +
                                     " and was asked for on DLPack's device (" + std::to_string(type) + ", " +
                                     std::to_string(id) + ")");
-      a = without_gil(true, [&] { return a.to_device(device_from({type, id})); });
+      const ct::Device other = device_from({type, id});  // with the GIL: it may raise
+      a = without_gil(true, [&] { return a.to_device(other); });
       copied = true;
     }
   }

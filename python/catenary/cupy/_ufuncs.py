@@ -63,7 +63,11 @@ class Made(_core.ufunc):
         elif not isinstance(out, ndarray):
             raise TypeError(f'{self._name}: out must be a cupy.ndarray, not {type(out)}')
         shapes = [out.shape, result.shape] + ([] if where is None else [where.shape])
-        if tuple(_core._broadcast_shapes(shapes)) != out.shape:
+        try:
+            fits = tuple(_core._broadcast_shapes(shapes)) == out.shape
+        except ValueError:
+            fits = False
+        if not fits:
             raise ValueError(f'{self._name}: out has shape {out.shape}, the result has {result.shape}')
         if where is None:
             _core.copyto(out, result, casting)

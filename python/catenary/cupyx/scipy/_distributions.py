@@ -214,5 +214,5 @@ chdtri = _function('chdtri', 'x of which chdtrc(v, x) is p.', lambda v, p: 2 * _
 fdtri = _function('fdtri', 'x of which fdtr(dfn, dfd, x) is p.', lambda dfn, dfd, p: dfd / dfn * _exp(_inverse_of_beta(dfn / 2, dfd / 2, p, 1 - p)))
 bdtri = _function('bdtri', 'The probability p of which bdtr(k, n, p) is y.', lambda k, n, y: _nan_outside(
     _beta_inverse(_floor(k) + 1, n - _floor(k), 1 - y, y), k >= 0))
-nbdtri = _function('nbdtri', 'The probability p of which nbdtr(k, n, p) is y.', lambda k, n, y: _nan_outside(
-    _beta_inverse(n, _floor(k) + 1, y, 1 - y), k >= 0))
+nbdtri = _function('nbdtri', 'The probability p of which nbdtr(k, n, p) is y; 0 and 1 of these for each n.', lambda k, n, y: _nan_outside(
+    _core.where((y == 0) | (y == 1), y, _beta_inverse(n, _floor(k) + 1, y, 1 - y)), k >= 0))

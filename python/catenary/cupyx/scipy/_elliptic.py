@@ -66,8 +66,8 @@ def _incomplete(phi, m, second):
         value = _core.where(k == 1, s, s * first - k / 3 * s * s * s * third)
     else:
         whole = _of_means(stored(_core.where(k <= 1, 1 - k, 1)))
-        value = _core.where(inside, s * first, math.inf * _ufuncs['sign'](angle))
-    value = value + _core.where(halves == 0, 0, 2 * halves * whole)
+        value = _core.where(inside, s * first, math.inf)  # of m = 1, of negative angles too, as SciPy and CuPy have it
+    value = value + _core.where((halves == 0) | (whole == math.inf), 0, 2 * halves * whole)
     value = _core.where(k > 1, math.nan, value)
     value = _core.where(_ufuncs['isinf'](phi) & (m <= 1), phi, value)
     value = _core.where((m == -math.inf) & _ufuncs['isfinite'](phi), phi * math.inf if second else 0, value)

@@ -30,8 +30,9 @@ def prepared(name, *args):
     """The arguments of a function in the dtype in which it is computed, and the dtype of its result, which is SciPy's. Numbers have no dtype of
     their own beside arrays."""
     arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else widened(name, _operand(x, name)) for x in args]
-    found = _exp(arrays[0]) if len(arrays) == 1 else _ufuncs['logaddexp'](arrays[0], arrays[1])
-    for x in arrays[2:]:
+    first, *rest = sorted(arrays, key=lambda x: not isinstance(x, _core.ndarray))
+    found = _exp(first)
+    for x in rest:
         found = _ufuncs['logaddexp'](found, x)
     dtype = found.dtype
     return *(x.astype(dtype) if isinstance(x, _core.ndarray) else _core.zeros((), dtype) + x for x in arrays), dtype
