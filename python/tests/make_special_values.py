@@ -17,6 +17,8 @@ ARGUMENTS = {
     **{name: (REAL + ENDS[::2] + [-1.0],) for name in ('j0', 'j1', 'y0', 'y1')},
     **{name: (REAL + ENDS,) for name in ('k0', 'k1', 'k0e', 'k1e', 'exp1')},
     **{name: (REAL + [-x for x in REAL] + ENDS + [-float('inf')],) for name in ('expi', 'sici', 'shichi')},
+    **{f'{name} complex': ([complex(a, b) for a in (0, 1e-9, 0.5, 2, 4.75, 9, 39.5, 41, -1, -7) for b in (1e-9, 0.25, 1, 4.75, 12, 30, 45, -0.5, -20, 0.0, -0.0) if a or b] + [ENDS[1]],)
+       for name in ('sici', 'shichi')},
     'expn': ([0, 1, 2, 3, 7, 40, 6000], REAL + ENDS),
     'yn': ([0, 1, 2, 5, 40, -1, -4], [0.03, 0.5, 2.1, 7.9, 8.1, 25, 60, 0, -1, ENDS[0]]),
     'spherical_yn': ([0, 1, 2, 5, 40], [0.03, 0.5, 2.1, 7.9, 25, 60, -2.1, 0, *ENDS[:2]]),
@@ -33,6 +35,7 @@ ARGUMENTS = {
     'bdtri': ([0, 1, 5], [6, 20, 1000], TAILS[1:] + [1.5, ENDS[0], -1.0]),
     'nbdtri': ([0, 1, 5], [0, 1, 6, 300], TAILS[1:] + [0.0, 1.0, 1.5, ENDS[0], -1.0]),
     'lpmv': ([0, 1, 2, 7, -1, -3], [0, 1, 3, 12, 0.5, 2.75, 10.25, -0.5, -2, -3.25], [-0.9, -0.5, -0.2, 0, 0.3, 0.85]),
+    'lpmv beyond': ([0], [0, 1, 5], [-3, 1.5, 255]),
     'sph_harm_y': ([0, 1, 2, 9, 60], [0, 1, -1, 2, -6, 40], [0.1, 1.5, 3, -0.5], [0.3, -2, 8]),
     'lambertw': ([complex(a, b) for a in (-5, -1, -0.4, -0.36787, -0.2, -1e-5, 0, 1e-20, 0.3, 1, 10, 1e5) for b in (0.0, -0.0, 0.01, -0.5, 30)] + ENDS[:2],),
     **{f'lambertw {k}': ([complex(a, b) for a in (-5, -1, -0.4, -0.36787, -0.2, -1e-5, 1e-20, 0.3, 10, 1e5) for b in (0.0, -0.0, 0.01, -0.5, 30)] + ENDS[:3],) for k in (-1, 1, 3)},
@@ -45,7 +48,7 @@ def call(special, name, *arrays):
     name, _, more = name.partition(' ')
     if more == 'derivative':
         return special.spherical_yn(*arrays, derivative=True)
-    return getattr(special, name)(*arrays, *([int(more)] if more else []))
+    return getattr(special, name)(*arrays, *([int(more)] if more not in ('', 'complex', 'beyond') else []))
 
 
 def arrays(name, dtype=None):

@@ -15,7 +15,7 @@ _DOUBLE = frozenset(('beta', 'betaln', 'cbrt', 'cosdg', 'cosm1', 'cotdg', 'digam
                      'exp2', 'expit', 'expm1', 'exprel', 'gamma', 'gammainc', 'gammaincc', 'gammainccinv', 'gammaincinv', 'gammaln', 'gammasgn', 'i0', 'i0e', 'i1', 'i1e', 'j0',
                      'j1', 'k0', 'k0e', 'k1', 'k1e', 'log1p', 'log_expit', 'log_ndtr', 'logit', 'multigammaln', 'ndtr', 'radian', 'rgamma', 'sindg', 'sph_harm_y',
                      'spherical_yn', 'tandg', 'wright_bessel', 'xlog1py', 'xlogy', 'y0', 'y1', 'zetac'))
-_DOUBLE_OF_INTEGERS = frozenset(('expn', 'nbdtri', 'pdtri', 'yn'))
+_DOUBLE_OF_INTEGERS = frozenset(('expn', 'nbdtr', 'nbdtrc', 'nbdtri', 'pdtri', 'yn'))
 _SMALL = frozenset('?bBhHe')
 
 
@@ -29,7 +29,11 @@ def widened(name, x):
 def prepared(name, *args):
     """The arguments of a function in the dtype in which it is computed, and the dtype of its result, which is SciPy's. Numbers have no dtype of
     their own beside arrays."""
-    arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else widened(name, _operand(x, name)) for x in args]
+    arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else _operand(x, name) for x in args]
+    numbers = [x for x in arrays if not isinstance(x, _core.ndarray)]
+    # integers beside a float, and bools beside an integer, have no small dtype
+    whole = 'biu' if any(isinstance(x, float) for x in numbers) else 'b' if numbers else ''
+    arrays = [x if not isinstance(x, _core.ndarray) else x.astype('d') if x.dtype.kind in whole else widened(name, x) for x in arrays]
     first, *rest = sorted(arrays, key=lambda x: not isinstance(x, _core.ndarray))
     found = _exp(first)
     for x in rest:

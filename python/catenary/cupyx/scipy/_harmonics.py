@@ -83,7 +83,8 @@ def _to_the_left(order, degree, x, s):
 
 
 def _lpmv(m, v, x):
-    fine = stored(_ufuncs['isfinite'](m) & _ufuncs['isfinite'](v) & (_absolute(x) <= 1) & (m == _floor(m)))
+    inside = stored((_absolute(x) <= 1) | (m == 0) & (v == _floor(v)))  # or a polynomial, which has no end
+    fine = stored(_ufuncs['isfinite'](m) & _ufuncs['isfinite'](v) & _ufuncs['isfinite'](x) & inside & (m == _floor(m)))
     order = stored(_core.where(fine, _absolute(m), 0))
     degree = stored(_core.where(fine, _core.where(v < 0, -1 - v, v), 0))
     y = stored(_core.where(fine, x, 0))
@@ -107,7 +108,7 @@ def _lpmv(m, v, x):
     return _core.where(fine, value, math.nan)
 
 
-lpmv = function('lpmv', 'The associated Legendre function of whole order m and real degree v; NaN outside -1 to 1.', _lpmv)
+lpmv = function('lpmv', 'The associated Legendre function of whole order m and real degree v; outside -1 to 1 NaN, but for polynomials.', _lpmv)
 
 
 def _normalized(n, m, theta):

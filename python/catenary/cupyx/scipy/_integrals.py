@@ -7,8 +7,10 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._bessel import chebyshev as _chebyshev
-from catenary.cupyx.scipy._gamma import stored
-from catenary.cupyx.scipy._steps import function, until_all_are_done
+from catenary.cupy._array import is_complex
+from catenary.cupy._functions import _operand
+from catenary.cupyx.scipy._gamma import stored, wide
+from catenary.cupyx.scipy._steps import function, given, until_all_are_done
 
 _ufuncs = _core.ufuncs
 _exp, _log, _lgamma, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'lgamma', 'absolute'))
@@ -20,7 +22,7 @@ _NEAR = 4
 
 def _fraction(n, x):
     """exp(x) times E_n(x), x above 1."""
-    eps = 4 * _EPSILON[x.dtype.char]
+    eps = 4 * _EPSILON[x.real.dtype.char]
 
     def step(k, state):
         b, c, d, value, going = state
@@ -148,5 +150,85 @@ def _sici(x):
     return _core.where(undefined, x, _core.where(x < 0, -sine, sine)), _core.where(undefined, x, cosine)
 
 
-sici = function('sici', "The integrals of sin(t) / t from 0 to x and of cos(t) / t from infinity to x; of negative numbers the second's real part.", _sici)
-shichi = function('shichi', 'The integrals of sinh(t) / t and of (cosh(t) - 1) / t from 0 to x, the second with log(x) and the constant of Euler added.', _shichi)
+
+# ------------------------------------------------------------------ of complex numbers
+_NEAR_OF_COMPLEX = 5
+
+
+def _series_of_complex(z):
+    """The series of both integrals, without log(z) and the constant of Euler."""
+    eps = _EPSILON[z.real.dtype.char]
+    square = stored(z * z)
+
+    def step(k, state):
+        power, sine, cosine, _ = state
+        even = power * z / (2 * k)
+        power = -even * z / (2 * k + 1)
+        part = power / (2 * k + 1)
+        return power, sine + part, cosine - even / (2 * k), _absolute(part) > eps * _absolute(sine)
+    return until_all_are_done(step, (z, z, 0 * square, z == z))[1:3]
+
+
+def _exp1_of_complex(z, far):
+    """exp(z) E_1(z) away from 0 and from the negative axis, or where `far` is by the asymptotic series."""
+    u = stored(_core.where(far, z, _LARGEST_OF_SERIES).astype(z.dtype))
+    total = _core.ones_like(u)
+    for k in range(36, 0, -1):
+        total = stored(1 - k / u * total)
+    return stored(_core.where(far, total / u, _fraction(_core.ones_like(z), _core.where(far, 1, z).astype(z.dtype))).astype(z.dtype))
+
+
+def _sici_of_complex(z):
+    left = stored((z.real < 0) | (z.real == 0) & (z.imag < 0))
+    size = stored(_absolute(z))
+    known = stored(_ufuncs['isfinite'](size) & (size > 0))
+    w = stored(_core.where(known, _core.where(left, -z, z), 1).astype(z.dtype))
+    size = stored(_absolute(w))
+    series = stored((size <= _NEAR_OF_COMPLEX) | (size <= _LARGEST_OF_SERIES) & (_absolute(w.imag) > 2 * w.real))
+    near_sine, near_cosine = _series_of_complex(stored(_core.where(series, w, 1).astype(z.dtype)))
+    near_cosine = stored(near_cosine + _EULER + _log(w))
+    v = stored(_core.where(series, _NEAR_OF_COMPLEX, w).astype(z.dtype))
+    far = stored(_absolute(v) > _LARGEST_OF_SERIES)
+    turn = stored(_exp(1j * v))
+    up, down = stored(_exp1_of_complex(stored(1j * v), far) / turn), stored(_exp1_of_complex(stored(-1j * v), far) * turn)
+    sine = stored(_core.where(series, near_sine, math.pi / 2 + (up - down) / 2j).astype(z.dtype))
+    cosine = stored(_core.where(series, near_cosine, -(up + down) / 2).astype(z.dtype))
+    # an odd function, and one whose logarithm has a branch
+    half = stored(_core.where(_ufuncs['signbit'](z.imag), -1j * math.pi, 1j * math.pi).astype(z.dtype))
+    sine, cosine = stored(_core.where(left, -sine, sine)), stored(_core.where(left, cosine + half, cosine))
+    # on the imaginary axis they are those of hyperbolic functions
+    axis, (of_axis, with_log) = stored(z.real == 0), _shichi(stored(z.imag))
+    sine, cosine = stored(_core.where(axis, 1j * of_axis, sine).astype(z.dtype)), stored(_core.where(axis, with_log + half / 2, cosine).astype(z.dtype))
+    nothing = stored(z == 0)
+    undefined = complex(math.nan, math.nan)
+    return (stored(_core.where(known, sine, _core.where(nothing, z, _core.where(z.imag == 0, _sici(z.real)[0], undefined))).astype(z.dtype)),
+            stored(_core.where(known, cosine, _core.where(nothing, -math.inf, _core.where(z.imag == 0, _sici(z.real)[1], undefined))).astype(z.dtype)))
+
+
+def _shichi_of_complex(z):
+    """Those of i z, turned back."""
+    turned = stored(1j * z)
+    sine, cosine = _sici_of_complex(turned)
+    known = stored((z != 0) & _ufuncs['isfinite'](_absolute(z)))
+    v = stored(_core.where(known, z, 1).astype(z.dtype))
+    back = stored(_core.where(known, _log(v) - _log(_core.where(known, turned, 1j).astype(z.dtype)), 0).astype(z.dtype))
+    real = _shichi(stored(_core.where(z.imag == 0, z.real, 0)))
+    ends = stored(~known & (z.imag == 0))
+    return (stored(_core.where(ends, real[0], -1j * sine).astype(z.dtype)), stored(_core.where(ends, real[1], cosine + back).astype(z.dtype)))
+
+
+def _of_both(name, description, of_real, of_complex):
+    """A function of two integrals, of real numbers and of complex ones."""
+    real = function(name, description, of_real)
+
+    def both(x, *, out=None):
+        if not is_complex(x):
+            return real(x, out=out)
+        x = _operand(x, name)
+        return tuple(given(made.astype(x.dtype), place) for made, place in zip(of_complex(stored(wide(x)[0] + 0)), out or (None, None)))  # + 0: a zero has no sign here
+    both.__name__, both.__qualname__, both.__doc__ = name, name, description
+    return both
+
+
+sici = _of_both('sici', "The integrals of sin(t) / t from 0 to x and of cos(t) / t from infinity to x; of negative real numbers the second's real part.", _sici, _sici_of_complex)
+shichi = _of_both('shichi', 'The integrals of sinh(t) / t and of (cosh(t) - 1) / t from 0 to x, the second with log(x) and the constant of Euler added.', _shichi, _shichi_of_complex)

@@ -16,14 +16,15 @@ def function(name, description, compute):
         *values, dtype = prepared(name, *args)
         made = compute(*broadcast_arrays(*wide(*values)))
         if not isinstance(made, tuple):
-            return _given(made.astype(dtype), out)
-        return tuple(_given(x.astype(dtype), place) for x, place in zip(made, out or (None,) * len(made)))
+            return given(made.astype(dtype), out)
+        return tuple(given(x.astype(dtype), place) for x, place in zip(made, out or (None,) * len(made)))
     function.__name__ = function.__qualname__ = name
     function.__doc__ = description
     return function
 
 
-def _given(made, out):
+def given(made, out):
+    """The result, or `out` with it where that is given."""
     if out is None:
         return made
     out[...] = made
