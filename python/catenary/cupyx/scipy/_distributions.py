@@ -125,10 +125,10 @@ bdtr = _function('bdtr', 'The binomial distribution: the sum to k of n with prob
     _floor(k) == n, 1, _incomplete_beta(_ufuncs['maximum'](n - _floor(k), 0), _floor(k) + 1, 1 - p)))
 bdtrc = _function('bdtrc', 'The binomial distribution: the sum beyond k of n with probability p.', lambda k, n, p: _core.where(
     _floor(k) == n, 0, _core.where(k < 0, 1, _incomplete_beta(_ufuncs['maximum'](_floor(k), -0.5) + 1, _ufuncs['maximum'](n - _floor(k), 0), p))))
-nbdtr = _function('nbdtr', 'The negative binomial distribution: the sum to k of n with probability p.', lambda k, n, p: _incomplete_beta(
-    n, _floor(k) + 1, p))
-nbdtrc = _function('nbdtrc', 'The negative binomial distribution: the sum beyond k of n with probability p.', lambda k, n, p: _incomplete_beta(
-    _floor(k) + 1, n, 1 - p))
+nbdtr = _function('nbdtr', 'The negative binomial distribution: the sum to k of n with probability p.', lambda k, n, p: _nan_outside(
+    _incomplete_beta(n, _floor(k) + 1, p), n > 0))
+nbdtrc = _function('nbdtrc', 'The negative binomial distribution: the sum beyond k of n with probability p.', lambda k, n, p: _nan_outside(
+    _incomplete_beta(_floor(k) + 1, n, 1 - p), n > 0))
 
 
 # ------------------------------------------------------------------ inverses

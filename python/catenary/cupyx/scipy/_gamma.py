@@ -1,6 +1,7 @@
 """The gamma function and what is made of it."""
 
 import math
+import numbers
 
 from catenary import _core
 from catenary.cupy._array import is_complex
@@ -30,9 +31,9 @@ def prepared(name, *args):
     """The arguments of a function in the dtype in which it is computed, and the dtype of its result, which is SciPy's. Numbers have no dtype of
     their own beside arrays."""
     arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else _operand(x, name) for x in args]
-    numbers = [x for x in arrays if not isinstance(x, _core.ndarray)]
+    weak = [x for x in arrays if not isinstance(x, _core.ndarray)]
     # integers beside a float, and bools beside an integer, have no small dtype
-    whole = 'biu' if any(isinstance(x, float) for x in numbers) else 'b' if numbers else ''
+    whole = 'biu' if any(isinstance(x, float) for x in weak) else 'b' if weak else ''
     arrays = [x if not isinstance(x, _core.ndarray) else x.astype('d') if x.dtype.kind in whole else widened(name, x) for x in arrays]
     first, *rest = sorted(arrays, key=lambda x: not isinstance(x, _core.ndarray))
     found = _exp(first)
@@ -295,7 +296,7 @@ def poch(z, m):
 def multigammaln(a, d):
     """The logarithm of the multivariate gamma function of dimension d, in float64. Raises ValueError where a is not above (d - 1) / 2, or d is no
     whole number."""
-    if int(d) != d:
+    if not isinstance(d, numbers.Real) or int(d) != d:
         raise ValueError('d should be a positive integer (dimension)')
     a = prepared('multigammaln', a)[0].astype('d')
     if bool(_core.any(a <= 0.5 * (d - 1))):
