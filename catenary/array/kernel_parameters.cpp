@@ -171,9 +171,9 @@ KernelCall KernelParameters::elementwise(const Arguments& arguments, const Dtype
   bind(call, arguments, dtype_of_number);
   const bool by_arrays = broadcast(call, arguments, arguments.size()), is_cupys = rules_ == KernelRules::cupy;
   if (by_arrays && size)
-    fail<ValueError>("kernel {}: Specified 'size' can be used only if all of the ndarray are 'raw'.", kernel_);
+    fail<ValueError>("Specified 'size' can be used only if all of the ndarray are 'raw': kernel {}", kernel_);
   if (!by_arrays && !size && is_cupys)
-    fail<ValueError>("kernel {}: Loop size is undecided. 'size' is needed where no array is given that is not 'raw'.",
+    fail<ValueError>("Loop size is undecided. 'size' is needed where no array is given that is not 'raw': kernel {}",
                      kernel_);
   if (size) {
     call.shape = {*size};

@@ -139,12 +139,16 @@ nb::object to_dlpack(Self self, nb::object stream, nb::object max_version, nb::o
   if (!dl_device.is_none()) {
     const auto [type, id] = nb::cast<std::pair<int, int>>(dl_device);
     const DLDevice own = device_of(a.device());
+    if (type == kOnHost && id != 0)
+      raise(PyExc_BufferError,
+            "__dlpack__: DLPack's device (1, " + std::to_string(id) + ") was asked for; the host is (1, 0)");
     if (type != own.type || id != own.id) {
       if (!copy.is_none() && !nb::cast<bool>(copy))
         raise(PyExc_ValueError, "__dlpack__: copy=False, but the array is on " + a.device().name() +
                                     " and was asked for on DLPack's device (" + std::to_string(type) + ", " +
                                     std::to_string(id) + ")");
-      a = without_gil(true, [&] { return a.to_device(device_from({type, id})); });
+      const ct::Device other = device_from({type, id});  // with the GIL: it may raise
+      a = without_gil(true, [&] { return a.to_device(other); });
       copied = true;
     }
   }

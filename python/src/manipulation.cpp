@@ -21,6 +21,18 @@ Shape extents_of(const nb::args& args) {
   return dims_from(args.ptr(), "shape");
 }
 
+/// NumPy looks at take's out before the indices: at its shape, and whether its dtype casts safely to the array's.
+void check_taken(const Array& a, const Shape& indices, std::optional<int> axis, const Array& out) {
+  check_cast("take: out", out.dtype(), a.dtype(), "safe");
+  Shape shape;
+  const int at = axis ? ct::normalize_axis(*axis, a.ndim(), "take") : 0;
+  for (int i = 0; i < at; ++i) shape.push_back(a.shape()[i]);
+  for (const std::int64_t n : indices) shape.push_back(n);
+  for (int i = at + 1; axis && i < a.ndim(); ++i) shape.push_back(a.shape()[i]);
+  if (!(out.shape() == shape))
+    raise(PyExc_ValueError, "take: out has shape " + out.shape().str() + ", the result has " + shape.str());
+}
+
 nb::object reshape(Self self, const Shape& shape, nb::handle order) {
   const Array& a = self.array();
   const Order o = order_from(order.ptr(), Order::C, {&a});
@@ -267,6 +279,7 @@ void register_picking(nb::module_& m) {
       [](const Array& a, nb::handle indices, std::optional<int> axis, Out out, const std::string& mode) {
         const Array at = array_from(indices.ptr(), a.device());
         if (axis && zero_of_none(a, *axis)) axis.reset();
+        if (out.given()) check_taken(a, at.shape(), axis, *out.array());
         return out(without_gil(is_large(a), [&] { return ct::take(a, at, axis, mode_from(mode, "take")); }), "take");
       },
       "a", nb::arg("indices"), no_axis, out_argument(), nb::arg("mode") = "raise");

@@ -87,6 +87,85 @@ def test_polynomials():
     assert isinstance(cupy.polyadd(p, [1]), cupy.poly1d) and isinstance(cupy.polyadd([2], [1]), cupy.ndarray)
 
 
+def test_polynomials_as_numpys():
+    """Which numbers are exponents, that a number has no roots, and dtypes of polynomials of polynomials."""
+    for xp in (numpy, cupy):
+        for power, error in (([1, 2], ValueError), (2.5, ValueError), (2.0, TypeError), (numpy.float64(2), TypeError)):
+            with pytest.raises(error):
+                xp.poly1d([1, 2]) ** power
+        with pytest.raises(TypeError):
+            xp.roots(xp.asarray(3.))
+        x, w = xp.arange(4.), xp.arange(1, 5) * 1j
+        for kinds in ((x, x), (x * 1j, x), (x, x * 1j)):
+            with pytest.raises(TypeError):
+                xp.polyfit(*kinds, 1, w=w)
+        assert xp.polyfit(x * 1j, x * 1j, 1, w=w).dtype == 'D'
+    a = numpy.arange(1, 5, dtype='f')
+    for p in (numpy.poly1d(a), a):
+        expected = numpy.polyval(p, numpy.poly1d(a)).coeffs
+        found = cupy.polyval(cupy.poly1d(cupy.asarray(a)) if isinstance(p, numpy.poly1d) else cupy.asarray(a), cupy.poly1d(cupy.asarray(a)))
+        same(found.coeffs, expected)
+
+
+def test_grids_of_limits_that_have_axes():
+    start, stop = numpy.arange(4.)[:, None], numpy.arange(4.)[:, None] * 3 + 1
+    x, y = cupy.asarray(start), cupy.asarray(stop)
+    for name in ('mgrid', 'ogrid'):
+        theirs, ours = getattr(numpy, name), getattr(cupy, name)
+        same(ours[x:y:5j], theirs[start:stop:5j])
+        same(ours[0:y:5j], theirs[0:stop:5j])
+        found, expected = ours[x:y:4j, x:y:4j], theirs[start:stop:4j, start:stop:4j]
+        if name == 'mgrid':
+            same(found, expected)
+        else:
+            for a, b in zip(found, expected, strict=True):
+                same(a, b)
+        with pytest.raises(TypeError, match='need a count of steps'):
+            ours[x:y:2]
+
+
+def test_places_among_all_elements():
+    for a in (numpy.arange(9).reshape(3, 3), numpy.arange(9.).reshape(3, 3).T, numpy.zeros((2, 6))[:, ::2]):
+        ours, theirs = cupy.asarray(a)[:], a.copy('K')
+        assert cupy.put_along_axis(ours, cupy.asarray([1, -1]), cupy.asarray([99, 100]), axis=None) is None
+        theirs.flat[[1, -1]] = 99, 100  # NumPy's own function takes arrays in C order alone
+        same(ours, theirs)
+
+
+def test_windows_of_lists():
+    view = cupy.lib.stride_tricks.sliding_window_view
+    theirs = numpy.lib.stride_tricks.sliding_window_view
+    same(view([0., 1, 2, 3], 2), theirs([0., 1, 2, 3], 2))
+    same(view(cupy.arange(12).reshape(3, 4), (2, 3)), theirs(numpy.arange(12).reshape(3, 4), (2, 3)))
+    same(view(cupy.arange(12).reshape(3, 4), 2, -1), theirs(numpy.arange(12).reshape(3, 4), 2, -1))
+    for xp, f in ((numpy, theirs), (cupy, view)):
+        with pytest.raises(ValueError, match='Since axis is `None`'):
+            f(xp.zeros((2, 3, 4)), (2, 2))
+    with pytest.raises(NotImplementedError, match='windows share'):
+        view(cupy.arange(3), 2, writeable=True)
+
+
+def test_diagonals_beyond_all_corners():
+    for k in (1 << 63, -(1 << 63), 4, -5, 3, -4):
+        for order in 'CF':
+            same(cupy.eye(5, 4, k, order=order), numpy.eye(5, 4, k, order=order))
+            same(cupy.eye(5, None, k, 'i', order), numpy.eye(5, None, k, 'i', order))
+
+
+def test_out_of_take_is_looked_at_first():
+    a, at = cupy.arange(6, dtype='i').reshape(2, 3), cupy.asarray([[5, 0]])
+    for out in (cupy.empty((1, 2), 'i'), cupy.empty((1, 2), 'h')):
+        assert a.take(at, out=out) is out and out.tolist() == [[5, 0]]
+    assert a.take([1], axis=0, out=cupy.empty((1, 3), 'i')).tolist() == [[3, 4, 5]]
+    for xp, x, places in ((numpy, a.get(), numpy.asarray([[50, 0]])), (cupy, a, cupy.asarray([[50, 0]]))):
+        with pytest.raises(TypeError):
+            x.take(places, out=xp.empty((1, 2), 'f'))
+        with pytest.raises(ValueError):
+            x.take(places, out=xp.empty((2, 2), 'i'))
+        with pytest.raises(IndexError):
+            x.take(places, out=xp.empty((1, 2), 'i')).tolist()  # a device tells late
+
+
 def test_functions_called_for_parts_see_arrays_of_the_device():
     seen = []
     cupy.apply_along_axis(lambda row, more, by=0: seen.append((type(row), row.shape, more, by)) or row.sum(), 0, cupy.ones((3, 2)), 5, by=7)

@@ -125,10 +125,16 @@ def test_a_devices_memory(device):
     assert host.tolist() == x.get().tolist()
     with pytest.raises(ValueError, match=rf'copy=False.*on {name}:0.*\(1, 0\)'):
         x.__dlpack__(dl_device=(HOST, 0), copy=False)
+    for device in ((HOST, 2 ** 30), (9, 0)):
+        with pytest.raises(BufferError, match='DLPack'):
+            x.__dlpack__(dl_device=device)
 
 
 def test_old_and_new_capsules(cpu):
     x = cupy.arange(3.)
+    for device in ((HOST, 2 ** 30), (9, 0)):
+        with pytest.raises(BufferError, match='DLPack'):
+            x.__dlpack__(dl_device=device)
     assert 'dltensor_versioned' in repr(x.__dlpack__(max_version=(1, 0)))
     assert '"dltensor"' in repr(x.__dlpack__()) and '"dltensor"' in repr(x.__dlpack__(max_version=(0, 8)))
     for version in (None, (1, 1)):

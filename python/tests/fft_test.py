@@ -172,6 +172,14 @@ def test_plans(shape, axes):
     near(fftpack.ifftn(x, shape, axes, plan=plan), fft.ifftn(x, shape, axes).get())
     with plan as entered:
         assert entered is plan
+        near(cupy.fft.fftn(x, shape, axes), numpy.fft.fftn(a, shape, axes))
+        for wrong in (lambda: cupy.fft.fftn(x[:2, :2], shape and tuple(2 * n for n in shape), axes), lambda: cupy.fft.fftn(x.astype('F'), shape, axes), lambda: cupy.fft.rfft(x.real)):
+            with pytest.raises(ValueError, match='plan'):
+                wrong()
+        with fft.get_fft_plan(x[:2], axes=1):
+            near(cupy.fft.fft(x[:2]), numpy.fft.fft(a[:2]))
+        near(cupy.fft.hfft(x), numpy.fft.hfft(a))
+    near(cupy.fft.fft(x[:2]), numpy.fft.fft(a[:2]))
     made = cupy.zeros(fft.fftn(x, shape, axes).shape, 'D')
     plan.fft(x, made, -1)
     near(made, fft.fftn(x, shape, axes).get())

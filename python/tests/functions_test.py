@@ -217,6 +217,11 @@ def test_random():
                             ('chisquare', (3,)), ('standard_exponential', ()), ('standard_cauchy', ()), ('exponential', (2,)),
                             ('standard_normal', ()), ('lognormal', ()), ('multivariate_normal', ([0, 0], [[1, 0], [0, 1]]))):
         assert getattr(cupy.random, name)(*arguments, size=(4, 2)).shape[:2] == (4, 2)
+    for draw in (cupy.random.dirichlet, cupy.random.default_rng(1).dirichlet):  # a number for alpha is so many as size's last axis says
+        same(draw(5, (3, 4)).sum(-1), numpy.ones(3), 1e-12)
+        assert draw(cupy.asarray(2.), 6).shape == (6,)
+        with pytest.raises(ValueError, match='alpha'):
+            draw(5)
     assert abs(float(cupy.random.randn(10000).mean())) < 0.06
     cupy.random.seed(0)
     drawn = []

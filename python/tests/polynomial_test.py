@@ -28,8 +28,16 @@ def test_lines(line):
     close(ours, theirs)
 
 
+def test_where_powers_lie():
+    for x in (VALUES['r'], VALUES['i'], VALUES['r'].reshape(2, 3)):
+        ours, theirs = cupy.polynomial.polynomial.polyvander(cupy.asarray(x), 4), numpy.polynomial.polynomial.polyvander(x, 4)
+        assert (ours.flags.f_contiguous, ours.flags.c_contiguous) == (theirs.flags.f_contiguous, theirs.flags.c_contiguous)
+        numpy.testing.assert_allclose(ours.get(), theirs, rtol=1e-14)
+
+
 @pytest.mark.parametrize('line, error, says', [
-    ('P.polycompanion(r[:1])', ValueError, 'degree of at least 1'), ('P.polyvander(r, -1)', ValueError, 'non-negative'), ('P.polyvander(r, 0.5)', TypeError, 'received 0.5'),
+    ('P.polycompanion(r[:1])', ValueError, 'degree of at least 1'), ('P.polyvander(r, -1)', ValueError, 'non-negative'), ('P.polyvander(r, 0.5)', TypeError, 'received 0.5'), ('P.polyvander(r, 2.0)', TypeError, 'received 2.0'),
+    ('U.trimseq(r.reshape(2, 3))', ValueError, 'coefficients have one axis'),
     ('U.trimcoef(r, -1)', ValueError, 'non-negative'), ('U.as_series([r.reshape(2, 3)])', ValueError, 'not 1-d'), ('U.as_series([r[:0]])', ValueError, 'is empty'),
     ('P.polyvalfromroots(r, r, tensor=False)', ValueError, 'x.ndim must be'), ('cupy.sort_complex(r[0])', ValueError, 'rank of zero'), ('cupy.polynomial.Polynomial', AttributeError, 'no attribute')])
 def test_what_is_refused(line, error, says):

@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from catenary import cupy
-from catenary.cupyx.scipy import _distributions, linalg, special
+from catenary.cupyx.scipy import _steps, linalg, special
 
 pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 X = numpy.concatenate([numpy.linspace(-9.75, 9.75, 40), [0.25, 1, 2, 3, 10, 20, 21.5, 35, 100.5, 170.6]])
@@ -55,6 +55,10 @@ def test_gamma():
     near(special.multigammaln(*d(POSITIVE + 1), 3), 1.5 * math.log(math.pi) + sum(each(math.lgamma, POSITIVE + 1 - j / 2) for j in range(3)))
     with pytest.raises(ValueError, match='not met'):
         special.multigammaln(cupy.asarray([0.5]), 3)
+    for several in (cupy.arange(1, 3), numpy.arange(1, 3), 1.5):
+        with pytest.raises(ValueError, match='positive integer'):
+            special.multigammaln(cupy.asarray([5.]), several)
+    assert special.multigammaln(cupy.asarray([5.]), numpy.int64(2)) == special.multigammaln(cupy.asarray([5.]), 2.0)
 
 
 @pytest.mark.host
@@ -114,10 +118,10 @@ def test_series_and_fractions_end(monkeypatch):
         for dtype in 'fd':
             whole = call(cupy.asarray(x, dtype)).get()
             with monkeypatch.context() as patch:
-                patch.setattr(_distributions, '_MOST', 200)
+                patch.setattr(_steps, '_MOST', 200)
                 numpy.testing.assert_array_equal(call(cupy.asarray(x, dtype)).get(), whole)
                 steps = []
-                patch.setattr(_distributions._core, 'any', lambda mask, any=_distributions._core.any: steps.append(1) or any(mask))
+                patch.setattr(_steps._core, 'any', lambda mask, any=_steps._core.any: steps.append(1) or any(mask))
                 call(cupy.asarray(x, dtype))
                 assert len(steps) < 20, name
 
@@ -160,6 +164,9 @@ def test_incomplete_beta():
     failures = each(lambda j, m, q: sum(math.comb(i + m - 1, i) * (1 - q) ** i * q ** m for i in range(j + 1)), k, n, p)
     near(special.nbdtr(*d(k, n, p)), failures, 1e-10)
     near(special.nbdtrc(*d(k, n, p)), 1 - failures, 1e-9)
+    for name in ('nbdtr', 'nbdtrc'):
+        assert numpy.isnan(getattr(special, name)(2, cupy.asarray([0, -1]), 0.5).get()).all()
+        assert getattr(special, name)(*d(k.astype('h'), n.astype('h'), p.astype('f'))).dtype == 'd' and getattr(special, name)(*d(k.astype('f'), n.astype('f'), p.astype('f'))).dtype == 'f'
 
 
 def test_logarithms_and_entropies():

@@ -117,7 +117,7 @@ print(cupyx.scipy.sparse.coo_matrix.__module__, hasattr(cupyx.scipy.sparse, 'coo
 
 
 SAYS = '''
-for statement in ('import cupyx.scipy.stats', 'from cupyx.scipy import interpolate', 'import cupyx.scipy.spatial.distance', 'from cupyx.scipy.special import expi'):
+for statement in ('import cupyx.scipy.stats', 'from cupyx.scipy import interpolate', 'import cupyx.scipy.spatial.distance', 'from cupyx.scipy.signal import lombscargle'):
     try:
         exec(statement)
     except ImportError as error:

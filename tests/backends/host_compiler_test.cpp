@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -14,8 +15,8 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/user_kernel.h"
-#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
+#include "catenary/device/kernel_cache.h"
 #include "tests/folder.h"
 #include "tests/texts.h"
 
@@ -79,12 +80,12 @@ TEST(HostCompiler, WhatIsKeptAndCannotBeLoadedIsMadeAnew) {
   const Variable cache("CATENARY_CACHE_DIR", folder.path), keeps("CATENARY_KERNEL_CACHE", "1");
   const std::string text = text_of("kept", 13);
   EXPECT_EQ(ran(compile_on_host(text, "kept"), "kept"), 13);
-  const std::vector<gpu::KernelCacheEntry> entries = gpu::kernel_cache_entries();
+  const std::vector<KernelCacheEntry> entries = kernel_cache_entries();
   ASSERT_EQ(entries.size(), 1u);
   const std::string key = entries[0].name.substr(0, entries[0].name.find('.'));
-  gpu::save_kernel(key, gpu::Binary(100));
+  save_kernel(key, std::vector<std::byte>(100));
   EXPECT_EQ(ran(compile_on_host(text, "kept"), "kept"), 13);
-  EXPECT_GT(gpu::load_kernel(key).value().size(), 100u);
+  EXPECT_GT(load_kernel(key).value().size(), 100u);
 }
 
 // The C library has a function and a variable of these names.

@@ -9,7 +9,6 @@
 #include <optional>
 #include <sstream>
 
-#include "catenary/backends/gpu/kernel_cache.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/fibers.h"
@@ -20,6 +19,7 @@
 #include "catenary/core/parallel.h"
 #include "catenary/core/sha256.h"
 #include "catenary/core/version.h"
+#include "catenary/device/kernel_cache.h"
 #include "catenary/device/trace.h"
 #include "catenary/kernels/texts.h"
 
@@ -137,7 +137,7 @@ os::Library compile_on_host(const std::string& given, const std::string& kernel,
   };
   const std::string key =
       sha256(fmt::format("host\n{}\n{}\n{}\n{}", version(), compiler->version, fmt::join(command, "\n"), text));
-  if (const auto binary = gpu::load_kernel(key)) {
+  if (const auto binary = load_kernel(key)) {
     try {
       return loaded(*binary, "load");
     } catch (const FileError&) {
@@ -155,7 +155,7 @@ os::Library compile_on_host(const std::string& given, const std::string& kernel,
                         : result.signal        ? "it was ended by " + os::signal_name(result.signal)
                                                : fmt::format("it ended with status {}", result.exit_code));
     const std::vector<std::byte> binary = os::read_file(path);
-    gpu::save_kernel(key, binary);
+    save_kernel(key, binary);
     return loaded(binary, "compile");
   } catch (const FileError& error) {
     fail<DeviceError>("kernel {}, by the C++ compiler of the processor: {}", kernel, error.what());

@@ -25,7 +25,7 @@ def _coefficients(n):
             fit(lambda t: numpy.sqrt(16 / (t + 1)) * _scaled(16 / (t + 1), n), 26).tolist())
 
 
-def _chebyshev(coefficients, t):
+def chebyshev(coefficients, t):
     """Clenshaw's sum."""
     above, two_above = coefficients[-1] + t * 0, t * 0
     for c in coefficients[-2:0:-1]:
@@ -43,7 +43,7 @@ def modified(name, x, n, scaled):
     near, far = _coefficients(n)
     small = _core.ufuncs['minimum'](size, 8)
     large = _core.ufuncs['maximum'](size, 8)
-    value = _core.where(size <= 8, _chebyshev(near, small / 4 - 1), _chebyshev(far, 16 / large - 1) / _core.ufuncs['sqrt'](large))
+    value = _core.where(size <= 8, chebyshev(near, small / 4 - 1), chebyshev(far, 16 / large - 1) / _core.ufuncs['sqrt'](large))
     if n:
         value = _core.where(x < 0, -value, _core.where(x == 0, 0, value))
     root = 1 if scaled else _core.ufuncs['exp'](size / 2)  # its square would overflow too early

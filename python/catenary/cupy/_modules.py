@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy.exceptions
 
 from catenary import _core
-from catenary.cupy import _util, _vectors
+from catenary.cupy import _functions, _util, _vectors
 
 
 def make(name, **names):
@@ -41,7 +41,7 @@ def _legacy_sign(x):
 
 _get_limit, _set_limit = _util.setting(2048)
 
-_stride_tricks = make('catenary.cupy.lib.stride_tricks', as_strided=_core.as_strided, sliding_window_view=_core.sliding_window_view)
+_stride_tricks = make('catenary.cupy.lib.stride_tricks', as_strided=_core.as_strided, sliding_window_view=_functions.sliding_window_view)
 
 for _name, _names in {
         'exceptions': {'RankWarning': getattr(numpy.exceptions, 'RankWarning', getattr(numpy, 'RankWarning', None)),

@@ -6,8 +6,11 @@ from catenary import _core
 from catenary.cupy._arguments import given
 from catenary.cupy._array import array, asarray, asnumpy, ndarray
 
+
 def roots(p):
-    """The roots of a polynomial, complex where one of them is."""
+    """The roots of a polynomial, complex where one of them is. Raises TypeError for a number."""
+    if not isinstance(p, poly1d) and given(p).ndim == 0:
+        raise TypeError(f'roots: coefficients are needed, the number {p} was given')
     return asarray(numpy.roots(asnumpy(_coefficients(p))))
 
 
@@ -63,7 +66,7 @@ def polyval(p, x):
         raise TypeError(f'polyval: coefficients are needed, the number {p} was given')
     if not isinstance(x, poly1d):
         return _core.polyval(coefficients, given(x))
-    result = poly1d([0])
+    result = poly1d(0 * x.coeffs)  # in x's dtype
     for k in range(coefficients.size):
         result = result * x + coefficients[k]
     return result
@@ -160,10 +163,10 @@ class poly1d:
     __rmul__ = __mul__
 
     def __pow__(self, power):
-        if isinstance(power, bool) or int(power) != power or power < 0:
-            raise ValueError('Power to non-negative integers only.')
+        if isinstance(power, bool) or not numpy.isscalar(power) or int(power) != power or power < 0:
+            raise ValueError(f'Power to non-negative integers only, not {power!r}.')
         result = poly1d([1])
-        for _ in range(int(power)):
+        for _ in range(power):  # TypeError for 2.0, as NumPy's
             result = result * self
         return result
 

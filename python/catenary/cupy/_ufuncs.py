@@ -4,7 +4,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import asarray, at_on_host, ndarray, refuse_complex
-from catenary.cupy._functions import _delivered, _operand
+from catenary.cupy._arguments import delivered as _delivered, operand as _operand
 
 
 def _letter(dtype):

@@ -84,8 +84,11 @@ def multinomial(self, n, pvals, size=None):
 
 @_method
 def dirichlet(self, alpha, size=None, dtype=float):
-    """Points of the simplex."""
-    return self._dirichlet(asarray(alpha, numpy.float64), size, dtype)
+    """Points of the simplex. With a number for alpha, as CuPy's: one such for each of the size's last axis."""
+    alpha = asarray(alpha, numpy.float64)
+    if alpha.ndim == 0 and size is not None and (shape := get_size(size)):
+        alpha, size = _core.full(shape[-1:], alpha), shape[:-1]
+    return self._dirichlet(alpha, size, dtype)
 
 
 @_method

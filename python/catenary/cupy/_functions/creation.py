@@ -121,3 +121,9 @@ def _on_host(name):
 globals().update({_name: _on_host(_name) for _name in (
     'bartlett', 'blackman', 'frombuffer', 'fromfile', 'fromfunction', 'fromiter', 'fromstring', 'genfromtxt', 'hamming',
     'hanning', 'kaiser', 'loadtxt')})
+
+
+def eye(N, M=None, k=0, dtype=float, order='C'):
+    """Ones on diagonal k, zeros elsewhere."""
+    columns = N if M is None else M
+    return _core.eye(N, M, max(-N, min(k, columns)), dtype, order)  # beyond the corners all diagonals are one

@@ -68,6 +68,8 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     for name, a, axes in (('x', x, (1,)), ('y', y, (1, 2)), ('w', w, (1,))):
         if a is not None and (a.ndim not in axes or a.size == 0 or len(a) != x.size):
             raise TypeError(f'polyfit: {name} has shape {a.shape} where x has {x.shape}; expected a value for each of its points')
+    if w is not None and w.dtype.kind == 'c' and not x.dtype.kind == y.dtype.kind == 'c':
+        raise TypeError(f'polyfit: complex weights go with complex points, and not with {x.dtype} and {y.dtype}, in NumPy neither')
     *fit, covariance = _core._polyfit(x, y, int(deg), rcond, w, 0 if full else 2 if cov == 'unscaled' else int(cov))
     if fit[2] != int(deg) + 1 and not full:
         warnings.warn('Polyfit may be poorly conditioned', numpy.exceptions.RankWarning, stacklevel=2)

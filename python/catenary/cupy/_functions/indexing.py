@@ -99,3 +99,11 @@ def ix_(*args):
 def mask_indices(n, mask_func, k=0):
     """Where a function like tril and triu leaves an (n, n) array of ones as it is."""
     return _core.nonzero(mask_func(_core.ones((n, n), int), k))
+
+
+def put_along_axis(arr, indices, values, axis):
+    """Stores values at the places along an axis that argsort and its like give; with None at those of all elements in C order."""
+    if axis is None:
+        _core.put(arr, indices, values, 'raise')
+    else:
+        _core.put_along_axis(arr, indices, values, axis)

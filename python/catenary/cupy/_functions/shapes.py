@@ -94,3 +94,13 @@ def _at_least(ndim):
 
 
 atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))
+
+
+def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    """Views of windows of this shape that begin at each place, along new last axes."""
+    if writeable:
+        raise NotImplementedError('sliding_window_view: windows share their elements; writeable=True is not supported, in CuPy neither')
+    x = given(x)
+    if axis is None and (count := len(window_shape) if numpy.iterable(window_shape) else 1) != x.ndim:
+        raise ValueError(f'Since axis is `None`, must provide window_shape for all dimensions of `x`; got {count} window_shape elements and `x.ndim` is {x.ndim}.')
+    return _core.sliding_window_view(x, window_shape, axis)

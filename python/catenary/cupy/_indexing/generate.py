@@ -60,16 +60,35 @@ c_ = AxisConcatenator(-1, 2, 0)
 
 
 class _Grid:
-    def __init__(self, grid):
-        self._grid = grid
+    def __init__(self, grid, sparse):
+        self._grid, self._sparse = grid, sparse
+
+    def _of_arrays(self, keys, alone):
+        """Limits that have axes: between each two of their elements, which broadcast, as many steps as the imaginary step says."""
+        if any(not isinstance(k.step, complex) for k in keys):
+            raise TypeError('mgrid and ogrid: limits with axes need a count of steps for each, as 10j')
+        counts, lines = [int(abs(k.step)) for k in keys], []
+        for axis, (k, count) in enumerate(zip(keys, counts)):
+            start = 0 if k.start is None else k.start
+            line = _core.arange(count, dtype=float)
+            if not (alone or self._sparse):
+                line = _core.broadcast_to(line.reshape((-1,) + (1,) * (len(keys) - 1 - axis)), tuple(counts))
+            line = line * ((k.stop - start) / max(count - 1, 1)) + start
+            if self._sparse and not alone:
+                line = line[(None,) * axis + (slice(None),) + (None,) * (len(keys) - 1 - axis)]
+            lines.append(line)
+        return lines[0] if alone else tuple(lines) if self._sparse else _core._stack(lines, 0)
 
     def __getitem__(self, key):
+        keys = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(x, ndarray) and x.ndim for k in keys for x in (k.start, k.stop)):
+            return self._of_arrays(keys, not isinstance(key, tuple))
         grid = self._grid[tuple(slice(*(x.item() if isinstance(x, ndarray) else x for x in (k.start, k.stop, k.step)))
                                 for k in key) if isinstance(key, tuple) else key]
         return tuple(map(asarray, grid)) if isinstance(grid, (list, tuple)) else asarray(grid)
 
 
-mgrid, ogrid = _Grid(numpy.mgrid), _Grid(numpy.ogrid)
+mgrid, ogrid = _Grid(numpy.mgrid, False), _Grid(numpy.ogrid, True)
 
 
 def diag_indices(n, ndim=2):

@@ -1,5 +1,7 @@
 """cupy.fft: discrete Fourier transforms with NumPy's names and conventions, by the library's own kernels."""
 
+import threading as _threading
+
 import numpy as _numpy
 
 from catenary import _core, _names
@@ -14,9 +16,19 @@ def _operand(a):
     return _given(a)
 
 
+_entered = _threading.local()  # checks: of each block of a plan that the thread is in, what says whether a transform is what the plan was made for
+
+
+def _checked(name, a, lengths, axes):
+    """The array; ValueError where the thread is in the block of a plan for another transform."""
+    if checks := getattr(_entered, 'checks', None):
+        checks[-1](name, a, lengths, axes)
+    return a
+
+
 def _one(name, doc):
     def transform(a, n=None, axis=-1, norm=None):
-        return _core._fft(name, _operand(a), n, axis, norm)
+        return _core._fft(name, _checked(name, _operand(a), n, axis), n, axis, norm)
     return _named(transform, name, doc)
 
 
@@ -38,7 +50,8 @@ def _several(name, doc, axes, s_of=None):
             if (s_of or name) in ('rfftn', 'irfftn'):
                 raise IndexError('tuple index out of range')
             return a
-        return _core._fftn(s_of or name, a, _lengths(a, s, axes, s_of or name), axes, norm)
+        lengths = _lengths(a, s, axes, s_of or name)
+        return _core._fftn(s_of or name, _checked(name, a, lengths, axes), lengths, axes, norm)
     return _named(transform, name, doc)
 
 

@@ -13,17 +13,17 @@ def _floating(x):
 
 
 def polyvander(x, deg):
-    """The powers 0 to deg of x along a new last axis. Raises ValueError where deg is negative."""
-    if int(deg) != deg:
+    """The powers 0 to deg of x along a new last axis, which is the first in memory, as NumPy's. Raises TypeError where deg is no integer, ValueError where it is negative."""
+    if not hasattr(deg, '__index__'):
         raise TypeError(f'deg must be an integer, received {deg}')
     if deg < 0:
         raise ValueError('deg must be non-negative')
     x = _floating(_given(x))
     x = x.reshape(1) if x.ndim == 0 else x
     powers = [_core.ones_like(x)]
-    for _ in range(int(deg)):
+    for _ in range(deg):
         powers.append(powers[-1] * x)
-    return _core._stack(powers, -1)
+    return _core.moveaxis(_core._stack(powers, 0), (0,), (-1,))
 
 
 def polycompanion(c):

@@ -8,9 +8,11 @@ from catenary.cupy._arguments import given as _given
 
 
 def trimseq(seq):
-    """The coefficients without the zeros of the highest powers, one at least: a view."""
+    """The coefficients without the zeros of the highest powers, one at least: a view. Raises ValueError for several axes."""
     if len(seq) == 0:
         return seq
+    if numpy.ndim(seq) > 1:
+        raise ValueError(f'trimseq: coefficients have one axis, these the shape {numpy.shape(seq)}')
     found = numpy.flatnonzero(asnumpy(seq))
     return seq[:int(found[-1]) + 1 if found.size else 1]
 

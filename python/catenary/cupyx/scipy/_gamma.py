@@ -1,19 +1,22 @@
 """The gamma function and what is made of it."""
 
 import math
+import numbers
 
 from catenary import _core
 from catenary.cupy._array import is_complex
-from catenary.cupy._functions import _operand
+from catenary.cupy._arguments import operand as _operand
 
 _ufuncs = _core.ufuncs
 _exp, _lgamma, _absolute, _power, _floor = (_ufuncs[n] for n in ('exp', 'lgamma', 'absolute', 'power', 'floor'))
 
 
-# Functions that give float64 for integers and 16-bit floats; others give float32 where it holds these.
-_DOUBLE = frozenset(('beta', 'betaln', 'cbrt', 'cosdg', 'cosm1', 'cotdg', 'digamma', 'ellipk', 'ellipkm1', 'erf', 'erfc', 'erfcx', 'exp10', 'exp2', 'expit', 'expm1',
-                     'exprel', 'gamma', 'gammainc', 'gammaincc', 'gammaln', 'gammasgn', 'i0', 'i0e', 'i1', 'i1e', 'log1p', 'log_expit', 'log_ndtr', 'logit',
-                     'multigammaln', 'ndtr', 'radian', 'rgamma', 'sindg', 'tandg', 'xlog1py', 'xlogy'))
+# Functions that give float64 for integers and 16-bit floats; for integers alone; others give float32 where it holds these.
+_DOUBLE = frozenset(('beta', 'betaln', 'cbrt', 'cosdg', 'cosm1', 'cotdg', 'digamma', 'ellipeinc', 'ellipj', 'ellipk', 'ellipkinc', 'ellipkm1', 'erf', 'erfc', 'erfcx', 'exp10',
+                     'exp2', 'expit', 'expm1', 'exprel', 'gamma', 'gammainc', 'gammaincc', 'gammainccinv', 'gammaincinv', 'gammaln', 'gammasgn', 'i0', 'i0e', 'i1', 'i1e', 'j0',
+                     'j1', 'k0', 'k0e', 'k1', 'k1e', 'log1p', 'log_expit', 'log_ndtr', 'logit', 'multigammaln', 'ndtr', 'radian', 'rgamma', 'sindg', 'sph_harm_y',
+                     'spherical_yn', 'tandg', 'wright_bessel', 'xlog1py', 'xlogy', 'y0', 'y1', 'zetac'))
+_DOUBLE_OF_INTEGERS = frozenset(('expn', 'nbdtr', 'nbdtrc', 'nbdtri', 'pdtri', 'yn'))
 _SMALL = frozenset('?bBhHe')
 
 
@@ -21,15 +24,20 @@ def widened(name, x):
     """An array of integers or 16-bit floats as the function of this name takes it."""
     if x.dtype.char not in _SMALL:
         return x
-    return x.astype('d' if name in _DOUBLE else 'f')
+    return x.astype('d' if name in _DOUBLE or name in _DOUBLE_OF_INTEGERS and x.dtype != 'e' else 'f')
 
 
 def prepared(name, *args):
     """The arguments of a function in the dtype in which it is computed, and the dtype of its result, which is SciPy's. Numbers have no dtype of
     their own beside arrays."""
-    arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else widened(name, _operand(x, name)) for x in args]
-    found = _exp(arrays[0]) if len(arrays) == 1 else _ufuncs['logaddexp'](arrays[0], arrays[1])
-    for x in arrays[2:]:
+    arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else _operand(x, name) for x in args]
+    weak = [x for x in arrays if not isinstance(x, _core.ndarray)]
+    # integers beside a float, and bools beside an integer, have no small dtype
+    whole = 'biu' if any(isinstance(x, float) for x in weak) else 'b' if weak else ''
+    arrays = [x if not isinstance(x, _core.ndarray) else x.astype('d') if x.dtype.kind in whole else widened(name, x) for x in arrays]
+    first, *rest = sorted(arrays, key=lambda x: not isinstance(x, _core.ndarray))
+    found = _exp(first)
+    for x in rest:
         found = _ufuncs['logaddexp'](found, x)
     dtype = found.dtype
     return *(x.astype(dtype) if isinstance(x, _core.ndarray) else _core.zeros((), dtype) + x for x in arrays), dtype
@@ -172,7 +180,7 @@ def rgamma(x):
 gamma, rgamma = of_complex('gamma', gamma, _of_logarithm(1)), of_complex('rgamma', rgamma, _of_logarithm(-1))
 
 
-def _sign(x):
+def sign_of_gamma(x):
     """The sign of gamma(x)."""
     below = _core.where(_ufuncs['remainder'](_floor(x), 2) == 0, 1.0, -1.0).astype(x.dtype)
     return _core.where(x > 0, 1, _core.where((x == _floor(x)) & (x < 0), math.nan, below))
@@ -181,7 +189,7 @@ def _sign(x):
 def gammasgn(x):
     """The sign of the gamma function; NaN at negative integers."""
     x, dtype = prepared('gammasgn', x)
-    value = _core.where(x == 0, _ufuncs['copysign'](1.0, x), _sign(x))
+    value = _core.where(x == 0, _ufuncs['copysign'](1.0, x), sign_of_gamma(x))
     return _core.where(_ufuncs['isnan'](x), x, value).astype(dtype)
 
 
@@ -225,7 +233,7 @@ def _log_and_sign_of_beta(a, b):
     b1 = small * (1 - small)
     far = stored(_lgamma(small)) - small * _log(large) + b1 / (2 * large) + b1 * (1 - 2 * small) / (12 * large * large) - b1 * b1 / (12 * large * large * large)
     log = stored(_core.where(is_far, stored(far), log))
-    sign = stored(_sign(x)) * stored(_sign(y)) * stored(_sign(stored(x + y)))
+    sign = stored(sign_of_gamma(x)) * stored(sign_of_gamma(y)) * stored(sign_of_gamma(stored(x + y)))
     sign = _core.where(_is_below(x + y), 1, sign)  # of 0
     sign = _core.where(is_taken, _core.where(_ufuncs['remainder'](other, 2) == 0, 1, -1), sign)
     is_endless = stored(is_pole & ~is_taken)
@@ -281,14 +289,14 @@ def binom(n, k):
 def poch(z, m):
     """gamma(z + m) / gamma(z)."""
     z, m, dtype = prepared('poch', z, m)
-    value = _sign(z + m) * _sign(z) * _exp(_lgamma(z + m) - _lgamma(z))
+    value = sign_of_gamma(z + m) * sign_of_gamma(z) * _exp(_lgamma(z + m) - _lgamma(z))
     return _core.where(m == 0, 1, value).astype(dtype)
 
 
 def multigammaln(a, d):
     """The logarithm of the multivariate gamma function of dimension d, in float64. Raises ValueError where a is not above (d - 1) / 2, or d is no
     whole number."""
-    if int(d) != d:
+    if not isinstance(d, numbers.Real) or int(d) != d:
         raise ValueError('d should be a positive integer (dimension)')
     a = prepared('multigammaln', a)[0].astype('d')
     if bool(_core.any(a <= 0.5 * (d - 1))):

@@ -38,17 +38,22 @@ def _described(x, lengths, axes, which):
 
 
 class Plan:
-    """What get_fft_plan gives: `plan=` of a transform, or a block of `with`, in which it says nothing."""
+    """What get_fft_plan gives: `plan=` of a transform, or a block of `with`, in which cupy.fft's transforms are what the plan was made for."""
 
     def __init__(self, x, shape, axes, value_type):
         self.value_type = value_type
         self.shape, self.axes, self.precision = _described(x, shape, axes, value_type)
 
+    def _check(self, function, x, lengths, axes):
+        if _WHICH.get(function.rstrip('2n')):
+            check_plan(self, function, x, lengths, axes)
+
     def __enter__(self):
+        _transforms._entered.checks = [*getattr(_transforms._entered, 'checks', ()), self._check]
         return self
 
     def __exit__(self, *error):
-        pass
+        _transforms._entered.checks.pop()
 
     def __repr__(self):
         return f'<plan of {self.value_type}, lengths {self.shape} of axes {self.axes}, {self.precision} precision>'
@@ -83,4 +88,4 @@ def check_plan(plan, function, x=None, lengths=None, axes=None):
         raise ValueError(f'{function}: a plan of {which} is needed, given {plan!r}')
     wanted = _described(x, lengths, axes, which)
     if wanted != (plan.shape, plan.axes, plan.precision):
-        raise ValueError('{}: lengths {} of axes {} in {} precision are to be transformed, given {!r}'.format(function, *wanted, plan))
+        raise ValueError('{}: lengths {} of axes {} in {} precision are to be transformed, given {!r}: The cuFFT plan and a.shape do not match'.format(function, *wanted, plan))

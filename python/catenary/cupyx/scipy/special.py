@@ -4,13 +4,18 @@ import math as _math
 
 from catenary import _core, _wheel
 from catenary.cupy import _bessel as _modified  # CuPy's module of that name becomes an attribute of this one
-from catenary.cupy._functions import _operand
+from catenary.cupy._arguments import operand as _operand
 from catenary.cupy._ufuncs import sinc  # noqa: F401
-from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, betainc, btdtr, chdtr, chdtrc, fdtr, fdtrc, gammainc,  # noqa: F401
-                                                 gammaincc, gdtr, gdtrc, nbdtr, nbdtrc, pdtr, pdtrc)
+from catenary.cupyx.scipy._bessel_functions import j0, j1, k0, k0e, k1, k1e, spherical_yn, y0, y1, yn  # noqa: F401
+from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, bdtri, betainc, betaincinv, btdtr, btdtri, chdtr, chdtrc, chdtri, fdtr, fdtrc, fdtri,  # noqa: F401
+                                                 gammainc, gammaincc, gammainccinv, gammaincinv, gdtr, gdtrc, nbdtr, nbdtrc, nbdtri, pdtr, pdtrc, pdtri)
+from catenary.cupyx.scipy._elliptic import ellipeinc, ellipj, ellipk, ellipkinc, ellipkm1  # noqa: F401
 from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, beta, betaln, binom, gamma, gammasgn, multigammaln, poch, rgamma)  # noqa: F401
 from catenary.cupyx.scipy._gamma import (in_float64 as _in_float64, is_complex as _is_complex, of_complex as _of_complex, prepared as _prepared, wide as _wide,
                                           widened as _widened)
+from catenary.cupyx.scipy._harmonics import lpmv, sph_harm, sph_harm_y  # noqa: F401
+from catenary.cupyx.scipy._integrals import exp1, expi, expn, shichi, sici  # noqa: F401
+from catenary.cupyx.scipy._others import lambertw, wright_bessel, zetac  # noqa: F401
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'absolute'))
@@ -259,27 +264,6 @@ def i1(x):
 def i1e(x):
     """exp(-|x|) i1(x)."""
     return _modified.modified('i1e', _widened('i1e', _operand(x, 'i1e')), 1, True)
-
-
-def ellipk(m):
-    """The complete elliptic integral of the first kind."""
-    m, dtype = _prepared('ellipk', m)
-    return _of_means(1 - m).astype(dtype)
-
-
-def ellipkm1(p):
-    """ellipk(1 - p), accurate near p = 0."""
-    p, dtype = _prepared('ellipkm1', p)
-    return _of_means(p).astype(dtype)
-
-
-def _of_means(p):
-    """pi / 2 by the arithmetic-geometric mean of 1 and sqrt(p), which is there after 7 steps for each p that is not tiny."""
-    a, b = _core.ones_like(p), _ufuncs['sqrt'](p)
-    for _ in range(10):
-        a, b = (a + b) / 2, _ufuncs['sqrt'](a * b)
-    value = _math.pi / (a + b)
-    return _core.where(p == 0, _math.inf, value)
 
 
 __getattr__ = _wheel.getter('cupyx.scipy.special')
