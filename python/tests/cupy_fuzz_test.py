@@ -5,6 +5,7 @@ import importlib.util
 import pathlib
 import subprocess
 import sys
+import warnings
 
 import numpy
 import pytest
@@ -21,8 +22,9 @@ def fuzz():
 
 
 def difference(fuzz, line, values, dtype):
-    """What a program of one array and one statement finds."""
-    with fuzz._core.Device('cpu'):
+    """What a program of one array and one statement finds; the rules warn of nothing."""
+    with fuzz._core.Device('cpu'), warnings.catch_warnings():
+        warnings.simplefilter('error')
         pair = fuzz.Pair({'a': numpy.array(values, dtype)})
         pair.step("a = xp.array(data['a'])")
         return pair.compare(pair.step(line), exact=False)
@@ -40,6 +42,10 @@ def difference(fuzz, line, values, dtype):
     ('b = xp.reciprocal(a)', [0, 1], 'i'),
     ('xp.power.at(a, [0], -2)', [3, 1], 'h'),
     ('b = xp.sum(a, axis=0)', 3, 'f'),
+    ("b = xp.var(a, axis=0, dtype='B')", [1, 6 + 1j, 5 + 0.5j, 0.5 + 1j], 'F'),
+    ("b = xp.nanvar(a, axis=0, dtype='d')", [1, complex(2, numpy.nan), 5 + 0.5j], 'D'),
+    ('xp.maximum.at(a, [0], 2**64)', [1j, 2], 'D'),
+    ("b = xp.std(a, axis=0, dtype='h')", [1e3 + 1e4j, 1e3 - 1e4j], 'F'),
 ])
 def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
     assert difference(fuzz, line, values, dtype) is None
@@ -57,6 +63,8 @@ def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
     ('xp.power.at(a, [0], 2 + (xp is not numpy))', [3, 1], 'h'),
     ('b = a @ a + (xp is not numpy)', [1, 2], 'f'),
     ("b = xp.var(a, axis=0, dtype='f') + (xp is not numpy)", [1, 2], 'd'),
+    ("b = xp.var(a, axis=0, dtype='f') + (xp is not numpy)", [1, 2 + 1j], 'F'),
+    ("b = (xp is not numpy) ^ xp.isin(a, a)", [1j, 2j], 'F'),
     ('a[0:] += 1 if xp is numpy else 1.5', [1, 2], 'l'),
     ('b = xp.negative(a) if xp is numpy else 1 / 0', [1, 2], 'l'),
 ])
