@@ -45,6 +45,7 @@ def difference(fuzz, line, values, dtype):
     ("b = xp.var(a, axis=0, dtype='B')", [1, 6 + 1j, 5 + 0.5j, 0.5 + 1j], 'F'),
     ("b = xp.nanvar(a, axis=0, dtype='d')", [1, complex(2, numpy.nan), 5 + 0.5j], 'D'),
     ('xp.maximum.at(a, [0], 2**64)', [1j, 2], 'D'),
+    ('b = 1e30 % a', [0.75, -3], 'e'),  # of float32's 1e30
     ("b = xp.std(a, axis=0, dtype='h')", [1e3 + 1e4j, 1e3 - 1e4j], 'F'),
 ])
 def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
@@ -61,6 +62,7 @@ def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
     ("b = xp.sum(a, axis=0, dtype='l') + (xp is not numpy)", [1, 2], 'd'),
     ('b = xp.reciprocal(a) + (xp is not numpy)', [1, 2], 'i'),
     ('xp.power.at(a, [0], 2 + (xp is not numpy))', [3, 1], 'h'),
+    ('b = 1e30 % a + (xp is not numpy)', [0.75, -3], 'e'),
     ('b = a @ a + (xp is not numpy)', [1, 2], 'f'),
     ("b = xp.var(a, axis=0, dtype='f') + (xp is not numpy)", [1, 2], 'd'),
     ("b = xp.var(a, axis=0, dtype='f') + (xp is not numpy)", [1, 2 + 1j], 'F'),
