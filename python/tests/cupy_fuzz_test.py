@@ -46,6 +46,10 @@ def difference(fuzz, line, values, dtype):
     ("b = xp.nanvar(a, axis=0, dtype='d')", [1, complex(2, numpy.nan), 5 + 0.5j], 'D'),
     ('xp.maximum.at(a, [0], 2**64)', [1j, 2], 'D'),
     ('b = 1e30 % a', [0.75, -3], 'e'),  # of float32's 1e30
+    ('b = xp.isin(a, 2**63)', [2 ** 63 - 1, 1], 'l'),
+    ('b = xp.insert(a, 0, a.astype("f") * 0 - 3e38, 0)', [1, 2], 'I'),
+    ('xp.power.at(a, [[0], [0]], 200)', [-1, 2], 'F'),
+    ('b = xp.sum(a, axis=0) if xp is numpy else xp.sum(a[::-1], axis=0) * 1', [3e38, 3e38, -3e38], 'f'),  # in another order
     ("b = xp.std(a, axis=0, dtype='h')", [1e3 + 1e4j, 1e3 - 1e4j], 'F'),
 ])
 def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
@@ -66,6 +70,10 @@ def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
     ('b = a @ a + (xp is not numpy)', [1, 2], 'f'),
     ("b = xp.var(a, axis=0, dtype='f') + (xp is not numpy)", [1, 2], 'd'),
     ("b = xp.var(a, axis=0, dtype='f') + (xp is not numpy)", [1, 2 + 1j], 'F'),
+    ('b = (xp is not numpy) ^ xp.isin(a, 2**63)', [2 ** 62, 1], 'l'),
+    ('b = xp.sum(a, axis=0) / (xp is numpy)', [3, -1], 'f'),
+    ('b = xp.sum(a, axis=0) - (0 if xp is numpy else xp.inf)', [numpy.inf, 1], 'f'),
+    ('xp.power.at(a, [0], 2 + (xp is not numpy))', [1j, 2], 'F'),
     ("b = (xp is not numpy) ^ xp.isin(a, a)", [1j, 2j], 'F'),
     ('a[0:] += 1 if xp is numpy else 1.5', [1, 2], 'l'),
     ('b = xp.negative(a) if xp is numpy else 1 / 0', [1, 2], 'l'),
