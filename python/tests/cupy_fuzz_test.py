@@ -50,6 +50,7 @@ def difference(fuzz, line, values, dtype):
     ('b = xp.insert(a, 0, a.astype("f") * 0 - 3e38, 0)', [1, 2], 'I'),
     ('xp.power.at(a, [[0], [0]], 200)', [-1, 2], 'F'),
     ('b = xp.sum(a, axis=0) if xp is numpy else xp.sum(a[::-1], axis=0) * 1', [3e38, 3e38, -3e38], 'f'),  # in another order
+    ("b = xp.sum(a, axis=0, dtype='L')", [-1e300, 1e300, 3 - 2j], 'D'),
     ("b = xp.std(a, axis=0, dtype='h')", [1e3 + 1e4j, 1e3 - 1e4j], 'F'),
 ])
 def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
