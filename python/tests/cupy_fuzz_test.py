@@ -83,6 +83,19 @@ def test_what_is_not_is_found(fuzz, line, values, dtype):
     assert difference(fuzz, line, values, dtype) is not None
 
 
+@pytest.mark.parametrize('order', [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
+@pytest.mark.parametrize('other', [(0, 1, 2), (2, 1, 0), (0, 2, 1)])
+def test_a_result_in_another_order_gets_numpys(fuzz, order, other):
+    with fuzz._core.Device('cpu'):
+        pair = fuzz.Pair({})
+        x = numpy.arange(24).reshape(2, 3, 4)
+        pair.theirs['a'], pair.ours['a'] = (
+            v.transpose(axes).copy().transpose([axes.index(i) for i in range(3)]) for v, axes in ((x, order), (fuzz.cupy.array(x), other)))
+        pair.order()
+        assert fuzz.order_of(pair.ours['a']) == fuzz.order_of(pair.theirs['a'])
+        assert (pair.ours['a'].get() == x).all()
+
+
 def test_its_last_line_counts():
     result = subprocess.run([sys.executable, str(SCRIPT), '--device', 'cpu', '--seed', '7', '--programs', '50'], capture_output=True, text=True)
     assert result.stdout.splitlines()[0] == 'cupy_fuzz: seed 7 on cpu' and result.stdout.endswith('\n50 passed, 0 failed\n'), result.stdout + result.stderr
