@@ -288,6 +288,18 @@ def test_at_of_real_numbers_with_complex_ones():
     same(y, x)
 
 
+@pytest.mark.parametrize('dtype', ['e', 'f', 'd', 'l'])
+@pytest.mark.parametrize('exponent', [0.5, numpy.float32(0.5), -0.5, 2, True])
+def test_float_power_is_no_square_root(dtype, exponent):
+    """As C's pow has it: of -inf it is inf, of -0 it is 0, where the square root is NaN and -0."""
+    x = numpy.array([4, 0, 9] if dtype == 'l' else [-numpy.inf, -0.0, 4, 0, numpy.inf, numpy.nan], dtype)
+    with numpy.errstate(all='ignore'):
+        expected = numpy.float_power(x, exponent)
+    y = cupy.float_power(cupy.array(x), exponent)
+    same(y, expected)
+    numpy.testing.assert_array_equal(numpy.signbit(y.get()), numpy.signbit(expected))
+
+
 @pytest.mark.parametrize('name', ['gcd', 'lcm', 'ldexp', 'float_power'])
 def test_at_of_functions_made_of_others(name):
     x, b = (numpy.array([2., 3, 5]), 2) if name == 'float_power' else (numpy.array([4, 6, 35.] if name == 'ldexp' else [4, 6, 35]), 10 if name != 'ldexp' else 2)

@@ -160,6 +160,9 @@ def divmod(x1, x2):
 def float_power(x1, x2):
     """x1 to the x2 in float64, or in complex128 where one is complex."""
     dtype = numpy.result_type(float, *(x.dtype if isinstance(x, ndarray) else x for x in (x1, x2)))
+    if isinstance(x1, ndarray) and not isinstance(x2, ndarray) and x2 == 0.5 and dtype == float:
+        with x1.device:
+            x2 = asarray(x2, dtype)  # by a number it would be a square root, which is NaN for -inf, and -0 for -0
     return _core.ufuncs['power'](x1, x2, dtype=dtype)
 
 
