@@ -13,6 +13,8 @@ from catenary.cupy._translator.texts import instance_of, number_of, parameter_ki
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long', 'complex64': 'complex<float>', 'complex128': 'complex<double>'}
+_HALF = re.compile(r'\b(?:__)?half\b|\b__(?:half2float|float2half|float2half_rn|habs|hmin|hmax)\b')
+_NAMED_HALF = re.compile(r'\bvoid\s+half\s*\(')  # a kernel of this name
 
 
 def _type(dtype):
@@ -26,9 +28,11 @@ def _text(name):
 
 
 def header(*texts):
-    """The text of carray.cuh, of complex.cuh where one of the texts speaks of complex numbers, and of CUDA's constants where one names them."""
+    """The text of carray.cuh, of complex.cuh and half.cuh where one of the texts speaks of such numbers, and of CUDA's constants where one names them."""
     constants = _text('constants.cuh') if any('CUDART_' in text for text in texts) else ''
-    return constants + _text('carray.cuh') + (_text('complex.cuh') if any(re.search(r'\bcomplex\b', text) for text in texts) else '')
+    complexes = _text('complex.cuh') if any(re.search(r'\bcomplex\b', text) for text in texts) else ''
+    halves = _text('half.cuh') if any(map(_HALF.search, texts)) and not any(map(_NAMED_HALF.search, texts)) else ''
+    return constants + _text('carray.cuh') + complexes + halves
 
 
 def _without_headers(text, kernel):

@@ -14,7 +14,6 @@ FLAGS = ('-I', HEADERS)
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
 _DYNAMIC = re.compile(r'\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
 _BRACKETS = re.compile(r"""(\bextern\s*"C"\s*|\bnamespace\b[\w:\s]*)?\{|\}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
-_HALF, _NAMED_HALF = re.compile(r'\b(?:__)?half\b'), re.compile(r'\bvoid\s+half\s*\(')
 _OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # which the C library defines as macros
 _XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of functions in CuPy's wheel
 _OWN_TYPES = re.compile(r'\btypedef\b[^;{}]*\b((?:ssize|u?int(?:8|16|32|64))_t)\s*;')  # the C library has them, NVIDIA's compiler has not
@@ -97,8 +96,7 @@ def _whole_text(text, kernel):
     code = _DYNAMIC.sub(_dynamic, text[at:])
     for name in set(_OWN_TYPES.findall(code)):
         code = re.sub(r'\b%s\b' % name, 'ct_' + name, code)
-    half = 'typedef float16 half, __half;\n' if _HALF.search(code) and not _NAMED_HALF.search(code) else ''
-    return text[:at] + half + code
+    return text[:at] + code
 
 
 def whole_function(text, entry, kernel):

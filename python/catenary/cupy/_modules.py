@@ -41,7 +41,7 @@ def _legacy_sign(x):
 
 _get_limit, _set_limit = _util.setting(2048)
 
-_stride_tricks = make('catenary.cupy.lib.stride_tricks', as_strided=_core.as_strided, sliding_window_view=_functions.sliding_window_view)
+_stride_tricks = make('catenary.cupy.lib.stride_tricks', as_strided=_core.as_strided, sliding_window_view=_functions.shapes.sliding_window_view)
 
 for _name, _names in {
         'exceptions': {'RankWarning': getattr(numpy.exceptions, 'RankWarning', getattr(numpy, 'RankWarning', None)),

@@ -52,6 +52,15 @@ double ceil(double);
 double trunc(double);
 double rint(double);
 double fma(double, double, double);
+int printf(const char*, ...);
+}
+// hipRTC's own; for CUDA the texts bring theirs.
+typedef _Float16 __half;
+typedef __half half;
+static inline float __half2float(__half x) { return x; }
+template <class T>
+static inline __half __float2half(T x) {
+  return (__half)x;
 }
 // C's functions, which the vendors' compilers have for float under both names.
 #define SIM_OF_ONE(name)           \

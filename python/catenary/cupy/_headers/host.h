@@ -161,12 +161,6 @@ static inline int __float2int_rz(float x) { return static_cast<int>(x); }
 static inline int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
 static inline int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
 static inline float __int2float_rn(int x) { return static_cast<float>(x); }
-static inline float __half2float(float x) { return x; }
-static inline float __float2half(float x) { return ct_half_to_f32(ct_f32_to_half(x)); }
-static inline float __float2half_rn(float x) { return __float2half(x); }
-static inline float __habs(float x) { return fabsf(x); }
-static inline float __hmin(float x, float y) { return fminf(x, y); }
-static inline float __hmax(float x, float y) { return fmaxf(x, y); }
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
