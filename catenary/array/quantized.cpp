@@ -162,10 +162,12 @@ Array linear(const Array& x, const QuantizedArray& w, const Array* bias) {
                         x.device().backend().multiplies_rounded(x.device().index(), w.kind());
   if (rows.shape()[0] <= kFewRows || by_bytes) {
     const Array even = rows.strides()[1] == 1 || w.columns() == 1 ? rows : rows.contiguous();
-    // what is rounded takes a byte and a quarter each: less than a MiB at a time
-    const int64_t together = std::max(kFewRows, (int64_t{3} << 18) / w.columns());
-    for (int64_t i = 0; i < rows.shape()[0]; i += together) {
-      const Slice some = slice(i, std::min(rows.shape()[0], i + together));
+    // what is rounded takes a byte and a quarter each: less than a MiB at a time, in equal parts
+    const int64_t count = rows.shape()[0],
+                  most = std::max(kFewRows, (int64_t{3} << 18) / std::max<int64_t>(w.columns(), 64)),
+                  parts = (count + most - 1) / most, together = (count + parts - 1) / parts;
+    for (int64_t i = 0; i < count; i += together) {
+      const Slice some = slice(i, std::min(count, i + together));
       compute(x.device(), primitives::QuantizedProduct{w.kind(), readable(even(some)), readable(w.blocks()),
                                                        writable(y(some)), bias ? &b : nullptr});
     }

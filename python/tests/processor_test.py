@@ -189,13 +189,13 @@ def test_a_grid_of_few_blocks_uses_all_threads():
 __device__ int arrived;
 extern "C" __global__ void meet(int* out) {
   atomicAdd(&arrived, 1);
-  for (long long n = 0; n < 20000000000LL && atomicAdd(&arrived, 0) < 2; ++n) ;
+  for (long long n = 0; n < 2000000000LL && atomicAdd(&arrived, 0) < 2; ++n) ;
   out[blockIdx.x] = arrived;
 }''', 'meet')
     with cupy.cuda.Device('cpu'):
         x = cupy.zeros(2, 'i')
         kernel((2,), (1,), (x,))
-        assert x.tolist() == [2, 2]
+        assert x.tolist() == [2, 2] or os.cpu_count() == 1 or '1' in (os.environ.get('CATENARY_NUM_THREADS'), os.environ.get('OMP_NUM_THREADS'))
 
 
 def test_lines_that_a_program_numbers_itself():
@@ -304,3 +304,30 @@ def test_a_project_tests_its_code_as_the_documentation_says(tmp_path):
     assert 'cpu' in run('', arguments=('-m', 'catenary', 'doctor'))
     (tmp_path / 'test_mine.py').write_text(program)
     assert '3 passed' in run('', arguments=('-m', 'pytest', '-q', '-p', 'no:cacheprovider', str(tmp_path)))
+
+
+def test_modules_share_nothing_by_their_templates():
+    from catenary import cupy
+    text = '''template <class T> __device__ T* own() { __shared__ T part[N]; return part; }
+extern "C" __global__ void place(long long* x) { x[0] = (long long)own<int>(); }'''
+    with cupy.cuda.Device('cpu'):
+        places = []
+        for n in (4, 100000):
+            x = cupy.zeros(1, 'q')
+            cupy.RawModule(code=text, options=('-DN=%d' % n,)).get_function('place')((1,), (1,), (x,))
+            places.append(x.item())
+        assert places[0] != places[1]
+
+
+@pytest.mark.parametrize('kernel, given', [
+    ("cupy.ElementwiseKernel('T x, float32 half', 'T z', 'z = x * half', 'k')", 'x, numpy.float32(0.5)'),
+    ("cupy.ElementwiseKernel('float16 x', 'float16 z', 'z = x * half', 'k', loop_prep='float half = 0.5f;')", 'x'),
+    ("cupy.ElementwiseKernel('float16 x', 'float16 z', 'z = half(x)', 'k', preamble='__device__ float half(float x) { return x / 2; }')", 'x'),
+    ("cupy.ElementwiseKernel('float16 x', 'float16 z', 'half h = x; z = h * __half2float(half(0.5f))', 'k')", 'x')])
+def test_half_as_a_name_and_as_a_type(kernel, given):
+    import numpy
+    from catenary import cupy
+    with cupy.cuda.Device('cpu'):
+        x = cupy.asarray([1, 2, 3], 'e')
+        y = eval(kernel)(*eval(f'({given},)'))
+        assert y.dtype == 'e' and y.tolist() == [0.5, 1, 1.5]

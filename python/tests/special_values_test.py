@@ -132,3 +132,25 @@ def test_places_of_results():
         assert all(a is b for a, b in zip(special.sici(cupy.ones(2), out=both), both)) and (both[1] == special.sici(cupy.ones(2))[1]).all()
         x, out = cupy.asarray([0.5, 2.]), cupy.empty(2)
         assert special.k0(x, out=out) is out and (out == special.k0(x)).all()
+        with pytest.raises(TypeError):
+            special.k0(x, out=cupy.empty(2, 'i'))
+        with pytest.raises(ValueError, match='k0: out has shape'):
+            special.k0(cupy.ones((1, 2)), out=cupy.empty(2))
+
+
+@pytest.mark.parametrize('line, value', [
+    ('zetac(x(-1e-12))', -1.499999999999081), ('zetac(x(-1e-300))', -1.5), ('zetac(x(-0.005))', -1.4954302623133413),
+    ('yn(10**9, x(1.))', -math.inf), ('spherical_yn(10**9, x(0.5))', -math.inf), ('yn(x(3), x(2.))', -1.1277837768404277),
+    ('lpmv(1, 1e-9, x(0.))', -1.00000000069e-9), ('bdtr(1., 2.5, x(0.3))', 0.91), ('bdtrc(1., 2.5, x(0.3))', 0.09), ('nbdtr(1., 2.5, x(0.3))', 0.216),
+    ('bdtri(0., 2.5, x(0.01))', 0.9), ('nbdtri(0., 2.5, x(0.5))', 0.7071067811865476), ('nbdtri(0., math.nan, x(0.))', math.nan),
+    ('multigammaln(x(3.), cupy.asarray(2))', 1.5501949939575645)])
+def test_edges(line, value):
+    with cupy.cuda.Device('cpu'):
+        numpy.testing.assert_allclose(eval(line, {**vars(special), 'x': cupy.asarray, 'cupy': cupy, 'math': math}).get(), value, rtol=2e-11)
+
+
+def test_orders_that_would_take_for_ever():
+    with cupy.cuda.Device('cpu'):
+        for line in ('lpmv(0, 1e9, x)', 'lpmv(10**9, 1.5, x)', 'sph_harm_y(10**9, 0, x, x)'):
+            with pytest.raises(ValueError, match='at most 100000 here'):
+                eval(line, {**vars(special), 'x': cupy.asarray(0.5)})

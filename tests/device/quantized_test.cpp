@@ -312,6 +312,13 @@ TEST(Quantized, ProductsWithXInBytesAreTheSameWhereNothingIsRounded) {
         expect_product(linear(-x, w), -x, w, nullptr, level + name_of(kind));
       }
     }
+    // so many that x goes in parts
+    for (const Quantization kind : {Quantization::q8_0, Quantization::q4_0}) {
+      if (!multiplies_rounded(kind)) continue;
+      const QuantizedArray w = quantize(numbers({3, 8192}, 1), kind);
+      const Array x = bytes({200, 8192}, 2)(slice(none, none, 2)), bias = numbers({3}, 3);
+      expect_product(linear(x, w, &bias), x, w, &bias, level + name_of(kind) + " in parts");
+    }
     for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
       const QuantizedArray w = quantize(numbers({7, 90}, 1), Quantization::q4_0);
       for (const std::int64_t rows : {3, 12}) {

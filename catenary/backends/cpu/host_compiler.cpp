@@ -125,8 +125,10 @@ os::Library compile_on_host(const std::string& given, const std::string& kernel,
   const std::string text = std::string(kernels::text("host")) + given;
   std::vector<std::string> command = compiler->command;
   for (const char* flag : {"-std=c++17", "-O3", "-w", "-fno-math-errno", "-fno-semantic-interposition",
-                           "-ffp-contract=off", "-shared", "-fPIC", "-Wl,-Bsymbolic"})
+                           "-ffp-contract=off", "-fno-exceptions", "-shared", "-fPIC", "-Wl,-Bsymbolic"})
     command.emplace_back(flag);
+  // GCC's would be one for all libraries of the process that have a template's static variable of the same name
+  if (compiler->version.find("Free Software Foundation") != std::string::npos) command.emplace_back("-fno-gnu-unique");
   command.insert(command.end(), flags.begin(), flags.end());
   if (tracing("source")) fmt::print(stderr, "{}\n", text);
   const auto start = std::chrono::steady_clock::now();

@@ -23,12 +23,29 @@ namespace catenary::cpu {
 
 namespace {
 
+/// A text without its comments.
+std::string without_comments(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const std::size_t at = std::min(text.find("//"), text.find("/*"));
+    plain += text.substr(0, at);
+    if (at == std::string_view::npos) break;
+    const bool is_line = text[at + 1] == '/';
+    const std::size_t end = text.find(is_line ? "\n" : "*/", at + 2);
+    plain += ' ';
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(is_line ? end : end + 2);
+  }
+  return plain;
+}
+
 /// The names of the kernels of a portable text: what stands before the brackets after KERNEL, and after REQD(…).
-std::vector<std::string> kernels_of(std::string_view text) {
+std::vector<std::string> kernels_of(std::string_view given) {
+  const std::string text = without_comments(given);
   static const std::regex words(R"(\bKERNEL\s+(?:REQD\s*\([^()]*\)\s*)?(\w+)\s*\()");
   std::vector<std::string> names;
-  for (std::cregex_iterator found(text.data(), text.data() + text.size(), words), end; found != end; ++found)
-    names.push_back((*found)[1]);
+  for (std::sregex_iterator found(text.begin(), text.end(), words), end; found != end; ++found)
+    if (std::find(names.begin(), names.end(), (*found)[1]) == names.end()) names.push_back((*found)[1]);
   return names;
 }
 

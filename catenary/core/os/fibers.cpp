@@ -8,6 +8,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 
+#if defined(__x86_64__) && defined(__ELF__)
 // Switches stacks: keeps what a call must keep, and goes on where the other one left. swapcontext does so, too, but
 // asks the system for the mask of signals each time: ten times as long.
 asm(R"(
@@ -33,12 +34,20 @@ catenary_switch:
 .size catenary_switch, . - catenary_switch
 )");
 extern "C" void catenary_switch(void** from, void* to);
+#else
+#  define CT_SYSTEM_SWITCHES
+#  include <ucontext.h>
+
+static void catenary_switch(void** from, void* to) {
+  ::swapcontext(static_cast<ucontext_t*>(*from), static_cast<ucontext_t*>(to));
+}
+#endif
 
 namespace catenary::os {
 
 namespace {
 
-constexpr std::size_t kStack = std::size_t{256} << 10;
+constexpr std::size_t kStack = std::size_t{640} << 10;
 
 thread_local Fibers* running;
 
@@ -49,16 +58,34 @@ Fibers::Fibers(int count) : places_(static_cast<std::size_t>(count)), done_(plac
   stacks_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stacks_ == MAP_FAILED) fail<DeviceError>("no addresses for {} stacks of {} bytes each", count, kStack);
   for (std::size_t k = 0; k < places_.size(); ++k) {
+#if defined(CT_SYSTEM_SWITCHES)
+    auto* const context = new ucontext_t;
+    ::getcontext(context);
+    context->uc_stack.ss_sp = static_cast<char*>(stacks_) + k * kStack;
+    context->uc_stack.ss_size = kStack;
+    ::makecontext(context, &Fibers::begin, 0);
+    places_[k] = context;
+#else
     // not all in the same lines of the processor's cache, which stacks as far apart as these would share
     char* const end = static_cast<char*>(stacks_) + (k + 1) * kStack - k * 448 % 8192;
     void** const top = reinterpret_cast<void**>(end) - 2;  // so that it is aligned as after a call
     top[-1] = nullptr;                                     // nobody to return to
     top[-2] = reinterpret_cast<void*>(&Fibers::begin);
     places_[k] = top - 8;  // below it what catenary_switch takes from a stack
+#endif
   }
+#if defined(CT_SYSTEM_SWITCHES)
+  runner_ = new ucontext_t;
+#endif
 }
 
-Fibers::~Fibers() { ::munmap(stacks_, places_.size() * kStack); }
+Fibers::~Fibers() {
+#if defined(CT_SYSTEM_SWITCHES)
+  for (void* const context : places_) delete static_cast<ucontext_t*>(context);
+  delete static_cast<ucontext_t*>(runner_);
+#endif
+  ::munmap(stacks_, places_.size() * kStack);
+}
 
 void Fibers::run(void (*call)(const void* f, int k), const void* f) {
   call_ = call;

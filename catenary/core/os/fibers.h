@@ -8,7 +8,7 @@
 
 namespace catenary::os {
 
-/// As many functions as run at a time. A stack has 256 KiB, of which memory is taken as it is used.
+/// As many functions as run at a time. A stack has 640 KiB, of which memory is taken as it is used.
 class CT_API Fibers {
  public:
   /// Throws DeviceError where there are no addresses for the stacks.

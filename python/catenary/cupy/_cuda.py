@@ -14,7 +14,8 @@ from catenary.cupy._translator.texts import instance_of, number_of, parameter_ki
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long', 'complex64': 'complex<float>', 'complex128': 'complex<double>'}
 _HALF = re.compile(r'\b(?:__)?half\b|\b__(?:half2float|float2half|float2half_rn|habs|hmin|hmax)\b')
-_NAMED_HALF = re.compile(r'\bvoid\s+half\s*\(')  # a kernel of this name
+# what a text calls so itself
+_NAMED_HALF = re.compile(r'\b(?:struct|class|union|enum|namespace|using)\s+half\b|\btypedef\b[^;]*\bhalf\s*;|\b(?:void|bool|int|unsigned|float|double|float16|auto|T)\s+half\s*\(')
 
 
 def _type(dtype):

@@ -66,7 +66,7 @@ def polyval(p, x):
         raise TypeError(f'polyval: coefficients are needed, the number {p} was given')
     if not isinstance(x, poly1d):
         return _core.polyval(coefficients, given(x))
-    result = poly1d(0 * x.coeffs)  # in x's dtype
+    result = poly1d(_core.zeros((1,), x.coeffs.dtype))
     for k in range(coefficients.size):
         result = result * x + coefficients[k]
     return result

@@ -62,14 +62,17 @@ class Tables {
   /// The table of this name for a length; `make` gives it (an FftTable, or a reference to one) where it is new.
   template <class Make>
   std::shared_ptr<const Scratch> get(const char* what, std::int64_t n, Dtype dtype, const Make& make) {
-    std::lock_guard lock(mutex_);
     const Key key{what, n, dtype};
-    if (const auto known = kept_.find(key); known != kept_.end()) return known->second;
-    const FftTable& table = make();
+    {
+      const std::lock_guard lock(mutex_);
+      if (const auto known = kept_.find(key); known != kept_.end()) return known->second;
+    }
+    const FftTable& table = make();  // without the lock: it may take long
     const std::size_t bytes = table.f64.size() * itemsize(dtype);
     auto made = std::make_shared<Scratch>(context_, static_cast<std::int64_t>(bytes));
     context_.write(made->handle(), 0, table.data(dtype), bytes);
-    if (bytes_ + bytes > kMost) return made;
+    const std::lock_guard lock(mutex_);
+    if (bytes_ + bytes > kMost || kept_.count(key) > 0) return made;
     // once, so that all streams may read it
     context_.driver.synchronize_stream(context_.index, context_.driver.stream(context_.index));
     bytes_ += bytes;
@@ -77,7 +80,7 @@ class Tables {
   }
 
  private:
-  static constexpr std::size_t kMost = std::size_t{32} << 20;
+  static constexpr std::size_t kMost = std::size_t{64} << 20;
   using Key = std::tuple<std::string_view, std::int64_t, Dtype>;
   Context& context_;
   std::mutex mutex_;
@@ -137,8 +140,11 @@ class Transform {
   void passes(const FftPlan& plan, const Parts& x, const Parts& y, double scale) const {
     if (is_block(batch_, plan.n)) return block(batch_, plan, x, y, scale);
     const auto [n1, n2] = factors_at_root(plan.n);
+    // not where a factor has a chirp though the whole has none, nor where what turns would fill the tables' memory
+    const bool is_plain = !fft_plan(n1)->inner && !fft_plan(n2)->inner && 2 * plan.n * item_ <= kMostOfTurns;
     const Batch first{batch_.rows / batch_.beside * n2, n2}, second{batch_.rows / batch_.beside * n1, n1};
-    if (n1 >= kShortStep && is_block(first, n1) && is_block(second, n2)) return in_two_steps(plan, n1, n2, x, y, scale);
+    if (is_plain && n1 >= kShortStep && is_block(first, n1) && is_block(second, n2))
+      return in_two_steps(plan, n1, n2, x, y, scale);
     one_by_one(plan, x, y, scale);
   }
 
@@ -300,7 +306,8 @@ class Transform {
 
   // Every card has so much local memory for a group.
   static constexpr std::int64_t kLocalBytes = 32 << 10, kMostBeside = 256, kShortStep = 8;
-  static constexpr std::int64_t kVectorBytes = 64, kMostOfBlock = std::int64_t{8} << 20;
+  static constexpr std::int64_t kVectorBytes = 64, kMostOfBlock = std::int64_t{8} << 20,
+                                kMostOfTurns = std::int64_t{16} << 20;
   Context& context_;
   Tables& tables_;
   Dtype dtype_;

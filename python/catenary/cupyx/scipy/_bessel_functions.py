@@ -16,6 +16,7 @@ _ufuncs = _core.ufuncs
 _exp, _log, _absolute, _sqrt, _sin, _cos = (_ufuncs[n] for n in ('exp', 'log', 'absolute', 'sqrt', 'sin', 'cos'))
 _EULER = 0.57721566490153286
 _NEAR, _NEAR_OF_K = 8, 2
+_ASKED = 64  # steps of a recurrence before it is asked whether anything is left
 
 
 def _term(n, k):
@@ -131,6 +132,8 @@ def _upward(n, before, at, x, slope):
     """By f_(k+1) = (2k + slope) / x f_k - f_(k-1) from the orders 0 and 1 to n, a whole number for each element."""
     value = stored(_core.where(n == 0, before, at))
     for k in range(1, largest(n)):
+        if k % _ASKED == 0 and not bool(_core.any((n > k) & _ufuncs['isfinite'](at))):
+            break
         before, at = at, stored(_core.where(_absolute(at) == math.inf, at, (2 * k + slope) / x * at - before))
         value = stored(_core.where(n > k, at, value))
     return value

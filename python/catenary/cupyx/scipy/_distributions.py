@@ -121,14 +121,21 @@ gdtr = _function('gdtr', 'The gamma distribution of rate a and shape b, to x.', 
 gdtrc = _function('gdtrc', 'The gamma distribution of rate a and shape b, beyond x.', lambda a, b, x: _upper(b, a * x))
 fdtr = _function('fdtr', 'The F distribution, to x.', lambda dfn, dfd, x: _incomplete_beta(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)))
 fdtrc = _function('fdtrc', 'The F distribution, beyond x.', lambda dfn, dfd, x: _incomplete_beta(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)))
-bdtr = _function('bdtr', 'The binomial distribution: the sum to k of n with probability p.', lambda k, n, p: _core.where(
-    _floor(k) == n, 1, _incomplete_beta(_ufuncs['maximum'](n - _floor(k), 0), _floor(k) + 1, 1 - p)))
-bdtrc = _function('bdtrc', 'The binomial distribution: the sum beyond k of n with probability p.', lambda k, n, p: _core.where(
-    _floor(k) == n, 0, _core.where(k < 0, 1, _incomplete_beta(_ufuncs['maximum'](_floor(k), -0.5) + 1, _ufuncs['maximum'](n - _floor(k), 0), p))))
-nbdtr = _function('nbdtr', 'The negative binomial distribution: the sum to k of n with probability p.', lambda k, n, p: _nan_outside(
-    _incomplete_beta(n, _floor(k) + 1, p), n > 0))
-nbdtrc = _function('nbdtrc', 'The negative binomial distribution: the sum beyond k of n with probability p.', lambda k, n, p: _nan_outside(
-    _incomplete_beta(_floor(k) + 1, n, 1 - p), n > 0))
+
+
+def _of_whole_n(compute):
+    """The same with n cut to a whole number, as SciPy cuts it."""
+    return lambda k, n, p: compute(k, stored(_ufuncs['trunc'](n)), p)
+
+
+bdtr = _function('bdtr', 'The binomial distribution: the sum to k of n with probability p.', _of_whole_n(lambda k, n, p: _core.where(
+    _floor(k) == n, 1, _incomplete_beta(_ufuncs['maximum'](n - _floor(k), 0), _floor(k) + 1, 1 - p))))
+bdtrc = _function('bdtrc', 'The binomial distribution: the sum beyond k of n with probability p.', _of_whole_n(lambda k, n, p: _core.where(
+    _floor(k) == n, 0, _core.where(k < 0, 1, _incomplete_beta(_ufuncs['maximum'](_floor(k), -0.5) + 1, _ufuncs['maximum'](n - _floor(k), 0), p)))))
+nbdtr = _function('nbdtr', 'The negative binomial distribution: the sum to k of n with probability p.', _of_whole_n(lambda k, n, p: _nan_outside(
+    _incomplete_beta(n, _floor(k) + 1, p), n > 0)))
+nbdtrc = _function('nbdtrc', 'The negative binomial distribution: the sum beyond k of n with probability p.', _of_whole_n(lambda k, n, p: _nan_outside(
+    _incomplete_beta(_floor(k) + 1, n, 1 - p), n > 0)))
 
 
 # ------------------------------------------------------------------ inverses
@@ -212,7 +219,7 @@ betaincinv = btdtri = _function('betaincinv', 'x of which betainc(a, b, x) is p.
 pdtri = _function('pdtri', 'The mean m of which pdtr(k, m) is y.', lambda k, y: _nan_outside(_inverse_of_gamma(_floor(k) + 1, 1 - y, y), k >= 0, y < 1))
 chdtri = _function('chdtri', 'x of which chdtrc(v, x) is p.', lambda v, p: 2 * _inverse_of_gamma(v / 2, 1 - p, p))
 fdtri = _function('fdtri', 'x of which fdtr(dfn, dfd, x) is p.', lambda dfn, dfd, p: dfd / dfn * _exp(_inverse_of_beta(dfn / 2, dfd / 2, p, 1 - p)))
-bdtri = _function('bdtri', 'The probability p of which bdtr(k, n, p) is y.', lambda k, n, y: _nan_outside(
-    _beta_inverse(_floor(k) + 1, n - _floor(k), 1 - y, y), k >= 0))
-nbdtri = _function('nbdtri', 'The probability p of which nbdtr(k, n, p) is y; 0 and 1 of these for each n.', lambda k, n, y: _nan_outside(
-    _core.where((y == 0) | (y == 1), y, _beta_inverse(n, _floor(k) + 1, y, 1 - y)), k >= 0))
+bdtri = _function('bdtri', 'The probability p of which bdtr(k, n, p) is y.', _of_whole_n(lambda k, n, y: _nan_outside(
+    _beta_inverse(_floor(k) + 1, n - _floor(k), 1 - y, y), k >= 0)))
+nbdtri = _function('nbdtri', 'The probability p of which nbdtr(k, n, p) is y; 0 and 1 of these for each n.', _of_whole_n(lambda k, n, y: _nan_outside(
+    _core.where((y == 0) | (y == 1), y, _beta_inverse(n, _floor(k) + 1, y, 1 - y)), k >= 0, n == n)))

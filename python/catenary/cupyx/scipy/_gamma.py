@@ -296,7 +296,8 @@ def poch(z, m):
 def multigammaln(a, d):
     """The logarithm of the multivariate gamma function of dimension d, in float64. Raises ValueError where a is not above (d - 1) / 2, or d is no
     whole number."""
-    if not isinstance(d, numbers.Real) or int(d) != d:
+    d = d.item() if getattr(d, 'ndim', None) == 0 else d
+    if not isinstance(d, numbers.Real) or not math.isfinite(d) or int(d) != d:
         raise ValueError('d should be a positive integer (dimension)')
     a = prepared('multigammaln', a)[0].astype('d')
     if bool(_core.any(a <= 0.5 * (d - 1))):

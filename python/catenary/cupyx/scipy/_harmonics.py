@@ -18,7 +18,7 @@ def _upward(order, low, degree, before, at, x):
     """By (l - m + 1) P_(l+1) = (2l + 1) x P_l - (l + m) P_(l-1), from the degrees `low` and `low` + 1 to that of each element."""
     steps = stored(_ufuncs['rint'](degree - low))
     value = stored(_core.where(steps <= 0, before, at))
-    for k in range(1, largest(steps)):
+    for k in range(1, largest(steps, 'lpmv')):
         l = low + k
         before, at = at, stored(((2 * l + 1) * x * at - (l + order) * before) / (l - order + 1))
         value = stored(_core.where(steps > k, at, value))
@@ -28,7 +28,7 @@ def _upward(order, low, degree, before, at, x):
 def _product(order, s):
     """(-1)**m (2m - 1)!! s**m."""
     value = _core.ones_like(s)
-    for k in range(1, largest(order) + 1):
+    for k in range(1, largest(order, 'lpmv') + 1):
         value = stored(_core.where(k <= order, value * (1 - 2 * k) * s, value))
     return value
 
@@ -41,7 +41,7 @@ def _about_one(order, degree, z):
         term, total, _ = state
         term = term * (k - 1 + order - degree) * (order + degree + k) / ((order + k) * k) * z
         return term, total + term, _absolute(term) > eps * _absolute(total)
-    one, below = _core.ones_like(z), stored(degree - order + 1)
+    one, below = _core.ones_like(z), stored(degree + (1 - order))
     scale = stored(_exp(_lgamma(degree + order + 1) - _lgamma(below) - _lgamma(2 * order + 1)) * sign_of_gamma(below))
     return stored(until_all_are_done(step, (one, one, z == z))[1] * scale)
 
@@ -76,7 +76,7 @@ def _to_the_left(order, degree, x, s):
     before, above = at_zero(degree), at_zero(stored(degree + 1))
     at = stored((degree + 1) * (above - x * before) / s)
     value = stored(_core.where(order == 0, before, at))
-    for k in range(1, largest(order)):
+    for k in range(1, largest(order, 'lpmv')):
         before, at = at, stored(-2 * k * x / s * at - (degree - k + 1) * (degree + k) * before)
         value = stored(_core.where(order > k, at, value))
     return value
@@ -101,7 +101,7 @@ def _lpmv(m, v, x):
         value = stored(_core.where(left, _to_the_left(order, stored(_core.where(left, degree, 0.5)), stored(_core.where(left, y, -0.5)), stored(_core.where(left, s, 1))), value))
     value = stored(_core.where(whole & (degree < order), 0, value))
     # of negative orders: a quotient of factorials
-    below = stored(degree - order + 1)
+    below = stored(degree + (1 - order))
     quotient = stored(_exp(_lgamma(below) - _lgamma(degree + order + 1)) * sign_of_gamma(_core.where(whole, 1, below)))
     value = _core.where(m < 0, _core.where(_ufuncs['remainder'](order, 2) == 1, -quotient, quotient) * value, value)
     value = _core.where((y == -1) & ~whole, _core.where(order == 0, -math.inf, math.inf), value)
@@ -118,12 +118,12 @@ def _normalized(n, m, theta):
     order, degree = stored(_core.where(known, order, 0)), stored(_core.where(known, n, 0))
     x, s = stored(_ufuncs['cos'](theta)), stored(_absolute(_ufuncs['sin'](theta)))
     start = _core.full_like(x, math.sqrt(0.25 / math.pi))
-    for k in range(1, largest(order) + 1):
+    for k in range(1, largest(order, 'sph_harm_y') + 1):
         start = stored(_core.where(k <= order, -start * s * math.sqrt((2 * k + 1) / (2 * k)), start))
     before, at = start, stored(_sqrt(2 * order + 3) * x * start)
     steps = stored(degree - order)
     value = stored(_core.where(steps <= 0, before, at))
-    for k in range(2, largest(steps) + 1):
+    for k in range(2, largest(steps, 'sph_harm_y') + 1):
         l = order + k
         last = ((l - 1) * (l - 1) - order * order) / (4 * (l - 1) * (l - 1) - 1)
         before, at = at, stored(_sqrt((4 * l * l - 1) / (l * l - order * order)) * (x * at - _sqrt(last) * before))

@@ -8,9 +8,9 @@ import numpy
 from catenary import _core
 from catenary.cupy._bessel import chebyshev as _chebyshev
 from catenary.cupy._array import is_complex
-from catenary.cupy._arguments import operand as _operand
+from catenary.cupy._arguments import delivered, operand as _operand
 from catenary.cupyx.scipy._gamma import stored, wide
-from catenary.cupyx.scipy._steps import function, given, until_all_are_done
+from catenary.cupyx.scipy._steps import function, until_all_are_done
 
 _ufuncs = _core.ufuncs
 _exp, _log, _lgamma, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'lgamma', 'absolute'))
@@ -225,7 +225,7 @@ def _of_both(name, description, of_real, of_complex):
         if not is_complex(x):
             return real(x, out=out)
         x = _operand(x, name)
-        return tuple(given(made.astype(x.dtype), place) for made, place in zip(of_complex(stored(wide(x)[0] + 0)), out or (None, None)))  # + 0: a zero has no sign here
+        return tuple(delivered(made.astype(x.dtype), place, name) for made, place in zip(of_complex(stored(wide(x)[0] + 0)), out or (None, None)))  # + 0: a zero has no sign here
     both.__name__, both.__qualname__, both.__doc__ = name, name, description
     return both
 

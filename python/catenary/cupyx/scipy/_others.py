@@ -106,7 +106,7 @@ _SUMMED = 10
 
 
 def _zeta_less_one(s):
-    """zeta(s) - 1 for s from 0 on, by Euler's and Maclaurin's sum."""
+    """zeta(s) - 1 for s from a little below 0 on, by Euler's and Maclaurin's sum."""
     n = _SUMMED
     power = stored(_exp(-math.log(n) * s))
     total = stored(n * power / _core.where(s == 1, 1, s - 1) + power / 2)
@@ -120,7 +120,7 @@ def _zeta_less_one(s):
 
 
 def _zetac(x):
-    left = stored(x < 0)
+    left = stored(x < -0.01)  # the sum holds a little below 0, too, where the other way would lose digits
     s = stored(_core.where(left, 1 - x, x))
     value = _zeta_less_one(stored(_ufuncs['minimum'](s, 1100)))
     half = stored(x / 2)

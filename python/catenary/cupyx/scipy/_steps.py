@@ -1,6 +1,7 @@
 """What functions of elements share that are computed step by step: how they take their arguments, and when they end."""
 
 from catenary import _core
+from catenary.cupy._arguments import delivered
 from catenary.cupy._array import refuse_complex
 from catenary.cupy._functions.shapes import broadcast_arrays
 from catenary.cupyx.scipy._gamma import prepared, stored, wide
@@ -16,19 +17,11 @@ def function(name, description, compute):
         *values, dtype = prepared(name, *args)
         made = compute(*broadcast_arrays(*wide(*values)))
         if not isinstance(made, tuple):
-            return given(made.astype(dtype), out)
-        return tuple(given(x.astype(dtype), place) for x, place in zip(made, out or (None,) * len(made)))
+            return delivered(made.astype(dtype), out, name)
+        return tuple(delivered(x.astype(dtype), place, name) for x, place in zip(made, out or (None,) * len(made)))
     function.__name__ = function.__qualname__ = name
     function.__doc__ = description
     return function
-
-
-def given(made, out):
-    """The result, or `out` with it where that is given."""
-    if out is None:
-        return made
-    out[...] = made
-    return out
 
 
 def until_all_are_done(step, state, k=1, most=None):
@@ -42,6 +35,9 @@ def until_all_are_done(step, state, k=1, most=None):
     return state
 
 
-def largest(x):
-    """The largest of whole numbers, on the host; 0 of none."""
-    return int(_core.max(x)) if x.size else 0
+def largest(x, name=None, most=100000):
+    """The largest of whole numbers, on the host; 0 of none. With a function's name ValueError for one above `most`, as it would take as many steps."""
+    value = int(_core.max(x)) if x.size else 0
+    if name and value > most:
+        raise ValueError(f'{name}: degrees and orders are at most {most} here, and one is {value}')
+    return value
