@@ -29,8 +29,9 @@ class CT_API HostKernel {
   HostKernel(const os::Library& library, const std::string& entry, std::string kernel);
   const std::string& name() const { return kernel_; }
   /// Runs groups on all threads. The work-items of a group come one after the other, or take turns where the library
-  /// has barriers: with 640 KiB of memory of its own each (CUDA's have up to 512). Throws DtypeError for arguments that the kernel does not take (a number of 8 bytes may stand for a
-  /// shorter one), DeviceError for groups that are too large.
+  /// has barriers: with 640 KiB of memory of its own each (CUDA's have up to 512). Throws DtypeError for arguments that
+  /// the kernel does not take (a number of 8 bytes may stand for a shorter one), DeviceError for groups that are too
+  /// large.
   void launch(const LaunchShape& shape, std::span<const KernelArgument> arguments) const;
 
  private:
