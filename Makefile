@@ -6,11 +6,12 @@ PREFIX ?= /usr/local
 EPOCHS ?= 20
 PYTHON ?= python3
 
-.PHONY: help setup configure build programs mnist test check-kernels bench bench-peers bundle test-bundle python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
+.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
-	@echo "make test     build and run all tests"
+	@echo "make test     build and run the tests: all on the CPU, one of 20 parts on devices (about 20 minutes on two cores)"
+	@echo "make test-all run everything, also Python, sanitizers and fuzzers; says how long it will take, and starts after 5 seconds"
 	@echo "make build    build the library, the tools, the examples and the tests (PRESET=release|debug|asan|tsan)"
 	@echo "make programs build the library, the tools and the examples only"
 	@echo "make install  install into PREFIX ($(PREFIX))"
@@ -41,11 +42,16 @@ mnist: configure
 	cmake --build $(BUILD) -j $(JOBS) --target train_mnist
 	$(BUILD)/bin/train_mnist -d cpu -e $(EPOCHS) -o result
 
+# CATENARY_TEST_SHARE=1 runs whole what runs on devices; CATENARY_TEST_TURN=3 runs the fourth part of it (tests/share.h).
 test: SETUP += --with-test
+test: export CATENARY_TEST_SHARE := $(or $(CATENARY_TEST_SHARE),0.05)
 test: build
 	@rm -rf $(BUILD)/test-results $(BUILD)/simgpu/kernels
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --output-junit test-results/ctest.xml
 	@scripts/count_tests $(BUILD)
+
+test-all:
+	@.ci/run --whole
 
 # The tests on simulated cards keep what they asked for; KERNELS takes check-kernels' options.
 check-kernels: SETUP += --with-kernels

@@ -1,6 +1,6 @@
 # Columns: the rooms that take a device, and Chainer's vectors, on one device each: OpenCL on the processor (PoCL), simulated cards. Each leaves counts of which
-# operation ran where, and op_table compares them with the CPU's. CATENARY_TEST_SHARE=0.25 CATENARY_TEST_SEED=words in ctest's environment has columns run a
-# quarter of their tests, the same ones in each.
+# operation ran where, and op_table compares them with the CPU's. CATENARY_TEST_SHARE=0.25 CATENARY_TEST_TURN=2 in ctest's environment makes columns run the
+# third quarter of their tests (tests/share.h), all columns the same one.
 set(device_rooms kernel_cache device array autograd functions links training)
 set(compared_columns)
 set(compared_tests)
@@ -108,7 +108,8 @@ if(TARGET programs)
   target_link_libraries(test_programs PRIVATE nlohmann_json::nlohmann_json)
   add_dependencies(test_programs programs)
   if(NOT pocl_lacks)
-    device_column(opencl opencl:0 ROOMS programs ENVIRONMENT CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache)
+    # whole in every run: a change of a program shows there at once
+    device_column(opencl opencl:0 ROOMS programs ENVIRONMENT CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache ${CATENARY_WHOLE})
   endif()
 endif()
 

@@ -1,5 +1,5 @@
-// The main of every room: `test_<room> --device opencl:0` runs its tests with that device as the current one, and
-// CATENARY_TEST_SHARE=0.25 CATENARY_TEST_SEED=words a quarter of them, of which the words decide.
+// The main of every room: `test_<room> --device opencl:0` runs its tests with that device as the current one.
+// CATENARY_TEST_SHARE=0.25 CATENARY_TEST_TURN=2 runs the third of four parts (tests/share.h).
 
 #include <fnmatch.h>
 #include <gtest/gtest-spi.h>
@@ -101,7 +101,7 @@ bool matches(const std::string& filter, const std::string& name) {
   return (minus == 0 || any(filter.substr(0, minus))) && (minus == std::string::npos || !any(filter.substr(minus + 1)));
 }
 
-/// Takes from GoogleTest's filter what the share leaves out.
+/// Narrows GoogleTest's filter to the tests of this turn.
 void run_a_share(const tests::Share& share) {
   if (share.is_whole()) return;
   std::string filter = GTEST_FLAG_GET(filter);

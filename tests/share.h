@@ -1,8 +1,8 @@
 #pragma once
-// A share of the tests instead of all, chosen by words such as the hash of a commit. Python's tests and Chainer's
-// choose likewise (python/tests/share.py).
+// A part of the tests instead of all. Python's tests and Chainer's are cut in the same way (python/tests/place.py).
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
@@ -13,57 +13,58 @@
 
 namespace tests {
 
+/// Cuts the tests into parts by the hashes of their names. A share of 0.05 makes 20 parts; turn t runs part t modulo
+/// 20, so any 20 turns in a row run every test.
 class Share {
  public:
-  /// `size` is from 0 to 1.
-  Share(double size, std::string seed) : size_(size), seed_(std::move(seed)) {}
-  /// Of CATENARY_TEST_SHARE, all where it is not set, and CATENARY_TEST_SEED. Both leave the environment: what a test
-  /// starts runs whole.
+  /// `size` is from 0 to 1, and 1 runs everything.
+  Share(double size, std::uint64_t turn) : size_(size), turn_(turn) {}
+  /// Reads CATENARY_TEST_SHARE (1 where it is not set) and CATENARY_TEST_TURN (0). Both leave the environment, so the
+  /// programs that a test starts run whole.
   static Share of_environment() {
-    const auto take = [](const char* name) {
-      const char* value = std::getenv(name);
-      const std::string text = value ? value : "";
-      ::unsetenv(name);
-      return text;
-    };
-    const std::string text = take("CATENARY_TEST_SHARE"), seed = take("CATENARY_TEST_SEED");
-    if (text.empty()) return {1, seed};
+    const std::string size = take("CATENARY_TEST_SHARE"), turn = take("CATENARY_TEST_TURN");
     char* end = nullptr;
-    const double size = std::strtod(text.c_str(), &end);
-    if (*end || !(size >= 0 && size <= 1))
-      throw std::invalid_argument("CATENARY_TEST_SHARE=" + text + ": a share is a number from 0 to 1");
-    return {size, seed};
+    const double number = size.empty() ? 1 : std::strtod(size.c_str(), &end);
+    if (end && (*end || !(number >= 0 && number <= 1)))
+      throw std::invalid_argument("CATENARY_TEST_SHARE=" + size + ": a share is a number from 0 to 1");
+    if (turn.size() > 18 || turn.find_first_not_of("0123456789") != std::string::npos)
+      throw std::invalid_argument("CATENARY_TEST_TURN=" + turn + ": a turn is a whole number of at most 18 digits");
+    return {number, turn.empty() ? 0 : std::stoull(turn)};
   }
 
   bool is_whole() const { return size_ == 1; }
-  /// A part of a share, which other words choose; all of what is whole.
-  Share part(double size, const std::string& words) const {
-    return is_whole() ? *this : Share(size * size_, seed_ + words);
+  /// The number of parts: the least that makes a part no larger than the share.
+  std::uint64_t parts() const { return static_cast<std::uint64_t>(std::ceil(1 / std::max(size_, 1e-6) - 1e-6)); }
+  /// "part 7 of 20".
+  std::string words() const { return "part " + std::to_string(turn_ % parts() + 1) + " of " + std::to_string(parts()); }
+  /// Where the hash of a name lies between 0 and 1.
+  static double place(const std::string& name) {
+    return static_cast<double>(std::stoull(catenary::sha256(name).substr(0, 16), nullptr, 16)) * 0x1p-64;
   }
-  /// "share 0.25 of seed 1a2b".
-  std::string words() const {
-    std::string size = std::to_string(size_);
-    size.erase(size.find_last_not_of('0') + 1);
-    if (size.back() == '.') size.pop_back();
-    return "share " + size + " of seed '" + seed_ + "'";
-  }
-  /// Where a name stands between 0 and 1.
-  double place(const std::string& name) const {
-    return static_cast<double>(std::stoull(catenary::sha256(seed_ + name).substr(0, 16), nullptr, 16)) * 0x1p-64;
-  }
-  /// For each of these names, is it chosen? It is where it stands within the share, or lowest of all.
+  /// For each of these names, does this turn run it? If the part is empty, the name that follows it is chosen.
   std::vector<bool> choose(const std::vector<std::string>& names) const {
-    std::vector<double> places;
-    for (const std::string& name : names) places.push_back(place(name));
-    const double end = places.empty() ? 1 : std::max(size_, *std::min_element(places.begin(), places.end()));
+    const double n = static_cast<double>(parts()), first = static_cast<double>(turn_ % parts()) / n;
+    std::vector<double> distances;
+    for (const std::string& name : names) {
+      const double distance = place(name) - first;
+      distances.push_back(distance < 0 ? distance + 1 : distance);
+    }
+    const double least = distances.empty() ? 0 : *std::min_element(distances.begin(), distances.end());
     std::vector<bool> chosen;
-    for (const double p : places) chosen.push_back(p <= end);
+    for (const double distance : distances) chosen.push_back(distance < 1 / n || distance == least);
     return chosen;
   }
 
  private:
+  static std::string take(const char* name) {
+    const char* value = std::getenv(name);
+    const std::string text = value ? value : "";
+    ::unsetenv(name);
+    return text;
+  }
+
   double size_;
-  std::string seed_;
+  std::uint64_t turn_;
 };
 
 }  // namespace tests

@@ -9,18 +9,19 @@ if _worker := os.environ.get('PYTEST_XDIST_WORKER'):
     os.environ.setdefault('POCL_CACHE_DIR', str(pathlib.Path(__file__).parents[2] / f'build/python/pocl-{_worker}'))
 
 import pytest  # noqa: E402
-from place import place  # noqa: E402
+from place import is_chosen, names_in  # noqa: E402
 
 
 def pytest_configure(config):
     config.addinivalue_line('markers', 'host: many combinations of dtypes, whose kernels would take minutes to compile '
                                        'and are compared by the tests of the library: on the processor only')
-    config.addinivalue_line('markers', 'kernels: each compiles kernels of its own: on a device a share of them, where CATENARY_TEST_SHARE and '
-                                       'CATENARY_TEST_SEED say which')
+    config.addinivalue_line('markers', 'kernels: each compiles kernels of its own: on a device a part of them, if CATENARY_TEST_SHARE and '
+                                       'CATENARY_TEST_TURN are set (place.py)')
 
 
 def pytest_collection_modifyitems(config, items):
-    share, seed = float(os.environ.get('CATENARY_TEST_SHARE') or 1), os.environ.get('CATENARY_TEST_SEED', '')
+    share, turn = float(os.environ.get('CATENARY_TEST_SHARE') or 1), int(os.environ.get('CATENARY_TEST_TURN') or 0)
+    first = names_in(config.getoption('share_first', None))
 
     def is_left(item):
         device = item.callspec.params.get('device') if hasattr(item, 'callspec') else None
@@ -28,7 +29,7 @@ def pytest_collection_modifyitems(config, items):
             return False
         if device == 'cpu' or not item.get_closest_marker('kernels'):
             return True
-        return place(seed, item.nodeid) <= share
+        return item.nodeid in first or is_chosen(item.nodeid, share, turn)
 
     left = [item for item in items if is_left(item)]
     if len(left) < len(items):

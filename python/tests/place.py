@@ -1,10 +1,30 @@
-"""Where a test stands between 0 and 1, for those who run a share of them (tests/share.h says it of C++'s)."""
+"""A part of the tests instead of all, cut as tests/share.h cuts the tests in C++: a share of 0.05 makes 20 parts, and turn t runs part t modulo 20."""
 
 import hashlib
+import math
 import re
 
 
-def place(seed, name):
-    """Addresses in names differ from run to run."""
+def place(name):
+    """Where the hash of a name lies between 0 and 1. Addresses do not count, since they differ from run to run."""
     name = re.sub('0x[0-9a-f]+', '', name)
-    return int.from_bytes(hashlib.sha256((seed + name).encode()).digest()[:8], 'big') / 2 ** 64
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], 'big') / 2 ** 64
+
+
+def parts(share):
+    """The number of parts: the least that makes a part no larger than the share."""
+    return math.ceil(1 / max(share, 1e-6) - 1e-6)
+
+
+def distance(name, share, turn):
+    """How far a name lies behind the beginning of the turn's part."""
+    return (place(name) - turn % parts(share) / parts(share)) % 1
+
+
+def names_in(path):
+    """The names in a file, one a line; none if there is no such file."""
+    return set(path.read_text().splitlines()) if path and path.exists() else set()
+
+
+def is_chosen(name, share, turn):
+    return distance(name, share, turn) < 1 / parts(share)

@@ -1,41 +1,63 @@
-"""The plugin that runs a share of a suite (scripts/chainer_tests --full)."""
+"""The plugin that runs a part of a suite (scripts/chainer_tests --full, scripts/test_python)."""
 
 import os
 import pathlib
 import subprocess
 import sys
 
+import place
 
-def names(folder, share, seed=''):
-    """What is left of the tests of a folder."""
+
+def pytest_of(folder, *options):
     (folder / 'pytest.ini').write_text('[pytest]\nmarkers = odd\n')
     environment = dict(os.environ, PYTHONPATH=str(pathlib.Path(__file__).parent))
-    result = subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'share', f'--share={share}', f'--share-seed={seed}',
-                             '-m', 'not odd', '--collect-only'], cwd=folder, env=environment, capture_output=True, text=True)
-    return [line for line in result.stdout.splitlines() if '::' in line]
+    return subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'share', '-m', 'not odd', *options], cwd=folder, env=environment,
+                          capture_output=True, text=True).stdout
 
 
-def test_a_share_is_the_same_each_time_and_has_some_of_each_file(tmp_path):
+def names(folder, share, turn=0, *options):
+    """The tests of a folder that a turn leaves, in their order."""
+    said = pytest_of(folder, f'--share={share}', f'--share-turn={turn}', '--collect-only', *options)
+    return [line for line in said.splitlines() if '::' in line]
+
+
+def write_tests(folder):
     for name, count in (('many', 1000), ('few', 2)):
-        (tmp_path / f'test_{name}.py').write_text(f'''import pytest
+        (folder / f'test_{name}.py').write_text(f'''import pytest
 @pytest.mark.parametrize('i', range({count}))
 def test_it(i): pass
 @pytest.mark.odd
 def test_other(): pass
 ''')
-    all_of_them = names(tmp_path, 1)
-    assert len(all_of_them) == 1002
-    some = names(tmp_path, 0.1)
-    many = [name for name in some if 'many' in name]
-    assert 60 < len(many) < 140 and len(some) > len(many)
-    assert names(tmp_path, 0.1) == some and set(some) < set(all_of_them)
-    smaller = names(tmp_path, 0.05)
-    assert set(smaller) < set(some)
+
+
+def test_turns_in_a_row_run_every_test(tmp_path):
+    write_tests(tmp_path)
+    everything = names(tmp_path, 1)
+    assert len(everything) == 1002
+    turns = [names(tmp_path, 0.25, turn) for turn in range(21, 25)]
+    for some in turns:
+        many = [name for name in some if 'many' in name]
+        assert 200 < len(many) < 300 and len(some) > len(many), 'some of each file'
+    assert set().union(*turns) == set(everything) and names(tmp_path, 0.25, 25) == turns[0]
     assert len(names(tmp_path, 0)) == 2
-    others = names(tmp_path, 0.1, 'another')
-    assert 60 < len(others) < 140 and others == names(tmp_path, 0.1, 'another') and len(set(others) & set(some)) < 40
+
+
+def test_what_failed_last_runs_first(tmp_path):
+    (tmp_path / 'test_a.py').write_text('import pytest, pathlib\n@pytest.mark.parametrize("i", range(100))\n'
+                                        'def test_it(i): assert i != 63 or pathlib.Path("mended").exists()\n')
+    failed, test = tmp_path / 'state/failed', 'test_a.py::test_it[63]'
+    pytest_of(tmp_path, f'--share-first={failed}')
+    assert failed.read_text() == f'{test}\n'
+    turn = next(turn for turn in range(10) if not place.is_chosen(test, 0.1, turn))
+    some = names(tmp_path, 0.1, turn, f'--share-first={failed}')
+    assert some[0] == test and some[1:] == names(tmp_path, 0.1, turn)
+    failed.write_text(f'{test}\n')
+    (tmp_path / 'mended').touch()
+    pytest_of(tmp_path, '--share=0.1', f'--share-turn={turn}', f'--share-first={failed}')
+    assert failed.read_text() == ''
 
 
 def test_the_rule_is_that_of_the_tests_in_cpp():
-    from share import place
-    assert round(place('seed', 'Room.Test'), 6) == 0.477211
+    assert round(place.place('Room.Test'), 6) == 0.695364
+    assert [place.parts(share) for share in (0.3, 0.08, 0.05, 0.0417, 1)] == [4, 13, 20, 24, 1]

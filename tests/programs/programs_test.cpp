@@ -98,14 +98,13 @@ TEST(TrainMnistDeep, LearnsIn16BitsOnTheDeviceAsOnTheCpu) {
 }
 
 TEST(Gemm, PrintsBothTimes) {
-  const std::string text = output_of("gemm", {"-d", device(), "-m", "50", "-n", "33", "-k", "20", "--repeats", "1"});
   const std::regex expected(
       "m=50 n=33 k=20\nstart benchmarking\n\n=+Result=+\nhand written kernel time [0-9.]+ ms\n"
       "BLAS                     time [0-9.]+ ms \\(.+\\)\n");
-  EXPECT_TRUE(std::regex_match(text, expected)) << text;
-  const ct::os::ProcessResult on_cpu = run("gemm", {"-d", "cpu", "-m", "4", "-n", "4", "-k", "4"});
-  EXPECT_EQ(on_cpu.exit_code, 1);
-  EXPECT_TRUE(on_cpu.errors.starts_with("gemm: ")) << on_cpu.errors;
+  for (const std::string& where : {device(), std::string("cpu")}) {
+    const std::string text = output_of("gemm", {"-d", where, "-m", "50", "-n", "33", "-k", "20", "--repeats", "1"});
+    EXPECT_TRUE(std::regex_match(text, expected)) << text;
+  }
 }
 
 TEST(TensorCore, PrintsWhatItsReadmeTells) {

@@ -27,6 +27,10 @@ class Columns : public testing::Test {
     os::make_directories(path.substr(0, path.rfind('/')));
     os::write_file(path, text);
   }
+  std::string read(const std::string& name) const {
+    std::ifstream file(folder_ + "/" + name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
   os::ProcessResult op_table(const std::vector<std::string>& columns, const std::string& share = "1") const {
     std::vector<std::string> command = {tests::source_path("scripts/op_table"), folder_};
     command.insert(command.end(), columns.begin(), columns.end());
@@ -159,17 +163,49 @@ TEST_F(Columns, WhatFailedIsSaidInAFewLines) {
   EXPECT_EQ(what_failed("1 passed, 0 failed\n", "40"), "");
 }
 
-TEST_F(Columns, CheckKernelsTakesOneChipOfEachVendorByTheCommit) {
+// A build folder with two tests of ctest: one of GoogleTest, which fails in the first run, and one of a script.
+TEST_F(Columns, TestsThatFailedRunFirstUntilTheyPass) {
+  write("CTestTestfile.cmake",
+        "add_test(room sh -c \"echo $GTEST_FILTER >> filters; test -f mended\")\n"
+        "add_test(script sh -c \"echo $CATENARY_TEST_SHARE $CATENARY_TEST_TURN >> parts; test -f mended\")\n");
+  write("test-results/ctest.xml",
+        "<testsuite><testcase name=\"room\" status=\"fail\"/><testcase name=\"script\" status=\"fail\"/>"
+        "<testcase name=\"other\" status=\"run\"/></testsuite>");
+  write("test-results/room.xml",
+        "<testsuites><testsuite><testcase name=\"Fails\" classname=\"Suite\"><failure/></testcase>"
+        "<testcase name=\"Passes\" classname=\"Suite\"/></testsuite></testsuites>");
+  const auto failed_tests = [&](const std::string& what) {
+    return os::run_process(
+        {tests::source_path("scripts/failed_tests"), what, folder_, folder_ + "/state/failed"},
+        {.timeout = 60, .environment = {{"CATENARY_TEST_SHARE", "0.5"}, {"CATENARY_TEST_TURN", "3"}}});
+  };
+  EXPECT_TRUE(failed_tests("run").output.ends_with("0 passed, 0 failed\n"));
+  EXPECT_TRUE(failed_tests("record").ok());
+  os::ProcessResult result = failed_tests("run");
+  EXPECT_EQ(result.exit_code, 1) << result.output << result.errors;
+  EXPECT_TRUE(result.output.ends_with("\n0 passed, 2 failed\n")) << result.output;
+  EXPECT_EQ(read("filters"), "Suite.Fails\n");
+  EXPECT_EQ(read("parts"), "0.5 3\n");
+  EXPECT_TRUE(failed_tests("record").ok());  // what is known stands there once
+  write("mended", "");
+  result = failed_tests("run");
+  EXPECT_TRUE(result.output.ends_with("\n2 passed, 0 failed\n")) << result.output;
+  EXPECT_TRUE(failed_tests("run").output.ends_with("0 passed, 0 failed\n"));
+}
+
+TEST_F(Columns, CheckKernelsTakesOneChipOfEachVendorInTurn) {
   write("fine.kernel", "kernel fine\n\nint two() { return 2; }\n");
   const std::string libraries = tests::build_path("simgpu/cuda") + ":" + tests::build_path("simgpu/hip");
-  os::ProcessResult result = check_kernels({"--chosen-by", "730f7fc"}, libraries);
+  os::ProcessResult result = check_kernels({"--turn", "20"}, libraries);
   EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+  EXPECT_EQ(count(result.output, "\nsm_120"), 1) << result.output;  // the last of seven
   EXPECT_EQ(count(result.output, "\nsm_"), 1) << result.output;
+  EXPECT_EQ(count(result.output, "\ngfx906"), 1) << result.output;  // the third of six
   EXPECT_EQ(count(result.output, "\ngfx"), 1) << result.output;
   EXPECT_TRUE(result.output.ends_with("\n2 passed, 0 failed\n")) << result.output;
 
   write("wrong.kernel", "kernel wrong\n\nint two( {\n");
-  result = check_kernels({"--chosen-by", "730f7fc"}, libraries);
+  result = check_kernels({"--turn", "20"}, libraries);
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(count(result.output, "wrong ("), 2) << result.output;
   EXPECT_TRUE(result.output.ends_with("\n2 passed, 2 failed\n")) << result.output;

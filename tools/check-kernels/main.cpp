@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -19,7 +20,6 @@
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
-#include "catenary/core/sha256.h"
 #include "catenary/kernels/texts.h"
 
 namespace {
@@ -157,15 +157,14 @@ void check(const std::string& folder, const std::vector<std::string>& paths, Pie
   }
 }
 
-/// One arch of each vendor's, the same for the same words.
-std::vector<std::string> choose(const std::vector<std::string>& archs, const std::string& words) {
-  const std::size_t number = std::stoul(sha256(words).substr(0, 8), nullptr, 16);
+/// One arch of each vendor. Consecutive turns take the vendor's archs one after the other.
+std::vector<std::string> choose(const std::vector<std::string>& archs, std::size_t turn) {
   std::vector<std::string> chosen;
   for (const bool hip : {false, true}) {
     std::vector<std::string> own;
     std::copy_if(archs.begin(), archs.end(), std::back_inserter(own),
                  [&](const std::string& arch) { return is_hip(arch) == hip; });
-    if (!own.empty()) chosen.push_back(own[number % own.size()]);
+    if (!own.empty()) chosen.push_back(own[turn % own.size()]);
   }
   return chosen;
 }
@@ -176,14 +175,15 @@ int main(int argc, char** argv) {
   CLI::App app(
       "Compiles recorded kernels (CATENARY_KERNEL_LOG=FOLDER of any program) for cards that need not be there, by "
       "NVRTC and hipRTC. Exits with 1 where one fails, or where the compiler for an arch is not here.");
-  std::string folder, together, one_by_one, words;
+  std::string folder, together, one_by_one;
+  std::optional<std::size_t> turn;
   std::vector<std::string> archs = {"sm_75",  "sm_80",  "sm_86",  "sm_89",  "sm_90",   "sm_100", "sm_120",
                                     "gfx803", "gfx900", "gfx906", "gfx90a", "gfx1030", "gfx1032"};
   std::size_t first = 0, last = 0;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("FOLDER", folder, "Folder of recorded kernels")->required();
   app.add_option("--archs", archs, "What to compile for")->delimiter(',')->capture_default_str();
-  app.add_option("--chosen-by", words, "One arch of each vendor only, chosen by these words (the hash of a commit)");
+  app.add_option("--turn", turn, "Compile for one arch of each vendor only; consecutive turns go through all of them");
   app.add_option("--jobs", jobs, "Processes at once")->capture_default_str();
   app.add_option("--together", together)->group("");
   app.add_option("--one-by-one", one_by_one)->group("");
@@ -203,7 +203,7 @@ int main(int argc, char** argv) {
                  folder);
       return 1;
     }
-    if (!words.empty()) archs = choose(archs, words);
+    if (turn) archs = choose(archs, *turn);
     std::vector<std::string> lacks;
     for (const bool hip : {false, true}) {
       if (std::none_of(archs.begin(), archs.end(), [&](const std::string& arch) { return is_hip(arch) == hip; }))

@@ -1,6 +1,6 @@
 // reference-check DIR: runs the calls that a manifest of reference vectors describes through the public functions and
-// compares; with --dtype, in 16 bits. CATENARY_TEST_SHARE and CATENARY_TEST_SEED leave a share of the cases, as of
-// other tests.
+// compares; with --dtype, in 16 bits. CATENARY_TEST_SHARE and CATENARY_TEST_TURN run a part of the cases
+// (tests/share.h).
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ json read_json(const std::string& path) {
   }
 }
 
-/// Leaves those cases of a list that the share has chosen.
+/// Keeps the cases of this turn.
 void choose(const tests::Share& share, json& cases) {
   std::vector<std::string> names;
   for (const json& c : cases) names.push_back(c.contains("file") ? c["file"].get<std::string>() : c.dump());
@@ -173,9 +173,7 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? 0 : 2;
   }
   try {
-    tests::Share share = tests::Share::of_environment();
-    // each dtype's kernels are compiled for themselves
-    if (!dtype.empty()) share = share.part(1.0 / 3, dtype);
+    const tests::Share share = tests::Share::of_environment();
     catenary::get_device(device).use();
     const auto sixteen = dtype.empty() ? std::nullopt : std::optional(catenary::dtype_from_name(dtype));
     const Report report = run(directory, share, sixteen);
