@@ -1,6 +1,7 @@
-// bench_targets [ROWS [DEVICE [text|json [PRECISION]]]]: the rows of docs/performance.md, all or those whose letters
-// are named ("FH"), on the CPU or the device that is named: medians of a few runs each, one line a row; with `json` all
-// samples, as benchmarks/peers reads them. PRECISION is that of the networks, rows B to D: float32, mixed_bf16, …
+// bench_targets [ROWS [DEVICE [text|json [PRECISION]]]]: the rows of docs/measurements/performance.md, all or those
+// whose letters are named ("FH"), on the CPU or the device that is named: medians of a few runs each, one line a row;
+// with `json` all samples, as benchmarks/peers reads them. PRECISION is that of the networks, rows B to D: float32,
+// mixed_bf16, …
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,7 @@
 # The room of documents: their C++ code is compiled into it and run, on a simulated card where it asks for one.
 set(documents README.md)
-foreach(name tutorial training precision from-chainer from-pytorch language-models tokenizers gpus distributed adding-a-function)
+foreach(name guide/tutorial guide/training guide/precision guide/from-chainer guide/from-pytorch guide/language-models guide/gpus guide/distributed
+             reference/tokenizers design/adding-a-function)
   list(APPEND documents docs/${name}.md)
 endforeach()
 set(document_code ${PROJECT_BINARY_DIR}/generated/document_code.cpp)

@@ -1,4 +1,4 @@
-"""Chainer's overhead, in microseconds: once as it is, once with CATENARY_CHAINER=1. docs/python.md has figures.
+"""Chainer's overhead, in microseconds: once as it is, once with CATENARY_CHAINER=1. docs/guide/python.md has figures.
 
     for graph in 0 1; do CATENARY_CHAINER=$graph python benchmarks/peers/chainer_graph.py; done
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times Catenary and its peers on the same work, in turn, several rounds over, and prints docs/performance.md's table.
+"""Times Catenary and its peers on the same work, in turn, several rounds over, and prints docs/measurements/performance.md's table.
 
   compare.py BUILD [--rows ABCDEFGH] [--rounds 3] [--peers torch,jax,numpy,onnxruntime,tinygrad,chainer] [--opencl] [--dtype bfloat16|mixed16]
 

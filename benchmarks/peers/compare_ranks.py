@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times several processes of Catenary and of its peers on the same work, in turn, and prints docs/performance.md's table.
+"""Times several processes of Catenary and of its peers on the same work, in turn, and prints docs/measurements/performance.md's table.
 
   compare_ranks.py BUILD [--ranks 2] [--rounds 3] [--peers mpi,torch,chainermn]
 

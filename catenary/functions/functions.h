@@ -3,7 +3,7 @@
 // (`namespace F`). Groups: activation, array, connection, evaluation, loss, math, noise, normalization, pooling, each a
 // header and its sources. Links, optimizers and whatever has parameters of its own may not come in.
 //
-// A function is (docs/adding-a-function.md):
+// A function is (docs/design/adding-a-function.md):
 //   - declared in its group's header, taking `const Variable&` (an Array may stand for it), with a doc comment;
 //   - elementwise: a struct of two lines, the value on arrays and the gradient as a formula (autograd/elementwise.h);
 //   - else: a class derived from FunctionNode with forward on arrays and backward on variables

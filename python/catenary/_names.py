@@ -58,8 +58,8 @@ def not_imported(name):
 
 def _look(module, name):
     if _wheel.is_under(f'{module}.{name}') and not _wheel.is_used():
-        return f'{_wheel.advice()}    # `python -m catenary names {module}` lists what is here without it; docs/python.md of Catenary'
-    return f'`python -m catenary names {module}` lists what there is, and docs/python.md of Catenary says why'
+        return f'{_wheel.advice()}    # `python -m catenary names {module}` lists what is here without it; docs/reference/cupy.md of Catenary'
+    return f'`python -m catenary names {module}` lists what there is, and docs/reference/cupy.md of Catenary says why'
 
 
 def getter(module):

@@ -1,7 +1,7 @@
 """CuPy's own Python modules of `cupyx`, where a wheel of CuPy is installed: they run on our arrays and our kernels.
 
 They are found by their files. CuPy itself is never imported, none of its compiled modules is loaded, and what Catenary has
-of a module or a name comes first: docs/python.md says what runs.
+of a module or a name comes first: docs/guide/python.md says what runs.
 """
 
 import functools

@@ -1,6 +1,6 @@
 #pragma once
 // What the sources of catenary._core share: the handle behind cupy.ndarray, how Python's values become the library's,
-// and how its exceptions become Python's. Design: docs/python.md.
+// and how its exceptions become Python's. Design: docs/design/python.md.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>

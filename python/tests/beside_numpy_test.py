@@ -1,4 +1,4 @@
-"""What scripts/cupy_fuzz found: corners that are as NumPy 2 has them, and those that docs/python.md lists as other."""
+"""What scripts/cupy_fuzz found: corners that are as NumPy 2 has them, and those that docs/reference/cupy.md lists as other."""
 
 import importlib.machinery
 import pathlib
@@ -158,7 +158,7 @@ def test_select_and_place():
 
 
 def test_listed_differences():
-    """What docs/python.md says of arrays of no axis, elements, literals and powers."""
+    """What docs/reference/cupy.md says of arrays of no axis, elements, literals and powers."""
     with pytest.raises(numpy.exceptions.AxisError):
         cupy.array(3).sum(axis=0)
     x = cupy.arange(3)

@@ -1,4 +1,4 @@
-"""scripts/cupy_fuzz: it passes over what docs/python.md lists, and over nothing beside it."""
+"""scripts/cupy_fuzz: it passes over what docs/reference/cupy.md lists, and over nothing beside it."""
 
 import importlib.machinery
 import importlib.util

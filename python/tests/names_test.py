@@ -56,7 +56,7 @@ def test_a_module_has_nothing_public_beside(module):
     ('cupy', 'disp'), ('cupy.cuda', 'Graph'), ('cupy.testing', 'numpy_cupy_raises'), ('cupyx', 'tools'),
     ('cupyx.scipy', 'stats'), ('cupyx.scipy.linalg', 'dft'), ('cupyx.scipy.signal', 'lombscargle')])
 def test_what_is_absent_says_where_to_look(module, name):
-    with pytest.raises(AttributeError, match=f'python -m catenary names {module}`.*docs/python.md'):
+    with pytest.raises(AttributeError, match=f'python -m catenary names {module}`.*docs/reference/cupy.md'):
         getattr(importlib.import_module(module), name)
     with pytest.raises(AttributeError, match="has no attribute 'never_heard_of'$"):
         importlib.import_module(module).never_heard_of
@@ -66,13 +66,13 @@ def test_what_is_absent_says_where_to_look(module, name):
 def test_a_module_that_is_absent_says_where_to_look(module):
     parent = next(parent for parent in ('cupy.cuda', 'cupyx.scipy', 'cupy', 'cupyx') if module.startswith(parent + '.'))
     for statement in (f'import {module}', f'import {module} as m', f'from {module} import anything'):
-        with pytest.raises(ModuleNotFoundError, match=f'python -m catenary names {parent}.*docs/python.md'):
+        with pytest.raises(ModuleNotFoundError, match=f'python -m catenary names {parent}.*docs/reference/cupy.md'):
             exec(statement, {})
 
 
 def test_an_import_from_a_package_says_where_to_look():
     for statement in ('from cupy import who', 'from cupyx import tools', 'from cupyx.scipy import stats'):
-        with pytest.raises(ImportError, match='(?s)is not here, though CuPy has it: .*docs/python.md'):
+        with pytest.raises(ImportError, match='(?s)is not here, though CuPy has it: .*docs/reference/cupy.md'):
             exec(statement, {})
     for module in ('cupyx.scipy.foo', 'cupy.never_heard_of'):
         with pytest.raises(ModuleNotFoundError, match=f"^No module named '{module}'$"):

@@ -297,8 +297,8 @@ template<typename T> __global__ void f(T* x, const T* y) { x[0] = max(y[0], y[1]
 
 
 def test_a_project_tests_its_code_as_the_documentation_says(tmp_path):
-    text = (pathlib.Path(__file__).resolve().parents[2] / 'docs/python.md').read_text()
-    chapter = re.search(r'^### On a CI machine\n(.*?)^## ', text, re.M | re.S)[1]
+    text = (pathlib.Path(__file__).resolve().parents[2] / 'docs/guide/python.md').read_text()
+    chapter = re.search(r'^## Test CuPy code on a CI machine\n(.*?)^## ', text, re.M | re.S)[1]
     workflow, program = (re.search(rf'^```{kind}\n(.*?)^```', chapter, re.M | re.S)[1] for kind in ('yaml', 'python'))
     assert "CATENARY_CUPY_CPU: '1'" in workflow and 'python -m pytest' in workflow
     assert 'cpu' in run('', arguments=('-m', 'catenary', 'doctor'))

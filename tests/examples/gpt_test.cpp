@@ -19,9 +19,9 @@ namespace {
 using namespace examples;
 using tests::Folder;
 
-std::string text() { return tests::source_path("docs/tutorial.md"); }
+std::string text() { return tests::source_path("docs/guide/tutorial.md"); }
 
-/// A small training of docs/tutorial.md.
+/// A small training of docs/guide/tutorial.md.
 std::vector<std::string> small(std::vector<std::string> more) {
   std::vector<std::string> all = {text(), "-l", "32", "-w", "32", "-n", "1", "--heads", "2", "-b", "4", "-t", "16"};
   all.insert(all.end(), more.begin(), more.end());
@@ -243,7 +243,7 @@ std::string commands_of(const std::string& document, const std::string& chapter)
   return commands;
 }
 
-// docs/language-models.md, with fewer steps and a small model of random weights in the downloaded one's place.
+// docs/guide/language-models.md, with fewer steps and a small model of random weights in the downloaded one's place.
 TEST(Gpt, FromATextFileToAChat) {
   namespace L = ct::links;
   const Folder folder;
@@ -254,7 +254,7 @@ TEST(Gpt, FromATextFileToAChat) {
       L::Llama({.vocabulary = 290, .context = 90, .width = 32, .layers = 1, .heads = 2, .hidden = 32, .tied = true}),
       {.tokenizer = tokens});
   folder.write("Qwen2.5-0.5B-Instruct/tokenizer_config.json", R"({"chat_template": "<|im_start|>{{ m.role }}"})");
-  std::string commands = commands_of("docs/language-models.md", "From a text file to a chat");
+  std::string commands = commands_of("docs/guide/language-models.md", "From a text file to a chat");
   const std::string steps = "-s 1500";
   ASSERT_TRUE(has(commands, steps)) << commands;
   commands.replace(commands.find(steps), steps.size(), "-s 2 --windows 2");

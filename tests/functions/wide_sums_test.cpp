@@ -1,5 +1,5 @@
-// Where 16-bit floats are computed with in float32: the table of docs/precision.md names these functions, and says of
-// each function that it names that its results, its gradients or both are rounded once.
+// Where 16-bit floats are computed with in float32: the table of docs/guide/precision.md names these functions, and
+// says of each function that it names that its results, its gradients or both are rounded once.
 
 #include <gtest/gtest.h>
 
@@ -310,7 +310,7 @@ std::set<std::string> names_in_table(const std::string& path, const std::string&
 TEST(WideSums, AreThoseThatTheDocumentNames) {
   std::set<std::string> checked;
   for (const auto& [name, c] : cases()) checked.insert(name);
-  EXPECT_EQ(checked, names_in_table(tests::source_path("docs/precision.md"), "## What is float32 inside"));
+  EXPECT_EQ(checked, names_in_table(tests::source_path("docs/guide/precision.md"), "## What is float32 inside"));
 }
 
 // Of every function it is known which it is: a new one that adds up or takes powers of e is a row above, and in the
@@ -319,7 +319,7 @@ TEST(WideSums, OfEveryFunctionItIsKnown) {
   std::set<std::string> others, all;
   std::ifstream list(tests::source_path("tests/data/functions/rounded_each_time.txt"));
   for (std::string name; list >> name;) EXPECT_TRUE(others.insert(name).second) << name << " is there twice";
-  std::ifstream coverage(tests::source_path("docs/coverage.md"));
+  std::ifstream coverage(tests::source_path("docs/reference/coverage.md"));
   const std::regex function("- `functions::(\\w+)` \\(function\\):.*");
   std::smatch found;
   for (std::string line; std::getline(coverage, line);)
@@ -330,7 +330,7 @@ TEST(WideSums, OfEveryFunctionItIsKnown) {
     EXPECT_NE(checked.contains(name), others.contains(name))
         << name
         << " adds up or takes powers of e in float32, and belongs into cases() of wide_sums_test.cpp and the table "
-        << "of docs/precision.md, or it does not, and belongs into rounded_each_time.txt";
+        << "of docs/guide/precision.md, or it does not, and belongs into rounded_each_time.txt";
   for (const std::string& name : others) EXPECT_TRUE(all.contains(name)) << name << " is not there any more";
   for (const auto& [name, c] : checked) EXPECT_TRUE(all.contains(name)) << name << " is not there any more";
 }

@@ -28,7 +28,7 @@ namespace {
 
 using ct::test::numbers;
 
-/// A link of one's own that remembers, as docs/tutorial.md has it.
+/// A link of one's own that remembers, as docs/guide/tutorial.md has it.
 struct Own : ct::Chain {
   L::Linear in{3, 4}, out{4, 4};
   ct::StateVariable h;

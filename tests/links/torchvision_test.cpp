@@ -291,7 +291,7 @@ TEST(Names, AFileOfAnotherKindIsNamed) {
                   "it is a safetensors file, which load_safetensors reads"));
 }
 
-/// What docs/from-pytorch.md tells: the body's weights, and a last layer for other classes.
+/// What docs/guide/from-pytorch.md tells: the body's weights, and a last layer for other classes.
 TEST(Torchvision, ANewLastLayerBehindLoadedOnes) {
   const Folder folder;
   io::write_safetensors(folder / "weights.safetensors", Torchvision("resnet18").tensors);

@@ -200,9 +200,9 @@ TEST(Optimizers, ARateThatIsNoNumberIsItsParametersAlone) {
   EXPECT_EQ(model.b.array().to_vector<float>(), (std::vector<float>{0.5, 0.5}));
 }
 
-// docs/training.md has a row for each optimizer, which names what it has.
+// docs/guide/training.md has a row for each optimizer, which names what it has.
 TEST(Optimizers, TheDocumentStatesEachHyperparameter) {
-  std::ifstream file(tests::source_path("docs/training.md"));
+  std::ifstream file(tests::source_path("docs/guide/training.md"));
   std::vector<std::string> rows;
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("| `")) rows.push_back(line);

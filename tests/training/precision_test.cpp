@@ -657,14 +657,14 @@ TEST(Precision, MixedModelsKeepNormalisationInFloat32) {
   }
 }
 
-// The first table of docs/precision.md: what each value of config.dtype makes of a model and of its optimizer.
+// The first table of docs/guide/precision.md: what each value of config.dtype makes of a model and of its optimizer.
 TEST(Precision, IsWhatTheTableOfTheDocumentSays) {
   struct Net : Chain {
     L::Linear linear{4, 3};
     L::BatchNormalization norm{3};
     CT_LINKS(linear, norm)
   };
-  std::ifstream file(tests::source_path("docs/precision.md"));
+  std::ifstream file(tests::source_path("docs/guide/precision.md"));
   const std::regex row(R"(\| `(?:Dtype::)?(\w+)` \| (\w+) \| (\w+) \| (yes|none) \| (1|changes by itself) \|)");
   std::smatch cells;
   int rows = 0;

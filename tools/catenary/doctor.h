@@ -12,7 +12,7 @@ namespace catenary::doctor {
 enum class Level { ok, warn, fail };
 struct Finding {
   Level level;
-  std::string id;       ///< of the check, as docs/gpus.md lists them
+  std::string id;       ///< of the check, as docs/guide/gpus.md lists them
   std::string message;  ///< what was seen
   std::string advice;   ///< what to do; empty where nothing is to be done
 };

@@ -59,7 +59,8 @@ void check_backend(const Machine& machine, const std::string& name, Facts& facts
   if (devices.empty()) {
     const std::string text = fmt::format("{}: no device: {}", name, reason.empty() ? "none was found" : reason);
     if (wanted)
-      report.warn("B1", text, "nothing, if another backend serves the GPU; else what docs/gpus.md says of this driver");
+      report.warn("B1", text,
+                  "nothing, if another backend serves the GPU; else what docs/guide/gpus.md says of this driver");
     else
       report.ok("B1", text);
   } else if (!reason.empty()) {

@@ -109,7 +109,7 @@ void check_hardware(const Machine& machine, Facts& facts, Report& report) {
       report.warn("H3", "/usr/lib/wsl/lib is empty", "update Windows' GPU driver, then wsl --shutdown");
   }
   if (facts.container)
-    report.ok("H4", "this is a container: devices and groups are given to it when it is started (docs/gpus.md)");
+    report.ok("H4", "this is a container: devices and groups are given to it when it is started (docs/guide/gpus.md)");
 }
 
 }  // namespace catenary::doctor

@@ -52,7 +52,8 @@ void check_chainer(const std::string& python, const ordered_json& chainer, Repor
   if (!chainer.is_object()) return;
   const std::string version = chainer.value("version", std::string());
   const std::string name = version.empty() ? "Chainer of an unknown version" : "Chainer " + version;
-  const std::string install = fmt::format("{} -m pip install chainer=={} (docs/python.md tells how)", python, kChainer);
+  const std::string install =
+      fmt::format("{} -m pip install chainer=={} (docs/guide/python.md tells how)", python, kChainer);
   if (chainer.contains("error"))
     report.warn("P2", fmt::format("{} cannot be imported: {}", name, chainer.value("error", std::string())), install);
   else if (version != kChainer)

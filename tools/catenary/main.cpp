@@ -33,7 +33,7 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
       "ends with: .safetensors or .npz.\n"
       "Rules: torch maps weight, bias, running_mean and their like; torchvision and timm also the modules of ResNet,\n"
       "VGG and MobileNet-V2; THEIRS=OURS renames a tensor, or a module with all that is in it, and comes first.\n"
-      "As catenary convert resnet18.safetensors -o resnet18.npz --from torchvision; see docs/from-pytorch.md.");
+      "As catenary convert resnet18.safetensors -o resnet18.npz --from torchvision; see docs/guide/from-pytorch.md.");
   command->add_option("FILE", options.from, "The file");
   command->add_option("-o,--out", options.to, "The file to write")->required();
   command->add_option("--from", options.rules,
@@ -47,7 +47,7 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
       "MODEL is a folder as `transformers` saves it: config.json, model.safetensors or its parts with an index, and\n"
       "tokenizer.json or SentencePiece's tokenizer.model; or a GGUF file.\n"
       "Text appears as it comes; figures follow on standard error where that is a terminal. Ctrl-C ends the text.\n"
-      "As catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9; see docs/language-models.md.\n"
+      "As catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9; see docs/guide/language-models.md.\n"
       "Exit status: 130 after Ctrl-C.");
   command->add_option("MODEL", options.model, "The model")->required();
   command->add_option("-p,--prompt", options.prompt,
@@ -93,7 +93,7 @@ CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
       "after, the kind, and the error: the root of the mean square of what is lost, by that of the weights. Linear,\n"
       "EmbedID and convolutions load npz and safetensors as they are; the W of other links (Deconvolution, Depthwise,\n"
       "Local, Bilinear) looks the same in a file, and --keep has to name it. `catenary generate` runs GGUF.\n"
-      "As catenary quantize --kind Q4_K --keep output model.gguf -o small.gguf; see docs/language-models.md.");
+      "As catenary quantize --kind Q4_K --keep output model.gguf -o small.gguf; see docs/guide/language-models.md.");
   command->add_option("FILE", options.from, "The file")->required();
   command->add_option("-o,--out", options.to, "The file to write")->required();
   command->add_option("--kind", options.kind, "Q8_0, Q4_0, Q4_K, Q6_K, or int8 (not in GGUF)")->capture_default_str();
@@ -111,7 +111,7 @@ void add_doctor(CLI::App& app, bool& json, DoctorOptions& options, std::string& 
   command->footer(
       "Every driver is asked in a process of its own, so that one that crashes or hangs is a finding. Then each "
       "device\n"
-      "compiles and runs kernels, and must give the CPU's numbers. docs/gpus.md says what each id means.\n"
+      "compiles and runs kernels, and must give the CPU's numbers. docs/guide/gpus.md says what each id means.\n"
       "Exit status: 0 there is a usable device and no FAIL, 1 otherwise.");
   add_json(command, json);
   command->add_option("--root", options.root,

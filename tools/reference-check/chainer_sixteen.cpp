@@ -32,7 +32,7 @@ constexpr Bound kBounds[] = {
      "max_pooling_3d max_pooling_nd maximum maxout min minimum moveaxis pad permutate relu repeat reshape "
      "roi_max_pooling_2d roi_pooling_2d rollaxis select_item separate shift sign space2depth split_axis "
      "squeeze stack swapaxes tile transpose upsampling_2d vstack where"},
-    // computed in float32 and rounded once, with their gradients: docs/precision.md
+    // computed in float32 and rounded once, with their gradients: docs/guide/precision.md
     {{kOnce, kOnce, Units{0.5, 2}},
      "accuracy average average_pooling_1d average_pooling_2d average_pooling_3d average_pooling_nd "
      "batch_l2_norm_squared batch_normalization bernoulli_nll binary_accuracy "

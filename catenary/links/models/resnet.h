@@ -82,8 +82,9 @@ class ResNetStage : public Chain {
 /// Options of ResNet18Layers and its kin.
 struct ResNetOptions {
   std::int64_t classes = 1000;
-  /// What torchvision's network computes, so that its weights are of use (docs/from-pytorch.md): eps is 1e-5, the first
-  /// convolution has no bias, the first pooling has a pad of 1, a Bottleneck's stride is that of its 3 × 3 convolution.
+  /// What torchvision's network computes, so that its weights are of use (docs/guide/from-pytorch.md): eps is 1e-5, the
+  /// first convolution has no bias, the first pooling has a pad of 1, a Bottleneck's stride is that of its 3 × 3
+  /// convolution.
   bool torchvision = false;
 };
 /// A convolution of 7 × 7, four stages of blocks, the mean of each channel and a layer that connects all with all.

@@ -1,4 +1,4 @@
-"""CuPy's interface on every device that Catenary finds: docs/python.md says what differs."""
+"""CuPy's interface on every device that Catenary finds: docs/reference/cupy.md says what differs."""
 
 import importlib as _importlib
 
@@ -123,5 +123,5 @@ def __getattr__(name):
         return value
     if hasattr(_numpy, name):
         raise AttributeError(f"cupy has no {name!r} here, though numpy has: `python -m catenary names cupy` lists what there "
-                             "is, and docs/python.md of Catenary says why")
+                             "is, and docs/reference/cupy.md of Catenary says why")
     raise _names.absent('cupy', name)

@@ -1,6 +1,6 @@
 #pragma once
 // Chainer's variables and functions in Python over the library's: three types of objects, of which the classes of
-// Chainer derive, and how its functions are found. Design: docs/python.md.
+// Chainer derive, and how its functions are found. Design: docs/design/python.md.
 //
 // One node of the graph is one object: `node.get_variable() is x`. A Variable and a VariableNode are handles whose
 // nodes know them; a function that was written in Python is an object with a function of the library inside of it,

@@ -18,7 +18,7 @@ import texts
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-CORPUS = [(ROOT / "docs" / name).read_text() for name in ("tutorial.md", "decisions.md")] + texts.WORDS * 5
+CORPUS = [(ROOT / "docs" / name).read_text() for name in ("guide/tutorial.md", "design/decisions.md")] + texts.WORDS * 5
 LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 O200K = "|".join([
