@@ -100,6 +100,14 @@ def test_eig_of_integers():
         close(in_order(here), in_order(there), 'd')
 
 
+@pytest.mark.parametrize('dtype, wide', [('f', 'F'), ('d', 'D'), ('i', 'D'), ('?', 'D'), ('F', 'F'), ('D', 'D')])
+def test_eigenvalues_are_complex_whatever_their_values(dtype, wide):
+    a = numpy.array([[[2, 0], [0, 1]], [[1, 1], [1, 0]]]).astype(dtype)
+    w, v = cupy.linalg.eig(cupy.asarray(a))
+    assert w.dtype == v.dtype == cupy.linalg.eigvals(cupy.asarray(a)).dtype == numpy.linalg.eigvals(cupy.asarray(a)).dtype == wide
+    numpy.testing.assert_allclose((cupy.asarray(a.astype(wide)) @ v).get(), (v * w[:, None, :]).get(), atol=1e-5)
+
+
 @pytest.mark.parametrize('name', ['eig', 'eigvals', 'eigh', 'svd'])
 @pytest.mark.parametrize('value', [numpy.nan, numpy.inf, 1j * numpy.inf])
 def test_elements_that_are_not_finite(name, value):

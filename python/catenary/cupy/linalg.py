@@ -64,4 +64,19 @@ def pinv(a, rcond=None, hermitian=False):
     return _core.matmul(vh.conj().swapaxes(-1, -2), inverse[..., None] * u.conj().swapaxes(-1, -2))
 
 
+def _as_complex(a):
+    return a if a.dtype.kind == 'c' else a.astype('F' if a.dtype == 'f' else 'D')
+
+
+def eig(a):
+    """The eigenvalues and the eigenvectors of square matrices, complex whatever their values."""
+    values, vectors = _core.linalg.eig(a)
+    return _as_complex(values), _as_complex(vectors)
+
+
+def eigvals(a):
+    """The eigenvalues of square matrices, complex whatever their values."""
+    return _as_complex(_core.linalg.eigvals(a))
+
+
 __getattr__ = _names.getter('cupy.linalg')
