@@ -55,18 +55,28 @@ def _coefficients(x, order, axis, mode):
 
 
 def _cast(values, dtype):
-    """Values in the dtype of a result: rounded for integers, half away from 0."""
-    if dtype.kind in 'iu':
-        values = _core.where(values >= 0, _floor(values + 0.5), -_floor(0.5 - values))
-        values = _core.ufuncs['maximum'](values, 0) if dtype.kind == 'u' else values
-    return values.astype(dtype, copy=False)
+    """Values in the dtype of a result: for integers rounded, half away from 0, and the nearest one that the dtype holds."""
+    if dtype.kind not in 'iu':
+        return values.astype(dtype, copy=False)
+    values = _core.where(values >= 0, _floor(values + 0.5), -_floor(0.5 - values))
+    ends = numpy.iinfo(dtype)
+    lowest, highest = (_core.from_numpy(numpy.array(end, dtype), None) for end in (ends.min, ends.max))
+    # 2**63 - 1 and its like are no floats: what is below them as floats fits
+    below, above = values <= float(ends.min), values >= float(ends.max)
+    fits = _core.where(below | above | (values != values), 0, values).astype(dtype)
+    return _core.where(below, lowest, _core.where(above, highest, fits))
 
 
-def _output(values, x, output, function):
+def _output(values, x, output, function, cast=_cast):
     dtype = x.dtype if output is None else output.dtype if isinstance(output, ndarray) else numpy.dtype(output)
     if values.dtype.kind == 'c' and dtype.kind != 'c':
         raise RuntimeError(f'{function}: output must have complex dtype, not {dtype}')
-    return stored(_cast(values, dtype), output)
+    return stored(cast(values, dtype), output)
+
+
+def _cut(values, dtype):
+    """Coefficients in the dtype of a result: cut and wrapped for integers, as SciPy's."""
+    return (values.astype('l') if dtype.kind in 'iu' else values).astype(dtype, copy=False)
 
 
 def _working(x):
@@ -78,7 +88,7 @@ def spline_filter1d(input, order=3, axis=-1, output=numpy.float64, mode='mirror'
     x = operand(input, 'spline_filter1d')
     mode = _checked(mode, order)
     output = numpy.complex128 if output is numpy.float64 and x.dtype.kind == 'c' else output
-    return _output(_coefficients(_working(x), order, axis_of(axis, x.ndim), mode), x, output, 'spline_filter1d')
+    return _output(_coefficients(_working(x), order, axis_of(axis, x.ndim), mode), x, output, 'spline_filter1d', _cut)
 
 
 def spline_filter(input, order=3, output=numpy.float64, mode='mirror'):
@@ -91,7 +101,7 @@ def spline_filter(input, order=3, output=numpy.float64, mode='mirror'):
     made = _working(x)
     for axis in range(x.ndim):
         made = _coefficients(made, order, axis, mode)
-    return _output(made, x, output, 'spline_filter')
+    return _output(made, x, output, 'spline_filter', _cut)
 
 
 def _inside(c, n, mode):

@@ -1,5 +1,6 @@
 """Filters: sums, extrema and ranks of windows. Sums are those of complex numbers, too."""
 
+import math
 import numbers
 
 import numpy
@@ -7,7 +8,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupyx.scipy._windows import (axes_of, axis_of, combined, correlated, delivered, each_axis, on_axes, on_host, origins,
-                                           result_dtype, views)
+                                           result_dtype, views, working)
 
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 
@@ -218,10 +219,31 @@ def footprint_of(x, size, footprint, function):
     return found
 
 
+def _is_beyond(cval, dtype):
+    """Is the border no number of an integer dtype?"""
+    ends = numpy.iinfo(dtype)
+    return math.isnan(cval) or not ends.min <= cval <= ends.max or int(cval) != cval
+
+
+def _extremum_in_floats(x, footprint, structure, output, mode, cval, origin, combine, sign):
+    """extremum where the border is no number of the array's dtype: SciPy compares floats, and cuts and wraps what it stores."""
+    parts = [footprint]
+    if structure is None and footprint.all() and x.ndim > 1:  # each axis stores its results
+        parts = [numpy.ones([n if k == axis else 1 for k in range(x.ndim)], bool) for axis, n in enumerate(footprint.shape)]
+    at, result = origins(origin, footprint.shape, 'filter'), x
+    for axis, part in enumerate(parts):
+        own = at if len(parts) == 1 else [o if k == axis else 0 for k, o in enumerate(at)]
+        made = extremum(result.astype(working(x)), part, structure, None, mode, cval, own, combine, sign)
+        result = made.astype('l').astype(x.dtype)
+    return delivered(result, x, output)
+
+
 def extremum(input, footprint, structure, output, mode, cval, origin, combine, sign):
     """The least or the largest of what a window covers, where `structure` is subtracted or added first."""
     x = input
     real(x, 'filter')
+    if x.dtype.kind in 'iu' and _is_beyond(cval, x.dtype):
+        return _extremum_in_floats(x, footprint, structure, output, mode, cval, origin, combine, sign)
     places = list(zip(*numpy.nonzero(footprint)))
     if x.size == 0 or not places:
         return delivered(_core._copy(x, 'K'), x, output)
