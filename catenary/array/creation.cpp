@@ -73,9 +73,12 @@ double rounded(double value, Dtype dtype) {
   });
 }
 
-std::int64_t whole_length(std::int64_t start, std::int64_t stop, std::int64_t step) {
+/// How many integers a range has. Those of uint64 are read from the same 64 bits.
+std::int64_t whole_length(std::int64_t start, std::int64_t stop, std::int64_t step, bool is_unsigned) {
   if (step == 0) throw ValueError("arange: step must not be zero");
-  if (step > 0 ? start >= stop : start <= stop) return 0;
+  const auto low = static_cast<std::uint64_t>(start), high = static_cast<std::uint64_t>(stop);
+  const bool is_past = is_unsigned ? low > high : start > stop;
+  if (start == stop || is_past == (step > 0)) return 0;
   const std::uint64_t distance = step > 0 ? static_cast<std::uint64_t>(stop) - static_cast<std::uint64_t>(start)
                                           : static_cast<std::uint64_t>(start) - static_cast<std::uint64_t>(stop);
   const std::uint64_t stride =
@@ -169,7 +172,7 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
   const bool whole =
       start.kind() != Scalar::Kind::real && stop.kind() != Scalar::Kind::real && step.kind() != Scalar::Kind::real;
   const Dtype to = dtype.value_or(whole ? Dtype::int64 : Dtype::float64);
-  const std::int64_t length = whole ? whole_length(start.integer(), stop.integer(), step.integer())
+  const std::int64_t length = whole ? whole_length(start.integer(), stop.integer(), step.integer(), to == Dtype::uint64)
                                     : real_length(start.real(), stop.real(), step.real());
   if (to == Dtype::bool_ && length > 2) fail<DtypeError>("arange: a bool range has at most 2 elements, not {}", length);
   checked_size({length}, "arange");

@@ -63,7 +63,6 @@ Array filled(Array a, std::optional<int> value) {
   return a;
 }
 
-/// numpy.arange: int64, or float64 where an argument is a float, of NumPy's too.
 /// A number; of NumPy's array without axes its element.
 Scalar number_of(nb::handle o) {
   if (!is_ndarray(o.ptr()) && nb::hasattr(o, "__array_interface__") && nb::cast<int>(o.attr("ndim")) == 0)
@@ -71,13 +70,35 @@ Scalar number_of(nb::handle o) {
   return scalar_from(o.ptr(), "arange");
 }
 
+/// Is it an integer beyond int64, or of uint64, which has such?
+bool is_wide(nb::handle o) {
+  if (o.is_none() || PyFloat_CheckExact(o.ptr())) return false;
+  int overflow = 0;
+  if (PyLong_CheckExact(o.ptr())) {
+    PyLong_AsLongLongAndOverflow(o.ptr(), &overflow);
+    return overflow != 0;
+  }
+  return nb::hasattr(o, "dtype") && nb::object(o.attr("dtype")).equal(nb::handle(numpy_dtype(Dtype::uint64)));
+}
+
+/// Is it a Python integer from 0 on?
+bool is_count(nb::handle o) {
+  int overflow = 0;
+  return PyLong_CheckExact(o.ptr()) && PyLong_AsLongLongAndOverflow(o.ptr(), &overflow) >= 0;
+}
+
+/// numpy.arange: int64, or float64 where an argument is a float, of NumPy's too, or beyond int64.
 nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const DtypeArg& dtype) {
   const bool only_stop = stop.is_none();
+  const std::optional<Dtype> wanted = dtype.get();
+  if (is_wide(start) || is_wide(stop) || is_wide(step) || (wanted == Dtype::uint64 && !(only_stop && is_count(start))))
+    return nb::module_::import_("catenary.cupy._functions.creation")
+        .attr("wide_arange")(start, stop, step, nb::handle(wanted ? numpy_dtype(*wanted) : Py_None));
   const Scalar from = only_stop ? Scalar(0) : number_of(start);
   const Scalar to = number_of(only_stop ? start : stop);
   const Scalar by = step.is_none() ? Scalar(1) : number_of(step);
   current_device();
-  return checked(wrap(ct::arange(from, to, by, dtype.get())));
+  return checked(wrap(ct::arange(from, to, by, wanted)));
 }
 
 /// Fills with a number, or with what broadcasts, NumPy's arrays and lists too. Floats are cast as elements are.

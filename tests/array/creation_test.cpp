@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "tests/array/facts.h"
 
@@ -89,6 +91,23 @@ TEST(Creation, Arange) {
   EXPECT_THROW(ct::arange(0, 5, 0), ct::ValueError);
   EXPECT_THROW(ct::arange(0.0, 1e300, 1e-10), ct::Error);
   EXPECT_THROW(ct::arange(3, Dtype::bool_), ct::DtypeError);
+}
+
+TEST(Creation, ArangeOfIntegersBeyondInt64) {
+  constexpr std::uint64_t m = std::uint64_t{1} << 63;
+  const auto values = [](const ct::Array& a) {
+    EXPECT_EQ(a.dtype(), Dtype::uint64);
+    std::vector<std::uint64_t> host(static_cast<std::size_t>(a.size()));
+    a.copy_to_host(host.data());
+    return host;
+  };
+  using V = std::vector<std::uint64_t>;
+  EXPECT_EQ(values(ct::arange(m - 1, m + 2, Dtype::uint64)), (V{m - 1, m, m + 1}));
+  EXPECT_EQ(values(ct::arange(m + 7, m + 1, -3, Dtype::uint64)), (V{m + 7, m + 4}));
+  EXPECT_EQ(values(ct::arange(m, m + 30, 7, Dtype::uint64)), (V{m, m + 7, m + 14, m + 21, m + 28}));
+  EXPECT_EQ(values(ct::arange(m + 1, m, Dtype::uint64)), V{});
+  EXPECT_EQ(values(ct::arange(2, m + 6, std::int64_t{1} << 62, Dtype::uint64)), (V{2, 2 + m / 2, 2 + m}));
+  EXPECT_EQ(values(ct::arange(5, 8, Dtype::uint64)), (V{5, 6, 7}));
 }
 
 TEST(Creation, Spaces) {

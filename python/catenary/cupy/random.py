@@ -53,14 +53,28 @@ def randint(self, low, high=None, size=None, dtype=int):
     low, high = (0, low) if high is None else (low, high)
     dtype = numpy.dtype(dtype)
     if numpy.ndim(low) or numpy.ndim(high):
-        low, high = asarray(low).astype(int), asarray(high).astype(int)
+        kind = dtype if dtype == 'u8' else int
+        low, high = asarray(low).astype(kind), asarray(high).astype(kind)
         if not bool((low < high).all()):
             raise ValueError('randint: low must be less than high in every element')
-        drawn = self._integers(0, 2 ** 63 - 1, (high - low).shape if size is None else size, int)
+        drawn = self._integers(0, 2 ** 63 - 1, (high - low).shape if size is None else size, int).astype(kind)
         return (drawn % (high - low) + low).astype(dtype, copy=False)
     if dtype == bool:
         return self._integers(int(low), int(high), size, numpy.int8).astype(bool)
+    if dtype == 'u8' and 0 <= low < high <= 2 ** 64 and high >= 2 ** 63:
+        return _wide_integers(self, int(low), int(high), size)
+    if low < -2 ** 63 or high > 2 ** 63:
+        raise ValueError(f'randint: {dtype} does not hold [{low}, {high})')
     return self._integers(int(low), int(high), size, dtype)
+
+
+def _wide_integers(state, low, high, size):
+    """uint64 in [low, high) where int64 does not hold the end: drawn as if 2**63 + low were subtracted."""
+    if high - low == 2 ** 64:
+        halves = [state._integers(0, 2 ** 32, size, numpy.uint64) for _ in range(2)]
+        return halves[0] * numpy.uint64(2 ** 32) + halves[1]
+    drawn = state._integers(-2 ** 63, high - low - 2 ** 63, size, numpy.int64)
+    return drawn.astype('u8') + numpy.uint64((low + 2 ** 63) % 2 ** 64)
 
 
 @_method

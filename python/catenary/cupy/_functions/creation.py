@@ -1,6 +1,7 @@
 """Arrays made of numbers, of files and of what other libraries hold."""
 
 import functools
+import math
 
 import numpy
 
@@ -10,6 +11,29 @@ from catenary.cupy._array import asarray, is_complex, ndarray
 from catenary.cupy._functions.shapes import broadcast_arrays
 
 globals().update(of_anything(__name__, {'vander': 1, 'diag': 1, 'diagflat': 1}))
+
+
+def wide_arange(start, stop, step, dtype):
+    """arange for integers beyond int64, which NumPy promotes to float64, or for a dtype that holds them. Raises OverflowError for one that does not."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    ends = [x.item() if hasattr(x, 'item') else x for x in (start, stop, 1 if step is None else step)]
+    start, stop, step = ends
+    if step == 0:
+        raise ValueError('arange: step must not be zero')
+    dtype = numpy.dtype(float if dtype is None else dtype)
+    whole = all(isinstance(x, int) for x in ends)
+    length = max(-((start - stop) // step), 0) if whole else max(math.ceil((stop - start) / step), 0)
+    if length == 0:
+        return _core.zeros(0, dtype)
+    places = _core.arange(length)
+    first, second = start, start + step if length > 1 else start
+    if dtype.kind not in 'iu':
+        first, second = numpy.array([first, second], dtype).tolist()
+        return (places.astype(float) * (second - first) + first).astype(dtype)
+    first, second = map(int, numpy.array([int(first), int(second)], dtype))  # raises OverflowError
+    delta = int(step) if whole else second - first
+    wrapped = numpy.array([first % 2 ** 64, delta % 2 ** 64], 'u8')
+    return (places.astype('u8') * wrapped[1] + wrapped[0]).astype(dtype)
 
 
 def tril(m, k=0):
