@@ -229,6 +229,19 @@ def test_small_things_as_scipys():
     assert x.has_sorted_indices and type(pickle.loads(pickle.dumps(of(a, 'coo')))) is sparse.coo_matrix
 
 
+def test_counts_of_diagonals():
+    data, offsets = numpy.array([[1, 0, 3, 4, 9], [0, 2, 0, 5, 9], [7, 8, 9, 1, 9], [5, 5, 5, 5, 5]]), numpy.array([0, -1, 2, 7])
+    within = numpy.zeros((3, 4), int)
+    for k in offsets:
+        within += numpy.eye(3, 4, k, int)
+    for kind in (sparse.dia_matrix, sparse.dia_array):
+        x = kind((cupy.asarray(data), cupy.asarray(offsets)), shape=(3, 4))
+        dense = x.toarray().get()
+        for axis in (None, 0, 1, -1, -2):
+            assert numpy.array_equal(x.count_nonzero(axis) if axis is None else x.count_nonzero(axis).get(), numpy.count_nonzero(dense, axis))
+            assert numpy.array_equal(x.getnnz(axis) if axis is None else x.getnnz(axis).get(), within.sum(axis))
+
+
 @pytest.mark.parametrize('statement, error, says', [
     ('sparse.csr_matrix(numpy.ones((2, 2)))', TypeError, 'use cupy.asarray'), ('x @ numpy.ones(7)', TypeError, "not <class 'numpy.ndarray'>"),
     ('x @ cupy.ones(5)', ValueError, 'dimension mismatch: (5, 7) and (5,)'), ('x + x.T', ValueError, 'inconsistent shapes: (5, 7) and (7, 5)'),
@@ -241,7 +254,7 @@ def test_small_things_as_scipys():
     ('sparse.csr_matrix(([1.], [3], [0, 1]), shape=(1, 2))', ValueError, 'an index exceeds'), ('sparse.csr_matrix(([1.], [0], [0, 1]), shape=(3, 2))', ValueError, 'index pointer size 2'),
     ('sparse.bmat([[x, x.T]])', ValueError, 'row dimensions. Got blocks[0,1].shape[0] == 7, expected 5'), ('sparse.diags([[1, 2]], [0], shape=(4, 4))', ValueError, 'does not agree'),
     ('sparse.lil_matrix', AttributeError, 'lil_matrix'), ('sparse.csc_array(cupy.ones(3))', ValueError, "CSC arrays don't support 1D input"),
-    ('sparse.dia_matrix((cupy.ones((1, 3)), cupy.asarray([0])))', ValueError, 'expected a shape'), ('x.todia().getnnz(0)', NotImplementedError, 'DIA'),
+    ('sparse.dia_matrix((cupy.ones((1, 3)), cupy.asarray([0])))', ValueError, 'expected a shape'), ('x.todia().getnnz(2)', ValueError, 'axis out of'),
     ('sparse.dia_matrix((cupy.ones((2, 3)), cupy.asarray([1, 1])), shape=(3, 3))', ValueError, 'duplicate'), ('sparse.linalg.lsmr', AttributeError, 'names cupyx.scipy.sparse.linalg'),
     ('x[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]', IndexError, 'one axis, or the two that ix_ gives'), ('sparse.linalg.norm(x, 2)', NotImplementedError, 'ord=2')])
 def test_what_is_refused(statement, error, says):

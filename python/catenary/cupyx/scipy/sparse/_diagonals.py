@@ -3,7 +3,7 @@
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy.sparse._elements import MOST, agreed, device_array, merged
+from catenary.cupyx.scipy.sparse._elements import MOST, agreed, checked_axis, device_array, merged
 from catenary.cupyx.scipy.sparse._matrix import _spbase
 
 
@@ -70,16 +70,23 @@ class _dia(_spbase):
         return merged(*(place[kept].astype(self.offsets.dtype) for place in (rows, columns)), self.data[kept], self.shape)  # by rows, as SciPy's
 
     def getnnz(self, axis=None):
-        """How many places the diagonals have within the matrix; of each row or column it is not told."""
-        if axis is not None:
-            raise NotImplementedError('getnnz over an axis is not implemented for DIA format')
-        return int(_core.count_nonzero(self._places()[1]))
+        """How many places the diagonals have within the matrix: in all, in each column (axis 0), or in each row (axis 1)."""
+        rows, within = self._places()
+        return self._counted(rows, within, axis)
 
     def count_nonzero(self, axis=None):
-        """How many elements are not 0; of each row or column it is not told."""
-        if axis is not None:
-            raise NotImplementedError('count_nonzero over an axis is not implemented for DIA format')
-        return int(self._elements()[2].size)
+        """How many elements are not 0: in all, in each column (axis 0), or in each row (axis 1)."""
+        rows, within = self._places()
+        return self._counted(rows, within & (self.data != 0), axis)
+
+    def _counted(self, rows, kept, axis):
+        """The counts along an axis of the numbers of data that are kept."""
+        axis = checked_axis(axis, self.ndim)
+        if axis is None:
+            return int(_core.count_nonzero(kept))
+        columns = _core.broadcast_to(_core.arange(self.data.shape[1]), rows.shape)
+        extent = self.shape[1 - axis]
+        return self._counts(_core.bincount((columns if axis == 0 else rows)[kept], None, extent)[:extent], axis)
 
     def _extra(self):
         return f' ({self.offsets.size} diagonals)'
