@@ -92,6 +92,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_BFLOAT16", is_bfloat_unit, "widened, dots or tiles"},
     {"CATENARY_CACHE_DIR", is_any, ""},
     {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5; inf: no limit"},
+    {"CATENARY_CUDA_ARRAY_INTERFACE", is_flag, kFlag},
     {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},
     {"CATENARY_CUPY_CPU", is_flag, kFlag},
     {"CATENARY_DATA", is_any, ""},

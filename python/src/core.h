@@ -28,6 +28,8 @@ using ct::Order;
 using ct::Scalar;
 using ct::Shape;
 
+/// Where an array's first element is, as `_address` gives it; the array stays in the table of addresses.
+std::uint64_t address_of(PyObject* o);
 /// An owner's block of memory is no longer found by its address.
 void forget_address(std::uint64_t address) noexcept;
 

@@ -8,6 +8,7 @@
 #include "catenary/array/body.h"
 #include "catenary/array/creation.h"
 #include "core.h"
+#include "stand_ins.h"
 
 namespace catenary_python {
 
@@ -250,18 +251,19 @@ nb::object from_dlpack(nb::object x, nb::object copy) {
 nb::object cuda_array_interface(Self self) {
   const Array& a = self.array();
   const int type = device_of(a.device()).type;
-  if (type == kOnHost || type == kOpenCL)
+  const bool stands_in = type == kOnHost || type == kOpenCL;
+  if (stands_in && !gives_stand_ins())
     raise(PyExc_AttributeError, "__cuda_array_interface__: the array is on " + a.device().name() +
-                                    "; expected CUDA's or HIP's memory. __dlpack__ hands over other memory");
-  ct::export_memory(a);
+                                    "; expected CUDA's or HIP's memory. __dlpack__ hands over other memory, and "
+                                    "CATENARY_CUDA_ARRAY_INTERFACE=1 has cupy tell such arrays as a GPU's");
+  if (stands_in) watch_stand_ins();
+  const std::uint64_t address = address_of(self.o) + (type == kOnHost ? kStandIn : 0);
   without_gil(true, [&] { a.device().synchronize(); });
-  const ct::View view = ct::readable(a);
   const auto size = static_cast<std::int64_t>(a.itemsize());
   nb::dict result;
   result["shape"] = nb::cast(a.shape());
   result["typestr"] = nb::handle(numpy_dtype(a.dtype())).attr("str");
-  result["data"] = nb::make_tuple(
-      reinterpret_cast<std::uintptr_t>(view.handle) + static_cast<std::uintptr_t>(view.offset * size), false);
+  result["data"] = nb::make_tuple(a.size() ? address : 0, false);
   result["strides"] = a.is_contiguous() ? nb::none() : nb::object(checked(tuple_of(a.strides(), size)));
   result["stream"] = nb::none();
   result["version"] = 3;

@@ -11,6 +11,7 @@
 #include "catenary/device/deferred.h"
 #include "catenary/device/pool.h"
 #include "core.h"
+#include "stand_ins.h"
 
 namespace catenary_python {
 
@@ -36,24 +37,10 @@ PyObject* owner_of(PyObject* o) { return handle_of(o).base ? handle_of(o).base :
 /// OpenCL's memory has handles and no addresses: numbers are given out that lie in no program's memory, so that each
 /// byte of a block has its own.
 std::uint64_t invented(std::uint64_t bytes) {
-  static std::uint64_t next = std::uint64_t{1} << 56;
+  static std::uint64_t next = kOpenClStandIn;
   const std::uint64_t address = next;
   next += (bytes + 4096) / 4096 * 4096;
   return address;
-}
-
-std::uint64_t address_of(PyObject* o) {
-  PyObject* owner = owner_of(o);
-  NdArray& handle = handle_of(owner);
-  const ct::View view = ct::readable(array_of(o));
-  if (!handle.address && view.handle) {
-    ct::export_memory(array_of(o));
-    const bool opencl = is_opencl(array_of(o).device());
-    const auto bytes = static_cast<std::uint64_t>(handle.array.body().storage->bytes());
-    handle.address = opencl ? invented(bytes) : reinterpret_cast<std::uintptr_t>(view.handle);
-    blocks().insert_or_assign(handle.address, owner);
-  }
-  return handle.address + static_cast<std::uint64_t>(view.offset) * array_of(o).itemsize();
 }
 
 /// Whom a thread tells what its pools do. On the heap: a thread may end while it is watched, without the GIL.
@@ -77,6 +64,20 @@ void watch_memory(nb::object told) {
 }
 
 }  // namespace
+
+std::uint64_t address_of(PyObject* o) {
+  PyObject* owner = owner_of(o);
+  NdArray& handle = handle_of(owner);
+  const ct::View view = ct::readable(array_of(o));
+  if (!handle.address && view.handle) {
+    ct::export_memory(array_of(o));
+    const bool opencl = is_opencl(array_of(o).device());
+    const auto bytes = static_cast<std::uint64_t>(handle.array.body().storage->bytes());
+    handle.address = opencl ? invented(bytes) : reinterpret_cast<std::uintptr_t>(view.handle);
+    blocks().insert_or_assign(handle.address, owner);
+  }
+  return handle.address + static_cast<std::uint64_t>(view.offset) * array_of(o).itemsize();
+}
 
 int memory_watchers = 0;
 
@@ -106,6 +107,7 @@ void register_memory(nb::module_& m) {
       "_at",
       [](std::uint64_t address, DtypeArg dtype, std::int64_t size) {
         const Dtype d = dtype.value_or(Dtype::uint8);
+        if (address >= kStandIn && address < kOpenClStandIn) address -= kStandIn;
         auto found = blocks().upper_bound(address);
         if (found != blocks().begin()) {
           PyObject* owner = (--found)->second;
