@@ -106,6 +106,15 @@ struct PyDevice {
 struct PyStream {
   std::optional<ct::Stream> stream;  // of null none
   std::vector<ct::Stream> before;
+  PyStream() { living().push_back(this); }
+  PyStream(const PyStream& other) : stream(other.stream), before(other.before) { living().push_back(this); }
+  PyStream& operator=(const PyStream&) = default;
+  ~PyStream() { std::erase(living(), this); }
+  /// All there are, so that ExternalStream finds one by its handle. The GIL guards it.
+  static std::vector<const PyStream*>& living() {
+    static auto* all = new std::vector<const PyStream*>;  // streams may go after the end of the program has begun
+    return *all;
+  }
   bool is_null() const { return !stream; }
   ct::Stream get() const { return stream ? *stream : ct::Stream::null(current_device()); }
 };
@@ -125,6 +134,24 @@ void* handle_of(const ct::Stream& stream) {
   const ct::Stream::Use guard(stream);
   ct::DeviceStreams* streams = stream.device().backend().streams();
   return streams ? streams->handle(stream.device().index()) : nullptr;
+}
+
+/// The stream of ours that has this handle: the null stream, the current one, or one that Python holds. None for
+/// streams of other libraries.
+std::optional<PyStream> stream_of_handle(std::uintptr_t handle, const ct::Device& device) {
+  const auto fits = [&](const ct::Stream& stream) {
+    return stream.device() == device && reinterpret_cast<std::uintptr_t>(handle_of(stream)) == handle;
+  };
+  PyStream found;
+  if (fits(ct::Stream::null(device))) return found;
+  found.stream = ct::current_stream(device);
+  if (fits(*found.stream)) return found;
+  for (const PyStream* other : PyStream::living()) {
+    if (!other->stream || !fits(*other->stream)) continue;
+    found.stream = other->stream;
+    return found;
+  }
+  return std::nullopt;
 }
 
 /// The stream that a thread uses lasts as long as the guard: `use` keeps one for each device.
@@ -383,6 +410,12 @@ void register_streams(nb::module_& m) {
       .def("__hash__", [](const PyStream& s) {
         return s.is_null() || s.stream->is_null() ? 0 : std::hash<const void*>()(handle_of(*s.stream));
       });
+  m.def(
+      "_stream_of_handle",
+      [](std::uintptr_t ptr, std::int64_t device) {
+        return stream_of_handle(ptr, device < 0 ? current_device() : device_of_ordinal(device));
+      },
+      nb::arg("ptr"), nb::arg("device_id"));
   m.def("get_current_stream", [] {
     PyStream result;
     const ct::Stream current = ct::current_stream(current_device());

@@ -23,8 +23,12 @@ cusolver_enabled = True
 
 
 def ExternalStream(ptr, device_id=-1):
-    """Refused: streams of other libraries are not known."""
-    raise NotImplementedError('ExternalStream: streams of other libraries are not taken; wait for them, or use Stream()')
+    """The stream of this package that has the handle `ptr`, as Stream.ptr gives it. Raises NotImplementedError for a stream of another library."""
+    stream = _core._stream_of_handle(ptr, device_id)
+    if stream is None:
+        raise NotImplementedError(f'ExternalStream: {ptr:#x} is the handle of no Stream that is in use here; a stream of another library is not taken: '
+                                  'synchronize it first, and use Stream()')
+    return stream
 
 
 def is_available():
