@@ -10,7 +10,8 @@ def _range(key):
     """start:stop:step as an array; with an imaginary step so many numbers from start to stop."""
     start, step = key.start or 0, 1 if key.step is None else key.step
     if isinstance(step, complex):
-        return _core.linspace(start, key.stop, int(abs(step)))
+        dtype = numpy.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in (start, key.stop)), 1.0)
+        return _core.linspace(start, key.stop, int(abs(step)), dtype=dtype)
     return _core.arange(start, key.stop, step)
 
 
@@ -68,23 +69,30 @@ class _Grid:
         if any(not isinstance(k.step, complex) for k in keys):
             raise TypeError('mgrid and ogrid: limits with axes need a count of steps for each, as 10j')
         counts, lines = [int(abs(k.step)) for k in keys], []
+        limits = [x for k in keys for x in (k.start, k.stop) if x is not None]
+        dtype = numpy.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in limits), 1.0)
         for axis, (k, count) in enumerate(zip(keys, counts)):
             start = 0 if k.start is None else k.start
             line = _core.arange(count, dtype=float)
             if not (alone or self._sparse):
                 line = _core.broadcast_to(line.reshape((-1,) + (1,) * (len(keys) - 1 - axis)), tuple(counts))
-            line = line * ((k.stop - start) / max(count - 1, 1)) + start
+            line = line.astype(dtype) * ((k.stop - start) / max(count - 1, 1)) + start
             if self._sparse and not alone:
                 line = line[(None,) * axis + (slice(None),) + (None,) * (len(keys) - 1 - axis)]
             lines.append(line)
         return lines[0] if alone else tuple(lines) if self._sparse else _core._stack(lines, 0)
 
     def __getitem__(self, key):
+        key = tuple(key) if isinstance(key, list) else key
         keys = key if isinstance(key, tuple) else (key,)
+        for k in keys:
+            if not isinstance(k, slice):
+                raise TypeError(f'mgrid and ogrid: expected slices, as [0:5, 0:3:4j], given {type(k).__name__} {k!r}')
         if any(isinstance(x, ndarray) and x.ndim for k in keys for x in (k.start, k.stop)):
             return self._of_arrays(keys, not isinstance(key, tuple))
-        grid = self._grid[tuple(slice(*(x.item() if isinstance(x, ndarray) else x for x in (k.start, k.stop, k.step)))
-                                for k in key) if isinstance(key, tuple) else key]
+        # NumPy takes an array without axes by its dtype
+        grids = tuple(slice(*(x.get() if isinstance(x, ndarray) else x for x in (k.start, k.stop, k.step))) for k in keys)
+        grid = self._grid[grids if isinstance(key, tuple) else grids[0]]
         return tuple(map(asarray, grid)) if isinstance(grid, (list, tuple)) else asarray(grid)
 
 
