@@ -233,6 +233,15 @@ def test_copies():
     assert x.copy().flags.c_contiguous and x.copy('F').flags.f_contiguous and cupy.array(x).flags.f_contiguous
 
 
+def test_pickles_keep_the_order_in_memory():
+    a = numpy.arange(24.).reshape(2, 3, 4)
+    for x in (a, numpy.asfortranarray(a), a[0].T, a[:, ::2], a[..., 0]):
+        y = pickle.loads(pickle.dumps(cupy.asarray(x)))
+        theirs = pickle.loads(pickle.dumps(x))
+        same(y, theirs)
+        assert (y.flags.c_contiguous, y.flags.f_contiguous) == (theirs.flags.c_contiguous, theirs.flags.f_contiguous)
+
+
 def test_astype():
     x = cupy.array([0.5, 1.5, -2])
     same(x.astype('i'), x.get().astype('i'))

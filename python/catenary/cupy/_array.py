@@ -330,7 +330,7 @@ def __deepcopy__(self, memo):
 def __reduce__(self):
     # where `cupy` is ours, under the name by which CuPy's own pickles know it: each reads the other's
     served = sys.modules.get('cupy') is sys.modules['catenary.cupy']
-    return (importlib.import_module('cupy._core.core').array if served else array), (self.get(),)
+    return (importlib.import_module('cupy._core.core').array if served else array), (self.get(order='A'),)
 
 
 @_method
