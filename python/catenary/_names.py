@@ -8,6 +8,7 @@ import sys
 from catenary import _wheel
 
 CUPY = '14.2.0'
+OF_SCIPYS_UFUNCS = 'catenary.cupyx.scipy.special'  # the module whose functions take arrays from SciPy's ufuncs
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'names.txt')
 
 

@@ -2,6 +2,8 @@
 
 import ctypes
 import pickle
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -37,6 +39,62 @@ def test_what_is_not_answered():
     y = numpy.ones(3)
     with pytest.raises(TypeError):
         y += x
+
+
+def test_views_of_structured_dtypes_say_what_is_possible():
+    x = cupy.zeros((2, 4), 'f')
+    for dtype, says in (([('a', 'f'), ('b', 'f')], "view('float32') has the fields one after the other"), ([('a', 'f'), ('b', 'i')], "view('u1') has the bytes"),
+                        ('f,f', "view('float32')")):
+        with pytest.raises(TypeError, match='view: an array on a device has no structured dtype') as caught:
+            x.view(dtype)
+        assert says in str(caught.value) and 'get().view(dtype)' in str(caught.value)
+
+
+def test_streams_by_their_handles():
+    for stream in (cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream.null, cupy.cuda.get_current_stream()):
+        found = cupy.cuda.ExternalStream(stream.ptr)
+        assert found.ptr == stream.ptr and (found == stream or stream.ptr == 0)
+        with found:
+            x = cupy.arange(3)
+        assert (x + 1).tolist() == [1, 2, 3]
+    with pytest.raises(NotImplementedError, match='0x3039 is the handle of no Stream'):
+        cupy.cuda.ExternalStream(12345)
+    gone = cupy.cuda.Stream()
+    handle = gone.ptr
+    del gone
+    if handle:
+        with pytest.raises(NotImplementedError):
+            cupy.cuda.ExternalStream(handle)
+
+
+def test_scipys_ufuncs_find_ours_by_themselves():
+    pytest.importorskip('scipy.special')
+    code = ('import cupy, scipy.special, sys; assert "catenary.cupyx.scipy.special" not in sys.modules; x = cupy.asarray([0., 1.]);'
+            'y = scipy.special.erf(x); assert isinstance(y, cupy.ndarray) and abs(float(y[1]) - 0.8427007929) < 1e-9;'
+            'assert isinstance(scipy.special.gammaln(x), cupy.ndarray) and isinstance(scipy.special.xlogy(x, 2), cupy.ndarray)')
+    subprocess.run([sys.executable, '-c', code], check=True)
+
+
+GRIDS = ['[f(0):f(3)]', '[:f(3)]', '[f(0):f(3):3j]', '[0:z]', '[0:z, 0:z]', '[0:z:3j, 0:z:2j]', '[a:b:2j]', '[a:b:2j, a:b:2j]', '[0:z:2j, 0:2]', '[[slice(2)]]',
+         '[[slice(2), slice(3)]]', '[()]', '[0:numpy.int8(3)]', '[slice(f(1), f(2), f(0.25))]', '[0:3:2, 1:2:4j]', '[[slice(0, 2, 3j), slice(0, z)]]']
+
+
+@pytest.mark.parametrize('grid', ['mgrid', 'ogrid', 'r_'])
+@pytest.mark.parametrize('key', GRIDS)
+def test_grids(grid, key):
+    if grid == 'r_' and ('[[' in key or '()' in key or ',' in key or 'a:' in key):
+        return
+    names = {'a': numpy.array([0, 1], 'f'), 'b': numpy.array([2, 4], 'f'), 'z': numpy.array(3, 'f')}
+    theirs = eval(f'numpy.{grid}{key}', {'numpy': numpy, 'f': numpy.float32, **names})
+    made = eval(f'cupy.{grid}{key}', {'cupy': cupy, 'numpy': numpy, 'f': numpy.float32, **{k: cupy.asarray(v) for k, v in names.items()}})
+    for one, other in zip(made, theirs, strict=True) if isinstance(theirs, (list, tuple)) else [(made, theirs)]:
+        same(one, other)
+
+
+def test_grids_of_no_slices():
+    for key in (5, [1, slice(2)]):
+        with pytest.raises(TypeError, match='expected slices'):
+            cupy.mgrid[key]
 
 
 def test_view():

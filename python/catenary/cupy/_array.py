@@ -8,7 +8,7 @@ import sys
 
 import numpy
 
-from catenary import _core
+from catenary import _core, _names
 from catenary.cupy import _util
 
 ndarray = _core.ndarray
@@ -403,6 +403,12 @@ def view(self, dtype=None, type=None):
     """A view of the same bytes, of another dtype if one is given. There are no subclasses that `type` could name."""
     if type not in (None, ndarray):
         raise TypeError(f'view: type must be cupy.ndarray, given {type!r}')
+    fields = dtype is not None and dtype is not ndarray and numpy.dtype(dtype).fields
+    if fields:
+        own = {field[0] for field in fields.values()}
+        way = f'view({own.pop().name!r}) has the fields one after the other along the last axis' if len(own) == 1 else (
+            "view('u1') has the bytes, and a slice of these, made contiguous, has a field by another view")
+        raise TypeError(f'view: an array on a device has no structured dtype such as {numpy.dtype(dtype)}; {way}; get().view(dtype) has the fields on the host')
     return self._view(None if dtype is ndarray else dtype)
 
 
@@ -470,6 +476,8 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
                             'use cupy.asarray')
     function = getattr(cupy, ufunc.__name__, None)
     if function is None:  # SciPy's
+        if getattr(sys.modules.get('scipy.special'), ufunc.__name__, None) is ufunc:
+            importlib.import_module(_names.OF_SCIPYS_UFUNCS)
         function = next((getattr(sys.modules[name], ufunc.__name__, None) for name in _util.of_ufuncs if name in sys.modules), None)
     if method != '__call__':
         function = getattr(function, method, None)
