@@ -1,8 +1,10 @@
 """Means, quantiles and counts."""
 
+import numpy
+
 from catenary import _core
-from catenary.cupy._arguments import given
-from catenary.cupy._array import is_complex, of_real_numbers, refuse_complex
+from catenary.cupy._arguments import given, listed
+from catenary.cupy._array import asarray, is_complex, ndarray, of_real_numbers, refuse_complex
 
 globals().update({_name: of_real_numbers(getattr(_core, _name), _name, __name__) for _name in (
     'nanpercentile', 'nanquantile', 'percentile', 'quantile')})
@@ -20,11 +22,30 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return result, _core.broadcast_to(scale, result.shape).astype(result.dtype)
 
 
-def histogram(x, bins=10, range=None, weights=None, density=False):
-    """Counts of elements in intervals, or the sums of their weights, and the edges."""
+def _bins(x, bins, range, weights):
+    """Bins as the extension takes them: an integer, or edges as an array. NumPy computes on the host how many a name means.
+    Raises TypeError for a name with weights, and for what is none of these."""
+    if isinstance(bins, str):
+        if weights is not None:
+            raise TypeError(f'histogram: bins={bins!r} does not go with weights; give a number of bins, or edges')
+        try:
+            return len(numpy.histogram_bin_edges(x.get(), bins, range)) - 1
+        except ValueError as error:
+            raise ValueError(f'histogram: bins={bins!r}: {error}') from None
+    if isinstance(bins, (list, tuple, numpy.ndarray)) and numpy.ndim(bins) == 1:
+        return asarray(bins)
+    if not isinstance(bins, ndarray) and not hasattr(type(bins), '__index__'):
+        raise TypeError(f'histogram: bins must be an integer, a name such as \'auto\', or edges in a 1-d array, given {type(bins).__name__} {bins!r}')
+    return bins
+
+
+def histogram(x, bins=10, range=None, density=False, weights=None):
+    """Counts of elements in intervals, or the sums of their weights, and the edges. Names of bins ('auto', 'fd', …) are NumPy's."""
     refuse_complex('histogram', x, range)
+    x, weights = given(x) if isinstance(x, (list, tuple)) else x, listed(weights)
+    bins = _bins(x, bins, range, weights)
     if not is_complex(weights):
-        return _core.histogram(x, bins, range, weights, density)
+        return _core.histogram(x, bins, range, weights, bool(density))
     (real, edges), (imag, _) = (_core.histogram(x, bins, range, part) for part in (weights.real, weights.imag))
     sums = _core.zeros(real.shape, weights.dtype)
     sums.real, sums.imag = real, imag
