@@ -51,14 +51,12 @@ Array in_order(const Array& a, nb::handle order) {
   return a.transpose(ct::memory_order(a.ndim(), strides));
 }
 
-/// What is written into an array: an array or a number, or a list, which becomes an array on its device.
+/// What is written into an array: an array or a number, or a list or NumPy's array, which becomes one on its device.
 struct Values {
   nb::object v;
   Argument argument;
-  Values(nb::object given, const Array& into, const char* function) : v(std::move(given)) {
-    if (PyList_Check(v.ptr()) || PyTuple_Check(v.ptr())) v = nb::cast(array_from(v.ptr(), into.device()));
-    if (!argument.parse(v.ptr())) refuse_argument(v.ptr(), function);
-    argument.stored_as(into.dtype());
+  Values(nb::object given, const Array& into) : v(std::move(given)) {
+    argument.parse_values(v.ptr(), into.device(), into.dtype());
   }
   ct::Operand operand() const { return argument.operand(); }
 };
@@ -259,7 +257,7 @@ void register_joining(nb::module_& m) {
   m.def(
       "insert",
       [](const Array& arr, nb::handle obj, nb::object values, std::optional<int> axis) {
-        return ct::insert(arr, parse_key(obj.ptr(), arr).at(0), Values(values, arr, "insert").operand(), axis);
+        return ct::insert(arr, parse_key(obj.ptr(), arr).at(0), Values(values, arr).operand(), axis);
       },
       "arr"_a, "obj"_a, "values"_a, no_axis);
   m.def(
@@ -287,13 +285,13 @@ void register_picking(nb::module_& m) {
   m.def(
       "put_along_axis",
       [](const Array& a, const Array& indices, nb::object values, int axis) {
-        ct::put_along_axis(a, indices, Values(values, a, "put_along_axis").operand(), axis);
+        ct::put_along_axis(a, indices, Values(values, a).operand(), axis);
       },
       "arr"_a, "indices"_a, "values"_a, "axis"_a);
   both(
       m, "put",
       [](const Array& a, nb::handle indices, nb::object v, const std::string& mode) {
-        ct::put(a, array_from(indices.ptr(), a.device()), Values(v, a, "put").operand(), mode_from(mode, "put"));
+        ct::put(a, array_from(indices.ptr(), a.device()), Values(v, a).operand(), mode_from(mode, "put"));
       },
       "a", nb::arg("ind"), nb::arg("v"), nb::arg("mode") = "wrap");
   for (const auto& [name, f] : {std::pair("scatter_add", &ct::scatter_add), std::pair("scatter_max", &ct::scatter_max),
@@ -350,15 +348,11 @@ void register_picking(nb::module_& m) {
   m.def("extract", freed(ct::extract), "condition"_a, "a"_a);
   m.def(
       "place",
-      [](const Array& a, const Array& mask, nb::object values) {
-        ct::place(a, mask, Values(values, a, "place").operand());
-      },
+      [](const Array& a, const Array& mask, nb::object values) { ct::place(a, mask, Values(values, a).operand()); },
       "arr"_a, "mask"_a, "vals"_a);
   m.def(
       "putmask",
-      [](const Array& a, const Array& mask, nb::object values) {
-        ct::putmask(a, mask, Values(values, a, "putmask").operand());
-      },
+      [](const Array& a, const Array& mask, nb::object values) { ct::putmask(a, mask, Values(values, a).operand()); },
       "a"_a, "mask"_a, "values"_a);
 }
 
@@ -370,9 +364,7 @@ void register_diagonals(nb::module_& m) {
        nb::arg("axis2") = 1);
   m.def(
       "fill_diagonal",
-      [](const Array& a, nb::object value, bool wrap) {
-        ct::fill_diagonal(a, Values(value, a, "fill_diagonal").operand(), wrap);
-      },
+      [](const Array& a, nb::object value, bool wrap) { ct::fill_diagonal(a, Values(value, a).operand(), wrap); },
       "a"_a, "val"_a, "wrap"_a = false);
   m.def("tril", freed(ct::tril), "m"_a, "k"_a = 0);
   m.def("triu", freed(ct::triu), "m"_a, "k"_a = 0);

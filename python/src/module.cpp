@@ -2,6 +2,7 @@
 
 #include "catenary/core/version.h"
 #include "core.h"
+#include "refusals.h"
 
 NB_MODULE(_core, m) {
   using namespace catenary_python;
@@ -26,4 +27,5 @@ NB_MODULE(_core, m) {
   register_kernels(m);
   register_communicator(m);
   register_chainer(m);
+  register_refusals(m);
 }

@@ -49,7 +49,7 @@ def test_operands_of_numpy(device, statement):
 
 @pytest.mark.parametrize('statement, says', [
     ('n += a', 'add: out must be a cupy.ndarray'),
-    ('cupy.sum(n)', 'sum(): incompatible function arguments'), ('cupy.dot(a, n)', 'dot(): incompatible function arguments'),
+    ('cupy.sum(n)', "sum: argument 'a' must be a cupy.ndarray"), ('cupy.dot(a, n)', "dot: argument 'b' must be a cupy.ndarray or a number"),
     ('cupy.concatenate([a, n])', "concatenate: only cupy.ndarray can be joined, not <class 'numpy.ndarray'>"),
     ('cupy.stack([a, n])', "stack: only cupy.ndarray can be joined, not <class 'numpy.ndarray'>"),
     ('a.set(a)', 'only numpy.ndarray can be set'), ("a.set(n.astype('d'))", 'float64 array cannot be set to float32 array'),
@@ -72,7 +72,7 @@ def test_operands(device, statement, says):
     ("cupy.add(a, 1, out=cupy.zeros((2, 3), 'i'))", TypeError, "would be float32, which does not go into the array's int32"),
     ('cupy.sum(a, out=a)', ValueError, 'sum: out has shape (2, 3), the result has ()'),
     ("cupy.sum(a, out=cupy.zeros((), 'i'))", TypeError, "sum: the result is float32, which does not go into out's int32"),
-    ('cupy.sum(a, out=n)', TypeError, 'sum(): incompatible'), ('cupy.take(a, 0, out=1)', TypeError, 'take(): incompatible'),
+    ('cupy.sum(a, out=n)', TypeError, "sum: argument 'out' must be"), ('cupy.take(a, 0, out=1)', TypeError, "take: argument 'out' must be"),
     ('cupy.concatenate([a, a], out=n)', TypeError, "out must be a cupy.ndarray, not <class 'numpy.ndarray'>"),
     ('cupy.stack([a], out=1)', TypeError, "stack: out must be a cupy.ndarray, not <class 'int'>"),
     ('cupy.concatenate([a, a], out=a)', ValueError, 'out has shape (2, 3), the result has (4, 3)'),
@@ -94,12 +94,12 @@ def test_operands(device, statement, says):
     ("cupy.cov(a, dtype='i')", TypeError, 'cov: dtype must be a floating one, not int32'),
     ("cupy.putmask(i, i > 0, a[0])", TypeError, "cannot cast from float32 to int64 with casting rule 'safe'"),
     # keywords
-    ('cupy.add(a, 1, foo=1)', TypeError, "add: unexpected keyword argument 'foo'"), ('a.sum(foo=1)', TypeError, 'foo: int'),
-    ('cupy.zeros(2, foo=1)', TypeError, 'foo: int'), ('cupy.array(1, foo=1)', TypeError, "keyword argument 'foo'"),
+    ('cupy.add(a, 1, foo=1)', TypeError, "add: unexpected keyword argument 'foo'"), ('a.sum(foo=1)', TypeError, "sum: unexpected keyword argument 'foo'"),
+    ('cupy.zeros(2, foo=1)', TypeError, "zeros: unexpected keyword argument 'foo'"), ('cupy.array(1, foo=1)', TypeError, "keyword argument 'foo'"),
     ('a.reshape(2, 3, foo=1)', TypeError, "reshape: unexpected keyword argument 'foo'"),
     ("cupy.einsum('i', i, foo=1)", TypeError, "unexpected keyword argument 'foo'"),
-    ('cupy.cuda.Device(foo=1)', TypeError, 'foo: int'), ('cupy.cuda.Stream(foo=1)', TypeError, 'foo: int'),
-    ('cupy.sum(a, where=a > 0)', TypeError, 'sum(): incompatible'),
+    ('cupy.cuda.Device(foo=1)', TypeError, "unexpected keyword argument 'foo'"), ('cupy.cuda.Stream(foo=1)', TypeError, "unexpected keyword argument 'foo'"),
+    ('cupy.sum(a, where=i)', TypeError, "sum: argument 'where' must be a bool or a cupy.ndarray of bool, given one of int64"),
     ('cupy.add(a, 1, where=i)', TypeError, "add: where: cannot cast from int64 to bool"),
     ("cupy.add(a, 1, order='X')", ValueError, "order must be one of 'C', 'F', 'A', or 'K' (got X)"),
     ("cupy.ElementwiseKernel('T x', 'T y', 'y = x', foo=1)", TypeError, 'ElementwiseKernel: unknown keyword foo'),
@@ -285,7 +285,7 @@ def test_an_error_leaves_the_array_as_it_was(device):
     ("cupy.add(cupy.ones(2), 1, casting='foo')", ValueError), ("cupy.add(cupy.ones(2, 'i'), cupy.ones(2, 'f'), casting='no')", TypeError),
     ("cupy.add(cupy.ones(2, 'i'), cupy.ones(2, 'l'), casting='equiv')", TypeError), ("cupy.sqrt(cupy.ones(2, 'i'), casting='no')", TypeError),
     ("cupy.add(cupy.ones(2, 'i'), 1.5, casting='no')", TypeError), ("cupy.less(cupy.ones(2, 'i'), cupy.ones(2), casting='equiv')", TypeError),
-    ('cupy.fuse(foo=3)', TypeError), ('cupy.cuda.ExternalStream(0)', NotImplementedError)])
+    ('cupy.fuse(foo=3)', TypeError), ('cupy.cuda.ExternalStream(12345)', NotImplementedError)])
 def test_what_is_not_heeded_is_refused(call, error):
     with pytest.raises(error):
         eval(call)

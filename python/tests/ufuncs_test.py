@@ -327,8 +327,8 @@ def test_reductions(name, dtype):
         same(out, theirs, tolerance)
     with pytest.raises(numpy.exceptions.AxisError):
         f(cupy.array(x), axis=3)
-    with pytest.raises(TypeError):
-        f(cupy.array(x), where=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nowhere'"):
+        f(cupy.array(x), nowhere=True)
 
 
 @pytest.mark.parametrize('dtype', 'bBlLefd')
