@@ -106,6 +106,15 @@ Array full_of(Array a, nb::handle value) {
   Argument v;
   v.parse_values(value.ptr(), a.device(), ct::is_inexact(a.dtype()) ? std::optional(a.dtype()) : std::nullopt,
                  a.dtype());
+  const int more = v.array ? v.array->ndim() - a.ndim() : 0;
+  if (more > 0 && v.array->size() > 0) {  // as NumPy, for which leading axes of 1 are none
+    Shape shape, leading;
+    for (int i = 0; i < v.array->ndim(); ++i) (i < more ? leading : shape).push_back(v.array->shape()[i]);
+    if (leading.product() == 1) {
+      v.kept = v.array->reshape(shape);
+      v.array = &v.kept;
+    }
+  }
   ct::copyto(a, v.operand());
   return a;
 }

@@ -233,6 +233,19 @@ def test_copies():
     assert x.copy().flags.c_contiguous and x.copy('F').flags.f_contiguous and cupy.array(x).flags.f_contiguous
 
 
+@pytest.mark.parametrize('call', ['full_like(xp.array(5), [3])', 'full_like(xp.array(5.), xp.ones((1, 1)))', 'full((), [3])', 'full((2, 2), [[[1, 2]]])',
+                                  'full_like(xp.array(5), [[3, 4]], shape=(2,))', 'full_like(xp.zeros((2, 2)), [[[1, 2]]])', 'full_like(xp.array(5.), 3)',
+                                  'full_like(xp.array(5.), [1, 2, 3])', 'full((2,), [[1, 2], [3, 4]])', 'full((2, 3), [[], []])'])
+def test_values_with_leading_axes_of_one_fill(call):
+    try:
+        theirs = eval('xp.' + call, {'xp': numpy})
+    except ValueError:
+        with pytest.raises(ValueError):
+            eval('xp.' + call, {'xp': cupy})
+        return
+    same(eval('xp.' + call, {'xp': cupy}), theirs)
+
+
 def test_pickles_keep_the_order_in_memory():
     a = numpy.arange(24.).reshape(2, 3, 4)
     for x in (a, numpy.asfortranarray(a), a[0].T, a[:, ::2], a[..., 0]):
