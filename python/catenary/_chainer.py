@@ -11,33 +11,21 @@ import weakref
 
 import numpy
 
-from catenary import _core
+from catenary import _core, _precision
 
 
-class _Loader:
-    """Runs a module by its own loader, and grafts it."""
-
-    def __init__(self, loader):
-        self._loader = loader
-
-    def __getattr__(self, name):
-        return getattr(self._loader, name)
-
-    def create_module(self, spec):
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module):
-        self._loader.exec_module(module)
-        name = module.__name__
-        if name in _MODULES:
-            _MODULES[name](module)
-        for function in FUNCTIONS.get(name, ()):
-            setattr(module, function, _core._Call(name + '.' + function, getattr(module, function)))
+def _graft(module):
+    """Puts the library's names into one of Chainer's modules that has just run."""
+    name = module.__name__
+    if name in _MODULES:
+        _MODULES[name](module)
+    for function in FUNCTIONS.get(name, ()):
+        setattr(module, function, _core._Call(name + '.' + function, getattr(module, function)))
 
 
 def loader(original):
     """The loader of a module that takes() names."""
-    return _Loader(original)
+    return _precision.Loader(original, _graft)
 
 
 def names():
@@ -171,6 +159,7 @@ def _variable(module):
         'zerograd': zerograd, '_copy_to': copy_to,
     }
     module.Variable = _derived(original, _core._VariableBase, ours)
+    _precision.variable(module)
     module.Parameter = _derived(parameter, module.Variable, {'is_initialized': _core._VariableBase._is_initialized})
 
     def init(self, variable, name, **kwargs):
@@ -412,36 +401,14 @@ def _optimizer(module):
         if not _core._have_grads(self.target.params()):
             reallocate(self)
 
-    @functools.wraps(GradientMethod.update)
-    def update(self, lossfun=None, *args, **kwds):
-        target = self.target
-        if lossfun is not None:
-            loss = lossfun(*args, **kwds)
-            clear = target.cleargrads if getattr(self, '_use_cleargrads', True) else target.zerograds
-            clear()
-            loss.backward(loss_scale=self._loss_scale)
-            del loss
-        params = list(target.params())
-        is_ours = type(self).reallocate_cleared_grads is reallocate_cleared_grads
+    def update_all(params):
+        _update_all(params, module.variable.Parameter.update)
 
-        def reallocated():
-            if not is_ours or not _core._have_grads(params):
-                self.reallocate_cleared_grads()
-
-        reallocated()
-        self.check_nan_in_grads()
-        self.call_hooks('pre')
-        if self._hookable._pre_update_hooks:
-            params = list(target.params())
-        self.t += 1
-        if self.is_safe_to_update():
-            _update_all(params, module.variable.Parameter.update)
-        reallocated()
-        self.call_hooks('post')
-        self.update_loss_scale()
+    def reallocated(optimizer, params):
+        return type(optimizer).reallocate_cleared_grads is reallocate_cleared_grads and _core._have_grads(params)
 
     GradientMethod.reallocate_cleared_grads = reallocate_cleared_grads
-    GradientMethod.update = update
+    _precision.optimizer(module, update_all, reallocated)
 
 
 # ---- chainer.link, chainer.reporter, chainer.dataset, chainer.datasets
@@ -511,6 +478,7 @@ _MODULES = {
     'chainer.dataset.convert': _convert,
     'chainer.datasets.tuple_dataset': _tuple_dataset,
     'chainer.optimizer': _optimizer,
+    'chainer.training.updaters.standard_updater': _precision.standard_updater,
     **{'chainer.optimizers.' + module: functools.partial(_rule, name) for module, name in _OPTIMIZERS.items()},
     'chainer': _chainer,
     'chainer._backprop': _backprop,

@@ -10,6 +10,8 @@ SERVED = frozenset(('cupy', 'cupyx', 'cupy_backends'))
 # Packages of Chainer's of which some modules are ours: those come first, the others are the original's, and all have one package.
 LAID_OVER = frozenset(('chainermn',))
 CHAINER = '7.8.1'
+# Modules of Chainer that catenary._precision changes, so that 16-bit models train as the library's do.
+TRAINING = frozenset(('chainer.optimizer', 'chainer.variable', 'chainer.training.updaters.standard_updater'))
 HOW_TO_INSTALL = ("Chainer 7.8.1 runs on Catenary as it is. With a setuptools that has pkg_resources:\n"
                   "  echo 'setuptools<82' >c.txt; pip install --build-constraint c.txt chainer==7.8.1")
 
@@ -55,6 +57,8 @@ class Finder:
         package = name.partition('.')[0]
         if package == 'chainer' and self.grafts():
             return self._grafted(name, path)
+        if name in TRAINING and self.is_ours():
+            return self._trained(name, path)
         if package in SERVED:
             return self._alias(name)
         if package in LAID_OVER:
@@ -106,6 +110,20 @@ class Finder:
             self._grafts = os.environ.get('CATENARY_CHAINER') == '1'
         return self._grafts
 
+    def is_ours(self):
+        """Does Chainer run on the library? Yes where the `cupy` is ours or CATENARY_CHAINER=1 says so, and no with CATENARY_CHAINER=0."""
+        import os
+        asked = os.environ.get('CATENARY_CHAINER')
+        return asked != '0' and (asked == '1' or self.serves())
+
+    def _trained(self, name, path):
+        from importlib.machinery import PathFinder
+        spec = PathFinder.find_spec(name, path)
+        if spec is not None and spec.loader is not None:
+            from catenary import _precision
+            spec.loader = _precision.loader(spec.loader)
+        return spec
+
     def _grafted(self, name, path):
         spec = self._patched(name, path) if name in PATCHES else None
         from catenary import _chainer
@@ -145,8 +163,7 @@ class Finder:
         not come at all with CATENARY_CHAINER=0."""
         if package not in self._layers and not self._deciding:
             import os
-            asked = os.environ.get('CATENARY_CHAINER')
-            if asked == '0' or package in sys.modules or not (asked == '1' or self.serves()):
+            if package in sys.modules or not self.is_ours():
                 self._layers[package] = ()
                 return ()
             import importlib.util

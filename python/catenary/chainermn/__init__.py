@@ -32,4 +32,15 @@ from chainermn.optimizers import create_multi_node_optimizer  # noqa: E402, F401
 
 __version__ = chainer.__version__
 
+
+def _swap_grad(self, params, others):
+    """Exchanges gradients with the loss scales that are in them: with double buffering they are of two iterations."""
+    for (_, a), (_, b) in zip(params, others):
+        scales = a._loss_scale, b._loss_scale
+        a.grad, b.grad = b.grad, a.grad
+        b._loss_scale, a._loss_scale = scales
+
+
+optimizers._DoubleBufferingOptimizer.swap_grad = _swap_grad
+
 global_except_hook._add_hook_if_enabled()

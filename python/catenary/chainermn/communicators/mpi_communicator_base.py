@@ -156,10 +156,13 @@ class MpiCommunicatorBase(CommunicatorBase):
         else the parameter keeps what it has, and must have none on any rank."""
         params = [(name, p) for name, p in _named(model) if p.array is not None]
         if zero_fill:
+            # the mean is in the loss scale of the ranks that have gradients
+            scale = next((p._loss_scale for _, p in params if p.grad is not None), None)
             for _, p in params:
                 if p.grad is None:
                     with chainer.using_device(p.device):
                         p.grad = p.device.xp.zeros_like(p.array)
+                    p._loss_scale = scale
         params = [(name, p) for name, p in params if p.grad is not None]
         _arrays.mean_grads(self._exchange(), params)
         if chainer.is_debug():
