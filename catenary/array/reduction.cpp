@@ -2,11 +2,13 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/spread.h"
 #include "catenary/array/view.h"
 #include "catenary/core/format.h"
 
@@ -108,11 +110,23 @@ Array squared_size(Array x) {
   return add(square(real(x)), square(imag(x)));
 }
 
+/// Are squared differences as small as the rounding error of a mean over n elements may be? Then the mean is worth
+/// correcting. Of devices this is not asked, as the answer would have to be waited for.
+bool is_rounding(const Array& mean, const Array& total, double n) {
+  if (mean.dtype() != Dtype::float32 || !mean.device().is_cpu()) return false;
+  constexpr double kRelative = 1024 * double{std::numeric_limits<float>::epsilon()};
+  const std::vector<float> means = mean.to_vector<float>(), totals = total.to_vector<float>();
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const double largest = kRelative * double{means[i]};
+    if (totals[i] > 0 && totals[i] <= largest * largest * n) return true;
+  }
+  return false;
+}
+
 Array variance(const Array& x, const AxisArg& axis, bool keepdims, double ddof, const char* what) {
   const Dtype result = mean_dtype(x.dtype());
-  const Array wide_x = as_dtype(x, wide(result));
   const double n = element_count(x, axis, what);
-  Array total = sum(squared_size(subtract(wide_x, mean(wide_x, axis, true))), axis, keepdims);
+  const Array total = detail::spread_of(x, axis, wide(result), keepdims).total;
   return as_dtype(divide(total, std::max(n - ddof, 0.0)), part_dtype(result));
 }
 
@@ -120,8 +134,13 @@ Array nan_variance(const Array& x, const AxisArg& axis, bool keepdims, double dd
   const Dtype result = x.dtype();
   const Array wide_x = as_dtype(x, wide(result));
   const Array valid = not_nan(wide_x);
-  const Array center = nanmean(wide_x, axis, true);
-  Array total = sum(where(valid, squared_size(subtract(wide_x, center)), 0), axis, keepdims);
+  Array center = nanmean(wide_x, axis, true);
+  const auto squares = [&] { return sum(where(valid, squared_size(subtract(wide_x, center)), 0), axis, keepdims); };
+  Array total = squares();
+  if (is_rounding(center, total, element_count(x, axis, "nanvar"))) {
+    center = add(center, nanmean(subtract(wide_x, center), axis, true));
+    total = squares();
+  }
   const Array n = subtract(count_nonzero(valid, axis, keepdims), ddof);
   return as_dtype(
       divide(where(greater(n, 0), total, std::numeric_limits<double>::quiet_NaN()), n.astype(total.dtype())),
@@ -157,6 +176,18 @@ Array mean(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dty
   const double n = element_count(x, axis, "mean");
   Array total = reduce(std::move(x), ops::Reduce::sum, axis, keepdims, wide(result), wide(result), "mean");
   return as_dtype(divide(total, n), result);
+}
+
+detail::Spread detail::spread_of(const Array& x, const AxisArg& axis, Dtype dtype, bool keepdims) {
+  const auto wide_x = [&] { return as_dtype(x, dtype); };  // made anew, as a value that is kept is stored
+  Spread s{catenary::mean(wide_x(), axis, true), {}};
+  const auto squares = [&] { return sum(squared_size(subtract(wide_x(), s.mean)), axis, keepdims); };
+  s.total = squares();
+  if (is_rounding(s.mean, s.total, element_count(x, axis, "var"))) {
+    s.mean = add(s.mean, catenary::mean(subtract(wide_x(), s.mean), axis, true));
+    s.total = squares();
+  }
+  return s;
 }
 
 Array var(const Array& x, const AxisArg& axis, bool keepdims, double ddof) {

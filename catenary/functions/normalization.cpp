@@ -9,6 +9,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/spread.h"
 #include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
@@ -54,10 +55,16 @@ struct Statistics {
 /// Of processes that share statistics: an array's mean over them.
 using OverProcesses = std::function<Array(const Array&)>;
 Statistics statistics_of(const Array& x, const Axes& axes, double eps, Dtype dtype, const OverProcesses& over = {}) {
-  const auto shared = [&](const Array& own) { return over ? over(own) : own; };
   Statistics s;
-  s.mean = shared(catenary::mean(x.astype(dtype), axes, true));
-  s.var = shared(catenary::mean(catenary::square(x.astype(dtype) - s.mean), axes, true));
+  if (over) {
+    s.mean = over(catenary::mean(x.astype(dtype), axes, true));
+    s.var = over(catenary::mean(catenary::square(x.astype(dtype) - s.mean), axes, true));
+  } else {
+    const catenary::detail::Spread spread = catenary::detail::spread_of(x, axes, dtype, true);
+    s.mean = spread.mean;
+    const auto statistics = static_cast<double>(std::max<std::int64_t>(s.mean.size(), 1));
+    s.var = spread.total / (static_cast<double>(x.size()) / statistics);
+  }
   s.inv_std = catenary::rsqrt(s.var + eps);
   return s;
 }

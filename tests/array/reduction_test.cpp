@@ -273,4 +273,19 @@ TEST(Reduction, WithoutWhatIsNotANumber) {
   EXPECT_THROW(ct::nanquantile(x, 2), ct::ValueError);
 }
 
+// Equal numbers do not differ from their mean on the processor.
+TEST(Reduction, VarianceOfConstants) {
+  for (const double value : {3.3, -0.1, 1e4 / 3}) {
+    for (const std::int64_t n : {3, 7, 257, 5000, 70000}) {
+      const Array x = ct::full({n, 3}, value, Dtype::float32);
+      for (const Array& y : {x, x.T(), x.T().copy()}) {
+        const int axis = y.shape()[0] == 3 ? 1 : 0;
+        for (const Array& z : {ct::var(y, axis), ct::std(y, axis), ct::nanvar(y, axis), ct::nanstd(y, axis)})
+          for (const float got : z.to_vector<float>())
+            EXPECT_LE(got, ct::current_device().is_cpu() ? 0 : 1e-5 * std::abs(value)) << value << " " << n;
+      }
+    }
+  }
+}
+
 }  // namespace

@@ -367,5 +367,29 @@ TEST(BatchNormalization, StoresNothingLargeInFloat32) {
   EXPECT_LE(pool.peak_bytes(), std::max(peak, used + bytes * 3 / 2));
 }
 
+// Values that are all the same have a variance of 0, whatever their number and axes: the result is beta. A mean that is
+// one unit in the last place away is multiplied by 1 / sqrt(eps), which is 316.
+TEST(Normalization, OfConstantsIsBeta) {
+  const double tolerance = current_device().is_cpu() ? 1e-7 : 2e-3;
+  for (const double value : {3.3, -0.1, 1e4 / 3, 7e-3}) {
+    for (const std::int64_t n : {3, 7, 257, 5000}) {
+      const Array x = full({4, 2, n}, value, Dtype::float32);
+      const auto parameter = [](std::int64_t size, double of) { return Variable(full({size}, of, Dtype::float32)); };
+      const auto expect_beta = [&](const Variable& y, const char* what) {
+        EXPECT_LE(catenary::max(catenary::absolute(y.array() - 0.25)).item<float>(),
+                  tolerance * std::max(1.0, std::abs(value)))
+            << what << " of " << value << ", " << n;
+      };
+      expect_beta(F::batch_normalization(x, parameter(2, 1.5), parameter(2, 0.25), {.eps = 1e-5}), "batch");
+      expect_beta(F::batch_normalization(x.astype(Dtype::float16).astype(Dtype::float32), parameter(2, 1.5),
+                                         parameter(2, 0.25), {.eps = 1e-5}),
+                  "batch of halves");
+      expect_beta(F::layer_normalization(x.reshape({8, n}), parameter(n, 1.5), parameter(n, 0.25), 1e-5), "layer");
+      expect_beta(F::group_normalization(x, 1, parameter(2, 1.5), parameter(2, 0.25), 1e-5), "group");
+      expect_beta(F::instance_normalization(x, parameter(2, 1.5), parameter(2, 0.25), 1e-5), "instance");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace catenary
