@@ -48,15 +48,18 @@ def stored(x):
     return _core._copy(x, 'C')
 
 
-def _sine_of_pi(x):
-    """sin(pi x), exactly 0 at integers."""
-    near = _ufuncs['rint'](x)
-    sine = stored(_ufuncs['sin'](stored(math.pi * (x - near))))
-    return _core.where(_ufuncs['remainder'](near, 2) == 0, sine, -sine)
+def sine_of_pi(x, y=0.0):
+    """sin(pi (x + y)) without rounding x + y; exactly 0 at integers."""
+    near_x, near_y = (_ufuncs['rint'](v) for v in (x, y + 0 * x))
+    rest = stored((x - near_x) + (y - near_y))
+    near = _ufuncs['rint'](rest)
+    sine = stored(_ufuncs['sin'](stored(math.pi * (rest - near))))
+    odd = _ufuncs['remainder'](near_x, 2) + _ufuncs['remainder'](near_y, 2) + _ufuncs['remainder'](near, 2)
+    return _core.where(_ufuncs['remainder'](odd, 2) == 0, sine, -sine)
 
 
 # of Stirling's series, the highest power of 1 / x**2 first
-_STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
+STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
 
 
 def _of_positive(x):
@@ -68,10 +71,10 @@ def _of_positive(x):
     near = x < 12
     z = _core.where(near, x + 8, _ufuncs['minimum'](x, 172 if x.dtype == 'd' else 36))  # beyond it overflows
     r = 1 / (z * z)
-    series = _STIRLING[0] * r
-    for c in _STIRLING[1:-1]:
+    series = STIRLING[0] * r
+    for c in STIRLING[1:-1]:
         series = (series + c) * r
-    series = (series + _STIRLING[-1]) / z
+    series = (series + STIRLING[-1]) / z
     z, series = stored(z), stored(series)
     root = stored(_power(z, stored(z / 2 - 0.25)))  # its square would overflow too early
     value = math.sqrt(2 * math.pi) * root * stored(_exp(stored(series - z))) * root / _core.where(near, product, 1)
@@ -81,7 +84,7 @@ def _of_positive(x):
 
 def _gamma(x):
     positive = stored(_of_positive(stored(_core.where(x < 0.5, 1 - x, x))))
-    sine = _sine_of_pi(x)
+    sine = sine_of_pi(x)
     value = _core.where(x < 0.5, math.pi / (sine * positive), positive)
     value = _core.where((x < 0) & (x == _floor(x)) | _ufuncs['isnan'](x), math.nan, value)
     return _core.where(x == 0, _ufuncs['copysign'](math.inf, x), value)
@@ -120,7 +123,7 @@ def _log_gamma_of_complex(z):
         for k in range(8):
             total = stored(total + _log(_core.where(near, z + k, 1)))
         w = stored(_core.where(near, z + 8, z))
-        return (w - 0.5) * stored(_log(w)) - w + 0.5 * math.log(2 * math.pi) + _series(_STIRLING, w) / w - total
+        return (w - 0.5) * stored(_log(w)) - w + 0.5 * math.log(2 * math.pi) + _series(STIRLING, w) / w - total
 
     def to_the_left(z, q, other):
         return math.log(2 * math.pi) - 0.5j * math.pi + 1j * math.pi * z - _log(1 - q) - other
@@ -174,7 +177,8 @@ def gamma(x):
 def rgamma(x):
     """1 / gamma(x), and 0 at 0 and negative integers."""
     x, dtype = prepared('rgamma', x)
-    return _core.where((x <= 0) & (x == _floor(x)), 0, 1 / stored(_gamma(stored(x)))).astype(dtype)
+    value = _core.where((x <= 0) & (x == _floor(x)), 0, 1 / stored(_gamma(stored(x))))
+    return _core.where(_absolute(x) < (1e-300 if x.dtype == 'd' else 1e-37), x, value).astype(dtype)  # of these gamma may overflow
 
 
 gamma, rgamma = of_complex('gamma', gamma, _of_logarithm(1)), of_complex('rgamma', rgamma, _of_logarithm(-1))
@@ -209,88 +213,6 @@ def in_float64(name, of_real):
     function.__name__ = function.__qualname__ = name
     function.__doc__ = of_real.__doc__
     return function
-
-
-def _is_below(x):
-    """Is it 0 or a negative integer, where the gamma function is infinite?"""
-    return (x <= 0) & (x == _floor(x))
-
-
-def _log_and_sign_of_beta(a, b):
-    """The logarithm of |beta(a, b)|, and its sign; at a pole an infinity, but where that of gamma(a + b) takes it away."""
-    a, b = stored(a), stored(b)
-    # at a pole gamma(a) / gamma(a + b) is what 1 - a - b and b say, with the sign of b's parity
-    of_a = _is_below(a)
-    pole, other = stored(_core.where(of_a, a, b)), stored(_core.where(of_a, b, a))
-    is_pole = stored(of_a | _is_below(b))
-    is_taken = stored(is_pole & _ufuncs['isfinite'](pole + other) & (other == _floor(other)) & (1 - pole - other > 0))
-    x, y = stored(_core.where(is_taken, 1 - pole - other, a)), stored(_core.where(is_taken, other, b))
-    swapped = _absolute(x) < _absolute(y)
-    large, small = stored(_core.where(swapped, y, x)), stored(_core.where(swapped, x, y))
-    is_far = stored((large > 1e6) & (large > 1e6 * _absolute(small)))
-    log = stored(_lgamma(large)) + stored(_lgamma(small)) - stored(_lgamma(stored(large + small)))
-    # where gamma(a) / gamma(a + b) would be a difference of large numbers, it is a power and its corrections
-    b1 = small * (1 - small)
-    far = stored(_lgamma(small)) - small * _log(large) + b1 / (2 * large) + b1 * (1 - 2 * small) / (12 * large * large) - b1 * b1 / (12 * large * large * large)
-    log = stored(_core.where(is_far, stored(far), log))
-    sign = stored(sign_of_gamma(x)) * stored(sign_of_gamma(y)) * stored(sign_of_gamma(stored(x + y)))
-    sign = _core.where(_is_below(x + y), 1, sign)  # of 0
-    sign = _core.where(is_taken, _core.where(_ufuncs['remainder'](other, 2) == 0, 1, -1), sign)
-    is_endless = stored(is_pole & ~is_taken)
-    return stored(_core.where(is_endless, math.inf, log)), stored(_core.where(is_endless, 1, sign))
-
-
-def _beta(a, b):
-    log, sign = _log_and_sign_of_beta(a, b)
-    return stored(sign * _exp(log))
-
-
-def beta(a, b):
-    """gamma(a) gamma(b) / gamma(a + b)."""
-    a, b, dtype = prepared('beta', a, b)
-    return _beta(*wide(a, b)).astype(dtype)
-
-
-def betaln(a, b):
-    """The logarithm of |beta(a, b)|."""
-    a, b, dtype = prepared('betaln', a, b)
-    return _log_and_sign_of_beta(*wide(a, b))[0].astype(dtype)
-
-
-_COUNTED = 20  # to so many the ways are multiplied up
-
-
-def binom(n, k):
-    """How many ways there are to choose k of n, and what that is for real numbers; NaN for negative integers n."""
-    n, k, dtype = prepared('binom', n, k)
-    n, k = wide(n, k)
-    shape = _core._broadcast_shapes([n.shape, k.shape])
-    n, k = (stored(_core.broadcast_to(x, shape)) for x in (n, k))
-    size = stored(_absolute(k))
-    value = 1 / ((n + 1) * _beta(1 + n - k, 1 + k))
-    # k far beyond n: what is left of the sine between the poles
-    sine = stored(_sine_of_pi(stored(_core.where(k > 0, k - n, k))))
-    power = stored(math.pi * _power(size, n))
-    gamma_of_n = stored(_gamma(stored(1 + n)))
-    beyond = (gamma_of_n / size + gamma_of_n * n / (2 * size * size)) * sine / power
-    value = stored(_core.where(size > 1e8 * _absolute(n), beyond, value))
-    is_whole = stored(k == _floor(k))
-    fewer = stored(_core.where(is_whole & (n == _floor(n)) & (n > 0) & (k > n / 2), n - k, k))
-    counted = _core.ones_like(n)
-    for j in range(1, _COUNTED):
-        counted = stored(_core.where(j <= fewer, counted * (n - (fewer - j)) / j, counted))
-    value = stored(_core.where(is_whole & (fewer >= 0) & (fewer < _COUNTED), counted, value))
-    is_count = is_whole & (n == _floor(n)) & (_absolute(value) < 2.0 ** (40 if value.dtype == 'd' else 12))
-    value = _core.where(is_count, _ufuncs['rint'](value), value)
-    value = _core.where((k == -math.inf) & _ufuncs['isfinite'](n), 0, value)
-    return _core.where((n < 0) & (n == _floor(n)), math.nan, value).astype(dtype)
-
-
-def poch(z, m):
-    """gamma(z + m) / gamma(z)."""
-    z, m, dtype = prepared('poch', z, m)
-    value = sign_of_gamma(z + m) * sign_of_gamma(z) * _exp(_lgamma(z + m) - _lgamma(z))
-    return _core.where(m == 0, 1, value).astype(dtype)
 
 
 def multigammaln(a, d):

@@ -10,9 +10,10 @@ from catenary.cupyx.scipy._bessel_functions import j0, j1, k0, k0e, k1, k1e, sph
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, bdtri, betainc, betaincinv, btdtr, btdtri, chdtr, chdtrc, chdtri, fdtr, fdtrc, fdtri,  # noqa: F401
                                                  gammainc, gammaincc, gammainccinv, gammaincinv, gdtr, gdtrc, nbdtr, nbdtrc, nbdtri, pdtr, pdtrc, pdtri)
 from catenary.cupyx.scipy._elliptic import ellipeinc, ellipj, ellipk, ellipkinc, ellipkm1  # noqa: F401
-from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, beta, betaln, binom, gamma, gammasgn, multigammaln, poch, rgamma)  # noqa: F401
+from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, gamma, gammasgn, multigammaln, rgamma)  # noqa: F401
 from catenary.cupyx.scipy._gamma import (in_float64 as _in_float64, is_complex as _is_complex, of_complex as _of_complex, prepared as _prepared, wide as _wide,
                                           widened as _widened)
+from catenary.cupyx.scipy._gamma_ratios import beta, betaln, binom, poch  # noqa: F401
 from catenary.cupyx.scipy._harmonics import lpmv, sph_harm, sph_harm_y  # noqa: F401
 from catenary.cupyx.scipy._integrals import exp1, expi, expn, shichi, sici  # noqa: F401
 from catenary.cupyx.scipy._others import lambertw, wright_bessel, zetac  # noqa: F401
