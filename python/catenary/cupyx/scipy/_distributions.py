@@ -1,57 +1,23 @@
-"""The incomplete gamma and beta functions, and the distributions that are made of them and their inverses. Series, fractions and Newton's steps go on until
-all elements are known."""
+"""The incomplete gamma and beta functions, and the distributions that are made of them and their inverses."""
 
 import functools
 import math
 
 from catenary import _core
 from catenary.cupyx.scipy._gamma import stored
+from catenary.cupyx.scipy._incomplete import EPSILON, logs_of_beta, logs_of_gamma
 from catenary.cupyx.scipy._steps import function as _function, until_all_are_done as _until_all_are_done
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _lgamma, _absolute, _floor = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'lgamma', 'absolute', 'floor'))
-_EPSILON = {'f': 2.4e-7, 'd': 4.5e-16}  # a factor may go to and fro between 1 and its neighbours for ever
-_TINY = 1e-30
-
-
-def _not_zero(x):
-    return _core.where(_absolute(x) < _TINY, _TINY, x)
-
-
-def _parts_of_gamma(a, x, log):
-    """Where the regularized lower incomplete gamma function is a factor times a series, and where the upper one is that times a fraction; both, and the logarithm of the factor. `log` is that of x, which may be too small for a number."""
-    eps = _EPSILON[x.dtype.char]
-    by_series = x < a + 1
-
-    def series(k, state):
-        term, total, _ = state
-        term = term * s / (a + k)
-        total = total + term
-        return term, total, term > total * eps
-    s = _core.where(by_series, x, 0)
-    lower = _until_all_are_done(series, (1 / a, 1 / a, by_series))[1]
-
-    def fraction(k, state):
-        c, d, value, _ = state
-        an, b = -k * (k - a), u + (2 * k + 1 - a)
-        d = 1 / _not_zero(an * d + b)
-        c = _not_zero(b + an / c)
-        change = c * d
-        return c, d, value * change, ~by_series & (_absolute(change - 1) > eps)
-    u = _core.where(by_series, a + 1, x)
-    first = 1 / _not_zero(u + 1 - a)
-    upper = _until_all_are_done(fraction, (_core.full_like(x, 1 / _TINY), first, first, ~by_series))[2]
-    return by_series, lower, upper, stored(a * log - x - _lgamma(a))
 
 
 def _incomplete_gamma(a, x):
     """The regularized lower and upper incomplete gamma functions of a > 0 and x >= 0."""
-    by_series, lower, upper, log = _parts_of_gamma(a, x, _log(x))
-    lower, upper = lower * _exp(log), upper * _exp(log)
-    lower = _core.where(by_series, lower, 1 - upper)
-    upper = _core.where(by_series, 1 - lower, upper)
-    ends = [(x == 0, 0, 1), (x == math.inf, 1, 0), (a == 0, 1, 0), ((x < 0) | (a < 0) | _ufuncs['isnan'](a + x), math.nan, math.nan)]
-    ends.insert(2, (a == math.inf, 0, 1))
+    known = stored((a > 0) & (x > 0) & (a < math.inf) & (x < math.inf))
+    b, y = stored(_core.where(known, a, 1)), stored(_core.where(known, x, 1))
+    lower, upper = (_exp(log) for log in logs_of_gamma(b, y, stored(_log(y)))[:2])
+    ends = [(x == 0, 0, 1), (x == math.inf, 1, 0), (a == math.inf, 0, 1), (a == 0, 1, 0), ((x < 0) | (a < 0) | _ufuncs['isnan'](a + x), math.nan, math.nan)]
     ends.append(((a == 0) & (x == 0) | (a == math.inf) & (x == math.inf), math.nan, math.nan))
     for where, low, high in ends:
         lower, upper = _core.where(where, low, lower), _core.where(where, high, upper)
@@ -70,36 +36,16 @@ gammainc = _function('gammainc', 'The regularized lower incomplete gamma functio
 gammaincc = _function('gammaincc', 'The regularized upper incomplete gamma function; NaN for negative numbers.', _upper)
 
 
-def _parts_of_beta(a, b, x, other, log, other_log):
-    """Where the incomplete beta function is computed from the other end, the value from its end, and the logarithm of its factor x^a (1 - x)^b / B(a, b). `other` is 1 - x, and the logarithms are
-    those of both."""
-    eps = _EPSILON[x.dtype.char]
-    turned = x > (a + 1) / (a + b + 2)
-    p, q = stored(_core.where(turned, b, a)), stored(_core.where(turned, a, b))
-    y = stored(_core.where(turned, other, x))
-    log = stored(a * log + b * other_log + _lgamma(a + b) - _lgamma(a) - _lgamma(b))
-
-    def fraction(k, state):
-        c, d, value, _ = state
-        for coefficient in (k * (q - k) * y / ((p + 2 * k - 1) * (p + 2 * k)),
-                            -(p + k) * (p + q + k) * y / ((p + 2 * k) * (p + 2 * k + 1))):
-            d = 1 / _not_zero(1 + coefficient * d)
-            c = _not_zero(1 + coefficient / c)
-            change = c * d
-            value = value * change
-        return c, d, value, _absolute(change - 1) > eps
-    first = 1 / _not_zero(1 - (p + q) * y / (p + 1))
-    return turned, _until_all_are_done(fraction, (_core.ones_like(x), first, first, x == x))[2] / p, log
-
-
-def _incomplete_beta(a, b, x):
-    """The regularized incomplete beta function of a, b > 0 and x from 0 to 1."""
-    turned, value, log = _parts_of_beta(a, b, x, 1 - x, _log(x), _log1p(-x))
-    value = value * _exp(log)
-    value = _core.where(turned, 1 - value, value)
-    value = _core.where(x == 0, 0, _core.where(x == 1, 1, value))
+def _incomplete_beta(a, b, x, other=None):
+    """The regularized incomplete beta function of a, b > 0 and x from 0 to 1, of which `other` is what it lacks of 1."""
+    other = stored(1 - x if other is None else other)
+    known = stored((a > 0) & (b > 0) & (x > 0) & (other > 0) & (a < math.inf) & (b < math.inf))
+    p, q, y, z = (stored(_core.where(known, v, one)) for v, one in ((a, 1), (b, 1), (x, 0.5), (other, 0.5)))
+    near = stored(y < z)
+    value = _exp(logs_of_beta(p, q, y, z, stored(_core.where(near, _log(y), _log1p(-z))), stored(_core.where(near, _log1p(-y), _log(z))))[0])
+    value = _core.where(x == 0, 0, _core.where(other == 0, 1, value))
     # all of it lies at 0, or at 1
-    value = _core.where((a == 0) | (b == math.inf), x > 0, _core.where((b == 0) | (a == math.inf), x == 1, value))
+    value = _core.where((a == 0) | (b == math.inf), x > 0, _core.where((b == 0) | (a == math.inf), other == 0, value))
     undefined = (a == 0) & (b == 0) | (a == math.inf) & (b == math.inf) | (a < 0) | (b < 0) | (x < 0) | (x > 1) | _ufuncs['isnan'](a + b + x)
     return _core.where(undefined, math.nan, value)
 
@@ -117,29 +63,60 @@ pdtrc = _function('pdtrc', "Poisson's distribution: the sum beyond k for the mea
     _lower(_floor(k) + 1, m), k >= 0, m >= 0))
 chdtr = _function('chdtr', 'The chi-square distribution of v degrees of freedom, to x.', lambda v, x: _lower(v / 2, x / 2))
 chdtrc = _function('chdtrc', 'The chi-square distribution of v degrees of freedom, beyond x.', lambda v, x: _upper(v / 2, x / 2))
-gdtr = _function('gdtr', 'The gamma distribution of rate a and shape b, to x.', lambda a, b, x: _lower(b, a * x))
-gdtrc = _function('gdtrc', 'The gamma distribution of rate a and shape b, beyond x.', lambda a, b, x: _upper(b, a * x))
-fdtr = _function('fdtr', 'The F distribution, to x.', lambda dfn, dfd, x: _incomplete_beta(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)))
-fdtrc = _function('fdtrc', 'The F distribution, beyond x.', lambda dfn, dfd, x: _incomplete_beta(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)))
+gdtr = _function('gdtr', 'The gamma distribution of rate a and shape b, to x; NaN for x below 0.', lambda a, b, x: _nan_outside(_lower(b, a * x), x >= 0))
+gdtrc = _function('gdtrc', 'The gamma distribution of rate a and shape b, beyond x; NaN for x below 0.', lambda a, b, x: _nan_outside(_upper(b, a * x), x >= 0))
+def _of_f(upper):
+    def compute(dfn, dfd, x):
+        ratio = stored(dfn / dfd * x)
+        ratio = stored(_core.where(x == 0, 0, ratio))
+        part, other = stored(_core.where(ratio < 1, ratio / (1 + ratio), 1 / (1 + 1 / ratio))), stored(1 / (1 + ratio))
+        value = _incomplete_beta(dfd / 2, dfn / 2, other, part) if upper else _incomplete_beta(dfn / 2, dfd / 2, part, other)
+        value = _nan_outside(value, _ufuncs['isfinite'](dfn), _ufuncs['isfinite'](dfd))
+        return _nan_outside(_core.where((x == math.inf) & ~_ufuncs['isnan'](dfn + dfd), 0 if upper else 1, value), dfn > 0, dfd > 0, x >= 0)
+    return compute
 
 
-def _of_whole_n(compute):
-    """The same with n cut to a whole number, as SciPy cuts it."""
-    return lambda k, n, p: compute(k, stored(_ufuncs['trunc'](n)), p)
+fdtr = _function('fdtr', 'The F distribution, to x; NaN where x is below 0 or a degree of freedom not above 0, or infinite.', _of_f(False))
+fdtrc = _function('fdtrc', 'The F distribution, beyond x; NaN where x is below 0 or a degree of freedom not above 0, or infinite.', _of_f(True))
 
 
-bdtr = _function('bdtr', 'The binomial distribution: the sum to k of n with probability p.', _of_whole_n(lambda k, n, p: _core.where(
-    _floor(k) == n, 1, _incomplete_beta(_ufuncs['maximum'](n - _floor(k), 0), _floor(k) + 1, 1 - p))))
-bdtrc = _function('bdtrc', 'The binomial distribution: the sum beyond k of n with probability p.', _of_whole_n(lambda k, n, p: _core.where(
-    _floor(k) == n, 0, _core.where(k < 0, 1, _incomplete_beta(_ufuncs['maximum'](_floor(k), -0.5) + 1, _ufuncs['maximum'](n - _floor(k), 0), p)))))
-nbdtr = _function('nbdtr', 'The negative binomial distribution: the sum to k of n with probability p.', _of_whole_n(lambda k, n, p: _nan_outside(
-    _incomplete_beta(n, _floor(k) + 1, p), n > 0)))
-nbdtrc = _function('nbdtrc', 'The negative binomial distribution: the sum beyond k of n with probability p.', _of_whole_n(lambda k, n, p: _nan_outside(
-    _incomplete_beta(_floor(k) + 1, n, 1 - p), n > 0)))
+def _of_whole(compute):
+    """The same with k and n cut to whole numbers, as SciPy cuts them; NaN where they are infinite and where the last argument is no probability."""
+    def of_whole(k, n, p):
+        return _nan_outside(compute(k, stored(_ufuncs['trunc'](n)), p), k < math.inf, _ufuncs['isfinite'](n), p >= 0, p <= 1)
+    return of_whole
+
+
+def _binomial(k, n, p):
+    k = stored(_floor(k))
+    return _nan_outside(_core.where(k == n, 1, _incomplete_beta(n - k, k + 1, 1 - p, p)), k >= 0, k <= n)
+
+
+def _binomial_beyond(k, n, p):
+    k = stored(_floor(k))
+    return _nan_outside(_core.where(k < 0, 1, _core.where(k == n, 0, _incomplete_beta(k + 1, n - k, p))), k <= n)
+
+
+def _negative_binomial(k, n, p):
+    k = stored(_ufuncs['trunc'](k))
+    return _nan_outside(_incomplete_beta(n, k + 1, p), k >= 0, n > 0)
+
+
+def _negative_binomial_beyond(k, n, p):
+    k = stored(_ufuncs['trunc'](k))
+    return _nan_outside(_incomplete_beta(k + 1, n, 1 - p, p), k >= 0, n > 0)
+
+
+bdtr = _function('bdtr', 'The binomial distribution: the sum to k of n with probability p; NaN for k outside 0 to n.', _of_whole(_binomial))
+bdtrc = _function('bdtrc', 'The binomial distribution: the sum beyond k of n with probability p, 1 for k below 0; NaN for k above n.', _of_whole(_binomial_beyond))
+nbdtr = _function('nbdtr', 'The negative binomial distribution: the sum to k of n with probability p; NaN for k below 0 or n not above 0.', _of_whole(_negative_binomial))
+nbdtrc = _function('nbdtrc', 'The negative binomial distribution: the sum beyond k of n with probability p; NaN for k below 0 or n not above 0.', _of_whole(_negative_binomial_beyond))
 
 
 # ------------------------------------------------------------------ inverses
 # The logarithms of these distributions are concave functions of log(x), or of log(x / (1 - x)): Newton's steps from where the value is too small come near without passing by.
+_CUBED = 1e6  # for a from here on the cube of a normal distribution's quantile is near enough
+_POLISHED = 2
 _NEWTON = 64  # steps at most; ten do in most cases
 
 
@@ -157,9 +134,22 @@ def _newton(start, step):
         change = stored(_core.where(_ufuncs['isfinite'](change) & going, change, 0))
         size = stored(_absolute(change))
         # near the root a step is the last one's square, until it is nothing but rounding
-        going = (size > 2 * _EPSILON[t.dtype.char] * _ufuncs['maximum'](_absolute(t), 1)) & ((size > 1e-4) | (size < last / 2))
+        going = (size > 2 * EPSILON[t.dtype.char] * _ufuncs['maximum'](_absolute(t), 1)) & ((size > 1e-4) | (size < last / 2))
         return t + change, size, going
     return _until_all_are_done(next_step, (start, _core.full_like(start, 50), start == start), most=_NEWTON)[0]
+
+
+def _start_of_gamma(b, small, upper):
+    """The logarithm of a number near _inverse_of_gamma's, and is it as good as that is? Below it, as exp(-x) <= 1; or Wilson's and Hilferty's cube; or of a small upper value above it, as that is less
+    than b exp(-x) for b <= 1 <= x."""
+    below = stored((_core.where(upper, _log1p(-small), _log(small)) + _lgamma(b + 1)) / b)
+    z = stored(_ufuncs['ndtri'](small))
+    cube = stored(1 - 1 / (9 * b) + _core.where(upper, -z, z) / (3 * _ufuncs['sqrt'](b)))
+    cube = stored(_core.where(cube > 0, cube, 0))
+    start = stored(_core.where(cube > 0, _ufuncs['maximum'](below, _log(b) + 3 * _log(_core.where(cube > 0, cube, 1))), below))
+    above = stored(_log(b) - _log(small))
+    start = stored(_core.where(upper & (b <= 1) & (above > 1), _log(_core.where(above > 1, above, 1)), start))
+    return start, stored(b * cube * cube * cube), stored(b >= _CUBED)
 
 
 def _inverse_of_gamma(a, p, q):
@@ -167,59 +157,76 @@ def _inverse_of_gamma(a, p, q):
     known = stored((a > 0) & (a < math.inf) & (p > 0) & (q > 0))
     b, (small, upper) = stored(_core.where(known, a, 1)), _smaller(_core.where(known, p, 0.5), _core.where(known, q, 0.5))
     log = stored(_log(small))
-    # below the root, as exp(-x) <= 1; or Wilson's and Hilferty's cube
-    below = stored((_core.where(upper, _log1p(-small), log) + _lgamma(b + 1)) / b)
-    z = stored(_ufuncs['ndtri'](small))
-    cube = stored(1 - 1 / (9 * b) + _core.where(upper, -z, z) / (3 * _ufuncs['sqrt'](b)))
-    start = _core.where(cube > 0, _ufuncs['maximum'](below, _log(b) + 3 * _log(_core.where(cube > 0, cube, 1))), below)
+    start, cubed, done = _start_of_gamma(b, small, upper)
 
-    def step(t):
-        by_series, lower, above, factor = _parts_of_gamma(b, stored(_exp(t)), t)
-        own, other = stored(_core.where(by_series, lower, above)), stored(by_series == upper)
-        # the value over the factor, and its logarithm: as they are, or of 1 minus the value that there is
-        rest = stored(1 - own * _exp(factor))
-        ratio = stored(_core.where(other, rest * _exp(-factor), own))
-        value = stored(_core.where(other, _log(rest), factor + _log(own)))
-        return _core.where(upper, value - log, log - value) * ratio
-    value = _exp(_newton(stored(start), step))
+    def change(x, of_x):
+        lower, above, factor = logs_of_gamma(b, x, of_x)
+        value = stored(_core.where(upper, above, lower))
+        return stored(_core.where(upper, value - log, log - value) * _exp(value - factor))
+    value = stored(_exp(_newton(start, lambda t: stored(_core.where(done, 0, change(stored(_exp(t)), t))))))
+    value = stored(_core.where(done, cubed, value))
+    for _ in range(_POLISHED):  # a logarithm has not the digits of its number
+        y = stored(_core.where(value > 0, value, 1))
+        rest = stored(change(y, stored(_log(y))))
+        value = stored(_core.where((_absolute(rest) < 1e-6) & (value > 0), value * (1 + rest), value))
     value = _core.where(p == 0, 0, _core.where(q == 0, math.inf, _core.where(known, value, math.nan)))
     return _core.where((a < 0) | (p < 0) | (q < 0) | _ufuncs['isnan'](a + p), math.nan, value)
 
 
+def _start_of_beta(c, d, small):
+    """A number near _inverse_of_beta's for the smaller probability: by the first term of a series, or of large parameters by a normal distribution's quantile (Abramowitz and Stegun 26.5.22)."""
+    near_zero = stored((_log(small) + _log(c) + _lgamma(c) + _lgamma(d) - _lgamma(c + d)) / c)
+    start = _ufuncs['minimum'](near_zero, _log(c / (c + d)))
+    start = stored(start - _log1p(-_exp(_ufuncs['minimum'](start, -1e-3))))
+    large = stored((c >= 100) & (d >= 100))
+    u, v, y = stored(1 / (2 * _core.where(large, c, 100) - 1)), stored(1 / (2 * _core.where(large, d, 100) - 1)), stored(-_ufuncs['ndtri'](small))
+    mean, bend = stored(2 / (u + v)), stored((y * y - 3) / 6)
+    width = y * _ufuncs['sqrt'](mean + bend) / mean - (v - u) * (bend + 5 / 6 - 2 / (3 * mean))
+    return stored(_core.where(large, _log(c / d) - 2 * width, start))
+
+
 def _inverse_of_beta(a, b, p, q):
-    """log(x / (1 - x)) for x of which the regularized incomplete beta function is p, and 1 minus that is q."""
+    """log(x / (1 - x)), and x, of which the regularized incomplete beta function is p, and 1 minus that is q."""
     known = stored((a > 0) & (b > 0) & (a < math.inf) & (b < math.inf) & (p > 0) & (q > 0))
     small, upper = _smaller(_core.where(known, p, 0.5), _core.where(known, q, 0.5))
     c, d = stored(_core.where(known, _core.where(upper, b, a), 1)), stored(_core.where(known, _core.where(upper, a, b), 1))
     log = stored(_log(small))
-    near_zero = stored((log + _log(c) + _lgamma(c) + _lgamma(d) - _lgamma(c + d)) / c)
-    start = _ufuncs['minimum'](near_zero, _log(c / (c + d)))
-    start = start - _log1p(-_exp(_ufuncs['minimum'](start, -1e-3)))
+    done = stored(_ufuncs['minimum'](c, d) >= _CUBED)
+
+    def change(x, rest, of_x, of_rest):
+        value, _, factor = logs_of_beta(c, d, x, rest, of_x, of_rest)
+        return stored((log - value) * _exp(value - factor))
 
     def step(t):
-        x, rest = stored(_ufuncs['sigmoid'](t)), stored(_ufuncs['sigmoid'](-t))
-        turned, own, factor = _parts_of_beta(c, d, x, rest, -_ufuncs['softplus'](-t), -_ufuncs['softplus'](t))
-        remainder = stored(1 - own * _exp(factor))
-        ratio = stored(_core.where(turned, remainder * _exp(-factor), own))
-        value = stored(_core.where(turned, _log(remainder), factor + _log(own)))
-        return (log - value) * ratio
-    t = _newton(stored(start), step)
-    t = _core.where(upper, -t, t)
-    t = _core.where(p == 0, -math.inf, _core.where(q == 0, math.inf, _core.where(known, t, math.nan)))
-    return stored(_core.where((a <= 0) | (b <= 0) | (p < 0) | (q < 0) | _ufuncs['isnan'](a + b + p), math.nan, t))
+        return stored(_core.where(done, 0, change(*(stored(f) for f in (_ufuncs['sigmoid'](t), _ufuncs['sigmoid'](-t), -_ufuncs['softplus'](-t), -_ufuncs['softplus'](t))))))
+    t = stored(_newton(_start_of_beta(c, d, small), step))
+    x = stored(_ufuncs['sigmoid'](t))
+    inside = stored((x > 1e-300) & (x < 1))
+    x = stored(_core.where(inside, x, 0.5))
+    for _ in range(_POLISHED):  # a logarithm has not the digits of its number
+        step_of_x = stored(change(x, stored(1 - x), stored(_log(x)), stored(_log1p(-x))))
+        x = stored(_core.where(_absolute(step_of_x) < 1e-6, x + x * (1 - x) * step_of_x, x))
+    x = stored(_core.where(inside, x, _ufuncs['sigmoid'](t)))
+    t, x = stored(_core.where(upper, -t, t)), stored(_core.where(upper, 1 - x, x))
+    # 1 minus a number near 1 is nothing but rounding
+    x = stored(_core.where(upper & (x < 0.1), _ufuncs['sigmoid'](t), x))
+    undefined = stored((a <= 0) | (b <= 0) | (p < 0) | (q < 0) | _ufuncs['isnan'](a + b + p))
+    return tuple(stored(_core.where(undefined, math.nan, _core.where(p == 0, low, _core.where(q == 0, high, _core.where(known, value, math.nan)))))
+                 for value, low, high in ((t, -math.inf, math.inf), (x, 0, 1)))
 
 
 def _beta_inverse(a, b, p, q):
-    return _ufuncs['sigmoid'](_inverse_of_beta(a, b, p, q))
+    return _inverse_of_beta(a, b, p, q)[1]
 
 
 gammaincinv = _function('gammaincinv', 'x of which gammainc(a, x) is p.', lambda a, p: _inverse_of_gamma(a, p, 1 - p))
 gammainccinv = _function('gammainccinv', 'x of which gammaincc(a, x) is q.', lambda a, q: _inverse_of_gamma(a, 1 - q, q))
 betaincinv = btdtri = _function('betaincinv', 'x of which betainc(a, b, x) is p.', lambda a, b, p: _beta_inverse(a, b, p, 1 - p))
-pdtri = _function('pdtri', 'The mean m of which pdtr(k, m) is y.', lambda k, y: _nan_outside(_inverse_of_gamma(_floor(k) + 1, 1 - y, y), k >= 0, y < 1))
+pdtri = _function('pdtri', 'The mean m of which pdtr(k, m) is y.', lambda k, y: _nan_outside(_inverse_of_gamma(_ufuncs['trunc'](k) + 1, 1 - y, y), k > -1, k < math.inf, y < 1))
 chdtri = _function('chdtri', 'x of which chdtrc(v, x) is p.', lambda v, p: 2 * _inverse_of_gamma(v / 2, 1 - p, p))
-fdtri = _function('fdtri', 'x of which fdtr(dfn, dfd, x) is p.', lambda dfn, dfd, p: dfd / dfn * _exp(_inverse_of_beta(dfn / 2, dfd / 2, p, 1 - p)))
-bdtri = _function('bdtri', 'The probability p of which bdtr(k, n, p) is y.', _of_whole_n(lambda k, n, y: _nan_outside(
+fdtri = _function('fdtri', 'x of which fdtr(dfn, dfd, x) is p.', lambda dfn, dfd, p: _nan_outside(
+    dfd / dfn * _exp(_inverse_of_beta(dfn / 2, dfd / 2, p, 1 - p)[0]), dfn < math.inf, dfd < math.inf))
+bdtri = _function('bdtri', 'The probability p of which bdtr(k, n, p) is y.', _of_whole(lambda k, n, y: _nan_outside(
     _beta_inverse(_floor(k) + 1, n - _floor(k), 1 - y, y), k >= 0)))
-nbdtri = _function('nbdtri', 'The probability p of which nbdtr(k, n, p) is y; 0 and 1 of these for each n.', _of_whole_n(lambda k, n, y: _nan_outside(
-    _core.where((y == 0) | (y == 1), y, _beta_inverse(n, _floor(k) + 1, y, 1 - y)), k >= 0, n == n)))
+nbdtri = _function('nbdtri', 'The probability p of which nbdtr(k, n, p) is y; 0 and 1 of these for each n.', _of_whole(lambda k, n, y: _nan_outside(
+    _core.where((y == 0) | (y == 1), y, _beta_inverse(n, _ufuncs['trunc'](k) + 1, y, 1 - y)), k > -1)))
