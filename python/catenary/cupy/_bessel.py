@@ -45,7 +45,9 @@ def modified(name, x, n, scaled):
     large = _core.ufuncs['maximum'](size, 8)
     value = _core.where(size <= 8, chebyshev(near, small / 4 - 1), chebyshev(far, 16 / large - 1) / _core.ufuncs['sqrt'](large))
     if n:
-        value = _core.where(x < 0, -value, _core.where(x == 0, 0, value))
+        # near 0 the polynomial has but absolute digits
+        value = _core.where(size < 0.01, size / 2 * (1 + size * size / 8) * _core.ufuncs['exp'](-size), value)
+        value = _core.where(x < 0, -value, _core.where(x == 0, x, value))
     root = 1 if scaled else _core.ufuncs['exp'](size / 2)  # its square would overflow too early
     return (value * root * root).astype(dtype)
 

@@ -57,7 +57,7 @@ def _expn(n, x):
     value = _core.where(x == 0, _core.where(order <= 1, math.inf, 1 / _core.where(m == 1, 1, m - 1)), value)
     value = _core.where(x == math.inf, 0, value)
     value = _core.where((order < 0) | (x < 0), math.nan, value)
-    return _core.where(_ufuncs['isnan'](n + x), math.nan, value)
+    return _core.where(_ufuncs['isnan'](n + x) | _ufuncs['isinf'](n), math.nan, value)
 
 
 def _exp1(x):

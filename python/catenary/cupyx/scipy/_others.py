@@ -26,7 +26,7 @@ def _start(z, k):
     near = stored((k == 0) & close)
     start = _core.where(near, root * (1 - root / 3) - 1, _core.where((k == -1) & close, -root * (1 + root / 3) - 1, start))
     quotient = z * (60 + z * (114 + 17 * z)) / (60 + z * (174 + 101 * z))
-    start = _core.where((k == 0) & ~near & (z.real > -1) & (z.real < 1.5) & (_absolute(z.imag) < 1), quotient, start)
+    start = _core.where((k == 0) & ~near & (z.real > -0.2 - 2.5 * _absolute(z.imag)) & (z.real > -1) & (z.real < 1.5) & (_absolute(z.imag) < 1), quotient, start)
     # between -1/e and 0 the branch -1 is real, as the logarithm's start is not
     real = (k == -1) & (z.imag == 0) & (z.real < 0) & (z.real > -math.exp(-1)) & ~close
     down = _log(_core.where(real, -z.real, 0.5).astype(z.real.dtype))

@@ -11,7 +11,7 @@ from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, bdtri, betainc, be
                                                  gammainc, gammaincc, gammainccinv, gammaincinv, gdtr, gdtrc, nbdtr, nbdtrc, nbdtri, pdtr, pdtrc, pdtri)
 from catenary.cupyx.scipy._elliptic import ellipeinc, ellipj, ellipk, ellipkinc, ellipkm1  # noqa: F401
 from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, gamma, gammasgn, multigammaln, rgamma)  # noqa: F401
-from catenary.cupyx.scipy._gamma import (in_float64 as _in_float64, is_complex as _is_complex, of_complex as _of_complex, prepared as _prepared, wide as _wide,
+from catenary.cupyx.scipy._gamma import (in_float64 as _in_float64, is_complex as _is_complex, of_complex as _of_complex, prepared as _prepared, stored as _stored, wide as _wide,
                                           widened as _widened)
 from catenary.cupyx.scipy._gamma_ratios import beta, betaln, binom, poch  # noqa: F401
 from catenary.cupyx.scipy._harmonics import lpmv, sph_harm, sph_harm_y  # noqa: F401
@@ -147,18 +147,25 @@ def entr(x):
     return _core.where(x < 0, -_math.inf, _core.where(x == 0, 0, -x * _log(x))).astype(dtype)
 
 
+def _of_quotient(x, y):
+    """x log(x / y), of numbers near each other too and where their quotient is none."""
+    ratio = x / y
+    near, far = (ratio > 0.5) & (ratio < 2), (ratio == _math.inf) | (ratio < (1e-300 if x.dtype == 'd' else 1e-37))
+    return x * _core.where(near, _log1p((x - y) / y), _core.where(far, _log(x) - _log(y), _log(ratio)))
+
+
 def rel_entr(x, y):
     """x log(x / y) of positive numbers: 0 for x = 0 and y >= 0, else infinity."""
     x, y, dtype = _prepared('rel_entr', x, y)
-    value = _core.where((x == 0) & (y >= 0), 0, _core.where((x <= 0) | (y <= 0), _math.inf, x * _log(x / y)))
-    return _core.where(_ufuncs['isnan'](x + y), _math.nan, value).astype(dtype)
+    value = _core.where((x == 0) & (y >= 0), 0, _core.where((x <= 0) | (y <= 0), _math.inf, _of_quotient(x, y)))
+    return _core.where(_ufuncs['isnan'](x) | _ufuncs['isnan'](y), _math.nan, value).astype(dtype)
 
 
 def kl_div(x, y):
     """x log(x / y) - x + y of positive numbers: y for x = 0 and y >= 0, else infinity."""
     x, y, dtype = _prepared('kl_div', x, y)
-    value = _core.where((x == 0) & (y >= 0), y, _core.where((x <= 0) | (y <= 0), _math.inf, x * _log(x / y) - x + y))
-    return _core.where(_ufuncs['isnan'](x + y), _math.nan, value).astype(dtype)
+    value = _core.where((x == 0) & (y >= 0), y, _core.where((x <= 0) | (y <= 0), _math.inf, _of_quotient(x, y) - x + y))
+    return _core.where(_ufuncs['isnan'](x) | _ufuncs['isnan'](y), _math.nan, value).astype(dtype)
 
 
 def huber(delta, r):
@@ -172,8 +179,11 @@ def huber(delta, r):
 def pseudo_huber(delta, r):
     """delta**2 (sqrt(1 + (r / delta)**2) - 1): 0 for delta 0, infinity for delta below 0."""
     delta, r, dtype = _prepared('pseudo_huber', delta, r)
-    ratio = r / delta
-    value = delta * delta * _expm1(0.5 * _log1p(ratio * ratio))
+    size, hypot = _absolute(r), _ufuncs['hypot']
+    # without the squares, which may be no numbers
+    near, far = size * size / (1 + hypot(1, size / delta)), size * (delta / (delta / size + hypot(delta / size, 1)))
+    value = _core.where(size <= delta, near, _core.where(size == _math.inf, size, far))
+    value = _core.where(_ufuncs['isnan'](delta) | _ufuncs['isnan'](r), _math.nan, value)
     return _core.where(delta < 0, _math.inf, _core.where((delta == 0) | (r == 0), 0, value)).astype(dtype)
 
 
@@ -191,16 +201,24 @@ def boxcox1p(x, lmbda):
     return value.astype(dtype)
 
 
+def _logarithm_of_inverse(y, lmbda):
+    """log(1 + lmbda y) / lmbda, of which the product may be too large or too small for a number."""
+    product = lmbda * y
+    small, large = _absolute(product) < 1e-20, (product == _math.inf) & _ufuncs['isfinite'](y) & _ufuncs['isfinite'](lmbda)
+    logarithm = _core.where(large, _log(_absolute(y)) + _log(_absolute(lmbda)), _log1p(product))
+    return _core.where(small & _ufuncs['isfinite'](y), y, logarithm / _core.where(lmbda == 0, 1, lmbda))
+
+
 def inv_boxcox(y, lmbda):
     """What boxcox undoes."""
     y, lmbda, dtype = _prepared('inv_boxcox', y, lmbda)
-    return _core.where(lmbda == 0, _exp(y), _exp(_log1p(lmbda * y) / lmbda)).astype(dtype)
+    return _exp(_core.where(lmbda == 0, y, _logarithm_of_inverse(y, lmbda))).astype(dtype)
 
 
 def inv_boxcox1p(y, lmbda):
     """What boxcox1p undoes."""
     y, lmbda, dtype = _prepared('inv_boxcox1p', y, lmbda)
-    return _core.where(lmbda == 0, _expm1(y), _expm1(_log1p(lmbda * y) / lmbda)).astype(dtype)
+    return _expm1(_core.where(lmbda == 0, y, _logarithm_of_inverse(y, lmbda))).astype(dtype)
 
 
 def cosm1(x):
@@ -226,6 +244,7 @@ def _of_degrees(name, ufunc, quarters):
     """A function of degrees, which are brought between -45 and 45 exactly; at each quarter of a turn it is one of `quarters`, of (sine, cosine)."""
     def function(x):
         x, dtype = _prepared(name, x)
+        x = _stored(_ufuncs['fmod'](x, 360))  # exact however large x is
         turns = _ufuncs['rint'](x / 90)
         rest = _ufuncs['radians'](x - 90 * turns)
         s, c, k = _ufuncs['sin'](rest), _ufuncs['cos'](rest), _ufuncs['remainder'](turns, 4)
