@@ -1,4 +1,4 @@
-"""Writes special_values.json, SciPy's values of the special functions that special_values_test.py computes: python make_special_values.py, with SciPy 1.17."""
+"""Writes SciPy's values of the special functions: special_values.json for special_values_test.py, and special_edges.json for special_edges_test.py: python make_special_values.py, with SciPy 1.17."""
 
 import json
 import pathlib
@@ -6,6 +6,7 @@ import pathlib
 import numpy
 
 FILE = pathlib.Path(__file__).with_name('special_values.json')
+FILE_OF_EDGES = FILE.with_name('special_edges.json')
 ENDS = [float('nan'), float('inf'), 0.0, -1.0]
 REAL = [1e-300, 1e-8, 0.03, 0.3725, 0.5, 1, 1.9, 2.1, 2.75, 3.9, 4.1, 6.25, 7.9, 8.1, 11.7, 25, 39.5, 40.5, 60, 300]
 ANGLES = [-7.2, -3.5, -1.5, -0.2, 1e-9, 0.4, 1.57, 2.5, 3.2, 11, 40.5]
@@ -43,6 +44,43 @@ ARGUMENTS = {
     'zetac': ([-50.5, -3.25, -2, -1.5, -1, 0, 1e-5, 0.3, 0.999, 1, 1.001, 2, 3.25, 20, 60, *ENDS],)}
 
 
+# Where functions end: of each the numbers of arguments, and those arguments; floats that float32 has, too
+EDGES_OF_ONE = [0.0, -0.0, 2.0 ** -140, 2.0 ** -100, 2.0 ** -20, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 20.0, 40.0, 171.0, 172.5, 1000.0, 2.0 ** 33]
+EDGES_OF_ONE += [-x for x in EDGES_OF_ONE[2:]] + [float('inf'), -float('inf'), float('nan')]
+EDGES_OF_TWO = [0.0, -0.0, 2.0 ** -100, 0.5, 1.0, 2.0, 2.5, 20.0, float('inf'), -2.0 ** -100, -0.5, -1.0, -2.0, -20.0, -float('inf'), float('nan')]
+EDGES_OF_THREE = [0.0, 0.5, 1.0, 2.0, 20.0, float('inf'), -0.5, -1.0, float('nan')]
+ORDERS = [0.0, 1.0, 2.0, 5.0, 20.0, -1.0, -2.0]
+EDGES = {
+    **{name: (EDGES_OF_ONE,) for name in ('cbrt cosdg cosm1 cotdg digamma ellipk ellipkm1 entr erf erfc erfcinv erfcx erfinv exp1 exp10 exp2 expi expit expm1 exprel gamma gammaln gammasgn i0 i0e i1 i1e '
+                                          'j0 j1 k0 k0e k1 k1e log1p log_expit log_ndtr loggamma logit ndtr ndtri psi rgamma round shichi sici sindg tandg y0 y1 zetac').split()},
+    **{name: (EDGES_OF_TWO,) * 2 for name in ('beta betaln binom boxcox boxcox1p chdtr chdtrc chdtri ellipeinc ellipj ellipkinc gammainc gammaincc gammainccinv gammaincinv huber inv_boxcox inv_boxcox1p '
+                                              'kl_div pdtr pdtrc pdtri poch pseudo_huber rel_entr xlog1py xlogy zeta').split()},
+    **{name: (ORDERS, EDGES_OF_TWO) for name in ('expn', 'polygamma', 'yn')},
+    **{name: (EDGES_OF_THREE,) * 3 for name in 'bdtr bdtrc bdtri betainc betaincinv fdtr fdtrc fdtri gdtr gdtrc nbdtr nbdtrc nbdtri radian wright_bessel'.split()},
+    'lpmv': ([0.0, 1.0, 2.0, -1.0, -2.0], EDGES_OF_THREE, EDGES_OF_THREE)}
+_isinf, _isnan, _size = numpy.isinf, numpy.isnan, numpy.abs
+# What is not compared, as SciPy has no digits there, or no limit, or another answer for one number than for an array
+UNCLEAR = {
+    **{name: _isinf for name in ('cosdg', 'sindg', 'tandg')}, **{name: lambda x: _size(x) > 1e6 for name in ('j0', 'j1', 'y0', 'y1')},
+    'cotdg': lambda x: _isinf(x) | (_size(x) < 1e-3) & (x != 0), 'yn': lambda n, x: _isinf(x), 'zetac': lambda x: x > 100, 'beta': lambda a, b: (a <= 0) & (b <= 0), 'binom': lambda n, k: n == numpy.inf,
+    'ellipj': lambda u, m: (m == 1) & (_isinf(u) | (_size(u) < 1e-20)), **{name: lambda phi, m: m == -numpy.inf for name in ('ellipeinc', 'ellipkinc')},
+    **{name: lambda a, p: _size(a) < 1e-20 for name in ('chdtri', 'gammaincinv', 'gammainccinv')}, **{name: lambda k, m: _isnan(k) for name in ('pdtr', 'pdtrc')},
+    'poch': lambda z, m: _isnan(m) | _isinf(z) | (z < 0) & (_size(m) < 1e-20) | _isinf(m), 'nbdtri': lambda k, n, y: _isinf(n),
+    'lpmv': lambda m, v, x: (_size(x) > 1) | _isnan(x + v) | _isinf(v), 'betaincinv': lambda a, b, p: _isinf(a) | _isinf(b), 'pseudo_huber': lambda delta, r: _isinf(delta)}
+
+
+def edges(name, dtype='d'):
+    """The arguments of EDGES, of shapes that are broadcast."""
+    lists = EDGES[name]
+    return [numpy.asarray(values, dtype).reshape((-1,) + (1,) * (len(lists) - 1 - i)) for i, values in enumerate(lists)]
+
+
+def clear(name):
+    """Where SciPy's values are compared."""
+    args = numpy.broadcast_arrays(*edges(name))
+    return ~UNCLEAR[name](*args) if name in UNCLEAR else numpy.ones(args[0].shape, bool)
+
+
 def call(special, name, *arrays):
     """The function's values, of SciPy or of ours."""
     name, _, more = name.partition(' ')
@@ -59,15 +97,27 @@ def arrays(name, dtype=None):
     return [a.reshape((-1,) + (1,) * (len(lists) - 1 - i)) for i, a in enumerate(lists)]
 
 
+def kept(value):
+    if value.dtype.kind == 'c':
+        return {'real': kept(value.real), 'imag': kept(value.imag)}
+    return [list(value.shape), [float('%.15g' % v) for v in value.ravel()]]
+
+
+def edge_answers():
+    import warnings
+    from scipy import special
+    warnings.simplefilter('ignore')
+    made = {}
+    for name in EDGES:
+        found = getattr(special, name)(*edges(name))
+        made[name] = [kept(numpy.where(clear(name), v, 0)) for v in (found if isinstance(found, tuple) else (found,))]
+    return made
+
+
 def answers():
     import warnings
     from scipy import special
     warnings.simplefilter('ignore')
-
-    def kept(value):
-        if value.dtype.kind == 'c':
-            return {'real': kept(value.real), 'imag': kept(value.imag)}
-        return [list(value.shape), [float('%.15g' % v) for v in value.ravel()]]
     made = {}
     for name in ARGUMENTS:
         found = call(special, name, *arrays(name))
@@ -83,4 +133,5 @@ def answers():
 
 
 if __name__ == '__main__':
-    FILE.write_text('{\n' + ',\n'.join(f'{json.dumps(name)}: {json.dumps(value)}' for name, value in answers().items()) + '\n}\n')
+    for file, values in ((FILE, answers()), (FILE_OF_EDGES, edge_answers())):
+        file.write_text('{\n' + ',\n'.join(f'{json.dumps(name)}: {json.dumps(value)}' for name, value in values.items()) + '\n}\n')

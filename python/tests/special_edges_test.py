@@ -1,0 +1,121 @@
+"""Special functions where their domains end (special_edges.json has SciPy's values), and far out, where SciPy has fewer digits than mpmath, which the numbers here are from."""
+
+import json
+import math
+
+import numpy
+import pytest
+
+import make_special_values
+from catenary import cupy
+from catenary.cupyx.scipy import special
+
+ANSWERS = json.loads(make_special_values.FILE_OF_EDGES.read_text())
+NOT_REAL = ('sici', 'shichi', 'ellipj')  # several results
+# One function of each way of computing
+ON_DEVICES = ('binom', 'poch', 'gammaincc', 'gammaincinv', 'cotdg', 'rel_entr', 'i1', 'y0', 'expn')
+
+
+def compared(name, found, tolerance):
+    for ours, (shape, values) in zip(found, ANSWERS[name], strict=True):
+        expected = numpy.where(make_special_values.clear(name), numpy.reshape(values, shape), numpy.nan)
+        ours = numpy.where(make_special_values.clear(name), ours.get(), numpy.nan)
+        numpy.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance * 1e-290 / 1e-12, err_msg=name)
+
+
+def computed(name, arrays):
+    found = getattr(special, name)(*(cupy.asarray(a) for a in arrays))
+    return found if isinstance(found, tuple) else (found,)
+
+
+def test_all_functions_have_answers():
+    assert list(make_special_values.EDGES) == list(ANSWERS)
+
+
+@pytest.mark.parametrize('name', ANSWERS)
+def test_as_scipy(name):
+    with cupy.cuda.Device('cpu'):
+        compared(name, computed(name, make_special_values.edges(name)), 1e-12)
+
+
+@pytest.mark.usefixtures('device')
+@pytest.mark.kernels
+@pytest.mark.parametrize('name', ON_DEVICES)
+def test_on_every_device(name):
+    compared(name, computed(name, make_special_values.edges(name)), 1e-9)
+
+
+@pytest.mark.parametrize('name', ANSWERS)
+def test_of_float32(name):
+    """float32 arrays give what float64 arrays give, but where a number is beyond float32's range."""
+    with cupy.cuda.Device('cpu'), numpy.errstate(all='ignore'):
+        for ours, wide in zip(computed(name, make_special_values.edges(name, 'f')), computed(name, make_special_values.edges(name)), strict=True):
+            ours, wide = ours.get(), wide.get()
+            assert ours.dtype == 'f'
+            fine = make_special_values.clear(name) & ~((abs(wide) > 1e37) & numpy.isfinite(wide)) & ((abs(wide) > 1e-36) | (wide == 0))
+            numpy.testing.assert_allclose(ours[fine], wide[fine], rtol=4e-6, atol=1e-6 if name in make_special_values.EDGES and name.startswith(('digamma', 'psi', 'log', 'cos')) else 1e-37)
+
+
+@pytest.mark.parametrize('name', ANSWERS)
+def test_of_integers(name):
+    """Integers give what the same float64 numbers give, in float64."""
+    with cupy.cuda.Device('cpu'):
+        wide = [a[numpy.isfinite(a) & (a == numpy.floor(a))] for a in make_special_values.edges(name)]
+        wide = [a.reshape((-1,) + (1,) * (len(wide) - 1 - i)) for i, a in enumerate(wide)]
+        for ours, expected in zip(computed(name, [a.astype('l') for a in wide]), computed(name, [a + 0 for a in wide]), strict=True):
+            assert ours.dtype == 'd'
+            ours, expected = ours.get(), expected.get()
+            signed = numpy.broadcast_to(sum((a == 0) & numpy.signbit(a) for a in wide) > 0, ours.shape)  # integers have no such zero
+            numpy.testing.assert_array_equal(ours[~signed], expected[~signed])
+
+
+@pytest.mark.parametrize('line, value', [
+    ('gammaincc(1e8, x(1e8))', 0.49998670192398588), ('gammaincc(1e8, x(1e8 + 3e4))', 0.0013510801016019576), ('gammaincc(1e12, x(1e12 - 2e6))', 0.9772499220428143),
+    ('gammaincc(1e16, x(1e16))', 0.4999999986701924), ('gammaincc(1e16, x(1e16 + 5e8))', 2.8665169081677529e-7), ('gammainc(1e8, x(1e8 - 2e5))', 2.1082443672341444e-89),
+    ('gammainc(1e300, x(1e300))', 0.5), ('gammainc(1e300, x(2e300))', 1), ('gammaincc(1e-20, x(0.5))', 5.5977359477616078e-21), ('pdtr(x(1e8 - 1), 1e8)', 0.49998670192398588),
+    ('chdtrc(2e8, x(2e8 + 6e4))', 0.0013510801016019576), ('gdtrc(2.0, 1e8, x(5e7))', 0.49998670192398588),
+    ('betainc(1e8, 1e8, x(0.5))', 0.5), ('betainc(1e8, 1e8, x(0.4998))', 7.7086191090413382e-9), ('betainc(1e10, 1e6, x(0.9999))', 0.46003920674533235),
+    ('betainc(1e6, 2e6, x(0.333))', 0.11032283951664962), ('betainc(1e6, 1.5, x(0.99999))', 0.00016973393081018227), ('betainc(0.5, 1e-300, x(0.7))', 2.4198702426718917e-300),
+    ('binom(1e10, x(2.5))', 3.0090111116905106e24), ('binom(-7.5, x(1e5))', 1.6903360123250684e29), ('binom(1e-20, x(1e10))', -1e-30), ('binom(0., x(-0.5))', 2 / math.pi),
+    ('poch(1e10, x(2.5))', 1.0000000001875e25), ('poch(-1e6 - 0.5, x(0.25))', 44.721369332790422), ('poch(-3., x(2.))', 6), ('poch(-3., x(4.))', 0), ('poch(0.5, x(-1.5))', math.inf),
+    ('beta(1e-8, x(1e5))', 99999987.909864607), ('beta(1e100, x(1e300))', 0),
+    ('lambertw(x(-0.7)).imag', 1.0942609133125138), ('i1(x(1e-300))', 5e-301), ('y0(x(5e-324))', -473.99907342300431), ('y1(x(5e-324))', -math.inf), ('k0(x(5e-324))', 744.55600343703967),
+    ('k1e(x(1.7e308))', 9.6124806334843437e-155), ('j0(x(1.7e308))', 9.01255881646117e-156), ('rgamma(x(1e-310))', 1e-310), ('expn(math.inf, x(1.))', math.nan),
+    ('inv_boxcox(1e300, x(1e10))', 1.0000000713801404), ('inv_boxcox1p(2., x(1e-300))', 6.3890560989306502), ('rel_entr(1e-300, x(1e100))', -9.210340371976183e-298)])
+def test_far_out(line, value):
+    with cupy.cuda.Device('cpu'):
+        numpy.testing.assert_allclose(eval(line, {**vars(special), 'x': cupy.asarray, 'math': math}).get(), value, rtol=1e-11)
+
+
+@pytest.mark.parametrize('a', [1e4, 1e6, 1e8, 1e12, 1e16])
+def test_inverses_of_large_parameters(a):
+    """The inverse goes there and back, to what a float64's last bit is beside the distribution's width."""
+    with cupy.cuda.Device('cpu'):
+        p = cupy.asarray([1e-300, 1e-20, 1e-8, 0.3, 0.5, 0.9, 1 - 1e-10])
+        tolerance = 1e-11 + 1e-15 * math.sqrt(a) * 40
+        for there, back in ((special.gammaincinv, special.gammainc), (special.gammainccinv, special.gammaincc)):
+            numpy.testing.assert_allclose(back(a, there(a, p)).get(), p.get(), rtol=tolerance)
+        numpy.testing.assert_allclose(special.betainc(a, 2 * a, special.betaincinv(a, 2 * a, p)).get(), p.get(), rtol=tolerance)
+
+
+@pytest.mark.usefixtures('device')
+@pytest.mark.kernels
+@pytest.mark.parametrize('dtype', ['d', 'f'])
+def test_degrees_of_any_size(dtype):
+    """A turn is taken away exactly, however many there are."""
+    x = numpy.asarray([1e5, -3e18, 1e17, 8.5e17, 1e30, -1e37, 9e15 + 1, 2.0 ** 100], dtype)
+    if dtype == 'd':
+        x = numpy.append(x, [1e300, -1.7e308])
+    rest = numpy.radians([float(int(v) % 360) for v in x.astype('d')])
+    tolerance = 1e-12 if dtype == 'd' else 2e-6
+    for name, expected in (('sindg', numpy.sin(rest)), ('cosdg', numpy.cos(rest)), ('tandg', numpy.tan(rest)), ('cotdg', 1 / numpy.tan(rest))):
+        numpy.testing.assert_allclose(getattr(special, name)(cupy.asarray(x)).get(), expected, rtol=tolerance, atol=tolerance, err_msg=name)
+
+
+@pytest.mark.parametrize('name, args', [
+    ('bdtr', (3., 2, .5)), ('bdtr', (5., -3, .5)), ('bdtr', (-1., 3, .5)), ('bdtr', (0., 0, -2.5)), ('bdtr', (1., math.inf, .5)), ('bdtrc', (5., -3, .5)), ('bdtrc', (2., 0, 1.)),
+    ('fdtr', (0., 1., .5)), ('fdtrc', (2., 0., 3.)), ('fdtr', (1., 2., -1.)), ('gdtr', (-.5, 7., -.5)), ('gdtrc', (-1., 1., -2.5)), ('nbdtr', (-1., 2., .5)), ('nbdtrc', (-1., 2., .5)),
+    ('nbdtr', (1., 2., 1.5)), ('nbdtrc', (1., 0., .5)), ('bdtri', (-1., 3., .5)), ('nbdtri', (-1., 3., .5)), ('pdtri', (-1., .5)), ('pdtr', (1., -1.))])
+def test_no_numbers_outside_the_domain(name, args):
+    with cupy.cuda.Device('cpu'):
+        assert numpy.isnan(getattr(special, name)(*(cupy.asarray(a) for a in args)).get())
