@@ -171,12 +171,13 @@ def _of_logarithm(sign):
 def gamma(x):
     """The gamma function; NaN at negative integers."""
     x, dtype = prepared('gamma', x)
-    return _gamma(stored(x)).astype(dtype)
+    return _gamma(stored(*wide(x))).astype(dtype)
 
 
 def rgamma(x):
     """1 / gamma(x), and 0 at 0 and negative integers."""
     x, dtype = prepared('rgamma', x)
+    x, = wide(x)
     value = _core.where((x <= 0) & (x == _floor(x)), 0, 1 / stored(_gamma(stored(x))))
     return _core.where(_absolute(x) < (1e-300 if x.dtype == 'd' else 1e-37), x, value).astype(dtype)  # of these gamma may overflow
 

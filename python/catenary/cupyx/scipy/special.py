@@ -164,6 +164,7 @@ def rel_entr(x, y):
 def kl_div(x, y):
     """x log(x / y) - x + y of positive numbers: y for x = 0 and y >= 0, else infinity."""
     x, y, dtype = _prepared('kl_div', x, y)
+    x, y = _wide(x, y)
     value = _core.where((x == 0) & (y >= 0), y, _core.where((x <= 0) | (y <= 0), _math.inf, _of_quotient(x, y) - x + y))
     return _core.where(_ufuncs['isnan'](x) | _ufuncs['isnan'](y), _math.nan, value).astype(dtype)
 
@@ -179,6 +180,7 @@ def huber(delta, r):
 def pseudo_huber(delta, r):
     """delta**2 (sqrt(1 + (r / delta)**2) - 1): 0 for delta 0, infinity for delta below 0."""
     delta, r, dtype = _prepared('pseudo_huber', delta, r)
+    delta, r = _wide(delta, r)
     size, hypot = _absolute(r), _ufuncs['hypot']
     # without the squares, which may be no numbers
     near, far = size * size / (1 + hypot(1, size / delta)), size * (delta / (delta / size + hypot(delta / size, 1)))
@@ -190,6 +192,7 @@ def pseudo_huber(delta, r):
 def boxcox(x, lmbda):
     """(x**lmbda - 1) / lmbda, and log(x) for lmbda 0."""
     x, lmbda, dtype = _prepared('boxcox', x, lmbda)
+    x, lmbda = _wide(x, lmbda)
     value = _core.where(_absolute(lmbda) < 1e-19, _log(x), _expm1(lmbda * _log(x)) / lmbda)
     return value.astype(dtype)
 
@@ -197,6 +200,7 @@ def boxcox(x, lmbda):
 def boxcox1p(x, lmbda):
     """boxcox(1 + x, lmbda)."""
     x, lmbda, dtype = _prepared('boxcox1p', x, lmbda)
+    x, lmbda = _wide(x, lmbda)
     value = _core.where(_absolute(lmbda) < 1e-19, _log1p(x), _expm1(lmbda * _log1p(x)) / lmbda)
     return value.astype(dtype)
 
@@ -212,12 +216,14 @@ def _logarithm_of_inverse(y, lmbda):
 def inv_boxcox(y, lmbda):
     """What boxcox undoes."""
     y, lmbda, dtype = _prepared('inv_boxcox', y, lmbda)
+    y, lmbda = _wide(y, lmbda)
     return _exp(_core.where(lmbda == 0, y, _logarithm_of_inverse(y, lmbda))).astype(dtype)
 
 
 def inv_boxcox1p(y, lmbda):
     """What boxcox1p undoes."""
     y, lmbda, dtype = _prepared('inv_boxcox1p', y, lmbda)
+    y, lmbda = _wide(y, lmbda)
     return _expm1(_core.where(lmbda == 0, y, _logarithm_of_inverse(y, lmbda))).astype(dtype)
 
 
@@ -231,6 +237,7 @@ def cosm1(x):
 def exprel(x):
     """(exp(x) - 1) / x, and 1 at 0."""
     x, dtype = _prepared('exprel', x)
+    x, = _wide(x)
     return _core.where(x == 0, 1, _core.where(x == _math.inf, x, _expm1(x) / x)).astype(dtype)
 
 
