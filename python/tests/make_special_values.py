@@ -66,6 +66,7 @@ UNCLEAR = {
     'ellipj': lambda u, m: (m == 1) & (_isinf(u) | (_size(u) < 1e-20)), **{name: lambda phi, m: m == -numpy.inf for name in ('ellipeinc', 'ellipkinc')},
     **{name: lambda a, p: _size(a) < 1e-20 for name in ('chdtri', 'gammaincinv', 'gammainccinv')}, **{name: lambda k, m: _isnan(k) for name in ('pdtr', 'pdtrc')},
     'poch': lambda z, m: _isnan(m) | _isinf(z) | (z < 0) & (_size(m) < 1e-20) | _isinf(m), 'nbdtri': lambda k, n, y: _isinf(n),
+    'zeta': lambda s, x: _isinf(s) | _isnan(s) | _isnan(x), 'polygamma': lambda n, x: (n == 20) & (x == -0.5),
     'lpmv': lambda m, v, x: (_size(x) > 1) | _isnan(x + v) | _isinf(v), 'betaincinv': lambda a, b, p: _isinf(a) | _isinf(b), 'pseudo_huber': lambda delta, r: _isinf(delta)}
 
 

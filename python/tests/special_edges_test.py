@@ -11,7 +11,6 @@ from catenary import cupy
 from catenary.cupyx.scipy import special
 
 ANSWERS = json.loads(make_special_values.FILE_OF_EDGES.read_text())
-NOT_REAL = ('sici', 'shichi', 'ellipj')  # several results
 # One function of each way of computing
 ON_DEVICES = ('binom', 'poch', 'gammaincc', 'gammaincinv', 'cotdg', 'rel_entr', 'i1', 'y0', 'expn')
 
@@ -53,7 +52,7 @@ def test_of_float32(name):
             ours, wide = ours.get(), wide.get()
             assert ours.dtype == 'f'
             fine = make_special_values.clear(name) & ~((abs(wide) > 1e37) & numpy.isfinite(wide)) & ((abs(wide) > 1e-36) | (wide == 0))
-            numpy.testing.assert_allclose(ours[fine], wide[fine], rtol=4e-6, atol=1e-6 if name in make_special_values.EDGES and name.startswith(('digamma', 'psi', 'log', 'cos')) else 1e-37)
+            numpy.testing.assert_allclose(ours[fine], wide[fine], rtol=4e-6, atol=1e-6 if name.startswith(('digamma', 'psi', 'log', 'cos')) else 1e-37)
 
 
 @pytest.mark.parametrize('name', ANSWERS)
@@ -108,7 +107,9 @@ def test_degrees_of_any_size(dtype):
         x = numpy.append(x, [1e300, -1.7e308])
     rest = numpy.radians([float(int(v) % 360) for v in x.astype('d')])
     tolerance = 1e-12 if dtype == 'd' else 2e-6
-    for name, expected in (('sindg', numpy.sin(rest)), ('cosdg', numpy.cos(rest)), ('tandg', numpy.tan(rest)), ('cotdg', 1 / numpy.tan(rest))):
+    with numpy.errstate(divide='ignore'):
+        of_cotangent = 1 / numpy.tan(rest)
+    for name, expected in (('sindg', numpy.sin(rest)), ('cosdg', numpy.cos(rest)), ('tandg', numpy.tan(rest)), ('cotdg', of_cotangent)):
         numpy.testing.assert_allclose(getattr(special, name)(cupy.asarray(x)).get(), expected, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
