@@ -8,6 +8,7 @@
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/math_special.h"
@@ -19,7 +20,7 @@ namespace {
 struct ReLU : Unary<ReLU, keep::y> {
   static constexpr const char* kName = "ReLU";
   static Array f(const Array& x) { return catenary::relu(x); }
-  static auto df(const auto& gy, const auto&, const auto& y) { return gy * (values_of(y) > 0); }
+  static auto df(const auto& gy, const auto&, const auto& y) { return detail::only_where(values_of(y) > 0, gy); }
 };
 struct Sigmoid : Unary<Sigmoid, keep::y> {
   static constexpr const char* kName = "Sigmoid";
@@ -71,7 +72,9 @@ struct ClippedReLU : Unary<ClippedReLU, keep::y> {
   static constexpr const char* kName = "ClippedReLU";
   CT_ATTRIBUTES(z)
   Array f(const Array& x) { return catenary::minimum(catenary::maximum(x, 0), z).astype(x.dtype()); }
-  auto df(const auto& gy, const auto&, const auto& y) { return gy * ((values_of(y) > 0) & (values_of(y) < z)); }
+  auto df(const auto& gy, const auto&, const auto& y) {
+    return detail::only_where((values_of(y) > 0) & (values_of(y) < z), gy);
+  }
   double z;
 };
 
@@ -85,7 +88,7 @@ struct LeakyReLU : Unary<LeakyReLU<kept>, kept> {
   Array f(const Array& x) { return catenary::where(x <= 0, x * slope, x); }
   auto df(const auto& gy, const auto& x, const auto& y) {
     const Array negative = values_of(kept == keep::x ? x : y) <= 0;
-    return gy * !negative + gy * slope * negative;
+    return detail::either(negative, gy * slope, gy);
   }
   double slope;
 };
@@ -108,7 +111,7 @@ struct PReLU : Binary<PReLU, keep::x0 | keep::x1> {
   static constexpr const char* kName = "PReLUFunction";
   static Array f(const Array& x, const Array& W) { return catenary::where(x >= 0, x, x * W); }
   static auto df0(const auto& gy, const auto& x, const auto& W, const auto&) {
-    return gy * (values_of(x) >= 0) + gy * W * (values_of(x) < 0);
+    return detail::either(values_of(x) >= 0, gy, gy * W);
   }
   static auto df1(const auto& gy, const auto& x, const auto&, const auto&) {
     return gy * where(values_of(x) < 0, x, Scalar(0.0));  // also where x is infinite
@@ -119,7 +122,7 @@ struct RReLU : Unary<RReLU, keep::y> {
   static constexpr const char* kName = "RReLU";
   CT_ATTRIBUTES(r)
   Array f(const Array& x) { return catenary::where(x >= 0, x, x * r); }
-  auto df(const auto& gy, const auto&, const auto& y) { return gy * (values_of(y) >= 0) + gy * r * (values_of(y) < 0); }
+  auto df(const auto& gy, const auto&, const auto& y) { return detail::either(values_of(y) >= 0, gy, gy * r); }
   Array r;
 };
 struct CReLU : Unary<CReLU, keep::x> {
@@ -134,7 +137,8 @@ struct CReLU : Unary<CReLU, keep::x> {
     std::vector<Index> former(static_cast<std::size_t>(a + 1), slice()), latter = former;
     former.back() = slice(x.shape(a));
     latter.back() = slice(x.shape(a), none);
-    return get_item(gy, former) * (x.array() > 0) - get_item(gy, latter) * (x.array() < 0);
+    return detail::only_where(x.array() > 0, get_item(gy, former)) -
+           detail::only_where(x.array() < 0, get_item(gy, latter));
   }
   int axis;
 };
@@ -198,7 +202,7 @@ struct HardSigmoid : Unary<HardSigmoid, keep::x> {
   static constexpr const char* kName = "HardSigmoid";
   static Array f(const Array& x) { return catenary::minimum(catenary::maximum(as_float(x) * 0.2 + 0.5, 0), 1); }
   static auto df(const auto& gy, const auto& x, const auto&) {
-    return gy * 0.2 * ((values_of(x) > -2.5) & (values_of(x) < 2.5));
+    return detail::only_where((values_of(x) > -2.5) & (values_of(x) < 2.5), gy * 0.2);
   }
 };
 

@@ -20,6 +20,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/noise.h"
 
@@ -45,6 +46,24 @@ struct Rules {
   double dropout = 0;
 };
 
+/// Where a mask of numbers lets a query see a key.
+Array is_seen(const Array& mask) { return mask != -std::numeric_limits<double>::infinity(); }
+
+/// The keys that queries see, in a shape that broadcasts to [B, H, L, S]; undefined where they see all.
+Array seen_keys(const Array& q, std::int64_t S, const Variable& mask, const AttentionRules& rules) {
+  Array seen;
+  const auto see = [&](const Array& these) { seen = seen.defined() ? catenary::logical_and(seen, these) : these; };
+  if (rules.causal) {
+    const DeviceScope scope(q.device());
+    const std::int64_t L = q.shape(2);
+    const Array last = (arange(L, Dtype::int64) + rules.first).reshape({L, 1}), key = arange(S, Dtype::int64);
+    see(key <= last);
+    if (rules.window > 0) see(key > last - rules.window);
+  }
+  if (mask.defined()) see(mask.dtype() == Dtype::bool_ ? mask.array() : is_seen(mask.array()));
+  return seen;
+}
+
 /// The same by whole matrices, of operations that can be differentiated as often as one likes.
 Variable written_out(const Variable& q, const Variable& k, const Variable& v, const Variable& mask,
                      const Rules& rules) {
@@ -54,26 +73,13 @@ Variable written_out(const Variable& q, const Variable& k, const Variable& v, co
     };
     return cast(written_out(wide(q), wide(k), wide(v), wide(mask), rules), q.dtype());
   }
-  const std::int64_t B = q.shape(0), H = q.shape(1), L = q.shape(2), G = k.shape(1), S = k.shape(2), F = v.shape(3);
+  const std::int64_t B = q.shape(0), H = q.shape(1), L = q.shape(2), G = k.shape(1), S = k.shape(2), F = v.shape(3),
+                     together = H / std::max<std::int64_t>(1, G) * L;
+  const Array seen = seen_keys(q.array(), S, mask, rules.keys);
   // the queries of heads that share keys are rows of one product
-  const Variable rows = reshape(q, {B, G, H / std::max<std::int64_t>(1, G) * L, q.shape(3)});
+  const Variable rows = reshape(q, {B, G, together, q.shape(3)});
   Variable scores = reshape(matmul(rows * rules.keys.scale, k, false, true), {B, H, L, S});
-  Array seen;
-  const auto see = [&](const Array& these) { seen = seen.defined() ? catenary::logical_and(seen, these) : these; };
-  const Device& device = q.array().device();
-  if (rules.keys.causal) {
-    const DeviceScope scope(device);
-    const Array last = (arange(L, Dtype::int64) + rules.keys.first).reshape({L, 1}), key = arange(S, Dtype::int64);
-    see(key <= last);
-    if (rules.keys.window > 0) see(key > last - rules.keys.window);
-  }
-  if (mask.defined() && mask.dtype() == Dtype::bool_) {
-    see(mask.array());
-  } else if (mask.defined()) {
-    const Array finite = mask.array() != -std::numeric_limits<double>::infinity();
-    see(finite);
-    scores = scores + where(finite, mask, 0.0);
-  }
+  if (mask.defined() && mask.dtype() != Dtype::bool_) scores = scores + detail::only_where(is_seen(mask.array()), mask);
   if (!seen.defined()) {
     const Variable p = softmax(scores, -1);
     const Variable y = matmul(reshape(rules.dropout > 0 ? dropout(p, rules.dropout) : p, {B, G, rows.shape(2), S}), v);
@@ -81,12 +87,11 @@ Variable written_out(const Variable& q, const Variable& k, const Variable& v, co
   }
   // a row that sees nothing is computed as if it saw all, and left out
   const Array some = seen.any(-1, true);
-  const Variable p = softmax(where(catenary::logical_or(seen, catenary::logical_not(some)), scores,
-                                   -std::numeric_limits<double>::infinity()),
-                             -1) *
-                     some;
-  const Variable y = matmul(reshape(rules.dropout > 0 ? dropout(p, rules.dropout) : p, {B, G, rows.shape(2), S}), v);
-  return reshape(y, {B, H, L, F});
+  const Variable p = softmax(
+      where(catenary::logical_or(seen, catenary::logical_not(some)), scores, -std::numeric_limits<double>::infinity()),
+      -1);
+  const Variable weights = detail::only_where(some, rules.dropout > 0 ? dropout(p, rules.dropout) : p);
+  return reshape(matmul(reshape(weights, {B, G, together, S}), v), {B, H, L, F});
 }
 
 /// q, k, v and y's gradient to the gradients of the first three.
@@ -266,6 +271,35 @@ Variable rotary_embedding(const Variable& x, const Array& positions, const Rotar
   return apply(node<Rotation>(catenary::cos(angles), catenary::sin(angles), options.interleaved), x);
 }
 
+namespace {
+
+/// The keys that some query sees, [batch, groups, keys, 1]; undefined where that is each. For shapes of q and k with
+/// four axes, and the mask as it was given for q and k of any number.
+Array used_keys(const Shape& given_q, const Shape& q, const Shape& k, const Array& mask, const AttentionRules& rules,
+                const Device& device) {
+  const std::int64_t L = q[2], S = k[2];
+  Array used;
+  if (rules.causal && (rules.first + L < S || (rules.window > 0 && rules.first >= rules.window))) {
+    const DeviceScope scope(device);
+    const Array key = arange(S, Dtype::int64);
+    used = key < rules.first + L;
+    if (rules.window > 0) used = used & (key > rules.first - rules.window);
+    used = used.reshape({1, 1, S, 1});
+  }
+  if (!mask.defined()) return used;
+  Array seen = mask.dtype() == Dtype::bool_ ? mask : is_seen(mask);
+  if (seen.ndim() > 1) seen = seen.any(-2, true);
+  Shape rows = given_q;
+  const int n = rows.size();
+  rows[n - 2] = 1;
+  rows[n - 1] = S;
+  seen = catenary::broadcast_to(seen, rows).reshape({q[0], k[1], q[1] / std::max<std::int64_t>(1, k[1]), S}).any(2);
+  seen = seen.reshape({q[0], k[1], S, 1});
+  return used.defined() ? used & seen : seen;
+}
+
+}  // namespace
+
 Variable scaled_dot_product_attention(const Variable& q, const Variable& k, const Variable& v,
                                       const AttentionOptions& options) {
   CT_DEFINED(q, k, v);
@@ -277,7 +311,8 @@ Variable scaled_dot_product_attention(const Variable& q, const Variable& k, cons
   const auto heads = [&](const Variable& x) {
     return n == 4 ? x : reshape(x, {batch, n > 2 ? x.shape(n - 3) : 1, x.shape(n - 2), x.shape(n - 1)});
   };
-  const Variable q4 = heads(q), k4 = heads(k), v4 = heads(v);
+  const Variable q4 = heads(q);
+  Variable k4 = heads(k), v4 = heads(v);
   Shape result = q.shape();
   result[n - 1] = v.shape(n - 1);
   Variable mask = options.mask;
@@ -294,6 +329,13 @@ Variable scaled_dot_product_attention(const Variable& q, const Variable& k, cons
   rules.keys.first = options.first;
   rules.keys.window = options.window;
   rules.dropout = config.train ? options.dropout : 0;
+  // a key that no query sees may be NaN, which a product with a weight of 0 would keep
+  if (const Array used = used_keys(q.shape(), q4.shape(), k4.shape(),
+                                   options.mask.defined() ? options.mask.array() : Array(), rules.keys, q.device());
+      used.defined()) {
+    k4 = detail::only_where(used, k4);
+    v4 = detail::only_where(used, v4);
+  }
   const bool whole = rules.dropout > 0 ||
                      (mask.defined() && mask.requires_grad() && config.enable_backprop && is_floating(mask.dtype()));
   const Variable y = whole ? written_out(q4, k4, v4, mask, rules)

@@ -14,6 +14,7 @@
 #include "catenary/functions/activation.h"
 #include "catenary/functions/in_float32.h"
 #include "catenary/functions/labels.h"
+#include "catenary/functions/masked.h"
 
 namespace catenary::functions {
 
@@ -39,19 +40,18 @@ class SoftmaxCrossEntropy : public FunctionNode {
       labels_ = expand(classes);
       return catenary::take_along_axis(x, labels_, 1);
     });
-    const Array counted = expand(labels.counted());
-    // The weight of each example: 0 where ignored.
-    weight_ = counted.astype(wide);
+    counted_ = expand(labels.counted());
+    Array losses = log_z_ - as_dtype(of_label, wide);
     if (options_.class_weight.defined()) {
-      const Array of_class = options_.class_weight.to_device(x.device()).astype(wide);
-      weight_ = weight_ * catenary::take(of_class, labels_);
+      weight_ = catenary::take(options_.class_weight.to_device(x.device()).astype(wide), labels_);
+      losses = losses * weight_;
     }
-    Array losses = (log_z_ - as_dtype(of_label, wide)) * weight_;
+    losses = detail::only_where(counted_, losses);
     if (options_.reduce == Reduce::no) return as_dtype(losses.reshape(t.shape()), x.dtype());
     // the sum is divided by the count where that is: nothing waits for the device
     const Array total = std::move(losses).sum();
     if (options_.normalize) {
-      scale_ = 1.0 / catenary::maximum(counted.sum().astype(wide), 1.0);
+      scale_ = 1.0 / catenary::maximum(counted_.sum().astype(wide), 1.0);
     } else {
       scale_ = full({}, 1.0 / static_cast<double>(std::max<std::int64_t>(x.shape(0), 1)), wide);
     }
@@ -62,14 +62,17 @@ class SoftmaxCrossEntropy : public FunctionNode {
     const Shape& shape = input_shape(0);
     Shape column = Shape::filled(static_cast<int>(shape.size()) - 1, 1);
     column[0] = shape[1];
-    const Variable x = cast(retained_input(0), weight_.dtype());
-    const Variable gy = options_.reduce == Reduce::no ? reshape(gys[0], weight_.shape()) : gys[0];
+    // a second derivative must not meet the scores of ignored examples either
+    const Variable given = cast(retained_input(0), log_z_.dtype());
+    const Variable x = config.enable_backprop ? detail::only_where(counted_, given) : given;
+    Variable gy = options_.reduce == Reduce::no ? reshape(gys[0], log_z_.shape()) : gys[0];
+    if (weight_.defined()) gy = gy * weight_;
+    if (scale_.defined()) gy = gy * scale_;
     // The classes' numbers come first: what follows is all of x's shape, so that it is one kernel.
     const Array classes = catenary::detail::iota(shape[1], labels_.device()).reshape(column);
     const Array one_hot = labels_ == classes;
     const Variable y = config.enable_backprop ? softmax(x) : Variable(catenary::exp(x.array() - log_z_), false);
-    Variable gx = (y - one_hot.astype(x.dtype())) * weight_ * gy;
-    if (options_.reduce != Reduce::no) gx = gx * scale_;
+    const Variable gx = detail::only_where(counted_, (y - one_hot.astype(x.dtype())) * gy);
     return gradients(targets, [&](int i) { return i == 0 ? cast(gx, input_dtype(0)) : Variable(); });
   }
 
@@ -96,10 +99,11 @@ class SoftmaxCrossEntropy : public FunctionNode {
   }
 
   SoftmaxCrossEntropyOptions options_;
-  Array log_z_;   // log(sum(exp(x))), [n, 1, d…]
-  Array labels_;  // t as int64, 0 where ignored, [n, 1, d…]
-  Array weight_;  // [n, 1, d…]
-  Array scale_;   // 0-d
+  Array log_z_;    // log(sum(exp(x))), [n, 1, d…]
+  Array labels_;   // t as int64, 0 where ignored, [n, 1, d…]
+  Array counted_;  // is the label not ignored? [n, 1, d…]
+  Array weight_;   // of the label's class, [n, 1, d…], or undefined
+  Array scale_;    // 0-d, or undefined
 };
 
 /// Cross entropy with probabilities t, which are constants.

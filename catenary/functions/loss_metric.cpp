@@ -11,6 +11,7 @@
 #include "catenary/functions/array.h"
 #include "catenary/functions/in_float32.h"
 #include "catenary/functions/labels.h"
+#include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/reduce.h"
 
@@ -38,28 +39,29 @@ class SigmoidCrossEntropy : public FunctionNode {
     const detail::Labels labels{"sigmoid_cross_entropy", "t", t, 2, -1};
     labels.check<ValueError>();
     retain_inputs({0, 1});
-    const Array counted = labels.counted();
-    const Array losses = (catenary::softplus(x) - x * t.astype(x.dtype())) * counted;
-    if (reduce_ == Reduce::no) {
-      scale_ = counted.astype(x.dtype());
-      return losses;
-    }
+    counted_ = labels.counted();
+    const Array losses = detail::only_where(counted_, catenary::softplus(x) - x * t.astype(x.dtype()));
+    if (reduce_ == Reduce::no) return losses;
     const Array count =
-        normalize_ ? catenary::maximum(counted.sum(), 1)
+        normalize_ ? catenary::maximum(counted_.sum(), 1)
                    : catenary::detail::filled({}, std::max<std::int64_t>(x.len(), 1), Dtype::int64, x.device());
-    scale_ = counted.astype(x.dtype()) / count.astype(x.dtype());
-    return losses.sum() / count.astype(x.dtype());
+    count_ = count.astype(x.dtype());
+    return losses.sum() / count_;
   }
   Variables backward(Targets targets, Grads gys) override {
-    const Variable x = retained_input(0);
+    // a second derivative must not meet the scores of ignored labels either
+    const Variable x = detail::only_where(counted_, retained_input(0));
     const Array t = input(1).data().astype(x.dtype());
-    return gradients(targets, [&](int i) { return i == 0 ? gys[0] * scale_ * (sigmoid(x) - t) : Variable(); });
+    const Variable gy = count_.defined() ? gys[0] / count_ : gys[0];
+    return gradients(targets,
+                     [&](int i) { return i == 0 ? detail::only_where(counted_, gy * (sigmoid(x) - t)) : Variable(); });
   }
 
  private:
   bool normalize_;
   Reduce reduce_;
-  Array scale_;  // what each label counts
+  Array counted_;  // of each label: is it not ignored?
+  Array count_;    // what the sum is divided by, or undefined
 };
 
 void check_rows(const Variable& x, const char* what) {
@@ -69,8 +71,8 @@ void check_rows(const Variable& x, const char* what) {
 
 /// sqrt(x) with gradient 0 at 0.
 Variable safe_sqrt(const Variable& x) {
-  const Array positive = x.array() > 0;
-  return sqrt(where(positive, x, catenary::detail::filled({}, 1, x.dtype(), x.device()))) * positive.astype(x.dtype());
+  const Array is_zero = x.array() == 0;
+  return detail::only_where(!is_zero, sqrt(where(is_zero, Scalar(1), x)));
 }
 
 Variable centered(const Variable& x) { return x - sum(x, 0, true) * (1.0 / static_cast<double>(x.shape(0))); }
@@ -123,9 +125,9 @@ Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, 
   check_rows(x0, "contrastive");
   if (y.shape() != Shape{x0.shape(0)}) fail<ShapeError>("contrastive: y must be ({},), not {}", x0.shape(0), y.shape());
   detail::Labels{"contrastive", "y", y.array(), 2}.check<ValueError>();
-  const Array similar = y.array().astype(x0.dtype());
+  const Array similar = y.array() != 0;
   const Variable squares = sum(square(x0 - x1), 1);
-  const Variable losses = (squares * similar + square(relu(margin - safe_sqrt(squares))) * (1.0 - similar)) * 0.5;
+  const Variable losses = where(similar, squares, square(relu(margin - safe_sqrt(squares)))) * 0.5;
   return reduce == Reduce::no ? losses : mean_of_rows(losses, x0.shape(0));
 }
 
@@ -163,8 +165,8 @@ Variable decov(const Variable& h, Reduce reduce) {
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return decov(a, reduce); }, h)) return *narrow;
   check_reduce(reduce, Reduce::half_squared_sum, Reduce::no, "decov");
   check_rows(h, "decov");
-  const Array off_diagonal = 1 - eye(h.shape(1), {}, 0, h.dtype()).to_device(h.device());
-  return reduce_covariance(covariance(h, h) * off_diagonal, reduce);
+  const Array diagonal = eye(h.shape(1), {}, 0, Dtype::bool_).to_device(h.device());
+  return reduce_covariance(where(diagonal, Scalar(0), covariance(h, h)), reduce);
 }
 
 std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variable& embeddings, const Variable& labels,
@@ -196,8 +198,8 @@ std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variab
   const auto at_least_one = [&](const Array& count) { return catenary::maximum(count.astype(dtype), 1); };
   // [instance, n, 1, h, w]: is this pixel of the instance?
   const Array one_to_last = (catenary::detail::iota(instances, embeddings.device()) + 1).reshape({instances, 1, 1, 1});
-  const Array of_instance = catenary::expand_dims(labels.array() == one_to_last, 2).astype(dtype);
-  const Variable pixels = expand_dims(embeddings, 0) * of_instance;  // [instance, n, d, h, w]
+  const Array of_instance = catenary::expand_dims(labels.array() == one_to_last, 2);
+  const Variable pixels = detail::only_where(of_instance, expand_dims(embeddings, 0));  // [instance, n, d, h, w]
   const Variable centers = sum(pixels, {3, 4}) / at_least_one(of_instance.sum({2, 3, 4})).reshape({instances, n, 1});
   const Variable centered_pixels = reshape(centers, {instances, n, instances, 1, 1}) * of_instance - pixels;
 

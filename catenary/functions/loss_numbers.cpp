@@ -9,6 +9,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/in_float32.h"
+#include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/reduce.h"
 
@@ -105,7 +106,7 @@ struct Huber : Binary<Huber, keep::x0 | keep::x1> {
   auto slope(const auto& a, const auto& b) const {
     const auto d = a - b;
     const Array inside = catenary::absolute(values_of(d)) <= delta;
-    return d * inside + catenary::sign(values_of(d)) * delta * !inside;
+    return detail::either(inside, d, catenary::sign(values_of(d)) * delta);
   }
   auto df0(const auto& gy, const auto& a, const auto& b, const auto&) { return gy * slope(a, b); }
   auto df1(const auto& gy, const auto& a, const auto& b, const auto&) { return gy * slope(b, a); }

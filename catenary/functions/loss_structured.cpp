@@ -7,6 +7,7 @@
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/labels.h"
+#include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/reduce.h"
@@ -87,15 +88,18 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
   const detail::Labels labels{"negative_sampling", "t", t.array(), words, -1},
       drawn{"negative_sampling", "samples[:, 1:]", samples(slice(), slice(1, none)), words};
   const Dtype wide = promote(x.dtype(), Dtype::float32);  // as detail::in_float32, of the scores alone
+  // what is ignored takes no part, nor does its gradient
+  const Array counted = labels.counted(), row = counted.reshape({shape[0], 1});
+  const Variable rows = detail::only_where(row, x);
   const Variable score = labels.pick([&](const Array& own) {
     return drawn.pick([&](const Array& others) {
-      return cast(scores(x, W, catenary::concatenate({own.reshape({shape[0], 1}), others}, 1)), wide);
+      const Array classes = catenary::concatenate({own.reshape({shape[0], 1}), others}, 1);
+      return detail::only_where(row, cast(scores(rows, W, classes), wide));
     });
   });
-  const Array counted = labels.counted().astype(wide);
   // the class itself wants a high score, all others a low one
   const Array sign = catenary::where(catenary::detail::iota(shape[1], x.device()) == 0, -1, 1).astype(wide);
-  const Variable losses = sum(softplus(score * sign), 1) * counted;
+  const Variable losses = detail::only_where(counted, sum(softplus(score * sign), 1));
   return cast(detail::reduce_elements(losses, reduce, "negative_sampling"), x.dtype());
 }
 

@@ -6,6 +6,7 @@
 #include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
+#include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 
 namespace catenary::functions {
@@ -93,7 +94,7 @@ struct Clip : Unary<Clip, keep::x> {
   }
   auto df(const auto& gy, const auto& x, const auto&) {
     const Array& v = values_of(x);
-    return gy * (low && high ? (v >= *low) & (v <= *high) : low ? v >= *low : v <= *high);
+    return detail::only_where(low && high ? (v >= *low) & (v <= *high) : low ? v >= *low : v <= *high, gy);
   }
   std::optional<double> low, high;
 };
@@ -101,20 +102,20 @@ struct Maximum : Binary<Maximum, keep::x0 | keep::x1> {
   static constexpr const char* kName = "Maximum";
   static Array f(const Array& a, const Array& b) { return catenary::maximum(a, b); }
   static auto df0(const auto& gy, const auto& a, const auto& b, const auto&) {
-    return gy * (values_of(a) >= values_of(b));
+    return detail::only_where(values_of(a) >= values_of(b), gy);
   }
   static auto df1(const auto& gy, const auto& a, const auto& b, const auto&) {
-    return gy * !(values_of(a) >= values_of(b));
+    return detail::only_where(!(values_of(a) >= values_of(b)), gy);
   }
 };
 struct Minimum : Binary<Minimum, keep::x0 | keep::x1> {
   static constexpr const char* kName = "Minimum";
   static Array f(const Array& a, const Array& b) { return catenary::minimum(a, b); }
   static auto df0(const auto& gy, const auto& a, const auto& b, const auto&) {
-    return gy * (values_of(a) <= values_of(b));
+    return detail::only_where(values_of(a) <= values_of(b), gy);
   }
   static auto df1(const auto& gy, const auto& a, const auto& b, const auto&) {
-    return gy * !(values_of(a) <= values_of(b));
+    return detail::only_where(!(values_of(a) <= values_of(b)), gy);
   }
 };
 struct Fmod : Binary<Fmod, keep::x0 | keep::x1> {

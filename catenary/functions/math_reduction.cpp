@@ -10,6 +10,7 @@
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/in_float32.h"
+#include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 
 namespace catenary::functions {
@@ -36,7 +37,7 @@ struct Extremum : Unary<F, keep::x | keep::y> {
   CT_ATTRIBUTES_OF(F, axis, keepdims)
   Variable df(const Variable& gy, const Variable& x, const Variable& y) {
     const Variable kept = with_axes(y, axis, x.shape());
-    return broadcast_to(with_axes(gy, axis, x.shape()), x.shape()) * (x.array() == kept.array());
+    return detail::only_where(x.array() == kept.array(), with_axes(gy, axis, x.shape()));
   }
   AxisArg axis;
   bool keepdims;

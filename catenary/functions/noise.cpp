@@ -10,6 +10,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 
 namespace catenary::functions {
@@ -27,8 +28,13 @@ struct Dropout : Unary<Dropout, keep::nothing> {
   Dropout(const Array& mask, double scale) : mask(mask), scale(scale) {}
   static constexpr const char* kName = "Dropout";
   CT_ATTRIBUTES(mask, scale)
-  Array f(const Array& x) { return x * mask * scale; }
-  auto df(const auto& gy, const auto&, const auto&) { return gy * mask * scale; }
+  Array f(const Array& x) { return masked(x); }
+  auto df(const auto& gy, const auto&, const auto&) { return masked(gy); }
+  template <class T>
+  T masked(const T& x) const {
+    if (mask.dtype() == Dtype::bool_) return detail::only_where(mask, x * scale);
+    return detail::only_where(mask != 0, x * mask * scale);
+  }
   Array mask;
   double scale;
 };
@@ -100,7 +106,7 @@ Variable simplified_dropconnect(const Variable& x, const Variable& W, const Vari
   if (mask.shape() != W.shape() && mask.shape() != Shape{n, out, in})
     fail<ShapeError>("simplified_dropconnect: the mask must be {} or {}, not {}", W.shape(), Shape{n, out, in},
                      mask.shape());
-  const Variable weights = W * (mask.astype(W.dtype()) * (1 / (1 - ratio)));
+  const Variable weights = detail::only_where(mask != 0, W * (mask.astype(W.dtype()) * (1 / (1 - ratio))));
   const Variable rows = reshape(x, {n, in});
   const Variable y = weights.ndim() == 2 ? matmul(rows, weights, false, true)
                                          : reshape(matmul(weights, reshape(rows, {n, in, 1})), {n, out});

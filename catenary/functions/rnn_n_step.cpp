@@ -178,7 +178,7 @@ struct RnnCell {
   }
   static void backward(const Array& p, const Array&, const Array&, const Array&, const Array& gh, const Array&,
                        const Array& dp, const Array&) {
-    copyto(dp, kTanh ? gh * (1.0 - p * p) : gh * (p > 0));
+    copyto(dp, kTanh ? gh * (1.0 - p * p) : catenary::where(p > 0, gh, 0));
   }
   static std::pair<Variable, Variable> plain(const Variable& p, const Variable& q, const Variable&, const Variable&) {
     const Variable s = p + q;
