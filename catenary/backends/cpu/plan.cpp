@@ -73,8 +73,8 @@ namespace {
 const ThreadState kScratch([] { scratch(0); });
 }
 
-Plan::Plan(const ops::Program& program, int kept_node)
-    : program_(program), table_(kernel_table()), size_(program.shape.product()) {
+Plan::Plan(const ops::Program& program, int kept_node, bool any_begin)
+    : program_(program), table_(kernel_table()), size_(program.shape.product()), any_begin_(any_begin) {
   const int n = static_cast<int>(program.nodes.size());
   if (n > kMaxNodes) fail<ValueError>("internal: a program of {} nodes", n);
   LastUse last_use;
@@ -83,7 +83,7 @@ Plan::Plan(const ops::Program& program, int kept_node)
     const Node& node = program.nodes[i];
     args_[i] = {node.args[0], node.args[1], node.args[2]};
     kind_[i] = kind_of(node);
-    if (kind_[i] == Kind::repeated) step_ = kBlock / program.shape.back() * program.shape.back();
+    if (kind_[i] == Kind::repeated && !any_begin) step_ = kBlock / program.shape.back() * program.shape.back();
     products = products || node.op == Op::multiply;
     kernel_[i] = node.op == Op::cast ? table_.cast[static_cast<int>(node.operand_reg)][static_cast<int>(node.reg)]
                                      : table_.op[static_cast<int>(node.op)][static_cast<int>(node.operand_reg)];
@@ -136,8 +136,9 @@ void Plan::start(char* registers) const {
       table_.load[static_cast<int>(access.dtype)](registers + register_[i] * kRegisterBytes, address(access), 0,
                                                   filled());
     } else if (kind_[i] == Kind::repeated) {
-      gather(program_.loads[node.slot], 0, filled(), registers + register_[i] * kRegisterBytes,
-             ops::register_size(node.reg));
+      // a block that begins inside a row needs a row more
+      gather(program_.loads[node.slot], 0, any_begin_ ? std::min(2 * kBlock, size_) : filled(),
+             registers + register_[i] * kRegisterBytes, ops::register_size(node.reg));
     }
   }
 }
@@ -150,8 +151,10 @@ const void* Plan::block(std::int64_t begin, std::int64_t n, char* registers, int
     switch (kind_[i]) {
       case Kind::constant:
       case Kind::uniform:
-      case Kind::repeated:
         values[i] = own;
+        break;
+      case Kind::repeated:
+        values[i] = own + (any_begin_ ? begin % program_.shape.back() * ops::register_size(node.reg) : 0);
         break;
       case Kind::in_memory:
         values[i] = address(program_.loads[node.slot], begin);
@@ -263,7 +266,8 @@ Plan::Kind Plan::kind_of(const Node& node) const {
   int still = 0;  // outer axes along which the load does not move
   while (still < ndim && strides[still] == 0) ++still;
   if (still > 0 && still == ndim) return Kind::uniform;
-  if (still > 0 && still == ndim - 1 && program_.shape.back() <= kBlock) return Kind::repeated;
+  const bool has_room = !any_begin_ || 2 * ops::register_size(node.reg) <= static_cast<int>(kRegisterBytes / kBlock);
+  if (still > 0 && still == ndim - 1 && program_.shape.back() <= kBlock && has_room) return Kind::repeated;
   return Kind::gathered;
 }
 

@@ -50,9 +50,9 @@ inline std::int64_t element_at(const Strides& strides, const std::int64_t* index
 /// A program made ready: where each node's block of values lies, and which loop computes it.
 class Plan {
  public:
-  /// `kept_node`: one whose values are wanted though no store has them (block gives them), or -1. The program must
-  /// stay.
-  Plan(const ops::Program& program, int kept_node);
+  /// `kept_node`: one whose values are wanted though no store has them (block gives them), or -1. `any_begin`: blocks
+  /// begin anywhere. The program must stay.
+  Plan(const ops::Program& program, int kept_node, bool any_begin = false);
 
   /// Registers that a thread needs for a block.
   int registers() const { return registers_; }
@@ -63,7 +63,8 @@ class Plan {
   /// Blocks that are worth a thread: the fewer, the more there is to compute for an element.
   std::int64_t grain() const;
   /// Computes elements [begin, begin + n) of the linear iteration and stores them. Returns where node `wanted` has its
-  /// values. A block begins at a multiple of step(), or of the last axis where that is no longer than kBlock.
+  /// values. A block begins at a multiple of step(), or of the last axis where that is no longer than kBlock; or
+  /// anywhere, where that was announced.
   const void* block(std::int64_t begin, std::int64_t n, char* registers, int wanted) const;
   /// To be called by each thread after its blocks: what it wrote past the caches is there for the others.
   void finish() const;
@@ -77,7 +78,7 @@ class Plan {
   using Args = std::array<std::int16_t, 3>;
   using LastUse = std::array<int, kMaxNodes>;  // of each node: the last one that reads it
 
-  std::int64_t filled() const { return std::min(step_, program_.shape.product()); }
+  std::int64_t filled() const { return std::min(step_, size_); }
   /// A product that nothing but one sum or difference reads is computed along with that: a loop less, the same bits.
   void join_products(int kept_node, int n);
   /// A computed value whose memory looks like its register is written there at once, unless a later node still reads
@@ -101,6 +102,7 @@ class Plan {
   std::int64_t streamed_ = 0;                // a bit for each store that is written past the caches
   int registers_ = 0;
   std::int64_t step_ = kBlock, size_;
+  bool any_begin_;
 };
 
 }  // namespace catenary::cpu

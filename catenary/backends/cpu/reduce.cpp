@@ -16,13 +16,22 @@ constexpr std::int64_t kWideRow = 256;  // elements of short rows that are taken
 class Reduction {
  public:
   Reduction(ops::Program& program, const ReduceSpec& spec) : program_(program), spec_(spec) {
-    reduced_ = ops::collapse_for_reduction(program, spec.axes);
-    out_strides_ = Strides::filled(program.shape.size(), 0);
+    // Neighbours that no operand lets merge are one axis here: a sum's order must not depend on what is computed along
+    // with it.
+    const std::vector<bool> reduced = ops::collapse_for_reduction(program, spec.axes);
+    for (int axis = 0; axis < program.shape.size(); ++axis) {
+      if (axis == 0 || reduced[axis] != reduced[axis - 1]) {
+        shape_.push_back(1);
+        reduced_.push_back(reduced[axis]);
+      }
+      shape_[shape_.size() - 1] *= program.shape[axis];
+    }
+    out_strides_ = Strides::filled(shape_.size(), 0);
     std::int64_t stride = 1;
-    for (int axis = program.shape.size() - 1; axis >= 0; --axis) {
+    for (int axis = shape_.size() - 1; axis >= 0; --axis) {
       if (reduced_[axis]) continue;
       out_strides_[axis] = stride;
-      stride *= program.shape[axis];
+      stride *= shape_[axis];
     }
     outputs_ = stride;
     const KernelTable& table = kernel_table();
@@ -38,9 +47,9 @@ class Reduction {
   }
 
   void run() {
-    const Plan plan(program_, spec_.value);
+    const Plan plan(program_, spec_.value, shape_.size() < program_.shape.size());
     plan_ = &plan;
-    const Shape& shape = program_.shape;
+    const Shape& shape = shape_;
     const std::int64_t total = shape.product();
     if (total == 0) {
       std::vector<char> identities(static_cast<std::size_t>(outputs_) * size_);
@@ -68,7 +77,7 @@ class Reduction {
  private:
   /// The first axis goes: it is cut into chunks, by the shape only, each with its own accumulators.
   void run_chunks(std::int64_t total) {
-    const std::int64_t extent = program_.shape[0], inner = total / extent;
+    const std::int64_t extent = shape_[0], inner = total / extent;
     const std::int64_t most = std::max<std::int64_t>(1, std::min<std::int64_t>(64, total / (8 * outputs_)));
     std::int64_t chunk = std::max<std::int64_t>((extent + most - 1) / most, (kGrain + inner - 1) / inner);
     if (inner == 1) chunk = (chunk + kBlock - 1) / kBlock * kBlock;
@@ -89,7 +98,7 @@ class Reduction {
   /// [reduced, kept]: tiles of columns, whose accumulators stay in the cache. Where there are few tiles, the rows are
   /// cut into chunks too, by the shape only.
   void run_columns() {
-    const std::int64_t rows = program_.shape[0], columns = program_.shape[1];
+    const std::int64_t rows = shape_[0], columns = shape_[1];
     const std::int64_t width = std::min(kBlock, columns), tiles = (columns + width - 1) / width;
     const std::int64_t most =
         std::clamp<std::int64_t>(rows * columns / (4 * kGrain), 1, std::max<std::int64_t>(1, 32 / tiles));
@@ -114,7 +123,7 @@ class Reduction {
   /// Adds n elements of each of the rows that begin at element `first` to n accumulators. Short rows are taken several
   /// at a time, as one wide row, and groups of 64 of those keep the error low.
   void add_rows(std::int64_t first, std::int64_t rows, std::int64_t n, char* registers, char* accumulators) const {
-    const std::int64_t columns = program_.shape.back();
+    const std::int64_t columns = shape_.back();
     const std::int64_t together = n < columns ? 1 : std::max<std::int64_t>(1, kWideRow / n);
     const std::int64_t width = together * n, stride = together * columns, wide_rows = rows / together;
     const std::int64_t in_block = n < columns ? 1 : kBlock / width;
@@ -144,7 +153,7 @@ class Reduction {
   void accumulate(std::int64_t begin, std::int64_t end, char* accumulators, std::int64_t first_output) const {
     char* registers = scratch(static_cast<std::size_t>(plan_->registers()) + 2);
     plan_->start(registers);
-    const Shape& shape = program_.shape;
+    const Shape& shape = shape_;
     const int last = shape.size() - 1;
     const auto accumulator = [&](const std::int64_t* index) {
       return accumulators + ((index ? element_at(out_strides_, index) : 0) - first_output) * size_;
@@ -188,6 +197,7 @@ class Reduction {
   ops::Program& program_;
   const ReduceSpec& spec_;
   const Plan* plan_ = nullptr;
+  Shape shape_;
   std::vector<bool> reduced_;
   Strides out_strides_;
   std::int64_t outputs_ = 1;

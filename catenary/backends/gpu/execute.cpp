@@ -312,6 +312,7 @@ enum class Form { group, items, lanes, columns };
 struct Cut {
   Form form;
   std::vector<int> kept, gone;         // axes
+  std::vector<int> inside;             // lanes: those of the last axis before its own last one, where it is several
   std::int64_t outputs = 1, rows = 1;  // elements of the result; elements that go into each
   std::int64_t chunk = 1, chunks = 1;  // of rows, each with a result of its own
   std::int64_t parts = 1;              // lanes: pieces of the last axis
@@ -330,9 +331,14 @@ Cut cut_of(const ops::Program& program, const std::vector<bool>& reduced, bool b
     cut.form = along_rows && cut.rows >= kShortRow ? Form::group : Form::items;
   }
   if (cut.form == Form::lanes) {
-    // rows: all that goes but the last axis
-    const std::int64_t last = program.shape.back();
-    cut.gone.pop_back();
+    // rows: all that goes but the last axis. Neighbours that no operand lets merge are one axis here, too: a sum's
+    // order must not depend on what is computed along with it.
+    std::int64_t last = 1;
+    for (int axis = program.shape.size() - 1; axis >= 0 && reduced[static_cast<std::size_t>(axis)]; --axis) {
+      last *= program.shape[axis];
+      cut.gone.pop_back();
+      if (axis + 1 < program.shape.size()) cut.inside.insert(cut.inside.begin(), axis);
+    }
     cut.rows = last ? cut.rows / last : 0;
     cut.parts = std::max<std::int64_t>(1, ceil_div(last, kRowOfLanes));
     cut.chunk = std::max<std::int64_t>(1, kRowOfLanes / std::max<std::int64_t>(1, last));
@@ -353,15 +359,22 @@ std::string reduction_text(const ProgramText& program, const ops::Program& p, co
   std::vector<int> kept = cut.kept;
   if (cut.form == Form::columns) kept.pop_back();
   const std::string index = by_cards ? fmt::format("const idx j = index{};\n", last) : "";
+  std::string extent = program.extent(last), inside;
+  if (!cut.inside.empty()) {
+    inside = fmt::format("#define RUN {}\n", extent) +
+             kernels::macro("INSIDE(n)", program.decompose("(n)", cut.inside) + program.bases());
+    for (int axis : cut.inside) extent = fmt::format("{} * {}", program.extent(axis), extent);
+  }
   return index_type(program) +
          fmt::format("#define {}\n#define REDUCTION reduction\n#define GROUP {}\n#define RESULT {}\n#define T {}\n",
                      kForms[static_cast<int>(cut.form)], by_cards ? kGroup : 1, memory_type(out), register_type(reg)) +
-         fmt::format("#define PART {}\n#define TILE {}\n#define LAST {}\n#define VALUE v{}\n", kRowOfLanes, kTile,
-                     program.extent(last), spec.value) +
-         kernels::macro("FOR_UNITS(i, n)", kernels::for_units(!by_cards)) +
+         fmt::format("#define PART {}\n#define TILE {}\n#define LAST ({})\n#define VALUE v{}\n", kRowOfLanes, kTile,
+                     extent, spec.value) +
+         inside + kernels::macro("FOR_UNITS(i, n)", kernels::for_units(!by_cards)) +
          kernels::macro("OPERANDS", program.parameters() + ",") +
          kernels::macro("KEPT(n)", program.decompose("(n)", kept)) +
-         kernels::macro("GONE(n)", program.decompose("(n)", cut.gone) + index + program.bases()) +
+         kernels::macro("GONE(n)",
+                        program.decompose("(n)", cut.gone) + index + (inside.empty() ? program.bases() : "")) +
          kernels::macro("ELEMENT", program.body() + program.stores()) +
          kernels::macro("IDENTITY", substitute(ops::identity(spec.op, reg), reg, {})) +
          kernels::macro("COMBINE(a, b)", substitute(ops::combine(spec.op, reg), reg, {"(a)", "(b)"})) +
