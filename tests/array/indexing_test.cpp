@@ -264,7 +264,7 @@ TEST(Indexing, IndicesMasksAndValuesThatAreTheTarget) {
   for (const auto& [part, mode] : {std::pair{slice(n / 2), 0}, {slice(n / 2, n), 1}, {slice(n - 1, ct::none, -2), 2}}) {
     const ct::Array target = ct::remainder(ct::arange(n) * 7 + 3, n), wanted = target.copy();
     const ct::Array indices = target(part), apart = indices.copy(), values = ct::arange(indices.size()) * 3;
-    const auto write = [&](const ct::Array& to, const ct::Array& at) {
+    const auto write = [&, mode = mode](const ct::Array& to, const ct::Array& at) {
       if (mode == 1) return ct::scatter_add(to, {at}, values);
       to.set(values, at);
     };

@@ -106,7 +106,8 @@ TEST_F(SortTest, SortAndArgsortOfEveryDtype) {
           for (std::int64_t r = 0; r < rows; ++r) {
             const auto row = order.begin() + r * n;
             std::iota(row, row + n, 0);
-            std::stable_sort(row, row + n, [&](auto i, auto j) { return before(src[r * n + i], src[r * n + j]); });
+            std::stable_sort(row, row + n,
+                             [&, n = n](auto i, auto j) { return before(src[r * n + i], src[r * n + j]); });
           }
           std::unique_ptr<T[]> sorted(new T[static_cast<std::size_t>(size)]);
           for (std::int64_t i = 0; i < size; ++i) sorted[i] = src[i / n * n + order[i]];

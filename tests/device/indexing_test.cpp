@@ -203,7 +203,7 @@ TEST(DeviceIndexing, Scatters) {
           const Shape shape = view.of(x).get(view.picks(i, j)).shape();
           expect_same(
               {x, i, j, small_integers(shape, dtype, 10, true)},
-              [&](const auto& a) {
+              [&, &write = write](const auto& a) {
                 write(view.of(a[0]), view.picks(a[1], a[2]), a[3]);
                 return a[0];
               },

@@ -132,7 +132,7 @@ void expect_torchs_scores(const std::string& file, const Model& model, const ct:
     const ct::Shape& shape = parameter.shape();
     const bool is_weight = path.ends_with("/W"), grows = path.starts_with("/grow");
     const double inputs = static_cast<double>(grows ? shape[0] : shape.product() / shape[0]);
-    ct::copyto(parameter.array(), made_by(shape, [&](double i) {
+    ct::copyto(parameter.array(), made_by(shape, [&, &path = path](double i) {
                  const double s = std::sin(0.7 * i + k);
                  return is_weight ? s * std::sqrt(2 / inputs) : path.ends_with("/gamma") ? 1 + s / 2 : s / 2;
                }));

@@ -244,7 +244,8 @@ void take_words(Context& context, const View& x, const View& indices, const View
 
 template <>
 void compute(Context& context, const CheckRange& p) {
-  const auto& [values, range] = p;
+  const View& values = p.x;  // a lambda of Clang 14 takes no structured binding
+  const Range& range = p.range;
   if (values.size() == 0) return;
   const bool wide = wide_for(values);
   Args args;

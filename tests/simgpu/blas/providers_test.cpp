@@ -43,7 +43,7 @@ os::ProcessResult with(const std::string& vendor, const std::vector<std::string>
                          {"CATENARY_TRACE", "blas"},
                          {"GTEST_OUTPUT", ""}};
   for (const auto& [name, value] : environment) {
-    std::erase_if(options.environment, [&](const auto& known) { return known.first == name; });
+    std::erase_if(options.environment, [&, &name = name](const auto& known) { return known.first == name; });
     options.environment.emplace_back(name, value);
   }
   return os::run_process(
@@ -278,7 +278,7 @@ TEST(Autotune, TheFastestIsKept) {
     const std::vector<std::string> folders = {std::string("blas/") + vendor};
     const Environment environment = {{"CATENARY_CACHE_DIR", folder.path}, {"SIMGPU_BLAS", "slow"}};
     const std::string lists = std::string(name) + " lists its algorithms";
-    const auto text = [&](int autotune, int number) {
+    const auto text = [&, name = name, word = word](int autotune, int number) {
       return "autotune " + std::to_string(autotune) + ": " + name + ", " + word + " " + std::to_string(number);
     };
     const auto first = with(vendor, folders, environment, "Inside.Autotune");
