@@ -1,5 +1,5 @@
-# tests/simgpu/simulator: libraries that stand in for CUDA's and HIP's, in build/<preset>/simgpu/{cuda,hip,old}, found by
-# LD_LIBRARY_PATH. `old` is ROCm 5 (one structure of properties, hipRTC inside) and an NVRTC that does not list its archs.
+# tests/simgpu/simulator: libraries that stand in for CUDA's and HIP's, in build/<preset>/simgpu/{cuda,hip,old,both}, found
+# by LD_LIBRARY_PATH. `both` has an OpenCL that offers the cards once more. `old` is ROCm 5 (one structure of properties, hipRTC inside) and an NVRTC that does not list its archs.
 # What it compiles kernels by: GCC's parts without their driver, which asks the processor and links by far more than
 # kernels need; it would take longer than the compiler.
 set(SIMGPU_COMPILER "SIMGPU_CXX=\"${CMAKE_CXX_COMPILER}\"" "SIMGPU_STORE=\"${PROJECT_BINARY_DIR}/simgpu/store\"")
@@ -32,6 +32,7 @@ simgpu_library(cuda cuda libcuda.so.1 ${simulator}/cuda.cpp)
 simgpu_library(cuda nvrtc libnvrtc.so.13 ${simulator}/rtc.cpp)
 simgpu_library(hip hip libamdhip64.so.6 ${simulator}/hip.cpp)
 simgpu_library(hip hiprtc libhiprtc.so.6 ${simulator}/rtc.cpp SIM_HIP)
+simgpu_library(both opencl libOpenCL.so.1 ${simulator}/opencl.cpp)
 simgpu_library(old old_nvrtc libnvrtc.so.11.2 ${simulator}/rtc.cpp SIM_OLD)
 simgpu_library(old old_hip libamdhip64.so.5 "${simulator}/hip.cpp;${simulator}/rtc.cpp" SIM_HIP SIM_OLD)
 add_custom_target(simgpu DEPENDS ${SIMGPU_LIBRARIES})
@@ -39,7 +40,7 @@ add_custom_target(simgpu DEPENDS ${SIMGPU_LIBRARIES})
 # Faults, and every room that takes a device, on devices that are not there.
 device_room(simgpu tests/simgpu/faults_test.cpp)
 target_sources(test_simgpu PRIVATE tests/simgpu/streams_test.cpp tests/simgpu/errors_test.cpp tests/simgpu/steady_test.cpp
-                                    tests/simgpu/gpu_check_test.cpp)
+                                    tests/simgpu/gpu_check_test.cpp tests/simgpu/cards_test.cpp)
 add_dependencies(test_simgpu simgpu)
 foreach(vendor cuda hip)
   set(simgpu ${PROJECT_BINARY_DIR}/simgpu)

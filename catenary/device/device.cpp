@@ -1,9 +1,12 @@
 #include "catenary/device/device.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <set>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
@@ -72,16 +75,46 @@ std::vector<Device> devices() {
   return result;
 }
 
+namespace {
+
+/// A card that one or several interfaces offer.
+struct Card {
+  DeviceInfo info;
+  std::set<std::pair<const Backend*, std::string>> interfaces;  // and their platforms
+};
+
+/// Is it this card that another interface offers? By the bus address where both tell it, which may lack the domain,
+/// else by name and memory: then a card stands for one device of each interface.
+bool is_card(const Card& card, const DeviceInfo& info, const Backend& backend) {
+  const std::string &a = card.info.pci, &b = info.pci;
+  if (!a.empty() && !b.empty()) return a == b || a.ends_with(":" + b) || b.ends_with(":" + a);
+  if (info.is_cpu || card.info.is_cpu || card.interfaces.contains({&backend, info.platform})) return false;
+  const auto named_by_arch = [](const DeviceInfo& x, const DeviceInfo& y) {
+    return x.name == y.arch.substr(0, y.arch.find(':'));
+  };
+  if (info.name != card.info.name && !named_by_arch(info, card.info) && !named_by_arch(card.info, info)) return false;
+  const auto [less, more] = std::minmax(info.memory_bytes, card.info.memory_bytes);
+  return more - less <= more / 16;
+}
+
+}  // namespace
+
 std::vector<Device> gpus() {
   const bool processors = environment::flag("CATENARY_GPU_INCLUDE_CPU");
   const bool simulations = environment::flag("CATENARY_GPU_INCLUDE_SIMULATED");
   std::vector<Device> cards, integrated, rest;
-  std::set<std::string> seen;
+  std::vector<Card> known;
   for (const Device& device : devices()) {
     if (device.is_cpu()) continue;
     const DeviceInfo info = device.info();
     if ((info.is_simulated && !simulations) || (info.is_cpu && !processors)) continue;
-    if (!info.pci.empty() && !seen.insert(info.pci).second) continue;
+    const auto same = std::find_if(known.begin(), known.end(),
+                                   [&](const Card& card) { return is_card(card, info, device.backend()); });
+    if (same != known.end()) {
+      same->interfaces.emplace(&device.backend(), info.platform);
+      continue;
+    }
+    known.push_back({info, {{&device.backend(), info.platform}}});
     (info.is_cpu ? rest : info.is_integrated ? integrated : cards).push_back(device);
   }
   cards.insert(cards.end(), integrated.begin(), integrated.end());

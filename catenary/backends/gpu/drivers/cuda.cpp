@@ -502,6 +502,7 @@ class CudaDriver final : public Driver {
     info.is_simulated = info.name.starts_with("Simulated ");
     std::fill(std::begin(text), std::end(text), '\0');
     if (api_->pci(text, sizeof text - 1, d.id) == 0) info.pci = text;
+    for (char& c : info.pci) c = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;  // as OpenCL's are
     check(api_->total_memory(&info.memory_bytes, d.id), "ask for the memory");
     const Attributes& numbers = hip_ ? kHipAttributes : kCudaAttributes;
     info.group_size = attribute(numbers.group_size, d.id);

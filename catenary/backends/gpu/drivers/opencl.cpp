@@ -367,35 +367,70 @@ class OpenclDriver final : public Driver {
     check(code, "GetPlatformIDs");
     std::vector<Handle> platforms(n);
     check(api_->GetPlatformIDs(n, platforms.data(), nullptr), "GetPlatformIDs");
-    std::vector<Device> processors;  // come last
+    std::vector<Device> cards, processors;
     for (Handle platform : platforms) {
       const std::string platform_name = text(api_->GetPlatformInfo, platform, kPlatformName);
       if (platform_name == "Clover") continue;  // Mesa's old driver: OpenCL 1.1, and it breaks on what others take
       cl_uint count = 0;
       if (api_->GetDeviceIDs(platform, kDeviceTypeAll, 0, nullptr, &count) != 0 || count == 0) continue;
       std::vector<Handle> ids(count);
-      check(api_->GetDeviceIDs(platform, kDeviceTypeAll, count, ids.data(), nullptr), "GetDeviceIDs");
+      if (api_->GetDeviceIDs(platform, kDeviceTypeAll, count, ids.data(), nullptr) != 0) continue;
       for (Handle id : ids) {
         Device device = describe(id, platform_name, text(api_->GetPlatformInfo, platform, kPlatformVersion));
         if (!device.id) continue;
-        (device.info.is_cpu ? processors : devices_).push_back(std::move(device));
+        (device.info.is_cpu ? processors : cards).push_back(std::move(device));
       }
     }
-    for (Device& device : processors) devices_.push_back(std::move(device));
-    for (Device& device : devices_) {
-      cl_int status = 0;
-      device.context = api_->CreateContext(nullptr, 1, &device.id, nullptr, nullptr, &status);
-      check(status, "CreateContext", device.info.name);
-      device.queue = api_->CreateCommandQueue(device.context, device.id, kQueueProfiling, &status);
-      check(status, "CreateCommandQueue", device.info.name);
-      Handle marker = nullptr;
-      check(api_->EnqueueMarkerWithWaitList(device.queue, 0, nullptr, &marker), "EnqueueMarkerWithWaitList");
-      check(api_->WaitForEvents(1, &marker), "WaitForEvents");
-      device.times_markers = time_of(marker) > 1000;
-      api_->ReleaseEvent(marker);
+    for (std::vector<Device>* found : {&cards, &processors}) {
+      for (Device& device : *found) {
+        try {
+          open(device);
+          devices_.push_back(std::move(device));
+        } catch (const Error& error) {
+          leave_out(device.info, error.what());
+        }
+      }
     }
     if (devices_.empty() && reason_.empty()) reason_ = "OpenCL's platforms offer no device";
     if (devices_.empty() && !no_cache_.empty()) reason_ += "; " + no_cache_;
+  }
+
+  /// Gives the device a context and a queue, and looks at how it times markers.
+  void open(Device& device) const {
+    cl_int status = 0;
+    device.context = api_->CreateContext(nullptr, 1, &device.id, nullptr, nullptr, &status);
+    check(status, "CreateContext", device.info.name);
+    device.queue = api_->CreateCommandQueue(device.context, device.id, kQueueProfiling, &status);
+    check(status, "CreateCommandQueue", device.info.name);
+    Handle marker = nullptr;
+    check(api_->EnqueueMarkerWithWaitList(device.queue, 0, nullptr, &marker), "EnqueueMarkerWithWaitList");
+    check(api_->WaitForEvents(1, &marker), "WaitForEvents");
+    device.times_markers = time_of(marker) > 1000;
+    api_->ReleaseEvent(marker);
+  }
+
+  void leave_out(const DeviceInfo& info, const std::string& why) {
+    reason_ += fmt::format("{}'{}' of {} is left out: {}", reason_.empty() ? "" : "; ", info.name, info.platform, why);
+  }
+
+  /// The bus address as CUDA and HIP write it, without the domain by AMD's extension; empty where nothing tells it.
+  std::string pci_of(Handle id, const std::string& extensions) const {
+    const auto tells = [&](const char* extension) { return extensions.find(extension) != std::string::npos; };
+    const auto ask = [&](cl_uint what, auto& value) {
+      return api_->GetDeviceInfo(id, what, sizeof value, &value, nullptr) == 0;
+    };
+    if (PciBusInfo at{}; tells("cl_khr_pci_bus_info") && ask(kDevicePciBusInfo, at))
+      return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", at.domain, at.bus, at.device, at.function);
+    if (tells("cl_nv_device_attribute_query")) {
+      cl_uint domain = 0, bus = 0, slot = 0;  // an old driver knows no domain
+      ask(kDevicePciDomainNv, domain);
+      if (ask(kDevicePciBusNv, bus) && ask(kDevicePciSlotNv, slot))
+        return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, slot >> 3, slot & 7);
+    }
+    if (TopologyAmd at{};
+        tells("cl_amd_device_attribute_query") && ask(kDeviceTopologyAmd, at) && at.type == TopologyAmd::kPcie)
+      return fmt::format("{:02x}:{:02x}.{:x}", at.bus, at.device, at.function);
+    return {};
   }
 
   /// The device, or one without id (and a reason) where it cannot serve.
@@ -409,14 +444,15 @@ class OpenclDriver final : public Driver {
     const std::string extensions = text(get, id, kDeviceExtensions);
     if (!number<cl_uint>(id, kDeviceAvailable) || !number<cl_uint>(id, kDeviceCompilerAvailable) ||
         version.compare(0, 7, "OpenCL ") != 0 || version.compare(7, 3, "1.2") < 0) {
-      reason_ += fmt::format("{}'{}' of {} is left out: it says {}, and 1.2 with a compiler is needed",
-                             reason_.empty() ? "" : "; ", info.name, platform, version);
+      leave_out(info, fmt::format("it says {}, and 1.2 with a compiler is needed", version));
       return device;
     }
     info.is_cpu = number<cl_bitfield>(id, kDeviceType) & kDeviceTypeCpu;
     info.is_integrated = !info.is_cpu && number<cl_uint>(id, kDeviceHostUnifiedMemory);
     info.driver = fmt::format("{} / {} / {}", platform_version, version, text(get, id, kDriverVersion));
     info.arch = info.name;
+    info.is_simulated = info.name.starts_with("Simulated ");
+    info.pci = pci_of(id, extensions);
     info.memory_bytes = number<cl_ulong>(id, kDeviceGlobalMemSize);
     info.local_bytes = number<cl_ulong>(id, kDeviceLocalMemSize);
     info.argument_bytes = number<std::size_t>(id, kDeviceMaxParameterSize);

@@ -24,6 +24,19 @@ constexpr cl_uint kDeviceType = 0x1000, kDeviceMaxComputeUnits = 0x1002, kDevice
                   kDeviceAvailable = 0x1027, kDeviceCompilerAvailable = 0x1028, kDeviceName = 0x102B,
                   kDriverVersion = 0x102D, kDeviceVersion = 0x102F, kDeviceExtensions = 0x1030,
                   kDeviceDoubleFpConfig = 0x1032, kDeviceHostUnifiedMemory = 0x1035;
+// Where a device sits on the bus: by cl_khr_pci_bus_info, and by NVIDIA's and AMD's own extensions.
+constexpr cl_uint kDevicePciBusInfo = 0x410F, kDevicePciBusNv = 0x4008, kDevicePciSlotNv = 0x4009,
+                  kDevicePciDomainNv = 0x400A, kDeviceTopologyAmd = 0x4037;
+/// The value of kDevicePciBusInfo.
+struct PciBusInfo {
+  cl_uint domain, bus, device, function;
+};
+/// The value of kDeviceTopologyAmd.
+struct TopologyAmd {
+  static constexpr cl_uint kPcie = 1;
+  cl_uint type;
+  unsigned char unused[17], bus, device, function;
+};
 constexpr cl_uint kProgramBinarySizes = 0x1165, kProgramBinaries = 0x1166, kProgramBuildLog = 0x1183;
 constexpr cl_uint kKernelWorkGroupSize = 0x11B0, kKernelLocalMemSize = 0x11B2, kKernelPrivateMemSize = 0x11B4;
 constexpr cl_uint kBufferRegion = 0x1220, kEventStatus = 0x11D3, kProfilingEnd = 0x1283;
@@ -37,6 +50,8 @@ inline const char* error_name(cl_int code) {
   switch (code) {
     case -1:
       return "CL_DEVICE_NOT_FOUND";
+    case -2:
+      return "CL_DEVICE_NOT_AVAILABLE";
     case -3:
       return "CL_COMPILER_NOT_AVAILABLE";
     case -4:
