@@ -165,6 +165,38 @@ TEST(Complex, FunctionsAreC99sWithinAFewUnits) {
   }
 }
 
+// Where formulas branch: about 0, 1 and i, on the axes, and where e^x is beyond the largest number though e^x cos(y) is
+// not.
+TEST(Complex, FunctionsAtSpecialPointsAreC99s) {
+  if (!ct::current_device().is_cpu()) return;  // devices have the CPU's bits: ComplexRows
+  for (const Dtype dtype : complex_dtypes()) {
+    const bool single = ct::part_dtype(dtype) == Dtype::float32;
+    const double eps = single ? 0x1p-23 : 0x1p-52, tiny = single ? 1e-30 : 1e-250;
+    std::vector<double> parts;
+    for (double size : {0.0, tiny, eps * eps, eps / 8, std::sqrt(eps), 0.5, 1 - eps, 1.0, 1 + 2 * eps, 3.0, 1e5})
+      parts.insert(parts.end(), {size, -size});
+    std::vector<C> all;
+    for (double re : parts)
+      for (double im : parts) all.emplace_back(re, im);
+    std::vector<C> large;
+    for (double re : single ? std::vector<double>{88, 88.5, 89, 89.5, 90} : std::vector<double>{709.5, 710, 710.5, 711})
+      for (double im : {0.3, 1.5, 1.57, -1.5707, 3.0}) large.emplace_back(re, im);
+    for (const std::string name :
+         {"exp", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "sqrt", "log"}) {
+      const Function& f = unary_functions().at(name);
+      const Array x = from(name == "exp" ? large : all, dtype);
+      const std::vector<C> given = numbers(x), results = numbers(ct::apply(row_named(name), x));
+      for (std::size_t k = 0; k < given.size(); ++k) {
+        const Wide expected = f.wide(Wide(given[k]));
+        const double error = std::max(units(results[k].real(), expected.real(), ct::part_dtype(dtype)),
+                                      units(results[k].imag(), expected.imag(), ct::part_dtype(dtype)));
+        EXPECT_LE(error, f.units) << name << " of " << dtype << " at " << given[k] << ": " << results[k] << ", not "
+                                  << C(expected);
+      }
+    }
+  }
+}
+
 TEST(Complex, FunctionsOfWhatIsNotFiniteAreC99s) {
   if (!ct::current_device().is_cpu()) return;
   // what the standard leaves open, and where NumPy's own rows differ from a library's functions

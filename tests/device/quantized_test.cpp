@@ -474,6 +474,30 @@ TEST(Quantized, AProductTakesAMebibyteBesideItsOperands) {
   }
 }
 
+// More than 8 rows are multiplied by a mebibyte of weights after the other, each with its own part of the bias.
+TEST(Quantized, EveryPartOfTheWeightsHasItsBias) {
+  const auto scope = using_config(config.int8_products, false);
+  const std::int64_t n = small() ? 700 : 1500;
+  const Array x = numbers({9, 512}, 2), bias = numbers({n}, 3) * 100;
+  const QuantizedArray w = quantize(numbers({n, 512}, 1), Quantization::q8_0);
+  expect_product(linear(x, w, &bias), x, w, &bias, "in parts");
+}
+
+// 0 is one of the 256 numbers of a row, so that it stays 0 beside any others; these lose half a step at most.
+TEST(Quantized, Int8KeepsZero) {
+  for (const auto& [low, high] : {std::pair(-0.3, 1.0), {0.2, 1.0}, {-1.0, -0.2}, {-1.0, 0.001}, {-0.0013, 5.0}}) {
+    std::vector<double> row = {0};
+    for (int i = 0; i < 63; ++i) row.push_back(low + (high - low) * i / 62);
+    const Array x = Array::from_host(row.data(), {1, 64}, Dtype::float64, Device()).astype(Dtype::float32);
+    const std::vector<double> got = values(dequantize(quantize(x.to_device(current_device()), Quantization::int8)));
+    const double step = (std::max(high, 0.0) - std::min(low, 0.0)) / 255;
+    EXPECT_EQ(got[0], 0) << low << " " << high;
+    for (std::size_t i = 0; i < row.size(); ++i) EXPECT_NEAR(got[i], row[i], 0.502 * step) << low << " " << high;
+    EXPECT_NEAR(*std::max_element(got.begin(), got.end()), std::max(high, 0.0), 0.502 * step);
+    EXPECT_NEAR(*std::min_element(got.begin(), got.end()), std::min(low, 0.0), 0.502 * step);
+  }
+}
+
 TEST(Quantized, ErrorsSayWhatIsWrong) {
   const QuantizedArray w = quantize(numbers({3, 40}, 1), Quantization::q8_0);
   const auto expect = [](const std::string& error, const std::string& words) {

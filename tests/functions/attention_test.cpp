@@ -78,6 +78,54 @@ TEST(Attention, AxesBeforeTheRowsAreOptional) {
   EXPECT_EQ(five.shape(), (Shape{2, 3, 4, 5, 2}));
 }
 
+TEST(Attention, ScalesByWhatIsGiven) {
+  const Variable q(waves({1, 2, 20, 4}, 0)), k(waves({1, 2, 9, 4}, 1)), v(waves({1, 2, 9, 3}, 2));
+  const Variable wanted = F::matmul(F::softmax(F::matmul(q, k, false, true) * 0.3, -1), v);
+  F::sum(F::square(wanted)).backward();
+  const Array gradient = q.grad();
+  for (const double dropout : {0.0, 1e-9}) {  // the second is written out
+    const Variable x(q.array());
+    const Variable y = F::scaled_dot_product_attention(x, k, v, {.scale = 0.3, .dropout = dropout});
+    expect_near(y.array(), wanted.array(), 1e-8);
+    F::sum(F::square(y)).backward();
+    expect_near(x.grad(), gradient, 1e-8);
+  }
+}
+
+TEST(Attention, MasksHaveAsManyAxesAsTheRest) {
+  const Array q = waves({2, 3, 2, 5, 4}, 0), k = waves({2, 3, 2, 6, 4}, 1), v = waves({2, 3, 2, 6, 3}, 2);
+  const Array numbers = waves({2, 3, 2, 5, 6}, 3), flags = numbers > -0.5;
+  const auto four = [](const Array& x) { return x.reshape({6, 2, x.shape(-2), x.shape(-1)}); };
+  for (const Array& mask : {numbers, flags}) {
+    const Array y = F::scaled_dot_product_attention(q, k, v, {.mask = Variable(mask, false)}).array();
+    const Array wanted =
+        F::scaled_dot_product_attention(four(q), four(k), four(v), {.mask = Variable(four(mask), false)}).array();
+    expect_near(four(y), wanted, 1e-12);
+    // of one head with three axes, and of none with two
+    const Array three =
+        F::scaled_dot_product_attention(q(0, 0), k(0, 0), v(0, 0), {.mask = Variable(mask(0, 0), false)}).array();
+    expect_near(three, wanted(0), 1e-12);
+    const Array two =
+        F::scaled_dot_product_attention(q(0, 0, 0), k(0, 0, 0), v(0, 0, 0), {.mask = Variable(mask(0, 0, 0), false)})
+            .array();
+    expect_near(two, wanted(0, 0), 1e-12);
+    // fewer axes are broadcast
+    expect_near(
+        F::scaled_dot_product_attention(q(0), k(0), v(0), {.mask = Variable(mask(0, 0, 0), false)}).array()(0, 0),
+        wanted(0, 0), 1e-12);
+  }
+}
+
+TEST(Attention, AQueryThatIsNanGivesNan) {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float64, Dtype::float16}) {
+    const Array q = waves({1, 1, 20, 4}, 0, dtype), k = waves({1, 1, 9, 4}, 1, dtype),
+                v = waves({1, 1, 9, 3}, 2, dtype);
+    q.set(std::numeric_limits<double>::quiet_NaN(), 0, 0, 7);
+    const std::vector<double> all = values(F::scaled_dot_product_attention(q, k, v).array());
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(std::isnan(all[i]), i / 3 == 7) << dtype << " " << i;
+  }
+}
+
 TEST(Attention, HeadsShareKeys) {
   const Variable q(waves({2, 6, 20, 8}, 0)), k(waves({2, 2, 9, 8}, 1)), v(waves({2, 2, 9, 8}, 2));
   const auto each = [](const Variable& x) { return F::repeat(x, {3}, 1); };

@@ -63,6 +63,19 @@ TEST(Forget, GivesTheSameBits) {
   for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_TRUE(same_bits(plain[i], forgotten[i])) << i;
 }
 
+// The second pass of the second function begins where that of the first one ended: not there goes the generator on.
+TEST(Forget, LeavesTheGeneratorWhereItWas) {
+  const auto next = [](bool learns) {
+    random::seed(3);
+    const Variable x(floats({64}));
+    const auto drop = [](const Variable& v) { return F::dropout(v); };
+    const Variable y = F::forget(drop, x) + F::forget(drop, x * 2);
+    if (learns) F::sum(y).backward();
+    return random::standard_normal({3}, {.dtype = Dtype::float32});
+  };
+  EXPECT_TRUE(same_bits(next(false), next(true)));
+}
+
 TEST(Forget, KeepsLessMemory) {
   const auto scope = tests::one_by_one_on_devices();
   MemoryPool& pool = memory_pool(current_device());
@@ -138,6 +151,10 @@ TEST(Forget, IsTheSameNumberOfVariablesAndShapesAgain) {
             "forget: the function gave 2 variables the first time, and 0 when it was computed again");
   EXPECT_EQ(error_with(one, [](const Variable& v) { return Variables{v[0]}; }),
             "forget: result was (3,), float32 the first time, and is (), float32 when it is computed again");
+  EXPECT_EQ(error_with(one, [](const Variable& v) { return Variables{F::cast(v, Dtype::float16)}; }),
+            "forget: result was (3,), float32 the first time, and is (3,), float16 when it is computed again");
+  EXPECT_EQ(error_with(one, [](const Variable&) { return Variables{Variable()}; }),
+            "forget: result was (3,), float32 the first time, and is nothing when it is computed again");
   EXPECT_FALSE(F::recomputing());
   EXPECT_TRUE(config.enable_backprop);
 }
