@@ -1,5 +1,7 @@
 #include "catenary/array/elementwise.h"
 
+#include <limits>
+
 #include "catenary/array/axes.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/lazy.h"
@@ -195,6 +197,14 @@ std::optional<Op> fast_power(const Operand& x, const Operand& y) {
   return std::nullopt;
 }
 
+/// x to the power 0.5: the square root, but inf of -inf and 0 of -0, as C's pow has it.
+Array half_power(const Array& x) {
+  const double inf = std::numeric_limits<double>::infinity();
+  Array size = add(where(equal(x, -inf), Scalar(inf), x), 0);
+  Operand operand(std::move(size));
+  return unary(Op::sqrt, operand);
+}
+
 /// nextafter of 16-bit floats, which are computed as float32, whose neighbours are rounded away: by their bits, which
 /// are a sign and a magnitude.
 Array next_of_16bit(const Operand& from, const Operand& to, Dtype dtype, const Device& device) {
@@ -209,8 +219,10 @@ Array next_of_16bit(const Operand& from, const Operand& to, Dtype dtype, const D
 Array binary(Op op, Operand& x, Operand& y) {
   const char* name = ops::info(op).name;
   if (op == Op::power) {
-    if (const auto fast = fast_power(x, y))
-      return *fast == Op::cast ? x.array().astype(x.array().dtype()) : unary(*fast, x);
+    if (const auto fast = fast_power(x, y)) {
+      if (*fast == Op::cast) return x.array().astype(x.array().dtype());
+      return *fast == Op::sqrt && is_floating(x.array().dtype()) ? half_power(x.array()) : unary(*fast, x);
+    }
     if (!y.is_array() && y.scalar().kind() == Scalar::Kind::integer && y.scalar().integer() < 0 &&
         !is_inexact(dtype_of_operand(x)))
       fail<ValueError>("power: the exponent {} is negative, whose result no integer holds; cast x to a float dtype",
