@@ -104,7 +104,7 @@ Variable ConvolutionND::operator()(const Variable& x) const {
     return hooked(
         *this,
         [&] {
-          return range ? detail::int8_convolution(x, *quantised, *range, b, options)
+          return range ? detail::int8_convolution(x, *quantised, prepared(), *range, b, options)
                        : detail::quantized_convolution(x, *quantised, b, options);
         },
         x);

@@ -130,11 +130,53 @@ float InputRange::scale() const {
 }
 float InputRange::zero() const { return std::nearbyint(-low / scale()); }
 
+/// The filters of a calibrated convolution, as it multiplies them.
+struct Filters {
+  Array values;
+  Array scales;  // of int8, whose values are whole numbers: [1, rows, 1…]
+};
+
+/// Filters that were made of blocks, as long as they are asked for those.
+class detail::PreparedFilters {
+ public:
+  Filters of(const QuantizedArray& w, Dtype wide, Dtype operands) {
+    const std::lock_guard lock(mutex_);
+    if (!blocks_.defined() || !blocks_.is(w.blocks()) || filters_.values.dtype() != operands) {
+      filters_ = made_of(w, wide, operands);
+      blocks_ = w.blocks();
+      w.device().synchronize();  // other threads have other streams
+    }
+    return filters_;
+  }
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    blocks_ = Array();
+    filters_ = {};
+  }
+
+ private:
+  static Filters made_of(const QuantizedArray& w, Dtype wide, Dtype operands) {
+    const Array values = dequantize(w, wide);
+    if (w.kind() != Quantization::int8) return {values, Array()};
+    Shape rows = values.shape();
+    std::fill(rows.begin() + 1, rows.end(), 1);
+    Shape channels = rows;
+    std::swap(channels[0], channels[1]);
+    const Array scales = row_scales(w).astype(wide);
+    return {rint(values / scales.reshape(rows)).astype(operands).eval(), scales.reshape(channels).eval()};
+  }
+
+  std::mutex mutex_;
+  Array blocks_;
+  Filters filters_;
+};
+
 // What was read of W_kind when it was that array, as it may be on a device.
 struct QuantizableW::Read {
   std::mutex mutex;
   Array blocks, kind;
   std::shared_ptr<const QuantizedArray> value;
+  detail::PreparedFilters prepared;
 };
 
 QuantizableW::QuantizableW(Parameter w) : W(std::move(w)), read_(std::make_shared<Read>()) {}
@@ -178,6 +220,8 @@ std::shared_ptr<const QuantizedArray> QuantizableW::quantized() const {
   return read_->value;
 }
 
+detail::PreparedFilters& QuantizableW::prepared() const { return read_->prepared; }
+
 void QuantizableW::serialize_member(const Serializer& serializer, const std::string& name, Parameter& p) const {
   const bool is_quantized_there =
       name == kW && p.defined() && serializer.loading() && !serializer.contains(kW) && serializer.contains(kBlocks);
@@ -194,6 +238,7 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
 void QuantizableW::serialize_member(const Serializer& serializer, const std::string& name, Persistent& a) const {
   const bool comes = serializer.loading() && serializer.contains(name) && serializer.contains(kBlocks);
   if (comes && name == kBlocks) {
+    serializer.after_loading([read = read_] { read->prepared.forget(); });  // the blocks may be the same array
     // else the link would find out when it is first called
     return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) {
       form_of(serializer).check_blocks(dtype, shape, [&](const std::string& why) { serializer.reject(kBlocks, why); });
@@ -284,8 +329,8 @@ Variable quantized_convolution(const Variable& x, const QuantizedArray& w, const
   return b.defined() ? functions::bias(y, b, 1) : y;
 }
 
-Variable int8_convolution(const Variable& x, const QuantizedArray& w, const InputRange& range, const Variable& b,
-                          const functions::ConvolutionOptions& options) {
+Variable int8_convolution(const Variable& x, const QuantizedArray& w, PreparedFilters& prepared,
+                          const InputRange& range, const Variable& b, const functions::ConvolutionOptions& options) {
   if (config.enable_backprop && x.requires_grad())
     return quantized_convolution(apply(node<RoundedToRange>(range), x), w, b, options);
   // Whole numbers up to 255 are bfloat16, so that its units multiply them and lose nothing.
@@ -294,23 +339,12 @@ Variable int8_convolution(const Variable& x, const QuantizedArray& w, const Inpu
   const bool by_units = is_whole && wide == Dtype::float32 && functions::detail::convolves_into_float32(x.array());
   const Dtype operands = by_units ? Dtype::bfloat16 : wide;
   const Variable numbers(numbers_of(x.array().astype(wide), range).astype(operands), false);
-  const auto sums_of = [&](const Array& weights) {
-    const Variable W(weights, false);
-    return by_units ? functions::detail::convolution_in_float32(numbers, W, options)
-                    : functions::convolution_nd(numbers, W, options).array();
-  };
-  const Variable y = in_parts(w, operands, options.groups, [&](const QuantizedArray& part) {
-    const Array values = dequantize(part, wide);
-    if (!is_whole) return Variable(sums_of(values) * range.scale(), false);
-    Shape rows = values.shape();
-    std::fill(rows.begin() + 1, rows.end(), 1);
-    Shape channels = rows;
-    std::swap(channels[0], channels[1]);
-    const Array scales = row_scales(part).astype(wide);
-    const Array sums = sums_of(rint(values / scales.reshape(rows)).astype(operands));
-    return Variable(sums * (scales.reshape(channels) * range.scale()), false);
-  });
-  const Variable rounded(y.array().astype(x.dtype()), false);
+  const Filters filters = prepared.of(w, wide, operands);
+  const Variable W(filters.values, false);
+  const Array sums = by_units ? functions::detail::convolution_in_float32(numbers, W, options)
+                              : functions::convolution_nd(numbers, W, options).array();
+  const Array y = filters.scales.defined() ? sums * (filters.scales * range.scale()) : sums * range.scale();
+  const Variable rounded(y.astype(x.dtype()), false);
   return b.defined() ? functions::bias(rounded, b, 1) : rounded;
 }
 

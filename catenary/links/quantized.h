@@ -22,6 +22,10 @@ struct CT_API InputRange {
 };
 CT_FIELDS(InputRange, low, high)
 
+namespace detail {
+class PreparedFilters;
+}  // namespace detail
+
 /// What Linear, EmbedID and ConvolutionND have in common: a W that may be quantised. It is no parameter then but two
 /// persistent arrays, which files have in its place: the blocks, and the kind's number (as in Quantization) with the
 /// shape. A file of such a link is loaded by one that is not quantised yet, too; copies that share W share the blocks.
@@ -43,6 +47,8 @@ class CT_API QuantizableW : public Link {
   void serialize_member(const Serializer& serializer, const std::string& name, Persistent& array) const override;
   /// The shape that W would have with as many inputs as these weights have, where it is not known yet.
   virtual Shape shape_of_W(const QuantizedArray& w) const = 0;
+  /// What int8_convolution keeps from call to call.
+  detail::PreparedFilters& prepared() const;
   Persistent W_blocks, W_kind;
 
  private:
@@ -61,9 +67,10 @@ Variable quantized_rows(const Variable& ids, const QuantizedArray& w, std::optio
 Variable quantized_convolution(const Variable& x, const QuantizedArray& w, const Variable& b,
                                const functions::ConvolutionOptions& options);
 /// As quantized_convolution, of x rounded to the range's numbers. x's gradient is as if it were not rounded within the
-/// range, and 0 beyond it.
-Variable int8_convolution(const Variable& x, const QuantizedArray& w, const InputRange& range, const Variable& b,
-                          const functions::ConvolutionOptions& options);
+/// range, and 0 beyond it. Without a graph the filters are kept as they are multiplied: 4 bytes a weight beside w's
+/// blocks, 2 where the device multiplies int8 weights as bfloat16, 8 for float64.
+Variable int8_convolution(const Variable& x, const QuantizedArray& w, PreparedFilters& prepared,
+                          const InputRange& range, const Variable& b, const functions::ConvolutionOptions& options);
 }  // namespace detail
 
 }  // namespace catenary::links

@@ -13,6 +13,8 @@
 #include "catenary/array/reduction.h"
 #include "catenary/core/config.h"
 #include "catenary/core/error.h"
+#include "catenary/core/format.h"
+#include "catenary/device/pool.h"
 #include "catenary/functions/functions.h"
 #include "catenary/io/npz.h"
 #include "catenary/links/convolution.h"
@@ -129,6 +131,28 @@ TEST(Calibrate, GradientsPassWithinTheRange) {
     const auto scope = no_backprop_mode();
     expect_near(calibrated(Variable(x.array(), false)).array(), y.array(), 1e-4);
   }
+}
+
+// A step of this range is 2^-7, so that nothing is rounded: from -1, its number 0, to 127/128, its number 255.
+TEST(Calibrate, BothEndsBelongToTheRange) {
+  L::ConvolutionND conv = link({1, 1, {.nobias = true}, {1, 1, 1, 6}, {1, 1}}, Quantization::int8);
+  const double weight = test::values(dequantize(*conv.quantized()))[0], step = 0.0078125;
+  conv.set_input_range({-1.0F, 0.9921875F});
+  std::vector<double> inputs = {-1 - step, -1, -1 + step, 0.9921875 - step, 0.9921875, 0.9921875 + step};
+  const Array x =
+      Array::from_host(inputs.data(), {1, 1, 1, 6}, Dtype::float64, current_device()).astype(Dtype::float32);
+  const Variable v(x);
+  const Variable y = conv(v);
+  F::sum(y).backward();
+  inputs.front() += step;
+  inputs.back() -= step;
+  const std::vector<double> got = test::values(y.array()), gradient = test::values(v.grad());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    EXPECT_NEAR(got[i], inputs[i] * weight, 1e-6) << i;
+    EXPECT_NEAR(gradient[i], i == 0 || i == 5 ? 0 : weight, 1e-6) << i;
+  }
+  const auto scope = no_backprop_mode();
+  expect_near(conv(Variable(x, false)).array(), y.array(), 1e-6);
 }
 
 struct ConvolutionNet : Chain {
@@ -312,6 +336,51 @@ TEST(Calibrate, RangesAreInFilesCopiesAndOnDevices) {
   EXPECT_NE(why.find("a range is float32 of (2,), not float32 of (3,)"), std::string::npos) << why;
   expect_near(plain(images(1)).array(), y, 0);
   EXPECT_THROW(damaged(images(1)), ValueError);
+}
+
+// Filters are kept as they are multiplied, until the blocks are others, or others come into the same memory.
+TEST(Calibrate, FiltersAreMadeOnceOfTheSameBlocks) {
+  const auto mode = no_backprop_mode();
+  const tests::Folder folder;
+  const Convolution c{64, 96, {.pad = 1}, {1, 64, 5, 5}, {3, 3}};
+  const Variable x = given(c.x, 5, Dtype::float32);
+  for (const Quantization kind : {Quantization::int8, Quantization::q8_0}) {
+    L::ConvolutionND conv = link(c, kind);
+    conv.set_input_range({-0.7F, 0.9F});
+    const auto with = [&](double phase) {
+      L::ConvolutionND other(2, c.in, c.out, c.ksize, c.options);
+      other.W = Parameter(numbers(conv.quantized()->shape(), phase), "W");
+      other.b = Parameter(numbers({c.out}, 2), "b");
+      other.quantize(kind);
+      other.set_input_range({-0.7F, 0.9F});
+      return other;
+    };
+    const Array first = conv(x).array().eval();
+    std::vector<MemoryEvent> events;
+    std::vector<MemoryEvent>* const before = watch_memory(&events);
+    const Array second = conv(x).array().eval();
+    watch_memory(before);
+    std::size_t taken = 0;
+    for (const MemoryEvent& event : events) taken += event.kind == MemoryEvent::taken ? event.bytes : 0;
+    EXPECT_LT(taken, std::size_t{64 * 96 * 9 * 2});  // less than the filters in 16 bits
+    expect_near(second, first, 0);
+
+    const L::ConvolutionND other = with(9);
+    serializers::save_npz(folder / "other.npz", other);
+    serializers::load_npz(folder / "other.npz", conv);
+    const Array wanted = with(9)(x).array();
+    EXPECT_GT(test::values(max(abs(wanted - first)))[0], 0.1);
+    expect_near(conv(x).array(), wanted, 1e-6);
+    conv.set_quantized(*with(10).quantized());
+    expect_near(conv(x).array(), with(10)(x).array(), 1e-6);
+    // a copy has its own, whichever is called first
+    const L::ConvolutionND copied = conv.copy(CopyMode::copy);
+    conv.set_quantized(*other.quantized());
+    for (int i = 0; i < 2; ++i) {
+      expect_near(copied(x).array(), with(10)(x).array(), 1e-6);
+      expect_near(conv(x).array(), wanted, 1e-6);
+    }
+  }
 }
 
 }  // namespace
