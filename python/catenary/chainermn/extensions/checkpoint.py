@@ -15,17 +15,18 @@ from chainer.training import extension
 from catenary._aside import written_aside
 
 
-def create_multi_node_checkpointer(name, comm, cp_interval=5, gc_interval=5, path=None):
+def create_multi_node_checkpointer(name, comm, cp_interval=5, gc_interval=5, path=None, allow_pickle=False):
     """Has every rank save what it is given, a trainer mostly, as `<name>.<rank>.<iteration>`, whole or not at all. A set of them is complete
     when all ranks have one. (chainermn.create_multi_node_checkpointer)
 
     cp_interval: so many of the newest complete sets are kept, at least. gc_interval: how many more there may be before older ones are
     removed. path: the folder; the trainer's output folder when not given. When training has ended all sets are removed.
+    allow_pickle: whether maybe_load takes files of older versions, which hold a pickle: it can run any code, so trust who wrote them.
     ValueError for a name that is empty or has a slash, and for numbers below 1.
     """
     warnings.warn('create_multi_node_checkpointer is deprecated in Chainer 7: see chainermn.extensions.multi_node_snapshot, which saves '
                   'no random numbers', DeprecationWarning, stacklevel=2)
-    return _MultiNodeCheckpointer(name, comm, cp_interval, gc_interval, path)
+    return _MultiNodeCheckpointer(name, comm, cp_interval, gc_interval, path, allow_pickle)
 
 
 class _CheckpointStats:
@@ -51,7 +52,7 @@ class _CheckpointStats:
 
 
 class _MultiNodeCheckpointer(extension.Extension):
-    def __init__(self, name, comm, cp_interval, gc_interval, path):
+    def __init__(self, name, comm, cp_interval, gc_interval, path, allow_pickle=False):
         if not name or '/' in name:
             raise ValueError('create_multi_node_checkpointer: the name %r; expected one without a slash' % name)
         if cp_interval < 1 or gc_interval < 1:
@@ -59,6 +60,7 @@ class _MultiNodeCheckpointer(extension.Extension):
                              % (cp_interval, gc_interval))
         self.name, self.comm, self.path = name, comm, path
         self.cp_interval, self.gc_interval = cp_interval, gc_interval
+        self.allow_pickle = allow_pickle
         self.files = []
         self.stats = _CheckpointStats()
 
@@ -75,7 +77,9 @@ class _MultiNodeCheckpointer(extension.Extension):
         if self._filename(iteration) not in self.files:
             self.files.append(self._filename(iteration))
         if len(self.files) >= self.cp_interval + self.gc_interval:
-            kept = self._filenames(self._complete(self.files)[-self.cp_interval:])
+            # the set just saved stays, even where damaged ones of later iterations lie in the folder
+            others = [i for i in self._complete(self.files) if i != iteration]
+            kept = self._filenames(sorted([*others[max(0, len(others) - self.cp_interval + 1):], iteration]))
             self._remove(file for file in self.files if file not in kept)
             self.files = kept
 
@@ -93,7 +97,7 @@ class _MultiNodeCheckpointer(extension.Extension):
             complete.pop()
         if not complete:
             return
-        _load(os.path.join(self.path, self._filename(complete[-1])), trainer, self.comm.size)
+        _load(os.path.join(self.path, self._filename(complete[-1])), trainer, self.comm.size, self.allow_pickle)
         updater = getattr(trainer, 'updater', trainer)
         optimizers = updater.get_all_optimizers().values() if hasattr(updater, 'get_all_optimizers') else ()
         for each in {id(o): o for o in (*optimizers, optimizer) if o is not None}.values():
@@ -133,35 +137,103 @@ class _MultiNodeCheckpointer(extension.Extension):
         return [(match[1], int(match[2]), int(match[3])) for match in found if match]
 
 
-# What Chainer's snapshots lack, under a name that its serializers ignore.
-_RANDOM = '_random_state'
+# Chainer's serializers ignore names that begin so.
+_OURS = '_catenary/'
+_PICKLE = '_random_state'  # the state of the random numbers in files of catenary 1.x before this format, as a pickle
 
 
 def _save(path, target, ranks):
     saved = chainer.serializers.DictionarySerializer()
     saved.save(target)
-    state = {'ranks': ranks, 'numpy': numpy.random.get_state(), 'python': random.getstate()}
-    if chainer.backends.cuda.available:
-        state['cupy'] = chainer.backends.cuda.cupy.random.get_random_state()._state
-    saved.target[_RANDOM] = numpy.frombuffer(pickle.dumps(state), numpy.uint8)
+    arrays, nones = {}, []
+    for name, value in saved.target.items():
+        if value.dtype != object:
+            arrays[name] = value
+        elif value.ndim == 0 and value[()] is None:
+            nones.append(name)
+        else:
+            raise TypeError('create_multi_node_checkpointer: %s is an array of Python objects, which a file holds as code; expected '
+                            'numbers, strings or None' % name)
+    ours = {'ranks': numpy.asarray(ranks), 'none': numpy.asarray(nones, 'U'), **_random_arrays()}
+    arrays.update((_OURS + name, value) for name, value in ours.items())
     with written_aside(path) as new:
         with open(new, 'wb') as file:
-            numpy.savez_compressed(file, **saved.target)
+            numpy.savez_compressed(file, **arrays)
             file.flush()
             os.fsync(file.fileno())
 
 
-def _load(path, target, ranks):
-    with numpy.load(path) as saved:
-        state = pickle.loads(saved[_RANDOM].tobytes()) if _RANDOM in saved.files else {}
-        if state.get('ranks', ranks) != ranks:
-            raise ValueError('maybe_load: %s was saved by %d ranks, and there are %d' % (path, state['ranks'], ranks))
-        chainer.serializers.NpzDeserializer(saved).load(target)
-        if state:
-            numpy.random.set_state(state['numpy'])
-            random.setstate(state['python'])
-            if 'cupy' in state and chainer.backends.cuda.available:
-                chainer.backends.cuda.cupy.random.get_random_state()._set_state(*state['cupy'])
+def _load(path, target, ranks, allow_pickle=False):
+    with numpy.load(path, allow_pickle=False) as saved:
+        arrays = _Saved(saved)
+        if _PICKLE in arrays.files:
+            if not allow_pickle:
+                raise ValueError('maybe_load: %s holds a pickle (%s), as older versions wrote it, and loading it can run any code. If you '
+                                 'trust who wrote the file, give create_multi_node_checkpointer allow_pickle=True' % (path, _PICKLE))
+            state = pickle.loads(arrays[_PICKLE].tobytes())
+            made_by = state.get('ranks', ranks)
+        else:
+            state = _random_state(arrays.ours)
+            made_by = int(arrays.ours.get('ranks', ranks))
+        if made_by != ranks:
+            raise ValueError('maybe_load: %s was saved by %d ranks, and there are %d' % (path, made_by, ranks))
+        chainer.serializers.NpzDeserializer(arrays).load(target)
+    if 'numpy' in state:
+        numpy.random.set_state(state['numpy'])
+    if 'python' in state:
+        random.setstate(state['python'])
+    if 'cupy' in state and chainer.backends.cuda.available:
+        chainer.backends.cuda.cupy.random.get_random_state()._set_state(*state['cupy'])
+
+
+class _Saved:
+    """A file as Chainer's deserializer sees it: None comes from a list of names, as NumPy would write it by pickle."""
+
+    def __init__(self, npz):
+        self._npz = npz
+        self.ours = {name[len(_OURS):]: npz[name] for name in npz.files if name.startswith(_OURS)}
+        self._nones = set(self.ours.get('none', numpy.asarray([], 'U')).tolist())
+        self.files = [name for name in npz.files if not name.startswith(_OURS)] + sorted(self._nones)
+
+    def __contains__(self, name):
+        return name in self._nones or name in self._npz
+
+    def __getitem__(self, name):
+        return numpy.asarray(None) if name in self._nones else self._npz[name]
+
+
+def _random_arrays():
+    """The states of the generators of NumPy, Python and cupy."""
+    arrays = {}
+    state = numpy.random.get_state(legacy=False)
+    if state['bit_generator'] == 'MT19937':
+        arrays['numpy_key'] = state['state']['key']
+        arrays['numpy_place'] = numpy.asarray([state['state']['pos'], state['has_gauss']], numpy.int64)
+        arrays['numpy_gauss'] = numpy.asarray(state['gauss'], numpy.float64)
+    else:
+        warnings.warn('create_multi_node_checkpointer: the state of numpy.random is not saved, as it is a %s; numpy.random.seed() makes it a '
+                      'MT19937, which is saved' % state['bit_generator'], RuntimeWarning, stacklevel=2)
+    version, key, gauss = random.getstate()
+    arrays['python_version'] = numpy.asarray(version)
+    arrays['python_key'] = numpy.asarray(key, numpy.uint32)
+    arrays['python_gauss'] = numpy.asarray([] if gauss is None else [gauss], numpy.float64)
+    if chainer.backends.cuda.available:
+        arrays['cupy'] = numpy.asarray(chainer.backends.cuda.cupy.random.get_random_state()._state, numpy.uint64)
+    return arrays
+
+
+def _random_state(arrays):
+    """The states as the generators take them."""
+    state = {}
+    if 'numpy_key' in arrays:
+        position, has_gauss = arrays['numpy_place'].tolist()
+        state['numpy'] = ('MT19937', arrays['numpy_key'], position, has_gauss, float(arrays['numpy_gauss']))
+    if 'python_key' in arrays:
+        gauss = arrays['python_gauss'].tolist()
+        state['python'] = (int(arrays['python_version']), tuple(arrays['python_key'].tolist()), gauss[0] if gauss else None)
+    if 'cupy' in arrays:
+        state['cupy'] = arrays['cupy'].tolist()
+    return state
 
 
 def _is_sound(path):
