@@ -1,6 +1,7 @@
 #include "catenary/training/trainer.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "catenary/array/random.h"
 #include "catenary/core/clock.h"
@@ -32,6 +33,18 @@ struct Entry {
   int priority;
   bool call_before_training;
 };
+
+/// Calls the extensions whose turn it is. Once a terminal is gone (SIGHUP), a report that cannot be written does not
+/// keep the trainer from saving.
+void call_extensions(const std::vector<Entry*>& order, Trainer& trainer, const os::ScopedSignals& signals) {
+  for (Entry* entry : order) {
+    try {
+      if (entry->trigger(trainer)) (*entry->extension)(trainer);
+    } catch (const std::system_error&) {
+      if (signals.received() == 0) throw;
+    }
+  }
+}
 
 }  // namespace
 
@@ -158,8 +171,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
       {
         const ReportScope scope(s.reporter, s.observation);
         s.updater->update();
-        for (Entry* entry : order)
-          if (entry->trigger(self)) (*entry->extension)(self);
+        call_extensions(order, self, signals);
       }
       int signal = signals.received();
       for (const auto& entry : s.updater->optimizers()) signal = entry.second.agreed_signal(signal);

@@ -48,9 +48,10 @@ class CT_API Trainer {
   /// The extension of a name; throws ValueError that lists the names.
   Extension& get_extension(const std::string& name) const;
 
-  /// Trains. Can be called once. SIGINT and SIGTERM end it, and all others that run in the process, after the current
-  /// iteration with a snapshot (if there is a snapshot extension, of the trainer: snapshot_object is left alone) and an
-  /// Interrupted exception; an exception of an update or extension is told to the extensions and thrown on.
+  /// Trains. Can be called once. SIGINT, SIGTERM, SIGHUP and SIGXCPU end it, and all others that run in the process,
+  /// after the current iteration with a snapshot (if there is a snapshot extension, of the trainer: snapshot_object is
+  /// left alone) and an Interrupted exception; an exception of an update or extension is told to the extensions and
+  /// thrown on.
   void run(bool show_loop_exception_msg = true) const;
 
   void serialize(Serializer& serializer) const;

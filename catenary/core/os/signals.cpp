@@ -9,9 +9,9 @@ namespace catenary::os {
 
 namespace {
 
-static_assert(kKill == SIGKILL && kTerminate == SIGTERM);
-constexpr int kSignals[] = {SIGINT, SIGTERM};
-constexpr int kCount = 2;
+static_assert(kKill == SIGKILL && kTerminate == SIGTERM && kContinue == SIGCONT);
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ};
+constexpr int kCount = 5;
 
 // a handler may touch lock-free atomics and nothing else
 std::atomic<int> first_signal{0};
@@ -22,7 +22,9 @@ int living = 0;  // guarded by the mutex
 
 void on_signal(int number) {
   int none = 0;
+  if (number == SIGXFSZ) return;
   if (first_signal.compare_exchange_strong(none, number)) return;
+  if (number == SIGXCPU) return;
   // the second time: as if there were no handler
   for (int i = 0; i < kCount; ++i)
     if (kSignals[i] == number) ::sigaction(number, &previous[i], nullptr);
@@ -86,6 +88,10 @@ std::string signal_name(int number) {
       return "SIGTRAP";
     case SIGSYS:
       return "SIGSYS";
+    case SIGXCPU:
+      return "SIGXCPU";
+    case SIGXFSZ:
+      return "SIGXFSZ";
     default:
       return "signal " + std::to_string(number);
   }

@@ -7,12 +7,14 @@
 
 namespace catenary::os {
 
-/// The numbers of SIGKILL and SIGTERM.
-inline constexpr int kKill = 9, kTerminate = 15;
+/// The numbers of SIGKILL, SIGTERM and SIGCONT.
+inline constexpr int kKill = 9, kTerminate = 15, kContinue = 18;
 
-/// While one lives, the first SIGINT or SIGTERM only sets a flag; a second one does what it would have done without us.
-/// What was installed before is restored at the end, and a signal that was ignored (nohup, background jobs) stays
-/// ignored. Those that live at once, in any threads, share the flag.
+/// While one lives, the first SIGINT, SIGTERM, SIGHUP (the terminal is gone) or SIGXCPU (the limit of processor time)
+/// only sets a flag; a second one does what it would have done without us, but a further SIGXCPU, which comes every
+/// second, nothing. SIGXFSZ does nothing: the write that was too large for the limit of file sizes fails, with an error
+/// that names the file. What was installed before is restored at the end, and a signal that was ignored (nohup,
+/// background jobs) stays ignored. Those that live at once, in any threads, share the flag.
 class CT_API ScopedSignals {
  public:
   ScopedSignals();
