@@ -124,21 +124,24 @@ int generate(const Args& args) {
   return 0;
 }
 
-/// What made the newest snapshot in a folder.
-enum class Made : int { nothing, one, several };
-Made newest_snapshot(const std::string& folder) {
-  Made made = Made::nothing;
-  double newest = 0;
-  if (!ct::os::is_directory(folder)) return made;
-  for (const std::string& name : ct::os::list_directory(folder)) {
-    const bool is_set = name.starts_with(std::string(kSets) + ".");
-    if (!is_set && !name.starts_with("snapshot_iter_")) continue;
-    const double time = ct::os::modification_time(folder + "/" + name);
-    if (made != Made::nothing && time < newest) continue;
-    newest = time;
-    made = is_set ? Made::several : Made::one;
-  }
-  return made;
+/// Prepares --newest. Each process has windows of its own, so another number of processes cannot go on. Snapshots of
+/// this number come first where there are both kinds: times of files do not tell which is newer.
+void go_on(const T::Trainer& trainer, D::MultiNodeCheckpointer& sets, const D::Communicator& comm) {
+  const bool alone = comm.size() == 1;
+  int of_one = 0, of_several = 0;
+  if (ct::os::is_directory(trainer.out()))
+    for (const std::string& name : ct::os::list_directory(trainer.out())) {
+      of_one |= static_cast<int>(name.starts_with("snapshot_iter_"));
+      of_several |= static_cast<int>(name.starts_with(std::string(kSets) + "."));
+    }
+  const auto anywhere = [&](int here) { return std::ranges::count(comm.allgather_obj(here), 1) > 0; };
+  const bool one = anywhere(of_one), several = anywhere(of_several);
+  if (!alone && one && !several)
+    throw ct::ValueError(fmt::format(
+        "--newest: what is in {} was made by 1 process, and there are {} now: start 1, or give another folder",
+        trainer.out(), comm.size()));
+  // a process alone loads its snapshot as the training begins; sets of several are refused
+  if (!alone || (several && !one)) sets.maybe_load(trainer);
 }
 
 /// The weights as `transformers` and as llama.cpp read them.
@@ -226,16 +229,7 @@ int train(const Args& args) {
     trainer.extend(X::snapshot({.n_retains = 1, .autoload = args.newest}), {.trigger = now_and_then});
   else
     trainer.extend(sets, {.trigger = now_and_then});
-  if (args.newest) {
-    // each process has windows of its own, so another number of them cannot go on
-    const auto made = comm.allgather_obj(static_cast<int>(newest_snapshot(args.out)));
-    const auto by = [&](Made what) { return std::ranges::count(made, static_cast<int>(what)) > 0; };
-    if (!alone && by(Made::one))
-      throw ct::ValueError(fmt::format(
-          "--newest: what is in {} was made by 1 process, and there are {} now: start 1, or give another folder",
-          args.out, comm.size()));
-    if (!alone || by(Made::several)) sets.maybe_load(trainer);  // which refuses another number
-  }
+  if (args.newest) go_on(trainer, sets, comm);
   if (!args.resume.empty() && alone) ct::serializers::load_npz(args.resume, trainer);
   if (!args.resume.empty() && !alone &&
       !D::create_multi_node_checkpointer(kSets, comm, {.path = args.resume}).maybe_load(trainer))

@@ -1,12 +1,18 @@
 // What a snapshot holds, and which one is taken.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
+#include <system_error>
 
 #include "catenary/catenary.h"
 #include "catenary/io/npz.h"
 #include "tests/folder.h"
+#include "tests/texts.h"
 
 namespace ct = catenary;
 namespace L = ct::links;
@@ -80,32 +86,96 @@ std::int64_t begins_after(const std::string& folder) {
   return first;
 }
 
-// Where a file system's clock is too coarse, of two snapshots of one time the one with the larger number is newer.
-TEST(Autoload, TakesTheNewest) {
+void set_age(const tests::Folder& folder, const std::string& name, std::chrono::seconds age) {
+  std::filesystem::last_write_time(folder / name, std::filesystem::file_time_type::clock::now() - age);
+}
+
+// The clock of a file's writer may be wrong in either direction.
+TEST(Autoload, TakesTheHighestIterationWhateverTheTimesSay) {
   const tests::Folder folder;
   DrawnTraining training(folder.path, 101);
   training.trainer.extend(X::snapshot(),
                           {.trigger = T::triggers::ManualScheduleTrigger({9, 10, 99, 100}, "iteration")});
   training.trainer.run();
-  const auto now = std::filesystem::file_time_type::clock::now();
-  const auto set_age = [&](int iteration, int seconds) {
-    std::filesystem::last_write_time(folder / ("snapshot_iter_" + std::to_string(iteration)),
-                                     now - std::chrono::seconds(seconds));
-  };
-  for (const int iteration : {9, 10, 99, 100}) set_age(iteration, 60);
   EXPECT_EQ(begins_after(folder.path), 100);
-  set_age(9, 59);
-  EXPECT_EQ(begins_after(folder.path), 9);  // of another, later, training
-  set_age(10, 59);
-  EXPECT_EQ(begins_after(folder.path), 10);
-  // the oldest ones go by the same order
-  DrawnTraining more(folder.path, 1);
-  more.trainer.extend(X::snapshot({.n_retains = 3}), {.trigger = T::Trigger(1, "iteration")});
-  more.trainer.run();
-  for (const int iteration : {99, 100})
-    EXPECT_FALSE(ct::os::exists(folder / ("snapshot_iter_" + std::to_string(iteration)))) << iteration;
-  for (const int iteration : {1, 9, 10})
-    EXPECT_TRUE(ct::os::exists(folder / ("snapshot_iter_" + std::to_string(iteration)))) << iteration;
+  set_age(folder, "snapshot_iter_9", std::chrono::hours(-1));
+  set_age(folder, "snapshot_iter_100", std::chrono::hours(9));
+  EXPECT_EQ(begins_after(folder.path), 100);
+  // a name does not count where the file knows better
+  std::filesystem::rename(folder / "snapshot_iter_99", folder / "snapshot_iter_500");
+  EXPECT_EQ(begins_after(folder.path), 100);
+}
+
+TEST(Autoload, ReadsTheIterationWhereNamesHaveEpochsOnly) {
+  const tests::Folder folder;
+  const X::SnapshotOptions options{.filename = "at_{.updater.epoch}", .autoload = true};
+  {
+    DrawnTraining training(folder.path, 40);
+    training.trainer.extend(X::snapshot(options),
+                            {.trigger = T::triggers::ManualScheduleTrigger({4, 39}, "iteration")});
+    training.trainer.run();
+  }
+  ASSERT_TRUE(ct::os::exists(folder / "at_11"));
+  set_age(folder, "at_1", std::chrono::hours(-1));
+  DrawnTraining training(folder.path, 40);
+  training.trainer.extend(X::snapshot(options), {.trigger = T::Trigger(1000, "iteration")});
+  std::vector<std::int64_t> seen;
+  training.trainer.extend([&](T::Trainer& t) { seen.push_back(t.updater()->iteration()); },
+                          {.name = "seen", .trigger = T::Trigger(1, "iteration")});
+  training.trainer.run();
+  EXPECT_EQ(seen, std::vector<std::int64_t>{40});
+}
+
+// The old files are of the future; so is what another training has left.
+TEST(Snapshot, NeverRemovesTheOneJustSaved) {
+  for (const bool whole : {true, false}) {
+    const tests::Folder folder;
+    DrawnTraining first(folder.path, 5);
+    first.trainer.extend(X::snapshot(), {.trigger = T::Trigger(5, "iteration")});
+    first.trainer.run();
+    std::filesystem::copy(folder / "snapshot_iter_5", folder / "snapshot_iter_2");
+    ct::os::write_file(folder / "snapshot_iter_900", std::string_view("not a snapshot"));
+    for (const char* name : {"snapshot_iter_2", "snapshot_iter_5", "snapshot_iter_900"})
+      set_age(folder, name, std::chrono::hours(-1));
+    DrawnTraining more(folder.path, 4);
+    const X::SnapshotOptions options{.n_retains = 1};
+    more.trainer.extend(whole ? X::snapshot(options) : X::snapshot_object(more.model, options),
+                        {.trigger = T::Trigger(1, "iteration")});
+    more.trainer.run();
+    EXPECT_EQ(ct::os::list_directory(folder.path), std::vector<std::string>{"snapshot_iter_4"}) << whole;
+  }
+}
+
+// The terminal is gone, or the processor's time is up.
+TEST(Snapshot, IsSavedWhenSignalsEndTheTraining) {
+  for (const auto& [number, name] : {std::pair{SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGXCPU, "SIGXCPU"}}) {
+    const tests::Folder folder;
+    DrawnTraining training(folder.path, 100);
+    training.trainer.extend(X::snapshot(), {.trigger = T::Trigger(1000, "iteration")});
+    const auto report = [number = number](T::Trainer&) {
+      std::raise(number);
+      throw std::system_error(EIO, std::generic_category(), "the terminal is gone");
+    };
+    training.trainer.extend(report, {.name = "report", .trigger = T::Trigger(3, "iteration")});
+    EXPECT_EQ(tests::error_of<T::Interrupted>([&] { training.trainer.run(); }),
+              fmt::format("training was stopped by {} after iteration 3; resume with --resume {}", name,
+                          folder / "snapshot_iter_3"));
+    EXPECT_TRUE(ct::os::exists(folder / "snapshot_iter_3")) << name;
+  }
+}
+
+TEST(Snapshot, KeepsTheHighestIterations) {
+  const tests::Folder folder;
+  const auto train = [&](double until) {
+    DrawnTraining training(folder.path, until);
+    training.trainer.extend(X::snapshot({.n_retains = 3, .autoload = true}), {.trigger = T::Trigger(1, "iteration")});
+    training.trainer.run();
+  };
+  train(3);
+  set_age(folder, "snapshot_iter_1", std::chrono::hours(-1));
+  train(9);
+  EXPECT_EQ(ct::os::list_directory(folder.path),
+            (std::vector<std::string>{"snapshot_iter_7", "snapshot_iter_8", "snapshot_iter_9"}));
 }
 
 }  // namespace

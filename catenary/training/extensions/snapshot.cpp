@@ -1,10 +1,13 @@
 #include "catenary/training/extensions/snapshot.h"
 
 #include <algorithm>
-#include <tuple>
+#include <charconv>
+#include <compare>
 
+#include "catenary/array/io.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
+#include "catenary/io/npz.h"
 #include "catenary/serializers/detail.h"
 
 namespace catenary::training::extensions {
@@ -31,22 +34,66 @@ std::string format_filename(const std::string& pattern, const Trainer& trainer) 
 
 namespace {
 
-/// Files of the folder whose names fit the pattern, oldest first: by time, and where a file system's clock is too
-/// coarse for that, by number ("…_9" before "…_10").
+/// The order of snapshots, oldest first. A clock decides only where nothing else does: another machine's may be wrong.
+struct Age {
+  std::int64_t iteration = -1, epoch = -1;  // -1: not known
+  double time = 0;
+  std::size_t length = 0;  // of the name: "…_9" comes before "…_10"
+  std::string name;
+  auto operator<=>(const Age&) const = default;
+};
+
+std::int64_t number_at(std::string_view text) {
+  std::int64_t number = -1;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+/// Reads the iteration and the epoch off a name that was made from the pattern.
+void read_name(const std::string& pattern, Age& age) {
+  std::string_view rest = age.name;
+  for (std::size_t at = 0; at < pattern.size();) {
+    const std::size_t open = pattern.find('{', at), close = pattern.find('}', open);
+    if (close == std::string::npos) return;
+    rest.remove_prefix(std::min(open - at, rest.size()));
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    const bool is_epoch = pattern.compare(open, close - open, "{.updater.epoch") == 0;
+    (is_epoch ? age.epoch : age.iteration) = number_at(rest.substr(0, digits));
+    rest.remove_prefix(digits);
+    at = close + 1;
+  }
+}
+
+/// Reads the iteration that a trainer's snapshot holds. Files of single objects hold none, and damaged ones go by their
+/// names.
+void read_content(const std::string& path, Age& age) {
+  try {
+    const io::NpzReader reader(path, {.max_member_bytes = 4096});
+    if (const std::string key = "updater/iteration"; reader.contains(key))
+      age.iteration = from_host(reader.read_array(key), Device()).item<std::int64_t>();
+  } catch (const Error&) {
+  }
+}
+
+/// Files of the folder whose names fit the pattern, oldest first.
 std::vector<std::string> matching(const std::string& folder, const std::string& pattern) {
   const std::size_t open = pattern.find('{'), close = pattern.rfind('}');
   const std::string head = pattern.substr(0, open), tail = close == std::string::npos ? "" : pattern.substr(close + 1);
-  std::vector<std::tuple<double, std::size_t, std::string>> found;
+  std::vector<Age> found;
   for (const std::string& name : os::list_directory(folder)) {
     if (name.size() < head.size() + tail.size() || !name.starts_with(head) || !name.ends_with(tail)) continue;
     const std::string middle = name.substr(head.size(), name.size() - head.size() - tail.size());
     if (open != std::string::npos && (middle.empty() || middle.find_first_not_of("0123456789_-") != std::string::npos))
       continue;
-    found.emplace_back(os::modification_time(folder + "/" + name), name.size(), name);
+    const std::string path = folder + "/" + name;
+    Age& age = found.emplace_back();
+    age = {.time = os::modification_time(path), .length = name.size(), .name = name};
+    read_name(pattern, age);
+    read_content(path, age);
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> names;
-  for (auto& [time, length, name] : found) names.push_back(name);
+  for (Age& age : found) names.push_back(std::move(age.name));
   return names;
 }
 
@@ -78,16 +125,17 @@ void snapshot::autoload(Trainer& trainer) {
 }
 
 std::string snapshot::save(Trainer& trainer) {
-  const std::string path = trainer.out() + "/" + format_filename(options_.filename, trainer);
+  const std::string saved = format_filename(options_.filename, trainer), path = trainer.out() + "/" + saved;
   if (target_) {
     serializers::detail::save_npz(path, target_, true);
   } else {
     serializers::save_npz(path, trainer);
   }
   if (options_.n_retains > 0) {
-    const std::vector<std::string> names = files(trainer);
-    for (std::size_t i = 0; i + static_cast<std::size_t>(options_.n_retains) < names.size(); ++i)
-      os::remove_file(trainer.out() + "/" + names[i]);
+    std::vector<std::string> others = files(trainer);
+    std::erase(others, saved);  // stays, even where another training in this folder had come further
+    for (std::size_t i = 0; i + static_cast<std::size_t>(options_.n_retains) <= others.size(); ++i)
+      os::remove_file(trainer.out() + "/" + others[i]);
   }
   return path;
 }

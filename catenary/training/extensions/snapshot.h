@@ -13,8 +13,9 @@ namespace catenary::training::extensions {
 struct SnapshotOptions {
   std::string filename =
       "snapshot_iter_{.updater.iteration}";  ///< {.updater.iteration} and {.updater.epoch} are filled in
-  int n_retains = -1;                        ///< keeps only so many of the newest; -1 keeps all
-  bool autoload = false;                     ///< loads the newest snapshot in the output folder before training
+  int n_retains = -1;                        ///< keeps the one just saved and the newest others; -1 keeps all
+  bool autoload = false;                     ///< loads the newest snapshot in the output folder before training: that
+                                             ///< of the highest iteration, then of the highest epoch
   bool snapshot_on_error = false;            ///< saves what there is when an exception leaves the training loop; of an
                                              ///< update that failed, the batch has been taken
 };
