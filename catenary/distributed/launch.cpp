@@ -30,7 +30,15 @@ class Chorus {
     std::string fresh;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-      if (said_.size() >= kMost) said_.clear();  // who says so much says it to a log
+      if (line.size() > kLongest) {
+        fresh += line + '\n';
+        continue;
+      }
+      bytes_ += line.size();
+      if (said_.size() >= kMostLines || bytes_ > kMostBytes) {  // who says so much says it to a log
+        said_.clear();
+        bytes_ = line.size();
+      }
       Said& said = said_[line];
       if (++said.by_rank[rank] <= said.times) continue;
       ++said.times;
@@ -40,12 +48,14 @@ class Chorus {
   }
 
  private:
-  static constexpr std::size_t kMost = 10000;
+  static constexpr std::size_t kMostLines = 10000, kMostBytes = std::size_t{8} << 20;
+  static constexpr std::size_t kLongest = 65536;  // a longer line is said by each rank
   struct Said {
     int times = 0;
     std::map<int, int> by_rank = {};
   };
   std::unordered_map<std::string, Said> said_;
+  std::size_t bytes_ = 0;
 };
 
 /// One job: what its ranks do is seen to until all have ended.
@@ -58,10 +68,12 @@ class Launcher {
       const std::string path = fmt::format("{}/rank-{}.log", options.log_dir, rank);
       if (!logs_.emplace_back(path, std::ios::binary)) fail<FileError>("{}: cannot be written", path);
     }
+    const std::string mark = fmt::format("launch-{}-{}", os::process_id(), Clock::now().time_since_epoch().count());
     for (int rank = 0; rank < options.ranks; ++rank) {
-      const LaunchedRank told{rank, job_.descriptor(), lifeline_.far_end()};
+      const LaunchedRank told{rank, job_.descriptor(), lifeline_.far_end(), mark};
       children_.start(command, {{"CATENARY_LAUNCH", told.text()}}, {told.memory, told.lifeline});
     }
+    children_.guard(mark);
     lifeline_.close_far_end();
   }
 
@@ -127,12 +139,17 @@ class Launcher {
     const int number = signals_.received();
     if (number == handed_on_) return;
     handed_on_ = number;
-    for (int rank = 0; rank < job_.size(); ++rank) children_.signal(rank, number);
+    signalled_at_ = Clock::now();
+    for (int rank = 0; rank < job_.size(); ++rank) {
+      children_.signal(rank, number);
+      children_.signal(rank, os::kContinue);  // one that is stopped looks at no signal
+    }
   }
 
   /// After a failure ranks end as soon as they look at the job's memory; then they are told by the lifeline, by SIGTERM
   /// and by SIGKILL.
   void press() {
+    if (signalled_at_ && !failed_at_) return press_after_signal();
     if (!failed_at_) return;
     const double share = std::chrono::duration<double>(Clock::now() - *failed_at_).count() / options_.grace;
     static constexpr double kWhen[] = {0.3, 0.5, 1};
@@ -143,6 +160,19 @@ class Launcher {
     ++pressed_;
   }
 
+  /// A rank that was told by a signal may be saving: it is left alone until its time is up.
+  void press_after_signal() {
+    const double limit = kSaving * options_.grace;
+    if (pressed_ > 0 || std::chrono::duration<double>(Clock::now() - *signalled_at_).count() < limit) return;
+    pressed_ = 1;
+    write(stderr, fmt::format("catenary launch: {} of {} ranks did not end within {:g} seconds of {} and are killed; "
+                              "they have 5 times --grace, which is {:g}\n",
+                              children_.running(), job_.size(), limit, os::signal_name(handed_on_), options_.grace));
+    for (int rank = 0; rank < job_.size(); ++rank) children_.signal(rank, os::kKill);
+  }
+
+  static constexpr double kSaving = 5;  // times the grace
+
   LaunchOptions options_;
   os::ScopedSignals signals_;
   Job job_;
@@ -150,7 +180,7 @@ class Launcher {
   os::Children children_;  // the first to go: its destructor ends what still runs
   int status_ = 0, handed_on_ = 0, pressed_ = 0;
   bool told_ = false;
-  std::optional<Clock::time_point> failed_at_;
+  std::optional<Clock::time_point> failed_at_, signalled_at_;
   std::vector<std::ofstream> logs_;
   Chorus chorus_;
 };
@@ -167,12 +197,17 @@ int launch(const std::vector<std::string>& command, const LaunchOptions& options
   return Launcher(command, options).run();
 }
 
-std::string LaunchedRank::text() const { return fmt::format("{}:{}:{}", rank, memory, lifeline); }
+std::string LaunchedRank::text() const {
+  return fmt::format("{}:{}:{}{}{}", rank, memory, lifeline, job.empty() ? "" : ":", job);
+}
 
 LaunchedRank LaunchedRank::parse(const std::string& text) {
   LaunchedRank self{-1, -1, -1};
-  char rest = 0;
-  if (std::sscanf(text.c_str(), "%d:%d:%d%c", &self.rank, &self.memory, &self.lifeline, &rest) != 3)
+  int end = 0;
+  const int numbers = std::sscanf(text.c_str(), "%d:%d:%d%n", &self.rank, &self.memory, &self.lifeline, &end);
+  const std::string rest = text.substr(static_cast<std::size_t>(end));
+  if (!rest.empty()) self.job = rest.substr(1);
+  if (numbers != 3 || (!rest.empty() && rest[0] != ':'))
     fail<ValueError>("CATENARY_LAUNCH={}: expected what catenary launch sets", text);
   return self;
 }

@@ -234,8 +234,44 @@ TEST(Launch, NothingOutlivesTheLauncher) {
   // ranks below a shell are no children of the launcher's: the lifeline ends them
   const std::string program = tests::build_path("bin/ranks");
   EXPECT_TRUE(run(launch(2, {"sh", "-c", program + " loop; true"}), {}, 1).result.timed_out);
+  // nor what ranks have started that knows nothing of the job
+  EXPECT_TRUE(run(launch(2, {"sh", "-c", "sleep 50; true"}), {}, 1).result.timed_out);
+  EXPECT_TRUE(run(launch(2, {"sh", "-c", "setsid sh -c 'sleep 50; true' & sleep 50"}), {}, 1).result.timed_out);
   // nor what a rank has left in a session of its own
   EXPECT_TRUE(run(launch(2, {"sh", "-c", "setsid sleep 50 & exit 0"})).result.ok());
+}
+
+/// A job that gets SIGTERM, by a shell's words on what is done before with the launcher's children $ranks.
+Job terminated(const std::string& rank, const std::string& before = "") {
+  const std::string command = fmt::format(
+      "{} launch -n 2 --grace 0.4 {} & pid=$!; until ranks=$(pgrep -P $pid) && [ $(echo $ranks | wc -w) -ge 2 ]; do "
+      "sleep 0.05; done; sleep 1; {} kill -TERM $pid; wait $pid",
+      tests::build_path("bin/catenary"), rank, before);
+  return run({"sh", "-c", command});
+}
+
+TEST(Launch, RanksThatDoNotEndAfterASignalAreKilled) {
+  Job job = terminated("sh -c 'trap \"\" TERM; sleep 60; sleep 60'");
+  EXPECT_EQ(job.result.exit_code, 137);
+  EXPECT_LT(job.seconds, kSoon);
+  EXPECT_EQ(job.result.errors,
+            "catenary launch: 2 of 2 ranks did not end within 2 seconds of SIGTERM and are killed; they have 5 times "
+            "--grace, which is 0.4\n");
+  // one that is stopped goes on and meets the signal
+  job = terminated("sleep 60", "kill -STOP $(echo $ranks | cut -d' ' -f1);");
+  EXPECT_EQ(job.result.exit_code, 143);
+  EXPECT_LT(job.seconds, kSoon);
+  EXPECT_EQ(job.result.errors, "");
+}
+
+TEST(Launch, HandsOnWhatHasNoLinesWithoutKeepingIt) {
+  // 400 MB where the launcher may have 256 of addresses
+  const Job job = run({"sh", "-c",
+                       fmt::format("ulimit -v 262144; exec {} launch -n 2 sh -c \"head -c 200000000 /dev/zero | tr "
+                                   "'\\0' a >&2\"",
+                                   tests::build_path("bin/catenary"))});
+  EXPECT_TRUE(job.result.ok()) << job.result.errors.substr(0, 200);
+  EXPECT_GE(job.result.errors.size(), std::size_t{16} << 20);
 }
 
 std::string without_beginning(const std::string& text) {

@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string_view>
 
 #include "catenary/core/environment.h"
+#include "catenary/core/os/memory.h"
 #include "catenary/core/version.h"
 #include "catenary/distributed/launch.h"
 #include "tools/catenary/commands.h"
@@ -176,7 +178,10 @@ CLI::App* add_launch(CLI::App& app, catenary::distributed::LaunchOptions& option
   command->add_option("-n,--ranks", options.ranks, "How many")
       ->required()
       ->check(CLI::Range(1, catenary::distributed::kMaxLaunchedRanks, "POSITIVE"));
-  command->add_option("--grace", options.grace, "Seconds that the others have to end when a rank has failed")
+  command
+      ->add_option(
+          "--grace", options.grace,
+          "Seconds that the others have to end when a rank has failed; all have 5 times as long after a signal")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("--log-dir", options.log_dir, "Folder in which what rank R writes goes to rank-R.log, too");
@@ -290,6 +295,9 @@ int run(int argc, char** argv) {
     bench_options.json = doctor_options.json = json;
     if (*bench_command) return bench(bench_options);
     return probe_name.empty() ? doctor(doctor_options) : probe(probe_name);
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "catenary: out of memory on the processor: {}\n", catenary::os::memory_advice());
+    return 1;
   } catch (const std::exception& error) {
     if (std::ferror(stdout) == 0) fmt::print(stderr, "catenary: {}\n", error.what());  // else main says it
     return 1;

@@ -18,6 +18,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/detail.h"
+#include "catenary/core/os/guard.h"
 
 namespace catenary::os {
 
@@ -26,6 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // a longer one is handed on in pieces
+constexpr int kReads = 32;  // of a stream at once: 2 MiB, which is more than a pipe holds
 
 struct Pipe {
   Descriptor read, write;
@@ -72,6 +74,8 @@ Children::Children() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 Children::~Children() {
   const auto deadline = Clock::now() + std::chrono::seconds(2);
+  if (life_ >= 0) ::close(life_);
+  if (guard_ > 0) ::kill(guard_, SIGKILL);
   // groups first, then what has left its group and lost its parent: it is ours by now
   for (const Child& child : children_) ::kill(-child.pid, SIGKILL);
   while (Clock::now() < deadline) {
@@ -114,25 +118,38 @@ int Children::start(const std::vector<std::string>& command,
   return static_cast<int>(children_.size()) - 1;
 }
 
+void Children::guard(const std::string& mark) {
+  Pipe life;
+  std::vector<Guarded> groups;
+  for (const Child& child : children_) groups.push_back({child.pid, child.handle ? child.handle.get() : -1});
+  guard_ = ::fork();
+  if (guard_ == 0) {
+    life.write.close();
+    os::guard(life.read.get(), groups, mark);
+  }
+  life_ = life.write.release();
+}
+
 void Children::read(Child& child, int stream, std::vector<ChildEvent>& events) {
   const int number = static_cast<int>(&child - children_.data());
   const auto kind = stream == 0 ? ChildEvent::Kind::output : ChildEvent::Kind::errors;
   std::string& rest = child.rest[stream];
   char buffer[65536];
-  for (;;) {
+  for (int reads = 0; reads < kReads; ++reads) {
     const ssize_t n = ::read(child.streams[stream].get(), buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
-    if (n <= 0) break;
+    if (n <= 0) {
+      if (!rest.empty()) events.push_back({.child = number, .kind = kind, .text = rest + '\n'});
+      rest.clear();
+      return child.streams[stream].close();
+    }
     rest.append(buffer, static_cast<std::size_t>(n));
     std::size_t end = rest.rfind('\n') + 1;  // 0 where there is none
     if (end == 0 && rest.size() >= kLongestLine) end = rest.size();
     if (end > 0) events.push_back({.child = number, .kind = kind, .text = rest.substr(0, end)});
     rest.erase(0, end);
   }
-  if (!rest.empty()) events.push_back({.child = number, .kind = kind, .text = rest + '\n'});
-  rest.clear();
-  child.streams[stream].close();
 }
 
 std::vector<ChildEvent> Children::wait(double seconds) {

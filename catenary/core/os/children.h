@@ -33,8 +33,12 @@ class CT_API Children {
   /// ours and these descriptors beside its streams. Numbers are given from 0. Throws FileError.
   int start(const std::vector<std::string>& command,
             const std::vector<std::pair<std::string, std::string>>& environment, const std::vector<int>& descriptors);
+  /// Has a process beside this one kill all children that were started so far, with what they started, when this one
+  /// dies without its destructors: by SIGKILL, say. `mark` is a text in the children's environment that no other
+  /// process has. Where no process can be made, nothing is guarded.
+  void guard(const std::string& mark);
   /// What happened, at the latest after `seconds`, or as soon as a signal came. A child's end comes after all that it
-  /// wrote.
+  /// wrote. A call takes some MiB of each child at most, so that one that writes without end does not fill the memory.
   std::vector<ChildEvent> wait(double seconds);
   /// Sends a signal to a child that runs, and to what it started.
   void signal(int child, int number) const;
@@ -44,6 +48,7 @@ class CT_API Children {
   struct Child;
   void read(Child& child, int stream, std::vector<ChildEvent>& events);
   std::vector<Child> children_;
+  int guard_ = -1, life_ = -1;  // the process of guard(), and the pipe whose end it waits for
 };
 
 /// Two ends of a line between processes: who holds one reads its end when the other's last holder is gone.

@@ -64,7 +64,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
                               std::max<std::size_t>(size, 1)) != 0) {
     memory = nullptr;
   }
-  if (!memory) fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes", size);
+  if (!memory) fail<DeviceError>("cpu: out of memory: cannot allocate {} bytes: {}", size, memory_advice());
   return memory;
 }
 
@@ -74,6 +74,14 @@ void deallocate(void* memory, std::size_t size) noexcept {
   } else {
     std::free(memory);
   }
+}
+
+std::string memory_advice() {
+  const auto gib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
+  return fmt::format(
+      "the process holds {:.1f} GiB, and the machine has {:.1f}; take smaller batches or fewer examples at once, or a "
+      "16-bit dtype, or end other programs",
+      gib(resident_bytes()), gib(physical_memory_bytes()));
 }
 
 std::uint64_t physical_memory_bytes() {

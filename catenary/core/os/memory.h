@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "catenary/core/export.h"
 
@@ -16,6 +17,8 @@ inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 CT_API void* allocate(std::size_t size, std::size_t alignment = 64);
 /// Gives back what allocate(size) returned; from 2 MiB on to the system at once. nullptr is fine.
 CT_API void deallocate(void* memory, std::size_t size) noexcept;
+/// What this process holds of the machine's memory, and what to do where there is none left: for messages.
+CT_API std::string memory_advice();
 /// Bytes of the machine's memory; 0 where the system does not say.
 CT_API std::uint64_t physical_memory_bytes();
 /// Bytes of a core's second-level cache; 0 where the system does not say.
