@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <random>
 #include <sstream>
@@ -104,8 +103,8 @@ class Grammar {
 
 /// The words of a file; each line ends with "<eos>".
 std::vector<std::string> words_of(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw ct::FileError(path + ": cannot open it");
+  const std::vector<std::byte> bytes = ct::os::read_file(path);
+  std::istringstream file(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   std::vector<std::string> words;
   for (std::string line, word; std::getline(file, line); words.push_back("<eos>"))
     for (std::istringstream stream(line); stream >> word;) words.push_back(word);

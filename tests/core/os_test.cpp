@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "catenary/core/os/private_folder.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
+#include "catenary/core/os/temporary_folder.h"
 #include "catenary/core/os/terminal.h"
 #include "catenary/core/os/trial.h"
 #include "tests/texts.h"
@@ -126,6 +128,84 @@ TEST_F(Files, NextWriterClearsUpAfterOneThatWasKilled) {
   write_file(at("b"), "whole");
   EXPECT_EQ(list_directory(folder_), (std::vector<std::string>{".a.1-2-3.tmp.not", "a", "b"}));
   EXPECT_EQ(text_of(at("a")), "later");
+}
+
+// A reader of a FIFO waits for a writer, and /dev/zero has no end.
+TEST_F(Files, OnlyRegularFilesAreRead) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("/dev/zero", at("zero").c_str()), 0);
+  ASSERT_EQ(::symlink("pipe", at("link").c_str()), 0);
+  for (const auto& [name, kind] :
+       {std::pair{"pipe", "a pipe (FIFO)"}, {"link", "a pipe (FIFO)"}, {"zero", "a character device"}}) {
+    const std::string expected =
+        at(name) + ": it is " + kind + "; only regular files are read: copy what it gives into one";
+    EXPECT_EQ(tests::error_of<FileError>([&] { read_file(at(name)); }), expected);
+    EXPECT_EQ(tests::error_of<FileError>([&] { FileView view(at(name)); }), expected);
+  }
+}
+
+TEST_F(Files, AFileThatDoesNotFitIntoTheMemory) {
+  write_file(at("sparse"), "");
+  ASSERT_EQ(::truncate(at("sparse").c_str(), off_t{1} << 43), 0);
+  EXPECT_EQ(tests::error_of<FileError>([&] { read_file(at("sparse")); }),
+            at("sparse") + ": its 8796093022208 bytes do not fit into the memory");
+}
+
+/// Runs f in another process, which then waits to be killed. Returns that process once f has returned.
+pid_t in_another_process(const std::function<void()>& f) {
+  int ends[2];
+  EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const pid_t process = ::fork();
+  if (process == 0) {
+    f();
+    if (::write(ends[1], "x", 1) == 1) ::pause();
+    ::_exit(0);
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 1);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return process;
+}
+
+void kill_and_wait(pid_t process) {
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+}
+
+TEST(TemporaryFolders, OfKilledProcessesAreRemovedByOthers) {
+  const std::string prefix = "catenary-abandoned-" + std::to_string(process_id()) + "-";
+  const auto count = [&] {
+    int n = 0;
+    for (const std::string& name : list_directory(std::filesystem::temp_directory_path().string()))
+      n += name.starts_with(prefix);
+    return n;
+  };
+  const TemporaryFolder own(prefix);
+  const auto leave = [&] { write_file((new TemporaryFolder(prefix))->path() + "/left", "left"); };
+  for (int i = 0; i < 3; ++i) kill_and_wait(in_another_process(leave));
+  const pid_t living = in_another_process(leave);
+  EXPECT_EQ(count(), 5);
+  TemporaryFolder::remove_abandoned(prefix);
+  EXPECT_EQ(count(), 2);
+  EXPECT_TRUE(is_directory(own.path()));
+  kill_and_wait(living);
+  TemporaryFolder::remove_abandoned(prefix);
+  EXPECT_EQ(count(), 1);
+}
+
+TEST(TemporaryFolders, SeveralProcessesMakeAndRemoveThemAtOnce) {
+  const std::string prefix = "catenary-at-once-" + std::to_string(process_id()) + "-";
+  const auto work = [&] {
+    for (int i = 0; i < 100; ++i) {
+      const TemporaryFolder folder(prefix);
+      TemporaryFolder::remove_abandoned(prefix);
+      write_file(folder.path() + "/a", "a");
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back([&] { EXPECT_NO_THROW(work()); });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_F(Files, AFolderThatTwoRemove) {
@@ -384,6 +464,32 @@ TEST(Signals, SetAFlagAndAreRestored) {
   EXPECT_EQ(ScopedSignals().received(), 0);
   EXPECT_EQ(signal_name(SIGSEGV), "SIGSEGV");
   EXPECT_EQ(signal_name(35), "signal 35");
+}
+
+TEST(Signals, OfALostTerminalAndOfTheProcessorsLimitSetTheFlagToo) {
+  for (const int number : {SIGHUP, SIGXCPU}) {
+    const ScopedSignals signals;
+    ::raise(number);
+    EXPECT_EQ(signals.received(), number);
+  }
+  const ScopedSignals signals;
+  ::raise(SIGXCPU);
+  ::raise(SIGXCPU);  // comes once a second
+  EXPECT_EQ(signals.received(), SIGXCPU);
+  EXPECT_EQ(signal_name(SIGXCPU), "SIGXCPU");
+}
+
+TEST_F(Files, AboveTheLimitOfFileSizesAreErrorsWhileSignalsAreHeld) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit low = before;
+  low.rlim_cur = 4096;
+  const ScopedSignals signals;
+  ::setrlimit(RLIMIT_FSIZE, &low);
+  const std::string text = tests::error_of<FileError>([&] { write_file(at("large"), std::string(10000, 'x')); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_TRUE(tests::has(text, "File too large") && tests::has(text, at("large"))) << text;
+  EXPECT_EQ(signals.received(), 0);
 }
 
 TEST(SignalsDeathTest, TheSecondOneEndsTheProgram) {

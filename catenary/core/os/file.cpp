@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "catenary/core/format.h"
@@ -26,7 +28,7 @@ void fail_code(const std::string& path, const char* what, const std::error_code&
   fail<FileError>("{}: {}: {}", path, what, code.message());
 }
 
-std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t expected) {
+std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t expected) try {
   std::vector<std::byte> bytes(expected);
   std::size_t used = 0;
   for (;;) {
@@ -50,20 +52,34 @@ std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t exp
   }
   bytes.resize(used);
   return bytes;
+} catch (const std::bad_alloc&) {
+  fail<FileError>("{}: its {} bytes do not fit into the memory", path, expected);
+} catch (const std::length_error&) {
+  fail<FileError>("{}: its {} bytes do not fit into the memory", path, expected);
 }
 
 namespace {
 
-int open_for_reading(const std::string& path, struct stat& info) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail_errno(path, "cannot open");
-  if (::fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
-    if (S_ISDIR(info.st_mode)) errno = EISDIR;
-    const int code = errno;
-    ::close(fd);
-    errno = code;
+const char* kind_of(mode_t mode) {
+  return S_ISFIFO(mode)   ? "a pipe (FIFO)"
+         : S_ISCHR(mode)  ? "a character device"
+         : S_ISBLK(mode)  ? "a block device"
+         : S_ISSOCK(mode) ? "a socket"
+                          : "no regular file";
+}
+
+/// Opens a regular file, and no other: a FIFO may wait for its writer for ever, and a device may have no end.
+Descriptor open_for_reading(const std::string& path, struct stat& info) {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) fail_errno(path, "cannot open");
+  if (::fstat(fd.get(), &info) != 0) fail_errno(path, "cannot read");
+  if (S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
     fail_errno(path, "cannot read");
   }
+  if (!S_ISREG(info.st_mode))
+    fail<FileError>("{}: it is {}; only regular files are read: copy what it gives into one", path,
+                    kind_of(info.st_mode));
   return fd;
 }
 
@@ -71,15 +87,15 @@ int open_for_reading(const std::string& path, struct stat& info) {
 
 std::vector<std::byte> read_file(const std::string& path) {
   struct stat info {};
-  const Descriptor fd(open_for_reading(path, info));
-  return read_all(fd.get(), path, S_ISREG(info.st_mode) ? static_cast<std::size_t>(info.st_size) : 0);
+  const Descriptor fd = open_for_reading(path, info);
+  return read_all(fd.get(), path, static_cast<std::size_t>(info.st_size));
 }
 
 FileView::FileView(const std::string& path) : path_(path) {
   struct stat info {};
-  const Descriptor fd(open_for_reading(path, info));
+  const Descriptor fd = open_for_reading(path, info);
   const auto size = static_cast<std::size_t>(info.st_size);
-  if (S_ISREG(info.st_mode) && size > 0) {
+  if (size > 0) {
     void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
     if (memory != MAP_FAILED) {
       data_ = static_cast<const std::byte*>(memory);
@@ -88,7 +104,7 @@ FileView::FileView(const std::string& path) : path_(path) {
       return;
     }
   }
-  copy_ = read_all(fd.get(), path, S_ISREG(info.st_mode) ? size : 0);
+  copy_ = read_all(fd.get(), path, size);
   data_ = copy_.data();
   size_ = copy_.size();
 }

@@ -17,14 +17,15 @@
 
 namespace catenary::os {
 
-/// The whole content of a file; throws FileError naming it and the system's reason.
+/// The whole content of a regular file; throws FileError naming it and the system's reason, or what it is in place of a
+/// regular file (a FIFO, a device, …).
 CT_API std::vector<std::byte> read_file(const std::string& path);
 
-/// A file's content, mapped read-only into memory (what cannot be mapped, such as a pipe, is read).
+/// A regular file's content, mapped read-only into memory (what cannot be mapped, such as a file of /proc, is read).
 /// The file must not be shortened by somebody else while the view lives; files written by AtomicFile never are.
 class CT_API FileView {
  public:
-  /// Throws FileError when the file cannot be opened or read.
+  /// Throws FileError when the file cannot be opened or read, or is no regular file.
   explicit FileView(const std::string& path);
   FileView(FileView&& other) noexcept;
   FileView& operator=(FileView&& other) noexcept;
