@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
@@ -9,6 +11,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/core/format.h"
 #include "catenary/datasets/files.h"
+#include "catenary/io/detail.h"
 #include "catenary/io/npy.h"
 
 namespace catenary::datasets {
@@ -83,10 +86,12 @@ CsvDataset::CsvDataset(const std::string& path, const std::string& label, const 
   if (table.rows == 0) fail<FileError>("{}: the table has no rows", path);
   lines_ = table.lines;
   const io::CsvColumn* column = label.empty() ? nullptr : &table.column(label);
-  const auto ignored = [&](const std::string& name) {
-    return std::find(options.ignore.begin(), options.ignore.end(), name) != options.ignore.end();
-  };
-  for (const std::string& name : options.ignore) table.column(name);
+  const std::unordered_set<std::string> left_out(options.ignore.begin(), options.ignore.end());
+  std::unordered_map<std::string_view, const io::CsvColumn*> columns;
+  for (const io::CsvColumn& c : table.columns) columns.emplace(c.name, &c);
+  const auto ignored = [&](const std::string& name) { return left_out.contains(name); };
+  for (const std::string& name : options.ignore)
+    if (!columns.contains(name)) table.column(name);  // which throws
   if (!label.empty() && ignored(label)) fail<ValueError>("CsvDataset: the label '{}' is among those to ignore", label);
   feature_names_ = options.features;
   if (feature_names_.empty())
@@ -97,7 +102,8 @@ CsvDataset::CsvDataset(const std::string& path, const std::string& label, const 
                     options.ignore.empty() ? "" : " and those to ignore");
   for (const std::string& name : feature_names_) {
     check_name(path, name);
-    if (table.column(name).numeric) continue;
+    const auto found = columns.find(name);
+    if (found != columns.end() && found->second->numeric) continue;
     try {
       table.matrix({name});
     } catch (const FileError& error) {
@@ -119,13 +125,17 @@ CsvDataset::CsvDataset(const std::string& path, const std::string& label, const 
   }
   class_names_ = options.class_names.empty() ? classes_of(*column) : options.class_names;
   for (const std::string& name : class_names_) check_name(path, name);
+  std::unordered_map<std::string_view, std::int32_t> number_of;
+  for (std::size_t i = 0; i < class_names_.size(); ++i)
+    number_of.emplace(class_names_[i], static_cast<std::int32_t>(i));
   std::vector<std::int32_t> numbers;
   for (const std::string& text : texts_of(*column)) {
     if (text.empty()) fail_at_row(numbers.size(), "the label is empty");
-    const auto found = std::find(class_names_.begin(), class_names_.end(), text);
-    if (found == class_names_.end())
-      fail_at_row(numbers.size(), fmt::format("'{}' is none of the classes {}", text, fmt::join(class_names_, ", ")));
-    numbers.push_back(static_cast<std::int32_t>(found - class_names_.begin()));
+    const auto found = number_of.find(text);
+    if (found == number_of.end())
+      fail_at_row(numbers.size(),
+                  fmt::format("'{}' is none of the classes {}", text, io::detail::listed(class_names_, ", ")));
+    numbers.push_back(found->second);
   }
   labels_ = Array::from_host(numbers.data(), {table.rows}, Dtype::int32, Device());
 }

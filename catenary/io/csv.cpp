@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "catenary/core/os/file.h"
@@ -104,11 +105,12 @@ class Scanner {
     for (;;) {
       const std::size_t end = text_.find(options_.quote, position_);
       if (end == std::string_view::npos) bad(start_line, start_column, "the quote that opens here does not close");
-      for (std::size_t at = position_; (at = text_.find('\n', at)) < end; ++at) {
+      const std::string_view piece = text_.substr(position_, end - position_);
+      for (std::size_t at = 0; (at = piece.find('\n', at)) != std::string_view::npos; ++at) {
         ++line_;
-        line_start_ = at + 1;
+        line_start_ = position_ + at + 1;
       }
-      field += text_.substr(position_, end - position_);
+      field += piece;
       position_ = end + 1;
       if (position_ == text_.size() || text_[position_] != options_.quote) break;
       field += options_.quote;  // a doubled quote is one
@@ -210,7 +212,7 @@ const CsvColumn& CsvTable::column(const std::string& name) const {
   for (const CsvColumn& c : columns)
     if (c.name == name) return c;
   const bool joined = columns.size() == 1 && columns[0].name.find_first_of(",;|\t") != std::string::npos;
-  fail<FileError>("{}: no column '{}'; its columns are '{}'{}", source, name, fmt::join(names(), "', '"),
+  fail<FileError>("{}: no column '{}'; its columns are '{}'{}", source, name, detail::listed(names(), "', '"),
                   joined ? "; is the delimiter another one?" : "");
 }
 
@@ -218,8 +220,11 @@ HostArray CsvTable::matrix() const { return matrix(names()); }
 
 HostArray CsvTable::matrix(const std::vector<std::string>& wanted) const {
   HostArray result = HostArray::empty(Dtype::float64, {rows, static_cast<std::int64_t>(wanted.size())});
+  std::unordered_map<std::string_view, const CsvColumn*> by_name;
+  for (const CsvColumn& c : columns) by_name.emplace(c.name, &c);
   for (std::size_t k = 0; k < wanted.size(); ++k) {
-    const CsvColumn& c = column(wanted[k]);
+    const auto found = by_name.find(wanted[k]);
+    const CsvColumn& c = found != by_name.end() ? *found->second : column(wanted[k]);  // which throws
     if (!c.numeric) {
       const auto row = std::find(lines.begin(), lines.end(), c.first_text_line) - lines.begin();
       fail<FileError>("{}: line {}: column '{}' holds '{}', which is not a number", source, c.first_text_line, c.name,

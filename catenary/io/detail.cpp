@@ -26,6 +26,13 @@ void append_extent(Shape& shape, std::int64_t extent, const std::string& name, s
   shape.push_back(extent);
 }
 
+std::string listed(const std::vector<std::string>& names, std::string_view between) {
+  constexpr std::size_t kMost = 20;
+  if (names.size() <= kMost) return fmt::format("{}", fmt::join(names, between));
+  return fmt::format("{}{}… and {} more", fmt::join(names.begin(), names.begin() + kMost, between), between,
+                     names.size() - kMost);
+}
+
 std::string shown(std::string_view text) {
   constexpr std::size_t kMost = 80;
   std::string result(text.substr(0, kMost));

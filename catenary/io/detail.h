@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "catenary/core/format.h"
 #include "catenary/io/host_array.h"
@@ -49,6 +50,9 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
 
 /// A piece of text from a file as a message shows it: not too long, and without what would end or tear the message.
 std::string shown(std::string_view text);
+
+/// Names for a message, with a text between them; of many the first 20 and how many more there are.
+std::string listed(const std::vector<std::string>& names, std::string_view between);
 
 /// What deflate can make at most of `compressed` bytes (258 bytes a 2-bit code at best: 1032 to 1), with room for block
 /// headers.

@@ -1,8 +1,12 @@
 #include "catenary/datasets/files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -82,6 +86,42 @@ TEST(CsvDataset, ErrorsSayWhere) {
   EXPECT_SAYS(D::CsvDataset(folder.write("e.csv", "a,b\n"), "b"), "no rows");
   EXPECT_SAYS(D::CsvDataset(folder.write("l.csv", "b\n1\n"), "b"), "no column but the label");
   EXPECT_SAYS(D::CsvDataset(folder.path + "/none.csv", "b"), "none.csv");
+}
+
+// Work that grows with the square of their number takes minutes here.
+TEST(CsvDataset, ManyColumnsAndClassesTakeTimeInProportion) {
+  const Folder folder;
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr std::int64_t kMany = 200000;
+  std::string tall = "x,name\n", wide, ones;
+  std::vector<std::string> ignored;
+  for (std::int64_t i = 0; i < kMany; ++i) {
+    tall += fmt::format("{},n{:06}\n", i, kMany - 1 - i);
+    wide += fmt::format("c{},", i);
+    ones += "1,";
+    if (i % 2) ignored.push_back(fmt::format("c{}", i));
+  }
+  const D::CsvDataset many_classes(folder.write("tall.csv", tall), "name");
+  EXPECT_EQ(many_classes.class_names().size(), static_cast<std::size_t>(kMany));
+  EXPECT_EQ(many_classes.labels()[0].item<int>(), kMany - 1);
+  const D::CsvDataset many_columns(folder.write("wide.csv", wide + "y\n" + ones + "u\n"), "y", {.ignore = ignored});
+  EXPECT_EQ(many_columns.features().shape(), (ct::Shape{1, kMany / 2}));
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), 60);
+  EXPECT_SAYS(D::CsvDataset(folder / "tall.csv", "name", {.class_names = many_columns.feature_names()}),
+              "is none of the classes c0, c2, ");
+}
+
+TEST(ImageDataset, PipesAndDevicesAreBroken) {
+  const Folder folder;
+  const D::ImageDatasetOptions options{.root = folder.path, .skip_broken = true};
+  folder.write("a.png", "");
+  ASSERT_EQ(::mkfifo((folder / "f.png").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("/dev/zero", (folder / "z.png").c_str()), 0);
+  const D::ImageDataset images(std::vector<std::string>{"f.png", "z.png"}, options);
+  EXPECT_EQ(images.size(), 0);
+  ASSERT_EQ(images.broken().size(), 2u);
+  EXPECT_NE(images.broken()[0].find("f.png: it is a pipe (FIFO)"), std::string::npos) << images.broken()[0];
+  EXPECT_NE(images.broken()[1].find("z.png: it is a character device"), std::string::npos) << images.broken()[1];
 }
 
 TEST(CsvDataset, MissingNumbersAndColumnsToIgnore) {

@@ -1,6 +1,8 @@
 #include "catenary/io/csv.h"
 
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "helpers.h"
@@ -94,6 +96,40 @@ TEST(Csv, ErrorsSayLineAndColumn) {
   EXPECT_EQ(file_error([] { parse("a,b\n\"x\"y,2\n"); }), "t.csv: line 2, column 4: 'y' follows a closing quote");
   EXPECT_NE(file_error([] { parse("a,a\n"); }).find("two columns are named 'a'"), std::string::npos);
   EXPECT_THROW(parse("a", {.delimiter = '"'}), ValueError);
+}
+
+double seconds_of(const std::function<void()>& f) {
+  const auto begin = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Work that grows with the square of a table's size takes minutes here.
+TEST(Csv, LargeTablesTakeTimeInProportion) {
+  constexpr int kMany = 1000000;
+  std::string quotes = "a,t\n1,\"";
+  for (int i = 0; i < kMany; ++i) quotes += "\"\"";
+  quotes += "\"\n";
+  EXPECT_LT(seconds_of([&] { EXPECT_EQ(parse(quotes).column("t").strings[0].size(), std::size_t{kMany}); }), 20);
+  constexpr int kColumns = 200000;
+  std::string wide;
+  for (int i = 0; i < kColumns; ++i) wide += "c" + std::to_string(i) + (i + 1 < kColumns ? "," : "\n");
+  for (int i = 0; i < kColumns; ++i) wide += std::to_string(i) + (i + 1 < kColumns ? "," : "\n");
+  EXPECT_LT(seconds_of([&] {
+              const HostArray all = parse(wide).matrix();
+              EXPECT_EQ(all.as<double>()[kColumns - 1], kColumns - 1);
+            }),
+            20);
+  const std::string error = file_error([&] { parse(wide).column("x"); });
+  EXPECT_TRUE(error.ends_with("', 'c19', '… and 199980 more'")) << error;
+}
+
+TEST(Csv, LinesAreCountedBehindDoubledQuotes) {
+  const CsvTable t = parse("a,b\n\"x\n\"\"\n\"\"y\",1\nz,2\n");
+  EXPECT_EQ(t.column("a").strings[0], "x\n\"\n\"y");
+  EXPECT_EQ(t.lines, (std::vector<std::int64_t>{2, 5}));
+  EXPECT_EQ(file_error([] { parse("a,b\n\"x\n\"\"\n\"\"y\"!\n"); }),
+            "t.csv: line 4, column 5: '!' follows a closing quote");
 }
 
 TEST(Csv, FieldsReadBack) {
