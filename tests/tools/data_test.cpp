@@ -34,12 +34,16 @@ ct::os::ProcessResult data(std::vector<std::string> arguments,
 /// Serves a folder by HTTP, at a port that is free.
 class Server {
  public:
-  explicit Server(const std::string& folder) {
-    children_.start({"python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder}, {}, {});
+  explicit Server(const std::string& folder)
+      : Server(std::vector<std::string>{"-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder}) {}
+  /// Runs what Python is told to, which says where it is as Python's own server does.
+  explicit Server(std::vector<std::string> words) {
+    words.insert(words.begin(), {"python3", "-u"});
+    children_.start(words, {}, {});
     std::string text;
     while (!has(text, ") ...\n"))
       for (const ct::os::ChildEvent& event : children_.wait(1)) {
-        if (event.kind == ct::os::ChildEvent::Kind::ended) throw ct::FileError("python3 -m http.server has ended");
+        if (event.kind == ct::os::ChildEvent::Kind::ended) throw ct::FileError("the server has ended");
         text += event.text;
       }
     const std::size_t at = text.find("http://");
@@ -91,6 +95,58 @@ TEST(Data, FetchedAsItWasPublished) {
   result = data({"fetch", "mnist", "--url", server.url}, {{"CATENARY_DATA", folder / "of"}});
   EXPECT_TRUE(result.ok()) << result.errors;
   EXPECT_TRUE(has(data({}, {{"CATENARY_DATA", folder / "of"}}).output, "MiB  " + folder / "of/mnist\n"));
+}
+
+/// Sends bodies and headers without end, sizes that are too large, and redirections in a circle.
+constexpr const char* kHostile = R"(
+import http.server
+class Hostile(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+    def do_GET(self):
+        how = self.path.split('/')[1]
+        sent = 0
+        try:
+            if how == 'headers':
+                self.wfile.write(b'HTTP/1.1 200 OK\r\n')
+                while sent < 400 << 20:
+                    sent += self.wfile.write(b'X: ' + b'a' * 50000 + b'\r\n')
+            self.send_response(302 if how == 'circle' else 200)
+            if how == 'circle':
+                self.send_header('Location', self.path)
+            if how == 'size':
+                self.send_header('Content-Length', str(2 ** 62))
+            self.end_headers()
+            while how in ('body', 'size') and sent < 400 << 20:
+                sent += self.wfile.write(b'y' * (1 << 20))
+        except OSError:
+            pass
+        print(how, 'ended after', sent >> 20, flush=True)
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Hostile)
+print('at (http://127.0.0.1:%d/) ...' % server.server_port)
+server.serve_forever()
+)";
+
+TEST(Data, AServerThatSendsWithoutEndIsLeft) {
+  const Server server(std::vector<std::string>{"-c", kHostile});
+  const Folder folder;
+  const auto error_of = [&](const std::string& how) {
+    // what comes is written to a disk with room for 20 MB
+    const auto result =
+        ct::os::run_process({"sh", "-c", "ulimit -f 40000; exec \"$@\"", "sh", tests::build_path("bin/catenary"),
+                             "data", "fetch", "mnist", "--url", server.url + how + "/", "--to", folder / "to"},
+                            {.timeout = 120, .environment = {{"http_proxy", ""}}});
+    EXPECT_EQ(result.exit_code, 1) << result.errors;
+    EXPECT_EQ(ct::os::list_directory(folder / "to"), std::vector<std::string>());
+    return result.errors;
+  };
+  const auto begin = [&](const std::string& how) {
+    return fmt::format("catenary: {}{}/train-images-idx3-ubyte.gz: ", server.url, how);
+  };
+  for (const std::string how : {"body", "size"})
+    EXPECT_EQ(error_of(how), begin(how) + "more than the 9719438 bytes that were published come; nothing was kept\n");
+  EXPECT_EQ(error_of("circle"), begin("circle") + "Maximum (10) redirects followed\n");
+  EXPECT_TRUE(error_of("headers").starts_with(begin("headers")));
 }
 
 TEST(Data, WhatIsNotAsPublishedIsNotKept) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "catenary/core/error.h"
@@ -80,12 +81,22 @@ void fetch_file(const DistributedFile& file, const std::string& url, const std::
   os::AtomicFile to(path);
   Sha256 digest;
   Bar bar(file);
+  const auto check_size = [&](std::uint64_t come) {
+    if (come > static_cast<std::uint64_t>(file.bytes))
+      throw FileError(
+          fmt::format("{}: more than the {} bytes that were published come; nothing was kept", url, file.bytes));
+  };
   download(url, {.bytes =
                      [&](std::span<const std::byte> bytes) {
+                       check_size(to.offset() + bytes.size());
                        to.write(bytes);
                        digest.update(bytes);
                      },
-                 .progress = [&](std::int64_t now, std::int64_t) { bar.show(now); }});
+                 .progress =
+                     [&](std::int64_t now, std::int64_t total) {
+                       check_size(static_cast<std::uint64_t>(std::max<std::int64_t>(total, 0)));
+                       bar.show(now);
+                     }});
   const std::string found = digest.hex();
   if (found != file.sha256)
     throw FileError(

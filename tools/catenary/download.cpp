@@ -20,6 +20,7 @@ enum Option : int {
   low_speed_limit = 19,
   low_speed_time = 20,
   follow_location = 52,
+  max_redirections = 68,
   connect_timeout = 78,
   no_signal = 99,
   protocols = 181,
@@ -30,6 +31,8 @@ enum Option : int {
   user_agent = 10018,
   progress_data = 10057,
   write_function = 20011,
+  header_function = 20079,
+  header_data = 10029,
   progress_function = 20219
 };
 constexpr long kHttp = 1, kHttps = 2;
@@ -70,6 +73,8 @@ class Curl {
 /// A receiver that is called by C, through which no exception may pass.
 struct Call {
   const Receiver& receiver;
+  const std::string& url;
+  std::size_t header_bytes = 0;
   std::exception_ptr thrown = nullptr;
 
   template <class F>
@@ -86,6 +91,16 @@ struct Call {
     const std::span bytes(reinterpret_cast<const std::byte*>(data), size * n);
     return static_cast<Call*>(call)->guarded([&] { static_cast<Call*>(call)->receiver.bytes(bytes); }) ? size * n : 0;
   }
+  static std::size_t header(const char*, std::size_t size, std::size_t n, void* call) {
+    auto* const self = static_cast<Call*>(call);
+    constexpr std::size_t kMost = std::size_t{1} << 20;  // of all answers, those of redirections too
+    self->header_bytes += size * n;
+    const bool fine = self->guarded([&] {
+      if (self->header_bytes > kMost)
+        throw FileError(fmt::format("{}: the server's headers are longer than {} bytes", self->url, kMost));
+    });
+    return fine ? size * n : 0;
+  }
   static int progress(void* call, std::int64_t total, std::int64_t now, std::int64_t, std::int64_t) {
     auto* const self = static_cast<Call*>(call);
     return self->guarded([&] { self->receiver.progress(now, total); }) ? 0 : 1;
@@ -98,7 +113,7 @@ void download(const std::string& url, const Receiver& receiver) {
   static const Curl curl;
   const std::unique_ptr<void, void (*)(void*)> handle(curl.init(), curl.cleanup);
   if (!handle) throw FileError("libcurl cannot begin");
-  Call call{receiver};
+  Call call{receiver, url};
   std::array<char, 256> words{};
   void* const h = handle.get();
   curl.set(h, url_of, url.c_str());
@@ -107,6 +122,7 @@ void download(const std::string& url, const Receiver& receiver) {
   curl.set(h, protocols, kHttp | kHttps);
   curl.set(h, redirect_protocols, kHttp | kHttps);
   curl.set(h, follow_location, 1L);
+  curl.set(h, max_redirections, 10L);
   curl.set(h, fail_on_error, 1L);
   curl.set(h, no_signal, 1L);
   curl.set(h, connect_timeout, 30L);
@@ -114,6 +130,8 @@ void download(const std::string& url, const Receiver& receiver) {
   curl.set(h, low_speed_time, 60L);
   curl.set(h, write_function, &Call::write);
   curl.set(h, write_data, static_cast<void*>(&call));
+  curl.set(h, header_function, &Call::header);
+  curl.set(h, header_data, static_cast<void*>(&call));
   curl.set(h, no_progress, 0L);
   curl.set(h, progress_function, &Call::progress);
   curl.set(h, progress_data, static_cast<void*>(&call));
