@@ -4,11 +4,17 @@
 #include <atomic>
 #include <cctype>
 #include <charconv>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <numeric>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "catenary/core/format.h"
+#include "catenary/core/os/process.h"
 #include "catenary/core/precision.h"
 
 namespace catenary::environment {
@@ -92,6 +98,7 @@ constexpr Variable kVariables[] = {
     {"CATENARY_BFLOAT16", is_bfloat_unit, "widened, dots or tiles"},
     {"CATENARY_CACHE_DIR", is_any, ""},
     {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5; inf: no limit"},
+    {"CATENARY_COMPILE_TIMEOUT", is_duration, "a number of minutes above 0, such as 10 or 0.5; inf: no limit"},
     {"CATENARY_CUDA_ARRAY_INTERFACE", is_flag, kFlag},
     {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},
     {"CATENARY_CUPY_CPU", is_flag, kFlag},
@@ -129,6 +136,9 @@ constexpr Variable kVariables[] = {
     {"OMP_NUM_THREADS", begins_with_number, kThreads},
 };
 
+/// Read by the Python package before there is a library.
+constexpr std::string_view kOfPython[] = {"CATENARY_CHAINER", "CATENARY_CUPY", "CATENARY_PYTHON_HOOKS"};
+
 /// A variable's value, and the name under which it was found.
 struct Value {
   std::string name, text;
@@ -140,9 +150,63 @@ Value value_of(const Variable& variable) {
   return {};
 }
 
+/// Where a text is no UTF-8; nothing where it is.
+std::optional<std::size_t> not_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
+    const unsigned first = byte(i);
+    const std::size_t more = first < 0x80 ? 0 : first >> 5 == 6 ? 1 : first >> 4 == 14 ? 2 : first >> 3 == 30 ? 3 : 4;
+    if (more == 4) return i;
+    unsigned point = more == 0 ? first : first & (0x3fu >> more);
+    for (std::size_t k = 1; k <= more; ++k) {
+      if (byte(i + k) >> 6 != 2) return i;
+      point = point << 6 | (byte(i + k) & 0x3f);
+    }
+    constexpr unsigned kLeast[] = {0, 0x80, 0x800, 0x10000};
+    if (point < kLeast[more] || point > 0x10ffff || point >> 11 == 0x1b) return i;
+    i += more + 1;
+  }
+  return std::nullopt;
+}
+
+/// How many letters must be put in, taken out or exchanged to make one name of the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t exchanged = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, exchanged}));
+    }
+  }
+  return row[b.size()];
+}
+
+/// Tells of names that nothing reads; those of the tests have a beginning of their own.
+void tell_of_unknown_names() {
+  for (const std::string& entry : os::environment_entries()) {
+    const std::string name = entry.substr(0, entry.find('='));
+    if (!name.starts_with("CATENARY_") || name.starts_with("CATENARY_TEST_")) continue;
+    std::string_view nearest;
+    std::size_t least = SIZE_MAX;
+    const auto look_at = [&](std::string_view known) {
+      if (const std::size_t d = distance(name, known); d < least) least = d, nearest = known;
+    };
+    for (const Variable& variable : kVariables) look_at(variable.name);
+    for (const std::string_view known : kOfPython) look_at(known);
+    if (least == 0 || not_utf8(name)) continue;
+    fmt::print(stderr, "catenary: the environment has {}, which nothing reads{}\n", name,
+               least <= 4 ? fmt::format("; did you mean {}?", nearest) : "");
+  }
+}
+
 /// What is wrong with a variable, or nothing.
 std::string complaint(const Variable& variable) {
   const Value value = value_of(variable);
+  if (const auto at = not_utf8(value.text))
+    return fmt::format("{}: its value is not UTF-8: byte {} is 0x{:02x}", value.name, *at,
+                       static_cast<unsigned char>(value.text[*at]));
   if (value.text.empty() || variable.fits(value.text)) return {};
   return fmt::format("{}={}: expected {}", value.name, value.text, variable.expected);
 }
@@ -156,7 +220,7 @@ void check() {
   for (const Variable& variable : kVariables)
     if (const std::string wrong = complaint(variable); !wrong.empty()) all += (all.empty() ? "" : "; ") + wrong;
   if (!all.empty()) fail<ValueError>("{}", all);
-  checked.store(true, std::memory_order_relaxed);
+  if (!checked.exchange(true)) tell_of_unknown_names();
 }
 
 std::string text(std::string_view name) {

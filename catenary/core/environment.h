@@ -1,7 +1,8 @@
 #pragma once
 // Private to the library and its tools: the variables CATENARY_… of the environment, all of which are listed and read
 // here. The first call of any of these functions looks at all of them, so that a value that makes no sense is reported
-// at once and once, whatever is asked for.
+// at once and once, whatever is asked for. It also tells, on standard error and once, of names CATENARY_… that nothing
+// reads.
 
 #include <string>
 #include <string_view>

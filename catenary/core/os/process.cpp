@@ -143,6 +143,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   return result;
 }
 
+std::vector<std::string> environment_entries() { return merged_environment({}); }
+
 int process_id() { return ::getpid(); }
 
 int usable_processors() {

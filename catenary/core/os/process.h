@@ -31,6 +31,8 @@ struct ProcessResult {
 /// FileError when it cannot be started; how it ends is in the result.
 CT_API ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options = {});
 
+/// The environment of this process, as NAME=VALUE.
+CT_API std::vector<std::string> environment_entries();
 /// The number of this process.
 CT_API int process_id();
 /// Cores that this process may run on (its affinity, which batch systems and `taskset` narrow), at least 1.
