@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <fstream>
@@ -16,6 +18,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/user_kernel.h"
 #include "catenary/core/error.h"
+#include "catenary/core/os/process.h"
 #include "catenary/device/kernel_cache.h"
 #include "tests/folder.h"
 #include "tests/texts.h"
@@ -112,6 +115,65 @@ TEST(HostCompiler, OneThatIsOld) {
   const Variable compiler("CXX", old), cache("CATENARY_CACHE_DIR", folder.path + "/cache");
   const ElementwiseKernel kernel("T x", "T y", "y = x + 18", "by_an_old_one");
   EXPECT_EQ(kernel(arange(2)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{18, 19}));
+}
+
+TEST(HostCompiler, OneThatHangsIsEnded) {
+  const tests::Folder folder;
+  const std::string hangs = folder.path + "/hangs";
+  write_program(hangs, "case \"$*\" in *--version) echo hangs; exit 0;; esac\nsleep 100");
+  const Variable compiler("CXX", hangs), limit("CATENARY_COMPILE_TIMEOUT", "0.005"),
+      cache("CATENARY_CACHE_DIR", folder.path + "/cache");
+  EXPECT_EQ(tests::error_of<DeviceError>([] { compile_on_host(text_of("endless", 1), "endless"); }),
+            "kernel endless: " + hangs +
+                " has not compiled it within 0.005 minutes and was ended; CATENARY_COMPILE_TIMEOUT sets another limit, "
+                "in minutes");
+}
+
+TEST(HostCompiler, WhatKilledProcessesLeftIsRemoved) {
+  const tests::Folder folder;
+  folder.write("catenary-kernel-left/kernel.so", "half of it");
+  const os::ProcessResult result =
+      os::run_process({os::program_path(), "--gtest_filter=HostCompiler.OneThatFailsIsPassedOver"},
+                      {.timeout = 300, .environment = {{"TMPDIR", folder.path}, {"GTEST_OUTPUT", ""}}});
+  EXPECT_TRUE(result.ok()) << result.output;
+  EXPECT_EQ(os::list_directory(folder.path), std::vector<std::string>());
+}
+
+/// Runs a kernel that has a number, a group of two items, and as many groups.
+void run_alone(const std::string& text, const std::string& name, int groups) {
+  int x = 0;
+  int* const place = &x;
+  const KernelArgument argument{static_cast<const void*>(&place), sizeof place};
+  HostKernel(compile_on_host(text, name), "entry", name).launch({groups, 2}, {&argument, 1});
+}
+
+// On every thread, and on the stacks of work-items with barriers.
+TEST(HostCompilerDeathTest, AFaultNamesTheKernel) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const std::string entry = "CT_ENTRY(entry, wild)\n";
+  const std::string writes = "extern \"C\" void wild(int* x) { x[(1ll << 45) + (long long)x % 2] = 1; }\n" + entry;
+  for (const int groups : {1, 64})
+    EXPECT_EXIT(run_alone(writes, "wild", groups), testing::KilledBySignal(SIGSEGV),
+                "catenary: kernel wild on the processor: SIGSEGV at address 0x[0-9a-f]*: it reads or writes where no "
+                "array is");
+  const std::string divides = "extern \"C\" void wild(int* x) { volatile int y = *x; *x = 7 / y; }\n" + entry;
+#if defined(__x86_64__)
+  EXPECT_EXIT(run_alone(divides, "wild", 1), testing::KilledBySignal(SIGFPE),
+              "catenary: kernel wild on the processor: SIGFPE: it divides an integer by 0");
+#endif
+}
+
+TEST(HostCompilerDeathTest, AFaultIsHandedOnToTheHandlerBefore) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const std::string writes =
+      "extern \"C\" void wild(int* x) { x[(1ll << 45) + (long long)x % 2] = 1; }\n"
+      "CT_ENTRY(entry, wild)\n";
+  EXPECT_EXIT(
+      {
+        std::signal(SIGSEGV, [](int) { ::_exit(43); });
+        run_alone(writes, "wild", 1);
+      },
+      testing::ExitedWithCode(43), "catenary: kernel wild on the processor: SIGSEGV");
 }
 
 // While a compiler works for one kernel another one runs: the first one's waits until then.

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "catenary/core/os/faults.h"
 
 namespace catenary::os {
 namespace {
@@ -38,6 +41,42 @@ TEST(Fibers, EachHasAStackOfItsOwn) {
     for (int i = 0; i < kWords; i += 512) wrong[static_cast<std::size_t>(k)] += own[i] != k + i;
   });
   EXPECT_EQ(wrong, std::vector<int>(kMany));
+}
+
+/// Takes so many KiB of stack. Not optimised away.
+__attribute__((noinline)) int deep(int kib) {
+  volatile char own[1024];
+  own[0] = static_cast<char>(kib);
+  return kib == 0 ? 0 : deep(kib - 1) + own[0];
+}
+
+// Without it a fiber that needs too much writes into its neighbour's stack.
+TEST(FibersDeathTest, AStackThatOverflowsIsTold) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  EXPECT_DEATH(
+      {
+        const FaultScope scope("a deep function");
+        Fibers fibers(3);
+        fibers.run([&](int k) {
+          if (k == 1) deep(2000);
+          fibers.wait();
+        });
+      },
+      "catenary: a deep function: SIGSEGV: a work-item needs more stack than the 640 KiB that it has");
+}
+
+TEST(Fibers, HaveGuardsBelowTheirStacks) {
+  Fibers fibers(2);
+  int guarded = 0, stack = 0;
+  fibers.run([&](int) {
+    const char here = 0;
+    constexpr std::ptrdiff_t kPage = 4096, kPages = 192;
+    for (std::ptrdiff_t k = 0; k < kPages; ++k) guarded += Fibers::is_guard(&here - k * kPage);
+    stack += Fibers::is_guard(&here);
+  });
+  EXPECT_EQ(stack, 0);
+  EXPECT_EQ(guarded, 2 * 32);
+  EXPECT_FALSE(Fibers::is_guard(&stack));
 }
 
 // The thread sanitizer counts calls that have not returned.

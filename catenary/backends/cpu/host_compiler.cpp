@@ -9,13 +9,16 @@
 #include <optional>
 #include <sstream>
 
+#include "catenary/core/environment.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
+#include "catenary/core/os/faults.h"
 #include "catenary/core/os/fibers.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/memory.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
+#include "catenary/core/os/temporary_folder.h"
 #include "catenary/core/parallel.h"
 #include "catenary/core/sha256.h"
 #include "catenary/core/version.h"
@@ -37,9 +40,21 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
+constexpr const char* kLimit = "CATENARY_COMPILE_TIMEOUT";
+
+/// Minutes that a compiler may take.
+double limit() {
+  const std::string text = environment::text(kLimit);
+  return text.empty() ? 10 : std::stod(text);
+}
+
 /// Runs a compiler. What is loaded into this process by force (a sanitizer, say) is not for it.
-os::ProcessResult run(const std::vector<std::string>& command, const std::string& input = {}) {
-  return os::run_process(command, {.environment = {{"LD_PRELOAD", ""}}, .input = input});
+os::ProcessResult run(const std::vector<std::string>& command, double minutes,
+                      std::vector<std::pair<std::string, std::string>> variables = {}, const std::string& input = {}) {
+  variables.emplace_back("LD_PRELOAD", "");
+  // the clock of a process with a limit knows no infinity
+  const double seconds = minutes < 1e6 ? 60 * minutes : 0;
+  return os::run_process(command, {.timeout = seconds, .environment = std::move(variables), .input = input});
 }
 
 std::optional<Compiler> find_compiler() {
@@ -63,7 +78,7 @@ std::optional<Compiler> find_compiler() {
     std::vector<std::string> question = compiler.command;
     question.push_back("--version");
     try {
-      const os::ProcessResult answer = run(question);
+      const os::ProcessResult answer = run(question, std::min(limit(), 0.5));
       if (!answer.ok()) continue;  // what stands for it is not there
       compiler.version = answer.output;
     } catch (const FileError&) {
@@ -74,21 +89,13 @@ std::optional<Compiler> find_compiler() {
   return std::nullopt;  // and the next call looks again
 }
 
-/// A folder that goes away.
-class Folder {
- public:
-  Folder() : path(os::make_temporary_directory("catenary-kernel-")) {}
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    try {
-      os::remove_directory(path);
-    } catch (const FileError&) {
-      return;  // somebody else's matter
-    }
-  }
-  const std::string path;
-};
+constexpr const char* kFolders = "catenary-kernel-";
+
+/// Removes what processes have left that were killed while they compiled.
+void clean_up_once() {
+  static std::once_flag done;
+  std::call_once(done, [] { os::TemporaryFolder::remove_abandoned(kFolders); });
+}
 
 constexpr std::array<std::int64_t, 3> kMostGroups = {0x7fffffff, 65535, 65535};  // as on CUDA
 
@@ -122,6 +129,7 @@ os::Library compile_on_host(const std::string& given, const std::string& kernel,
                             const std::vector<std::string>& flags) {
   const std::optional<Compiler> compiler = find_compiler();
   if (!compiler) fail<DeviceError>("kernel {}: {}", kernel, no_host_compiler());
+  clean_up_once();
   const std::string text = std::string(kernels::text("host")) + given;
   std::vector<std::string> command = compiler->command;
   for (const char* flag : {"-std=c++17", "-O3", "-w", "-fno-math-errno", "-fno-semantic-interposition",
@@ -147,10 +155,15 @@ os::Library compile_on_host(const std::string& given, const std::string& kernel,
     }
   }
   try {
-    const Folder folder;
-    const std::string path = folder.path + "/kernel.so";
+    const os::TemporaryFolder folder(kFolders);
+    const std::string path = folder.path() + "/kernel.so";
     command.insert(command.end(), {"-x", "c++", "-", "-o", path});
-    const os::ProcessResult result = run(command, text);
+    // what the compiler leaves when it is killed goes with the folder
+    const os::ProcessResult result = run(command, limit(), {{"TMPDIR", folder.path()}}, text);
+    if (result.timed_out)
+      fail<DeviceError>(
+          "kernel {}: {} has not compiled it within {:g} minutes and was ended; {} sets another limit, in minutes",
+          kernel, command.front(), limit(), kLimit);
     if (!result.ok())
       fail<DeviceError>("kernel {} cannot be compiled for the processor by {}: {}", kernel, command.front(),
                         !result.errors.empty() ? result.errors
@@ -179,6 +192,7 @@ struct HostKernel::Part {
 
 HostKernel::HostKernel(const os::Library& library, const std::string& entry, std::string kernel)
     : kernel_(std::move(kernel)),
+      fault_name_("kernel " + kernel_ + " on the processor"),
       entry_(library.function<void(const Part&)>(entry.c_str())),
       waits_(library.symbol("ct_wait")) {
   const auto sizes = library.function<const long long*()>((entry + "_sizes").c_str());
@@ -218,6 +232,7 @@ void HostKernel::launch(const LaunchShape& shape, std::span<const KernelArgument
   // stacks of work-items that wait are made for each range
   const std::int64_t grain = waits_ && items > 1 ? (groups + num_threads() - 1) / num_threads() : 1;
   parallel_for(groups, std::max<std::int64_t>(grain, 1), [&](std::int64_t begin, std::int64_t end) {
+    const os::FaultScope scope(fault_name_.c_str());
     const LocalMemory memory(shape.local_bytes);
     Part part{values.data(),
               place(shape.groups),

@@ -1,6 +1,7 @@
 #pragma once
 // Private to the library: kernels of users on the processor. The machine's C++ compiler makes a library of a text,
-// which is kept with the compiled kernels of other devices; what it has runs in parts on all threads.
+// which is kept with the compiled kernels of other devices; what it has runs in parts on all threads. A fault there
+// names the kernel on standard error.
 
 #include <cstdint>
 #include <span>
@@ -16,7 +17,8 @@ namespace catenary::cpu {
 /// Why nothing can be compiled on this machine, and what to do; empty where CXX, or else c++, g++ or clang++ is there.
 CT_API std::string no_host_compiler();
 /// What the compiler makes of a C++ text after kernels/host.kernel, loaded for ever; the `flags` come after those that
-/// all texts have. Throws DeviceError with the compiler's words, and where there is none.
+/// all texts have. Throws DeviceError with the compiler's words, where there is none, and where it takes longer than
+/// CATENARY_COMPILE_TIMEOUT (in minutes; 10).
 CT_API os::Library compile_on_host(const std::string& text, const std::string& kernel,
                                    const std::vector<std::string>& flags = {});
 
@@ -39,7 +41,7 @@ class CT_API HostKernel {
   void check(std::span<const KernelArgument> arguments) const;
   void run(Part& part) const;
 
-  std::string kernel_;
+  std::string kernel_, fault_name_;
   void (*entry_)(const Part& part);
   const long long* sizes_;
   bool waits_;  // has the library barriers?

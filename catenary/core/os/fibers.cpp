@@ -3,7 +3,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
@@ -48,26 +52,80 @@ namespace catenary::os {
 namespace {
 
 constexpr std::size_t kStack = std::size_t{640} << 10;
+// Below each stack, and as wide as the frame of a function that would otherwise step over it.
+constexpr std::size_t kGuard = std::size_t{128} << 10;
+constexpr std::size_t kPitch = kGuard + kStack;
+// Each guard costs the process two of the 65,530 pieces of memory that Linux gives it by default.
+constexpr int kMostGuards = 12288;
+std::atomic<int> guards{0};
 
 thread_local Fibers* running;
 
 }  // namespace
 
-Fibers::Fibers(int count) : places_(static_cast<std::size_t>(count)), done_(places_.size(), true) {
-  const std::size_t bytes = places_.size() * kStack;
-  stacks_ = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (stacks_ == MAP_FAILED) fail<DeviceError>("no addresses for {} stacks of {} bytes each", count, kStack);
+/// Memory for stacks that grow down, each with a guard below it as long as there are guards left.
+class Fibers::Stacks {
+ public:
+  explicit Stacks(std::size_t count) : count_(count) {
+    memory_ = static_cast<char*>(
+        ::mmap(nullptr, count * kPitch, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (memory_ == MAP_FAILED) fail<DeviceError>("no addresses for {} stacks of {} bytes each", count, kPitch);
+    const int wanted = static_cast<int>(count);
+    if (guards.fetch_add(wanted) + wanted > kMostGuards) {
+      guards -= wanted;
+      return;
+    }
+    guarded_ = true;
+    for (std::size_t k = 0; k < count; ++k) ::mprotect(memory_ + k * kPitch, kGuard, PROT_NONE);
+  }
+  Stacks(const Stacks&) = delete;
+  Stacks& operator=(const Stacks&) = delete;
+  ~Stacks() {
+    ::munmap(memory_, count_ * kPitch);
+    if (guarded_) guards -= static_cast<int>(count_);
+  }
+  std::size_t count() const { return count_; }
+  /// The lowest address of a stack.
+  char* stack(std::size_t k) const { return memory_ + k * kPitch + kGuard; }
+  bool is_guard(const void* address) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(address), begin = reinterpret_cast<std::uintptr_t>(memory_);
+    return guarded_ && at >= begin && at < begin + count_ * kPitch && (at - begin) % kPitch < kGuard;
+  }
+  /// Lets the system have the memory when it needs it.
+  void release() const { ::madvise(memory_, count_ * kPitch, MADV_FREE); }
+  /// What the thread's last Fibers left, where that suffices, or new memory.
+  static std::unique_ptr<Stacks> take(std::size_t count) {
+    std::unique_ptr<Stacks>& kept = kept_by_thread();
+    if (kept && kept->count() >= count) return std::move(kept);
+    kept.reset();
+    return std::make_unique<Stacks>(count);
+  }
+  static std::unique_ptr<Stacks>& kept_by_thread() {
+    static thread_local std::unique_ptr<Stacks> kept;
+    return kept;
+  }
+
+ private:
+  std::size_t count_;
+  char* memory_ = nullptr;
+  bool guarded_ = false;
+};
+
+Fibers::Fibers(int count)
+    : stacks_(Stacks::take(static_cast<std::size_t>(count))),
+      places_(static_cast<std::size_t>(count)),
+      done_(places_.size(), true) {
   for (std::size_t k = 0; k < places_.size(); ++k) {
 #if defined(CT_SYSTEM_SWITCHES)
     auto* const context = new ucontext_t;
     ::getcontext(context);
-    context->uc_stack.ss_sp = static_cast<char*>(stacks_) + k * kStack;
+    context->uc_stack.ss_sp = stacks_->stack(k);
     context->uc_stack.ss_size = kStack;
     ::makecontext(context, &Fibers::begin, 0);
     places_[k] = context;
 #else
     // not all in the same lines of the processor's cache, which stacks as far apart as these would share
-    char* const end = static_cast<char*>(stacks_) + (k + 1) * kStack - k * 448 % 8192;
+    char* const end = stacks_->stack(k) + kStack - k * 448 % 8192;
     void** const top = reinterpret_cast<void**>(end) - 2;  // so that it is aligned as after a call
     top[-1] = nullptr;                                     // nobody to return to
     top[-2] = reinterpret_cast<void*>(&Fibers::begin);
@@ -84,13 +142,16 @@ Fibers::~Fibers() {
   for (void* const context : places_) delete static_cast<ucontext_t*>(context);
   delete static_cast<ucontext_t*>(runner_);
 #endif
-  ::munmap(stacks_, places_.size() * kStack);
+  stacks_->release();
+  Stacks::kept_by_thread() = std::move(stacks_);
 }
+
+bool Fibers::is_guard(const void* address) { return running && running->stacks_->is_guard(address); }
 
 void Fibers::run(void (*call)(const void* f, int k), const void* f) {
   call_ = call;
   f_ = f;
-  running = this;
+  Fibers* const before = std::exchange(running, this);
   std::fill(done_.begin(), done_.end(), false);
   for (std::size_t left = done_.size(); left > 0;) {
     for (current_ = 0; current_ < done_.size(); ++current_) {
@@ -99,6 +160,7 @@ void Fibers::run(void (*call)(const void* f, int k), const void* f) {
       left -= done_[current_];
     }
   }
+  running = before;
 }
 
 // Not told to the thread sanitizer, which would count calls that never return as its own stack's.

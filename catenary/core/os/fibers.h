@@ -2,13 +2,15 @@
 // Private to the library: functions that take turns on one thread, each on a stack of its own.
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "catenary/core/export.h"
 
 namespace catenary::os {
 
-/// As many functions as run at a time. A stack has 640 KiB, of which memory is taken as it is used.
+/// As many functions as run at a time. A stack has 640 KiB, of which memory is taken as it is used, and pages below it
+/// that fault when they are touched. A thread keeps its stacks for the next Fibers.
 class CT_API Fibers {
  public:
   /// Throws DeviceError where there are no addresses for the stacks.
@@ -23,6 +25,9 @@ class CT_API Fibers {
   void run(const F& f) {
     run([](const void* of, int k) { (*static_cast<const F*>(of))(k); }, &f);
   }
+  /// Is this an address in the pages below a stack of the Fibers that run on this thread? To be called by handlers of
+  /// signals, too.
+  static bool is_guard(const void* address);
   /// Called by one of them: it is the next one's turn.
   void wait();
 
@@ -30,7 +35,8 @@ class CT_API Fibers {
   void run(void (*call)(const void* f, int k), const void* f);
   static void begin();
 
-  void* stacks_ = nullptr;
+  class Stacks;
+  std::unique_ptr<Stacks> stacks_;
   std::vector<void*> places_;  // where each one's stack ends while another one has its turn
   std::vector<char> done_;
   void* runner_ = nullptr;  // the same of who called run
