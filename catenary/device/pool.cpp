@@ -258,6 +258,7 @@ std::string MemoryPool::report(std::size_t bytes) const {
   for (std::size_t i = 0; i < sizes.size() && i < kMost; ++i)
     text += fmt::format("\n  {:>12} = {} of {}", size(weight(sizes[i])), sizes[i].second, size(sizes[i].first));
   if (sizes.size() > kMost) text += fmt::format("\n  and {} sizes more", sizes.size() - kMost);
+  text += "\nto need less: a smaller batch, a 16-bit dtype, or forget() around parts of the model";
   return text;
 }
 

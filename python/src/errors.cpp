@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catenary/core/axis_error.h"
+#include "catenary/core/os/memory.h"
 #include "catenary/core/overflow_error.h"
 #include "catenary/device/pool.h"
 #include "core.h"
@@ -53,7 +54,7 @@ void set_error() {
   } catch (const std::bad_cast&) {
     PyErr_SetString(PyExc_TypeError, "an argument has a value of the wrong type, or a number that does not fit");
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    PyErr_SetString(memory_error, ("out of memory on the processor: " + ct::os::memory_advice()).c_str());
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
   }
