@@ -1,9 +1,12 @@
 """The files of chainermn's checkpointer: plain arrays, from which the random numbers go on, and nothing that runs. Needs Chainer 7.8.1."""
 
+import concurrent.futures
 import os
 import pickle
 import random
+import threading
 import warnings
+import zipfile
 
 import chainer
 import numpy
@@ -206,3 +209,228 @@ def test_a_trainer_goes_on(tmp_path, make):
     make().maybe_load(again)
     assert again.updater.iteration == 4
     numpy.testing.assert_array_equal(again.updater.get_optimizer('main').target.predictor.W.array, model.predictor.W.array)
+
+
+class Rank:
+    """A rank of a job whose ranks are threads."""
+
+    def __init__(self, rank, size, shared):
+        self.rank, self.size, self._shared = rank, size, shared
+
+    def allgather_obj(self, obj):
+        barrier, said = self._shared
+        said[self.rank] = obj
+        barrier.wait()
+        everything = list(said)
+        barrier.wait()
+        return everything
+
+
+def together(size, call):
+    """What `call` returns for each rank."""
+    shared = threading.Barrier(size, timeout=60), [None] * size
+    with concurrent.futures.ThreadPoolExecutor(size) as threads:
+        return list(threads.map(call, [Rank(rank, size, shared) for rank in range(size)]))
+
+
+def checkpointer(comm, path, name='job', **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore', DeprecationWarning)
+        return checkpoint.create_multi_node_checkpointer(name, comm, path=None if path is None else str(path), **options)
+
+
+def at(iteration):
+    target = Counter()
+    target.iteration = iteration
+    return target
+
+
+def loaded_by(size, path, name='job'):
+    """The iteration that each rank goes on from; 0 where it begins anew."""
+
+    def load(comm):
+        target = Counter()
+        checkpointer(comm, path, name).maybe_load(target)
+        return target.iteration
+
+    return together(size, load)
+
+
+def saved(size, path, *iterations, name='job'):
+    def save(comm):
+        saver = checkpointer(comm, path, name, cp_interval=99)
+        for iteration in iterations:
+            saver.save(at(iteration), iteration)
+
+    together(size, save)
+
+
+def iterations_in(path):
+    return sorted(int(name.rpartition('.')[2]) for name in os.listdir(path))
+
+
+def test_so_many_sets_are_kept(tmp_path, make):
+    saver = make(cp_interval=2, gc_interval=2)
+    seen = []
+    for iteration in (1, 2, 2, 3, 4, 5, 6):
+        saver.save(at(iteration), iteration)
+        seen.append(iterations_in(tmp_path))
+    assert seen == [[1], [1, 2], [1, 2], [1, 2, 3], [3, 4], [3, 4, 5], [5, 6]]
+
+
+def test_the_highest_iteration_is_the_newest(tmp_path):
+    saved(1, tmp_path, 7, 8, 16)  # a set of Python's has them in another order
+    assert loaded_by(1, tmp_path) == [16]
+
+
+def test_a_set_that_a_rank_lacks_does_not_count(tmp_path):
+    saved(2, tmp_path, 3, 5)
+    (tmp_path / 'job.1.5').unlink()
+    assert loaded_by(2, tmp_path) == [3, 3]
+    (tmp_path / 'job.0.3').unlink()
+    assert loaded_by(2, tmp_path) == [0, 0]
+
+
+@pytest.mark.parametrize('rank', [0, 1])
+@pytest.mark.parametrize('at', [0, 100, 1300])
+def test_a_set_that_is_damaged_on_a_rank_does_not_count(tmp_path, rank, at):
+    saved(2, tmp_path, 3, 5)
+    path = tmp_path / ('job.%d.5' % rank)
+    with zipfile.ZipFile(path) as archive:
+        begin = archive.getinfo('_catenary/numpy_key.npy').header_offset
+    content = bytearray(path.read_bytes())
+    content[begin + at] ^= 255  # in the member's header, in the tables of its compression, in its numbers
+    path.write_bytes(content)
+    assert loaded_by(2, tmp_path) == [3, 3]
+
+
+def test_files_of_other_jobs_and_ranks_stay(tmp_path):
+    saved(1, tmp_path, 2)
+    saved(1, tmp_path, 9, name='job.other')
+    saved(2, tmp_path, 4, name='two')
+    assert loaded_by(1, tmp_path) == [2]
+    saver = checkpointer(Alone(), tmp_path)
+    saver.maybe_load(Counter())
+    saver.finalize()
+    assert sorted(os.listdir(tmp_path)) == ['job.other.0.9', 'two.0.4', 'two.1.4']
+    two = together(2, lambda comm: checkpointer(comm, tmp_path, 'two'))
+    two[1].comm.allgather_obj = lambda obj: [obj, obj]
+    two[1].maybe_load(Counter())
+    two[1].finalize()
+    assert sorted(os.listdir(tmp_path)) == ['job.other.0.9', 'two.0.4']
+
+
+def test_after_the_end_it_begins_anew(tmp_path, make):
+    saver = make(cp_interval=1, gc_interval=2)
+    saver.save(at(1), 1)
+    saver.save(at(2), 2)
+    saver.finalize()
+    assert os.listdir(tmp_path) == []
+    saver.save(at(3), 3)
+    saver.save(at(4), 4)
+    assert iterations_in(tmp_path) == [3, 4]
+
+
+def test_files_that_somebody_removed_are_not_missed(tmp_path, make):
+    saver = make(cp_interval=1, gc_interval=1)
+    saver.save(at(1), 1)
+    (tmp_path / 'job.0.1').unlink()
+    saver.save(at(2), 2)
+    assert iterations_in(tmp_path) == [2]
+
+
+class Trainer(Counter):
+    """What the checkpointer asks of a trainer."""
+
+    def __init__(self, out, iteration):
+        super().__init__()
+        self.out, self.iteration, self.updater = str(out), iteration, self
+
+
+def test_the_folder(tmp_path):
+    given, out, other = (tmp_path / name for name in ('given', 'out', 'other'))
+    checkpointer(Alone(), given)(Trainer(out, 1))
+    checkpointer(Alone(), None)(Trainer(out, 2))
+    assert (iterations_in(given), iterations_in(out)) == ([1], [2])
+    for path, where, expected in ((given, other, 1), (None, given, 1), (None, None, 2)):
+        trainer = Trainer(out, 0)
+        saver = checkpointer(Alone(), path)
+        saver.maybe_load(trainer, path=where and str(where))
+        assert trainer.iteration == expected
+        assert saver.path == str(path or where or out)
+
+
+class _MultiNodeOptimizer:
+    def __init__(self, target):
+        self.target, self.told = target, []
+
+    def is_changed(self, target):
+        self.told.append(target)
+
+
+def test_optimizers_are_told_that_their_targets_are_those_of_all_ranks(tmp_path):
+    saved(1, tmp_path, 2)
+    own, given, none = _MultiNodeOptimizer('own'), _MultiNodeOptimizer('given'), _MultiNodeOptimizer(None)
+    trainer = Trainer(tmp_path, 0)
+    trainer.get_all_optimizers = lambda: {'main': own, 'same': own, 'none': none, 'other': object()}
+    checkpointer(Alone(), tmp_path).maybe_load(trainer, given)
+    assert (own.told, given.told, none.told) == (['own'], ['given'], [])
+
+
+@pytest.mark.parametrize('name, options', [('', {}), ('a/b', {}), ('job', {'cp_interval': 0}), ('job', {'gc_interval': 0})])
+def test_names_and_numbers_that_make_no_sense(tmp_path, name, options):
+    with pytest.raises(ValueError, match='create_multi_node_checkpointer'):
+        checkpointer(Alone(), tmp_path, name, **options)
+
+
+def test_what_was_saved_before_stays_until_the_new_file_is_on_the_disk(tmp_path, make, monkeypatch):
+    saver = make()
+    saver.save(at(1), 1)
+    before = (tmp_path / 'job.0.1').read_bytes()
+
+    def full(descriptor):
+        raise OSError('the disk is full')
+
+    monkeypatch.setattr(os, 'fsync', full)
+    target = at(1)
+    target.text = 'another'
+    with pytest.raises(OSError, match='the disk is full'):
+        saver.save(target, 1)
+    assert os.listdir(tmp_path) == ['job.0.1']
+    assert (tmp_path / 'job.0.1').read_bytes() == before
+
+
+def test_how_long_saving_took(make, monkeypatch):
+    saver = make()
+    assert saver.get_stats() == 'nothing was saved yet'
+    times = iter([10.0, 12.0, 20.0, 24.0])
+    monkeypatch.setattr(checkpoint.time, 'monotonic', lambda: next(times))
+    saver.save(at(1), 1)
+    saver.save(at(2), 2)
+    assert saver.get_stats() == 'seconds for a snapshot: 3.000000 in the mean, from 2.000000 to 4.000000'
+
+
+def test_random_numbers_of_the_device_go_on(make, monkeypatch):
+    class State:
+        _state = (2 ** 64 - 1, 5)
+
+        def _set_state(self, *state):
+            self._state = state
+
+    class Device:
+        class random:
+            state = State()
+            get_random_state = classmethod(lambda cls: cls.state)
+
+    cuda = chainer.backends.cuda
+    monkeypatch.setattr(checkpoint.chainer.backends, 'cuda', type('cuda', (), {'available': True, 'cupy': Device}))
+    arrays = checkpoint._random_arrays()
+    monkeypatch.setattr(checkpoint.chainer.backends, 'cuda', cuda)
+    saver = make()
+    monkeypatch.setattr(checkpoint, '_random_arrays', lambda: arrays)
+    saver.save(at(1), 1)
+    Device.random.state._state = (0, 0)
+    monkeypatch.setattr(cuda, 'available', True)
+    monkeypatch.setattr(cuda, 'cupy', Device, raising=False)
+    make().maybe_load(at(0))
+    assert Device.random.state._state == (2 ** 64 - 1, 5)

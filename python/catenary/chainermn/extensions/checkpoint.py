@@ -7,6 +7,7 @@ import re
 import time
 import warnings
 import zipfile
+import zlib
 
 import chainer
 import numpy
@@ -241,5 +242,5 @@ def _is_sound(path):
     try:
         with zipfile.ZipFile(path) as file:
             return file.testzip() is None
-    except (OSError, zipfile.BadZipFile):
-        return False
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError):
+        return False  # of a damaged file zipfile says this or that
