@@ -265,9 +265,9 @@ TEST(Launch, RanksThatDoNotEndAfterASignalAreKilled) {
 }
 
 TEST(Launch, HandsOnWhatHasNoLinesWithoutKeepingIt) {
-  // 400 MB where the launcher may have 256 of addresses
+  // 200 MB where the launcher may have 256 of addresses
   const Job job = run({"sh", "-c",
-                       fmt::format("ulimit -v 262144; exec {} launch -n 2 sh -c \"head -c 200000000 /dev/zero | tr "
+                       fmt::format("ulimit -v 262144; exec {} launch -n 2 sh -c \"head -c 100000000 /dev/zero | tr "
                                    "'\\0' a >&2\"",
                                    tests::build_path("bin/catenary"))});
   EXPECT_TRUE(job.result.ok()) << job.result.errors.substr(0, 200);
