@@ -191,7 +191,10 @@ void tell_of_unknown_names() {
     std::string_view nearest;
     std::size_t least = SIZE_MAX;
     const auto look_at = [&](std::string_view known) {
-      if (const std::size_t d = distance(name, known); d < least) least = d, nearest = known;
+      const std::size_t d = distance(name, known);
+      if (d >= least) return;
+      least = d;
+      nearest = known;
     };
     for (const Variable& variable : kVariables) look_at(variable.name);
     for (const std::string_view known : kOfPython) look_at(known);
