@@ -101,7 +101,7 @@ void KernelParameters::bind(KernelCall& call, const Arguments& arguments, const 
   const Array* first = nullptr;
   for (std::size_t k = 0; k < arguments.size(); ++k) {
     const Array* a = arguments[k];
-    if (!a && (k >= nin || inputs_[k].raw))
+    if (!a && (k >= nin || (inputs_[k].raw && rules_ == KernelRules::library)))
       fail<DtypeError>("kernel {}: the parameter {} takes a{}, given a number", kernel_, at(k).name,
                        rules_ == KernelRules::cupy ? " cupy.ndarray" : "n array");
     if (!a) continue;

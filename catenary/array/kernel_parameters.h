@@ -68,7 +68,8 @@ class CT_API KernelParameters {
 
   /// Takes the inputs, and outputs as far as they are given. `size`: of a loop over no array. Throws ValueError for
   /// another number of arguments and for a loop of no or of two sizes, DtypeError for types that do not fit or that
-  /// nothing decides and for a number in an array's place, ShapeError, DeviceError for arrays on two devices.
+  /// nothing decides and for a number in an array's place (by CuPy's rules an input that is raw may be a number),
+  /// ShapeError, DeviceError for arrays on two devices.
   KernelCall elementwise(const Arguments& arguments, const DtypeOfNumber& dtype_of_number,
                          std::optional<std::int64_t> size = {}) const;
   /// The same for a kernel of one output. Throws AxisError and ShapeError for axes, too, and ValueError where there is
