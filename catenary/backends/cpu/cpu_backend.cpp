@@ -5,6 +5,7 @@
 
 #include "catenary/backends/cpu/computations.h"
 #include "catenary/backends/cpu/gemm.h"
+#include "catenary/backends/cpu/host_compiler.h"
 #include "catenary/backends/cpu/launcher.h"
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/backends/cpu/quantized.h"
@@ -59,6 +60,8 @@ class CpuBackend final : public Backend {
     info.memory_bytes = os::physical_memory_bytes();
     info.compute_units = num_threads();
     info.is_cpu = true;
+    info.local_bytes = HostKernel::kLocalBytes;
+    info.group_size = HostKernel::kMostItems;
     return info;
   }
   std::vector<LibraryInfo> libraries(int, std::string_view kind) override {

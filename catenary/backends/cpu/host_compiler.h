@@ -25,7 +25,8 @@ CT_API os::Library compile_on_host(const std::string& text, const std::string& k
 /// A kernel of such a library, in whose text CT_ENTRY(entry, function) stands.
 class CT_API HostKernel {
  public:
-  static constexpr int kMostItems = 1024;  ///< of a group, as on CUDA
+  static constexpr int kMostItems = 1024;                ///< of a group, as on CUDA
+  static constexpr std::size_t kLocalBytes = 48 * 1024;  ///< of a group's memory, as CUDA gives without asking
 
   /// Throws DeviceError where there is no such entry.
   HostKernel(const os::Library& library, const std::string& entry, std::string kernel);
