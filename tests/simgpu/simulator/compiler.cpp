@@ -307,7 +307,11 @@ std::string translate(const std::string& text, const std::string& folder, std::s
   const std::string base = folder + "/", to_log = " 2>" + base + "log";
   write(base + "a.cpp", text);
   std::string code;
-  if (run(SIMGPU_PREPROCESS " -w -include " SIMGPU_SHIM " -o " + base + "b.ii " + base + "a.cpp" + to_log)) {
+  // What few texts need makes all others slow: it comes when a text does not compile without it.
+  for (const char* headers :
+       {" -include " SIMGPU_SHIM, " -DSIM_FUNCTIONS -include " SIMGPU_SHIM " -include " SIMGPU_FUNCTIONS}) {
+    if (!run(SIMGPU_PREPROCESS " -w" + std::string(headers) + " -o " + base + "b.ii " + base + "a.cpp" + to_log))
+      continue;
     const std::string plain = for_host(with_dynamic_memory(without_linkage_blocks(without_ptx(read(base + "b.ii"))))),
                       key = options() + "\n" + plain;
     code = stored(key);
@@ -320,10 +324,12 @@ std::string translate(const std::string& text, const std::string& folder, std::s
       store(key, code);
       return code;
     }
-    // once more for the lines of the text as it was given
-    run(SIMGPU_CXX " -w -std=c++17 -fsyntax-only -D__global__= '-D__launch_bounds__(...)=' -include " SIMGPU_SHIM " " +
-        base + "a.cpp" + to_log);
   }
+  // once more for the lines of the text as it was given
+  run(SIMGPU_CXX
+      " -w -std=c++17 -fsyntax-only -D__global__= '-D__launch_bounds__(...)=' -DSIM_FUNCTIONS -include " SIMGPU_SHIM
+      " -include " SIMGPU_FUNCTIONS " " +
+      base + "a.cpp" + to_log);
   log = read(base + "log");
   return "";
 }

@@ -142,6 +142,37 @@ static inline To sim_bits(From x) {
 #define __longlong_as_double(x) sim_bits<double>((long long)(x))
 #define __double_as_longlong(x) sim_bits<long long>((double)(x))
 
+// What intrinsics.h stands on, which comes next where a text does not compile without it
+#ifdef SIM_FUNCTIONS
+#  define ct_bits sim_bits
+template <class T>
+struct ct_same {
+  typedef T type;
+};
+template <class T, class F>
+static inline T ct_atomically(T* p, F next_of) {
+  T old = *p;
+  *p = next_of(old);
+  return old;
+}
+SIM_OF_ONE(acos)
+SIM_OF_ONE(acosh)
+SIM_OF_ONE(asin)
+SIM_OF_ONE(asinh)
+SIM_OF_ONE(atan)
+SIM_OF_ONE(atanh)
+SIM_OF_ONE(cbrt)
+SIM_OF_ONE(cosh)
+SIM_OF_ONE(sinh)
+SIM_OF_ONE(logb)
+SIM_OF_ONE(nearbyint)
+SIM_OF_ONE(tgamma)
+SIM_OF_TWO(fdim)
+SIM_OF_TWO(hypot)
+SIM_OF_TWO(nextafter)
+SIM_OF_TWO(remainder)
+#endif
+
 #define SIM_ATOMIC(name, expression)        \
   template <class T>                        \
   static inline T atomic##name(T* p, T x) { \

@@ -135,47 +135,8 @@ static inline float __tanf(float x) { return tanf(x); }
 static inline float __log2f(float x) { return log2f(x); }
 static inline float __log10f(float x) { return log10f(x); }
 static inline float __powf(float x, float y) { return powf(x, y); }
-static inline float __frsqrt_rn(float x) { return 1 / sqrtf(x); }
-static inline float __fsqrt_rn(float x) { return sqrtf(x); }
 static inline float __fdividef(float x, float y) { return x / y; }
-static inline float __fadd_rn(float x, float y) { return x + y; }
-static inline float __fsub_rn(float x, float y) { return x - y; }
-static inline float __fmul_rn(float x, float y) { return x * y; }
-static inline float __fdiv_rn(float x, float y) { return x / y; }
-static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-static inline double __dadd_rn(double x, double y) { return x + y; }
-static inline double __dsub_rn(double x, double y) { return x - y; }
-static inline double __dmul_rn(double x, double y) { return x * y; }
-static inline double __ddiv_rn(double x, double y) { return x / y; }
-static inline double __dsqrt_rn(double x) { return sqrt(x); }
-static inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 static inline float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
-static inline int __float_as_int(float x) { return ct_bits<int>(x); }
-static inline float __int_as_float(int x) { return ct_bits<float>(x); }
-static inline unsigned __float_as_uint(float x) { return ct_bits<unsigned>(x); }
-static inline float __uint_as_float(unsigned x) { return ct_bits<float>(x); }
-static inline long long __double_as_longlong(double x) { return ct_bits<long long>(x); }
-static inline double __longlong_as_double(long long x) { return ct_bits<double>(x); }
-static inline int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
-static inline int __float2int_rz(float x) { return static_cast<int>(x); }
-static inline int __float2int_ru(float x) { return static_cast<int>(ceilf(x)); }
-static inline int __float2int_rd(float x) { return static_cast<int>(floorf(x)); }
-static inline float __int2float_rn(int x) { return static_cast<float>(x); }
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-static inline int __clz(unsigned x) { return x ? __builtin_clz(x) : 32; }
-static inline int __clzll(unsigned long long x) { return x ? __builtin_clzll(x) : 64; }
-static inline int __ffs(unsigned x) { return __builtin_ffs(static_cast<int>(x)); }
-static inline int __ffsll(unsigned long long x) { return __builtin_ffsll(static_cast<long long>(x)); }
-static inline int __mul24(int x, int y) { return (x << 8 >> 8) * (y << 8 >> 8); }
-static inline unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffffu) * (y & 0xffffffu); }
-static inline int __mulhi(int x, int y) { return static_cast<int>(static_cast<long long>(x) * y >> 32); }
-static inline unsigned __umulhi(unsigned x, unsigned y) {
-  return static_cast<unsigned>(static_cast<unsigned long long>(x) * y >> 32);
-}
-static inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
-  return static_cast<unsigned long long>(static_cast<unsigned __int128>(x) * y >> 64);
-}
 template <class T>
 static inline T __ldg(const T* p) {
   return *p;

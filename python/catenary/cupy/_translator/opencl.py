@@ -3,6 +3,8 @@ intrinsics, atomic operations on every type, 16-bit floats and bool in memory. A
 
 import re
 
+from catenary.cupy._translator import intrinsics
+
 SIZES = {'bool': 1, 'int8': 1, 'uint8': 1, 'int16': 2, 'uint16': 2, 'float16': 2, 'int32': 4, 'uint32': 4, 'float32': 4,
          'int64': 8, 'uint64': 8, 'float64': 8, 'complex64': 8, 'complex128': 16}
 
@@ -12,44 +14,46 @@ _KINDS = ('int', 'uint', 'long', 'ulong', 'float', 'double')
 _UNARY = {name: '%s(x)' % name for name in (
     'exp log sqrt sin cos tan tanh sinh cosh floor ceil round rint log1p expm1 erf erfc lgamma tgamma fabs asin acos atan '
     'asinh acosh atanh exp2 exp10 log2 log10 trunc cbrt rsqrt sinpi cospi logb').split()}
-_UNARY.update({'nearbyint': 'rint(x)', 'rcbrt': '1 / cbrt(x)', 'abs': 'fabs(x)'})
+_UNARY.update({'nearbyint': 'rint(x)', 'rcbrt': '1 / cbrt(x)', 'abs': 'fabs(x)', 'cyl_bessel_i0': 'ct__bessel(x, 1, 0)',
+               'cyl_bessel_i1': 'ct__bessel(x, 0.5f, 1)'})
 # Those that OpenCL lacks and the library's own prelude has (math.inc, special.inc), by the name there.
 _LIBRARY = {'erfinv': 'erfinv', 'erfcinv': 'erfcinv', 'erfcx': 'erfcx', 'normcdf': 'ndtr', 'normcdfinv': 'ndtri'}
 _TESTS = {'isnan': 'isnan(x)', 'isinf': 'isinf(x)', 'isfinite': 'isfinite(x)', 'signbit': 'signbit(x)'}
 _BINARY = {name: '%s(x, y)' % name for name in (
     'pow fmax fmin fmod atan2 hypot copysign nextafter remainder fdim').split()}
-_BINARY.update({'max': 'fmax(x, y)', 'min': 'fmin(x, y)'})
+_BINARY.update({'max': 'fmax(x, y)', 'min': 'fmin(x, y)', 'rhypot': '1 / hypot(x, y)'})
 _FLOATS = {name + 'f': name for name in list(_UNARY) + list(_BINARY) + list(_LIBRARY) if name not in ('abs', 'max', 'min')}
 _FAST = {'__expf': 'exp', '__logf': 'log', '__sinf': 'sin', '__cosf': 'cos', '__tanf': 'tan', '__log2f': 'log2',
-         '__log10f': 'log10', '__exp10f': 'exp10', '__frsqrt_rn': 'rsqrt', '__fsqrt_rn': 'sqrt'}
-_FAST_BINARY = {'__powf': 'pow(x, y)', '__fdividef': 'x / y', '__fadd_rn': 'x + y', '__fsub_rn': 'x - y',
-                '__fmul_rn': 'x * y', '__fdiv_rn': 'x / y'}
+         '__log10f': 'log10', '__exp10f': 'exp10'}
+_FAST_BINARY = {'__powf': 'pow(x, y)', '__fdividef': 'x / y', 'fdividef': 'x / y'}
 _PLAIN = {  # name: result, parameters, expression
-    'fma': None, 'fmaf': ('float', 'float x, float y, float z', 'fma(x, y, z)'),
-    '__fmaf_rn': ('float', 'float x, float y, float z', 'fma(x, y, z)'),
+    'fmaf': ('float', 'float x, float y, float z', 'fma(x, y, z)'),
     '__saturatef': ('float', 'float x', 'clamp(x, 0.0f, 1.0f)'),
     '__float_as_int': ('int', 'float x', 'as_int(x)'), '__int_as_float': ('float', 'int x', 'as_float(x)'),
     '__float_as_uint': ('uint', 'float x', 'as_uint(x)'), '__uint_as_float': ('float', 'uint x', 'as_float(x)'),
-    '__float2int_rn': ('int', 'float x', 'convert_int_rte(x)'), '__float2int_rz': ('int', 'float x', 'convert_int_rtz(x)'),
-    '__float2int_ru': ('int', 'float x', 'convert_int_rtp(x)'), '__float2int_rd': ('int', 'float x', 'convert_int_rtn(x)'),
-    '__int2float_rn': ('float', 'int x', 'convert_float_rte(x)'), '__half2float': ('float', 'float x', 'x'),
+    '__half2float': ('float', 'float x', 'x'),
     '__float2half': ('float', 'float x', 'x'), '__float2half_rn': ('float', 'float x', 'x'),
     '__popc': ('int', 'uint x', 'popcount(x)'), '__popcll': ('int', 'ulong x', 'popcount(x)'),
     '__clz': ('int', 'uint x', 'clz(x)'), '__clzll': ('int', 'ulong x', 'clz(x)'),
     '__ffs': ('int', 'uint x', 'x ? 32 - clz(x & (~x + 1)) : 0'), '__ffsll': ('int', 'ulong x', 'x ? 64 - clz(x & (~x + 1)) : 0'),
-    '__mul24': ('int', 'int x, int y', 'mul24(x, y)'), '__umul24': ('uint', 'uint x, uint y', 'mul24(x, y)'),
+    '__mul24': ('int', 'int x, int y', '(int)((uint)((int)((uint)x << 8) >> 8) * (uint)((int)((uint)y << 8) >> 8))'), '__umul24': ('uint', 'uint x, uint y', '(x & 0xffffffu) * (y & 0xffffffu)'),
     '__mulhi': ('int', 'int x, int y', 'mul_hi(x, y)'), '__umulhi': ('uint', 'uint x, uint y', 'mul_hi(x, y)'),
     '__umul64hi': ('ulong', 'ulong x, ulong y', 'mul_hi(x, y)'),
     '__double_as_longlong': ('long', 'double x', 'as_long(x)'), '__longlong_as_double': ('double', 'long x', 'as_double(x)'),
-    'ldexp': None, 'log_ndtr': None,
+    **intrinsics.PLAIN, 'log_ndtr': None,
     **{name + end: (result, '%s x' % kind, '(%s)%s(x)' % (result, way)) for name, result, way in (
         ('lrint', 'long', 'rint'), ('llrint', 'long', 'rint'), ('lround', 'long', 'round'), ('llround', 'long', 'round'))
        for end, kind in (('', 'double'), ('f', 'float'))}}
 # Functions of a number that put two results into variables: their kind, and the two.
 _PAIRS = {name + end: (kind, 'sin%s(x)' % of, 'cos%s(x)' % of) for name, of in (('sincos', ''), ('sincospi', 'pi'))
           for end, kind in (('', 'double'), ('f', 'float'))}
+_PAIRS['__sincosf'] = _PAIRS['sincosf']
+# Of a number and a whole number: the latter's type, and an expression
+_SCALED = {'ldexp': ('int', 'ldexp(x, y)'), 'scalbn': ('int', 'ldexp(x, y)'), 'scalbln': ('long', 'ldexp(x, (int)clamp(y, -5000L, 5000L))')}
+_OUTS = {name + end: (*of, end) for name, of in intrinsics.OUTS.items() for end in ('', 'f')}
 MATH = frozenset(_UNARY) | frozenset(_LIBRARY) | frozenset(_TESTS) | frozenset(_BINARY) | frozenset(_FLOATS) | frozenset(
-    _FAST) | frozenset(_FAST_BINARY) | frozenset(_PLAIN) | frozenset(_PAIRS)
+    _FAST) | frozenset(_FAST_BINARY) | frozenset(_PLAIN) | frozenset(_PAIRS) | frozenset(_SCALED) | frozenset(_OUTS) | frozenset(
+    intrinsics.SEVERAL) | frozenset(intrinsics.DOTS) | {'ilogb'}
 
 # Words that stand for numbers: what they are in OpenCL C, and their types.
 CONSTANTS = {'NULL': ('0', 'int'), 'nullptr': ('0', 'int'), 'true': ('1', 'bool'), 'false': ('0', 'bool'),
@@ -92,11 +96,17 @@ def signature(name):
     if name in _PAIRS:
         kind = _PAIRS[name][0]
         return 3, 'void', (None, kind, kind)
-    if name in _TESTS:
-        return 1, 'bool', (None,)
+    if name in _TESTS or name == 'ilogb':
+        return 1, 'bool' if name in _TESTS else 'int', (None,)
+    if name in _OUTS:
+        count, kind, end = _OUTS[name]
+        return count + 1, end and 'float', (None,) * count + (kind or ('float' if end else '='),)
+    if name in intrinsics.SEVERAL or name in intrinsics.DOTS:
+        count = len(intrinsics.SEVERAL[name][0]) if name in intrinsics.SEVERAL else 3
+        return count, None, (None,) * count
     if name in _UNARY or name in _LIBRARY or name == 'log_ndtr':
         return 1, None, (None,)
-    if name in _BINARY or name == 'ldexp':
+    if name in _BINARY or name in _SCALED:
         return 2, None, (None, None)
     if name in _FLOATS:
         count = 2 if _FLOATS[name] in _BINARY else 1
@@ -104,16 +114,16 @@ def signature(name):
     if name in _FAST or name in _FAST_BINARY:
         count = 1 if name in _FAST else 2
         return count, 'float', (None,) * count
-    if name == 'fma':
-        return 3, None, (None,) * 3
-    count = _PLAIN[name][1].count(',') + 1
+    count = _PLAIN[name][1].count(',') + bool(_PLAIN[name][1])
     return count, _PLAIN[name][0], (None,) * count
 
 # name: the types of elements that it takes
 ATOMICS = {'atomicAdd': ('int', 'uint', 'long', 'ulong', 'half', 'float', 'double')}
 ATOMICS.update({name: ('int', 'uint', 'long', 'ulong') for name in ('atomicMax', 'atomicMin', 'atomicAnd', 'atomicOr',
                                                                    'atomicXor')})
-ATOMICS['atomicExch'] = ATOMICS['atomicCAS'] = ('int', 'uint', 'long', 'ulong')
+ATOMICS['atomicCAS'] = ('int', 'uint', 'long', 'ulong')
+ATOMICS['atomicExch'] = ('int', 'uint', 'long', 'ulong', 'float')
+ATOMICS['atomicInc'] = ATOMICS['atomicDec'] = ('uint',)
 ATOMICS['atomicSub'] = ('int', 'uint')
 
 _OVERLOAD = 'static inline __attribute__((overloadable)) '
@@ -176,11 +186,29 @@ _HALF_ADD = '''{over}float ct_atomicAdd(volatile {space} ushort* p, float v) {{
 '''
 
 
+# Counters that go round
+_COUNTS = {'atomicInc': 'seen >= v ? 0 : seen + 1', 'atomicDec': 'seen == 0 || seen > v ? v : seen - 1'}
+_COUNT = '''{over}uint ct_{name}(volatile {space} uint* p, uint v) {{
+  uint old = *p, seen;
+  do {{
+    seen = old;
+    old = atomic_cmpxchg(p, seen, {next});
+  }} while (old != seen);
+  return old;
+}}
+'''
+
+
 def _atomic(name, floats):
     text = ''
     word = {'atomicAdd': 'add', 'atomicMax': 'max', 'atomicMin': 'min', 'atomicAnd': 'and', 'atomicOr': 'or',
-            'atomicXor': 'xor', 'atomicExch': 'xchg', 'atomicCAS': 'cmpxchg', 'atomicSub': 'sub'}[name]
+            'atomicXor': 'xor', 'atomicExch': 'xchg', 'atomicCAS': 'cmpxchg', 'atomicSub': 'sub'}.get(name)
     for space in ('__global', '__local'):
+        if name in _COUNTS:
+            text += _COUNT.format(over=_OVERLOAD, name=name, space=space, next=_COUNTS[name])
+            continue
+        if name == 'atomicExch':
+            text += _define('float', name, 'volatile %s float* p, float v' % space, 'atomic_xchg(p, v)')
         for kind in _KINDS[:4]:
             if kind not in ATOMICS[name]:
                 continue
@@ -248,6 +276,21 @@ def _at(ndim):
         ndim, parameters, steps, ' + i * s0' if ndim else '')
 
 
+def _outs(name, floats):
+    """A function that puts a result into a variable."""
+    count, to, end = _OUTS[name]
+    letters = 'xy'[:count]
+    return ''.join(_define(kind, name, ', '.join('%s %s' % (kind, x) for x in letters) + ', %s* p' % (to or kind), '%s(%s, p)' % (
+        name[:-1] if end else name, ', '.join(letters))) for kind in (('float',) if end else floats))
+
+
+def _helper(name):
+    """The text that a function stands on, by its name in intrinsics."""
+    if _FLOATS.get(name, name).startswith('cyl_bessel'):
+        return 'bessel'
+    return _PLAIN[name][3] if len(_PLAIN.get(name) or ()) > 3 else None
+
+
 def _function(name, floats):
     real = floats[-1]
     if name in _UNARY:
@@ -271,13 +314,20 @@ def _function(name, floats):
     if name in _PAIRS:
         kind, first, second = _PAIRS[name]
         return '%svoid ct_%s(%s x, %s* s, %s* c) { *s = %s; *c = %s; }\n' % (_OVERLOAD, name, kind, kind, kind, first, second)
-    if name == 'fma':
-        return ''.join(_define(kind, name, '%s x, %s y, %s z' % (kind, kind, kind), 'fma(x, y, z)') for kind in floats)
-    if name == 'ldexp':
-        return ''.join(_define(kind, name, '%s x, int y' % kind, 'ldexp(x, y)') for kind in floats)
+    if name in intrinsics.SEVERAL:
+        letters, expression = intrinsics.SEVERAL[name]
+        return ''.join(_define(kind, name, ', '.join('%s %s' % (kind, x) for x in letters), expression) for kind in floats)
+    if name in intrinsics.DOTS:
+        return intrinsics.dots(name, _define)
+    if name in _SCALED:
+        return ''.join(_define(kind, name, '%s x, %s y' % (kind, _SCALED[name][0]), _SCALED[name][1]) for kind in floats)
+    if name in _OUTS:
+        return _outs(name, floats)
+    if name == 'ilogb':
+        return _unary(name, 'ilogb(x)', floats, result='int')
     if name == 'log_ndtr':
         return _unary(name, None, floats, library='log_ndtr')
-    result, parameters, expression = _PLAIN[name]
+    result, parameters, expression = _PLAIN[name][:3]
     if real == 'float' and 'double' in result + parameters:
         return ''
     return _define(result, name, parameters, expression)
@@ -300,6 +350,8 @@ def header(needs, float64):
                  '#endif\n')
     if 'atomicAdd' in needs:
         text += _HALF
+    for name in sorted(filter(None, set(map(_helper, needs)))):
+        text += intrinsics.helper(name, floats)
     for name in sorted(needs, key=lambda name: (name.startswith('add_c'), name)):
         if name.startswith('memory_'):
             text += _MEMORY[name[7:]]

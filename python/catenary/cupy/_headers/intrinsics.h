@@ -1,0 +1,387 @@
+// CUDA's device functions that C++ lacks, for the processor's C++ compiler (after host.kernel and host.h) and for
+// simulated cards. Nothing is included: functions of C are the compiler's own.
+#ifndef CATENARY_INTRINSICS
+#define CATENARY_INTRINSICS
+#define CATENARY_OWN static inline
+
+// ------------------------------------------------------------------ rounding
+// `value` is a result rounded to nearest and `error` has the sign of what is left of the exact one: n, z, u, d are the
+// modes.
+template <class T>
+CATENARY_OWN T ct__step(T value, bool up) {
+  if (sizeof(T) == sizeof(float))
+    return (T)__builtin_nextafterf((float)value, up ? __builtin_inff() : -__builtin_inff());
+  return (T)__builtin_nextafter((double)value, up ? __builtin_inf() : -__builtin_inf());
+}
+template <char kMode, class T, class E>
+CATENARY_OWN T ct__rounded(T value, E error) {
+  if (kMode == 'n' || error == 0 || error != error) return value;
+  if (kMode == 'u') return error > 0 ? ct__step(value, true) : value;
+  if (kMode == 'd') return error < 0 ? ct__step(value, false) : value;
+  return value > 0 && error < 0 ? ct__step(value, false) : value < 0 && error > 0 ? ct__step(value, true) : value;
+}
+// Of finite numbers whose result is beyond all: nearest is infinite, others may be the largest number.
+template <char kMode, class T>
+CATENARY_OWN T ct__beyond(T infinite) {
+  if (kMode == 'z' || kMode == (infinite > 0 ? 'd' : 'u')) return ct__step(infinite, infinite < 0);
+  return infinite;
+}
+CATENARY_OWN float ct__fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
+CATENARY_OWN double ct__fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
+template <class T>
+CATENARY_OWN T ct__error_of_sum(T x, T y, T sum) {
+  const T other = sum - x;
+  return (x - (sum - other)) + (y - other);
+}
+// A power of two, so that products of small numbers keep what they leave.
+template <class T>
+CATENARY_OWN T ct__large() {
+  return sizeof(T) == sizeof(float) ? (T)0x1p100f : (T)0x1p700;
+}
+template <class T>
+CATENARY_OWN T ct__error_of_product(T x, T y, T product) {
+  if (product == 0) return x == 0 || y == 0 ? 0 : (x < 0) == (y < 0) ? 1 : -1;
+  if (__builtin_fabs((double)product) * (double)ct__large<T>() >= 1) return ct__fma(x, y, -product);
+  const bool first = __builtin_fabs((double)x) < __builtin_fabs((double)y);
+  return ct__fma((first ? x : y) * ct__large<T>(), first ? y : x, -product * ct__large<T>());
+}
+template <char kMode, class T>
+CATENARY_OWN T ct__add(T x, T y) {
+  const T sum = x + y;
+  if (__builtin_isinf(sum) && __builtin_isfinite(x) && __builtin_isfinite(y)) return ct__beyond<kMode>(sum);
+  if (sum == 0 && x != 0) return kMode == 'd' ? (T)-0.0 : sum;
+  return ct__rounded<kMode>(sum, ct__error_of_sum(x, y, sum));
+}
+template <char kMode, class T>
+CATENARY_OWN T ct__mul(T x, T y) {
+  const T product = x * y;
+  if (__builtin_isinf(product))
+    return __builtin_isfinite(x) && __builtin_isfinite(y) ? ct__beyond<kMode>(product) : product;
+  return ct__rounded<kMode>(product, ct__error_of_product(x, y, product));
+}
+template <char kMode, class T>
+CATENARY_OWN T ct__div(T x, T y) {
+  const T quotient = x / y;
+  if (__builtin_isinf(quotient)) return y != 0 && __builtin_isfinite(x) ? ct__beyond<kMode>(quotient) : quotient;
+  if (x == 0 || !__builtin_isfinite(y) || !__builtin_isfinite(x)) return quotient;
+  // the rest has the sign of what is left, times that of y
+  const T scale = __builtin_fabs((double)x) * (double)ct__large<T>() < 1 ? ct__large<T>() : (T)1;
+  const T rest = ct__fma(-quotient, y * scale, x * scale);
+  return ct__rounded<kMode>(quotient, y < 0 ? -rest : rest);
+}
+CATENARY_OWN float ct__root(float x) { return __builtin_sqrtf(x); }
+CATENARY_OWN double ct__root(double x) { return __builtin_sqrt(x); }
+template <char kMode, class T>
+CATENARY_OWN T ct__sqrt(T x) {
+  const T root = ct__root(x);
+  if (!(x > 0) || __builtin_isinf(root)) return root;
+  return ct__rounded<kMode>(root, -ct__error_of_product(root, root, x));
+}
+// What x * y + z leaves, as Boldo and Muller compute it.
+template <class T>
+CATENARY_OWN T ct__error_of_fused(T x, T y, T z, T sum) {
+  const T high = x * y, low = ct__fma(x, y, -high);
+  const T a = z + low, b = high + a;
+  return ((b - sum) + ct__error_of_sum(high, a, b)) + ct__error_of_sum(z, low, a);
+}
+template <char kMode, class T>
+CATENARY_OWN T ct__fused(T x, T y, T z) {
+  const T sum = ct__fma(x, y, z), large = ct__large<T>();
+  if (__builtin_isinf(sum))
+    return __builtin_isfinite(x) && __builtin_isfinite(y) && __builtin_isfinite(z) ? ct__beyond<kMode>(sum) : sum;
+  if (__builtin_fabs((double)(x * y)) * (double)large >= 1)
+    return ct__rounded<kMode>(sum, ct__error_of_fused(x, y, z, sum));
+  const bool first = __builtin_fabs((double)x) < __builtin_fabs((double)y);
+  const T one = (first ? x : y) * large, other = first ? y : x;
+  if (z > 1 || z < -1 || one * other == 0) return ct__rounded<kMode>(sum, ct__error_of_product(x, y, (T)0));
+  return ct__rounded<kMode>(sum, ct__error_of_fused(one, other, z * large, sum * large));
+}
+#define CATENARY_MODES(define) define(n) define(z) define(u) define(d)
+#define CATENARY_MODE(m)                                                                               \
+  CATENARY_OWN float __fadd_r##m(float x, float y) { return ct__add<#m[0]>(x, y); }                    \
+  CATENARY_OWN float __fsub_r##m(float x, float y) { return ct__add<#m[0]>(x, -y); }                   \
+  CATENARY_OWN float __fmul_r##m(float x, float y) { return ct__mul<#m[0]>(x, y); }                    \
+  CATENARY_OWN float __fdiv_r##m(float x, float y) { return ct__div<#m[0]>(x, y); }                    \
+  CATENARY_OWN float __frcp_r##m(float x) { return ct__div<#m[0]>(1.0f, x); }                          \
+  CATENARY_OWN float __fsqrt_r##m(float x) { return ct__sqrt<#m[0]>(x); }                              \
+  CATENARY_OWN float __fmaf_r##m(float x, float y, float z) { return ct__fused<#m[0]>(x, y, z); }      \
+  CATENARY_OWN float __fmaf_ieee_r##m(float x, float y, float z) { return ct__fused<#m[0]>(x, y, z); } \
+  CATENARY_OWN double __dadd_r##m(double x, double y) { return ct__add<#m[0]>(x, y); }                 \
+  CATENARY_OWN double __dsub_r##m(double x, double y) { return ct__add<#m[0]>(x, -y); }                \
+  CATENARY_OWN double __dmul_r##m(double x, double y) { return ct__mul<#m[0]>(x, y); }                 \
+  CATENARY_OWN double __ddiv_r##m(double x, double y) { return ct__div<#m[0]>(x, y); }                 \
+  CATENARY_OWN double __drcp_r##m(double x) { return ct__div<#m[0]>(1.0, x); }                         \
+  CATENARY_OWN double __dsqrt_r##m(double x) { return ct__sqrt<#m[0]>(x); }                            \
+  CATENARY_OWN double __fma_r##m(double x, double y, double z) { return ct__fused<#m[0]>(x, y, z); }
+CATENARY_MODES(CATENARY_MODE)
+#undef CATENARY_MODE
+CATENARY_OWN float __frsqrt_rn(float x) { return (float)(1 / __builtin_sqrt((double)x)); }
+
+// ------------------------------------------------------------------ conversions
+// Beyond the result's range the nearest number in it; 0 for what is none.
+template <class To>
+CATENARY_OWN To ct__whole(double x) {
+  const bool is_signed = (To)-1 < 0;
+  const To most = is_signed ? (To)(((To)1 << (sizeof(To) * 8 - 2)) - 1 + ((To)1 << (sizeof(To) * 8 - 2))) : (To)-1;
+  const To least = is_signed ? (To)(-most - 1) : (To)0;
+  const double end = is_signed ? (sizeof(To) == 8 ? 0x1p63 : 0x1p31) : (sizeof(To) == 8 ? 0x1p64 : 0x1p32);
+  return x != x ? (To)0 : x >= end ? most : x <= (is_signed ? -end : 0) ? least : (To)x;
+}
+template <char kMode>
+CATENARY_OWN double ct__to_whole(double x) {
+  return kMode == 'n'   ? __builtin_rint(x)
+         : kMode == 'z' ? __builtin_trunc(x)
+         : kMode == 'u' ? __builtin_ceil(x)
+                        : __builtin_floor(x);
+}
+template <char kMode, class To, class From>
+CATENARY_OWN To ct__to_real(From x) {
+  const To value = (To)x;
+  if (kMode == 'n') return value;
+  return ct__rounded<kMode>(value, (double)((__int128)x - (__int128)value));  // 128 bits hold both
+}
+template <char kMode>
+CATENARY_OWN float ct__to_float(double x) {
+  const float value = (float)x;
+  if (__builtin_isinf(value)) return __builtin_isinf(x) ? value : ct__beyond<kMode>(value);
+  return ct__rounded<kMode>(value, x - (double)value);
+}
+#define CATENARY_MODE(m)                                                                                     \
+  CATENARY_OWN int __double2int_r##m(double x) { return ct__whole<int>(ct__to_whole<#m[0]>(x)); }            \
+  CATENARY_OWN unsigned __double2uint_r##m(double x) { return ct__whole<unsigned>(ct__to_whole<#m[0]>(x)); } \
+  CATENARY_OWN long long __double2ll_r##m(double x) { return ct__whole<long long>(ct__to_whole<#m[0]>(x)); } \
+  CATENARY_OWN unsigned long long __double2ull_r##m(double x) {                                              \
+    return ct__whole<unsigned long long>(ct__to_whole<#m[0]>(x));                                            \
+  }                                                                                                          \
+  CATENARY_OWN int __float2int_r##m(float x) { return __double2int_r##m(x); }                                \
+  CATENARY_OWN unsigned __float2uint_r##m(float x) { return __double2uint_r##m(x); }                         \
+  CATENARY_OWN long long __float2ll_r##m(float x) { return __double2ll_r##m(x); }                            \
+  CATENARY_OWN unsigned long long __float2ull_r##m(float x) { return __double2ull_r##m(x); }                 \
+  CATENARY_OWN float __double2float_r##m(double x) { return ct__to_float<#m[0]>(x); }                        \
+  CATENARY_OWN float __int2float_r##m(int x) { return ct__to_real<#m[0], float>(x); }                        \
+  CATENARY_OWN float __uint2float_r##m(unsigned x) { return ct__to_real<#m[0], float>(x); }                  \
+  CATENARY_OWN float __ll2float_r##m(long long x) { return ct__to_real<#m[0], float>(x); }                   \
+  CATENARY_OWN float __ull2float_r##m(unsigned long long x) { return ct__to_real<#m[0], float>(x); }         \
+  CATENARY_OWN double __ll2double_r##m(long long x) { return ct__to_real<#m[0], double>(x); }                \
+  CATENARY_OWN double __ull2double_r##m(unsigned long long x) { return ct__to_real<#m[0], double>(x); }
+CATENARY_MODES(CATENARY_MODE)
+#undef CATENARY_MODE
+CATENARY_OWN double __int2double_rn(int x) { return x; }
+CATENARY_OWN double __uint2double_rn(unsigned x) { return x; }
+#ifndef SIM_FUNCTIONS
+CATENARY_OWN int __float_as_int(float x) { return ct_bits<int>(x); }
+CATENARY_OWN float __int_as_float(int x) { return ct_bits<float>(x); }
+CATENARY_OWN unsigned __float_as_uint(float x) { return ct_bits<unsigned>(x); }
+CATENARY_OWN float __uint_as_float(unsigned x) { return ct_bits<float>(x); }
+CATENARY_OWN long long __double_as_longlong(double x) { return ct_bits<long long>(x); }
+CATENARY_OWN double __longlong_as_double(long long x) { return ct_bits<double>(x); }
+#endif
+CATENARY_OWN int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
+CATENARY_OWN int __double2loint(double x) { return (int)__double_as_longlong(x); }
+CATENARY_OWN double __hiloint2double(int high, int low) {
+  return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
+}
+
+// ------------------------------------------------------------------ whole numbers
+CATENARY_OWN int __popc(unsigned x) { return __builtin_popcount(x); }
+CATENARY_OWN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+CATENARY_OWN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+CATENARY_OWN int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+CATENARY_OWN int __ffs(int x) { return __builtin_ffs(x); }
+CATENARY_OWN int __ffsll(long long x) { return __builtin_ffsll(x); }
+CATENARY_OWN unsigned __brev(unsigned x) {
+  x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+  x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+  x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+  return __builtin_bswap32(x);
+}
+CATENARY_OWN unsigned long long __brevll(unsigned long long x) {
+  return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
+}
+CATENARY_OWN unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
+CATENARY_OWN unsigned __nv_bswap32(unsigned x) { return __builtin_bswap32(x); }
+CATENARY_OWN unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
+// Of the eight bytes of y and x the four that the digits of `chosen` name; with 8 added, the sign alone.
+CATENARY_OWN unsigned __byte_perm(unsigned x, unsigned y, unsigned chosen) {
+  const unsigned long long both = (unsigned long long)y << 32 | x;
+  unsigned result = 0;
+  for (int k = 0; k < 4; ++k) {
+    const unsigned digit = chosen >> 4 * k & 15u, byte = (unsigned)(both >> 8 * (digit & 7u)) & 255u;
+    result |= (digit & 8u ? (byte & 128u ? 255u : 0u) : byte) << 8 * k;
+  }
+  return result;
+}
+CATENARY_OWN unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by) {
+  return (unsigned)((((unsigned long long)high << 32 | low) << (by & 31u)) >> 32);
+}
+CATENARY_OWN unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned by) {
+  return by < 32u ? __funnelshift_l(low, high, by) : low;
+}
+CATENARY_OWN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
+  return (unsigned)(((unsigned long long)high << 32 | low) >> (by & 31u));
+}
+CATENARY_OWN unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) {
+  return by < 32u ? __funnelshift_r(low, high, by) : high;
+}
+// The place of the offset-th bit that is set, counted from `base` up, or down where the offset is below 0; all ones if
+// there is none.
+CATENARY_OWN unsigned __fns(unsigned mask, unsigned base, int offset) {
+  if (offset == 0) return mask >> (base & 31u) & 1u ? base : 0xffffffffu;
+  int left = offset > 0 ? offset : -offset;
+  for (int k = (int)base; k >= 0 && k<32; k += offset> 0 ? 1 : -1)
+    if ((mask >> k & 1u) && --left == 0) return (unsigned)k;
+  return 0xffffffffu;
+}
+CATENARY_OWN int __mul24(int x, int y) {
+  return (int)((unsigned)((int)((unsigned)x << 8) >> 8) * (unsigned)((int)((unsigned)y << 8) >> 8));
+}
+CATENARY_OWN unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffffu) * (y & 0xffffffu); }
+CATENARY_OWN int __mulhi(int x, int y) { return (int)((long long)x * y >> 32); }
+CATENARY_OWN unsigned __umulhi(unsigned x, unsigned y) { return (unsigned)((unsigned long long)x * y >> 32); }
+CATENARY_OWN long long __mul64hi(long long x, long long y) { return (long long)((__int128)x * y >> 64); }
+CATENARY_OWN unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+  return (unsigned long long)((unsigned __int128)x * y >> 64);
+}
+CATENARY_OWN int __hadd(int x, int y) { return (int)(((long long)x + y) >> 1); }
+CATENARY_OWN int __rhadd(int x, int y) { return (int)(((long long)x + y + 1) >> 1); }
+CATENARY_OWN unsigned __uhadd(unsigned x, unsigned y) { return (unsigned)(((unsigned long long)x + y) >> 1); }
+CATENARY_OWN unsigned __urhadd(unsigned x, unsigned y) { return (unsigned)(((unsigned long long)x + y + 1) >> 1); }
+CATENARY_OWN unsigned __sad(int x, int y, unsigned z) {
+  return (unsigned)(x < y ? (long long)y - x : (long long)x - y) + z;
+}
+CATENARY_OWN unsigned __usad(unsigned x, unsigned y, unsigned z) { return (x < y ? y - x : x - y) + z; }
+CATENARY_OWN unsigned umin(unsigned x, unsigned y) { return x < y ? x : y; }
+CATENARY_OWN unsigned umax(unsigned x, unsigned y) { return x < y ? y : x; }
+CATENARY_OWN long long llmin(long long x, long long y) { return x < y ? x : y; }
+CATENARY_OWN long long llmax(long long x, long long y) { return x < y ? y : x; }
+CATENARY_OWN unsigned long long ullmin(unsigned long long x, unsigned long long y) { return x < y ? x : y; }
+CATENARY_OWN unsigned long long ullmax(unsigned long long x, unsigned long long y) { return x < y ? y : x; }
+// Sums of products of bytes with bytes or with halves of a word; a vector of CUDA's is its bytes.
+template <class T, class A>
+CATENARY_OWN T ct__piece(A x, int k) {
+  T parts[sizeof(A) / sizeof(T)];
+  __builtin_memcpy(parts, &x, sizeof(A));
+  return parts[k];
+}
+#define CATENARY_DOT(S, C, H, words, bytes, halves)                                                                   \
+  CATENARY_OWN S __dp4a(words x, words y, S sum) {                                                                    \
+    for (int k = 0; k < 4; ++k) sum += (S)((S)ct__piece<C>(x, k) * (S)ct__piece<C>(y, k));                            \
+    return sum;                                                                                                       \
+  }                                                                                                                   \
+  CATENARY_OWN S __dp4a(bytes x, bytes y, S sum) { return __dp4a(ct_bits<words>(x), ct_bits<words>(y), sum); }        \
+  CATENARY_OWN S __dp2a_lo(words x, words y, S sum) {                                                                 \
+    for (int k = 0; k < 2; ++k) sum += (S)((S)ct__piece<H>(x, k) * (S)ct__piece<C>(y, k));                            \
+    return sum;                                                                                                       \
+  }                                                                                                                   \
+  CATENARY_OWN S __dp2a_hi(words x, words y, S sum) {                                                                 \
+    for (int k = 0; k < 2; ++k) sum += (S)((S)ct__piece<H>(x, k) * (S)ct__piece<C>(y, k + 2));                        \
+    return sum;                                                                                                       \
+  }                                                                                                                   \
+  CATENARY_OWN S __dp2a_lo(halves x, bytes y, S sum) { return __dp2a_lo(ct_bits<words>(x), ct_bits<words>(y), sum); } \
+  CATENARY_OWN S __dp2a_hi(halves x, bytes y, S sum) { return __dp2a_hi(ct_bits<words>(x), ct_bits<words>(y), sum); }
+CATENARY_DOT(int, signed char, short, int, char4, short2)
+CATENARY_DOT(unsigned, unsigned char, unsigned short, unsigned, uchar4, ushort2)
+#undef CATENARY_DOT
+
+// ------------------------------------------------------------------ functions of real numbers
+CATENARY_OWN float ct__hypot(float x, float y) { return __builtin_hypotf(x, y); }
+CATENARY_OWN double ct__hypot(double x, double y) { return __builtin_hypot(x, y); }
+#define CATENARY_NORMS(T, f)                                                                           \
+  CATENARY_OWN T rhypot##f(T x, T y) { return 1 / ct__hypot(x, y); }                                   \
+  CATENARY_OWN T norm3d##f(T x, T y, T z) { return ct__hypot(ct__hypot(x, y), z); }                    \
+  CATENARY_OWN T norm4d##f(T x, T y, T z, T w) { return ct__hypot(ct__hypot(x, y), ct__hypot(z, w)); } \
+  CATENARY_OWN T rnorm3d##f(T x, T y, T z) { return 1 / norm3d##f(x, y, z); }                          \
+  CATENARY_OWN T rnorm4d##f(T x, T y, T z, T w) { return 1 / norm4d##f(x, y, z, w); }                  \
+  CATENARY_OWN T norm##f(int count, const T* x) {                                                      \
+    T size = 0;                                                                                        \
+    for (int k = 0; k < count; ++k) size = ct__hypot(size, x[k]);                                      \
+    return size;                                                                                       \
+  }                                                                                                    \
+  CATENARY_OWN T rnorm##f(int count, const T* x) { return 1 / norm##f(count, x); }
+CATENARY_NORMS(float, f)
+CATENARY_NORMS(double, )
+#undef CATENARY_NORMS
+CATENARY_OWN float rhypot(float x, float y) { return rhypotf(x, y); }
+CATENARY_OWN float norm3d(float x, float y, float z) { return norm3df(x, y, z); }
+CATENARY_OWN float norm4d(float x, float y, float z, float w) { return norm4df(x, y, z, w); }
+CATENARY_OWN float rnorm3d(float x, float y, float z) { return rnorm3df(x, y, z); }
+CATENARY_OWN float rnorm4d(float x, float y, float z, float w) { return rnorm4df(x, y, z, w); }
+CATENARY_OWN float fdividef(float x, float y) { return x / y; }
+#define __sincosf ct__sincosf
+CATENARY_OWN void __sincosf(float x, float* s, float* c) {
+  *s = __builtin_sinf(x);
+  *c = __builtin_cosf(x);
+}
+
+// ------------------------------------------------------------------ threads
+static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void __nanosleep(unsigned) {}
+static inline void __trap() { __builtin_trap(); }
+#if defined(__x86_64__)
+CATENARY_OWN long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
+#else
+// Counts calls: what passes between two of them is above 0.
+CATENARY_OWN long long clock64() {
+  static long long calls;
+  return __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+}
+#endif
+CATENARY_OWN long ct__clock() { return (long)clock64(); }
+#define clock ct__clock
+template <class T>
+CATENARY_OWN T atomicInc(T* p, typename ct_same<T>::type most) {
+  return ct_atomically(p, [=](T old) { return old >= most ? (T)0 : (T)(old + 1); });
+}
+template <class T>
+CATENARY_OWN T atomicDec(T* p, typename ct_same<T>::type most) {
+  return ct_atomically(p, [=](T old) { return old == 0 || old > most ? most : (T)(old - 1); });
+}
+// Within a block and beyond the device they are what they are on it.
+#define CATENARY_SCOPES(name)                    \
+  template <class... A>                          \
+  CATENARY_OWN auto name##_block(A... values) {  \
+    return name(values...);                      \
+  }                                              \
+  template <class... A>                          \
+  CATENARY_OWN auto name##_system(A... values) { \
+    return name(values...);                      \
+  }
+CATENARY_SCOPES(atomicAdd)
+CATENARY_SCOPES(atomicSub)
+CATENARY_SCOPES(atomicMax)
+CATENARY_SCOPES(atomicMin)
+CATENARY_SCOPES(atomicInc)
+CATENARY_SCOPES(atomicDec)
+CATENARY_SCOPES(atomicAnd)
+CATENARY_SCOPES(atomicOr)
+CATENARY_SCOPES(atomicXor)
+CATENARY_SCOPES(atomicExch)
+CATENARY_SCOPES(atomicCAS)
+#undef CATENARY_SCOPES
+// Loads and stores that tell a cache what to keep.
+#define CATENARY_LOAD(name)         \
+  template <class T>                \
+  CATENARY_OWN T name(const T* p) { \
+    return *p;                      \
+  }
+CATENARY_LOAD(__ldca)
+CATENARY_LOAD(__ldcg)
+CATENARY_LOAD(__ldcs)
+CATENARY_LOAD(__ldcv)
+CATENARY_LOAD(__ldlu)
+#undef CATENARY_LOAD
+#define CATENARY_STORE(name)                                      \
+  template <class T>                                              \
+  CATENARY_OWN void name(T* p, typename ct_same<T>::type value) { \
+    *p = value;                                                   \
+  }
+CATENARY_STORE(__stwb)
+CATENARY_STORE(__stcg)
+CATENARY_STORE(__stcs)
+CATENARY_STORE(__stwt)
+#undef CATENARY_STORE
+#undef CATENARY_MODES
+#undef CATENARY_OWN
+#endif
