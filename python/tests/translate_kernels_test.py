@@ -142,6 +142,38 @@ def test_classes(device):
         __device__ Pair swapped(Pair p) { Pair q; q.value = p.size; q.size = (int)(p.value * 8); return q; }''')
 
 
+def test_constructors(device):
+    both(device, [given('x', 'float32', (6,)), out('y', 'float32', (6,)), out('k', 'int32', (6,))], '''
+        Mean all(x, 2), none, copy = all, braces{x, 5}, other = Mean(3.0f, 4); other = {7, 8}; none = Mean();
+        Step up = 3, same(up); Pair pair(other), empty; Box<int> box(4), unset; Early early(x);
+        y = all.sum + copy.mean() + braces.sum + other.sum + twice(Mean(x, 3)).sum + pair.first.sum + empty.first.sum + early.size;
+        k = all.count + none.count * 10 + up.by + same.by + pair.second + empty.second + box.value + unset.value + made(3).by + Step(9).by;''',
+         {}, (6,), preamble='''
+        struct Mean {
+            float sum; int count;
+            __device__ Mean() : sum(0), count(0) {}
+            __device__ Mean(float sum, int count) : sum(sum), count{count} { this->sum += 1; }
+            __device__ float mean() const { return sum / count; }
+        };
+        struct Step { int by; __device__ Step(int k = 2) { by = k; if (k > 8) return; by += 1; } Step(const Step&) = default; };
+        struct Pair { Mean first; int second; __device__ Pair() : first(), second() {} explicit __device__ Pair(Mean m) : first(m), second(m.count * 2) {} };
+        template <typename V> struct Box { V value; __device__ Box(V v) : value(v) {} __device__ Box() : Box::value(6) {} };
+        struct Early { float size; Early() = default; __device__ Early(float v) { size = v; for (int j = 0; j < 3; ++j) { size *= 2; if (size > 4) return; } } };
+        __device__ Mean twice(Mean m) { Mean t(m.sum * 2, m.count * 2); return t; }
+        __device__ Step made(int k) { return Step(k); }'''.replace('Box::value', 'value'))
+
+
+def test_traits_of_types(device):
+    both(device, [given('x', 'float64', (4,)), out('y', 'float64', (4,)), out('k', 'int64', (4,))], '''
+        typedef typename cupy::type_traits::conditional<sizeof(T) == 8, float, double>::type Q; std::conditional_t<std::is_same_v<T, float>, int, double> d = x;
+        using U = std::make_unsigned_t<int>; U u = -1; typename std::make_signed<unsigned char>::type c = 200; std::remove_pointer<T*>::type e = x; std::decay_t<const T> g = x;
+        typename std::enable_if<std::is_floating_point<T>::value, T>::type f = x; const std::remove_cv_t<const int> h = 5;
+        y = (Q)x + d + e + f + g;
+        k = u + c + sizeof(Q) + std::is_integral<int>::value + 2 * std::is_integral_v<float> + 4 * std::is_unsigned<U>::value + 8 * std::is_signed<T>::value + 16 * std::is_arithmetic<bool>::value
+            + 32 * std::is_pointer<T*>::value + 64 * std::is_same<T, double>::value + h; if constexpr (std::is_same<T, float>::value) k = 0;''',
+         {'T': 'float64'}, (4,), preamble='#include <type_traits>')
+
+
 def test_vectors(device):
     """Of CUDA's sizes, alignments and places: a float3 has 12 bytes."""
     x, y, z, n = numbers((24,), 'float32'), numpy.zeros(12, 'f'), numpy.zeros(6, 'f'), numpy.zeros(8, 'i4')

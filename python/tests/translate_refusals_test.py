@@ -17,7 +17,8 @@ pytestmark = pytest.mark.kernels
     ('inner<<<1, 1>>>(x)', '<<', 1), ('y = two(x)', 'two', 1), ('y = x @ 2', '@', 1), ('if (x) { y = 1', '{', 1),
     ('__shared__ float s[2]', '__shared__', 1), ('atomicAdd(&u[0], 1)', 'atomicAdd', 1),
     ('int k = 0; h[k++] += 1', 'h', 1), ('float16* p = &h[0]; *p++ += 1', 'p', 1), ('goto away', 'goto', 1), ('y = _ind.next()', '_ind', 1),
-    ('float** p = 0', 'p', 1), ('float2 v = make_float2(x)', 'make_float2', 1), ('float2 v; v = v + v', '+', 1),
+    ('float** p = 0', 'p', 1), ('typename std::enable_if<sizeof(float) == 8, int>::type k = 1', 'enable_if', 1), ('std::make_unsigned_t<float> k = 1', 'make_unsigned_t', 1),
+    ('y = std::is_same<float>::value', 'is_same', 1), ('y = std::is_empty<float>::value', 'is_empty', 1), ('y = nan(3)', 'nan', 1), ('y = norm3d(x, x)', 'norm3d', 1), ('y = __vadd2(1, 2)', '__vadd2', 1), ('float2 v = make_float2(x)', 'make_float2', 1), ('float2 v; v = v + v', '+', 1),
     ('y = x and x', 'and', 1), ('y = foo(x)', 'foo', 1), ('y = j0f(x)', 'j0f', 1), ('y = no_such_name', 'no_such_name', 1),
     ('double s; sincosf(x, &y, &s)', 'sincosf', 1), ('foo z = x', 'foo', 1), ('y = x % 2', '%', 1), ('y = exp', 'exp', 1),
     ('y = powf(x)', 'powf', 1), ('float v[i]', 'v', 1), ('y = *x', '*', 1), ('int2 v; y = v.z', 'z', 1), ('3 = y', '=', 1),
@@ -49,7 +50,10 @@ def test_refusals_outside_functions(preamble, token):
 
 
 @pytest.mark.parametrize('preamble, operation, token', [
-    ('struct A { int x; A(int v) : x(v) {} };', 'A a; y = a.x', 'A'), ('struct A { ~A() {} };', 'A a', '~'),
+    ('struct A { int x; A(int v) : x(v) {} };', 'A a; y = a.x', 'a'), ('struct A { int x; A(int v) : x(v) {} };', 'A a(1, 2); y = a.x', 'a'),
+    ('struct A { int x; A() : x(1) {} };', 'A a[2]; y = a[0].x', 'a'), ('struct A { int x; A() : x(1) {} }; struct B { A a; };', 'B b; y = b.a.x', 'b'),
+    ('struct A { int x; A() : x(1) {} }; struct B { A a; B() {} };', 'B b; y = b.a.x', 'B'), ('struct A { int x; A() {} A(const A& a) { x = 1; } };', 'A a; y = a.x', 'A'),
+    ('struct A { int x; A() : A(3) {} A(int v) { x = v; } };', 'A a; y = a.x', 'A'), ('struct A { int x; A() = delete; };', 'A a; y = a.x', 'A'), ('struct A { ~A() {} };', 'A a', '~'),
     ('struct A { int x; __device__ A operator+(A b) { return b; } };', 'A a; y = a.x', 'operator'),
     ('struct A { int x = 1; };', 'A a; y = a.x', 'x'), ('struct A { float16 x; };', 'A a', 'x'),
     ('struct A { int x; };', 'A a; y = a + a', '+'), ('struct A { int x; };', 'A a; y = a', 'a'),

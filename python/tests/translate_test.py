@@ -100,6 +100,32 @@ def test_raw_arrays(device, dtype, layout):
         ''', {'T': dtype}, (4,))
 
 
+@pytest.mark.parametrize('dtype', ['bool', 'int32', 'float16', 'float64'])
+@pytest.mark.parametrize('layout', ['C', 'F', 'strided', 'reversed'])
+def test_whole_arrays_of_elements(device, dtype, layout):
+    x, z = given('x', dtype, (4, 3), layout=layout), Argument('z', dtype, 'element', like(numpy.zeros((4, 3), dtype), layout), True)
+    s = x.value.strides
+    both(device, [x, Argument('r', dtype, 'raw', numbers((3,), dtype, 2)), z, out('y', 'float64', (4, 3))], '''
+        ptrdiff_t at[] = {_ind.get()[0], 2}; const int first[] = {0, 0};
+        y = _raw_x.shape()[0] * 1000 + _raw_y.shape()[1] * 100 + _raw_x.strides()[1] + _raw_x.size() + _raw_y.ndim + (double)_raw_x[at] + (double)_raw_x[first] + (double)_raw_x[i] + (double)_raw_r[1] + (x == _raw_x[i]);
+        z = x;''', {'T': dtype}, (4, 3), [x.value.astype(dtype), 4000 + 300 + s[1] + 12 + 2 + x.value[:, 2:].astype('f8') + x.value[0, 0].astype('f8') + x.value.astype('f8')
+                                      + float(numbers((3,), dtype, 2)[1]) + 1])
+
+
+@pytest.mark.parametrize('kind', ['mean_of', 'float2'])
+@pytest.mark.parametrize('chunks', [1, 3])
+def test_a_class_that_a_reduction_collects(device, kind, chunks):
+    x = given('x', 'float64', (7, 5), layout='F')
+    mean = '''struct mean_of { double m; int n; __device__ mean_of() : m(0), n(0) {} __device__ mean_of(double u, int v) : m(u), n(v) {}
+              __device__ double value() { return m / n; } };'''
+    texts = {'mean_of': ('mean_of(x, 1)', 'mean_of(a.m + b.m, a.n + b.n)', 'y = a.value() + _raw_x.shape()[0]', ''),
+             'float2': ('make_float2(x, 1)', 'make_float2(a.x + b.x, a.y + b.y)', 'y = a.x / a.y + _raw_x.shape()[0]', 'make_float2(0, 0)')}[kind]
+    results = two_ways.reduction(device, [x, Argument('y', 'float64', 'element', numpy.zeros(7), True)], texts, {'T': 'float64'}, (7, 5), 5, chunks=chunks,
+                                 reduce_type=kind, preamble=mean * (kind == 'mean_of'))
+    for result in results:
+        numpy.testing.assert_allclose(result, x.value.mean(1) + 7, rtol=1e-6)
+
+
 @pytest.mark.parametrize('dtype', ['uint8', 'float16', 'float32'])
 def test_steps_and_addresses(device, dtype):
     r = Argument('r', dtype, 'raw', numbers((8,), dtype, 2), True)

@@ -4,6 +4,7 @@ import numpy
 
 from catenary.cupy import _cuda, _host
 from catenary.cupy._translator import opencl as _opencl, translate as _translate
+from catenary.cupy._translator.reader import REGISTER
 import opencl
 
 
@@ -82,7 +83,8 @@ def reduction(device, arguments, expressions, types, shape, rows, name='kernel_o
                   for a in arguments]
         text = way.reduction(name, parameters, *expressions, types, ndim=len(shape), group=group, **more)
         outs = arguments[-1].value.size
-        partial = numpy.zeros(max(outs * chunks, 1), {'float16': 'float32'}.get(kind, kind))
+        of_class = kind not in REGISTER
+        partial = numpy.zeros(max(outs * chunks, 1) * (2 if of_class else 1), 'i8' if of_class else {'float16': 'float32'}.get(kind, kind))
         for stage in ([0] if chunks == 1 else [1, 2]):
             values = list_of(copies, []) + [partial, numpy.int64(0)] + [
                 numpy.int64(n) for n in list(shape) + [outs, rows, chunks, stage]]

@@ -32,44 +32,67 @@ class Parameter:
             ['0'] + ['%s[%d] * %s_s%d' % (index, k, own, k) for k in range(self.ndim)]))
 
 
+    def whole(self, own, extents, axes=None):
+        """The extents and strides (in elements) of an element's whole array. `extents`: of the loop's axes; `axes`: where these come from among the
+        array's, if in another order."""
+        places = range(self.ndim) if axes is None else [axes.index(k) for k in range(self.ndim)]
+        shape = [extents[at] for at in places]
+        if self.contiguous:
+            return shape, [' * '.join(shape[k + 1:]) or '1' for k in range(self.ndim)]
+        return shape, ['%s_s%d' % (own, at) for at in places]
+
+
+def asked(parameters, texts):
+    """The parameters of which a text names the whole array, as CuPy calls it."""
+    text = ' '.join(filter(None, texts))
+    return [p for p in parameters if p.kind != 'scalar' and re.search(r'\b_raw_%s\b' % p.name, text)] if '_raw_' in text else []
+
+
 def numbers(long, ndim, *names):
     """Parameters of a kernel: extents and others."""
     return ['%s %s' % (long, name) for name in ['_n%d' % k for k in range(ndim)] + list(names)]
 
 
+# How stages are written. Of numbers: partial results are an array of them.
+OF_NUMBERS = {'sized': '', 'parts': '_partial_p[_partial_at + ', 'fixed': 'const ', 'begin': '_kind _mapped;\n{', 'set': '_mapped = ', 'end': '}'}
+# Of classes, of which only the compiler knows the size: stage 3 says it.
+OF_CLASSES = {**OF_NUMBERS, 'sized': '%(global)s_kind* const _parts = (%(global)s_kind*)(_partial_p + _partial_at);\n'
+                                     'if (_stage == 3) {\n_partial_p[_partial_at] = sizeof(_kind);\nreturn;\n}\n',
+              'parts': '_parts[', 'fixed': ''}
+
+
 # Stage 0 does all of it, 1 reduces chunks into partial results [chunk, output], 2 those into outputs.
 STAGES = '''%(first)s
 typedef %(kind)s _kind;
-const %(long)s _size = _outs * _rows, _units = _stage == 1 ? _outs * _chunks : _outs;
+%(sized)sconst %(long)s _size = _outs * _rows, _units = _stage == 1 ? _outs * _chunks : _outs;
 %(loop)s {
 const %(long)s _out = _unit %% _outs, _chunk = _unit / _outs;
 _kind _total = %(cast)s(%(identity)s);
 if (_stage == 2) {
 for (%(long)s _k = 0; _k < _chunks; ++_k) {
-const _kind a = _total, b = _partial_p[_partial_at + _k * _outs + _out];
+%(fixed)s_kind a = _total, b = %(parts)s_k * _outs + _out];
 _total = %(cast)s(%(reduce)s);
 }
 } else {
 const %(long)s _from = _stage == 1 ? _rows * _chunk / _chunks : 0, _to = _stage == 1 ? _rows * (_chunk + 1) / _chunks : _rows;
 for (%(long)s _row = _from; _row < _to; ++_row) {
 const %(long)s i = _out * _rows + _row;
-_kind _mapped;
-{
+%(begin)s
 %(loads)s
-_mapped = %(cast)s(%(map)s);
-}
+%(set)s%(cast)s(%(map)s);
+%(end)s
 {
-const _kind a = _total, b = _mapped;
+%(fixed)s_kind a = _total, b = _mapped;
 _total = %(cast)s(%(reduce)s);
 }
 }
 }
 if (_stage == 1) {
-_partial_p[_partial_at + _chunk * _outs + _out] = _total;
+%(parts)s_chunk * _outs + _out] = _total;
 } else {
 %(read)s
 {
-const _kind a = _total;
+%(fixed)s_kind a = _total;
 %(post)s;
 }
 %(write)s

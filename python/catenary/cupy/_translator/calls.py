@@ -1,15 +1,24 @@
 """Calls in a kernel: of its text's functions, which are made for the types and address spaces that they are called with, and of
 CUDA's. Classes are made for the arguments of their templates."""
 
-from catenary.cupy._translator import opencl, tree
-from catenary.cupy._translator.reader import COMPLEX_FUNCTIONS, OF_CUDA, VECTORS, Untranslatable, refuse
-from catenary.cupy._translator.types import COMPLEX, DOUBLE, FLOAT, HALF, INT, SCALARS, VOID, Array, Pointer, Scalar, Struct, decayed, \
+from catenary.cupy._translator import intrinsics, opencl, tree
+from catenary.cupy._translator.reader import COMPLEX_FUNCTIONS, OF_CUDA, VALUE_TRAITS, VECTORS, Untranslatable, refuse
+from catenary.cupy._translator.types import COMPLEX, DOUBLE, FLOAT, HALF, INT, SCALARS, UINT, VOID, Array, Pointer, Scalar, Struct, decayed, \
     is_complex, is_integer, is_number, joined, promoted, spelled
 from catenary.cupy._translator.values import VARIABLES, Classes, Constant, Value, names_of
 
 BARRIERS = {'__syncthreads': 'barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
             '__threadfence': 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
-            '__threadfence_block': 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)'}
+            '__threadfence_block': 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)',
+            '__threadfence_system': 'mem_fence(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)'}
+LOADS = frozenset(('__ldg', '__ldca', '__ldcg', '__ldcs', '__ldcv', '__ldlu'))
+STORES = frozenset(('__stwb', '__stcg', '__stcs', '__stwt'))
+NOTHING = frozenset(('__nanosleep', '__builtin_assume', '__assume'))
+
+
+def atomic_of(name):
+    """An atomic operation without its scope: within a block and beyond the device it is what it is on the device."""
+    return name.removesuffix('_block').removesuffix('_system') if name.startswith('atomic') else name
 
 
 class Calls:
@@ -42,7 +51,7 @@ class Calls:
 
     # ------------------------------------------------------------------ functions of the text
     def called(self, t, functions, args, explicit, this=None, this_space=None):
-        values = [a if a.__class__ is tree.Braces else self.value(a) for a in args]
+        values = [a if a.__class__ in (tree.Braces, Value) else self.value(a) for a in args]
         explicit = [self.argument(a) for a in explicit or ()]
         refused = next((f.body for f in functions if f.body.__class__ is tree.Refused), None)
         if refused:
@@ -252,6 +261,10 @@ class Calls:
     def qualified(self, x):
         """CLASS::CONSTANT"""
         if x.parts[0][0].text == 'std':
+            t, args = x.parts[1]
+            if args is not None and t.text.removesuffix('_v') in VALUE_TRAITS and (
+                    len(x.parts) == 2 if t.text.endswith('_v') else len(x.parts) == 3 and x.parts[2][0].text == 'value'):
+                return self.trait_value(t, t.text.removesuffix('_v'), args)
             refuse(x.parts[1][0], 'this name of the standard library')
         found = self.static(self.struct_of(x), x.parts[1][0])
         if found is None:
@@ -297,14 +310,33 @@ class Calls:
         made.text = '%s(%s%s%s' % (name, pointer, '' if rest == ')' else ', ', rest)
         return made
 
+    # ------------------------------------------------------------------ constructors
+    def constructors(self, type):
+        """The constructors of a class; None of what has none."""
+        return self.members(type).get(tree.CONSTRUCTOR) if type.__class__ is Struct and type in self.unit.classes else None
+
+    def constructed(self, t, type, args):
+        """The text of a class that a constructor makes of arguments, trees or Values."""
+        return self.called(t, self.constructors(type), args, None, type, '').text
+
+    def begins_itself(self, type):
+        """Whether a variable of this type is more than memory where it is given no value."""
+        while type.__class__ is Array:
+            type = type.to
+        found = self.constructors(type) or ()
+        return any(not f.parameters and getattr(f.body, 'body', True) for f in found) or type.__class__ is Struct and not found and any(
+            map(self.begins_itself, type.fields.values()))
+
     # ------------------------------------------------------------------ functions of CUDA's
     def known(self, t, x):
         name = t.text
         if name in BARRIERS:
-            if name != '__threadfence' and name == '__syncthreads' and x.args:
+            if x.args:
                 refuse(t, 'arguments of this')
             return Value(BARRIERS[name], VOID)
-        if name == 'assert':
+        if name in ('nan', 'nanf') and len(x.args) == 1 and x.args[0].__class__ is tree.String:
+            return Value(*('((double)NAN)', DOUBLE) if name == 'nan' and self.unit.float64 else ('NAN', FLOAT))
+        if name == 'assert' or name in NOTHING:
             return Value('(void)0', VOID)
         if name == 'printf':
             return self.printed(t, x)
@@ -316,15 +348,18 @@ class Calls:
         values = self.values(x.args)
         if any(v.__class__ is tree.Braces for v in values):
             refuse(t, 'a list in braces')
-        if name == '__ldg' and len(values) == 1 and values[0].type.__class__ is Pointer:
+        if name in LOADS and len(values) == 1 and values[0].type.__class__ is Pointer:
             v = self.element(values[0], '0', '(*%s)' % values[0].text)
             return Value(v.text, v.type, at=v.at)
+        if name in STORES and len(values) == 2 and values[0].type.__class__ is Pointer:
+            v = self.stored(self.element(values[0], '0', '(*%s)' % values[0].text), '', values[1], t)
+            return Value('((void)(%s))' % v.text, VOID, at=v.at)
         if name in COMPLEX_FUNCTIONS and name not in opencl.MATH or any(
                 is_complex(v.type) or v.type.__class__ is Pointer and is_complex(v.type.to) for v in values):
             return self.complex_call(t, values)
         text = ', '.join(v.text for v in values)
         at = next((v.at for v in values if v.at), None)
-        if name in opencl.ATOMICS:
+        if atomic_of(name) in opencl.ATOMICS:
             return self.atomic(t, values)
         if name not in opencl.MATH:
             refuse(t, 'this word' if name.startswith(OF_CUDA) or name.startswith('__') else self.why(name) if name in (
@@ -332,7 +367,9 @@ class Calls:
         count, result, kinds = opencl.signature(name)
         if len(values) != count:
             refuse(t, 'a call with %d arguments of a function that takes another number' % len(values))
+        numbers = [v.type for v, kind in zip(values, kinds) if not kind]
         for v, kind in zip(values, kinds):
+            kind = self.result(name, numbers).name if kind == '=' and all(map(is_number, numbers)) else kind
             if kind and (v.type.__class__ is not Pointer or v.type.space != '' or v.type.to is not SCALARS[kind]):
                 refuse(t, 'a result that does not lie in a variable of type %s' % kind)
             if not kind and not is_number(v.type):
@@ -343,7 +380,9 @@ class Calls:
             if type is DOUBLE and not self.unit.float64:
                 refuse(t, 'double, which the device lacks,')
         else:
-            type = self.result(name, [v.type for v in values])
+            type = self.result(name, numbers) if name not in intrinsics.DOTS else UINT if all(n is UINT for n in numbers) else INT
+        if name in intrinsics.SEVERAL or name in intrinsics.DOTS or name in intrinsics.OUTS:  # whose overloads have one type each
+            text = ', '.join(v.text if kind else '(%s)(%s)' % (type.register, v.text) for v, kind in zip(values, kinds))
         return Value('ct_%s(%s)' % (name, text), type, at=at)
 
     def result(self, name, types):
@@ -354,12 +393,12 @@ class Calls:
         type = promoted(types[0])
         for other in types[1:]:
             type = joined(type, other)
-        if name == 'ldexp':
+        if name in ('ldexp', 'scalbn', 'scalbln'):
             type = promoted(types[0])
         return real if is_integer(type) and name not in ('min', 'max', 'abs') else type
 
     def atomic(self, t, values):
-        name = t.text
+        name = atomic_of(t.text)
         if len(values) != (3 if name == 'atomicCAS' else 2):
             refuse(t, 'a call with %d arguments of a function that takes another number' % len(values))
         pointer = values[0].type

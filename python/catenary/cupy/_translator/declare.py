@@ -2,7 +2,7 @@
 
 from catenary.cupy._translator import tree
 from catenary.cupy._translator.parse import CLASS, END, OTHER, TEMPLATE, TYPE, Parser
-from catenary.cupy._translator.reader import BRACKETS, CLOSING, QUALIFIERS, REFUSED, SPECIFIERS, Untranslatable, refuse
+from catenary.cupy._translator.reader import BRACKETS, CLOSING, QUALIFIERS, REFUSED, SPECIFIERS, Token, Untranslatable, refuse
 
 STORAGE = frozenset(('__shared__', '__constant__', '__managed__', 'extern', '__device__')) | QUALIFIERS | SPECIFIERS
 _CLASSES = frozenset(('struct', 'class', 'enum', 'typedef', 'using'))
@@ -454,12 +454,52 @@ class Statements(Parser):
         self.take()
         return tuple(map(tuple, found))
 
+    def constructor(self, owner):
+        """A constructor of a class: what it begins members with is the first of its body. None of a copy that is as by default."""
+        at = self.take()
+        self.scopes.append({})
+        parameters = self.parameters()
+        copies = len(parameters) == 1 and getattr(parameters[0].type.spec, 'base', None) == owner.text
+        self.accept('noexcept')
+        first, body = [], tree.Block(at, ())
+        if self.accept('='):
+            if self.take().text != 'default':
+                refuse(at, 'a constructor that is deleted')
+            self.expect(';')
+        else:
+            if copies:
+                refuse(at, 'a constructor that copies')
+            if self.accept(':'):
+                first.append(self.begun(owner))
+                while self.accept(','):
+                    first.append(self.begun(owner))
+            body = self.unless_refused(self.block)
+        self.scopes.pop()
+        if isinstance(body, tree.Block):
+            body = tree.Block(body.at, (*first, *body.body))
+        return [] if copies else [tree.Function(at, tree.CONSTRUCTOR, (), None, parameters, body, frozenset(), owner)]
+
+    def begun(self, owner):
+        """MEMBER(VALUE) before a constructor's body, as `this->MEMBER = VALUE`."""
+        at = self.name()
+        if at.text == owner.text or self.t.text not in ('(', '{'):
+            refuse(at, 'a constructor that begins so')
+        values = self.listed(')') if self.accept('(') else self.braces().items
+        this = Token('id', 'this', at.line, '', at.source)
+        place = tree.Member(at, tree.Name(this, ((this, None),)), True, at)
+        return tree.Evaluate(at, tree.Assign(at, '', place, values[0] if len(values) == 1 else tree.Braces(at, values)))
+
     def member(self, owner, fields, constants, methods, types):
         t = self.t
         start = self.i
         self.words()
-        if self.t.text == '~' or self.t.text == owner.text and self.peek().text == '(':
-            refuse(self.t, 'a constructor')
+        if self.accept('explicit'):
+            self.words()
+        if self.t.text == '~':
+            refuse(self.t, 'a destructor')
+        if self.t.text == owner.text and self.peek().text == '(':
+            methods += self.constructor(owner)
+            return
         self.go(start)
         if t.text == 'template':
             self.scopes.append({})

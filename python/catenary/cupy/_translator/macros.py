@@ -67,7 +67,7 @@ class Macros:
             return t if len(ts) > 1 and ts[1].text == 'unroll' else None
         elif word == 'include':
             name = ''.join(x.text for x in ts[1:]).strip('<>"')
-            if not name.startswith(HEADERS):
+            if name not in HEADERS and not name.startswith('cupy/'):
                 refuse(t, 'the header')
         else:
             refuse(t, 'the directive')

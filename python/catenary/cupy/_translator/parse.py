@@ -4,7 +4,7 @@ Names that stand for types have to be known where they are read, as in C++: `sco
 or something else."""
 
 from catenary.cupy._translator import tree
-from catenary.cupy._translator.reader import ALIASES, COMPLEX_FUNCTIONS, OF_CUDA, QUALIFIERS, REFUSED, VECTORS, WORDS, Token, refuse
+from catenary.cupy._translator.reader import ALIASES, COMPLEX_FUNCTIONS, OF_CUDA, QUALIFIERS, REFUSED, TYPE_TRAITS, VECTORS, WORDS, Token, refuse
 
 LEVELS = {'||': 1, '&&': 2, '|': 3, '^': 4, '&': 5, '==': 6, '!=': 6, '<': 7, '>': 7, '<=': 7, '>=': 7, '<<': 8, '>>': 8, '+': 9,
           '-': 9, '*': 10, '/': 10, '%': 10}
@@ -83,6 +83,16 @@ class Parser:
                 continue
             else:
                 kind = self.kind(word)
+                if word in ('std', 'cupy') and kind is None and self.trait_follows(TYPE_TRAITS, '_t'):
+                    self.go(self.i + (4 if self.peek(2).text == 'type_traits' else 2))
+                    first = self.take()
+                    base = 'std::' + first.text
+                    args = self.arguments()
+                    if not base.endswith('_t'):
+                        if not self.accept('::'):
+                            self.misplaced()
+                        member = self.name()
+                    continue
                 if word in ('std', 'thrust') and self.peek().text == '::' and kind is None:
                     if self.peek(2).text not in ALIASES and self.peek(2).text != 'complex':
                         break
@@ -116,6 +126,11 @@ class Parser:
             self.go(start)
             return None
         return tree.Spec(first, base, args, member, const)
+
+    def trait_follows(self, names, end):
+        """Whether std::NAME< or cupy::type_traits::NAME< stands here, of these names."""
+        at = 4 if self.peek(2).text == 'type_traits' else 2
+        return self.peek().text == '::' and self.peek(at).text.removesuffix(end) in names and self.peek(at + 1).text == '<'
 
     def stars(self):
         """How many pointers there are, and whether there is a reference."""
@@ -307,7 +322,7 @@ class Parser:
             t = self.name()
             args = None
             known = self.kind(t.text)
-            if self.t.text == '<' and (known in (TEMPLATE, CLASS) or parts and (t.text == 'numeric_limits' or self.templated())):
+            if self.t.text == '<' and (known in (TEMPLATE, CLASS) or parts and (parts[0][0].text == 'std' or self.templated())):
                 args = self.arguments()
             parts.append((t, args))
             if self.t.text != '::':

@@ -38,15 +38,26 @@ VECTORS = {kind + str(n): (REGISTER.get(own) or own, n) for kind, own in (
     ('char', 'int8'), ('uchar', 'uint8'), ('short', 'int16'), ('ushort', 'uint16'), ('int', 'int32'), ('uint', 'uint32'),
     ('long', 'int64'), ('ulong', 'uint64'), ('longlong', 'int64'), ('ulonglong', 'uint64'), ('float', 'float32'),
     ('double', 'float64')) for n in (1, 2, 3, 4)}
-HEADERS = ('cupy/', 'cuda_fp16', 'cuda_runtime', 'stdint', 'cstdint', 'cmath', 'math', 'stddef', 'cstddef', 'limits.h',
-           'float.h', 'math_constants')
+# Traits of types in std and cupy::type_traits: those that are types, also with _t behind, and those that are numbers, also with _v
+TYPE_TRAITS = frozenset('''conditional enable_if remove_const remove_volatile remove_cv remove_reference remove_pointer decay make_signed
+    make_unsigned'''.split())
+VALUE_TRAITS = frozenset('''is_same is_integral is_floating_point is_arithmetic is_signed is_unsigned is_pointer is_void'''.split())
+# Headers whose names kernels have without them, on every device
+HEADERS = frozenset('''assert.h cassert float.h cfloat inttypes.h cinttypes limits limits.h climits math.h cmath stdbool.h stddef.h cstddef stdint.h
+    cstdint stdio.h cstdio stdlib.h cstdlib string.h cstring type_traits utility
+    builtin_types.h common_functions.h cuda.h cuda_device_runtime_api.h cuda_fp16.h cuda_runtime.h cuda_runtime_api.h device_atomic_functions.h
+    device_double_functions.h device_functions.h device_launch_parameters.h device_types.h driver_types.h host_config.h host_defines.h
+    math_constants.h math_functions.h sm_20_atomic_functions.h sm_20_intrinsics.h sm_30_intrinsics.h sm_32_atomic_functions.h
+    sm_32_intrinsics.h sm_35_atomic_functions.h sm_35_intrinsics.h sm_60_atomic_functions.h sm_61_intrinsics.h vector_functions.h
+    vector_types.h hip/hip_runtime.h hip/hip_fp16.h cupy/atomics.cuh cupy/carray.cuh cupy/complex.cuh cupy/cuda_workaround.h
+    cupy/float16.cuh cupy/hip_workaround.cuh cupy/math_constants.h'''.split())
 RANK = ('bool', 'char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'half', 'float', 'double')
 BRACKETS = {'(': ')', '[': ']', '{': '}'}
 CLOSING = frozenset(BRACKETS.values())
 LONGEST = 256 * 1024  # characters of a kernel's texts together: compilers take minutes for more
 DEEPEST = 64  # brackets inside each other
 
-_TOKEN = re.compile(r'''(?P<id>[A-Za-z_]\w*)|(?P<num>(?:0[xX][\da-fA-F']+|0[bB][01']+|(?:\d[\d']*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+_TOKEN = re.compile(r'''(?P<id>[A-Za-z_]\w*)|(?P<num>(?:0[xX][\da-fA-F']*\.?[\da-fA-F]*[pP][+-]?\d+|0[xX][\da-fA-F']+|0[bB][01']+|(?:\d[\d']*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     [fFuUlL]*)|(?P<str>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?P<op><<=|>>=|->\*|\.\.\.|\+\+|--|->|::|[-+*/%&|^<>=!]=|
     &&|\|\||<<|>>|\#\#|[-+*/%&|^<>=!~?:;,.(){}\[\]\#])''', re.X)
 _SPACE = re.compile(r'(?:[ \t\r\n\f]|\\\n|//[^\n]*|/\*.*?\*/)*', re.S)

@@ -7,6 +7,7 @@ from catenary.cupy._translator import tree
 from catenary.cupy._translator.calls import Calls
 from catenary.cupy._translator.complex import Complex
 from catenary.cupy._translator.reader import RESERVED, refuse
+from catenary.cupy._translator.traits import Traits
 from catenary.cupy._translator.types import HALF, INT, VOID, Array, Pointer, Scalar, Struct, decayed, is_complex, is_integer, is_number, memory, \
     size_of, spelled, wrapped
 from catenary.cupy._translator.values import VARIABLES, Later, Value, names_of, settled
@@ -17,7 +18,7 @@ DYNAMIC = 'ct_dynamic'  # a kernel's last parameter: memory of a group, of the s
 _NATURAL = 4  # bytes: arrays of less are aligned, as texts take them for arrays of more
 
 
-class Writer(Expressions, Calls, Complex):
+class Writer(Expressions, Calls, Complex, Traits):
     """Writes one function, or what stands in an operation's place. `names` is the scope of a text; `returned` a list of the
     type that it gives; in an operation of ElementwiseKernel `operation` is a list of what has been seen."""
 
@@ -25,6 +26,7 @@ class Writer(Expressions, Calls, Complex):
         self.unit, self.scopes, self.this = unit, scopes, this
         self.operation, self.in_kernel, self.returned = operation, in_kernel, returned
         self.out, self.pragmas, self.following, self.line, self.depth = [], [], [], 1, 0
+        self.ends_constructor = ''
 
     def fresh(self, scopes, this):
         return Writer(self.unit, scopes, this)
@@ -253,7 +255,7 @@ class Writer(Expressions, Calls, Complex):
             self.emit(node.at, 'goto ct_next;')
             return
         if node.x is None:
-            self.emit(node.at, 'return;')
+            self.emit(node.at, self.ends_constructor or 'return;')
             return
         if self.returned is None:
             refuse(node.at, 'a value that a kernel returns')
@@ -311,7 +313,8 @@ class Writer(Expressions, Calls, Complex):
                 self.plain_value(at, type, self.make_complex(at, type, [self.rvalue(x) for x in value]).text, fixed)
                 return
             if len(value) != 1:
-                refuse(at, 'a constructor')
+                self.plain_value(at, type, self.constructed(at, type, value) if self.constructors(type) else refuse(at, 'a constructor'), fixed)
+                return
             value = value[0]
         if type is VOID:
             refuse(at, 'a variable of type void')
@@ -338,6 +341,10 @@ class Writer(Expressions, Calls, Complex):
                 text = ' = ' + self.converted(v, type, at)
                 if fixed and v.const is not None and is_integer(type):
                     const = wrapped(v.const, type)
+        elif self.constructors(type):
+            text = ' = ' + self.constructed(at, type, ())
+        elif self.begins_itself(type):
+            refuse(at, 'a constructor of what lies in an array or a class')
         if type.__class__ is Array:
             inner = type
             while inner.__class__ is Array:
@@ -454,24 +461,35 @@ class Writer(Expressions, Calls, Complex):
     def function(self, function, types, this, this_space):
         """Writes a function for these types of parameters; its name and its result's type."""
         file = function.at.source.file
-        own = self.unit.own(function.name)
+        own = self.unit.own(function.name if function.result else 'new_' + function.owner.text)
         self.scopes.append({})
         texts = []
+        begin = ''
         if this is not None and this_space is not None:
             pointer = Pointer(this, this_space)
-            texts.append(spelled(pointer, self.declare('this', Value('', pointer, ''), 'ct_this')))
+            declared = spelled(pointer, self.declare('this', Value('', pointer, ''), 'ct_this'))
+            if function.result is None:  # the class that it makes
+                begin = ' %s ct_made; %s = &ct_made;' % (this.own, declared)
+            else:
+                texts.append(declared)
         self.this = this
         for p, type in zip(function.parameters, types):
             reference = p.type.reference and type.__class__ is Pointer and not (const_type(p.type) and not isinstance(
                 type.to, Array)) and p.type.stars == 0
             texts.append(self.parameter(p, type, 'reference' if reference else None))
-        result = None if function.result.spec.base == 'auto' else self.type(function.result)
-        if function.result.reference:
-            refuse(function.result.at, 'this result')
+        if function.result is None:
+            result, self.ends_constructor = this, 'return ct_made;'
+            self.begin_members(function, this)
+        else:
+            result = None if function.result.spec.base == 'auto' else self.type(function.result)
+            if function.result.reference:
+                refuse(function.result.at, 'this result')
         self.returned = [result]
         self.scopes.append({})
         self.line = function.body.at.line
         self.statements(function.body.body)
+        if self.ends_constructor:
+            self.out.append(' ' + self.ends_constructor)
         result = self.returned[0] or VOID
         inner = result
         while inner.__class__ is Pointer:
@@ -481,10 +499,19 @@ class Writer(Expressions, Calls, Complex):
         if self.unit.variables:
             texts.append('__global uchar* ' + VARIABLES)
         head = '%s(%s)' % (own, ', '.join(texts))
-        self.unit.functions.append('#line %d "%s"\nstatic inline %s {%s }\n' % (
+        self.unit.functions.append('#line %d "%s"\nstatic inline %s {%s%s }\n' % (
             function.body.at.line, file, spelled(result, head) if result.__class__ is Pointer else '%s %s' % (memory(result), head),
-            self.text()))
+            begin, self.text()))
         return own, result
+
+
+    def begin_members(self, function, this):
+        """Refuses a constructor that leaves out a member which is more than memory."""
+        given = {x.x.left.name.text for x in function.body.body if x.__class__ is tree.Evaluate and x.x.__class__ is tree.Assign and
+                 x.x.left.__class__ is tree.Member}
+        for name, type in this.fields.items():
+            if name not in given and self.begins_itself(type):
+                refuse(function.at, 'a constructor that leaves the member %s to its own' % name)
 
 
 def walked(x):

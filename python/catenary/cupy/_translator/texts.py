@@ -45,6 +45,18 @@ def read_name(kernel, name, types=()):
     return at.text, parser.arguments() if parser.t.text == '<' else ()
 
 
+def class_of(kernel, word, top):
+    """The tree of a type's name among the declarations of a text."""
+    base = {'complex': CLASS}
+    base.update((node.name, CLASS if isinstance(node, tree.Struct) and node.template else TYPE) for node in top
+                if isinstance(node, (tree.Struct, tree.Typedef)))
+    parser = Statements(balanced([t for t in tokens(word, kernel) if t.text]), [base])
+    found = parser.type_id()
+    if found is None or parser.t is not END:
+        parser.misplaced()
+    return found
+
+
 def instance_of(name):
     """`f<float, 4>` as ('f', ['float', '4']); no arguments where the name has none."""
     base, _, rest = name.strip().partition('<')

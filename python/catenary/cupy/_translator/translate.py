@@ -8,11 +8,11 @@ floats as float: values are rounded where they are stored.
 `elementwise`, `reduction` and `raw` are the ways in; `opencl` has the texts of functions that are asked for.
 """
 
-from catenary.cupy._around import STAGES, Parameter, entry, numbers
+from catenary.cupy._around import OF_CLASSES, OF_NUMBERS, STAGES, Parameter, asked, entry, numbers
 from catenary.cupy._translator import opencl, tree, variables
 from catenary.cupy._translator.reader import DTYPES, MEMORY, REGISTER, RESERVED, Untranslatable, refuse
 from catenary.cupy._translator.statements import DYNAMIC, Writer, number_text
-from catenary.cupy._translator.texts import instance_of, number_of, read, type_of
+from catenary.cupy._translator.texts import class_of, instance_of, number_of, read, type_of
 from catenary.cupy._translator.types import BOOL, LONG, ORDER, SCALARS, VOID, Array, Pointer, Scalar, Struct, memory, spelled
 from catenary.cupy._translator.values import Unit, Value, names_of
 
@@ -92,6 +92,22 @@ def _members(p, own):
             'shape': extents, 'strides': ['(%s * %d)' % (stride, opencl.SIZES[p.dtype]) for stride in strides]}
 
 
+def _bind_whole(kernel, parameters, texts, extents, axes=None):
+    """Declares _raw_NAME, the whole array, of the parameters that a text asks it of; gives what is done first."""
+    first = []
+    for p in asked(parameters, texts):
+        if p.kind == 'raw':
+            kernel.parameters['_raw_' + p.name] = kernel.parameters[p.name]
+            continue
+        own, raw = '_raw_' + _own(p.name), Parameter('_raw_' + p.name, p.dtype, 'raw', p.ndim, p.contiguous, p.out)
+        type = SCALARS[REGISTER[p.dtype]]
+        first.append('__global %s* %s = %s_p + %s_at;' % (memory(type, '__global'), own, _own(p.name), _own(p.name)))
+        for number, values in zip('ns', p.whole(_own(p.name), extents, axes)):
+            first += ['const long %s_%s%d = %s;' % (own, number, k, value) for k, value in enumerate(values)]
+        kernel.parameters[raw.name] = Value(own, Pointer(type, '__global'), '', array=raw, members=_members(raw, own))
+    return '\n'.join([''] + first) if first else ''
+
+
 def _index(ndim):
     """The scope of an operation: the index of the element."""
     return {'_ind': Value('_ind', VOID, members={
@@ -142,6 +158,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
         ((name + '_prep', loop_prep, False), (name, operation, False), (name + '_after', after_loop, False)))
     kernel = Kernel(name, types, float64, top)
     takes, first = _bind(kernel, parameters)
+    first += _bind_whole(kernel, parameters, (operation, loop_prep, after_loop), ['_n%d' % k for k in range(ndim)])
     kernel.parameters['i'] = Value('i', LONG, '')
     kernel.parameters.setdefault('n', Value('_size', LONG, ''))  # a parameter may have this name
     around = kernel.writer({})
@@ -158,20 +175,27 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
         first, preparation, _loop('_at', '_size', group), loads, name, body, 'ct_next:;\n' if 'return' in kernel.seen else '', stores, after)
 
 
+_OF_CLASSES = {**OF_CLASSES, 'sized': OF_CLASSES['sized'] % {'global': '__global '}}
+
+
 def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, types, *, preamble='', reduce_type=None,
-              ndim=1, float64=True, group=64):
+              ndim=1, float64=True, group=64, axes=None):
     """The text of a kernel `name` that reduces. `parameters`: inputs, whose elements have the axes that stay before those
-    that go, then the output (an element, contiguous). After their arguments the kernel takes a buffer of partial results
-    of `reduce_type` (bool as bytes, 16-bit floats as floats) and its offset, the ndim extents, the numbers of outputs, of
+    that go (`axes`: these among the arrays', if in another order), then the output (an element, contiguous). After their
+    arguments the kernel takes a buffer of partial results of `reduce_type` (bool as bytes, 16-bit floats as floats, classes
+    as words of eight bytes) and its offset, the ndim extents, the numbers of outputs, of
     elements of each (rows) and of chunks, and the stage: 0 does all of it, 1 reduces chunks into partial results
-    [chunk, output], 2 those into outputs. Throws Untranslatable."""
+    [chunk, output], 2 those into outputs; 3 says the size of a class. Throws Untranslatable."""
     extras = ('_j', 'i'), ('i', 'i'), ('_i', '_out'), ('n', '_size')
-    given = {'map': map_expr, 'reduce': reduce_expr, 'post': post_map_expr, 'identity': identity or '0'}
+    of_class = reduce_type is not None and reduce_type not in REGISTER
+    given = {'map': map_expr, 'reduce': reduce_expr, 'post': post_map_expr, 'identity': identity or (reduce_type + '()' if of_class else '0')}
     top, trees = read(name, tuple(types), (*(p.name for p in parameters), *(x for x, _ in extras), '_ind', 'a', 'b'), preamble,
                       tuple(('%s_%s' % (name, key), text, key != 'post') for key, text in given.items()))
     kernel = Kernel(name, types, float64, top)
     takes, first = _bind(kernel, parameters)
-    kind = SCALARS[REGISTER[reduce_type or parameters[-1].dtype]]
+    first += _bind_whole(kernel, parameters[:-1], given.values(), ['_n%d' % k for k in range(ndim)], axes)
+    first += _bind_whole(kernel, parameters[-1:], given.values(), ['_outs'])
+    kind = kernel.writer({}).type(class_of(name, reduce_type, top)) if of_class else SCALARS[REGISTER[reduce_type or parameters[-1].dtype]]
     for extra, own in extras:
         kernel.parameters.setdefault(extra, Value(own, LONG, ''))
     texts = {}
@@ -181,10 +205,10 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
         texts[key] = '\n#line 1 "%s_%s"\n%s' % (name, key, kernel.body(x, scope) if key == 'post' else kernel.expression(x, scope, kind))
     loads = _elements(kernel, parameters[:-1], ndim)[0]
     read_, write = _elements(kernel, parameters[-1:], 0, '_out')
-    takes += ['__global %s* _partial_p' % ('uchar' if kind is BOOL else kind.register), 'long _partial_at']
+    takes += ['__global %s* _partial_p' % ('long' if of_class else 'uchar' if kind is BOOL else kind.register), 'long _partial_at']
     takes += numbers('long', ndim, '_outs', '_rows', '_chunks', '_stage')
     return _head(kernel, name, group, takes) + STAGES % dict(
-        texts, long='long', kind=kind.register, cast='(_kind)' if kind.name in ORDER else '', first=first,
+        texts, **_OF_CLASSES if of_class else OF_NUMBERS, long='long', kind=kind.own if of_class else kind.register, cast='(_kind)' if kind.name in ORDER else '', first=first,
         loop=_loop('_unit', '_units', group), loads=loads, read=read_, write=write)
 
 

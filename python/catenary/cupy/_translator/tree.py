@@ -57,9 +57,10 @@ Check = _node('Check', 'at test', 'static_assert')
 Refused = _node('Refused', 'at words', 'A body that cannot be read, and why: it is refused where it is used.')
 
 # what stands outside functions
+CONSTRUCTOR = '(constructor)'
 Typedef = _node('Typedef', 'at name type template')
 Template = _node('Template', 'at name type default', 'A parameter: `type` is None for a type, else what the number is.')
 Parameter = _node('Parameter', 'at name type default')
-Function = _node('Function', 'at name template result parameters body words owner')
+Function = _node('Function', 'at name template result parameters body words owner', 'A constructor has the name CONSTRUCTOR and no result.')
 Struct = _node('Struct', 'at name template special fields constants methods types', '`special`: the arguments that it is for.')
 Enum = _node('Enum', 'at name items')

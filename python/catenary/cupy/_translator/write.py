@@ -40,6 +40,8 @@ class Expressions:
     def spec(self, spec):
         """The type that a word stands for."""
         base = spec.base
+        if base.startswith('std::'):
+            return self.trait_type(spec)
         found = self.find(base)
         if found is None and base == 'complex':
             found = self.complex_type(spec)
@@ -126,7 +128,7 @@ class Expressions:
 
     def number(self, x):
         text = x.at.text.replace("'", '').lower()
-        if not text.startswith(('0x', '0b')) and ('.' in text or 'e' in text or text.endswith('f')):
+        if text.startswith('0x') and 'p' in text or not text.startswith(('0x', '0b')) and ('.' in text or 'e' in text or text.endswith('f')):
             text = text.rstrip('l')
             text += '' if text.endswith('f') or self.unit.float64 else 'f'
             return Value(text, FLOAT if text.endswith('f') else DOUBLE)
@@ -329,7 +331,7 @@ class Expressions:
 
     def stored(self, v, op, right, at):
         """v op= right"""
-        text = right.text if op else self.converted(right, v.type, at)
+        text = right.text if op else self.literal(right, v.type) if right.__class__ is tree.Braces else self.converted(right, v.type, at)
         if not v.packed:
             if v.type is BOOL and op:
                 if any(step in v.text for step in STEPS):
@@ -378,6 +380,8 @@ class Expressions:
             return self.to_complex(v, type, at)
         elif type is BOOL and given.__class__ is Pointer:
             return '(%s != 0)' % v.text
+        elif self.constructors(type):
+            return self.constructed(v.at or at, type, [v])
         refuse(v.at or at, '%s where %s is asked for' % (given, type))
 
     def aggregate(self, braces, type):
@@ -386,6 +390,8 @@ class Expressions:
             if len(braces.items) > (type.count or len(braces.items)):
                 refuse(braces.at, 'more numbers than an array has')
             parts = [self.converted(x if x.__class__ is tree.Braces else self.value(x), type.to, braces.at) for x in braces.items]
+        elif self.constructors(type):
+            return self.constructed(braces.at, type, braces.items)
         elif type.__class__ is Struct:
             types = list(type.fields.values())
             if len(braces.items) > len(types):
@@ -446,7 +452,7 @@ class Expressions:
         if not x.args and type.__class__ is Struct:
             return Value(self.literal(tree.Braces(x.at, ()), type), type)
         if len(x.args) != 1:
-            refuse(x.at, 'a constructor')
+            return Value(self.constructed(x.at, type, x.args) if self.constructors(type) else refuse(x.at, 'a constructor'), type)
         v = self.rvalue(x.args[0])
         v = v.named(v.at)
         v.text = '(%s)' % v.text
