@@ -7,13 +7,22 @@ import functools
 import os
 import re
 
-from catenary.cupy._around import STAGES, entry, numbers
-from catenary.cupy._translator.reader import DTYPES, balanced, split, tokens
+from catenary.cupy._around import OF_CLASSES, OF_NUMBERS, STAGES, asked, entry, numbers
+from catenary.cupy._translator import opencl
+from catenary.cupy._translator.reader import DTYPES, HEADERS, REGISTER, balanced, split, tokens
 from catenary.cupy._translator.texts import instance_of, number_of, parameter_kinds, scalar_of, type_of
 
 _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': 'double', 'int64': 'long long',
           'uint64': 'unsigned long long', 'complex64': 'complex<float>', 'complex128': 'complex<double>'}
 _HALF = re.compile(r'\b(?:__)?half\b|\b__(?:half2float|float2half|float2half_rn|habs|hmin|hmax)\b')
+_INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]*)')
+# names of the standard headers, and those of std that std.cuh has
+_STANDARD = re.compile(r'\b((?:FLT|DBL|M)_[A-Z0-9_]+|(?:S|U)?(?:CHAR|SHRT|INT|LONG|LLONG)(?:8|16|32|64)?_(?:MAX|MIN)|CHAR_BIT|SIZE_MAX|type_traits|ct_std)\b')
+OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # which a text has itself
+_OF_STD = re.compile(r'\bstd\s*::\s*(?=(?:numeric_limits|integral_constant|bool_constant|true_type|false_type|swap|min|max|void_t|%s)\b)' % '|'.join(
+    '%s(?:_t|_v)?' % name for name in '''is_same is_integral is_floating_point is_arithmetic is_signed is_unsigned is_pointer is_void is_const conditional
+    enable_if remove_const remove_volatile remove_cv remove_reference remove_pointer decay make_signed make_unsigned'''.split()))
+_STD_MATH = re.compile(r'\bstd\s*::\s*(?=(?:%s)\s*\()' % '|'.join(sorted(opencl.MATH - {'min', 'max'})))
 # what a text calls so itself
 _NAMED_HALF = re.compile(r'\b(?:struct|class|union|enum|namespace|using)\s+half\b|\btypedef\b[^;]*\bhalf\s*;|\b(?:void|bool|int|unsigned|float|double|float16|auto|T)\s+half\s*\(')
 
@@ -29,20 +38,24 @@ def _text(name):
 
 
 def header(*texts):
-    """The text of carray.cuh, of complex.cuh and half.cuh where one of the texts speaks of such numbers, and of CUDA's constants where one names them."""
+    """The text of carray.cuh, of complex.cuh and half.cuh where one of the texts speaks of such numbers, of CUDA's constants where one names them, and
+    of std.cuh where one has names of the standard headers."""
+    standard = _text('std.cuh') if any(map(_STANDARD.search, texts)) else ''
+    standard += ''.join('#undef %s\n' % name for name in OWN_NUMBERS.findall(' '.join(texts))) if standard else ''
     constants = _text('constants.cuh') if any('CUDART_' in text for text in texts) else ''
     complexes = _text('complex.cuh') if any(re.search(r'\bcomplex\b', text) for text in texts) else ''
     halves = _text('half.cuh') if any(map(_HALF.search, texts)) and not any(map(_NAMED_HALF.search, texts)) else ''
-    return constants + _text('carray.cuh') + complexes + halves
+    return constants + _text('carray.cuh') + standard + complexes + halves
 
 
 def _without_headers(text, kernel):
-    """The text without lines that include CuPy's headers, which are there already."""
-    found = [t for t in tokens(text, kernel) if t.kind == 'directive' and re.match(
-        r'#\s*include\s*[<"](cupy/(carray|atomics|float16|complex)\.cuh|cupy/cuda_workaround\.h|cuda_fp16\.h|(cupy/)?math_constants\.h)', t.text)]
-    for t in found:
-        text = text.replace(t.text, '', 1)
-    return text
+    """The text without lines that include headers whose names are there already, and with names of std as std.cuh has them."""
+    if _INCLUDE.search(text):
+        for t in tokens(text, kernel):
+            found = t.kind == 'directive' and _INCLUDE.match(t.text)
+            if found and found[1] in HEADERS:
+                text = text.replace(t.text, '', 1)
+    return _OF_STD.sub('ct_std::', _STD_MATH.sub('', text))
 
 
 def _bind(parameters):
@@ -61,6 +74,20 @@ def _bind(parameters):
     return takes, '\n'.join(first)
 
 
+def _whole(parameters, texts, extents, axes=None):
+    """Declares _raw_NAME, the whole array, of the parameters that a text asks it of."""
+    text = ''
+    for p in asked(parameters, texts):
+        type = _type(p.dtype)
+        if p.kind == 'raw':
+            text += 'auto& _raw_%s = %s;\n' % (p.name, p.name)
+            continue
+        shape, strides = p.whole(p.name, extents, axes)
+        text += 'CArray<%s, %d, %s> _raw_%s(%s);\n' % (type, p.ndim, 'true' if p.contiguous else 'false', p.name, ', '.join(
+            ['%s_p + %s_at' % (p.name, p.name), *shape, *('%s * (long long)sizeof(%s)' % (stride, type) for stride in strides)]))
+    return text and '\n' + text
+
+
 def _elements(parameters, place, index):
     return '\n'.join('%s%s& %s = %s_p[%s];' % ('' if p.out else 'const ', _type(p.dtype), p.name, p.name,
                                                p.at(p.name, place, index)) for p in parameters if p.kind == 'element')
@@ -69,7 +96,7 @@ def _elements(parameters, place, index):
 def _head(name, types, preamble, group, takes, *others):
     typedefs = ''.join('typedef %s %s;\n' % (_type(dtype), placeholder) for placeholder, dtype in types.items())
     return '%s%s%s\nextern "C" __global__ void __launch_bounds__(%d) %s(%s) {\n' % (
-        header(typedefs, preamble, *takes, *others), typedefs, _without_headers(preamble, name), group, entry(name), ', '.join(takes))
+        header(typedefs, preamble, *takes, *others), typedefs, preamble, group, entry(name), ', '.join(takes))
 
 
 def _counts(parameters, ndim, size):
@@ -90,27 +117,39 @@ def _loop(index, size, group):
 def elementwise(name, parameters, operation, types, *, preamble='', loop_prep='', after_loop='', ndim=1, group=64, **_):
     """As translate.elementwise. An operation that returns leaves its work-item: there must be one for each element, or
     groups of one, in whose loop it is a function of its own."""
+    preamble, operation, loop_prep, after_loop = (_without_headers(text, name) for text in (preamble, operation, loop_prep, after_loop))
     takes, first = _bind(parameters)
     takes += numbers('long long', ndim, '_size')
     done = '[&] { do {\n#line 1 "%s"\n%s;\n} while (0); }();' if group == 1 else '#line 1 "%s"\n%s;'
     head = _head(name, types, preamble, group, takes, operation, loop_prep, after_loop)
+    first += _counts(parameters, ndim, '_size') + _whole(parameters, (operation, loop_prep, after_loop), ['_n%d' % k for k in range(ndim)])
     # operations may change i, which is not what counts
     return head + '%s\n%s;\n%s {\nptrdiff_t i = _at;\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
-        first + _counts(parameters, ndim, '_size'), loop_prep, _loop('_at', '_size', group),
+        first, loop_prep, _loop('_at', '_size', group),
         _elements(parameters, 'i', '_ind.get()'), done % (name, operation), after_loop)
 
 
+# A class may lack a constructor without arguments
+_OF_CLASSES = {**OF_CLASSES, 'sized': OF_CLASSES['sized'] % {'global': ''}, 'begin': '_kind _mapped = [&]() -> _kind {', 'set': 'return ', 'end': '}();'}
+
+
 def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, types, *, preamble='', reduce_type=None,
-              ndim=1, group=64, **_):
+              ndim=1, group=64, axes=None, **_):
     """As translate.reduction; partial results of float16 are floats here, too."""
+    preamble, map_expr, reduce_expr, post_map_expr, identity = (_without_headers(str(text or ''), name) for text in (
+        preamble, map_expr, reduce_expr, post_map_expr, identity))
     takes, first = _bind(parameters)
-    kind = _type(reduce_type or parameters[-1].dtype)
-    takes += ['%s* _partial_p' % ('float' if kind == 'float16' else kind), 'long long _partial_at']
+    reduce_type = reduce_type or parameters[-1].dtype
+    of_class = reduce_type not in REGISTER
+    kind = reduce_type if of_class else _type(reduce_type)
+    takes += ['%s* _partial_p' % ('long long' if of_class else 'float' if kind == 'float16' else kind), 'long long _partial_at']
     takes += numbers('long long', ndim, '_outs', '_rows', '_chunks', '_stage')
     texts = kind, map_expr, reduce_expr, post_map_expr, str(identity or '')
+    first += _counts(parameters, ndim, '_outs * _rows') + _whole(parameters[:-1], texts, ['_n%d' % k for k in range(ndim)], axes)
+    first += _whole(parameters[-1:], texts, ['_outs'])
     return _head(name, types, preamble, group, takes, *texts) + STAGES % dict(
-        long='ptrdiff_t', kind=kind, cast='(_kind)', first=first + _counts(parameters, ndim, '_outs * _rows'), loop=_loop('_unit', '_units', group),
-        identity=identity or '0', reduce=reduce_expr, map=map_expr, post=post_map_expr, write='',
+        _OF_CLASSES if of_class else OF_NUMBERS, long='ptrdiff_t', kind=kind, cast='(_kind)', first=first, loop=_loop('_unit', '_units', group),
+        identity=identity or ('_kind()' if of_class else '0'), reduce=reduce_expr, map=map_expr, post=post_map_expr, write='',
         loads='const ptrdiff_t _i = _out, _j = i;\n_ind.set(i);\n' + _elements(parameters[:-1], 'i', '_ind.get()'),
         read='const ptrdiff_t _i = _out;\n' + _elements(parameters[-1:], '_out', ''))
 

@@ -7,6 +7,7 @@ import os
 import re
 
 from catenary import _core, _wheel
+from catenary.cupy import _cuda
 from catenary.cupy.cuda.compiler import CompileException
 
 HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), '_headers')
@@ -14,13 +15,13 @@ FLAGS = ('-I', HEADERS)
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
 _DYNAMIC = re.compile(r'\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
 _BRACKETS = re.compile(r"""(\bextern\s*"C"\s*|\bnamespace\b[\w:\s]*)?\{|\}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
-_OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # which the C library defines as macros
 _XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of functions in CuPy's wheel
 _OWN_TYPES = re.compile(r'\btypedef\b[^;{}]*\b((?:ssize|u?int(?:8|16|32|64))_t)\s*;')  # the C library has them, NVIDIA's compiler has not
 # what needs the threads of a group side by side
 _WARPS = re.compile(r'\b(__syncwarp|__syncthreads_\w+|__(shfl|ballot|any|all|match_any|match_all|reduce)\w*_sync|__activemask|warpSize|cooperative_groups)\b')
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
 _PRINTF = re.compile(r'\bprintf\b')
+_ALGORITHM = re.compile(r'\bct_std::(?:min|max)\b')
 _COMPLEX = re.compile(r'\bCATENARY_COMPLEX\b')  # complex.cuh is there
 POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set '
         'CATENARY_GPU_INCLUDE_CPU=1 (without CATENARY_CUPY_CPU=1 it is ordinal 0)')
@@ -28,34 +29,42 @@ POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-i
 
 @functools.lru_cache(None)
 def header():
-    """The text of host.h."""
-    with open(os.path.join(HEADERS, 'host.h')) as file:
-        return file.read()
+    """The text of host.h and intrinsics.h."""
+    text = ''
+    for name in ('host.h', 'intrinsics.h'):
+        with open(os.path.join(HEADERS, name)) as file:
+            text += file.read()
+    return text
 
 
 @functools.lru_cache(None)
-def _stamp():
-    """What tells versions of the library's functions apart that a text may include."""
-    folder = os.path.join(HEADERS, 'catenary', 'ops')
+def _stamp(folder):
+    """What tells versions of a folder's headers apart that a text may include: kept kernels are known by their text. Folders that begin with an
+    underscore, other projects' in a wheel of CuPy, are left out."""
     digest = hashlib.sha256()
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-        with open(os.path.join(folder, name), 'rb') as file:
-            digest.update(file.read())
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[0] != '_')
+        for name in sorted(names):
+            with open(os.path.join(place, name), 'rb') as file:
+                digest.update(name.encode() + b'\0' + file.read())
     return digest.hexdigest()
 
 
 def source(text, **entries):
     """The whole C++ text of kernels of _cuda's, with an entry for each function."""
-    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('PRINTF', _PRINTF)) if words.search(text)]
-    own = ''.join('#undef %s\n' % name for name in _OWN_NUMBERS.findall(text))
-    included = '// %s\n' % _stamp() if {'SPECIAL', 'OF_COMPLEX'}.intersection(defines) else ''  # what was compiled is known by its text
+    defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('PRINTF', _PRINTF), ('ALGORITHM', _ALGORITHM)) if words.search(text)]
+    own = ''.join('#undef %s\n' % name for name in _cuda.OWN_NUMBERS.findall(text))  # which the C library defines as macros
+    included = '// %s\n' % _stamp(os.path.join(HEADERS, 'catenary', 'ops')) if {'SPECIAL', 'OF_COMPLEX'}.intersection(defines) else ''
     return included + ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + ''.join(
         '\nCT_ENTRY(%s, %s)\n' % entry for entry in entries.items())
 
 
 def compiled(text, kernel, *flags):
     """The shared library of a C++ text. Throws CompileException, also where there is no compiler."""
-    headers = ['-I', _wheel.headers()] if _XSF.search(text) and _wheel.headers() else []
+    headers = []
+    if _XSF.search(text) and _wheel.headers():
+        headers = ['-I', _wheel.headers()]
+        text = '// %s\n' % _stamp(os.path.join(_wheel.headers(), 'cupy')) + text
     try:
         return _core._HostLibrary(text, kernel, [*FLAGS, *headers, *flags])
     except _core.CUDARuntimeError as error:

@@ -12,12 +12,14 @@ import numpy
 from catenary import _core
 from catenary.cupy import _addresses, _cuda, _host
 from catenary.cupy._array import asarray, ndarray
+from catenary.cupy._launch_errors import InvalidLaunch
 from catenary.cupy._launching import Launcher, check_length, launcher_of, refusals
 from catenary.cupy._translator import cucomplex, opencl, translate
-from catenary.cupy._translator.reader import REGISTER
+from catenary.cupy._translator.reader import REGISTER, VECTORS
 from catenary.cupy._translator.texts import read_name, scalar_of
 from catenary.cupy._translator.tree import TypeId
 from catenary.cupy._variables import Variables, has_variables, no_variable
+from catenary.cupy.cuda.device import most_shared_bytes
 
 _int64 = numpy.int64
 _MOST_PLANS = 1024
@@ -228,7 +230,8 @@ class ReductionKernel:
         self.identity = '' if identity is None else str(identity)
         self.name, self.__name__, self.reduce_type = name, name, reduce_type
         self.preamble = _options(options) + preamble
-        self._cached_codes = {}
+        self._cached_codes, self._sizes = {}, {}
+        self._raws = '_raw_' in map_expr + reduce_expr + post_map_expr
 
     @property
     def cached_codes(self):
@@ -260,17 +263,31 @@ class ReductionKernel:
         return out
 
     def _collected_in(self, dtypes, known):
-        """The dtype of partial results: the output's, or what reduce_type names."""
+        """The dtype of partial results: the output's, or what reduce_type names; of a class its name."""
         word = self.reduce_type
         if word is None:
             return dtypes[-1]
         named = {'type_in%d_raw' % k: dtype for k, dtype in enumerate(dtypes[:-1])}
         named.update(known, type_out0_raw=dtypes[-1])
         found = _named(word, tuple((name, dtype.name) for name, dtype in named.items())) if isinstance(word, str) else None
-        if found is None:
-            raise TypeError('%s: reduce_type %r is no dtype, no number of C and no placeholder (%s)' % (
+        if found is None and not (isinstance(word, str) and self._is_class(word)):
+            raise TypeError('%s: reduce_type %r is no dtype, no number of C, no class of the preamble and no placeholder (%s)' % (
                 self.name, word, ', '.join(known) or 'there is none'))
-        return found
+        return word if found is None else found
+
+    def _is_class(self, word):
+        base = re.match(r'\s*(?:const\s+)?(\w+)', word)
+        return base is not None and (base[1] in VECTORS or re.search(r'\b%s\b' % base[1], self.preamble) is not None)
+
+    def _partial(self, launcher, kind, result, count, group, values, rest):
+        """Memory of so many partial results. Of a class the kernel says how large one is."""
+        if not isinstance(kind, str):
+            return _core.empty_like(result, _SCALAR_MEMORY.get(kind.name, kind), 'C', None, (count,))
+        if launcher not in self._sizes:
+            size = _core.empty_like(result, _int64, 'C', None, (1,))
+            launcher(1, group, [*values, result, size, *rest, _int64(3)])
+            self._sizes[launcher] = int(size)
+        return _core.empty_like(result, _int64, 'C', None, (-(-count * self._sizes[launcher] // 8),))
 
     def _run(self, inputs, result, dtypes, known, shape, order, outs, rows, chunks):
         ordered = tuple(shape[k] for k in order)
@@ -298,26 +315,26 @@ class ReductionKernel:
         parameters.append((self.out_params[0].name, dtypes[-1].name, 'element', 1, True, True))
         kind = self._collected_in(dtypes, known)
         device = _core.device_of(result)
-        partial = _core.empty_like(result, _SCALAR_MEMORY.get(kind.name, kind), 'C', None, (outs * chunks if chunks > 1 else 1,))
+        axes = tuple(order) if self._raws and not straight else None
         groups, group = _core.groups_for(result, outs * chunks, rows // chunks)
-        key = (device.name, group, len(ordered), tuple(sorted((k, v.char) for k, v in known.items())), *key)
+        key = (device.name, group, axes or len(ordered), tuple(sorted((k, v.char) for k, v in known.items())), *key)
         launcher = self._cached_codes.get(key)
         if launcher is None:
             types = {name: dtype.name for name, dtype in known.items()}
             launcher = self._cached_codes[key] = launcher_of(
                 'reduction', self.name, [translate.Parameter(*p) for p in parameters], self.map_expr, self.reduce_expr,
-                self.post_map_expr, self.identity, types, preamble=self.preamble, reduce_type=kind.name,
-                ndim=len(ordered), group=group, backend=_core.backend_of(device), device=device)
-        values += [result, partial] + [_int64(n) for n in ordered] + [_int64(outs), _int64(rows), _int64(chunks)]
+                self.post_map_expr, self.identity, types, preamble=self.preamble, reduce_type=getattr(kind, 'name', kind),
+                ndim=len(ordered), group=group, backend=_core.backend_of(device), device=device, axes=axes)
+        rest = [_int64(n) for n in ordered] + [_int64(outs), _int64(rows), _int64(chunks)]
+        values += [result, self._partial(launcher, kind, result, outs * chunks if chunks > 1 else 1, group, values, rest), *rest]
         for stage in ((0,) if chunks == 1 else (1, 2)):
             launcher(groups, group, values + [_int64(stage)])
 
 
 def _three(numbers, what, kernel):
     numbers = tuple(int(n) for n in (numbers if isinstance(numbers, (tuple, list)) else (numbers,)))
-    least = 0 if what == 'grid' else 1
-    if not 1 <= len(numbers) <= 3 or min(numbers) < least:
-        raise ValueError('%s: %s is one to three numbers from %d on, given %s' % (kernel, what, least, numbers))
+    if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
+        raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: %s is one to three numbers from 1 on, given %s' % (kernel, what, numbers))
     return numbers + (1,) * (3 - len(numbers))
 
 
@@ -334,14 +351,14 @@ class RawKernel:
     parameters are. Throws CompileException as ElementwiseKernel does."""
 
     # a setting that does nothing is refused
-    __slots__ = 'code', 'name', 'options', 'backend', '_launchers', '_module', '__weakref__'
+    __slots__ = 'code', 'name', 'options', 'backend', '_launchers', '_module', '_asked', '__weakref__'
 
     def __init__(self, code, name, options=(), backend='nvrtc', translate_cucomplex=False, *,
                  enable_cooperative_groups=False, jitify=False):
         if enable_cooperative_groups:
             raise NotImplementedError('RawKernel: cooperative groups are not there')
         self.code, self.name, self.options, self.backend = code, name, tuple(options), backend
-        self._launchers, self._module = {}, None
+        self._launchers, self._module, self._asked = {}, None, {}
 
     def __call__(self, grid, block, args, *, shared_mem=0, stream=None):
         if stream is not None:
@@ -353,18 +370,20 @@ class RawKernel:
         args = [a[(0,) * a.ndim] if isinstance(a, numpy.ndarray) and a.size == 1 else a for a in args]  # a number, as in CuPy
         arrays = [a for a in args if isinstance(a, ndarray)]
         device = _core.device_of(arrays[0]) if arrays else _core.Device()
-        most = device.info['local_bytes']
+        most = max(self._most(device), device.info['local_bytes'])
         if shared_mem > most:
-            raise ValueError('%s: shared_mem = %d: %s gives a group %d bytes' % (self.name, shared_mem, device.name, most))
+            more = most_shared_bytes(device)
+            raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: shared_mem = %d: %s gives a group %d bytes%s' % (
+                self.name, shared_mem, device.name, most, '; set max_dynamic_shared_size_bytes for up to %d' % more if shared_mem <= more else ''))
         launcher, kinds, dynamic = self._made(device)
         _check_arguments(self.name, args, True)
         other = next((d for d in map(_core.device_of, arrays) if d.name != device.name), None)
         if other is not None:
             raise _core.CUDARuntimeError('kernel %s: its arguments are on %s and on %s' % (
                 self.name, device.name, other.name))
-        if len(kinds) != len(args):
+        if len(kinds) > len(args):
             raise TypeError('%s: the kernel takes %d arguments, given %d' % (self.name, len(kinds), len(args)))
-        values = []
+        values = []  # a launch of CUDA's reads as many arguments as the kernel has
         for position, (a, kind) in enumerate(zip(args, kinds)):
             if a is None and kind == 'pointer':
                 values += [numpy.uint64(0)] if launcher.addresses else [numpy.uint64(0), _int64(0)]
@@ -379,12 +398,16 @@ class RawKernel:
                 values += _words(self.name, position, a, kind)
             else:
                 values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind or numpy.asarray(a).dtype)[()])
-        if 0 in grid:
-            return
         if launcher.variables is not None:
             values.append(launcher.variables)
         # OpenCL's memory of a group is a parameter, which a kernel has or has not
-        launcher(grid, block, values, (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem)
+        shared_mem = (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem
+        try:
+            launcher(grid, block, values, shared_mem)
+        except _core.CUDARuntimeError as error:
+            if math.prod(block) <= device.info['group_size'] or isinstance(error, InvalidLaunch):
+                raise
+            raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s' % error) from None
 
     def _text(self):
         return cucomplex.renamed(_options(self.options) + self.code)
@@ -422,15 +445,20 @@ class RawKernel:
 
     @property
     def max_dynamic_shared_size_bytes(self):
-        """The most memory that a launch may give with shared_mem: all that the device lets a group have without asking."""
-        return _core.Device().info['local_bytes']
+        """The most memory that a launch may give with shared_mem: all that the device lets a group have without asking, or what was asked for."""
+        return self._most(_core.Device())
 
     @max_dynamic_shared_size_bytes.setter
     def max_dynamic_shared_size_bytes(self, size):
-        most = self.max_dynamic_shared_size_bytes
-        if size > most:
-            raise ValueError('%s: max_dynamic_shared_size_bytes = %d: %s gives a group %d bytes, and more cannot be asked for' % (
-                self.name, size, _core.Device().name, most))
+        device = _core.Device()
+        most = most_shared_bytes(device)
+        if not 0 <= size <= most:
+            raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: max_dynamic_shared_size_bytes = %d: %s gives a group up to %d bytes' % (
+                self.name, size, device.name, most))
+        self._asked[device.name] = size
+
+    def _most(self, device):
+        return self._asked.get(device.name, device.info['local_bytes'])
 
     def compile(self, log_stream=None):
         """Translates the text, so that what it cannot be is said now."""

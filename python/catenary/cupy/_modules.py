@@ -8,6 +8,7 @@ import numpy.exceptions
 
 from catenary import _core
 from catenary.cupy import _functions, _util, _vectors
+from catenary.cupy._launch_errors import CUDADriverError
 
 
 def make(name, **names):
@@ -25,10 +26,6 @@ def _texture(name):
     def refuse(*args, **kwargs):
         raise NotImplementedError(f'{name}: textures are not supported; give the kernel an array')
     return refuse
-
-
-class CUDADriverError(RuntimeError):
-    """Never raised: failures of drivers are CUDARuntimeError."""
 
 
 def _legacy_sign(x):

@@ -6,6 +6,16 @@ Device = _core.Device
 get_device_id = _core.getDevice
 
 
+# Bytes of memory that the processor gives a group where a kernel asks for them: as many as NVIDIA's H100.
+_MOST_ON_PROCESSOR = 227 * 1024
+
+
+def most_shared_bytes(device):
+    """The most bytes of memory that a device gives a group, where a kernel asks for them."""
+    most = device.info['local_bytes']
+    return max(most, _MOST_ON_PROCESSOR) if _core.backend_of(device) == 'cpu' else most
+
+
 def get_compute_capability():
     """Of the current device."""
     return Device().compute_capability
@@ -20,4 +30,5 @@ Device.cublas_handle = property(lambda self: 1 + self.id)
 Device.pci_bus_id = property(lambda self: self.info['pci'])
 Device.attributes = property(lambda self: {'MaxThreadsPerBlock': self.info['group_size'],
                                            'MultiProcessorCount': self.info['compute_units'],
-                                           'MaxSharedMemoryPerBlock': self.info['local_bytes']})
+                                           'MaxSharedMemoryPerBlock': self.info['local_bytes'],
+                                           'MaxSharedMemoryPerBlockOptin': most_shared_bytes(self)})
