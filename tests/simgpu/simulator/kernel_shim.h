@@ -171,6 +171,24 @@ SIM_OF_TWO(fdim)
 SIM_OF_TWO(hypot)
 SIM_OF_TWO(nextafter)
 SIM_OF_TWO(remainder)
+extern "C" {
+long labs(long);
+long long llabs(long long);
+int ilogb(double);
+int ilogbf(float);
+long lrint(double);
+long long llrint(double);
+long long llrintf(float);
+long lround(double);
+long long llround(double);
+long long llroundf(float);
+double ldexp(double, int);
+float ldexpf(float, int);
+double scalbn(double, int);
+float scalbnf(float, int);
+double scalbln(double, long);
+float scalblnf(float, long);
+}
 #endif
 
 #define SIM_ATOMIC(name, expression)        \

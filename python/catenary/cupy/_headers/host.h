@@ -135,6 +135,14 @@ static inline float __tanf(float x) { return tanf(x); }
 static inline float __log2f(float x) { return log2f(x); }
 static inline float __log10f(float x) { return log10f(x); }
 static inline float __powf(float x, float y) { return powf(x, y); }
+static inline void sincospi(double x, double* s, double* c) {
+  *s = sinpi(x);
+  *c = cospi(x);
+}
+static inline void sincospif(float x, float* s, float* c) {
+  *s = sinpi(x);
+  *c = cospi(x);
+}
 static inline float __fdividef(float x, float y) { return x / y; }
 static inline float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
 template <class T>
