@@ -1,5 +1,6 @@
 """CUDA's device functions in kernels, on the processor and on ordinal 0: each against Python, NumPy or its definition."""
 
+import os
 import re
 
 import numpy
@@ -34,7 +35,7 @@ def computed(calls, result, dtype):
 
 
 def is_simulated():
-    return _core.Device().info['is_simulated']
+    return os.environ.get('CATENARY_GPU_INCLUDE_SIMULATED') == '1' and _core.backend_of(_core.Device()) in ('cuda', 'hip')
 
 
 def test_whole_numbers():
@@ -114,11 +115,11 @@ def test_clocks_do_not_go_back():
 
 
 def test_loads_and_stores_by_cache():
-    x, y = cupy.arange(6, dtype='f'), cupy.zeros(6, 'f')
+    x, y = cupy.arange(6, dtype='f') * 10, cupy.zeros(6, 'f')
     cupy.RawKernel('''extern "C" __global__ void moved(const float* x, float* y) {
         __stcg(y, __ldcg(x + 1)); __stcs(y + 1, __ldcs(x + 2)); __stwb(y + 2, __ldca(x + 3)); __stwt(y + 3, __ldcv(x + 4)); y[4] = __ldlu(x + 5); y[5] = __ldg(x);
     }''', 'moved')((1,), (1,), (x, y))
-    assert y.get().tolist() == [1, 2, 3, 4, 5, 0]
+    assert y.get().tolist() == [10, 20, 30, 40, 50, 0]
 
 
 @pytest.mark.parametrize('call', ['__vadd2(1u, 2u)', '__no_such_function(1)', 'j0(1.0, 2.0)'])
@@ -139,12 +140,12 @@ def test_headers_are_the_same_everywhere():
         y[0] = FLT_MAX; y[1] = DBL_EPSILON; y[2] = INT_MAX; y[3] = std::numeric_limits<float>::max(); y[4] = std::numeric_limits<int>::lowest();
         y[5] = std::is_same<float, double>::value + 2 * std::is_floating_point<float>::value; y[6] = sizeof(std::conditional<sizeof(int) == 4, double, float>::type);
         y[7] = std::sqrt(16.0) + std::max(n, 3); uint16_t u = 65535; y[8] = u + (int8_t)-1; float4 v = make_float4(1, 2, 3, 4); y[9] = v.w; y[10] = M_PI; y[11] = (double)INT64_MIN;
-        y[12] = (float)__float2half(0.1f); if (n < 0) printf("never %d", n); y[13] = std::is_unsigned<unsigned>::value + std::is_signed<int>::value; y[14] = std::numeric_limits<double>::infinity();
+        y[12] = (float)__float2half(0.5f); if (n < 0) printf("never %d", n); y[13] = std::is_unsigned<unsigned>::value + std::is_signed<int>::value; y[14] = std::numeric_limits<double>::infinity();
     }'''.replace('sizeof(std::cond', 'sizeof(typename std::cond')
     text = text.replace('__global__ void of_headers', '__global__ void of_headers')
     y = cupy.zeros(15)
     cupy.RawKernel(text, 'of_headers')((1,), (1,), (y, 2))
-    expected = [numpy.finfo('f4').max, numpy.finfo('f8').eps, 2 ** 31 - 1, numpy.finfo('f4').max, -2 ** 31, 2, 8, 7, 65534, 4, numpy.pi, -2.0 ** 63, numpy.float16(0.1), 2, numpy.inf]
+    expected = [numpy.finfo('f4').max, numpy.finfo('f8').eps, 2 ** 31 - 1, numpy.finfo('f4').max, -2 ** 31, 2, 8, 7, 65534, 4, numpy.pi, -2.0 ** 63, 0.5, 2, numpy.inf]
     assert y.get().tolist() == [float(x) for x in expected]
 
 

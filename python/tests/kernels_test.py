@@ -146,7 +146,7 @@ def test_what_a_reduction_takes_for_a_type_and_for_axes():
     exact = cupy.ReductionKernel('float32 x', 'float32 y', 'x', 'a + b', 'y = a - 16777216.0', '0', 'exact', 'double')
     assert exact(cupy.asarray([16777216, 1, 1, 1], 'f4')) == 3
     x = cupy.ones((2, 3))
-    with pytest.raises(TypeError, match="reduce_type 'wrong' is no dtype, no number of C and no placeholder .T."):
+    with pytest.raises(TypeError, match="reduce_type 'wrong' is no dtype, no number of C, no class of the preamble and no placeholder .T."):
         cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', reduce_type='wrong')(x)
     kernel = cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'over_axes')
     numpy.testing.assert_array_equal(kernel(x, axis=numpy.int64(0)).get(), [2, 2, 2])

@@ -349,10 +349,10 @@ class Calls:
         if any(v.__class__ is tree.Braces for v in values):
             refuse(t, 'a list in braces')
         if name in LOADS and len(values) == 1 and values[0].type.__class__ is Pointer:
-            v = self.element(values[0], '0', '(*%s)' % values[0].text)
+            v = self.element(values[0], '0')
             return Value(v.text, v.type, at=v.at)
         if name in STORES and len(values) == 2 and values[0].type.__class__ is Pointer:
-            v = self.stored(self.element(values[0], '0', '(*%s)' % values[0].text), '', values[1], t)
+            v = self.stored(self.element(values[0], '0'), '', values[1], t)
             return Value('((void)(%s))' % v.text, VOID, at=v.at)
         if name in COMPLEX_FUNCTIONS and name not in opencl.MATH or any(
                 is_complex(v.type) or v.type.__class__ is Pointer and is_complex(v.type.to) for v in values):
