@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "catenary/core/json_text.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/detail.h"
 #include "catenary/io/identify.h"
@@ -125,6 +126,9 @@ class Header : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::json::exception&) override {
+    not_json(position, token);
+  }
+  [[noreturn]] void not_json(std::size_t position, const std::string& token) {
     detail::fail_at(name_, kLengthBytes + position, "the header is not JSON (near '{}')", token.substr(0, 40));
   }
 
@@ -205,7 +209,7 @@ struct SafetensorsReader::State {
     const std::string_view text = detail::as_text(bytes.subspan(kLengthBytes, static_cast<std::size_t>(length)));
     if (text.empty() || text[0] != '{') fail_at(name, kLengthBytes, "the header does not begin with '{{'");
     Header header(name);
-    nlohmann::json::sax_parse(text.begin(), text.end(), &header);
+    json_text::sax_parse<nlohmann::json>(text, header);
     start = kLengthBytes + length;
     data = bytes.subspan(static_cast<std::size_t>(start));
     check_cover(header);

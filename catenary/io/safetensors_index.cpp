@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "catenary/core/json_text.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/detail.h"
 #include "catenary/io/identify.h"
@@ -82,6 +83,9 @@ class Index : public nlohmann::json_sax<nlohmann::json> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string& token, const nlohmann::json::exception&) override {
+    not_json(position, token);
+  }
+  [[noreturn]] void not_json(std::size_t position, const std::string& token) {
     detail::fail_at(name_, position, "the index is not JSON (near '{}')", token.substr(0, 40));
   }
 
@@ -139,7 +143,7 @@ SafetensorsIndex read_safetensors_index(std::span<const std::byte> bytes, const 
     detail::fail_at(name, 0, "an index of {} bytes (at most {} are taken)", bytes.size(), kMaxIndex);
   const std::string_view text = detail::as_text(bytes);
   Index index(text, name);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &index);
+  json_text::sax_parse<nlohmann::json>(text, index);
   if (!index.has_map) detail::fail_at(name, 0, "no index of safetensors files: it has no weight_map");
   return std::move(index.entries);
 }

@@ -7,6 +7,7 @@
 
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
+#include "catenary/core/json_text.h"
 #include "catenary/device/backend.h"
 
 namespace catenary {
@@ -165,7 +166,7 @@ void DictSummary::serialize(Serializer& serializer) {
     serializer("_names", text);
     return;
   }
-  const nlohmann::json names = nlohmann::json::parse(serializer.read_string("_names"), nullptr, false);
+  const auto names = json_text::parse_or_discarded<nlohmann::json>(serializer.read_string("_names"));
   if (!names.is_array()) serializer.reject("_names", "expected a JSON list of names");
   const auto loaded = std::make_shared<std::vector<std::pair<std::string, Summary>>>();
   for (const auto& name : names) {

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "catenary/core/format.h"
+#include "catenary/core/json_text.h"
 #include "catenary/io/npz.h"
 #include "catenary/io/safetensors_index.h"
 #include "catenary/serializers/detail.h"
@@ -265,7 +266,7 @@ void Serializer::operator()(const std::string& key, std::vector<std::string>& va
     archive_->read(path_ + key);  // says that it is not there, when that is an error
     return;
   }
-  const nlohmann::json read = nlohmann::json::parse(read_string(key), nullptr, false);
+  const auto read = json_text::parse_or_discarded<nlohmann::json>(read_string(key));
   if (!read.is_array() || !std::all_of(read.begin(), read.end(), [](const auto& text) { return text.is_string(); }))
     reject(key, "expected a JSON list of texts");
   archive_->later([&value, read] { value = read.get<std::vector<std::string>>(); });

@@ -128,6 +128,8 @@ TEST(SafetensorsIndex, RefusesHostileIndices) {
            {"3", "a number, not an object"},
            {"{}", "no weight_map"},
            {"{}{}", "not JSON"},
+           {std::string("{\"weight_map\":{}}\0anything", 26), "not JSON"},
+           {std::string("{\"weight_map\":{\0}}", 18), "not JSON"},
            {"{\"weight_map\":[]}", "weight_map is a list"},
            {"{\"weight_map\":\"a\"}", "weight_map is a text"},
            {"{\"weight_map\":{\"a\":1}}", "weight_map has a number for tensor 'a'"},

@@ -40,6 +40,19 @@ TEST(Safetensors, ReadsWhatThePackageWrites) {
   EXPECT_NE(file_error([&] { file.read("nothing"); }).find("no tensor 'nothing'"), std::string::npos);
 }
 
+// nlohmann's parser takes a zero byte for the end of the text.
+TEST(Safetensors, AZeroByteDoesNotEndTheHeader) {
+  const auto refused = [](const std::string& header) {
+    const std::string file = with_header(header);
+    return file_error([&] { SafetensorsReader(as_bytes(file), "f"); });
+  };
+  const std::string zero(1, '\0');
+  EXPECT_EQ(refused("{}  "), "");
+  for (const std::string& header : {"{}" + zero + "anything", "{}" + zero, "{}" + zero + "{}", "{" + zero + "}",
+                                    "{\"__metadata__\":{\"a\":\"b" + zero + "\"}}"})
+    EXPECT_NE(refused(header).find("the header is not JSON"), std::string::npos) << refused(header);
+}
+
 TEST(Safetensors, WhatCanBeListedOnlyHasItsSizeTooOrIsRefused) {
   const auto refused = [](const char* dtype, int end) {
     const std::string header = std::string("{\"e\":{\"dtype\":\"") + dtype + "\",\"shape\":[3],\"data_offsets\":[0," +

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "catenary/core/error.h"
+#include "catenary/core/json_text.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
@@ -20,7 +21,7 @@ Probe run_probe(const std::string& name, double seconds) {
   const os::ProcessResult result =
       os::run_process({os::program_path(), "doctor", "--probe", name}, {.timeout = seconds});
   // the last line is the answer: drivers print too
-  Probe probe{ordered_json::parse(last_line(result.output), nullptr, false), {}};
+  Probe probe{json_text::parse_or_discarded<ordered_json>(last_line(result.output)), {}};
   if (!probe.answer.is_object()) probe.answer = ordered_json::object();
   if (result.timed_out)
     probe.failure = fmt::format("did not answer within {:g} s", seconds);
@@ -48,8 +49,7 @@ Machine::Machine(std::string root) : root_(std::move(root)) {
   if (is_this_one()) return;
   const std::string file = root_ + "/machine.json";
   const std::vector<std::byte> bytes = os::read_file(file);
-  told_ = ordered_json::parse(reinterpret_cast<const char*>(bytes.data()),
-                              reinterpret_cast<const char*>(bytes.data()) + bytes.size(), nullptr, false);
+  told_ = json_text::parse_or_discarded<ordered_json>({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   if (!told_.is_object()) throw ValueError(fmt::format("{}: not a JSON object", file));
 }
 

@@ -4,6 +4,7 @@
 
 #include "catenary/core/environment.h"
 #include "catenary/core/error.h"
+#include "catenary/core/json_text.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
 #include "tools/catenary/doctor.h"
@@ -72,7 +73,7 @@ ordered_json ask_python() {
   ordered_json answer = {{"program", program}, {"named", !named.empty()}};
   try {
     const os::ProcessResult result = os::run_process({program, "-c", kQuestion}, {.timeout = kLimit});
-    ordered_json told = ordered_json::parse(last_line(result.output), nullptr, false);
+    auto told = json_text::parse_or_discarded<ordered_json>(last_line(result.output));
     if (result.ok() && told.is_object())
       answer.update(told);
     else if (result.timed_out)

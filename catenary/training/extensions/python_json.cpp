@@ -5,6 +5,7 @@
 
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
+#include "catenary/core/json_text.h"
 
 namespace catenary::training::extensions {
 
@@ -43,7 +44,7 @@ nlohmann::ordered_json parse_python_json(const std::string& text) {
     }
     if (!replaced) quoted_words += text[i];
   }
-  return nlohmann::ordered_json::parse(quoted_words, nullptr, false);
+  return json_text::parse_or_discarded<nlohmann::ordered_json>(quoted_words);
 }
 
 double python_number(const nlohmann::ordered_json& value) {
