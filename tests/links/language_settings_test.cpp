@@ -104,6 +104,100 @@ TEST(LanguageSettings, TwoHundredDamagedFiles) {
   EXPECT_GT(refused, 120);
 }
 
+TEST(LanguageSettings, AZeroByteDoesNotEndThem) {
+  const Folder folder;
+  copy_model("llama", folder);
+  const std::string config = text_of(folder / "config.json");
+  const auto refused = [&] { return error_of<FileError>([&] { L::load_language_model(folder.path); }); };
+  folder.write("config.json", config + '\0' + "anything");
+  EXPECT_TRUE(has(refused(), "config.json: at byte")) << refused();
+  folder.write("config.json", config);
+  folder.write("generation_config.json", std::string("{}\0", 3));
+  EXPECT_TRUE(has(refused(), "generation_config.json: at byte 3")) << refused();
+}
+
+/// What a load says of a setting that was added: in its error, or on standard error.
+std::string said_of(const std::string& path) {
+  testing::internal::CaptureStderr();
+  const std::string error = error_of<FileError>([&] { L::load_language_model(path); });
+  return testing::internal::GetCapturedStderr() + error;
+}
+
+/// Names that settings of positions and attention have, and some that nobody has given one yet.
+const std::vector<std::pair<std::string, bool>> kStrangeSettings = {{"rope_ratio", true},
+                                                                    {"rope_pct", true},
+                                                                    {"use_mrope", true},
+                                                                    {"rope_interleaved", true},
+                                                                    {"rotary_dim", true},
+                                                                    {"rotary_emb_base", true},
+                                                                    {"alibi", true},
+                                                                    {"attention_multiplier", true},
+                                                                    {"attn_logit_softcapping", true},
+                                                                    {"query_pre_attn_scalar", true},
+                                                                    {"attention_window", true},
+                                                                    {"local_attention", true},
+                                                                    {"no_rope_layers", true},
+                                                                    {"qk_layernorm", true},
+                                                                    {"logit_scale", true},
+                                                                    {"embedding_multiplier", true},
+                                                                    {"residual_scale", true},
+                                                                    {"num_experts", true},
+                                                                    {"moe_intermediate_size", true},
+                                                                    {"quantization_config", true},
+                                                                    {"position_offset", true},
+                                                                    {"final_logit_softcapping", true},
+                                                                    {"colour_of_the_sky", false},
+                                                                    {"nextn_predict_layers", false}};
+
+// The rule, not a list of names: what nothing reads is refused or told by its name.
+TEST(LanguageSettings, EachThatIsNotUsedIsNamed) {
+  for (const char* model : {"llama", "mistral", "qwen2", "gpt2", "glm", "glm4", "chatglm"}) {
+    const Folder folder;
+    copy_model(model, folder);
+    const std::string config = text_of(folder / "config.json");
+    EXPECT_EQ(said_of(folder.path), "") << model;
+    for (const auto& [name, matters] : kStrangeSettings)
+      for (const char* value : {"3", "true", "\"yes\"", "[1, 2]", "{\"a\": 1}", "false", "null"}) {
+        folder.write("config.json", "{\"" + name + "\": " + value + ", " + config.substr(config.find('{') + 1));
+        const std::string said = said_of(folder.path), text = value;
+        EXPECT_EQ(has(said, "'" + name + "'"), text != "null") << model << " " << name << ": " << said;
+        EXPECT_EQ(has(said, "scores may depend on it"), matters && text != "false" && text != "null")
+            << model << " " << name << ": " << said;
+      }
+    const std::string inside = "\"rope_parameters\": {";
+    if (!has(config, inside)) continue;
+    for (const char* name : {"mscale", "attention_factor", "beta_fast", "mrope_section", "anything"}) {
+      const std::size_t at = config.find(inside) + inside.size();
+      folder.write("config.json", std::string(config).insert(at, "\"" + std::string(name) + "\": 2, "));
+      EXPECT_TRUE(has(said_of(folder.path), "'rope_parameters." + std::string(name) + "'")) << model << " " << name;
+    }
+  }
+}
+
+TEST(LanguageSettings, EachOfGgufThatIsNotUsedIsNamed) {
+  for (const std::string model : {"llama", "qwen2", "gpt2", "glm", "glm4"}) {
+    const io::GgufReader reader(language_model(model) + ".gguf");
+    const std::string architecture(reader.text("general.architecture"));
+    const Folder folder;
+    const auto said = [&](const std::string& key, const io::GgufValue& value) {
+      io::GgufMetadata metadata;
+      for (const std::string_view one : reader.keys()) metadata.emplace_back(std::string(one), reader.value(one));
+      if (!key.empty()) metadata.emplace_back(architecture + "." + key, value);
+      std::vector<io::GgufTensor> tensors;
+      for (const std::string& tensor : reader.names()) tensors.push_back({tensor, reader.read(tensor)});
+      io::write_gguf(folder / "model.gguf", metadata, tensors);
+      return said_of(folder / "model.gguf");
+    };
+    EXPECT_EQ(said("", false), "") << model;
+    for (const char* key :
+         {"rope.scaling.yarn_log_multiplier", "rope.scaling.original_context_length", "rope.dimension_sections",
+          "attention.scale", "attention.max_alibi_bias", "attention.clamp_kqv", "attention.sliding_window_pattern",
+          "attn_logit_softcapping", "final_logit_softcapping", "logit_scale", "expert_shared_count", "anything.at.all"})
+      for (const io::GgufValue& value : {io::GgufValue(3u), io::GgufValue(0.5f), io::GgufValue(std::string("yes"))})
+        EXPECT_TRUE(has(said(key, value), "'" + std::string(key) + "'")) << model << " " << key << said(key, value);
+  }
+}
+
 // A call would be the first to see it, and would not know the file.
 TEST(LanguageSettings, AnOddPartOfAHeadCannotBeTurned) {
   const Folder folder;

@@ -1,12 +1,15 @@
 #include "catenary/io/gguf.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "catenary/core/format.h"
 #include "catenary/links/models/glm.h"
 #include "catenary/links/models/gpt.h"
 #include "catenary/links/models/language_file.h"
 #include "catenary/links/models/llama.h"
+#include "catenary/links/models/unused_settings.h"
 
 namespace catenary::links::detail {
 
@@ -38,27 +41,36 @@ class Gguf : public LanguageFile {
     return Array::from_host(bytes.data(), {rows, rows == 0 ? 0 : std::ssize(bytes) / rows}, Dtype::uint8, device);
   }
 
-  std::string chat_template() const override {
-    const char* name = "tokenizer.chat_template";
-    return reader_.find(name) ? std::string(reader_.text(name)) : "";
-  }
-
  private:
   std::unique_ptr<LanguageModel> by_settings() const override {
-    return architecture_ == "gpt2" ? make_gpt2() : make_llama();
+    std::unique_ptr<LanguageModel> model = architecture_ == "gpt2" ? make_gpt2() : make_llama();
+    refuse_unused(path_, unused());
+    return model;
+  }
+  /// Keys of the architecture that nothing has asked for.
+  std::vector<UnusedSetting> unused() const {
+    std::vector<UnusedSetting> all;
+    const std::string before = architecture_ + ".";
+    for (const std::string_view key : reader_.keys()) {
+      if (!key.starts_with(before) || asked_.contains(key)) continue;
+      const bool is_flag = reader_.find(key)->type == io::GgufType::boolean;
+      all.push_back({std::string(key.substr(before.size())), is_flag && !reader_.flag(key)});
+    }
+    return all;
   }
   std::vector<std::int64_t> end_tokens() const override {
     std::vector<std::int64_t> all;
-    for (const char* key : {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"})
+    for (const char* key :
+         {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"})
       if (reader_.find(key)) all.push_back(reader_.integer(key));
     return all;
   }
 
   std::string key(const char* name) const { return architecture_ + "." + name; }
-  bool has(const char* name) const { return reader_.find(key(name)) != nullptr; }
+  bool has(const char* name) const { return reader_.find(*asked_.insert(key(name)).first) != nullptr; }
   std::int64_t integer(const char* name) const {
     constexpr std::int64_t kLargest = std::int64_t{1} << 30;
-    const std::int64_t value = reader_.integer(key(name));
+    const std::int64_t value = reader_.integer(*asked_.insert(key(name)).first);
     if (value < 1 || value > kLargest) reject(name, fmt::format("must be from 1 to {}, not {}", kLargest, value));
     return value;
   }
@@ -80,17 +92,29 @@ class Gguf : public LanguageFile {
   }
   bool has_tensor(const char* name) const { return reader_.contains(name); }
 
+  /// By what positions are divided. As in llama.cpp, scaling is linear where no type is told, a factor of 0 is none,
+  /// and the older key counts where the newer one is missing.
+  double rotary_factor() const {
+    const std::string kind = has("rope.scaling.type") ? std::string(reader_.text(key("rope.scaling.type"))) : "linear";
+    if (kind != "none" && kind != "linear")
+      reject("rope.scaling.type", fmt::format("is not known here; none and linear are, not '{}'", kind));
+    const double older = real("rope.scale_linear", 0), factor = real("rope.scaling.factor", older);
+    if (has("rope.scaling.factor") && older != 0 && older != factor)
+      tell_unused(path_, key("rope.scale_linear"), "'rope.scaling.factor'");
+    if (kind == "none" && factor != 0 && factor != 1)
+      tell_unused(path_, key("rope.scaling.factor"), "'rope.scaling.type'");
+    if (real("rope.scaling.attn_factor", 1) != 1) reject("rope.scaling.attn_factor", "must be 1");
+    return kind == "none" || factor == 0 ? 1 : factor;
+  }
+
   functions::RotaryOptions rotary(std::int64_t dims, bool interleaved) const {
     functions::RotaryOptions options{.base = real("rope.freq_base", 10000), .dims = dims, .interleaved = interleaved};
     if (!(options.base > 0)) reject("rope.freq_base", "must be positive");
-    const std::string kind = has("rope.scaling.type") ? std::string(reader_.text(key("rope.scaling.type"))) : "none";
-    if (kind == "linear") {
+    if (const double factor = rotary_factor(); factor != 1) {
       if (dims > kMostRotated)
         reject("rope.dimension_count",
                fmt::format("must be at most {} where rates are scaled, not {}", kMostRotated, dims));
-      options.rates = functions::rotary_rates(dims, options.base, {.factor = real("rope.scaling.factor", 1)});
-    } else if (kind != "none") {
-      reject("rope.scaling.type", fmt::format("is not known here; none and linear are, not '{}'", kind));
+      options.rates = functions::rotary_rates(dims, options.base, {.factor = factor});
     }
     if (constexpr const char* name = "rope_freqs.weight"; has_tensor(name)) {
       // what each rate is divided by: Llama 3's scaling
@@ -115,10 +139,12 @@ class Gguf : public LanguageFile {
     options.hidden = integer("feed_forward_length");
     options.groups = integer("attention.head_count_kv", options.heads);
     options.head_size = integer("attention.key_length", std::max<std::int64_t>(1, options.width / options.heads));
+    if (has("attention.causal") && !reader_.flag(key("attention.causal"))) reject("attention.causal", "must be true");
     if (integer("attention.value_length", *options.head_size) != *options.head_size)
       reject("attention.value_length", "must be attention.key_length");
-    if (has("expert_count") && reader_.integer(key("expert_count")) != 0)
-      reject("expert_count", "must be 0: mixtures of experts are not known here");
+    for (const char* name : {"expert_count", "expert_used_count"})
+      if (has(name) && reader_.integer(key(name)) != 0)
+        reject(name, "must be 0: mixtures of experts are not known here");
     options.epsilon = real("attention.layer_norm_rms_epsilon", 1e-6);
     options.tied = !has_tensor("output.weight");
     const bool is_glm = architecture_ == "chatglm" || architecture_ == "glm4";
@@ -131,7 +157,6 @@ class Gguf : public LanguageFile {
     options.window = has("attention.sliding_window") ? integer("attention.sliding_window") : 0;
     options.rotary = rotary(dims, is_glm);
     if (!is_glm) return std::make_unique<Llama>(options);
-    if (!options.rotary.rates.empty()) reject("rope.scaling.type", "is not known for GLM");
     return std::make_unique<Glm>(GlmOptions{.vocabulary = options.vocabulary,
                                             .context = options.context,
                                             .width = options.width,
@@ -143,6 +168,7 @@ class Gguf : public LanguageFile {
                                             .epsilon = options.epsilon,
                                             .base = options.rotary.base,
                                             .turned = dims,
+                                            .rates = options.rotary.rates,
                                             .qkv_bias = options.qkv_bias,
                                             .tied = options.tied,
                                             .norm_after = architecture_ == "glm4"});
@@ -155,6 +181,8 @@ class Gguf : public LanguageFile {
     options.width = integer("embedding_length");
     options.layers = layers();
     options.heads = integer("attention.head_count");
+    if (integer("attention.head_count_kv", options.heads) != options.heads)
+      reject("attention.head_count_kv", "must be attention.head_count");
     options.hidden = integer("feed_forward_length", 4 * options.width);
     options.epsilon = real("attention.layer_norm_epsilon", 1e-5);
     options.tied = !has_tensor("output.weight");
@@ -164,6 +192,7 @@ class Gguf : public LanguageFile {
   std::string path_;
   io::GgufReader reader_;
   std::string architecture_;
+  mutable std::set<std::string, std::less<>> asked_;  // keys
 };
 
 }  // namespace

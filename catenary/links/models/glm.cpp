@@ -17,7 +17,10 @@ LlamaOptions as_llama(const GlmOptions& options) {
           .groups = options.groups,
           .head_size = options.head_size,
           .epsilon = options.epsilon,
-          .rotary = {.base = options.base, .dims = options.turned.value_or(head_size / 2), .interleaved = true},
+          .rotary = {.base = options.base,
+                     .dims = options.turned.value_or(head_size / 2),
+                     .interleaved = true,
+                     .rates = options.rates},
           .qkv_bias = options.qkv_bias,
           .tied = options.tied,
           .norm_after = options.norm_after};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "catenary/links/models/llama.h"
 
@@ -17,6 +18,7 @@ struct GlmOptions {
   double epsilon = 1.5625e-7;                  ///< of normalizations
   double base = 10000;                         ///< of rotary positions
   std::optional<std::int64_t> turned = {};     ///< elements of a head that positions turn; half of them when not given
+  std::vector<double> rates = {};              ///< of positions, in place of those of base: RotaryOptions.rates
   bool qkv_bias = true;                        ///< of the projections to queries, keys and values
   bool tied = false;                           ///< are the embeddings the last layer's weights?
   bool norm_after = false;                     ///< normalization of what is added, too (GLM-4-0414)

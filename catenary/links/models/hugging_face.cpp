@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <span>
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
@@ -11,83 +11,11 @@
 #include "catenary/links/models/gpt.h"
 #include "catenary/links/models/language_file.h"
 #include "catenary/links/models/llama.h"
-#include "catenary/tokenizers/json.h"
+#include "catenary/links/models/settings.h"
 
 namespace catenary::links::detail {
 
 namespace {
-
-using nlohmann::json;
-
-json read_json(const std::string& path) {
-  const std::vector<std::byte> bytes = os::read_file(path);
-  json value = tokenizers::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-  if (!value.is_object()) fail<FileError>("{}: this is no JSON object", path);
-  return value;
-}
-
-/// A JSON object of settings. What is null is not there.
-class Settings {
- public:
-  Settings(std::string path, json values) : path_(std::move(path)), values_(std::move(values)) {}
-
-  const std::string& path() const { return path_; }
-  bool has(const char* key) const { return values_.contains(key) && !values_[key].is_null(); }
-  std::int64_t integer(const char* key) const {
-    const json& value = at(key);
-    if (!value.is_number_integer() || value.get<double>() < 1 || value.get<double>() > kLargest)
-      reject(key, fmt::format("must be a whole number from 1 to {}", kLargest));
-    return value.get<std::int64_t>();
-  }
-  std::int64_t integer(const char* key, std::int64_t otherwise) const { return has(key) ? integer(key) : otherwise; }
-  double number(const char* key, double otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!at(key).is_number()) reject(key, "must be a number");
-    return at(key).get<double>();
-  }
-  bool flag(const char* key, bool otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!at(key).is_boolean()) reject(key, "must be true or false");
-    return at(key).get<bool>();
-  }
-  std::string text(const char* key, const char* otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!at(key).is_string()) reject(key, "must be a text");
-    return at(key).get<std::string>();
-  }
-  /// One number, or several.
-  std::vector<std::int64_t> integers(const char* key) const {
-    std::vector<std::int64_t> all;
-    if (!has(key)) return all;
-    for (const json& value : at(key).is_array() ? at(key) : json::array({at(key)})) {
-      if (!value.is_number_integer() || std::abs(value.get<double>()) > kLargest)
-        reject(key, fmt::format("must be a whole number of at most {}, or a list of them", kLargest));
-      all.push_back(value.get<std::int64_t>());
-    }
-    return all;
-  }
-  Settings below(const char* key) const {
-    if (!at(key).is_object()) reject(key, "must be an object");
-    return {path_, at(key)};
-  }
-  /// Throws where it is not what is known here.
-  void expect(const char* key, const std::vector<std::string>& known, const char* otherwise) const {
-    if (const std::string given = text(key, otherwise); std::ranges::count(known, given) == 0)
-      reject(key, fmt::format("is not known here; {} are", fmt::join(known, ", ")));
-  }
-  [[noreturn]] void reject(const char* key, const std::string& why) const {
-    fail<FileError>("{}: '{}' {}{}", path_, key, why, has(key) ? ", not " + at(key).dump().substr(0, 100) : "");
-  }
-
- private:
-  static constexpr std::int64_t kLargest = std::int64_t{1} << 30;
-  const json& at(const char* key) const {
-    if (!has(key)) fail<FileError>("{}: '{}' is missing", path_, key);
-    return values_[key];
-  }
-  std::string path_;
-  json values_;
-};
 
 std::int64_t layers_of(const Settings& config, const char* key, std::int64_t most_layers) {
   const std::int64_t layers = config.integer(key);
@@ -95,15 +23,38 @@ std::int64_t layers_of(const Settings& config, const char* key, std::int64_t mos
   return layers;
 }
 
-/// The rotary positions' settings, which stand in two forms: transformers before and from version 5.
+/// A number of rotary positions: inside `given`, or beside it in files of transformers before version 5.
+double rotary_number(const Settings& config, const Settings& given, const std::string& inside, const char* key,
+                     double otherwise) {
+  const bool is_inside = given.has(key);
+  if (is_inside && config.has(key) && given.number(key, 0) != config.number(key, 0))
+    tell_unused(config.path(), key, "'" + inside + "'");
+  return (is_inside ? given : config).number(key, otherwise);
+}
+
+/// The context that llama3's scaling begins from: beside the others' settings (Phi-3's files), inside, or the model's.
+double learnt_context(const Settings& config, const Settings& given, const std::string& inside) {
+  constexpr const char* key = "original_max_position_embeddings";
+  const bool is_inside = given.has(key);
+  if (!config.has(key))
+    return static_cast<double>(is_inside ? given.integer(key) : config.integer("max_position_embeddings"));
+  if (is_inside && given.integer(key) != config.integer(key)) tell_unused(config.path(), inside + "." + key, key);
+  return static_cast<double>(config.integer(key));
+}
+
+/// The rotary positions' settings, which stand in two forms: transformers before and from version 5. Where a file has
+/// both, those of rope_scaling are taken, as transformers does.
 functions::RotaryOptions rotary_of(const Settings& config, std::int64_t head_size, double part, bool interleaved) {
-  const bool is_new = config.has("rope_parameters");
-  const Settings none("", json::object());
-  const Settings given = is_new                       ? config.below("rope_parameters")
-                         : config.has("rope_scaling") ? config.below("rope_scaling")
-                                                      : none;
-  const double base = (is_new ? given : config).number("rope_theta", 10000),
-               turned = given.number("partial_rotary_factor", config.number("partial_rotary_factor", part));
+  const Settings none(config.path(), json::object());
+  const auto below = [&](const char* key) { return config.has(key) ? config.below(key) : none; };
+  const Settings scaling_form = below("rope_scaling"), new_form = below("rope_parameters");
+  const bool is_new = scaling_form.empty();
+  const Settings& given = is_new ? new_form : scaling_form;
+  const std::string inside = is_new ? "rope_parameters" : "rope_scaling";
+  if (!is_new && !new_form.empty() && !(new_form == given))
+    tell_unused(config.path(), "rope_parameters", "'rope_scaling'");
+  const double base = rotary_number(config, given, inside, "rope_theta", 10000),
+               turned = rotary_number(config, given, inside, "partial_rotary_factor", part);
   if (!(base > 0)) config.reject("rope_theta", "must be positive");
   if (!(turned > 0 && turned <= 1)) config.reject("partial_rotary_factor", "must be in (0, 1]");
   const auto dims = static_cast<std::int64_t>(static_cast<double>(head_size) * turned);
@@ -113,10 +64,12 @@ functions::RotaryOptions rotary_of(const Settings& config, std::int64_t head_siz
   functions::RotaryOptions rotary{.base = base, .dims = dims, .interleaved = interleaved};
   const char* kind = given.has("rope_type") ? "rope_type" : "type";
   given.expect(kind, {"default", "linear", "llama3"}, "default");
+  if (given.has("rope_type") && given.has("type") && given.text("type", "") != given.text("rope_type", ""))
+    tell_unused(config.path(), inside + ".type", "'rope_type'");
   if (const std::string type = given.text(kind, "default"); type != "default") {
     functions::RotaryScaling scaling{.factor = given.number("factor", 1)};
     if (type == "llama3") {
-      scaling.learnt = given.integer("original_max_position_embeddings");
+      scaling.learnt = static_cast<std::int64_t>(learnt_context(config, given, inside));
       scaling.low = given.number("low_freq_factor", 1);
       scaling.high = given.number("high_freq_factor", 4);
     }
@@ -124,19 +77,45 @@ functions::RotaryOptions rotary_of(const Settings& config, std::int64_t head_siz
       config.reject("head_dim", fmt::format("must be at most {} where rates are scaled", LanguageFile::kMostRotated));
     rotary.rates = functions::rotary_rates(dims, base, scaling);
   }
+  refuse_unused(config.path(), given.unused(inside + "."));
   return rotary;
 }
 
-/// The window of all layers, or 0. That of some layers is refused.
-std::int64_t window_of(const Settings& config, const std::string& type) {
-  if (type == "mistral") return config.integer("sliding_window", 0);
-  if (type != "qwen2" || !config.flag("use_sliding_window", false) || !config.has("sliding_window")) return 0;
-  if (const auto full = config.number("max_window_layers", 28); full > 0)
-    config.reject("use_sliding_window", "with a window in some of the layers (max_window_layers) is not known here");
-  return config.integer("sliding_window");
+/// A number of config.json, and transformers' default where the key is missing: null says something else.
+std::int64_t integer_or(const Settings& config, const char* key, std::int64_t missing, std::int64_t null) {
+  return config.integer(key, config.is_said(key) ? null : missing);
 }
 
-std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::string& type, std::int64_t most_layers) {
+/// The window of each layer, 0 for none.
+std::vector<std::int64_t> windows_of(const Settings& config, const std::string& type, std::int64_t layers) {
+  constexpr std::int64_t kWindow = 4096;  // transformers' default
+  const auto count = static_cast<std::size_t>(layers);
+  std::vector<std::int64_t> windows(count, 0);
+  std::int64_t window = 0;
+  if (type == "mistral") windows.assign(count, window = integer_or(config, "sliding_window", kWindow, 0));
+  if (type == "qwen2") {
+    const std::int64_t told = integer_or(config, "sliding_window", kWindow, 0);
+    const double full = config.number("max_window_layers", 28);
+    if (config.flag("use_sliding_window", false)) window = told;
+    for (std::size_t i = 0; i < count; ++i) windows[i] = static_cast<double>(i) >= full ? window : 0;
+  }
+  if (!config.has("layer_types")) return windows;
+  const std::vector<std::string> types = config.texts("layer_types", layers);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool slides = types[i] == "sliding_attention";
+    if (!slides && types[i] != "full_attention")
+      config.reject("layer_types", "is not known here; full_attention and sliding_attention are");
+    if (slides && window == 0) config.reject("layer_types", "has layers with a window, which the settings do not tell");
+    if (type != "qwen2" && slides != (windows[i] > 0))
+      config.reject("layer_types", fmt::format("is not known of {} with other layers than it has", type));
+    windows[i] = slides ? window : 0;
+  }
+  return windows;
+}
+
+std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::string& type, std::int64_t most_layers,
+                                          bool has_own_head) {
+  const bool is_glm = type == "glm" || type == "glm4";
   config.expect("hidden_act", {"silu"}, "silu");
   if (config.flag("mlp_bias", false)) config.reject("mlp_bias", "must be false");
   LlamaOptions options;
@@ -146,14 +125,17 @@ std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::str
   options.layers = layers_of(config, "num_hidden_layers", most_layers);
   options.heads = config.integer("num_attention_heads");
   options.hidden = config.integer("intermediate_size");
-  options.groups = config.integer("num_key_value_heads", options.heads);
-  options.head_size = config.integer("head_dim", std::max<std::int64_t>(1, options.width / options.heads));
-  options.epsilon = config.number("rms_norm_eps", 1e-6);
-  options.tied = config.flag("tie_word_embeddings", false);
-  const bool bias = config.flag("attention_bias", type == "glm" || type == "glm4");
-  if (type == "glm" || type == "glm4") {
+  // what transformers takes where a file says nothing
+  const std::int64_t groups = type == "mistral" ? 8 : type == "qwen2" ? 32 : is_glm ? 2 : options.heads;
+  const std::int64_t part_of_width = std::max<std::int64_t>(1, options.width / options.heads);
+  options.groups = integer_or(config, "num_key_value_heads", groups, options.heads);
+  options.head_size = integer_or(config, "head_dim", is_glm ? 128 : part_of_width, part_of_width);
+  options.epsilon = config.number("rms_norm_eps", is_glm ? 1.5625e-7 : 1e-6);
+  options.tied = config.flag("tie_word_embeddings", false) && !has_own_head;
+  const std::vector<std::int64_t> windows = windows_of(config, type, options.layers);
+  const bool bias = config.flag("attention_bias", is_glm);
+  if (is_glm) {
     const functions::RotaryOptions rotary = rotary_of(config, *options.head_size, 0.5, true);
-    if (!rotary.rates.empty()) config.reject("rope_scaling", "is not known for GLM");
     return std::make_unique<Glm>(GlmOptions{.vocabulary = options.vocabulary,
                                             .context = options.context,
                                             .width = options.width,
@@ -165,6 +147,7 @@ std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::str
                                             .epsilon = options.epsilon,
                                             .base = rotary.base,
                                             .turned = rotary.dims,
+                                            .rates = rotary.rates,
                                             .qkv_bias = bias,
                                             .tied = options.tied,
                                             .norm_after = type == "glm4"});
@@ -172,11 +155,14 @@ std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::str
   options.rotary = rotary_of(config, *options.head_size, 1, false);
   options.qkv_bias = bias || type == "qwen2";
   options.out_bias = bias && type == "llama";
-  options.window = window_of(config, type);
+  if (std::ranges::adjacent_find(windows, std::not_equal_to()) != windows.end())
+    options.windows = windows;
+  else if (!windows.empty())
+    options.window = windows.front();
   return std::make_unique<Llama>(options);
 }
 
-std::unique_ptr<LanguageModel> make_gpt2(const Settings& config, std::int64_t most_layers) {
+std::unique_ptr<LanguageModel> make_gpt2(const Settings& config, std::int64_t most_layers, bool has_own_head) {
   config.expect("activation_function", {"gelu_new", "gelu_pytorch_tanh"}, "gelu_new");
   for (const char* key : {"scale_attn_by_inverse_layer_idx", "add_cross_attention"})
     if (config.flag(key, false)) config.reject(key, "must be false");
@@ -190,7 +176,7 @@ std::unique_ptr<LanguageModel> make_gpt2(const Settings& config, std::int64_t mo
   options.hidden = config.integer("n_inner", 4 * options.width);
   options.epsilon = config.number("layer_norm_epsilon", 1e-5);
   options.dropout = config.number("resid_pdrop", 0.1);
-  options.tied = config.flag("tie_word_embeddings", true);
+  options.tied = config.flag("tie_word_embeddings", true) && !has_own_head;
   return std::make_unique<GPT>(options);
 }
 
@@ -211,6 +197,8 @@ std::unique_ptr<LanguageModel> make_chatglm(const Settings& config, bool tied, s
   options.heads = config.integer("num_attention_heads");
   options.hidden = config.integer("inner_hidden_size");
   options.epsilon = config.number("layernorm_epsilon", 1e-5);
+  if (config.flag("tie_word_embeddings", tied) != tied)
+    config.reject("tie_word_embeddings", "does not go with the file's tensors");
   options.tied = tied;
   options.mask = config.integer("mask_token_id", options.mask);
   options.gmask = config.integer("gmask_token_id", options.gmask);
@@ -249,30 +237,34 @@ class HuggingFace : public LanguageFile {
     return Array::from_host(weights_.bytes(blocks).data(), weights_.tensor(blocks).shape, Dtype::uint8, device);
   }
 
-  std::string chat_template() const override {
-    if (const std::string file = path_ + "/chat_template.jinja"; os::exists(file)) {
-      const std::vector<std::byte> bytes = os::read_file(file);
-      return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-    }
-    const std::string file = path_ + "/tokenizer_config.json";
-    if (!os::exists(file)) return "";
-    const json told = read_json(file).value("chat_template", json());
-    if (told.is_string()) return told.get<std::string>();
-    // several by name, of which one is the usual one
-    if (told.is_array())
-      for (const json& one : told)
-        if (one.is_object() && one.value("name", json()) == "default" && one.value("template", json()).is_string())
-          return one["template"].get<std::string>();
-    return "";
-  }
-
  private:
   std::string settings() const override { return config_.path(); }
   std::unique_ptr<LanguageModel> by_settings() const override {
-    if (architecture_ == "gpt2") return make_gpt2(config_, most_layers());
-    if (architecture_ != "chatglm") return make_llama(config_, architecture_, most_layers());
+    std::unique_ptr<LanguageModel> model = by_type();
+    refuse_unused(config_.path(), config_.unused());
+    return model;
+  }
+  std::unique_ptr<LanguageModel> by_type() const {
+    if (architecture_ == "gpt2") return make_gpt2(config_, most_layers(), has_own_head());
+    if (architecture_ != "chatglm") return make_llama(config_, architecture_, most_layers(), has_own_head());
     const bool has_head = weights_.contains("lm_head.weight") || weights_.contains("lm_head.weight_blocks");
     return make_chatglm(config_, !has_head, most_layers());
+  }
+  /// Whether the last layer has other values than the embeddings. transformers does not tie them then, whatever
+  /// config.json says.
+  bool has_own_head() const {
+    std::optional<Tensor> tokens, head;
+    for (const Tensor& tensor : tensors()) {
+      const auto to = serializers::language_tensor(format(), architecture_, tensor.name);
+      if (to && to->ours.front() == "tokens/W") tokens = tensor;
+      if (to && to->ours.front() == "head/W") head = tensor;
+    }
+    if (!head || !tokens) return head.has_value();
+    const std::span<const std::byte> a = bytes_of(*tokens), b = bytes_of(*head);
+    return tokens->dtype_name != head->dtype_name || tokens->shape != head->shape || !std::ranges::equal(a, b);
+  }
+  std::span<const std::byte> bytes_of(const Tensor& tensor) const {
+    return weights_.bytes(tensor.kind ? tensor.name + kBlocks : tensor.name);
   }
   std::vector<std::int64_t> end_tokens() const override {
     const std::string generation = path_ + "/generation_config.json";

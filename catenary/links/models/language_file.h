@@ -34,9 +34,6 @@ class LanguageFile {
   /// A tensor's values as they lie in the file: of blocks uint8, [rows, bytes of a row].
   virtual Array read(const Tensor& tensor, const Device& device) const = 0;
 
-  /// What forms a chat's messages, in Jinja; empty where the file has nothing of it.
-  virtual std::string chat_template() const = 0;
-
   /// What settings may ask for before the tensors are compared with them, so that a few bytes of a file do not have a
   /// machine make as much as a number can say: layers, of which each is an object of some KiB, and the rates of a head,
   /// which each layer has.

@@ -1,5 +1,6 @@
 #include "catenary/links/models/llama.h"
 
+#include "catenary/core/format.h"
 #include "catenary/functions/functions.h"
 #include "catenary/initializers/initializers.h"
 
@@ -52,7 +53,12 @@ Llama::Llama(const LlamaOptions& options0)
     : options(options0),
       tokens(options.vocabulary, options.width, {.initialW = initializers::Normal(kDeviation)}),
       norm(options.width, options.epsilon) {
-  for (std::int64_t i = 0; i < options.layers; ++i) blocks.emplace_back(options);
+  if (!options.windows.empty() && std::ssize(options.windows) != options.layers)
+    fail<ValueError>("Llama: there are windows of {} layers, and {} layers", options.windows.size(), options.layers);
+  for (std::int64_t i = 0; i < options.layers; ++i) {
+    blocks.emplace_back(options);
+    if (!options.windows.empty()) blocks.back().window = options.windows[static_cast<std::size_t>(i)];
+  }
   if (!options.tied) head = layer(options.width, options.vocabulary);
 }
 

@@ -24,6 +24,7 @@ struct LlamaOptions {
   bool qkv_bias = false;                       ///< of the projections to queries, keys and values (Qwen2)
   bool out_bias = false;                       ///< of attention's last projection
   std::int64_t window = 0;                     ///< of attention in all layers (Mistral); 0 for all keys
+  std::vector<std::int64_t> windows = {};      ///< in place of `window` that of each layer, where layers differ
   bool tied = false;                           ///< are the embeddings the last layer's weights?
   bool norm_after = false;                     ///< normalization of what is added, too (GLM-4-0414)
 };
@@ -31,7 +32,8 @@ struct LlamaOptions {
 /// which one, by silu, gates the other. Weights begin normal with a deviation of 0.02.
 class CT_API Llama : public LanguageModel {
  public:
-  /// Throws ValueError where width is no multiple of heads (unless head_size is given), or heads of groups.
+  /// Throws ValueError where width is no multiple of heads (unless head_size is given), or heads of groups, and for
+  /// windows of another number of layers.
   explicit Llama(const LlamaOptions& options = {});
   std::string type_name() const override { return "Llama"; }
   std::int64_t vocabulary() const override { return options.vocabulary; }

@@ -1,6 +1,7 @@
 #include "catenary/links/models/save_language_model.h"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "catenary/core/os/file.h"
 #include "catenary/io/gguf.h"
 #include "catenary/io/safetensors.h"
+#include "catenary/links/models/chat_form.h"
 #include "catenary/links/models/gpt.h"
 #include "catenary/links/models/llama.h"
 #include "catenary/links/quantized.h"
@@ -35,6 +37,24 @@ struct Subject {
   std::int64_t head_size = 0;
   std::vector<std::int64_t> ends;
 };
+
+bool has_window(const LlamaOptions& options) {
+  return options.windows.empty() ? options.window > 0
+                                 : std::ranges::any_of(options.windows, [](std::int64_t window) { return window > 0; });
+}
+
+/// How many windows layers have, apart from none.
+std::size_t different_windows(const LlamaOptions& options) {
+  std::set<std::int64_t> windows(options.windows.begin(), options.windows.end());
+  windows.erase(0);
+  return windows.size();
+}
+
+/// Which of the models that have Llama's shape one is, in Hugging Face's words.
+std::string family(const LlamaOptions& options) {
+  if (options.qkv_bias && !options.out_bias) return "qwen2";
+  return has_window(options) ? "mistral" : "llama";
+}
 
 Subject subject_of(const LanguageModel& model, const SaveLanguageModelOptions& options) {
   Subject subject{.model = model, .ends = model.end_tokens};
@@ -63,15 +83,11 @@ Subject subject_of(const LanguageModel& model, const SaveLanguageModelOptions& o
     const auto refuse = [](const char* why) { fail<ValueError>("{}: no model that others run has {}", kWhat, why); };
     if (o.rotary.interleaved) refuse("Llama's shape and rotary pairs that are neighbours");
     if (o.out_bias && !o.qkv_bias) refuse("a bias of attention's last projection alone");
-    if (o.out_bias && o.window > 0) refuse("a window and biases of all projections");
+    if (o.out_bias && has_window(o)) refuse("a window and biases of all projections");
+    if (!o.windows.empty() && (family(o) != "qwen2" || different_windows(o) > 1))
+      refuse("windows of some layers, but for one window and biases of queries, keys and values (Qwen2)");
   }
   return subject;
-}
-
-/// Which of the models that have Llama's shape one is, in Hugging Face's words.
-std::string family(const LlamaOptions& options) {
-  if (options.qkv_bias && !options.out_bias) return "qwen2";
-  return options.window > 0 ? "mistral" : "llama";
 }
 
 /// Rows of heads whose halves are pairs, as pairs of neighbours.
@@ -162,9 +178,15 @@ Json settings_of(const Llama& llama, std::int64_t head_size) {
   if (type == "llama") config["attention_bias"] = o.qkv_bias;
   if (type == "mistral") config["sliding_window"] = o.window;
   if (type == "qwen2") {
-    config["use_sliding_window"] = o.window > 0;
+    config["use_sliding_window"] = has_window(o);
     if (o.window > 0) config["sliding_window"] = o.window;
     if (o.window > 0) config["max_window_layers"] = 0;
+    if (!o.windows.empty()) {
+      config["sliding_window"] = std::ranges::max(o.windows);
+      Json types = Json::array();
+      for (const std::int64_t window : o.windows) types.push_back(window > 0 ? "sliding_attention" : "full_attention");
+      config["layer_types"] = std::move(types);
+    }
   }
   return config;
 }
@@ -198,11 +220,26 @@ GgufTokens tokens_of(const Tokenizer& tokenizer, const Subject& subject) {
   return tokens;
 }
 
+constexpr std::array kEndKeys = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                                 "tokenizer.ggml.eom_token_id"};
+
+/// Of more tokens that end a text than GGUF has place for, those that are not known by their names.
+std::vector<std::int64_t> ends_in_gguf(const Subject& subject, const std::optional<Tokenizer>& tokenizer) {
+  std::vector<std::int64_t> ends = subject.ends;
+  if (ends.size() > kEndKeys.size() && tokenizer) {
+    const std::vector<std::int64_t> named = end_of_turn_tokens(*tokenizer);
+    std::erase_if(ends, [&](std::int64_t id) { return id != ends.front() && std::ranges::count(named, id) > 0; });
+  }
+  if (ends.size() > kEndKeys.size())
+    fail<ValueError>("{}: GGUF has place for {} tokens that end a text", kWhat, kEndKeys.size());
+  return ends;
+}
+
 void save_gguf(const std::string& path, const Subject& subject, const SaveLanguageModelOptions& options) {
   io::GgufMetadata metadata;
   std::string architecture = "gpt2";
   if (subject.llama) {
-    if (subject.llama->options.window > 0)
+    if (has_window(subject.llama->options))
       fail<ValueError>("{}: GGUF's models of Llama's shape have no window, and would be run without it", kWhat);
     architecture = family(subject.llama->options);
   }
@@ -254,9 +291,8 @@ void save_gguf(const std::string& path, const Subject& subject, const SaveLangua
   } else {
     put("tokenizer.ggml.model", std::string("none"));
   }
-  if (subject.ends.size() > 2) fail<ValueError>("{}: GGUF has place for two tokens that end a text", kWhat);
-  const char* const keys[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"};
-  for (std::size_t i = 0; i < subject.ends.size(); ++i) put(keys[i], static_cast<std::uint32_t>(subject.ends[i]));
+  const std::vector<std::int64_t> ends = ends_in_gguf(subject, options.tokenizer);
+  for (std::size_t i = 0; i < ends.size(); ++i) put(kEndKeys[i], static_cast<std::uint32_t>(ends[i]));
   std::vector<io::GgufTensor> all;
   for (auto& [name, array] : tensors) all.push_back({.name = name, .data = std::move(array)});
   io::write_gguf(path, metadata, all);
