@@ -163,6 +163,16 @@ TEST(Generate, DrawsByProbabilities) {
   EXPECT_EQ(likely[2] + likely[3], 0);
   const auto sharp = counts({.tokens = 4000, .temperature = 0.5});
   EXPECT_NEAR(sharp[0], 0.25 / (0.25 + 0.09 + 0.0225 + 0.0025), 0.03);
+  const auto close = counts({.tokens = 4000, .min_p = 0.29});  // of 0.5, so 0.15 is left
+  EXPECT_NEAR(close[2], 0.15 / 0.95, 0.03);
+  EXPECT_EQ(close[3], 0);
+  EXPECT_NEAR(counts({.tokens = 4000, .min_p = 1})[0], 1, 1e-9);
+  // all are there soon: logarithms are negative, and multiplied, so the probabilities become their squares
+  const auto varied = counts({.tokens = 4000, .repetition_penalty = 2});
+  EXPECT_NEAR(varied[0], 0.25 / (0.25 + 0.09 + 0.0225 + 0.0025), 0.03);
+  // the prompt's token is less likely, the others are not
+  EXPECT_EQ(L::generate(model, {0}, {.tokens = 1, .temperature = 0, .repetition_penalty = 2}),
+            std::vector<std::int64_t>{1});
   // of equal ones the first, and none of what are no numbers
   Fixed other;
   other.p = {0.2, 0.4, 0.4, 0};
@@ -300,6 +310,9 @@ TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {
   EXPECT_THROW(L::generate(model, {1}, {.temperature = -1}), ValueError);
   EXPECT_THROW(L::generate(model, {1}, {.top_k = -1}), ValueError);
   EXPECT_THROW(L::generate(model, {1}, {.top_p = 0}), ValueError);
+  EXPECT_THROW(L::generate(model, {1}, {.min_p = -0.1}), ValueError);
+  EXPECT_THROW(L::generate(model, {1}, {.min_p = 1.1}), ValueError);
+  EXPECT_THROW(L::generate(model, {1}, {.repetition_penalty = 0}), ValueError);
 }
 
 }  // namespace

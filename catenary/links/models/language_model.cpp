@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "catenary/array/array.h"
 #include "catenary/core/config.h"
@@ -44,11 +45,42 @@ std::int64_t draw(const std::vector<double>& scores, const GenerateOptions& opti
     weights.resize(count);
     sum = part;
   }
+  if (options.min_p > 0) {  // the largest weight is 1
+    sum = 0;
+    for (double& weight : weights) sum += weight = weight >= options.min_p ? weight : 0;
+  }
   // as std::uniform_real_distribution is not the same everywhere
   double left = static_cast<double>(random() >> 11) * 0x1p-53 * sum;
   for (std::size_t i = 0; i < weights.size(); ++i)
     if ((left -= weights[i]) < 0) return order[i];
-  return order[weights.size() - 1];
+  std::size_t last = weights.size() - 1;  // where rounding left something
+  while (last > 0 && weights[last] == 0) --last;
+  return order[last];
+}
+
+/// Makes tokens that are there already less likely.
+void penalise(std::vector<double>& scores, const std::set<std::int64_t>& seen, double penalty) {
+  if (penalty == 1) return;
+  for (const std::int64_t token : seen) {
+    if (token < 0 || token >= std::ssize(scores)) continue;
+    double& score = scores[static_cast<std::size_t>(token)];
+    score = score > 0 ? score / penalty : score * penalty;
+  }
+}
+
+void check_options(const LanguageModel& model, const GenerateOptions& options) {
+  constexpr const char* what = "generate";
+  if (options.context < 0 || options.context > model.context())
+    fail<ValueError>("{}: context must be 0 to the model's {}, not {}", what, model.context(), options.context);
+  if (!(options.temperature >= 0))
+    fail<ValueError>("{}: temperature must not be negative, not {}", what, options.temperature);
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    fail<ValueError>("{}: top_p must be in (0, 1], not {}", what, options.top_p);
+  if (!(options.min_p >= 0 && options.min_p <= 1))
+    fail<ValueError>("{}: min_p must be in [0, 1], not {}", what, options.min_p);
+  if (!(options.repetition_penalty > 0) || std::isinf(options.repetition_penalty))
+    fail<ValueError>("{}: repetition_penalty must be positive, not {}", what, options.repetition_penalty);
+  if (options.top_k < 0) fail<ValueError>("{}: top_k must not be negative, not {}", what, options.top_k);
 }
 
 }  // namespace
@@ -75,15 +107,9 @@ std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector
   constexpr const char* what = "generate";
   if (prompt.empty()) fail<ValueError>("{}: the prompt has no tokens", what);
   const auto length = static_cast<std::int64_t>(prompt.size());
-  if (options.context < 0 || options.context > model.context())
-    fail<ValueError>("{}: context must be 0 to the model's {}, not {}", what, model.context(), options.context);
+  check_options(model, options);
   const std::int64_t context = options.context > 0 ? options.context : model.context();
   if (length > context) fail<ValueError>("{}: the prompt has {} tokens, the context {}", what, length, context);
-  if (!(options.temperature >= 0))
-    fail<ValueError>("{}: temperature must not be negative, not {}", what, options.temperature);
-  if (!(options.top_p > 0 && options.top_p <= 1))
-    fail<ValueError>("{}: top_p must be in (0, 1], not {}", what, options.top_p);
-  if (options.top_k < 0) fail<ValueError>("{}: top_k must not be negative, not {}", what, options.top_k);
   const auto mode = test_mode();
   const auto no_graph = no_backprop_mode();
   std::mt19937_64 random(options.seed);
@@ -94,6 +120,7 @@ std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector
   std::int64_t place = caches.empty() ? 0 : caches.front().size();
   if (place >= length) fail<ValueError>("{}: the caches hold {} tokens, the prompt has {}", what, place, length);
   std::vector<std::int64_t> next, all;
+  std::set<std::int64_t> seen(prompt.begin(), prompt.end());
   const Device device = get_device(model);
   const auto on_device = [&](const std::vector<std::int64_t>& tokens) {
     return Variable(Array::from_host(tokens.data(), {1, std::ssize(tokens)}, Dtype::int64, device), false);
@@ -112,13 +139,15 @@ std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector
   while (static_cast<std::int64_t>(all.size()) < options.tokens) {
     const auto n = static_cast<std::int64_t>(next.size());
     if (place + n > context) break;
-    const std::vector<double> last =
+    std::vector<double> last =
         model.last(on_device(next), &caches).array().to_device(Device()).astype(Dtype::float64).to_vector<double>();
     place += n;
     if (!std::all_of(last.begin(), last.end(), [](double x) { return !std::isnan(x); }))
       fail<ValueError>("{}: the model's scores are no numbers after {} tokens", what, place);
+    penalise(last, seen, options.repetition_penalty);
     const std::int64_t token = draw(last, options, random);
     all.push_back(token);
+    seen.insert(token);
     if (options.on_token && !options.on_token(token)) break;
     if (std::ranges::count(model.end_tokens, token) > 0) break;
     next = {token};

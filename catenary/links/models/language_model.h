@@ -49,7 +49,11 @@ struct GenerateOptions {
   double temperature = 1;     ///< scores are divided by it; 0 takes the most likely token
   std::int64_t top_k = 0;     ///< only the so many most likely tokens; 0: all
   double top_p = 1;           ///< only the most likely tokens whose probabilities come to this
-  std::uint64_t seed = 0;     ///< of the choices: the same tokens on every machine for the same scores
+  double min_p = 0;           ///< only tokens whose probability is at least this part of the most likely one's
+  /// A token that is in the prompt or the text already has its score divided by this where it is positive, else
+  /// multiplied with it (Keskar et al. 2019); 1: none has.
+  double repetition_penalty = 1;
+  std::uint64_t seed = 0;  ///< of the choices: the same tokens on every machine for the same scores
   /// One for each layer, where they are to be kept: they may hold what the prompt begins with, which is not computed
   /// again, and hold all but the last token in the end.
   std::vector<KeyValueCache>* caches = nullptr;
