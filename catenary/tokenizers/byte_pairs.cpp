@@ -83,7 +83,7 @@ class ByRank : public Model {
   }
 
   void encode(std::string_view word, std::vector<std::int64_t>& ids) const override {
-    if (options_.ignore_merges)
+    if (options_.ignore_merges || (options_.whole_lines && word.find_first_not_of('\n') == word.npos))
       if (const auto whole = vocabulary.id(word)) {
         ids.push_back(*whole);
         return;

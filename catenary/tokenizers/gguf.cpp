@@ -1,9 +1,9 @@
 // Tokenizers of GGUF files, as llama.cpp runs them.
 
-#include <algorithm>
 #include <cmath>
 
 #include "catenary/core/format.h"
+#include "catenary/tokenizers/gguf_words.h"
 #include "catenary/tokenizers/pipeline.h"
 
 namespace catenary {
@@ -13,30 +13,6 @@ namespace tokenizers {
 namespace {
 
 enum Type : std::int32_t { kNormal = 1, kUnknown, kControl, kUsers, kUnused, kByte };
-
-// llama.cpp's expressions by the name of what comes before the merges.
-constexpr char kContractions[] = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])";
-struct Words {
-  const char* name;
-  std::vector<std::string> expressions;
-  bool ignore_merges, add_bos;
-};
-const std::vector<Words>& known_words() {
-  static const std::vector<Words> known = [] {
-    const auto modern = [](const char* numbers) {
-      return std::string(kContractions) + "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|" + numbers +
-             "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-    };
-    return std::vector<Words>{
-        {"llama-bpe", {modern("\\p{N}{1,3}")}, true, true},
-        {"gpt-2", {kWordsOfGpt2}, false, false},
-        {"qwen2", {modern("\\p{N}")}, false, false},
-        {"chatglm-bpe", {modern("\\p{N}{1,3}")}, false, false},
-        {"default", {"[\\p{P}\\$\\+<=>\\^~\\|]+", kWordsOfGpt2, "\\p{N}+", "[0-9][0-9][0-9]"}, false, false},
-    };
-  }();
-  return known;
-}
 
 class Reader {
  public:
@@ -54,6 +30,8 @@ class Reader {
     }
     for (std::size_t i = 0; i < tokens_.token_types.size(); ++i) add(i, tokens_.token_types[i]);
     state_->added.finish(nullptr);
+    state_->gguf = std::make_shared<const GgufTokens>(tokens_);
+    state_->chat_template = tokens_.chat_template;
     state_->bos = tokens_.bos;
     state_->eos = tokens_.eos;
     return std::move(state_);
@@ -103,24 +81,19 @@ class Reader {
     if (prefix) steps.push_back(make_prepend(" "));
     steps.push_back(make_replace(Pattern(std::string(" ")), kSpace));
     state_->normalizer = make_sequence(std::move(steps));
-    state_->decoders.push_back(make_replace_decoder(Pattern(std::string(kSpace)), " "));
-    state_->decoders.push_back(make_fallback_decoder());
-    state_->decoders.push_back(make_fuse_decoder());
+    decode_characters();
     if (prefix) state_->decoders.push_back(make_strip_decoder(" ", 1, 0));
     surround(true);
   }
 
   void byte_pairs() {
-    const auto& known = known_words();
-    const auto words = std::find_if(known.begin(), known.end(), [&](const Words& w) { return tokens_.pre == w.name; });
-    if (words == known.end()) {
-      std::string names;
-      for (const Words& w : known) names += std::string(names.empty() ? "" : ", ") + w.name;
-      refuse("pre", "'{}' is not supported: {} are", tokens_.pre.substr(0, 80), names);
-    }
+    const std::unique_ptr<GgufWords> words = gguf_words(tokens_.pre);
+    if (!words) refuse("pre", "'{}' is not supported: {} are", tokens_.pre.substr(0, 80), gguf_words_names());
     Vocabulary all = vocabulary();
     BytePairs options;
     options.ignore_merges = words->ignore_merges;
+    options.whole_lines = words->whole_lines;
+    options.byte_fallback = words->of_characters;
     if (tokens_.unknown) options.unknown = static_cast<std::uint32_t>(*tokens_.unknown);
     for (std::size_t i = 0; i < tokens_.merges.size(); ++i) {
       const std::string_view both = tokens_.merges[i];
@@ -138,13 +111,20 @@ class Reader {
     } catch (const ValueError& e) {
       refuse("merges", "merge {}: {}", at, e.what());
     }
-    std::vector<std::unique_ptr<PreTokenizer>> steps;
-    for (const std::string& expression : words->expressions)
-      steps.push_back(make_split(Pattern(Regex::oniguruma(expression)), Behavior::isolated, false));
-    steps.push_back(make_byte_level(false, false));
-    state_->pre_tokenizer = make_sequence(std::move(steps));
-    state_->decoders.push_back(make_byte_decoder());
+    state_->pre_tokenizer = std::move(words->words);
+    if (words->of_characters) {
+      if (words->marks_spaces) state_->normalizer = make_replace(Pattern(std::string(" ")), kSpace);
+      decode_characters();
+    } else {
+      state_->decoders.push_back(make_byte_decoder());
+    }
     surround(words->add_bos);
+  }
+
+  void decode_characters() {
+    state_->decoders.push_back(make_replace_decoder(Pattern(std::string(kSpace)), " "));
+    state_->decoders.push_back(make_fallback_decoder());
+    state_->decoders.push_back(make_fuse_decoder());
   }
 
   /// The tokens before and after a text.

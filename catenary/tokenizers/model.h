@@ -47,6 +47,7 @@ struct BytePairs {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> merges;  ///< two ids, whose tokens' join is a token
   std::optional<std::uint32_t> unknown;
   bool fuse_unknown = false, byte_fallback = false, ignore_merges = false;
+  bool whole_lines = false;  ///< merges are ignored for words of line ends alone
   std::string continuing_prefix, word_suffix;
 };
 /// Throws ValueError when a pair's join is not in the vocabulary; `at` says which of the merges it was.

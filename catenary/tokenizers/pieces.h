@@ -37,17 +37,26 @@ class Pattern {
     for (std::size_t at = 0; (at = text.find(letters_, at)) != std::string_view::npos; at += letters_.size())
       f(at, at + letters_.size());
   }
-  /// The text with `content` where the pattern was.
-  std::string replaced(std::string_view text, std::string_view content) const;
+  /// The text with `content` where the pattern was. Throws ValueError where that is more than `most` bytes.
+  std::string replaced(std::string_view text, std::string_view content, std::size_t most = SIZE_MAX) const;
 
  private:
   std::unique_ptr<Regex> regex_;
   std::string letters_;
 };
 
+/// The bytes that a text may become by steps that a file tells: a few steps could make gigabytes of a letter.
+constexpr std::size_t most_bytes_of(std::size_t bytes) { return 64 * bytes + 65536; }
+
+/// A text on its way through normalizers.
+struct Normalizing {
+  std::size_t most;              ///< bytes that it may become
+  bool loses_beginning = false;  ///< its first characters were removed, and not replaced
+};
 struct Normalizer {
   virtual ~Normalizer() = default;
-  virtual std::string apply(std::string text) const = 0;
+  /// Throws ValueError where the text grows beyond state.most.
+  virtual std::string apply(std::string text, Normalizing& state) const = 0;
 };
 enum class Form { nfc, nfd, nfkc, nfkd };
 std::unique_ptr<Normalizer> make_form(Form form);
@@ -88,6 +97,9 @@ struct PreTokenizer {
 enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 std::unique_ptr<PreTokenizer> make_split(Pattern pattern, Behavior behavior, bool invert);
 std::unique_ptr<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex);
+/// Runs of digits in groups of three from the right: those of all scripts, which are then apart from what stands beside
+/// them, or with `within` those of ASCII, which a group's end alone cuts.
+std::unique_ptr<PreTokenizer> make_digit_groups(bool within);
 enum class Prepend { first, never, always };
 std::unique_ptr<PreTokenizer> make_metaspace(std::string replacement, Prepend prepend, bool split);
 std::unique_ptr<PreTokenizer> make_sequence(std::vector<std::unique_ptr<PreTokenizer>> steps);

@@ -74,6 +74,45 @@ class Split : public PreTokenizer {
   bool invert_;
 };
 
+class DigitGroups : public PreTokenizer {
+ public:
+  explicit DigitGroups(bool within) : digits_(within ? "[0-9]+" : "\\p{N}+"), within_(within) {}
+
+  void apply(Pieces& pieces) const override {
+    std::vector<Piece> made;
+    std::vector<std::size_t> cuts;
+    for (const Piece& piece : pieces.list) {
+      if (piece.id >= 0) {
+        made.push_back(piece);
+        continue;
+      }
+      const std::string_view text = pieces.of(piece);
+      cuts.clear();
+      digits_.for_each(text, [&](std::size_t begin, std::size_t end) { cut(text, begin, end, cuts); });
+      std::size_t from = 0;
+      cuts.push_back(text.size());
+      for (const std::size_t to : cuts) {
+        if (from < to) made.push_back({piece.begin + from, piece.begin + to, -1, piece.at_start && from == 0});
+        from = to;
+      }
+    }
+    pieces.list.swap(made);
+  }
+
+ private:
+  /// Adds where a run of digits is cut.
+  void cut(std::string_view text, std::size_t begin, std::size_t end, std::vector<std::size_t>& cuts) const {
+    std::size_t left = 0;
+    for (std::size_t at = begin; at < end; at += bytes_of_char(text[at])) ++left;
+    for (std::size_t at = begin; at < end; at += bytes_of_char(text[at]), --left)
+      if (left % 3 == 0 || (at == begin && !within_)) cuts.push_back(at);
+    if (!within_) cuts.push_back(end);
+  }
+
+  Regex digits_;
+  bool within_;
+};
+
 /// Writes every word anew: f(word, piece, text) appends what it becomes.
 template <class F>
 void rewrite(Pieces& pieces, F f) {
@@ -158,6 +197,7 @@ class Steps : public PreTokenizer {
 std::unique_ptr<PreTokenizer> make_split(Pattern pattern, Behavior behavior, bool invert) {
   return std::make_unique<Split>(std::move(pattern), behavior, invert);
 }
+std::unique_ptr<PreTokenizer> make_digit_groups(bool within) { return std::make_unique<DigitGroups>(within); }
 std::unique_ptr<PreTokenizer> make_byte_level(bool add_prefix_space, bool use_regex) {
   return std::make_unique<ByteLevel>(add_prefix_space, use_regex);
 }
