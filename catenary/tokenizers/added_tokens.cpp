@@ -19,7 +19,8 @@ void AddedTokens::finish(const Normalizer* normalizer) {
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
     const AddedToken& token = tokens_[i];
     const bool changes = token.normalized && normalizer;
-    forms_.push_back(changes ? normalizer->apply(token.content) : token.content);
+    Normalizing state{.most = most_bytes_of(token.content.size())};
+    forms_.push_back(changes ? normalizer->apply(token.content, state) : token.content);
     if (!forms_.back().empty())
       (token.normalized ? normalized_ : plain_).add(forms_.back(), static_cast<std::uint32_t>(i));
     if (token.single_word && !word_) word_ = std::make_unique<Regex>("[" + word_characters() + "]");
@@ -101,12 +102,13 @@ Pieces AddedTokens::split(std::string_view text, const Normalizer* normalizer, b
       continue;
     }
     const std::string_view part = text.substr(piece.begin, piece.end - piece.begin);
-    const std::string normal = normalizer ? normalizer->apply(std::string(part)) : std::string(part);
+    Normalizing state{.most = most_bytes_of(part.size())};
+    const std::string normal = normalizer ? normalizer->apply(std::string(part), state) : std::string(part);
+    const bool from_start = piece.at_start && !state.loses_beginning;
     inside.clear();
     split(normal, normalized_, parse_special, inside);
     const std::size_t base = made.text.size();
-    for (const Piece& p : inside)
-      made.list.push_back({base + p.begin, base + p.end, p.id, piece.at_start && p.at_start});
+    for (const Piece& p : inside) made.list.push_back({base + p.begin, base + p.end, p.id, from_start && p.at_start});
     made.text += normal;
   }
   return made;

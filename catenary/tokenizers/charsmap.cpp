@@ -41,7 +41,7 @@ class ByClusters : public Normalizer {
 
   /// Clusters of less than six bytes are looked for as a whole, longer ones, and those that are not found, by
   /// character.
-  std::string apply(std::string text) const override {
+  std::string apply(std::string text, Normalizing&) const override {
     std::string made;
     std::size_t begin = 0;
     const auto finish = [&](std::size_t end) {

@@ -106,7 +106,7 @@ class Replace : public Decoder {
         append_valid(valid, token);
         token.swap(valid);
       }
-      token = pattern_.replaced(token, content_);
+      token = pattern_.replaced(token, content_, most_bytes_of(token.size()));
     }
   }
 

@@ -106,7 +106,11 @@ class Json {
 };
 
 /// The text of a file as JSON; throws FileError with the byte, also for what is too deep to be walked through.
-nlohmann::json parse_json(std::string_view text, const std::string& file);
+/// With `numbers_of_tokenizers` numbers are those of number_of_tokenizers.
+nlohmann::json parse_json(std::string_view text, const std::string& file, bool numbers_of_tokenizers = false);
+/// A number of JSON as `tokenizers` reads it: its digits as an integer, multiplied with a power of ten or divided by
+/// it, which may be off by the last bit. Which of two equal cuts of a unigram model is taken depends on it.
+double number_of_tokenizers(std::string_view text);
 
 struct Normalizer;
 struct PreTokenizer;

@@ -20,7 +20,7 @@ class Unicode : public Normalizer {
  public:
   explicit Unicode(Form form) : form_(form) {}
 
-  std::string apply(std::string text) const override {
+  std::string apply(std::string text, Normalizing&) const override {
     if (is_ascii(text)) return text;
     std::string made;
     std::size_t from = 0;
@@ -65,7 +65,7 @@ class Unicode : public Normalizer {
 
 class Lowercase : public Normalizer {
  public:
-  std::string apply(std::string text) const override {
+  std::string apply(std::string text, Normalizing&) const override {
     std::string made;
     made.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
@@ -89,7 +89,12 @@ class Lowercase : public Normalizer {
 class Prepended : public Normalizer {
  public:
   explicit Prepended(std::string what) : what_(std::move(what)) {}
-  std::string apply(std::string text) const override { return text.empty() ? text : what_ + text; }
+  std::string apply(std::string text, Normalizing& state) const override {
+    if (text.size() + what_.size() > state.most)
+      fail<ValueError>("the normalizer Prepend of '{}' makes more than {} bytes of a text", what_.substr(0, 40),
+                       state.most);
+    return text.empty() ? text : what_ + text;
+  }
 
  private:
   std::string what_;
@@ -98,7 +103,13 @@ class Prepended : public Normalizer {
 class Replace : public Normalizer {
  public:
   Replace(Pattern pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
-  std::string apply(std::string text) const override { return pattern_.replaced(text, content_); }
+  std::string apply(std::string text, Normalizing& state) const override {
+    if (content_.empty())
+      pattern_.for_each(text, [&](std::size_t begin, std::size_t end) {
+        if (begin == 0 && end > 0) state.loses_beginning = true;
+      });
+    return pattern_.replaced(text, content_, state.most);
+  }
 
  private:
   Pattern pattern_;
@@ -108,7 +119,7 @@ class Replace : public Normalizer {
 class Strip : public Normalizer {
  public:
   Strip(bool left, bool right) : left_(left), right_(right) {}
-  std::string apply(std::string text) const override {
+  std::string apply(std::string text, Normalizing& state) const override {
     std::size_t begin = 0, end = 0;
     bool inside = false;
     for (std::size_t at = 0; at < text.size();) {
@@ -119,6 +130,7 @@ class Strip : public Normalizer {
       end = at;
     }
     if (!inside) return left_ || right_ ? "" : text;
+    if (left_ && begin > 0) state.loses_beginning = true;
     if (right_) text.resize(end);
     return left_ ? text.substr(begin) : text;
   }
@@ -130,8 +142,12 @@ class Strip : public Normalizer {
 class Steps : public Normalizer {
  public:
   explicit Steps(std::vector<std::unique_ptr<Normalizer>> steps) : steps_(std::move(steps)) {}
-  std::string apply(std::string text) const override {
-    for (const auto& step : steps_) text = step->apply(std::move(text));
+  std::string apply(std::string text, Normalizing& state) const override {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      text = steps_[i]->apply(std::move(text), state);
+      if (text.size() > state.most)
+        fail<ValueError>("the normalizer's step {} makes more than {} bytes of a text", i, state.most);
+    }
     return text;
   }
 
@@ -141,10 +157,12 @@ class Steps : public Normalizer {
 
 }  // namespace
 
-std::string Pattern::replaced(std::string_view text, std::string_view content) const {
+std::string Pattern::replaced(std::string_view text, std::string_view content, std::size_t most) const {
   std::string made;
   std::size_t from = 0;
   for_each(text, [&](std::size_t begin, std::size_t end) {
+    if (made.size() + (begin - from) + content.size() > most)
+      fail<ValueError>("Replace by '{}' makes more than {} bytes of a text", content.substr(0, 40), most);
     made += text.substr(from, begin - from);
     made += content;
     from = end;

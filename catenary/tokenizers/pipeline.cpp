@@ -60,6 +60,7 @@ std::vector<std::int64_t> Tokenizer::encode(std::string_view text, const EncodeO
       cache.add(word, of_word);
     }
   }
+  const std::size_t most = tokenizers::most_bytes_of(ids.size());
   for (const auto& parts : state_->templates) {
     std::vector<std::int64_t> made;
     for (const tokenizers::TemplatePart& part : parts) {
@@ -69,6 +70,8 @@ std::vector<std::int64_t> Tokenizer::encode(std::string_view text, const EncodeO
         made.insert(made.end(), part.ids.begin(), part.ids.end());
       }
     }
+    if (made.size() > most)
+      fail<ValueError>("{}: the post-processor makes more than {} tokens of a text", state_->name, most);
     ids.swap(made);
   }
   return ids;
@@ -92,7 +95,16 @@ std::string Tokenizer::State::decode(std::span<const std::int64_t> ids, bool ski
       tokens.push_back(added.form(*token));
     }
   }
-  for (const auto& decoder : decoders) decoder->apply(tokens, raw);
+  const auto bytes = [&] {
+    std::size_t sum = 0;
+    for (const std::string& token : tokens) sum += token.size();
+    return sum;
+  };
+  const std::size_t most = tokenizers::most_bytes_of(bytes());
+  for (std::size_t i = 0; i < decoders.size(); ++i) {
+    decoders[i]->apply(tokens, raw);
+    if (bytes() > most) fail<ValueError>("{}: the decoder's step {} makes more than {} bytes of a text", name, i, most);
+  }
   std::string text;
   for (const std::string& token : tokens) text += token;
   return text;
@@ -119,8 +131,14 @@ bool Tokenizer::is_special(std::int64_t id) const {
   return token && token->special;
 }
 
+bool Tokenizer::is_added(std::int64_t id) const {
+  state_->token(id);
+  return state_->added.find(id) != nullptr;
+}
+
 std::optional<std::int64_t> Tokenizer::bos_id() const { return state_->bos; }
 std::optional<std::int64_t> Tokenizer::eos_id() const { return state_->eos; }
+const std::string& Tokenizer::chat_template() const { return state_->chat_template; }
 
 TokenStream::TokenStream(Tokenizer tokenizer, bool skip_special)
     : tokenizer_(std::move(tokenizer)), skip_special_(skip_special) {}

@@ -96,8 +96,10 @@ struct Tokenizer::State {
   std::vector<std::vector<tokenizers::TemplatePart>> templates;
   std::vector<std::unique_ptr<tokenizers::Decoder>> decoders;
   std::optional<std::int64_t> bos, eos;
-  std::set<std::int64_t> unused;  ///< ids that are no text, whatever they are called
-  std::string json;               ///< what save writes; empty for GGUF's
+  std::set<std::int64_t> unused;           ///< ids that are no text, whatever they are called
+  std::string json;                        ///< what save writes; empty for GGUF's
+  std::shared_ptr<const GgufTokens> gguf;  ///< what a GGUF file held; null for others
+  std::string chat_template;
 
   /// Throws IndexError.
   const std::string& token(std::int64_t id) const;

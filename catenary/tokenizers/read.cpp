@@ -1,5 +1,11 @@
 // tokenizer.json as a whole.
 
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+#include "catenary/core/json_text.h"
 #include "catenary/core/os/file.h"
 #include "catenary/tokenizers/gguf_file.h"
 #include "catenary/tokenizers/json.h"
@@ -33,10 +39,76 @@ void check_depth(std::string_view text, const std::string& file) {
 
 }  // namespace
 
-nlohmann::json parse_json(std::string_view text, const std::string& file) {
+double number_of_tokenizers(std::string_view text) {
+  static const std::vector<double> powers = [] {
+    std::vector<double> all;
+    for (int exponent = 0; exponent <= 308; ++exponent)
+      all.push_back(std::strtod(fmt::format("1e{}", exponent).c_str(), nullptr));
+    return all;
+  }();
+  const bool negative = text.starts_with('-');
+  std::uint64_t digits = 0;
+  std::int64_t exponent = 0;
+  bool behind_point = false, is_full = false;
+  std::size_t at = negative ? 1 : 0;
+  for (; at < text.size() && text[at] != 'e' && text[at] != 'E'; ++at) {
+    if (text[at] < '0' || text[at] > '9') {  // the point, which a locale may write otherwise
+      behind_point = true;
+      continue;
+    }
+    const auto digit = static_cast<std::uint64_t>(text[at] - '0');
+    is_full = is_full || digits > (UINT64_MAX - digit) / 10;
+    if (!is_full) digits = 10 * digits + digit;
+    if (is_full != behind_point) exponent += is_full ? 1 : -1;
+  }
+  if (at < text.size()) {
+    std::int64_t told = 0;
+    const char* begin = text.data() + at + 1;
+    if (*begin == '+') ++begin;
+    if (std::from_chars(begin, text.data() + text.size(), told).ec != std::errc())
+      told = *begin == '-' ? -99999 : 99999;
+    exponent += std::clamp<std::int64_t>(told, -99999, 99999);
+  }
+  auto value = static_cast<double>(digits);
+  for (; exponent < -308 && value != 0; exponent += 308) value /= 1e308;
+  if (value != 0) {
+    const double power = powers[static_cast<std::size_t>(std::min<std::int64_t>(std::abs(exponent), 308))];
+    value = exponent < 0 ? value / power : value * power;
+  }
+  return negative ? -value : value;
+}
+
+namespace {
+
+/// Makes the values of a text, whose numbers are those that `tokenizers` reads.
+class Values : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
+ public:
+  Values(nlohmann::json& value, const std::string& file) : json_sax_dom_parser(value, true), file_(file) {}
+  bool number_float(double, const std::string& text) {
+    return json_sax_dom_parser::number_float(number_of_tokenizers(text), text);
+  }
+  [[noreturn]] void not_json(std::size_t position, const char* what) const {
+    fail<FileError>("{}: at byte {}: this is not JSON: {}", file_, position, what);
+  }
+
+ private:
+  const std::string& file_;
+};
+
+}  // namespace
+
+nlohmann::json parse_json(std::string_view text, const std::string& file, bool numbers_of_tokenizers) {
   check_depth(text, file);
   try {
-    return nlohmann::json::parse(text.begin(), text.end());
+    if (numbers_of_tokenizers) {
+      nlohmann::json value;
+      Values values(value, file);
+      json_text::sax_parse<nlohmann::json>(text, values);
+      return value;
+    }
+    return json_text::parse<nlohmann::json>(text, [&](std::size_t position) {
+      fail<FileError>("{}: at byte {}: this is not JSON: a zero byte", file, position);
+    });
   } catch (const nlohmann::json::parse_error& e) {
     fail<FileError>("{}: at byte {}: this is not JSON", file, e.byte);
   } catch (const nlohmann::json::exception& e) {  // a number out of range
@@ -73,7 +145,7 @@ void read_added(const Json& list, Tokenizer::State& state) {
 }  // namespace
 
 std::shared_ptr<Tokenizer::State> read_tokenizer(std::string_view text, const std::string& name) {
-  const nlohmann::json document = parse_json(text, name);
+  const nlohmann::json document = parse_json(text, name, true);
   const Json json(document, name, "");
   json.only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
              "decoder", "model"});
@@ -138,6 +210,29 @@ void read_config(const std::string& path, const std::string& of, bool surrounds,
       {{false, asked("add_bos_token", "Llama", state.bos)}, {true}, {false, asked("add_eos_token", "T5", state.eos)}});
 }
 
+/// What forms a chat's messages, of a folder.
+std::string read_chat_template(const std::string& folder) {
+  if (const std::string file = folder + "/chat_template.jinja"; os::exists(file)) {
+    const std::vector<std::byte> bytes = os::read_file(file);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  const std::string file = folder + "/tokenizer_config.json";
+  if (!os::exists(file)) return "";
+  const auto bytes = os::read_file(file);
+  const nlohmann::json config = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file);
+  const auto member = [](const nlohmann::json& value, const char* name) {
+    return value.is_object() ? value.value(name, nlohmann::json()) : nlohmann::json();
+  };
+  const nlohmann::json told = member(config, "chat_template");
+  if (told.is_string()) return told.get<std::string>();
+  // several by name, of which one is the usual one
+  if (told.is_array())
+    for (const nlohmann::json& one : told)
+      if (member(one, "name") == "default" && member(one, "template").is_string())
+        return one["template"].get<std::string>();
+  return "";
+}
+
 /// The tokenizer's file in a folder.
 std::string file_in(const std::string& folder) {
   for (const char* name : {"/tokenizer.json", "/tokenizer.model", "/spiece.model", "/ice_text.model"})
@@ -169,6 +264,7 @@ Tokenizer load_tokenizer(const std::string& path) {
   auto state = pieces ? tokenizers::read_sentencepiece(text, file) : tokenizers::read_tokenizer(text, file);
   if (const std::string config = folder + "/tokenizer_config.json"; os::exists(config))
     tokenizers::read_config(config, file.substr(file.rfind('/') + 1), !pieces, *state);
+  state->chat_template = tokenizers::read_chat_template(folder);
   return Tokenizer(std::move(state));
 }
 

@@ -197,7 +197,7 @@ class SpaceMarks : public Normalizer {
       if (piece.type == kUsers) users_.add(piece.text, 0);
   }
 
-  std::string apply(std::string all) const override {
+  std::string apply(std::string all, Normalizing&) const override {
     std::string_view text = all;
     if (remove_extra_)
       for (Step step = next(text); !text.empty() && step.content == " "; step = next(text))

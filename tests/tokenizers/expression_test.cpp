@@ -143,7 +143,6 @@ TEST(PreTokenizers, DigitsAndPunctuationOfThePackagesUnicode) {
   EXPECT_EQ(pieces_by(punctuation, "a\u166d!b"), 4u);  // a symbol since Unicode 12
   EXPECT_EQ(pieces_by(punctuation, "a\u2e43b"), 1u);   // of Unicode 9
   EXPECT_EQ(pieces_by(punctuation, "a$¿b€"), 4u);
-  EXPECT_EQ(pieces_by(R"({"type":"Whitespace"})", "a\u200db ²½\u180e"), 2u);
 }
 
 TEST(PreTokenizers, OnlyWhatBeginsTheTextGetsItsSpace) {

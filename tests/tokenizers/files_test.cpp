@@ -15,6 +15,16 @@ std::string refusal(const std::string& json) {
   return message<FileError>([&] { parse_tokenizer(json, "file"); });
 }
 
+// nlohmann's parser takes a zero byte for the end of the text.
+TEST(TokenizerFile, AZeroByteDoesNotEndIt) {
+  const std::string whole = document(kSmallModel);
+  ASSERT_EQ(refusal(whole), "");
+  EXPECT_EQ(refusal(whole + '\0' + "anything"),
+            "file: at byte " + std::to_string(whole.size() + 1) + ": this is not JSON: a zero byte");
+  for (std::size_t at = 0; at < whole.size(); at += 7)
+    EXPECT_NE(refusal(std::string(whole).insert(at, 1, '\0')).find("not JSON"), std::string::npos) << at;
+}
+
 TEST(TokenizerFile, RefusesByNameAndPlace) {
   const auto with = [](const std::string& others) { return document(kSmallModel, "," + others); };
   const std::string types = R"({"type":"Sequence","pretokenizers":[{"type":"ByteLevel","add_prefix_space":true},)";
