@@ -7,7 +7,7 @@ namespace catenary {
 
 namespace {
 
-constexpr char kPrefix[] = "tokenizer.ggml.";
+constexpr char kPrefix[] = "tokenizer.ggml.", kChatTemplate[] = "tokenizer.chat_template";
 
 std::vector<std::string> copies(const std::vector<std::string_view>& texts) { return {texts.begin(), texts.end()}; }
 
@@ -37,6 +37,7 @@ GgufTokens gguf_tokens(const io::GgufReader& file) {
   tokens.add_bos = flag("add_bos_token");
   tokens.add_eos = flag("add_eos_token");
   tokens.add_space_prefix = flag("add_space_prefix");
+  if (file.find(kChatTemplate)) tokens.chat_template = file.text(kChatTemplate);
   return tokens;
 }
 
@@ -63,48 +64,130 @@ io::GgufMetadata gguf_metadata(const GgufTokens& tokens) {
   put_flag("add_bos_token", tokens.add_bos);
   put_flag("add_eos_token", tokens.add_eos);
   put_flag("add_space_prefix", tokens.add_space_prefix);
+  if (!tokens.chat_template.empty()) metadata.emplace_back(kChatTemplate, tokens.chat_template);
   return metadata;
 }
 
+namespace {
+
+using tokenizers::Json;
+
+/// A tokenizer.json whose tokens are to stand in a GGUF file.
+class Subject {
+ public:
+  explicit Subject(const Tokenizer& tokenizer)
+      : tokenizer_(tokenizer),
+        state_(tokenizer.state()),
+        document_(tokenizers::parse_json(state_.json, state_.name)),
+        json_(document_, state_.name, "") {}
+
+  GgufTokens tokens() const {
+    const Json model = json_.at("model");
+    if (!model.get("merges") || model.get("unk_token") || model.get("continuing_subword_prefix") ||
+        model.get("end_of_word_suffix") || model.flag("byte_fallback", false))
+      refuse("has other tokens than pairs of bytes");
+    GgufTokens tokens;
+    tokens.model = "gpt2";
+    tokens.pre = words(model.flag("ignore_merges", false));
+    // what llama.cpp leaves out as well
+    if (const auto normalizer = json_.get("normalizer"); normalizer && normalizer->at("type").text() != "NFC")
+      refuse("has another normalizer than NFC");
+    add_tokens(tokens);
+    const Json merges = model.at("merges");
+    for (std::size_t i = 0; i < merges.size(); ++i) {
+      const Json merge = merges[i];
+      if (!merge.is_array() && i == 0 && merge.text().starts_with("#version")) continue;
+      tokens.merges.push_back(merge.is_array() ? merge[0].text() + " " + merge[1].text() : merge.text());
+    }
+    tokens.bos = state_.bos;
+    tokens.eos = state_.eos;
+    surround(tokens);
+    tokens.chat_template = state_.chat_template;
+    return tokens;
+  }
+
+ private:
+  [[noreturn]] void refuse(const char* why) const {
+    fail<ValueError>("gguf_tokens: the tokenizer {} {}, which GGUF cannot say here", state_.name, why);
+  }
+
+  /// The name of the words: GPT-2's, or those of expressions as the models' files have them.
+  std::string words(bool ignores_merges) const {
+    constexpr const char* kOthers = "has other words than those of GPT-2, Llama 3, Qwen2, GLM-4 or StarCoder";
+    const auto pre = json_.get("pre_tokenizer");
+    if (!pre) refuse(kOthers);
+    const auto is_bytes = [&](const Json& step, bool cuts) {
+      return step.at("type").text() == "ByteLevel" && !step.at("add_prefix_space").flag() &&
+             step.flag("use_regex", true) == cuts;
+    };
+    if (is_bytes(*pre, true)) return ignores_merges ? (refuse(kOthers), "") : "gpt-2";
+    if (pre->at("type").text() != "Sequence" || pre->at("pretokenizers").size() != 2) refuse(kOthers);
+    const Json first = pre->at("pretokenizers")[0], second = pre->at("pretokenizers")[1];
+    if (first.at("type").text() == "Digits" && first.at("individual_digits").flag() && is_bytes(second, true) &&
+        !ignores_merges)
+      return "starcoder";
+    if (first.at("type").text() != "Split" || first.at("behavior").text() != "Isolated" ||
+        first.flag("invert", false) || !is_bytes(second, false) || !first.at("pattern").get("Regex"))
+      refuse(kOthers);
+    const std::string& expression = first.at("pattern").at("Regex").text();
+    const auto modern = [](const char* numbers) {
+      return std::string("(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|") + numbers +
+             "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    };
+    if (expression == modern("\\p{N}{1,3}")) return ignores_merges ? "llama-bpe" : "glm4";
+    if (expression == modern("\\p{N}") && !ignores_merges) return "qwen2";
+    refuse(kOthers);
+  }
+
+  void add_tokens(GgufTokens& tokens) const {
+    constexpr std::int32_t kNormal = 1, kControl = 3, kUsers = 4, kUnused = 5;
+    for (std::int64_t id = 0; id < tokenizer_.vocabulary_size(); ++id) {
+      const auto* added = state_.added.find(id);
+      const bool is_there = added || state_.model->vocabulary.token(id);
+      if (added && (added->single_word || added->lstrip || added->rstrip)) refuse("has an added token with options");
+      tokens.tokens.push_back(is_there ? tokenizer_.token(id) : fmt::format("[PAD{}]", id));
+      tokens.token_types.push_back(!is_there ? kUnused : !added ? kNormal : added->special ? kControl : kUsers);
+    }
+  }
+
+  /// The tokens before and after a text.
+  void surround(GgufTokens& tokens) const {
+    const char* const others = "puts other tokens around a text than one that begins and one that ends it";
+    tokens.add_bos = tokens.add_eos = false;
+    if (state_.templates.empty()) return;
+    if (state_.templates.size() > 1) refuse(others);
+    bool seen_text = false;
+    for (const auto& part : state_.templates.front()) {
+      if (part.text) {
+        if (seen_text) refuse(others);
+        seen_text = true;
+        continue;
+      }
+      if (part.ids.empty()) continue;
+      std::optional<bool>& adds = seen_text ? tokens.add_eos : tokens.add_bos;
+      std::optional<std::int64_t>& id = seen_text ? tokens.eos : tokens.bos;
+      if (part.ids.size() != 1 || *adds || (id && *id != part.ids.front())) refuse(others);
+      adds = true;
+      id = part.ids.front();
+    }
+    if (!seen_text) refuse(others);
+  }
+
+  const Tokenizer& tokenizer_;
+  const Tokenizer::State& state_;
+  nlohmann::json document_;
+  Json json_;
+};
+
+}  // namespace
+
 GgufTokens gguf_tokens(const Tokenizer& tokenizer) {
-  using tokenizers::Json;
   const Tokenizer::State& state = tokenizer.state();
-  const auto refuse = [&](const char* why) {
-    fail<ValueError>("gguf_tokens: the tokenizer {} {}, which GGUF cannot say here", state.name, why);
-  };
-  if (state.json.empty()) refuse("came from a GGUF file");
-  const nlohmann::json document = tokenizers::parse_json(state.json, state.name);
-  const Json json(document, state.name, "");
-  const Json model = json.at("model");
-  if (json.get("normalizer")) refuse("has a normalizer");
-  const auto pre = json.get("pre_tokenizer");
-  if (!pre || pre->at("type").text() != "ByteLevel" || pre->at("add_prefix_space").flag() ||
-      !pre->flag("use_regex", true))
-    refuse("has other words than GPT-2's");
-  if (!model.get("merges") || model.get("unk_token") || model.get("continuing_subword_prefix") ||
-      model.get("end_of_word_suffix") || model.flag("byte_fallback", false) || model.flag("ignore_merges", false))
-    refuse("has other tokens than pairs of bytes");
-  if (!state.templates.empty()) refuse("puts tokens around a text");
-  GgufTokens tokens;
-  tokens.model = "gpt2";
-  tokens.pre = "gpt-2";
-  for (std::int64_t id = 0; id < tokenizer.vocabulary_size(); ++id) {
-    const auto* added = state.added.find(id);
-    if (!added && !state.model->vocabulary.token(id)) refuse("has an id without a token");
-    if (added && (added->single_word || added->lstrip || added->rstrip)) refuse("has an added token with options");
-    tokens.tokens.push_back(tokenizer.token(id));
-    constexpr std::int32_t kNormal = 1, kControl = 3, kUsers = 4;
-    tokens.token_types.push_back(!added ? kNormal : added->special ? kControl : kUsers);
-  }
-  const Json merges = model.at("merges");
-  for (std::size_t i = 0; i < merges.size(); ++i) {
-    const Json merge = merges[i];
-    tokens.merges.push_back(merge.is_array() ? merge[0].text() + " " + merge[1].text() : merge.text());
-  }
-  tokens.bos = state.bos;
-  tokens.eos = state.eos;
-  tokens.add_bos = tokens.add_eos = false;
-  return tokens;
+  if (state.gguf) return *state.gguf;
+  if (state.json.empty())
+    fail<ValueError>("gguf_tokens: the tokenizer {} is a model of SentencePiece, which is not put into GGUF here",
+                     state.name);
+  return Subject(tokenizer).tokens();
 }
 
 }  // namespace catenary

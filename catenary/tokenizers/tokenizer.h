@@ -45,13 +45,19 @@ class CT_API Tokenizer {
   std::string token(std::int64_t id) const;
   /// Whether an id is a special token, which decode may leave out; throws IndexError.
   bool is_special(std::int64_t id) const;
+  /// Whether an id is a token that is found in a text before the text is cut: a special one, or a user's; throws
+  /// IndexError.
+  bool is_added(std::int64_t id) const;
   /// The token that begins a text, and the one that ends it, where the file says which.
   std::optional<std::int64_t> bos_id() const;
   std::optional<std::int64_t> eos_id() const;
+  /// What forms a chat's messages, in Jinja: tokenizer_config.json's (the default of several), or chat_template.jinja
+  /// beside it, or GGUF's; empty where there is none.
+  const std::string& chat_template() const;
 
   /// Writes the tokenizer.json that it was read from or trained to: as `path` where that ends with ".json"; else into
   /// the folder `path`, which is made where there is none, beside a tokenizer_config.json that says which tokens begin
-  /// and end a text. Throws FileError, and ValueError for one of GGUF's or SentencePiece's.
+  /// and end a text, and has the chat template. Throws FileError, and ValueError for one of GGUF's or SentencePiece's.
   void save(const std::string& path) const;
 
   const State& state() const { return *state_; }  ///< private to tokenizers/
@@ -99,7 +105,7 @@ CT_API Tokenizer parse_sentencepiece(std::string_view model, const std::string& 
 /// What a GGUF file says of its tokenizer: the keys tokenizer.ggml.*.
 struct GgufTokens {
   std::string model;                     ///< model: "llama" (pairs by score) or "gpt2" (pairs of bytes by rank)
-  std::string pre;                       ///< pre: llama-bpe, gpt-2, qwen2, chatglm-bpe, default; of "gpt2" only
+  std::string pre;                       ///< pre: llama.cpp's names; of "gpt2" only
   std::vector<std::string> tokens = {};  ///< tokens
   std::vector<float> scores = {};        ///< scores; of "llama"
   std::vector<std::int32_t> token_types =
@@ -107,6 +113,7 @@ struct GgufTokens {
   std::vector<std::string> merges = {};  ///< merges; of "gpt2": "a b"
   std::optional<std::int64_t> bos = {}, eos = {}, unknown = {};  ///< bos_token_id, eos_token_id, unknown_token_id
   std::optional<bool> add_bos = {}, add_eos = {}, add_space_prefix = {};  ///< llama.cpp's defaults where not said
+  std::string chat_template = {};                                         ///< tokenizer.chat_template
 };
 /// The tokenizer of a GGUF file. Throws FileError with `name` and the key for what does not fit together or is not
 /// known.

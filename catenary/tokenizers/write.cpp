@@ -19,6 +19,7 @@ void Tokenizer::save(const std::string& path) const {
   nlohmann::ordered_json config = nlohmann::ordered_json::object();
   if (state_->bos) config["bos_token"] = token(*state_->bos);
   if (state_->eos) config["eos_token"] = token(*state_->eos);
+  if (!state_->chat_template.empty()) config["chat_template"] = state_->chat_template;
   os::AtomicFile beside(path + "/tokenizer_config.json");
   beside.write(config.dump(1) + "\n");
   beside.commit();

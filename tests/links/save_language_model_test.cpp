@@ -85,6 +85,33 @@ TEST(SaveLanguageModel, TheFilesOfOthersHaveTheSameTensors) {
   }
 }
 
+TEST(SaveLanguageModel, KeepsTheTokenizerAndItsChats) {
+  random::seed(4);
+  const Folder folder;
+  const Tokenizer words = train_byte_pairs("once upon a time there was a story", 270,
+                                           {.special = {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}});
+  const L::Llama model({.vocabulary = 270, .context = 60, .width = 12, .layers = 1, .heads = 2, .hidden = 14});
+  L::save_language_model(folder / "a", model, {.tokenizer = words});
+  EXPECT_THROW(L::load_generator(folder / "a").encode("hi", true), ValueError);
+  const std::string form = "{% for m in messages %}{{ '<|im_start|>' + m.role }}{% endfor %}";
+  nlohmann::json config = {{"eos_token", "<|endoftext|>"}, {"chat_template", form}};
+  folder.write("a/tokenizer_config.json", config.dump());
+  std::string from = folder / "a";
+  const std::vector<std::int64_t> ids = L::load_generator(from).encode("hi", true);
+  for (const char* to : {"b.gguf", "c.gguf", "d"}) {  // to GGUF, from GGUF to GGUF; a folder again
+    const bool is_folder = std::string(to) == "d";
+    if (is_folder) from = folder / "a";
+    const L::Generator read = L::load_generator(from);
+    L::save_language_model(folder / to, read.model(), {.tokenizer = read.tokenizer()});
+    from = folder / to;
+    const L::Generator again = L::load_generator(from);
+    EXPECT_EQ(again.tokenizer().chat_template(), form) << to;
+    EXPECT_EQ(again.encode("hi", true), ids) << to;
+    EXPECT_EQ(again.model().end_tokens, read.model().end_tokens) << to;
+    EXPECT_EQ(weights_of(again.model()), weights_of(model)) << to;
+  }
+}
+
 TEST(SaveLanguageModel, LlamasOfAllBiasesAndAHeadOfItsOwn) {
   const Folder folder;
   const L::LlamaOptions plain{.vocabulary = 31, .context = 16, .width = 12, .layers = 2, .heads = 2, .hidden = 14};
