@@ -121,6 +121,158 @@ TEST(Generator, RefusesATokenizerOfAnotherModel) {
   EXPECT_THROW(L::load_generator(folder.path), FileError);
 }
 
+/// How many tokens follow the first that ends a turn, over answers by many seeds.
+std::int64_t tokens_behind_the_end(const L::Generator& generator, std::int64_t end, int& ended) {
+  std::int64_t behind = 0;
+  for (std::uint64_t seed = 1; seed < 30; ++seed) {
+    L::Conversation chat(generator);
+    chat("hi", {.generate = {.tokens = 250, .seed = seed}});
+    const std::vector<std::int64_t>& all = chat.tokens();
+    const auto prompt = std::ssize(generator.encode_message("hi", true));
+    const auto at = std::find(all.begin() + prompt, all.end(), end);
+    behind += at == all.end() ? 0 : all.end() - at;
+    ended += std::ssize(all) < prompt + 250;
+  }
+  return behind;
+}
+
+// The file may name another token, or none: a turn's end is known by its name, in each form.
+TEST(Conversation, NothingFollowsTheEndOfAMessage) {
+  struct Case {
+    const char *mark, *end;
+    std::vector<std::string> special;
+  };
+  for (const Case& c :
+       {Case{"<|im_start|>", "<|im_end|>", {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}},
+        Case{"<|start_header_id|>",
+             "<|eot_id|>",
+             {"<|end_of_text|>", "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"}},
+        Case{"<|start_header_id|>", "<|eom_id|>", {"<|end_of_text|>", "<|begin_of_text|>", "<|eom_id|>", "<|eot_id|>"}},
+        Case{"[gMASK]<sop>", "<|user|>", {"<|endoftext|>", "[gMASK]", "<sop>", "<|user|>", "<|assistant|>"}},
+        Case{"[gMASK]<sop>", "<|observation|>", {"<|endoftext|>", "<|user|>", "<|assistant|>", "<|observation|>"}},
+        Case{"<|user|> eos_token", "</s>", {"<unk>", "<s>", "</s>", "<|user|>", "<|assistant|>"}},
+        Case{"[INST]", "</s>", {"<unk>", "<s>", "</s>", "[INST]", "[/INST]"}}}) {
+    const Tokenizer words = train_byte_pairs("once upon a time", 256 + std::ssize(c.special), {.special = c.special});
+    const std::int64_t end = *words.id(c.end);
+    for (const bool names_another : {true, false}) {
+      random::seed(3);
+      L::LlamaOptions options = small_llama(words.vocabulary_size());
+      options.context = 400;
+      auto model = std::make_unique<L::Llama>(options);
+      if (names_another) model->end_tokens = {0};
+      const L::Generator generator(std::move(model), words, L::chat_form(c.mark));
+      EXPECT_EQ(std::ranges::count(generator.model().end_tokens, end), 1) << c.end;
+      int ended = 0;
+      EXPECT_EQ(tokens_behind_the_end(generator, end, ended), 0) << c.mark << " " << c.end;
+      EXPECT_GT(ended, 0);
+    }
+  }
+}
+
+TEST(Generator, EndsAreAddedTokensAlone) {
+  const auto ends = [](const Tokenizer& tokens) {
+    std::vector<std::string> names;
+    for (const std::int64_t id : L::end_of_turn_tokens(tokens)) names.push_back(tokens.token(id));
+    std::ranges::sort(names);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  // a vocabulary may have the letters of one among its words
+  GgufTokens words{.model = "gpt2", .pre = "gpt-2", .tokens = {"</s>", "<|im_end|>"}};
+  words.token_types = {1, 3};
+  EXPECT_EQ(ends(make_tokenizer(words)), Names{"<|im_end|>"});
+  EXPECT_EQ(ends(train_byte_pairs("a", 260, {.special = {"<a>", "<|user|>", "<|end|>", "<|return|>"}})),
+            (Names{"<a>", "<|end|>", "<|return|>"}));
+  EXPECT_EQ(ends(train_byte_pairs("a", 260, {.special = {"<|call|>", "<|user|>", "<|end|>", "<|return|>"}})),
+            (Names{"<|call|>", "<|return|>"}));
+}
+
+TEST(Generator, TakesAllEndsOfGenerationConfig) {
+  random::seed(4);
+  const Tokenizer tokens = train_byte_pairs(kText, 300, {.special = {"<a>", "<b>", "<c>"}});
+  Folder folder;
+  write(folder, L::Llama(small_llama(300)), tokens);
+  folder.write("generation_config.json", R"({"eos_token_id": [1, 2]})");
+  std::vector<std::int64_t> ends = L::load_generator(folder.path).model().end_tokens;
+  std::ranges::sort(ends);
+  EXPECT_EQ(ends, (std::vector<std::int64_t>{1, 2}));
+}
+
+TEST(StopStrings, ATextEndsBeforeTheFirst) {
+  const auto shown = [](const std::vector<std::string>& stops, const std::vector<std::string>& pieces) {
+    L::StopStrings text(stops);
+    std::vector<std::string> told;
+    for (const std::string& piece : pieces)
+      if (std::string more = text.put(piece); !more.empty()) told.push_back(std::move(more));
+    if (std::string rest = text.finish(); !rest.empty()) told.push_back(std::move(rest));
+    return fmt::format("{}", fmt::join(told, "|"));
+  };
+  EXPECT_EQ(shown({}, {"a", "b"}), "a|b");
+  EXPECT_EQ(shown({"END"}, {"ab", "cEND", "d"}), "ab|c");
+  EXPECT_EQ(shown({"END"}, {"abE", "N", "Dd"}), "ab");
+  EXPECT_EQ(shown({"END"}, {"abE", "N", "d"}), "ab|ENd");
+  EXPECT_EQ(shown({"END"}, {"abE", "N"}), "ab|EN");
+  EXPECT_EQ(shown({"END"}, {"EEND"}), "E");
+  EXPECT_EQ(shown({"long one", "on"}, {"a long", " on"}), "a l");
+  EXPECT_EQ(shown({"\n\n", "User:"}, {"a\n", "Us", "er", ":"}), "a|\n");
+  EXPECT_THROW(L::StopStrings({""}), ValueError);
+}
+
+TEST(Generator, StopsAtAStringAndSaysNothingOfIt) {
+  random::seed(4);
+  const L::Generator generator(std::make_unique<L::Llama>(small_llama(300)), tokenizer());
+  const L::GenerateOptions options{.tokens = 30, .temperature = 3, .seed = 5};
+  const std::string whole = generator("the cat", {.generate = options});
+  ASSERT_GT(whole.size(), 12u);
+  const std::string stop = whole.substr(8, 3);
+  std::string told;
+  const std::string text =
+      generator("the cat", {.generate = options, .stop = {stop}, .on_text = [&](std::string_view piece) {
+                              told += piece;
+                              return true;
+                            }});
+  EXPECT_EQ(text, whole.substr(0, whole.find(stop)));
+  EXPECT_EQ(told, text);
+}
+
+// With a system's message, as the templates of the families write it.
+TEST(ChatForm, ASystemsMessageStandsBeforeAll) {
+  const auto turn = [](const char* marks, bool first) { return L::chat_form(marks)->turn("hi ", first, "Be brief. "); };
+  EXPECT_EQ(turn("<|start_header_id|>", true),
+            "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nBe brief.<|eot_id|><|start_header_id|>user"
+            "<|end_header_id|>\n\nhi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n");
+  EXPECT_EQ(
+      turn("<|start_header_id|>Cutting Knowledge Date", true),
+      "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\nToday "
+      "Date: 26 Jul 2024\n\nBe brief.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nhi<|eot_id|>"
+      "<|start_header_id|>assistant<|end_header_id|>\n\n");
+  EXPECT_EQ(turn("<|im_start|>system\nYou are Qwen.<|im_end|>", true),
+            "<|im_start|>system\nBe brief. <|im_end|>\n<|im_start|>user\nhi <|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(turn("[gMASK]<sop>", true), "[gMASK]<sop><|system|>\nBe brief. <|user|>\nhi <|assistant|>");
+  EXPECT_EQ(turn("<|user|> eos_token", true), "<|system|>\nBe brief. </s>\n<|user|>\nhi </s>\n<|assistant|>");
+  EXPECT_EQ(turn("[INST] <<SYS>>", true), "<s>[INST] <<SYS>>\nBe brief. \n<</SYS>>\n\nhi  [/INST]");
+  EXPECT_EQ(turn("'[INST] ' '[/INST]'", true), "<s>[INST] Be brief. \n\nhi [/INST]");
+  EXPECT_EQ(turn("'[SYSTEM_PROMPT] ' '[INST] ' '[/INST]'", true),
+            "<s>[SYSTEM_PROMPT] Be brief. [/SYSTEM_PROMPT][INST] hi [/INST]");
+  EXPECT_EQ(turn("<|im_start|>", false), L::chat_form("<|im_start|>")->turn("hi ", false));
+}
+
+TEST(Conversation, BeginsWithTheSystemsMessage) {
+  random::seed(4);
+  const Tokenizer tokens = tokenizer();
+  L::LlamaOptions options = small_llama(tokens.vocabulary_size());
+  options.context = 400;
+  const L::Generator generator(std::make_unique<L::Llama>(options), tokens, L::chat_form("<|im_start|>"));
+  L::Conversation chat(generator, "Be brief.");
+  chat("hi", {.generate = {.tokens = 3}});
+  chat("ho", {.generate = {.tokens = 3}});
+  const std::string all = tokens.decode(chat.tokens(), false);
+  EXPECT_EQ(all.find("<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nhi<|im_end|>"), 0u) << all;
+  EXPECT_EQ(all.find("Be brief.", 40), std::string::npos) << all;
+  EXPECT_THROW(L::Conversation(generator, "<|im_end|>"), ValueError);
+  EXPECT_EQ(generator.encode("hi", true, "Be brief."), generator.encode_message("hi", true, "Be brief."));
+}
+
 TEST(ChatForm, IsToldByItsMarks) {
   EXPECT_EQ(L::chat_form("{% if x %}<|start_header_id|>user<|user|>")->name, "llama-3");
   EXPECT_EQ(L::chat_form("<|user|> … eos_token <|assistant|>")->name, "zephyr");

@@ -31,6 +31,10 @@ struct GenerateArguments {
   double temperature = 1;
   std::int64_t top_k = 0;
   double top_p = 1;
+  double min_p = 0;
+  double repetition_penalty = 1;
+  std::vector<std::string> stop;      ///< the text ends before the first of these
+  std::optional<std::string> system;  ///< what stands before a chat's messages
   std::uint64_t seed = 0;
   std::int64_t context = 0;  ///< 0: the model's
   bool exact = false;        ///< config.int8_products is false; else true

@@ -71,6 +71,8 @@ links::GenerateOptions options_of(const GenerateArguments& arguments) {
           .temperature = arguments.temperature,
           .top_k = arguments.top_k,
           .top_p = arguments.top_p,
+          .min_p = arguments.min_p,
+          .repetition_penalty = arguments.repetition_penalty,
           .seed = arguments.seed};
 }
 
@@ -80,7 +82,7 @@ std::int64_t context_of(const GenerateArguments& arguments, const links::Languag
 
 /// Each line of standard input is a message, until it ends.
 int converse(const links::Generator& generator, const GenerateArguments& arguments, bool tells) {
-  links::Conversation chat(generator);
+  links::Conversation chat(generator, arguments.system);
   // options that are out of range are no message's fault
   links::GenerateOptions none = options_of(arguments);
   none.tokens = 0;
@@ -98,7 +100,7 @@ int converse(const links::Generator& generator, const GenerateArguments& argumen
     links::GenerateOptions options = options_of(arguments);
     options.on_prompt = [&](std::int64_t) { return goes_on(); };
     try {
-      chat(message, {.generate = options, .on_text = [&](std::string_view piece) {
+      chat(message, {.generate = options, .stop = arguments.stop, .on_text = [&](std::string_view piece) {
                        write(piece);
                        return goes_on();
                      }});
@@ -125,6 +127,8 @@ double speed(std::int64_t tokens, double seconds) { return seconds > 0 ? static_
 
 int generate(const GenerateArguments& arguments) {
   if (arguments.ids && arguments.chat) throw ValueError("--chat is for text, and --ids for numbers");
+  if (arguments.ids && !arguments.stop.empty()) throw ValueError("--stop is for text, and --ids for numbers");
+  if (arguments.system && !arguments.chat) throw ValueError("--system is for --chat");
   const Device device = get_device(arguments.device);
   const auto rounds = using_config(config.int8_products, !arguments.exact);
   const bool tells = arguments.verbose || os::is_terminal(os::kStandardError);
@@ -135,10 +139,12 @@ int generate(const GenerateArguments& arguments) {
   if (tells) fmt::print(stderr, "{}, read in {:.1f} s\n", model.type_name(), monotonic_seconds() - start);
   if (!arguments.prompt) return converse(*loaded.generator, arguments, tells);
   const std::vector<std::int64_t> prompt =
-      arguments.ids ? ids_of(*arguments.prompt) : loaded.generator->encode(*arguments.prompt, arguments.chat);
+      arguments.ids ? ids_of(*arguments.prompt)
+                    : loaded.generator->encode(*arguments.prompt, arguments.chat, arguments.system);
 
   const os::ScopedSignals signals;
   std::optional<TokenStream> stream;
+  links::StopStrings stops(arguments.stop);
   if (loaded.generator) stream.emplace(loaded.generator->tokenizer());
   const double begin = monotonic_seconds();
   double first = begin, last = begin;
@@ -151,14 +157,14 @@ int generate(const GenerateArguments& arguments) {
     if (arguments.ids)
       write(fmt::format("{}{}", count == 1 ? "" : " ", token));
     else
-      write(loaded.generator->piece(*stream, token));
-    return signals.received() == 0;
+      write(stops.put(loaded.generator->piece(*stream, token)));
+    return signals.received() == 0 && !stops.has_come();
   };
   const std::vector<std::int64_t> tokens = links::generate(model, prompt, options);
-  if (stream) write(stream->finish());
+  if (stream) write(stops.put(stream->finish()) + stops.finish());
   write("\n");
   const int signal = signals.received();
-  const bool is_over = !tokens.empty() && std::ranges::count(model.end_tokens, tokens.back()) > 0;
+  const bool is_over = stops.has_come() || (!tokens.empty() && std::ranges::count(model.end_tokens, tokens.back()) > 0);
   if (std::ssize(tokens) < arguments.tokens && signal == 0 && !is_over)
     fmt::print(stderr, "catenary generate: the context of {} tokens is full\n", context_of(arguments, model));
   if (tells) {

@@ -66,6 +66,19 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
   command->add_option("--top-p", options.top_p, "Only the most likely tokens whose probabilities come to this")
       ->capture_default_str()
       ->check(CLI::Range(1e-6, 1.0));
+  command
+      ->add_option("--min-p", options.min_p, "Only tokens with at least this part of the most likely one's probability")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  command
+      ->add_option(
+          "--repetition-penalty", options.repetition_penalty,
+          "Divides the scores of tokens that are there already, where they are positive, and multiplies the others")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--stop", options.stop, "The text ends before this string; may be given several times")
+      ->allow_extra_args(false);
+  command->add_option("--system", options.system, "What a chat begins with: how the model is to answer");
   command->add_option("--seed", options.seed, "Of the choices")->capture_default_str();
   command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   command->add_option("--dtype", options.dtype, "Of the weights, stored: as the embeddings in the file")

@@ -19,11 +19,15 @@ const std::vector<Family>& families() {
   static const std::vector<Family> all = {
       {"<|start_header_id|>",
        {"llama-3", "<|begin_of_text|>", "<|start_header_id|>user<|end_header_id|>\n\n",
-        "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>", true}},
-      {"<|im_start|>", {"chatml", "", "<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n", "<|im_end|>\n"}},
-      {"[gMASK]<sop>", {"glm-4", "[gMASK]<sop>", "<|user|>\n", "<|assistant|>", ""}},
-      {"<|user|>", {"zephyr", "", "<|user|>\n", "</s>\n<|assistant|>", "</s>\n"}},
-      {"[INST]", {"inst", "<s>", "[INST] ", " [/INST]", "</s>"}},
+        "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>", true,
+        "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\n", "<|eot_id|>"}},
+      {"<|im_start|>",
+       {"chatml", "", "<|im_start|>user\n", "<|im_end|>\n<|im_start|>assistant\n", "<|im_end|>\n", false,
+        "<|im_start|>system\n", "<|im_end|>\n"}},
+      {"[gMASK]<sop>",
+       {"glm-4", "[gMASK]<sop>", "<|user|>\n", "<|assistant|>", "", false, "[gMASK]<sop><|system|>\n", ""}},
+      {"<|user|>", {"zephyr", "", "<|user|>\n", "</s>\n<|assistant|>", "</s>\n", false, "<|system|>\n", "</s>\n"}},
+      {"[INST]", {"inst", "<s>", "[INST] ", " [/INST]", "</s>", false, "<s>[INST] ", "\n\n", true}},
   };
   return all;
 }
@@ -93,10 +97,8 @@ std::optional<ChatForm> chat_form(std::string_view text, const std::string& date
   ChatForm form = found->form;
   if (form.name == "llama-3" && has(text, "Cutting Knowledge Date")) {
     const std::string told = !has(text, "strftime_now") ? "26 Jul 2024" : date.empty() ? today() : date;
-    form.begin += fmt::format(
-        "<|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\nToday Date: {}\n\n"
-        "<|eot_id|>",
-        told);
+    form.before_system += fmt::format("Cutting Knowledge Date: December 2023\nToday Date: {}\n\n", told);
+    form.begin = form.before_system + form.after_system;
   } else if (form.name == "chatml") {
     form.begin = system_of_chatml(text);
   } else if (form.name == "glm-4") {
@@ -110,11 +112,74 @@ std::optional<ChatForm> chat_form(std::string_view text, const std::string& date
     form.before_user = with_blanks(text, "[INST]", form.before_user);
     form.before_answer = with_blanks(text, "[/INST]", form.before_answer);
     form.trims = has(text, ".strip()");
+    form.before_system = form.begin + form.before_user;
+    if (has(text, "<<SYS>>")) {
+      form.before_system += "<<SYS>>\n";
+      form.after_system = "\n<</SYS>>\n\n";
+    } else if (has(text, "[SYSTEM_PROMPT]")) {
+      form.before_system = form.begin + with_blanks(text, "[SYSTEM_PROMPT]", "[SYSTEM_PROMPT] ");
+      form.after_system = "[/SYSTEM_PROMPT]";
+      form.system_in_user = false;
+    }
     if (has(text, "+ ' ' + eos_token")) form.after_answer = " </s>";
     if (has(text, "eos_token + ' '")) form.after_answer = "</s> ";
     if (has(text, "bos_token + '[INST]")) form.after_answer += "<s>";
   }
   return form;
+}
+
+std::vector<std::int64_t> end_of_turn_tokens(const Tokenizer& tokenizer, const std::optional<ChatForm>& form) {
+  static constexpr const char* kNames[] = {"<|eot_id|>",
+                                           "<|im_end|>",
+                                           "<|end|>",
+                                           "<|return|>",
+                                           "<|call|>",
+                                           "<|flush|>",
+                                           "<|calls|>",
+                                           "<end_of_turn>",
+                                           "</s>",
+                                           "<|endoftext|>",
+                                           "<EOT>",
+                                           "<|eom_id|>",
+                                           "_<EOT>",
+                                           "[EOT]",
+                                           "[EOS]",
+                                           "<|end_of_text|>",
+                                           "<eos>",
+                                           "<end_of_utterance>",
+                                           "<turn|>",
+                                           "[e~[",
+                                           "<|user|>",
+                                           "<|tool_response>",
+                                           "<|end_of_turn|>",
+                                           "<|observation|>",
+                                           "<｜end▁of▁sentence｜>"};
+  const auto added = [&](const char* name) {
+    const auto id = tokenizer.id(name);
+    return id && tokenizer.is_added(*id) ? id : std::nullopt;
+  };
+  // other tokens than those of the form are told apart by what stands beside them, as llama.cpp does
+  const bool is_harmony = (added("<|return|>") && added("<|call|>")) || (added("<|flush|>") && added("<|calls|>"));
+  std::vector<std::int64_t> ends;
+  const auto add = [&](std::optional<std::int64_t> id) {
+    if (id && std::ranges::count(ends, *id) == 0) ends.push_back(*id);
+  };
+  add(tokenizer.eos_id());
+  for (const char* name : kNames) {
+    const std::string_view text = name;
+    if (text == "<|end|>" && is_harmony) continue;
+    if (text == "</s>" && added("<|tool_response>")) continue;
+    if (text == "<|user|>" && !(form && form->name == "glm-4")) continue;
+    add(added(name));
+  }
+  if (!form) return ends;
+  for (const std::int64_t id :
+       tokenizer.encode(form->after_answer + form->before_user, {.add_special = false, .parse_special = true}))
+    if (tokenizer.is_special(id)) {
+      add(id);
+      break;
+    }
+  return ends;
 }
 
 std::vector<std::string> chat_forms() {
@@ -123,9 +188,12 @@ std::vector<std::string> chat_forms() {
   return names;
 }
 
-std::string ChatForm::turn(std::string_view message, bool first) const {
-  return (first ? begin : after_answer) + before_user + (trims ? trimmed(message) : std::string(message)) +
-         before_answer;
+std::string ChatForm::turn(std::string_view message, bool first, const std::optional<std::string>& system) const {
+  const auto as_written = [&](std::string_view text) { return trims ? trimmed(text) : std::string(text); };
+  const bool has_system = first && system;
+  std::string text = !first ? after_answer : system ? before_system + as_written(*system) + after_system : begin;
+  if (!has_system || !system_in_user) text += before_user;
+  return text + as_written(message) + before_answer;
 }
 
 }  // namespace catenary::links

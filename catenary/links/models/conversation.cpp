@@ -5,16 +5,18 @@
 
 namespace catenary::links {
 
-Conversation::Conversation(const Generator& generator)
-    : generator_(&generator), caches_(static_cast<std::size_t>(generator.model().layers())) {
-  generator.encode_message("", true);
+Conversation::Conversation(const Generator& generator, std::optional<std::string> system)
+    : generator_(&generator),
+      system_(std::move(system)),
+      caches_(static_cast<std::size_t>(generator.model().layers())) {
+  generator.encode_message("", true, system_);
 }
 
 std::int64_t Conversation::computed() const { return caches_.empty() ? 0 : caches_.front().size(); }
 
 std::string Conversation::operator()(std::string_view message, const GeneratorOptions& options) {
   std::vector<std::int64_t> prompt = tokens_;
-  const std::vector<std::int64_t> turn = generator_->encode_message(message, tokens_.empty());
+  const std::vector<std::int64_t> turn = generator_->encode_message(message, tokens_.empty(), system_);
   prompt.insert(prompt.end(), turn.begin(), turn.end());
   // of an answer that an exception ended
   for (KeyValueCache& cache : caches_)

@@ -2,6 +2,7 @@
 // A chat: answers that know what was said before.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,10 +15,11 @@ namespace catenary::links {
 /// values are kept and not computed again.
 class CT_API Conversation {
  public:
-  /// Throws ValueError where the form of the model's chats is not known.
-  explicit Conversation(const Generator& generator);
-  /// The answer to a message; `options.chat` is not looked at. Throws what Generator's call throws; the message is as
-  /// if it had not been, then, and where `on_prompt` ended it.
+  /// The system's message, where one is given, stands before all others. Throws ValueError where the form of the
+  /// model's chats is not known, and for a system's message that has the letters of a special token.
+  explicit Conversation(const Generator& generator, std::optional<std::string> system = {});
+  /// The answer to a message; `options.chat` and `options.system` are not looked at. Throws what Generator's call
+  /// throws; the message is as if it had not been, then, and where `on_prompt` ended it.
   std::string operator()(std::string_view message, const GeneratorOptions& options = {});
   /// All that was said, with what stands around it.
   const std::vector<std::int64_t>& tokens() const { return tokens_; }
@@ -26,6 +28,7 @@ class CT_API Conversation {
 
  private:
   const Generator* generator_;
+  std::optional<std::string> system_;
   std::vector<KeyValueCache> caches_;
   std::vector<std::int64_t> tokens_;
 };

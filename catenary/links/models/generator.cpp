@@ -1,10 +1,10 @@
 #include "catenary/links/models/generator.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "catenary/core/format.h"
-#include "catenary/links/models/language_file.h"
 
 namespace catenary::links {
 
@@ -14,37 +14,68 @@ Generator::Generator(std::unique_ptr<LanguageModel> model, Tokenizer tokenizer, 
   if (tokenizer_.vocabulary_size() > model_->vocabulary())
     fail<ValueError>("Generator: the tokenizer has {} tokens, the model {}", tokenizer_.vocabulary_size(),
                      model_->vocabulary());
+  for (const std::int64_t id : end_of_turn_tokens(tokenizer_, form_))
+    if (!ends(id)) model_->end_tokens.push_back(id);
 }
 
-std::vector<std::int64_t> Generator::encode(std::string_view prompt, bool chat) const {
-  return chat ? encode_message(prompt, true) : tokenizer_.encode(prompt);
+bool Generator::ends(std::int64_t token) const { return std::ranges::count(model_->end_tokens, token) > 0; }
+
+StopStrings::StopStrings(std::vector<std::string> stops) : stops_(std::move(stops)) {
+  for (const std::string& stop : stops_)
+    if (stop.empty()) throw ValueError("stop: an empty string stands before every text");
 }
 
-std::vector<std::int64_t> Generator::encode_message(std::string_view message, bool first) const {
+std::string StopStrings::put(std::string_view piece) {
+  if (has_come_) return "";
+  waiting_ += piece;
+  std::size_t end = std::string::npos, kept = 0;
+  for (const std::string& stop : stops_) {
+    end = std::min(end, waiting_.find(stop));
+    for (std::size_t size = std::min(stop.size() - 1, waiting_.size()); size > kept; --size)
+      if (waiting_.ends_with(std::string_view(stop).substr(0, size))) kept = size;
+  }
+  has_come_ = end != std::string::npos;
+  std::string text = waiting_.substr(0, has_come_ ? end : waiting_.size() - kept);
+  waiting_.erase(0, has_come_ ? waiting_.size() : text.size());
+  return text;
+}
+
+std::string StopStrings::finish() { return std::exchange(waiting_, ""); }
+
+std::vector<std::int64_t> Generator::encode(std::string_view prompt, bool chat,
+                                            const std::optional<std::string>& system) const {
+  return chat ? encode_message(prompt, true, system) : tokenizer_.encode(prompt);
+}
+
+std::vector<std::int64_t> Generator::encode_message(std::string_view message, bool first,
+                                                    const std::optional<std::string>& system) const {
   if (!form_)
     fail<ValueError>("Generator: the model has no form of chats that is known here; {} are",
                      fmt::join(chat_forms(), ", "));
   // the form's tokens are special, and the letters of such in a message would end it early
   const EncodeOptions special{.add_special = false, .parse_special = true};
-  for (const std::int64_t id : tokenizer_.encode(message, special))
-    if (tokenizer_.is_special(id))
-      fail<ValueError>("Generator: the message has the letters of the special token '{}'", tokenizer_.token(id));
-  return tokenizer_.encode(form_->turn(message, first), special);
+  for (const std::string_view text : {message, std::string_view(system ? *system : "")})
+    for (const std::int64_t id : tokenizer_.encode(text, special))
+      if (tokenizer_.is_special(id))
+        fail<ValueError>("Generator: the message has the letters of the special token '{}'", tokenizer_.token(id));
+  return tokenizer_.encode(form_->turn(message, first, system), special);
 }
 
 std::string Generator::piece(TokenStream& stream, std::int64_t token) const {
-  return token < tokenizer_.vocabulary_size() ? stream.put(token) : "";
+  if (token >= tokenizer_.vocabulary_size() || (ends(token) && tokenizer_.is_added(token))) return "";
+  return stream.put(token);
 }
 
 std::string Generator::operator()(std::string_view prompt, const GeneratorOptions& options) const {
   std::vector<std::int64_t> tokens;
-  return continued(encode(prompt, options.chat), options, options.generate.caches, tokens);
+  return continued(encode(prompt, options.chat, options.system), options, options.generate.caches, tokens);
 }
 
 std::string Generator::continued(const std::vector<std::int64_t>& prompt, const GeneratorOptions& options,
                                  std::vector<KeyValueCache>* caches, std::vector<std::int64_t>& tokens) const {
   std::string text;
   TokenStream stream(tokenizer_);
+  StopStrings stops(options.stop);
   bool goes_on = true;
   const auto give = [&](const std::string& piece) {
     text += piece;
@@ -52,19 +83,20 @@ std::string Generator::continued(const std::vector<std::int64_t>& prompt, const 
   };
   GenerateOptions each = options.generate;
   each.on_token = [&](std::int64_t token) {
-    give(piece(stream, token));
-    return goes_on;
+    give(stops.put(piece(stream, token)));
+    return goes_on && !stops.has_come();
   };
   each.caches = caches;
   tokens = generate(*model_, prompt, each);
-  give(stream.finish());
+  give(stops.put(stream.finish()));
+  give(stops.finish());
   return text;
 }
 
 Generator load_generator(const std::string& path, const LoadLanguageModelOptions& options) {
   // what is small is read first: an error there need not wait for the weights
   Tokenizer tokenizer = load_tokenizer(path);
-  std::optional<ChatForm> form = chat_form(detail::open_language_file(path)->chat_template());
+  std::optional<ChatForm> form = chat_form(tokenizer.chat_template());
   return {load_language_model(path, options), std::move(tokenizer), std::move(form)};
 }
 
