@@ -16,9 +16,9 @@ Classifier::Classifier(const Model& model, LossFunction lossfun, LossFunction ac
 }
 
 Variable Classifier::operator()(const Batch& batch) const {
-  if (batch.size() < 2)
+  if (batch.columns() < 2)
     throw ValueError("Classifier: needs the predictor's inputs and the labels as the last argument, got " +
-                     std::to_string(batch.size()));
+                     std::to_string(batch.columns()));
   std::vector<Variable> inputs = batch.values();
   const Variable t = inputs.back();
   inputs.pop_back();

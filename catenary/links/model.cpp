@@ -10,6 +10,14 @@ const Variable& Batch::operator[](const std::string& name) const {
   fail<IndexError>("Batch: there is no column '{}'; the columns are [{}]", name, fmt::join(names_, ", "));
 }
 
+std::int64_t Batch::examples() const {
+  if (values_.empty()) throw ValueError("Batch: examples(): the batch has no columns");
+  if (values_[0].ndim() == 0)
+    throw ValueError(
+        "Batch: examples(): the first column is 0-d, where the first axis is expected to be the examples'");
+  return values_[0].shape(0);
+}
+
 Link& Model::link() const {
   if (!holder_) throw ValueError("a Model without a link was used");
   return holder_->link();

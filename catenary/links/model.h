@@ -17,7 +17,12 @@ class CT_API Batch {
   Batch(std::vector<Variable> values) : values_(std::move(values)) {}
   Batch(std::vector<Variable> values, std::vector<std::string> names)
       : values_(std::move(values)), names_(std::move(names)) {}
-  int size() const { return static_cast<int>(values_.size()); }
+  /// How many columns there are: 2 for inputs and labels.
+  int columns() const { return static_cast<int>(values_.size()); }
+  /// How many examples there are, by the first axis of the first column. Throws ValueError for a batch without columns
+  /// and for a first column without axes.
+  std::int64_t examples() const;
+  int size() const = delete;  // of columns, or of examples?
   const Variable& operator[](int i) const { return values_.at(static_cast<std::size_t>(i)); }
   /// The column of a name; throws IndexError that lists the names.
   const Variable& operator[](const std::string& name) const;
@@ -108,11 +113,11 @@ class CT_API Model {
       if constexpr (N <= 8) {
         const auto next = [&]() -> Variable { return call_with<N + 1>(batch, so_far..., Variable()); };
         if constexpr (detail::is_callable<L, V..., const Variable&>) {
-          if (batch.size() == N) return invoke(batch, std::make_index_sequence<N>());
+          if (batch.columns() == N) return invoke(batch, std::make_index_sequence<N>());
         }
         return next();
       } else {
-        wrong_arity(object, batch.size(), arities());
+        wrong_arity(object, batch.columns(), arities());
       }
     }
     template <std::size_t... I>
