@@ -10,8 +10,9 @@
 
 namespace catenary::distributed {
 
-/// An evaluator whose means are those over all ranks' batches, on every rank. Each rank runs the one that it was made
-/// of over its own part, and sums and counts are exchanged.
+/// An evaluator whose means are those over all ranks' examples (over batches where the one that it was made of says
+/// so), on every rank. Each rank runs that one over its own part, which may be empty, and sums and weights are
+/// exchanged.
 class CT_API MultiNodeEvaluator : public training::extensions::Evaluator {
  public:
   MultiNodeEvaluator(std::shared_ptr<training::extensions::Evaluator> evaluator, const Communicator& communicator);

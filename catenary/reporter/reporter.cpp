@@ -127,9 +127,9 @@ void Summary::serialize(Serializer& serializer) const {
   serializer("_n", n_);
 }
 
-void DictSummary::add(const Observation& observation) {
+void DictSummary::add(const Observation& observation, double weight) {
   for (const auto& [name, value] : observation)
-    if (!value.is_array() || value.array().size() == 1) add(name, value);
+    if (!value.is_array() || value.array().size() == 1) add(name, value, weight);
 }
 
 void DictSummary::add(const std::string& name, const Reported& value, double weight) { entry(name).add(value, weight); }

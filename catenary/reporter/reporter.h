@@ -127,7 +127,7 @@ class CT_API Summary {
 class CT_API DictSummary {
  public:
   /// Adds every entry that is a number or has one element.
-  void add(const Observation& observation);
+  void add(const Observation& observation, double weight = 1.0);
   void add(const std::string& name, const Reported& value, double weight = 1.0);
   void add(const std::string& name, const Summary::Sums& sums);
   /// Means in the order in which names were first seen.

@@ -168,7 +168,7 @@ class Ranks {
   void evaluation() {
     const auto iterator = ct::iterators::SerialIterator(ct::datasets::TupleDataset(array(own("data"))), 7,
                                                         {.repeat = false, .shuffle = false});
-    ct::training::extensions::Evaluator evaluator(iterator, Value());
+    ct::training::extensions::Evaluator evaluator(iterator, Value(), {.weigh_batches_equally = true});
     const auto value = [](auto&& e) { return ct::full({}, e().at(0).second, ct::Dtype::float64); };
     expect(own("eval"), value(evaluator), kClose);
     expect("evalall_0", value(D::create_multi_node_evaluator(evaluator, comm_)), kClose);

@@ -8,6 +8,17 @@
 
 namespace catenary::training::extensions {
 
+namespace {
+
+/// How many examples a minibatch has, also one of an iterator that does not set its size.
+std::int64_t examples_of(const Minibatch& batch) {
+  if (batch.size > 0) return batch.size;
+  if (!batch.has_columns) return static_cast<std::int64_t>(batch.examples.size());
+  return batch.columns.values.empty() ? 0 : batch.columns.values[0].shape(0);
+}
+
+}  // namespace
+
 Evaluator::Evaluator(const Iterator& iterator, const Model& target, const EvaluatorOptions& options)
     : Evaluator(std::map<std::string, Iterator>{{"main", iterator}}, std::map<std::string, Model>{{"main", target}},
                 options) {}
@@ -36,6 +47,10 @@ const Model& Evaluator::target(const std::string& name) const {
 }
 
 void Evaluator::for_each_batch(const std::function<void(const Batch&)>& f) const {
+  for_each([&](const Batch& arguments, std::int64_t) { f(arguments); });
+}
+
+void Evaluator::for_each(const std::function<void(const Batch&, std::int64_t)>& f) const {
   const Iterator& batches = iterator();
   batches.reset();
   if (batches.repeat()) throw ValueError("Evaluator: the iterator repeats for ever; make it with .repeat = false");
@@ -44,7 +59,8 @@ void Evaluator::for_each_batch(const std::function<void(const Batch&)>& f) const
   const auto testing = test_mode();
   const auto mode = no_backprop_mode();
   while (const auto batch = batches.next()) {
-    f(options_.converter(*batch, options_.device ? *options_.device : get_device(target().link())));
+    f(options_.converter(*batch, options_.device ? *options_.device : get_device(target().link())),
+      examples_of(*batch));
     if (bar) fmt::print(stderr, "\rvalidation {:3.0f} %", 100 * batches.epoch_detail());
   }
   if (bar) fmt::print(stderr, "\r                \r");
@@ -55,13 +71,13 @@ DictSummary Evaluator::evaluate() {
   std::optional<ReportScope> own;  // where no trainer, or other caller, has a reporter
   if (!current_reporter()) own.emplace(reporter(), ignored);
   DictSummary summary;
-  for_each_batch([&](const Batch& arguments) {
+  for_each([&](const Batch& arguments, std::int64_t examples) {
     Observation observation;
     {
       const ReportScope scope(*current_reporter(), observation);
       options_.eval_func ? options_.eval_func(arguments) : target()(arguments);
     }
-    summary.add(observation);
+    summary.add(observation, options_.weigh_batches_equally ? 1.0 : static_cast<double>(examples));
   });
   return summary;
 }

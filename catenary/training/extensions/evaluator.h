@@ -14,11 +14,14 @@ struct EvaluatorOptions {
   std::optional<Device> device = {};                     ///< where batches go
   std::function<Variable(const Batch&)> eval_func = {};  ///< called instead of the model
   bool progress_bar = false;                             ///< of the evaluation itself, on a terminal
+  /// Are all batches of one weight in the means, as in Chainer? Else each weighs as many as it has examples, so that a
+  /// smaller last batch does not count too much.
+  bool weigh_batches_equally = false;
 };
 
-/// Runs the model over a dataset in test mode, without a graph, and reports the means under "validation/…". Links that
-/// remember (StateVariable) begin with nothing, and have what the training left there when it is over. (chainer's
-/// Evaluator)
+/// Runs the model over a dataset in test mode, without a graph, and reports the means over all examples under
+/// "validation/…": each batch's values weigh as many as it has examples. Links that remember (StateVariable) begin with
+/// nothing, and have what the training left there when it is over. (chainer's Evaluator, whose means are over batches)
 class CT_API Evaluator : public Extension {
  public:
   Evaluator(const Iterator& iterator, const Model& target, const EvaluatorOptions& options = {});
@@ -40,6 +43,7 @@ class CT_API Evaluator : public Extension {
   const Model& target(const std::string& name = "main") const;
 
  private:
+  void for_each(const std::function<void(const Batch& arguments, std::int64_t examples)>& f) const;
   Reporter reporter() const;
   DictSummary evaluate_by_name();
 
