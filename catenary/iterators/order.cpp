@@ -45,7 +45,8 @@ Walk::Sampler sampler_of(bool shuffle, const OrderSampler& given, std::optional<
 Walk::Walk(std::int64_t n, std::int64_t batch, bool again, Sampler sampler)
     : size(n), batch_size(batch), repeat(again), sampler_(std::move(sampler)) {
   if (batch <= 0) fail<ValueError>("iterator: batch_size must be positive, got {}", batch);
-  if (n <= 0) throw ValueError("iterator: the dataset has no examples");
+  // a rank's part of a dataset may be empty, and an evaluation of it has no minibatch
+  if (n < 0 || (n == 0 && repeat)) throw ValueError("iterator: the dataset has no examples");
   reset();
 }
 
@@ -57,7 +58,7 @@ void Walk::reset() {
   if (!sampler_) return;
   std::vector<std::int64_t> all(static_cast<std::size_t>(size));
   std::iota(all.begin(), all.end(), 0);
-  draw(all, 0);
+  if (size > 0) draw(all, 0);
 }
 
 void Walk::draw(const std::vector<std::int64_t>& current, std::int64_t at) {
@@ -68,7 +69,7 @@ void Walk::draw(const std::vector<std::int64_t>& current, std::int64_t at) {
 }
 
 std::vector<std::int64_t> Walk::next() {
-  if (!repeat && epoch > 0) return {};
+  if (!repeat && (epoch > 0 || size == 0)) return {};
   previous_epoch_detail = epoch_detail();
   std::vector<std::int64_t> indices;
   is_new_epoch = false;
@@ -122,7 +123,7 @@ std::string Walk::key_of_order(const Serializer& serializer) {
 void Walk::check(const Serializer& serializer) const {
   if (serializer.contains("current_position")) {
     const std::vector<std::int64_t> at = serializer.read_integers("current_position");
-    if (at.size() != 1 || at[0] < 0 || at[0] >= size)
+    if (at.size() != 1 || at[0] < 0 || at[0] >= std::max<std::int64_t>(size, 1))
       serializer.reject("current_position", fmt::format("the dataset has {} examples, and this is none", size));
   }
   const std::string key = key_of_order(serializer);

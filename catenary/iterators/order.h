@@ -1,6 +1,8 @@
 #pragma once
 // Private to iterators/: which examples come next. Both iterators walk by this, so that they agree.
 
+#include <algorithm>
+
 #include "catenary/iterators/iterators.h"
 
 namespace catenary::iterators {
@@ -31,7 +33,8 @@ class Walk {
   std::vector<std::int64_t> order;  // empty: as they lie
 
   double epoch_detail() const {
-    return static_cast<double>(epoch) + static_cast<double>(position) / static_cast<double>(size);
+    return static_cast<double>(epoch) +
+           static_cast<double>(position) / static_cast<double>(std::max<std::int64_t>(size, 1));
   }
   void serialize(Serializer& serializer);
 

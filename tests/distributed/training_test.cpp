@@ -615,4 +615,50 @@ TEST(OnRanks, EvaluatorsAverageOverAllBatches) {
   EXPECT_DOUBLE_EQ(means[0].second, sum / count);
 }
 
+TEST(OnRanks, EvaluatorsWeighBatchesByTheirExamples) {
+  // rank r has 2 r + 3 numbers r + 1 to r + 2 r + 3, in batches of 4
+  const int n = 2 * rank() + 3;
+  std::vector<float> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), static_cast<float>(rank() + 1));
+  const auto batches = ct::iterators::SerialIterator(numbers, 4, {.repeat = false, .shuffle = false});
+  double sum = 0, count = 0, sum_of_batches = 0, batch_count = 0;
+  for (int r = 0; r < size(); ++r) {
+    for (int first = 0; first < 2 * r + 3; first += 4) {
+      const int in_batch = std::min(4, 2 * r + 3 - first);
+      const double mean = r + 1 + first + (in_batch - 1) / 2.0;
+      sum += mean * in_batch;
+      count += in_batch;
+      sum_of_batches += mean;
+      ++batch_count;
+    }
+  }
+  const auto mean_of = [&](const ct::training::extensions::EvaluatorOptions& options) {
+    return D::create_multi_node_evaluator(ct::training::extensions::Evaluator(batches, ct::Model(Mean()), options),
+                                          comm())()
+        .at(0)
+        .second;
+  };
+  EXPECT_NEAR(mean_of({}), sum / count, 1e-6);
+  EXPECT_NEAR(mean_of({.weigh_batches_equally = true}), sum_of_batches / batch_count, 1e-6);
+}
+
+TEST(OnRanks, ARankWithoutExamplesHasTheOthersMeans) {
+  for (const bool columns : {false, true}) {
+    const int n = std::max(1, size() - 1);
+    std::vector<float> numbers(static_cast<std::size_t>(n));
+    std::iota(numbers.begin(), numbers.end(), 1.0f);
+    const ct::Dataset whole = columns ? ct::Dataset(ct::datasets::TupleDataset(ct::Array::from_host(
+                                            numbers.data(), {n}, ct::Dtype::float32, ct::Device())))
+                                      : ct::Dataset(numbers);
+    const ct::Dataset part =
+        D::scatter_dataset(rank() == 0 ? whole : ct::Dataset(), comm(), {.force_equal_length = false});
+    EXPECT_EQ(part.size(), rank() < n ? 1 : 0);
+    const auto batches = ct::iterators::SerialIterator(part, 2, {.repeat = false, .shuffle = false});
+    const auto means =
+        D::create_multi_node_evaluator(ct::training::extensions::Evaluator(batches, ct::Model(Mean())), comm())();
+    ASSERT_EQ(means.size(), 1u);
+    EXPECT_DOUBLE_EQ(means[0].second, (n + 1) / 2.0);
+  }
+}
+
 }  // namespace
