@@ -119,7 +119,10 @@ MSVAG::MSVAG(const MSVAGOptions& o)
                    const Number rho = minimum(
                        (1 - beta) * (1 - beta) * one_minus_power(beta, 2 * h.t) / (bias * bias * (1 - beta * beta)),
                        0.9999);
-                   return {{"bias", bias}, {"rho", rho}, {"1 - rho", 1 - rho}};
+                   // by its own formula, as digits would cancel in 1 - rho; at least 1 - 0.9999
+                   const Number minus_rest =
+                       minimum(-2 * beta * one_minus_power(beta, h.t - 1) / ((1 + beta) * bias), 0.9999 - 1);
+                   return {{"bias", bias}, {"rho", rho}, {"1 - rho", 0 - minus_rest}};
                  }}) {}
 
 namespace {
@@ -143,12 +146,10 @@ void adam_step(const UpdateStep& h, const AdamForm& form) {
   if (form.adabound) step = minimum(maximum(step, h.number("lower")), h.number("upper"));
   const double eta = h("eta");
   const double decay = h("chainer_decay") + (form.decoupled ? h("alpha") * h("weight_decay") : 0);
-  const Array change = eta == 1 ? step * m : eta * (step * m);
-  if (decay == 0) {
-    h.x -= change;
-  } else {
-    copyto(h.x, (1 - eta * decay) * h.x - change);
-  }
+  Array change = step * m;
+  // a term of its own: in float32, 1 - decay is 1 where the decay is below 3e-8
+  if (decay != 0) change = change + decay * h.x;
+  h.x -= eta == 1 ? change : eta * change;
 }
 
 std::vector<std::pair<std::string, Number>> adam_numbers(const UpdateNumbers& h, const AdamForm& form) {
@@ -156,7 +157,8 @@ std::vector<std::pair<std::string, Number>> adam_numbers(const UpdateNumbers& h,
   if (!form.adabound) return numbers;
   // final_lr follows changes of alpha
   const double final_lr = h("final_lr") * h("alpha") / form.first_alpha, gamma = h("gamma");
-  numbers.emplace_back("lower", final_lr * (1 - 1 / (gamma * h.t + 1)));
+  // 1 - 1 / (gamma t + 1), where digits would cancel
+  numbers.emplace_back("lower", final_lr * (gamma * h.t / (gamma * h.t + 1)));
   numbers.emplace_back("upper", final_lr * (1 + 1 / (gamma * h.t)));
   return numbers;
 }
