@@ -44,11 +44,14 @@ CorrectedMomentumSGD::CorrectedMomentumSGD(const MomentumSGDOptions& o)
                    h.x += h("lr") * h["v"];
                  }}) {}
 
-NesterovAG::NesterovAG(const MomentumSGDOptions& o)
-    : Optimizer({"NesterovAG", {"v"}, numbers_of(o), [](const UpdateStep& h) {
+NesterovAG::NesterovAG(const NesterovAGOptions& o)
+    : Optimizer({"NesterovAG",
+                 {"v"},
+                 {{"lr", o.lr}, {"momentum", o.momentum}},
+                 [published = o.published](const UpdateStep& h) {
                    const double mu = h("momentum"), rate = h("lr");
                    copyto(h["v"], mu * h["v"] - rate * h.g);
-                   h.x += mu * mu * h["v"] - (1 + mu) * rate * h.g;
+                   h.x += published ? mu * h["v"] - rate * h.g : mu * mu * h["v"] - (1 + mu) * rate * h.g;
                  }}) {}
 
 AdaGrad::AdaGrad(const AdaGradOptions& o)

@@ -23,7 +23,7 @@ class CT_API SGD : public Optimizer {
   Hyper lr{*this, "lr"};
 };
 
-/// Options of MomentumSGD, CorrectedMomentumSGD and NesterovAG.
+/// Options of MomentumSGD and CorrectedMomentumSGD.
 struct MomentumSGDOptions {
   double lr = 0.01;       ///< the rate
   double momentum = 0.9;  ///< the part of the last step's v that goes on, 0 to 1
@@ -46,10 +46,18 @@ class CT_API CorrectedMomentumSGD : public Optimizer {
   Hyper lr{*this, "lr"}, momentum{*this, "momentum"};
 };
 
-/// Nesterov's accelerated gradient (Bengio et al., arXiv:1212.0901).
+/// Options of NesterovAG.
+struct NesterovAGOptions {
+  double lr = 0.01;        ///< the rate
+  double momentum = 0.9;   ///< the part of the last step's v that goes on, 0 to 1
+  bool published = false;  ///< the published formula, which is PyTorch's too, in place of Chainer's
+};
+/// Nesterov's accelerated gradient, by Chainer's formula: v = momentum v - lr g; x += momentum² v - (1 + momentum) lr
+/// g. The published formula (Bengio et al., arXiv:1212.0901, eq. 7) takes the previous v there, so that Chainer's steps
+/// are shorter along v. `published` gives that one, which is x += momentum v - lr g.
 class CT_API NesterovAG : public Optimizer {
  public:
-  explicit NesterovAG(const MomentumSGDOptions& options = {});
+  explicit NesterovAG(const NesterovAGOptions& options = {});
   explicit NesterovAG(double lr, double momentum = 0.9) : NesterovAG({.lr = lr, .momentum = momentum}) {}
   Hyper lr{*this, "lr"}, momentum{*this, "momentum"};
 };
