@@ -187,6 +187,34 @@ TEST(Prefetch, SettingsAreThoseOfTheUpdate) {
   EXPECT_EQ(run(true), wanted);
 }
 
+// A setting of all threads is one of the update's, too.
+TEST(Prefetch, SettingsOfAllThreadsAreThoseOfTheUpdate) {
+  std::vector<std::string> seen, wanted;
+  std::atomic<int> made = 0;
+  const T::StandardUpdater updater =
+      updater_of(Examples(40), {.converter =
+                                    [&](const Minibatch& batch, const std::optional<Device>& device) {
+                                      const Batch b = concat_examples(batch, device);
+                                      Batch result(std::vector<Variable>{b[0]}, {config_to_string()});
+                                      ++made;
+                                      return result;
+                                    },
+                                .update_core = [&](const Batch& batch) { seen.push_back(batch.names()[0]); },
+                                .prefetch = true});
+  const bool before = global_config.tf32;
+  int expected = 1;  // the next one is made after each update, before the setting changes
+  for (int i = 0; i < 7; ++i) {
+    expected += global_config.tf32 == (i % 3 == 1) ? 1 : 2;
+    global_config.tf32 = i % 3 == 1;
+    wanted.push_back(config_to_string());
+    updater->update();
+    for (int k = 0; k < 2000 && made < expected; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  global_config.tf32 = before;
+  EXPECT_EQ(std::set<std::string>(wanted.begin(), wanted.end()).size(), 2u);
+  EXPECT_EQ(seen, wanted);
+}
+
 TEST(Prefetch, AModelThatMovesTakesItsBatchesAlong) {
   const optimizers::SGD optimizer(0.1);
   const Net net;
