@@ -1,6 +1,7 @@
 // Trains an LSTM language model with truncated backpropagation, as Chainer's ptb example does.
 
 #include <catenary/catenary.h>
+#include <catenary/core/os/file.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
