@@ -174,6 +174,23 @@ def test_traits_of_types(device):
          {'T': 'float64'}, (4,), preamble='#include <type_traits>')
 
 
+def test_numbers_that_are_known_when_a_kernel_is_written(device):
+    both(device, [given('x', 'float32', (2,)), out('k', 'int64', (2,))], '''
+        int a[-7 % 4 + 5]; int b[-7 / 2 + 5]; int c[(unsigned char)258 + 1]; int d[(0 ? 3 : 2) + (-1 >> 1) + 2]; int e[~0 + 3];
+        k = sizeof(T*) * 1000 + std::is_signed<bool>::value * 500 + CHOSEN * 100 + (sizeof(a) + 3 * sizeof(b) + 9 * sizeof(c) + 27 * sizeof(d) + 81 * sizeof(e)) / sizeof(int);''',
+         {'T': 'float32'}, (2,), [[8000 + 300 + 2 + 3 * 2 + 9 * 3 + 27 * 3 + 81 * 2] * 2], preamble='''
+        #if defined(NOTHING)
+        #define CHOSEN 2
+        #elif 1
+        #define CHOSEN 3
+        #elif 1
+        #define CHOSEN 4
+        #else
+        #define CHOSEN 5
+        #endif
+        ''')
+
+
 def test_vectors(device):
     """Of CUDA's sizes, alignments and places: a float3 has 12 bytes."""
     x, y, z, n = numbers((24,), 'float32'), numpy.zeros(12, 'f'), numpy.zeros(6, 'f'), numpy.zeros(8, 'i4')

@@ -62,6 +62,7 @@ def test_refusals_outside_functions(preamble, token):
     ('__device__ int f(int k);', 'y = f(3)', 'f'), ('__device__ int f() { asm("nop"); return 1; }', 'y = f()', 'asm'),
     ('template <int N> __device__ int f() { return N; }', 'y = f<float>()', 'f'),
     ('template <int N> __device__ int f() { return N; }', 'int k = 3; y = f<k>()', 'k'),
+    ('template <int N> __device__ int f() { return N; }', 'y = f<1, 2>()', 'f'),
     ('__device__ float operator+(float2 a, float2 b) { return a.x; }', 'y = 1', 'operator'),
     ('__device__ int f(float a, double b) { return 1; } __device__ int f(double a, float b) { return 2; }', 'y = f(1, 2)', 'f'),
     ('struct A { float* p; };', 'A a; y = 1', 'A')])
@@ -76,6 +77,11 @@ def test_a_kernel_that_the_text_lacks():
         _translate.raw('extern "C" __global__ void a() {}', 'b')
     with pytest.raises(Untranslatable, match='template'):
         _translate.raw('template <typename T> __global__ void a(T* x) {}', 'a')
+
+
+def test_shared_memory_of_an_inner_block():
+    with pytest.raises(Untranslatable, match="'__shared__': __shared__ memory of an inner block or a helper"):
+        _translate.raw('extern "C" __global__ void a(float* x) { if (x[0] > 0) { __shared__ float s[2]; s[0] = x[1]; x[0] = s[0]; } }', 'a')
 
 
 def test_without_float64():
