@@ -1,6 +1,7 @@
 // A training loop by hand: clear the gradients, forward, backward, update.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     train(ct::get_device(device));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   } catch (const std::exception& error) {
     fmt::print(stderr, "custom_loop: {}\n", error.what());
     return 1;

@@ -1,6 +1,7 @@
 // A matrix product by a kernel that stands in this file, beside the library's own: both are checked against float64.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -52,18 +53,18 @@ int main(int argc, char** argv) {
   CLI::App app("Times a hand-written kernel for c = a b beside the library's product");
   int m = 1445, n = 1012, k = 1076, repeats = 5;
   std::string name = "gpu:0";
-  app.add_option("-m", m, "Rows of a")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
-  app.add_option("-n", n, "Columns of b")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
-  app.add_option("-k", k, "Columns of a")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
+  app.add_option("-m", m, "Rows of a")->check(ct::command_line::whole_number(1, 1000000))->capture_default_str();
+  app.add_option("-n", n, "Columns of b")->check(ct::command_line::whole_number(1, 1000000))->capture_default_str();
+  app.add_option("-k", k, "Columns of a")->check(ct::command_line::whole_number(1, 1000000))->capture_default_str();
   app.add_option("-d,--device", name, "A device with a compiler: cuda:N, hip:N, opencl:N or gpu:N")
       ->capture_default_str();
   app.add_option("--repeats", repeats, "Runs that are timed")
-      ->check(CLI::Range(1, 1000000, "POSITIVE"))
+      ->check(ct::command_line::whole_number(1, 1000000))
       ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   try {
     const ct::Device device = ct::get_device(name);

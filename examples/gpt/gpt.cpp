@@ -4,6 +4,7 @@
 //   catenary launch -n 2 gpt book.txt -o book
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <catenary/core/os/file.h>
 #include <catenary/core/os/terminal.h>
 #include <fmt/format.h>
@@ -84,7 +85,9 @@ class Windows {
         step_(step),
         count_((end - begin - length - 1) / step + 1) {
     if (end - begin <= length)
-      throw ct::ValueError(fmt::format("a text of {} tokens has no window of {}", end - begin, length + 1));
+      throw ct::ValueError(
+          fmt::format("a text of {} tokens has no window of {}: it takes a longer text, or a smaller --context than {}",
+                      end - begin, length + 1, length));
   }
   std::int64_t size() const { return count_; }
   std::pair<ct::Array, ct::Array> operator[](std::int64_t i) const {
@@ -261,17 +264,19 @@ int train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains a GPT on any text, by bytes or pairs of bytes; with --prompt lets a trained one write.");
-  const CLI::Range positive(1, 1000000000, "POSITIVE"), counted(0, 1000000000, "COUNT");
+  const ct::command_line::Check positive = ct::command_line::whole_number(1, 1000000000),
+                                counted = ct::command_line::whole_number(0, 1000000000);
   app.add_option("TEXT", args.text, "The file; its last tenth is for validation. Not needed with --prompt");
-  const auto size = [&](const char* name, std::int64_t& value, const char* what, const CLI::Range& range) {
+  const auto size = [&](const char* name, std::int64_t& value, const char* what, const ct::command_line::Check& range) {
     app.add_option(name, value, what)->capture_default_str()->check(range);
   };
   app.add_option("-v,--vocabulary", args.vocabulary, "Pairs of bytes are made until there are so many tokens; 0: bytes")
       ->capture_default_str()
-      ->check(CLI::IsMember({0}) | CLI::Range(257, 1000000));
+      ->check(ct::command_line::zero_or_whole_number(257, 1000000));
   size("-b,--batchsize", args.batchsize, "Windows in a minibatch of each process", positive);
   // the first half of a window is a prompt
-  size("-l,--context", args.context, "Tokens that a window has, and the model sees", CLI::Range(2, 1000000000));
+  size("-l,--context", args.context, "Tokens that a window has, and the model sees",
+       ct::command_line::whole_number(2, 1000000000));
   size("-w,--width", args.width, "Numbers that stand for a token between layers", positive);
   size("-n,--layers", args.layers, "Layers", positive);
   size("--heads", args.heads, "Heads of a layer's attention; the width is a multiple of them", positive);
@@ -281,12 +286,14 @@ int main(int argc, char** argv) {
        "Windows of the last tenth, as far as it has so many, that are looked at for a report", positive);
   size("--sample", args.sample, "Tokens to write at each report", counted);
   size("-t,--tokens", args.tokens, "Tokens to write at the end, at most as many as the context leaves", positive);
-  app.add_option("--rate", args.rate, "Of AdamW at its highest")->capture_default_str();
+  app.add_option("--rate", args.rate, "Of AdamW at its highest")
+      ->capture_default_str()
+      ->check(ct::command_line::number(0, INFINITY));
   app.add_option("--dropout", args.dropout, "Of embeddings, attention and sums")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 0.99));
+      ->check(ct::command_line::number(0.0, 0.99));
   app.add_option("--dtype", args.dtype, "Of parameters")
-      ->check(CLI::IsMember({"float32", "float16", "bfloat16", "mixed16", "mixed_bf16"}));
+      ->check(ct::command_line::one_of({"float32", "float16", "bfloat16", "mixed16", "mixed_bf16"}));
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0; gpu: each process the one of its number")
       ->capture_default_str();
   app.add_option("--communicator", args.communicator, "Of several processes: flat, naive, pure_nccl, …")
@@ -298,22 +305,24 @@ int main(int argc, char** argv) {
                      "folder of their sets");
   app.add_flag("--newest", args.newest, "Continues from the newest snapshot in --out, where there is one")
       ->excludes(resume);
-  app.add_option("--seed", args.seed, "Of weights, batches and what is written")->capture_default_str();
+  app.add_option("--seed", args.seed, "Of weights, batches and what is written")
+      ->capture_default_str()
+      ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   const auto* prompt = app.add_option("-p,--prompt", args.prompt, "What a trained model of --out goes on from");
   app.add_option("--temperature", args.temperature, "0 writes what is most likely")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(ct::command_line::number(0.0, 100.0));
   app.add_option("--top-k", args.top_k, "Chooses among so many tokens; 0: among all")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1000000));
+      ->check(ct::command_line::whole_number(0, 1000000));
   app.add_option("--top-p", args.top_p, "Chooses among the likeliest tokens that have this probability together")
       ->capture_default_str()
-      ->check(CLI::Range(1e-6, 1.0));
+      ->check(ct::command_line::number(1e-6, 1.0));
   try {
     app.parse(argc, argv);
     if (args.text.empty() && prompt->count() == 0) throw CLI::RequiredError("TEXT or --prompt");
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   try {
     return prompt->count() > 0 ? generate(args) : train(args);

@@ -1,6 +1,7 @@
 // Fits a line with arrays alone: no graph, the gradient is written down.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,7 +32,7 @@ int main(int argc, char** argv) {
     ct::get_device(device).use();
     fit();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   } catch (const std::exception& error) {
     fmt::print(stderr, "linear_regression: {}\n", error.what());
     return 1;

@@ -1,6 +1,7 @@
 // Two devices, three ways: a model in two halves, a batch in two halves by ParallelUpdater, and the same by hand.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -58,22 +59,26 @@ int main(int argc, char** argv) {
   CLI::App app("Trains MNIST on two devices");
   app.add_option("mode", o.mode,
                  "model (its two halves on two devices), data (ParallelUpdater) or loop (data, by hand)")
-      ->check(CLI::IsMember({"model", "data", "loop"}))
+      ->check(ct::command_line::one_of({"model", "data", "loop"}))
       ->capture_default_str();
   app.add_option("-0,--first", o.first, "First device")->capture_default_str();
   app.add_option("-1,--second", o.second, "Second device; the same one twice is allowed")->capture_default_str();
   app.add_option("-b,--batchsize", o.batchsize, "Images in a batch, of both devices together")
-      ->check(CLI::Range(2, 60000))
+      ->check(ct::command_line::whole_number(2, 60000))
       ->capture_default_str();
-  app.add_option("-e,--epoch", o.epochs, "Epochs")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
+  app.add_option("-e,--epoch", o.epochs, "Epochs")
+      ->check(ct::command_line::whole_number(1, 1000000))
+      ->capture_default_str();
   app.add_option("-i,--iterations", o.iterations, "Stop after so many batches instead")
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
-  app.add_option("-u,--unit", o.units, "Units of a layer")->check(CLI::Range(2, 100000))->capture_default_str();
+      ->check(ct::command_line::whole_number(1, 1000000));
+  app.add_option("-u,--unit", o.units, "Units of a layer")
+      ->check(ct::command_line::whole_number(2, 100000))
+      ->capture_default_str();
   app.add_option("-o,--out", o.out, "Folder for the log")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   try {
     const ct::Device first = ct::get_device(o.first), second = ct::get_device(o.second);

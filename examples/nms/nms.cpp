@@ -2,6 +2,7 @@
 
 #include <catenary/array/boxes.h>
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,15 +16,19 @@ int main(int argc, char** argv) {
   double threshold = 0.3;
   CLI::App app("Finds the best boxes among many around a few things.");
   app.add_option("-d,--device", device, "Where to compute")->capture_default_str();
-  app.add_option("--boxes", n, "How many boxes")->check(CLI::Range(1, 1000000, "POSITIVE"))->capture_default_str();
-  app.add_option("--things", things, "How many things they lie around")
-      ->check(CLI::Range(1, 1000000, "POSITIVE"))
+  app.add_option("--boxes", n, "How many boxes")
+      ->check(ct::command_line::whole_number(1, 1000000))
       ->capture_default_str();
-  app.add_option("--threshold", threshold, "The overlap from which on a box goes")->capture_default_str();
+  app.add_option("--things", things, "How many things they lie around")
+      ->check(ct::command_line::whole_number(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--threshold", threshold, "The overlap from which on a box goes")
+      ->capture_default_str()
+      ->check(ct::command_line::number(0, 1));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
 
   try {

@@ -1,6 +1,7 @@
 // Trains an LSTM language model with truncated backpropagation, as Chainer's ptb example does.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <catenary/core/os/file.h>
 #include <fmt/format.h>
 
@@ -207,7 +208,7 @@ int train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains an LSTM language model with truncated backpropagation.");
-  const CLI::Range positive(1, 1000000, "POSITIVE");
+  const auto positive = ct::command_line::whole_number(1, 1000000);
   app.add_option("-b,--batchsize", args.batchsize, "Columns of the text, read side by side")
       ->capture_default_str()
       ->check(positive);
@@ -216,14 +217,22 @@ int main(int argc, char** argv) {
       ->check(positive);
   app.add_option("-e,--epoch", args.epoch, "Sweeps over the text")->capture_default_str()->check(positive);
   app.add_option("-u,--unit", args.unit, "Units of each layer")->capture_default_str()->check(positive);
-  app.add_option("-c,--gradclip", args.gradclip, "Largest norm of all gradients")->capture_default_str();
+  app.add_option("-c,--gradclip", args.gradclip, "Largest norm of all gradients")
+      ->capture_default_str()
+      ->check(ct::command_line::positive_number());
   app.add_option("-w,--words", args.words, "Words to generate")->capture_default_str()->check(positive);
   app.add_option("-t,--text", args.text, "A file of words instead, the last fifth for validation and test");
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
-  app.add_option("-s,--seed", args.seed, "Of the text, the weights and dropout")->capture_default_str();
+  app.add_option("-s,--seed", args.seed, "Of the text, the weights and dropout")
+      ->capture_default_str()
+      ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   app.add_option("-o,--out", args.out, "Where the weights go")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return ct::command_line::exit(app, error);
+  }
   try {
     return train(args);
   } catch (const ct::Error& e) {

@@ -1,6 +1,7 @@
 // How fast a device multiplies matrices, and by which units: one F::linear, computed many times.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -92,21 +93,21 @@ void run(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Times one F::linear of square matrices, and tells which units computed it.");
-  const CLI::Range positive(1, 1000000, "POSITIVE");
+  const auto positive = ct::command_line::whole_number(1, 1000000);
   app.add_option("-n,--size", args.size, "Rows and columns of the matrices")->capture_default_str()->check(positive);
   app.add_option("-c,--count", args.count, "Products that are timed together")->capture_default_str()->check(positive);
   app.add_option("--dtype", args.dtype, "Of the matrices")
       ->capture_default_str()
-      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64"}));
+      ->check(ct::command_line::one_of({"float16", "bfloat16", "float32", "float64"}));
   app.add_flag("--tf32", args.tf32, "float32 may be rounded to TF32");
   app.add_flag("--autotune", args.autotune, "The libraries' algorithms are tried first, and the fastest is kept");
   app.add_option("--peak", args.peak, "TFLOPS that the device has by its data sheet, where it is not known here")
-      ->check(CLI::PositiveNumber);
+      ->check(ct::command_line::positive_number());
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as cuda:0")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   try {
     run(args);

@@ -2,6 +2,7 @@
 // CIFAR-100, as Chainer's example does.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -177,27 +178,27 @@ int main(int argc, char** argv) {
       "entropy and SGD with momentum.");
   app.add_option("--dataset", args.dataset, "cifar10 or cifar100")
       ->capture_default_str()
-      ->check(CLI::IsMember({"cifar10", "cifar100"}));
+      ->check(ct::command_line::one_of({"cifar10", "cifar100"}));
   app.add_option("-m,--model", args.model, "vgg or resnet18")
       ->capture_default_str()
-      ->check(CLI::IsMember({"vgg", "resnet18"}));
+      ->check(ct::command_line::one_of({"vgg", "resnet18"}));
   app.add_option("-w,--width", args.width,
                  "Channels of the first layers; later ones have up to eight "
                  "times as many")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000));
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-l,--learnrate", args.learnrate, "Learning rate, which is halved every 25 epochs")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(ct::command_line::number(0, INFINITY));
   app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-n,--examples", args.examples, "Images to train on, the first ones")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
@@ -208,16 +209,16 @@ int main(int argc, char** argv) {
   app.add_option("--calibrate", args.calibrate,
                  "With --evaluate of quantised weights: convolutions round their input to 8 bits, too, in ranges that "
                  "this many training images have")
-      ->check(CLI::PositiveNumber)
+      ->check(ct::command_line::positive_number())
       ->needs("--evaluate");
   app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers")
-      ->check(CLI::Range(std::uint64_t{0}, ~std::uint64_t{0}, "NUMBER"));
+      ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   try {
     return train(args);

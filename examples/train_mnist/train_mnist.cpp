@@ -1,6 +1,7 @@
 // Trains a multilayer perceptron on MNIST, as Chainer's example does, or a small convolutional network.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <catenary/io/npz.h>
 #include <fmt/format.h>
 
@@ -132,19 +133,21 @@ int main(int argc, char** argv) {
   InferenceArgs inference_args;
   CLI::App app(
       "Trains a network on MNIST: 784-UNIT-UNIT-10 or two convolutions, ReLU, softmax cross entropy and Adam.");
-  app.add_option("-m,--model", args.model, "mlp or cnn")->capture_default_str()->check(CLI::IsMember({"mlp", "cnn"}));
+  app.add_option("-m,--model", args.model, "mlp or cnn")
+      ->capture_default_str()
+      ->check(ct::command_line::one_of({"mlp", "cnn"}));
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
       ->capture_default_str()
-      ->check(CLI::Range(1, 60000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 60000));
   app.add_option("-f,--frequency", args.frequency, "Epochs between two snapshots; -1 takes one at the end")
       ->capture_default_str()
-      ->check(CLI::Range(-1, 1000000, "NUMBER"));
+      ->check(ct::command_line::whole_number(-1, 1000000));
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
@@ -152,9 +155,9 @@ int main(int argc, char** argv) {
   app.add_flag("--autoload", args.autoload, "Continue from the newest snapshot in the output folder");
   app.add_option("-u,--unit", args.unit, "Units of a hidden layer of mlp")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("--seed", args.seed, "Seed of the random numbers")
-      ->check(CLI::Range(std::uint64_t{0}, ~std::uint64_t{0}, "NUMBER"));
+      ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_flag("--noplot", args.noplot, "No plot of the losses");
@@ -163,12 +166,12 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   inference->add_option("-n,--images", inference_args.images, "How many predictions are printed")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1000000, "NUMBER"));
+      ->check(ct::command_line::whole_number(0, 1000000));
   inference->add_option("-d,--device", inference_args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   try {
     return inference->parsed() ? infer(inference_args) : train(args);

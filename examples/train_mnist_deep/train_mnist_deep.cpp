@@ -1,6 +1,7 @@
 // Trains six large layers on MNIST, in 32 or in 16 bits: what is left of the accuracy, and what it takes.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -73,24 +74,25 @@ int train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains 784-UNITxLAYERS-10 with ReLU on MNIST, in 32 or in 16 bits.");
-  const CLI::Range positive(1, 1000000, "POSITIVE");
+  const auto positive = ct::command_line::whole_number(1, 1000000);
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")->capture_default_str()->check(positive);
   app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")->capture_default_str()->check(positive);
   app.add_option("-u,--unit", args.unit, "Units of a hidden layer")->capture_default_str()->check(positive);
   app.add_option("-l,--layers", args.layers, "Hidden layers")->capture_default_str()->check(positive);
   app.add_option("--optimizer", args.optimizer, "sgd (its rate is 0.01) or adam (0.001)")
       ->capture_default_str()
-      ->check(CLI::IsMember({"sgd", "adam"}));
+      ->check(ct::command_line::one_of({"sgd", "adam"}));
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_flag("--pure", args.pure, "16 bits alone: no float32 parameters beside, no loss scale");
   app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("--seed", args.seed, "Seed of the random numbers");
+  app.add_option("--seed", args.seed, "Seed of the random numbers")
+      ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   try {
     return train(args);

@@ -3,6 +3,7 @@
 //   catenary launch -n 4 train_mnist_mn --communicator naive
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -92,30 +93,31 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch of each process")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-u,--unit", args.unit, "Units of a hidden layer")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_flag("-g,--gpu", args.gpu, "Use GPUs: each process the one of its number on its machine");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-f,--frequency", args.frequency, "Epochs between two sets of checkpoints")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-r,--resume", args.resume, "Folder of an earlier job's results, to continue from its newest set");
   app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
       ->capture_default_str()
-      ->check(CLI::Range(1, 60000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 60000));
   app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
-  app.add_option("--seed", args.seed, "Seed of the random numbers");
+  app.add_option("--seed", args.seed, "Seed of the random numbers")
+      ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   app.add_flag("--ordered", args.ordered, "Examples in the order of the files");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   try {
     train(args);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -46,16 +47,100 @@ TEST(Options, DeviceOfEveryProgram) {
 
 TEST(Options, NumbersThatAreNone) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
-      {{"-e", "abc"}, "--epoch: Value abc not in range 1 to 1000000\n"},
-      {{"-f", "abc"}, "--frequency: Value abc not in range -1 to 1000000\n"},
-      {{"--seed", "abc"}, "--seed: Value abc not in range 0 to 18446744073709551615\n"},
-      {{"inference", "-n", "abc"}, "--images: Value abc not in range 0 to 1000000\n"}};
+      {{"-e", "abc"}, "train_mnist: --epoch: expected a whole number from 1 to 1000000, got 'abc'"},
+      {{"-e", "1.5"}, "train_mnist: --epoch: expected a whole number from 1 to 1000000, got '1.5'"},
+      {{"-e", "0"}, "train_mnist: --epoch: expected a whole number from 1 to 1000000, got '0'"},
+      {{"-f", "-2"}, "train_mnist: --frequency: expected a whole number from -1 to 1000000, got '-2'"},
+      {{"--seed", "-1"}, "train_mnist: --seed: expected a whole number of at least 0, got '-1'"},
+      {{"--seed", "18446744073709551616"},
+       "train_mnist: --seed: expected a whole number of at least 0, got '18446744073709551616'"},
+      {{"-m", "cmm"}, "train_mnist: --model: expected mlp or cnn, got 'cmm'; did you mean 'cnn'?"},
+      {{"-e"}, "train_mnist: --epoch needs a value"},
+      {{"more"}, "train_mnist: 'more' is more than was expected"},
+      {{"inference", "-n", "abc"},
+       "train_mnist inference: --images: expected a whole number from 0 to 1000000, got 'abc'"}};
   for (const auto& [arguments, words] : cases) {
     std::vector<std::string> command = {"train_mnist"};
     command.insert(command.end(), arguments.begin(), arguments.end());
     const ct::os::ProcessResult result = run(command);
     EXPECT_EQ(result.exit_code, 2);
-    EXPECT_EQ(result.errors, words + "Run with --help for more information.\n");
+    const std::string program = words.substr(0, words.find(':'));
+    EXPECT_EQ(result.errors, words + " (" + program + " --help tells the options)\n");
+    EXPECT_EQ(result.output, "");
+  }
+}
+
+/// The programs that read options, each with its subcommands.
+std::vector<std::vector<std::string>> all_commands() {
+  std::vector<std::vector<std::string>> commands = {{"train_mnist", "inference"}};
+  for (const char* name : {"custom_loop", "gemm", "gpt", "linear_regression", "multi_gpu", "nms", "ptb", "tensor_core",
+                           "train_cifar", "train_csv", "train_images", "train_mnist", "train_mnist_deep",
+                           "train_mnist_mn", "train_mnist_model_parallel", "check-kernels", "reference-check"})
+    commands.push_back({name});
+  for (const char* name :
+       {"info", "devices", "inspect", "convert", "generate", "quantize", "doctor", "cache", "bench", "data", "launch"})
+    commands.push_back({"catenary", name});
+  return commands;
+}
+
+std::vector<std::string> with(std::vector<std::string> command, const std::vector<std::string>& more) {
+  command.insert(command.end(), more.begin(), more.end());
+  return command;
+}
+
+// The help tells which options take numbers or one of some words: each says what it expects and what it got.
+TEST(Options, EveryNumberSaysWhatItExpects) {
+  int checked = 0;
+  for (const std::vector<std::string>& command : all_commands()) {
+    std::istringstream help(run(with(command, {"--help"})).output);
+    for (std::string line; std::getline(help, line);) {
+      const std::size_t name = line.find("--");
+      if (name == std::string::npos || line.find_first_not_of(' ') > 4) continue;
+      const std::size_t end = line.find_first_of(" ,=", name);
+      const bool typed = line.find(" INT") != std::string::npos || line.find(" UINT") != std::string::npos ||
+                         line.find(" FLOAT") != std::string::npos || line.find(":{") != std::string::npos;
+      if (end == std::string::npos || !typed) continue;
+      const std::string option = line.substr(name, end - name);
+      const ct::os::ProcessResult result = run(with(command, {option, "abc"}));
+      EXPECT_EQ(result.exit_code, 2) << command.back() << " " << option;
+      EXPECT_NE(result.errors.find(option + ": expected "), std::string::npos) << result.errors;
+      EXPECT_NE(result.errors.find(", got 'abc'"), std::string::npos) << result.errors;
+      EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+      ++checked;
+    }
+  }
+  EXPECT_GT(checked, 80);
+}
+
+TEST(Options, NearestNameIsSuggested) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"train_mnist", "--epochs", "3"}, "train_mnist: there is no option --epochs; did you mean --epoch?"},
+      {{"train_mnist", "--epochs=3"}, "train_mnist: there is no option --epochs; did you mean --epoch?"},
+      {{"train_csv", "x.csv", "y", "--eopch", "3"}, "train_csv: there is no option --eopch; did you mean --epoch?"},
+      {{"train_images", "x", "--batch-size", "3"},
+       "train_images: there is no option --batch-size; did you mean --batchsize?"},
+      {{"train_images", "x", "--gpu", "0"}, "train_images: there is no option --gpu; did you mean --device?"},
+      {{"train_mnist_deep", "--units", "3"}, "train_mnist_deep: there is no option --units; did you mean --unit?"},
+      {{"ptb", "--dev", "cpu"}, "ptb: there is no option --dev; did you mean --device?"},
+      {{"gpt", "--temp", "0.5"}, "gpt: there is no option --temp; did you mean --temperature?"},
+      {{"catenary", "generate", "model", "-p", "x", "--temp", "0.5"},
+       "catenary generate: there is no option --temp; did you mean --temperature?"},
+      {{"catenary", "generate", "--temp", "0.5"},  // a model is missing, too
+       "catenary generate: there is no option --temp; did you mean --temperature?"},
+      {{"catenary", "launch", "--np", "4", "x"}, "catenary launch: there is no option --np; did you mean --ranks?"},
+      {{"train_mnist", "--xylophone"}, "train_mnist: there is no option --xylophone"},
+      {{"catenary", "doktor"}, "doctor, cache, bench, data or launch, got 'doktor'; did you mean 'doctor'?"}};
+  for (const auto& [command, words] : cases) {
+    const ct::os::ProcessResult result = run(command);
+    EXPECT_EQ(result.exit_code, 2) << words;
+    EXPECT_NE(result.errors.find(words), std::string::npos) << result.errors;
+    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+  }
+  for (const std::vector<std::string>& command : all_commands()) {
+    if (command.back() == "launch") continue;  // takes a program's words
+    const ct::os::ProcessResult result = run(with(command, {"--hepl"}));
+    EXPECT_EQ(result.exit_code, 2) << command.back();
+    EXPECT_NE(result.errors.find("--hepl; did you mean --help?"), std::string::npos) << result.errors;
   }
 }
 

@@ -5,12 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
 #include <string_view>
 
+#include "catenary/core/command_line.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/os/memory.h"
 #include "catenary/core/version.h"
@@ -56,37 +58,39 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
                       "What the text follows; without it, with --chat, each line of standard input is a message");
   command->add_option("-n,--tokens", options.tokens, "How many tokens at most")
       ->capture_default_str()
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40, "COUNT"));
+      ->check(catenary::command_line::whole_number(std::int64_t{0}, std::int64_t{1} << 40));
   command->add_option("--temperature", options.temperature, "Scores are divided by it; 0 takes the most likely token")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(catenary::command_line::number(0, INFINITY));
   command->add_option("--top-k", options.top_k, "Only the so many most likely tokens; 0: all")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(catenary::command_line::whole_number(0, std::int64_t{1} << 40));
   command->add_option("--top-p", options.top_p, "Only the most likely tokens whose probabilities come to this")
       ->capture_default_str()
-      ->check(CLI::Range(1e-6, 1.0));
+      ->check(catenary::command_line::number(1e-6, 1.0));
   command
       ->add_option("--min-p", options.min_p, "Only tokens with at least this part of the most likely one's probability")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(catenary::command_line::number(0.0, 1.0));
   command
       ->add_option(
           "--repetition-penalty", options.repetition_penalty,
           "Divides the scores of tokens that are there already, where they are positive, and multiplies the others")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(catenary::command_line::positive_number());
   command->add_option("--stop", options.stop, "The text ends before this string; may be given several times")
       ->allow_extra_args(false);
   command->add_option("--system", options.system, "What a chat begins with: how the model is to answer");
-  command->add_option("--seed", options.seed, "Of the choices")->capture_default_str();
+  command->add_option("--seed", options.seed, "Of the choices")
+      ->capture_default_str()
+      ->check(catenary::command_line::whole_number(0, ~std::uint64_t{0}));
   command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   command->add_option("--dtype", options.dtype, "Of the weights, stored: as the embeddings in the file")
       ->capture_default_str()
-      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "stored"}));
+      ->check(catenary::command_line::one_of({"float16", "bfloat16", "float32", "float64", "stored"}));
   command->add_option("--context", options.context, "Tokens of prompt and text together; 0: what the model has")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(catenary::command_line::whole_number(0, std::int64_t{1} << 40));
   command->add_flag("--exact", options.exact,
                     "Quantised weights are multiplied with floats, not with what is rounded to 8 bits");
   command->add_flag("--ids", options.ids, "Prompt and text are numbers of tokens");
@@ -149,22 +153,24 @@ CLI::App* add_bench(CLI::App& app, bool& json, BenchOptions& options) {
                    "images through mlp: train_mnist_deep's six layers, cnn: train_mnist's, resnet18: train_cifar's, or "
                    "resnet50: torchvision's, channels last; lstm: of a language model of two layers of --size units")
       ->required()
-      ->check(CLI::IsMember({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat", "conv",
-                             "attention", "mlp", "cnn", "resnet18", "resnet50", "lstm"}));
+      ->check(
+          catenary::command_line::one_of({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat",
+                                          "conv", "attention", "mlp", "cnn", "resnet18", "resnet50", "lstm"}));
   command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   command
       ->add_option("--dtype", options.dtype,
                    "Of the arrays; of networks' parameters, which may be mixed16 or mixed_bf16")
       ->capture_default_str()
-      ->check(CLI::IsMember({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
-                             "uint16", "uint32", "uint64", "mixed16", "mixed_bf16"}));
+      ->check(
+          catenary::command_line::one_of({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32",
+                                          "int64", "uint8", "uint16", "uint32", "uint64", "mixed16", "mixed_bf16"}));
   command
       ->add_option("--size", options.size,
                    "Elements, rows of the matrices, tokens, images or units; usual ones by default")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40, "POSITIVE"));
+      ->check(catenary::command_line::whole_number(std::int64_t{1}, std::int64_t{1} << 40));
 
   command->add_option("--width", options.width, "Units of a layer of mlp (4096), or sides of resnet50's images (224)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20, "POSITIVE"));
+      ->check(catenary::command_line::whole_number(std::int64_t{1}, std::int64_t{1} << 20));
   return command;
 }
 
@@ -190,13 +196,13 @@ CLI::App* add_launch(CLI::App& app, catenary::distributed::LaunchOptions& option
       "128 and the signal's number where a signal ended it.");
   command->add_option("-n,--ranks", options.ranks, "How many")
       ->required()
-      ->check(CLI::Range(1, catenary::distributed::kMaxLaunchedRanks, "POSITIVE"));
+      ->check(catenary::command_line::whole_number(1, catenary::distributed::kMaxLaunchedRanks));
   command
       ->add_option(
           "--grace", options.grace,
           "Seconds that the others have to end when a rank has failed; all have 5 times as long after a signal")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(catenary::command_line::positive_number());
   command->add_option("--log-dir", options.log_dir, "Folder in which what rank R writes goes to rank-R.log, too");
   command->add_flag("--prefix", options.prefix, "Lines begin with their rank: [2]");
   command->prefix_command();
@@ -247,7 +253,7 @@ int run(int argc, char** argv) {
   CLI::App* cache_command = app.add_subcommand("cache", "The folder of compiled kernels: how many, and how large");
   add_json(cache_command, json);
   cache_command->add_option("ACTION", action, "list: each of them; clear: removes them all")
-      ->check(CLI::IsMember({"list", "clear"}));
+      ->check(catenary::command_line::one_of({"list", "clear"}));
 
   BenchOptions bench_options;
   CLI::App* bench_command = add_bench(app, json, bench_options);
@@ -276,13 +282,13 @@ int run(int argc, char** argv) {
       throw CLI::RequiredError("--prompt, or --chat");
   } catch (const CLI::ParseError& error) {
     // CLI11 misses a subcommand before it wonders about a word that it does not know
-    if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty())
-      fmt::print(stderr,
-                 "catenary: '{}' is none of info, devices, inspect, convert, generate, quantize, doctor, cache, bench, "
-                 "data, launch\n",
-                 argv[1]);
-    const int code = app.exit(error);
-    return code == 0 ? 0 : 2;
+    if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty()) {
+      std::vector<std::string> commands;
+      for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+      catenary::command_line::complain("catenary: " + catenary::command_line::one_of(commands).error(argv[1]));
+      return 2;
+    }
+    return catenary::command_line::exit(app, error);
   }
   try {
     catenary::environment::check();

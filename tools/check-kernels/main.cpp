@@ -16,6 +16,7 @@
 #include "catenary/backends/gpu/drivers/find.h"
 #include "catenary/backends/gpu/drivers/runtime_compiler.h"
 #include "catenary/backends/gpu/source.h"
+#include "catenary/core/command_line.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
@@ -183,8 +184,11 @@ int main(int argc, char** argv) {
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("FOLDER", folder, "Folder of recorded kernels")->required();
   app.add_option("--archs", archs, "What to compile for")->delimiter(',')->capture_default_str();
-  app.add_option("--turn", turn, "Compile for one arch of each vendor only; consecutive turns go through all of them");
-  app.add_option("--jobs", jobs, "Processes at once")->capture_default_str();
+  app.add_option("--turn", turn, "Compile for one arch of each vendor only; consecutive turns go through all of them")
+      ->check(catenary::command_line::whole_number(0, ~std::uint64_t{0}));
+  app.add_option("--jobs", jobs, "Processes at once")
+      ->capture_default_str()
+      ->check(catenary::command_line::whole_number(1, 1000));
   app.add_option("--together", together)->group("");
   app.add_option("--one-by-one", one_by_one)->group("");
   app.add_option("--first", first)->group("");
@@ -192,7 +196,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return catenary::command_line::exit(app, error);
   }
   try {
     if (!together.empty()) return work(folder, together, first, last, true);

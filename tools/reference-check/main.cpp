@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "catenary/core/command_line.h"
 #include "catenary/core/error.h"
 #include "catenary/core/os/file.h"
 #include "catenary/device/device.h"
@@ -165,12 +166,12 @@ int main(int argc, char** argv) {
   app.add_option("DIR", directory, "folder with manifest.json and its arrays")->required();
   app.add_option("--device,-d", device, "where to compute");
   app.add_option("--dtype", dtype, "16 bits that what is given is rounded to, and that are computed in")
-      ->check(CLI::IsMember({"float16", "bfloat16"}));
+      ->check(catenary::command_line::one_of({"float16", "bfloat16"}));
   app.add_flag("--json", as_json, "print one JSON object");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
+    return catenary::command_line::exit(app, e);
   }
   try {
     const tests::Share share = tests::Share::of_environment();

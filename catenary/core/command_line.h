@@ -1,0 +1,80 @@
+#pragma once
+// Checks and messages for programs that read their options by CLI11, which this header does not include.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "catenary/core/export.h"
+
+namespace catenary::command_line {
+
+/// A check of an option's value, for CLI11's `Option::check`.
+struct CT_API Check {
+  std::function<std::string(const std::string&)> error;  ///< of a value; empty where it is fine
+  std::string expects;                                   ///< for --help
+
+  /// Converts to CLI::Validator.
+  template <class Validator>
+  requires std::is_constructible_v<Validator, std::function<std::string(std::string&)>, std::string>
+  operator Validator() const {  // NOLINT(google-explicit-constructor)
+    return Validator([check = error](std::string& value) { return check(value); }, expects);
+  }
+};
+
+/// Accepts whole numbers from `low` to `high`.
+CT_API Check whole_number(std::int64_t low, std::uint64_t high);
+/// Accepts zero and whole numbers from `low` to `high`.
+CT_API Check zero_or_whole_number(std::int64_t low, std::uint64_t high);
+/// Accepts finite numbers from `low` to `high`; infinities as bounds stand for none.
+CT_API Check number(double low, double high);
+/// Accepts finite numbers above 0.
+CT_API Check positive_number();
+/// Accepts one of the words.
+CT_API Check one_of(std::vector<std::string> words);
+
+/// Returns the one of `names` that somebody who wrote `word` probably meant, or "".
+CT_API std::string nearest(const std::string& word, const std::vector<std::string>& names);
+
+/// What a program was told that makes no sense, as CLI11 has found it.
+struct CT_API Mistake {
+  std::string program;               ///< with its subcommand
+  std::string kind, message;         ///< the name of CLI11's exception, and its text
+  std::vector<std::string> rest;     ///< words that no option took
+  std::vector<std::string> options;  ///< names of the options that there are, with their dashes
+};
+/// Says in one line what is wrong, and what was probably meant.
+CT_API std::string message(const Mistake& mistake);
+/// Writes a line to standard error.
+CT_API void complain(const std::string& line);
+
+/// Prints the help that was asked for, or what is wrong with the command line. Returns the exit status: 0 after help, 2
+/// else. `App` and `Error` are CLI::App and CLI::ParseError.
+template <class App, class Error>
+int exit(const App& app, const Error& error) {
+  if (error.get_exit_code() == 0) return app.exit(error);
+  const std::string path = app.get_name();
+  Mistake mistake{.program = path.substr(path.find_last_of('/') + 1),
+                  .kind = error.get_name(),
+                  .message = error.what(),
+                  .rest = {},
+                  .options = {}};
+  const App* command = &app;
+  for (auto below = command->get_subcommands(); !below.empty(); below = command->get_subcommands()) {
+    command = below.front();
+    mistake.program += " " + command->get_name();
+  }
+  mistake.rest = app.remaining(true);
+  // behind its first word stands another program's command line
+  if (command->get_prefix_command() && mistake.rest.size() > 1) mistake.rest.resize(1);
+  for (const auto* option : command->get_options()) {
+    for (const std::string& name : option->get_snames()) mistake.options.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) mistake.options.push_back("--" + name);
+  }
+  complain(message(mistake));
+  return 2;
+}
+
+}  // namespace catenary::command_line
