@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "catenary/device/device.h"
 #include "tests/folder.h"
@@ -163,6 +164,25 @@ TEST(MultiGpu, TwoDevicesAndFour) {
     if (mode != "loop") continue;
     EXPECT_NEAR(mean_loss(mode, sibling(most - 1), sibling(most - 2), most), expected, 1e-3);
   }
+}
+
+// A cold start is told of where it takes a second or more.
+TEST(Programs, FirstCompilationIsTold) {
+  const Folder folder;
+  ct::os::make_directories(folder / "pocl");
+  const auto train = [&] {
+    return run("train_mnist", {"-d", device(), "-m", "cnn", "-n", "200", "-e", "1", "-o", folder / "out"},
+               {{"CATENARY_CACHE_DIR", folder / "kernels"}, {"POCL_CACHE_DIR", folder / "pocl"}});
+  };
+  const ct::os::ProcessResult cold = train();
+  ASSERT_TRUE(cold.ok()) << cold.errors;
+  if (device().starts_with("opencl") || !cold.errors.empty()) {  // simulated cards may compile within a second
+    EXPECT_TRUE(cold.errors.starts_with("compiling kernels for " + device() + " … (only at their first use: " +
+                                        (folder / "kernels") + " keeps them)\ncompiled "))
+        << cold.errors;
+    EXPECT_TRUE(cold.errors.find(" kernels in ") != std::string::npos) << cold.errors;
+  }
+  EXPECT_EQ(train().errors, "");
 }
 
 }  // namespace

@@ -312,6 +312,32 @@ TEST(ProgressBar, OnTerminalsOnly) {
   EXPECT_TRUE(seen.ends_with("\033[4A\033[J")) << seen;
 }
 
+// Slow iterations are shown at once, and fast ones do not draw more often than one can see.
+TEST(ProgressBar, MovesByTime) {
+  const auto times_drawn = [](int updates, double seconds_each, double seconds) {
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+    EXPECT_TRUE(terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0);
+    std::FILE* slave = std::fopen(::ptsname(terminal), "w");
+    const Folder folder;
+    T::Trainer trainer = counting(folder.path, updates, updates);
+    trainer.extend(X::ProgressBar({.seconds = seconds, .bar_length = 10, .out = slave}));
+    trainer.extend([&](T::Trainer&) { ::usleep(static_cast<useconds_t>(seconds_each * 1e6)); },
+                   {.name = "slow", .trigger = T::Trigger(1, "iteration")});
+    trainer.run();
+    std::fclose(slave);
+    std::string seen, piece(4096, '\0');
+    for (ssize_t n; (n = ::read(terminal, piece.data(), piece.size())) > 0;)
+      seen.append(piece, 0, static_cast<std::size_t>(n));
+    ::close(terminal);
+    int count = 0;
+    for (std::size_t at = 0; (at = seen.find("this epoch", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_GE(times_drawn(6, 0.03, 0.01), 4);
+  EXPECT_EQ(times_drawn(50, 0, 60), 0);
+  EXPECT_LE(times_drawn(100, 0.002, 0.1), 20);
+}
+
 struct Weights : ct::Link {
   ct::Parameter v, w;
   Weights() : v(ct::Parameter::from_array(zeros())), w(ct::Parameter::from_array(zeros())) {}

@@ -8,6 +8,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/sha256.h"
+#include "catenary/device/compilation_notice.h"
 #include "catenary/device/deferred.h"
 #include "catenary/device/kernel_cache.h"
 #include "catenary/device/trace.h"
@@ -241,6 +242,7 @@ void* Context::module_of(const std::string& name, const std::string& source, std
   }
   Driver::Compiled made;
   try {
+    const CompilationNotice notice(fmt::format("{}:{}", driver.name(), index));
     made = driver.compile(index, source);
   } catch (const DeviceError& error) {
     fail<DeviceError>("kernel {} cannot be compiled for {}:{} ({}): {}", name, driver.name(), index, info.name,

@@ -7,6 +7,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/terminal.h"
+#include "catenary/device/compilation_notice.h"
 #include "catenary/training/extensions/python_json.h"
 
 namespace catenary::training::extensions {
@@ -136,6 +137,7 @@ void PrintReport::operator()(Trainer& trainer) {
     fmt::print(options_.out, "{}\n", line);
   }
   std::fflush(options_.out);
+  conclude_compilations();
 }
 
 ProgressBar::ProgressBar(ProgressBarOptions options) : options_(options) {}
@@ -151,7 +153,11 @@ std::string clock_text(double seconds) {
 }
 }  // namespace
 
-void ProgressBar::initialize(Trainer&) { terminal_ = os::is_terminal(fileno(options_.out)); }
+void ProgressBar::initialize(Trainer& trainer) {
+  terminal_ = os::is_terminal(fileno(options_.out));
+  announce_compilations();
+  if (options_.update_interval == 0) recent_.emplace_back(trainer.updater()->iteration(), monotonic_seconds());
+}
 
 std::string ProgressBar::text(Trainer& trainer, double speed) const {
   UpdaterBase& updater = *trainer.updater();
@@ -187,9 +193,12 @@ std::string ProgressBar::text(Trainer& trainer, double speed) const {
 void ProgressBar::operator()(Trainer& trainer) {
   if (!terminal_) return;
   const std::int64_t iteration = trainer.updater()->iteration();
-  if (iteration % options_.update_interval != 0) return;
+  const double now = monotonic_seconds();
+  if (options_.update_interval > 0 ? iteration % options_.update_interval != 0
+                                   : now - recent_.back().second < options_.seconds)
+    return;
   // the rate of this process only, over the last hundred updates
-  recent_.emplace_back(iteration, monotonic_seconds());
+  recent_.emplace_back(iteration, now);
   if (recent_.size() > 100) recent_.erase(recent_.begin());
   if (recent_.size() < 2) return;
   const double seconds = recent_.back().second - recent_.front().second;
@@ -199,6 +208,7 @@ void ProgressBar::operator()(Trainer& trainer) {
   const auto height = std::count(lines.begin(), lines.end(), '\n');
   fmt::print(options_.out, "\033[J{}\033[{}A", lines, height);
   drawn_ = true;
+  conclude_compilations(1);
   std::fflush(options_.out);
 }
 

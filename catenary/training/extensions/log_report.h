@@ -65,7 +65,8 @@ class CT_API PrintReport : public Extension {
 
 /// Options of ProgressBar.
 struct ProgressBarOptions {
-  int update_interval = 100;  ///< iterations between two updates
+  int update_interval = 0;  ///< iterations between two updates; 0: `seconds` decide
+  double seconds = 0.2;     ///< at least between two updates
   int bar_length = 50;
   std::FILE* out = stdout;
 };
@@ -85,7 +86,7 @@ class CT_API ProgressBar : public Extension {
  private:
   ProgressBarOptions options_;
   bool terminal_ = false, drawn_ = false;
-  std::vector<std::pair<std::int64_t, double>> recent_;
+  std::vector<std::pair<std::int64_t, double>> recent_;  // updates, and when they ended
 };
 
 }  // namespace catenary::training::extensions
