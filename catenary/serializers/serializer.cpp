@@ -71,6 +71,17 @@ class NpzSaver : public Archive {
   io::NpzWriter& writer_;
 };
 
+/// The first names, as many as can be read.
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 300;
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (text.size() > kMost) return fmt::format("{} and {} more", text, names.size() - i);
+    text += (text.empty() ? "" : ", ") + names[i];
+  }
+  return text;
+}
+
 class NpzLoader : public Archive {
  public:
   NpzLoader(const std::string& file, bool strict) : file_(file), reader_(file), strict_(strict) {}
@@ -82,15 +93,7 @@ class NpzLoader : public Archive {
   std::optional<io::NpyValue> read(const std::string& key) override {
     if (reader_.contains(key)) return reader_.read(key);
     if (!strict_) return std::nullopt;
-    std::string there;
-    for (const std::string& name : reader_.names()) {
-      if (there.size() > 300) {
-        there += ", …";
-        break;
-      }
-      there += (there.empty() ? "" : ", ") + name;
-    }
-    fail<FileError>("{}: there is no key '{}'; the file has: {}", file_, key, there);
+    fail<FileError>("{}: there is no key '{}'; the file has: {}", file_, key, first_of(reader_.names()));
   }
 
  private:
@@ -117,9 +120,8 @@ class TensorLoader : public Archive {
  public:
   TensorLoader(const std::string& file, const serializers::SafetensorsLoadOptions& options)
       : file_(file), reader_(file), options_(options) {
-    std::vector<std::pair<std::string, Shape>> shapes;
-    for (const std::string& name : reader_.names()) shapes.emplace_back(name, reader_.tensor(name).shape);
-    for (serializers::Names::Tensor& tensor : options.names.of(file, shapes)) {
+    for (const std::string& name : reader_.names()) shapes_.emplace_back(name, reader_.tensor(name).shape);
+    for (serializers::Names::Tensor& tensor : options.names.of(file, shapes_)) {
       const std::string name = tensor.name;
       tensors_.emplace(name, std::move(tensor));
     }
@@ -143,8 +145,8 @@ class TensorLoader : public Archive {
     }
     if (!options_.strict) return std::nullopt;
     const std::string by = options_.names.empty() ? "" : fmt::format(" by the names of '{}'", options_.names.text());
-    fail<FileError>("{}: there is no tensor '{}'{}; the file has: {}", file_, tensor_name(key), by,
-                    fmt::join(reader_.names(), ", "));
+    fail<FileError>("{}: there is no tensor '{}'{}; {}the file has: {}", file_, tensor_name(key), by,
+                    rule_hint(tensor_name(key)), first_of(reader_.names()));
   }
   /// Throws where names were mapped, strictly, and something of the file has no place in the object.
   void check_all_used() const {
@@ -158,6 +160,22 @@ class TensorLoader : public Archive {
   }
 
  private:
+  /// Names the rule by which the file has the tensor, where no rule was given.
+  std::string rule_hint(const std::string& wanted) const {
+    if (!options_.names.empty()) return "";
+    for (const char* rule : {"torchvision", "timm", "torch"}) {
+      try {
+        const auto named = serializers::Names(rule).of(file_, shapes_);
+        if (std::ranges::any_of(named, [&](const auto& tensor) { return tensor.name == wanted; }))
+          return fmt::format(
+              "its names are PyTorch's: give load_safetensors the option {{.names = \"{}\"}}, or convert the file by "
+              "`catenary convert --from {}`; ",
+              rule, rule);
+      } catch (const FileError&) {  // this rule does not know them
+      }
+    }
+    return "";
+  }
   static std::string tensor_name(std::string key) {
     std::replace(key.begin(), key.end(), '/', '.');
     return key;
@@ -165,6 +183,7 @@ class TensorLoader : public Archive {
   std::string file_;
   io::ShardedSafetensorsReader reader_;
   const serializers::SafetensorsLoadOptions& options_;
+  std::vector<std::pair<std::string, Shape>> shapes_;          // by the file's names
   std::map<std::string, serializers::Names::Tensor> tensors_;  // by our names
   std::set<std::string> used_;
 };

@@ -267,6 +267,18 @@ TEST(Names, ALoadIsStrictInBothDirections) {
   EXPECT_EQ(net.bn.avg_var->to_vector<float>(), on_device(tensors[5].second).to_vector<float>());
   EXPECT_EQ(net.bn.N->item<std::int64_t>(), 0);  // older files count no batches
 
+  // without a rule
+  const std::string hint = error_of([&] { S::load_safetensors(write(tensors), net); });
+  EXPECT_TRUE(has(hint,
+                  "there is no tensor 'conv.W'; its names are PyTorch's: give load_safetensors the option {.names = "
+                  "\"torch\"}, or convert the file by `catenary convert --from torch`; the file has: conv.weight"))
+      << hint;
+  Tensors others = {{"body.weight", filled(1, {2}, 1, 0)}};
+  for (int i = 0; i < 200; ++i) others.emplace_back("other" + std::to_string(i), filled(1, {1}, 1, 0));
+  const std::string none = error_of([&] { S::load_safetensors(write(others), net); });
+  EXPECT_FALSE(has(none, "names are PyTorch's")) << none;
+  EXPECT_TRUE(has(none, " more") && none.size() < 700) << none;
+
   tensors.emplace_back("more.weight", filled(7, {1}, 1, 0));
   EXPECT_TRUE(has(error_of([&] { S::load_safetensors(write(tensors), net, {.names = "torch"}); }),
                   "the object has no place for 1 of its tensors: more.weight (more.W)"));
