@@ -1,5 +1,7 @@
 #include "catenary/io/identify.h"
 
+#include <algorithm>
+
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/io/gzip.h"
@@ -32,6 +34,14 @@ bool is_safetensors_index(std::string_view text) {
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   return first != std::string_view::npos && start[first] == '{' &&
          start.find("\"weight_map\"") != std::string_view::npos;
+}
+
+/// Does it begin with letters, signs and line ends, as far as one looks?
+bool is_text(std::string_view bytes) {
+  constexpr std::size_t kNear = 1 << 12;
+  return !bytes.empty() && std::ranges::all_of(bytes.substr(0, kNear), [](unsigned char c) {
+    return (c >= ' ' && c != 0x7f) || c == '\n' || c == '\r' || c == '\t' || c == '\f';
+  });
 }
 
 }  // namespace
@@ -95,7 +105,7 @@ FileKind identify(const std::string& path) { return identify(os::FileView(path).
 std::string what_it_is(std::span<const std::byte> bytes) {
   switch (const FileKind kind = identify(bytes)) {
     case FileKind::unknown:
-      return "";
+      return is_text(detail::as_text(bytes)) ? "a text" : "";
     case FileKind::npz:
       return "an npz file, which load_npz reads";
     case FileKind::safetensors:

@@ -42,8 +42,9 @@ struct NpzReader::State {
   std::unordered_map<std::string, zip_uint64_t> index;
 
   void open(std::span<const std::byte> bytes) {
-    if (const FileKind kind = identify(bytes); kind != FileKind::npz && kind != FileKind::unknown)
-      detail::fail_at(name, 0, "not an NPZ file: it is {}", what_it_is(bytes));
+    if (identify(bytes) != FileKind::npz)
+      if (const std::string what = what_it_is(bytes); !what.empty())
+        detail::fail_at(name, 0, "not an NPZ file: it is {}", what);
     if (bytes.size() < 22 || std::memcmp(bytes.data(), "PK", 2) != 0)
       detail::fail_at(name, 0, "not an NPZ file: a zip archive begins with PK and has 22 bytes or more ({} are there)",
                       bytes.size());

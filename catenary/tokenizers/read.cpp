@@ -7,6 +7,7 @@
 
 #include "catenary/core/json_text.h"
 #include "catenary/core/os/file.h"
+#include "catenary/io/identify.h"
 #include "catenary/tokenizers/gguf_file.h"
 #include "catenary/tokenizers/json.h"
 #include "catenary/tokenizers/pipeline.h"
@@ -261,6 +262,14 @@ Tokenizer load_tokenizer(const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
   if (text.starts_with("GGUF")) return make_tokenizer(gguf_tokens(io::GgufReader(view.bytes(), file)), file);
   const bool pieces = file.ends_with(".model");
+  if (const std::size_t first = text.find_first_not_of(" \t\r\n");
+      !pieces && (first == std::string_view::npos || text[first] != '{')) {
+    const std::string what = io::what_it_is(view.bytes());
+    fail<FileError>(
+        "{}: this is {}; expected a tokenizer: tokenizer.json, SentencePiece's *.model, a GGUF file, or the folder of "
+        "one",
+        file, what.empty() ? "no kind of file that is known" : what);
+  }
   auto state = pieces ? tokenizers::read_sentencepiece(text, file) : tokenizers::read_tokenizer(text, file);
   if (const std::string config = folder + "/tokenizer_config.json"; os::exists(config))
     tokenizers::read_config(config, file.substr(file.rfind('/') + 1), !pieces, *state);

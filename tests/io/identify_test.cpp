@@ -41,7 +41,9 @@ TEST(Identify, PyTorchsFiles) {
   }
   EXPECT_EQ(identify(as_bytes(zip.substr(0, 33))), FileKind::npz);
   EXPECT_EQ(identify(as_bytes(zip.substr(0, 20))), FileKind::npz);
-  EXPECT_EQ(what_it_is(as_bytes(std::string("nothing"))), "");
+  EXPECT_EQ(what_it_is(as_bytes(std::string("no\x01thing"))), "");
+  EXPECT_EQ(what_it_is(as_bytes(std::string())), "");
+  EXPECT_EQ(what_it_is(as_bytes(std::string("milk,\r\n\tbutter and K\xc3\xa4se\n"))), "a text");
 }
 
 TEST(Sha256, KnownDigests) {

@@ -36,6 +36,30 @@ std::vector<std::int64_t> numbers(const std::string& text) {
   return {std::istream_iterator<std::int64_t>(stream), {}};
 }
 
+TEST(Generate, WhatIsNoModel) {
+  const Folder folder;
+  const auto said = [&](const std::string& name, const std::string& content, std::vector<std::string> more = {}) {
+    ct::os::write_file(folder / name, std::string_view(content));
+    std::vector<std::string> arguments = {folder / name, "-p", "x"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ct::os::ProcessResult result = generate(arguments);
+    EXPECT_EQ(result.exit_code, 1);
+    return result.errors;
+  };
+  const std::string expected =
+      "; expected a language model: a GGUF file, or the folder of config.json, tokenizer.json and weights as "
+      "safetensors\n";
+  const std::string text = said("notes.txt", "milk, butter\n");
+  EXPECT_TRUE(has(text, "catenary: " + (folder / "notes.txt") + ": this is a text" + expected)) << text;
+  EXPECT_TRUE(has(said("notes.txt", "milk, butter\n", {"--ids"}), ": this is a text" + expected));
+  EXPECT_TRUE(
+      has(said("model.npz", std::string("PK\x03\x04", 4)), ": this is an npz file, which load_npz reads" + expected));
+  EXPECT_TRUE(has(said("noise", std::string("\x01\x02\x03", 3)), ": this is no kind of file that is known" + expected));
+  const ct::os::ProcessResult empty = generate({folder.path, "-p", "x"});
+  EXPECT_EQ(empty.exit_code, 1);
+  EXPECT_TRUE(has(empty.errors, ": config.json is missing" + expected)) << empty.errors;
+}
+
 TEST(Generate, WritesTheMostLikelyTokens) {
   for (const char* name : {"qwen2", "gpt2"}) {
     const tests::ExpectedText expected(model(name));

@@ -95,6 +95,7 @@ std::string Generator::continued(const std::vector<std::int64_t>& prompt, const 
 
 Generator load_generator(const std::string& path, const LoadLanguageModelOptions& options) {
   // what is small is read first: an error there need not wait for the weights
+  detail::open_language_file(path);  // its errors say what is no model
   Tokenizer tokenizer = load_tokenizer(path);
   std::optional<ChatForm> form = chat_form(tokenizer.chat_template());
   return {load_language_model(path, options), std::move(tokenizer), std::move(form)};

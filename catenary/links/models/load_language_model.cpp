@@ -8,6 +8,7 @@
 #include "catenary/autograd/without_values.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
+#include "catenary/io/identify.h"
 #include "catenary/links/models/language_file.h"
 #include "catenary/links/quantized.h"
 
@@ -21,6 +22,9 @@ using serializers::LanguageTensor;
 using Parameters = std::map<std::string, Parameter>;
 /// The links that take blocks in place of a parameter, by its path.
 using Quantizable = std::map<std::string, QuantizableW*>;
+
+constexpr const char* kModels =
+    "a language model: a GGUF file, or the folder of config.json, tokenizer.json and weights as safetensors";
 
 /// "a, b, c and 12 more".
 std::string some_of(const std::vector<std::string>& all) {
@@ -148,7 +152,19 @@ void detail::LanguageFile::check_architecture() const {
 }
 
 std::unique_ptr<detail::LanguageFile> detail::open_language_file(const std::string& path) {
-  return os::is_directory(path) ? open_hugging_face(path) : open_gguf(path);
+  if (os::is_directory(path)) {
+    if (!os::exists(path + "/config.json")) fail<FileError>("{}: config.json is missing; expected {}", path, kModels);
+    return open_hugging_face(path);
+  }
+  {
+    const os::FileView view(path);
+    if (io::identify(view.bytes()) != io::FileKind::gguf) {
+      const std::string what = io::what_it_is(view.bytes());
+      fail<FileError>("{}: this is {}; expected {}", path, what.empty() ? "no kind of file that is known" : what,
+                      kModels);
+    }
+  }
+  return open_gguf(path);
 }
 
 std::unique_ptr<LanguageModel> load_language_model(const std::string& path, const LoadLanguageModelOptions& options) {
