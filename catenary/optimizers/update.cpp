@@ -289,11 +289,23 @@ int Optimizer::agreed_signal(int own) const {
   return signal;
 }
 
+namespace {
+/// Does the file have the state of another parameter of the same link?
+bool has_sibling(const Serializer& serializer, const std::vector<std::pair<std::string, Parameter>>& all,
+                 const std::string& path) {
+  const std::string link = path.substr(0, path.rfind('/') + 1);
+  return std::ranges::any_of(all, [&](const auto& other) {
+    return other.first != path && other.first.starts_with(link) && serializer[other.first.substr(1)].contains("t");
+  });
+}
+}  // namespace
+
 void Optimizer::serialize(Serializer& serializer) const {
   serializer("t", state_->t);
   serializer("epoch", state_->epoch);
   state_->serialize_scale(serializer);
-  for (const auto& [path, parameter] : target().link().namedparams()) {
+  const auto parameters = target().link().namedparams();
+  for (const auto& [path, parameter] : parameters) {
     auto* rule = dynamic_cast<UpdateRule*>(parameter.update_rule().get());
     if (!rule) continue;
     Serializer below = serializer[path.substr(1)];
@@ -302,9 +314,12 @@ void Optimizer::serialize(Serializer& serializer) const {
     } catch (const FileError& error) {
       if (!below.loading() || below.contains("t")) throw;
       fail<FileError>(
-          "{}: the optimizer there does not update {}. (Of a net with quantised weights: quantise this one, too, "
-          "before setup.) {}",
-          name(), path, error.what());
+          "{}: the file has nothing of the optimizer for {}: {} {}", name(), path,
+          has_sibling(serializer, parameters, path)
+              ? "there this parameter was not updated. (Of a net with quantised or frozen weights: quantise or "
+                "freeze this one, too, before setup.)"
+              : "it was saved of another model, or with other options.",
+          error.what());
     }
   }
 }

@@ -604,11 +604,33 @@ TEST(Precision, SnapshotsOfQuantisedLayersGoOnBitForBit) {
     FAIL() << "nothing was thrown";
   } catch (const FileError& error) {
     const std::string text = error.what();
-    EXPECT_NE(text.find("Adam: the optimizer there does not update /l2/W. (Of a net with quantised weights: quantise "
-                        "this one, too, before setup.) "),
-              std::string::npos)
+    EXPECT_NE(
+        text.find("Adam: the file has nothing of the optimizer for /l2/W: there this parameter was not updated. "
+                  "(Of a net with quantised or frozen weights: quantise or freeze this one, too, before setup.) "),
+        std::string::npos)
         << text;
     EXPECT_NE(text.find("there is no key 'l2/W/t'"), std::string::npos) << text;
+  }
+  // another model has none of its links
+  struct Other : Chain {
+    links::Linear first{3, 3};
+    CT_LINKS(first)
+    Variable operator()(const Variable& x) const { return first(x); }
+  };
+  Other other;
+  const O::Adam d({.alpha = 0.01});
+  d.setup(other);
+  try {
+    serializers::load_npz(folder / "optimizer", d);
+    FAIL() << "nothing was thrown";
+  } catch (const FileError& error) {
+    const std::string text = error.what();
+    EXPECT_EQ(text.find("quantise"), std::string::npos) << text;
+    EXPECT_NE(
+        text.find("Adam: the file has nothing of the optimizer for /first/W: it was saved of another model, or with "
+                  "other options. "),
+        std::string::npos)
+        << text;
   }
 }
 
