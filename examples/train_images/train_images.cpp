@@ -1,11 +1,14 @@
 // Trains a classifier on a folder of your own images, with one sub-folder a class.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <catenary/core/os/file.h>
+#include <catenary/datasets/transforms.h>
 #include <catenary/io/identify.h>
 #include <catenary/io/npz.h>
 #include <catenary/io/png.h>
 #include <catenary/io/safetensors.h>
+#include <catenary/training/extensions/plot.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -19,18 +22,40 @@ namespace L = ct::links;
 namespace T = ct::training;
 namespace X = ct::training::extensions;
 
-// The networks. Each has image_shape (channels, height, width), saved with the weights so that new images become alike,
-// and a last layer with an output for each class.
+/// What the networks have in common: features, and a last layer with an output for each class.
+struct Network : ct::Chain {
+  ct::Persistent image_shape;  // channels, height, width; saved with the weights, so that new images become alike
+  bool augment = false;        // in training, images are shifted by up to an eighth, and mirrored, at random
+  bool freeze = false;         // features are computed as in tests, and not trained
+
+  virtual ct::Variable features(const ct::Variable& x) = 0;
+  virtual L::Linear& last() = 0;
+  ct::Variable operator()(const ct::Variable& x) {
+    const ct::Variable images = augment && ct::config.train ? varied(x) : x;
+    if (!freeze) return last()(features(images));
+    const auto testing = ct::test_mode();
+    const ct::Variable fixed = [&] {
+      const auto scope = ct::no_backprop_mode();
+      return features(images);
+    }();
+    return last()(fixed);
+  }
+
+ private:
+  static ct::Variable varied(const ct::Variable& x) {
+    const std::int64_t height = x.shape()[2], width = x.shape()[3];
+    return D::random_flip(D::random_crop(x.array(), {height, width}, {.pad = std::max(height, width) / 8}));
+  }
+};
 
 /// Layers that connect all with all: for small images with the object in the middle.
-struct MLP : ct::Chain {
+struct MLP : Network {
   static constexpr const char *kName = "mlp", *kFirst = "l1", *kLast = "l3";
   L::Linear l1, l2, l3;
-  ct::Persistent image_shape;
   MLP(int n_units, int n_out) : l1(n_units ? n_units : 256), l2(n_units ? n_units : 256), l3(n_out) {}
   CT_LINKS(l1, l2, l3, image_shape)
-  ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }  // flattens each image
-  L::Linear& last() { return l3; }
+  ct::Variable features(const ct::Variable& x) override { return F::relu(l2(F::relu(l1(x)))); }  // flattens each image
+  L::Linear& last() override { return l3; }
   ct::Array scaled(const ct::Array& image) const { return image / 127.5 - 1.0; }  // from 0 … 255
 };
 
@@ -44,11 +69,10 @@ struct Block : ct::Chain {
 };
 
 /// Four convolutions, each on half the size of that before, and the mean of what they find: wherever the object is.
-struct CNN : ct::Chain {
+struct CNN : Network {
   static constexpr const char *kName = "cnn", *kFirst = "block1/conv", *kLast = "fc";
   Block block1, block2, block3, block4;
   L::Linear fc;
-  ct::Persistent image_shape;
   CNN(int n_units, int n_out)
       : block1(n_units ? n_units : 16),
         block2(2 * block1.conv.out_channels),
@@ -56,25 +80,24 @@ struct CNN : ct::Chain {
         block4(8 * block1.conv.out_channels),
         fc(n_out) {}
   CT_LINKS(block1, block2, block3, block4, fc, image_shape)
-  ct::Variable operator()(const ct::Variable& x) {
+  ct::Variable features(const ct::Variable& x) override {
     ct::Variable h = F::max_pooling_2d(block1(x), 2);
     h = F::max_pooling_2d(block2(h), 2);
     h = F::max_pooling_2d(block3(h), 2);
-    return fc(F::mean(block4(h), {2, 3}));
+    return F::mean(block4(h), {2, 3});
   }
-  L::Linear& last() { return fc; }
+  L::Linear& last() override { return fc; }
   ct::Array scaled(const ct::Array& image) const { return image / 127.5 - 1.0; }
 };
 
 /// ResNet-18 as torchvision computes it, so that its weights may be the first ones.
-struct ResNet18 : ct::Chain {
+struct ResNet18 : Network {
   static constexpr const char *kName = "resnet18", *kFirst = "net/conv1", *kLast = "net/fc6";
   L::ResNet18Layers net;
-  ct::Persistent image_shape;
   ResNet18(int, int n_out) : net({.classes = n_out, .torchvision = true}) {}
   CT_LINKS(net, image_shape)
-  ct::Variable operator()(const ct::Variable& x) { return net(x, {"fc6"}).at("fc6"); }
-  L::Linear& last() { return net.fc6; }
+  ct::Variable features(const ct::Variable& x) override { return net(x, {"pool5"}).at("pool5"); }
+  L::Linear& last() override { return net.fc6; }
   ct::Array scaled(const ct::Array& image) const { return net.prepare(image, {}); }
 };
 
@@ -83,7 +106,9 @@ struct Args {
   std::vector<std::string> predict;
   int epochs = 20, units = 0, size = 32, batch = 32, threads = 2;
   std::uint64_t seed = 0;
+  double lr = 0.001;
   bool gray = false, skip_broken = false, make_shapes = false, prefetch = false;
+  bool augment = false, freeze = false, evaluate = false;
 
   D::ImageDatasetOptions images() const {
     return {.channels = gray ? 1 : 3, .height = size, .width = size, .skip_broken = skip_broken};
@@ -109,6 +134,34 @@ struct Saved {
     classes.serialize(s);
   }
 };
+
+/// Counts of labels and predictions as a table; of many classes, the commonest mistakes.
+std::string text_of(const X::ConfusionMatrix& matrix) {
+  constexpr std::size_t kMostColumns = 12, kMostMistakes = 10;
+  const std::vector<std::string>& names = matrix.names;
+  std::string text;
+  if (names.size() <= kMostColumns) {
+    std::size_t width = 5;
+    for (const std::string& name : names) width = std::max(width, name.size());
+    text = fmt::format("{:<{}}  predicted\n{:<{}}", "", width, "label", width);
+    for (const std::string& name : names) text += fmt::format("  {:>5}", name);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      text += fmt::format("\n{:<{}}", names[i], width);
+      for (std::size_t k = 0; k < names.size(); ++k)
+        text += fmt::format("  {:>{}}", matrix.counts[i][k], std::max<std::size_t>(5, names[k].size()));
+    }
+    return text + "\n";
+  }
+  std::vector<std::pair<std::int64_t, std::string>> mistakes;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (i != k && matrix.counts[i][k] > 0)
+        mistakes.emplace_back(-matrix.counts[i][k], fmt::format("{} taken for {}", names[i], names[k]));
+  std::ranges::sort(mistakes);
+  mistakes.resize(std::min(mistakes.size(), kMostMistakes));
+  for (const auto& [count, what] : mistakes) text += fmt::format("{:6}  {}\n", -count, what);
+  return text;
+}
 
 /// The network of a file that this program has saved.
 template <class Net>
@@ -155,32 +208,94 @@ void begin_with(Net& net, const std::string& file, const std::vector<std::string
   if (before.names != classes) net.last() = L::Linear(static_cast<std::int64_t>(classes.size()));
 }
 
+/// Pixels as the network takes them.
 template <class Net>
-int train(const Args& args) {
+D::TransformDataset scaled_for(const Net& net, const ct::Dataset& images) {
+  return D::TransformDataset(images, [net](ct::Example example) {
+    example.values[0] = net.scaled(example.values[0]);
+    return example;
+  });
+}
+
+/// Says which classes are taken for which, and draws it.
+void confuse(const Args& args, Network& net, const ct::Dataset& examples, const std::vector<std::string>& names,
+             const std::vector<int>& labels_there = {}) {
   const ct::Device device = ct::get_device(args.device);
-  ct::random::seed(args.seed);
+  const auto testing = ct::test_mode();
+  const auto scope = ct::no_backprop_mode();
+  X::ConfusionMatrix matrix{names, std::vector(names.size(), std::vector<std::int64_t>(names.size()))};
+  std::int64_t right = 0;
+  const ct::iterators::MultithreadIterator batches(
+      examples, args.batch, {.repeat = false, .shuffle = false, .n_threads = args.threads, .n_prefetch = 4});
+  while (const auto batch = batches.next()) {
+    const ct::Batch columns = ct::concat_examples(*batch, device);
+    const std::vector<int> predicted = ct::argmax(net(columns[0]).array(), 1).to_vector<int>();
+    const std::vector<int> labels = columns[1].array().to_vector<int>();
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const int label = labels_there.empty() ? labels[i] : labels_there[static_cast<std::size_t>(labels[i])];
+      ++matrix.counts[static_cast<std::size_t>(label)][static_cast<std::size_t>(predicted[i])];
+      right += label == predicted[i];
+    }
+  }
+  fmt::print("\nright: {} of {} images ({:.4f})\n{}", right, examples.size(),
+             static_cast<double>(right) / static_cast<double>(std::max<std::int64_t>(examples.size(), 1)),
+             text_of(matrix));
+  X::plot(args.out + "/confusion.png", matrix);
+}
+
+template <class Net>
+Net new_network(const Args& args, const std::vector<std::string>& classes) {
+  Net net(args.units, static_cast<int>(classes.size()));
+  if (!args.weights.empty()) begin_with(net, args.weights, classes);
+  net.image_shape = ct::array({args.images().channels, args.size, args.size});
+  net.augment = args.augment;
+  net.freeze = args.freeze;
+  return net;
+}
+
+D::ImageFolderDataset images_of(const Args& args) {
   const D::ImageFolderDataset images(args.folder, args.images());
   fmt::print("{} images, {} classes: {}\n", images.size(), images.class_names().size(),
              fmt::join(images.class_names(), ", "));
   for (const std::string& why : images.broken()) fmt::print("left out: {}\n", why);
   fmt::print("\n");
+  return images;
+}
+
+/// Goes on from a snapshot.
+template <class Net>
+void resume(const Args& args, const Net& net, T::Trainer& trainer) {
+  if (const ct::io::NpzReader file(args.resume);
+      file.contains("updater/optimizer:main/t") &&
+      !file.contains(fmt::format("updater/model:main/predictor/{}/W", Net::kFirst)))
+    throw ct::ValueError(fmt::format("{}: the snapshot of another --model than {}", args.resume, Net::kName));
+  const ct::Persistent& shape = net.image_shape;
+  const std::vector<int> wanted = shape.array().template to_vector<int>();
+  ct::serializers::load_npz(args.resume, trainer);
+  if (shape.array().template to_vector<int>() != wanted)
+    throw ct::ValueError(args.resume + ": the snapshot of images of another --size, or --gray");
+}
+
+template <class Net>
+int train(const Args& args) {
+  const ct::Device device = ct::get_device(args.device);
+  ct::random::seed(args.seed);
+  const D::ImageFolderDataset images = images_of(args);
   if (images.class_names().size() < 2)
     throw ct::ValueError(args.folder + ": expected two or more sub-folders, one a class; found '" +
                          images.class_names().front() + "' alone");
-
-  Net net(args.units, static_cast<int>(images.class_names().size()));
-  if (!args.weights.empty()) begin_with(net, args.weights, images.class_names());
-  net.image_shape = ct::array({args.images().channels, args.size, args.size});
-  const D::TransformDataset examples(images, [net](ct::Example example) {
-    example.values[0] = net.scaled(example.values[0]);
-    return example;
-  });
+  Net net = new_network<Net>(args, images.class_names());
+  const D::TransformDataset examples = scaled_for(net, images);
   const auto [training, test] = D::split_dataset_random(examples, images.size() * 4 / 5, args.seed);
 
   auto model = L::Classifier(net);
   model.to_device(device);
-  auto optimizer = ct::optimizers::Adam();
+  auto optimizer = ct::optimizers::Adam({.alpha = args.lr});
   optimizer.setup(model);
+  if (args.freeze) {
+    net.disable_update();
+    net.last().enable_update();
+  }
   // images are read by other threads while the network trains
   const ct::iterators::MultithreadIterator batches(training, std::min<std::int64_t>(args.batch, training.size()),
                                                    {.n_threads = args.threads, .n_prefetch = 4});
@@ -198,13 +313,7 @@ int train(const Args& args) {
   trainer.extend(
       X::PrintReport({"epoch", "main/loss", "validation/main/loss", "main/accuracy", "validation/main/accuracy"}));
   trainer.extend(X::ProgressBar());
-  if (!args.resume.empty()) {
-    const ct::Persistent& shape = net.image_shape;
-    const std::vector<int> wanted = shape.array().to_vector<int>();
-    ct::serializers::load_npz(args.resume, trainer);
-    if (shape.array().to_vector<int>() != wanted)
-      throw ct::ValueError(args.resume + ": the snapshot of images of another --size, or --gray");
-  }
+  if (!args.resume.empty()) resume(args, net, trainer);
   const auto save = [&] {
     T::check_finite(model);
     ct::serializers::save_npz(args.out + "/model.npz", Saved{model, {images.class_names(), Net::kName}});
@@ -216,7 +325,30 @@ int train(const Args& args) {
     save();
     throw;
   }
+  confuse(args, net, test, images.class_names());
   save();
+  return 0;
+}
+
+/// How well the trained network tells the images of a folder, whose sub-folders are classes that it knows.
+template <class Net>
+int evaluate(Args args, const std::string& file, const Classes& classes) {
+  Net net = saved_network<Net>(file, classes);
+  net.to_device(ct::get_device(args.device));
+  const ct::Persistent& image_shape = net.image_shape;
+  const std::vector<int> shape = image_shape.array().template to_vector<int>();
+  args.gray = shape[0] == 1;
+  args.size = shape[1];
+  const D::ImageFolderDataset images = images_of(args);
+  std::vector<int> labels;
+  for (const std::string& name : images.class_names()) {
+    const auto known = std::ranges::find(classes.names, name);
+    if (known == classes.names.end())
+      throw ct::ValueError(fmt::format("{}/{}: {} knows no such class, only {}", args.folder, name, file,
+                                       fmt::join(classes.names, ", ")));
+    labels.push_back(static_cast<int>(known - classes.names.begin()));
+  }
+  confuse(args, net, scaled_for(net, images), classes.names, labels);
   return 0;
 }
 
@@ -247,13 +379,18 @@ int with_network(const std::string& name, const F& f) {
   return f(static_cast<CNN*>(nullptr));
 }
 
-int predict(const Args& args) {
+/// --predict and --evaluate
+int use(const Args& args) {
   const std::string file = args.out + "/model.npz";
   if (!ct::os::exists(file))
     throw ct::FileError(args.out + ": train_images has left nothing here (model.npz is missing); -o names its folder");
+  if (!ct::io::NpzReader(file).contains("predictor/image_shape"))
+    throw ct::FileError(file + ": this is no model of train_images; -o names the folder of one");
   Classes classes;
   ct::serializers::load_npz(file, classes);
-  return with_network(classes.model, [&]<class Net>(Net*) { return predict<Net>(args, file, classes); });
+  return with_network(classes.model, [&]<class Net>(Net*) {
+    return args.evaluate ? evaluate<Net>(args, file, classes) : predict<Net>(args, file, classes);
+  });
 }
 
 /// 600 pictures of 32 by 32 pixels: discs, squares and triangles of any colour, of many sizes, anywhere.
@@ -295,53 +432,70 @@ int make_shapes(const Args& args) {
   return 0;
 }
 
-int main(int argc, char** argv) {
-  Args args;
-  CLI::App app("Trains a classifier on a folder of images (PNG, JPEG) with one sub-folder a class.");
+void add_options(CLI::App& app, Args& args) {
   app.add_option("FOLDER", args.folder, "The folder; not needed with --predict");
   app.add_option("-e,--epoch", args.epochs, "Sweeps over the images")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-b,--batchsize", args.batch, "Images in a minibatch")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-m,--model", args.model,
                  "cnn: four convolutions; resnet18: ResNet-18; mlp: layers that connect all with all")
       ->capture_default_str()
-      ->check(CLI::IsMember({CNN::kName, ResNet18::kName, MLP::kName}));
+      ->check(ct::command_line::one_of({CNN::kName, ResNet18::kName, MLP::kName}));
   app.add_option("-w,--weights", args.weights,
                  "Weights to begin with: a model.npz of this program, for resnet18 also torchvision's as safetensors");
+  app.add_option("-l,--lr", args.lr, "Learning rate (Adam's alpha); with --weights, a tenth of it is often better")
+      ->capture_default_str()
+      ->check(ct::command_line::number(0, INFINITY));
+  app.add_flag("--freeze", args.freeze, "Trains the last layer only, and leaves the rest of --weights as it is");
+  app.add_flag("--augment", args.augment, "Shifts images by up to an eighth, and mirrors them, at random");
   app.add_option("-u,--unit", args.units,
                  "Channels of cnn's first convolution (16), units of mlp's hidden layers (256)")
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-s,--size", args.size, "Height and width that all images are brought to")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_flag("--gray", args.gray, "Gray images instead of colour");
   app.add_flag("--skip-broken", args.skip_broken, "Leaves out files that cannot be read, and lists them");
   app.add_option("-t,--threads", args.threads, "Threads that read images")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-d,--device", args.device, "Where it is trained: cpu, or a GPU such as opencl:0")
       ->capture_default_str();
-  app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
+  app.add_option("--seed", args.seed, "Seed of the random numbers")
+      ->capture_default_str()
+      ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
   app.add_flag("--make-shapes", args.make_shapes, "Writes 600 pictures of shapes into FOLDER, to try this with");
   app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
+  app.add_flag("--evaluate", args.evaluate,
+               "Counts how many images of FOLDER the network that was trained before names rightly");
   app.add_option("-p,--predict", args.predict, "Predicts the classes of these images with what was trained before");
+}
+
+int main(int argc, char** argv) {
+  Args args;
+  CLI::App app("Trains a classifier on a folder of images (PNG, JPEG) with one sub-folder a class.");
+  add_options(app, args);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   if (args.folder.empty() == args.predict.empty()) {
     fmt::print(stderr, "train_images: name the folder of the images, or --predict and images; --help tells more\n");
     return 2;
   }
+  if (args.freeze && args.weights.empty()) {
+    fmt::print(stderr, "train_images: --freeze keeps what --weights names: give both\n");
+    return 2;
+  }
   try {
     if (args.make_shapes) return make_shapes(args);
-    if (!args.predict.empty()) return predict(args);
+    if (args.evaluate || !args.predict.empty()) return use(args);
     return with_network(args.model, [&]<class Net>(Net*) { return train<Net>(args); });
   } catch (const std::exception& e) {
     fmt::print(stderr, "train_images: {}\n", e.what());

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "tests/paths.h"
 #include "tests/texts.h"
@@ -37,6 +38,13 @@ inline std::string error_of(const std::string& program, const std::vector<std::s
 
 inline nlohmann::json log_of(const std::string& folder) {
   return nlohmann::json::parse(std::ifstream(folder + "/log"));
+}
+
+/// The newest snapshot of a folder.
+inline std::string snapshot_in(const std::string& folder) {
+  for (const std::string& name : catenary::os::list_directory(folder))
+    if (name.starts_with("snapshot_iter_")) return folder + "/" + name;
+  return folder + "/no snapshot";
 }
 
 }  // namespace examples

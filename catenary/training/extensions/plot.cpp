@@ -68,8 +68,13 @@ class Canvas {
         for (int dy = 0; dy < thick; ++dy) dot(x + dx, y + dy, c);
     }
   }
-  /// Letters without a glyph are left blank; capitals look like small letters.
-  void text(int x, int y, const std::string& s, Colour c, int scale = 2) {
+  /// Letters without a glyph are left blank; capitals look like small letters. Upward, the text is turned to the left
+  /// about (x, y).
+  void text(int x, int y, const std::string& s, Colour c, int scale = 2, bool upward = false) {
+    const int left = x;
+    const auto put = [&](int across, int down) {
+      upward ? dot(left + down - y, y - (across - left), c) : dot(across, down, c);
+    };
     for (char letter : s) {
       const char small = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter);
       for (const Glyph& glyph : kGlyphs) {
@@ -79,7 +84,7 @@ class Canvas {
           for (int column = 0; column < 5; ++column)
             if (glyph.rows[row] >> (4 - column) & 1)
               for (int dx = 0; dx < scale; ++dx)
-                for (int dy = 0; dy < scale; ++dy) dot(x + column * scale + dx, top + row * scale + dy, c);
+                for (int dy = 0; dy < scale; ++dy) put(x + column * scale + dx, top + row * scale + dy);
       }
       x += 6 * scale;
     }
@@ -214,6 +219,48 @@ void plot(const std::string& path, const std::vector<std::vector<Panel>>& rows) 
   for (std::size_t y = 0; y < rows.size(); ++y)
     for (std::size_t x = 0; x < rows[y].size(); ++x)
       draw(canvas, rows[y][x], static_cast<int>(x) * width + kLeft, static_cast<int>(y) * height + kTop);
+  io::write_png(path, canvas.image());
+}
+
+void plot(const std::string& path, const ConfusionMatrix& matrix) {
+  const auto n = static_cast<int>(matrix.names.size());
+  if (n == 0) throw ValueError("plot: a confusion matrix of no classes");
+  const auto is_row = [&](const auto& row) { return row.size() == matrix.names.size(); };
+  if (!is_row(matrix.counts) || !std::ranges::all_of(matrix.counts, is_row))
+    fail<ValueError>("plot: a confusion matrix of {} classes needs as many rows of as many numbers", n);
+  constexpr std::size_t kLongest = 24;
+  constexpr int kGap = 12, kLine = 26;
+  const int cell = std::clamp(900 / n, 10, 72);
+  int room = 0;
+  for (const std::string& name : matrix.names) room = std::max(room, Canvas::text_width(name.substr(0, kLongest)));
+  const int x0 = kLine + kGap + room + kGap, y0 = kLine + kGap, side = n * cell;
+  Canvas canvas(x0 + std::max(side, 160) + kGap, y0 + side + kGap + room + kGap + kLine);
+  canvas.text(x0, kGap, "rows: labels, columns: predictions", kBlack, side < 420 ? 1 : 2);
+  for (int i = 0; i < n; ++i) {
+    const auto row = static_cast<std::size_t>(i);
+    const std::string name = matrix.names[row].substr(0, kLongest);
+    canvas.text(x0 - kGap - Canvas::text_width(name), y0 + i * cell + cell / 2 - 7, name, kBlack);
+    canvas.text(x0 + i * cell + cell / 2 - 7, y0 + side + kGap + Canvas::text_width(name), name, kBlack, 2, true);
+    std::int64_t total = 0;
+    for (const std::int64_t count : matrix.counts[row]) total += count;
+    for (int j = 0; j < n; ++j) {
+      const std::int64_t count = matrix.counts[row][static_cast<std::size_t>(j)];
+      const double part = total > 0 ? static_cast<double>(count) / static_cast<double>(total) : 0;
+      Colour colour{};
+      for (std::size_t k = 0; k < 3; ++k)
+        colour[k] = static_cast<std::uint8_t>(std::lround(255 + part * (kColours[0][k] - 255)));
+      for (int y = 1; y < cell; ++y)
+        canvas.line(x0 + j * cell + 1, y0 + i * cell + y, x0 + (j + 1) * cell - 1, y0 + i * cell + y, colour);
+      const std::string number = fmt::format("{}", count);
+      if (Canvas::text_width(number) < cell)
+        canvas.text(x0 + j * cell + (cell - Canvas::text_width(number)) / 2, y0 + i * cell + cell / 2 - 7, number,
+                    part > 0.5 ? Colour{255, 255, 255} : kBlack);
+    }
+  }
+  for (int i = 0; i <= n; ++i) {
+    canvas.line(x0 + i * cell, y0, x0 + i * cell, y0 + side, kFrame);
+    canvas.line(x0, y0 + i * cell, x0 + side, y0 + i * cell, kFrame);
+  }
   io::write_png(path, canvas.image());
 }
 

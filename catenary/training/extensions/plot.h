@@ -1,6 +1,7 @@
 #pragma once
 // Drawing of curves into PNG files, without another program.
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,5 +33,15 @@ struct Panel {
 
 /// Draws panels, row by row, into a PNG file. Throws ValueError when rows differ in length or there is nothing to draw.
 CT_API void plot(const std::string& path, const std::vector<std::vector<Panel>>& rows);
+
+/// How often examples of each class (a row) were taken for each class (a column).
+struct ConfusionMatrix {
+  std::vector<std::string> names = {};                 ///< of the classes
+  std::vector<std::vector<std::int64_t>> counts = {};  ///< counts[label][prediction]
+};
+
+/// Draws the matrix into a PNG file: a cell is the darker, the larger its part of its row. Throws ValueError when there
+/// are no classes, or rows that have not one number for each.
+CT_API void plot(const std::string& path, const ConfusionMatrix& matrix);
 
 }  // namespace catenary::training::extensions
