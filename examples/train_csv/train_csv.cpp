@@ -1,12 +1,14 @@
 // Trains a network on a table of your own: from the numbers in its columns it learns one of them, a class or a number.
 
 #include <catenary/catenary.h>
+#include <catenary/core/command_line.h>
 #include <catenary/core/os/file.h>
 #include <catenary/io/csv.h>
 #include <catenary/io/npz.h>
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <limits>
 
 namespace ct = catenary;
 namespace D = ct::datasets;
@@ -30,7 +32,7 @@ struct Args {
   std::vector<std::string> ignore, missing_words;
   int epochs = 20, units = 64;
   std::uint64_t seed = 0;
-  char delimiter = ',';
+  std::string delimiter = ",";
   std::optional<double> missing;
   bool regression = false;
 };
@@ -91,7 +93,7 @@ int train(const Args& args) {
                              .classes = !args.regression,
                              .missing = reading.missing,
                              .missing_words = reading.missing_words,
-                             .delimiter = args.delimiter});
+                             .delimiter = args.delimiter[0]});
   reading.columns = table.feature_names();
   reading.classes = table.class_names();
   ct::Dataset examples = table;
@@ -167,6 +169,8 @@ int predict(const Args& args) {
   const std::string file = args.out + "/model.npz";
   if (!ct::os::exists(file))
     throw ct::FileError(args.out + ": train_csv has left nothing here (model.npz is missing); -o names its folder");
+  if (!ct::io::NpzReader(file).contains("table/columns"))
+    throw ct::FileError(file + ": this is no model of train_csv; -o names the folder of one");
   Reading reading;
   ct::serializers::load_npz(file, reading, "table/");
   reading.take(args);
@@ -179,7 +183,7 @@ int predict(const Args& args) {
                             {.features = reading.columns,
                              .missing = reading.missing,
                              .missing_words = reading.missing_words,
-                             .delimiter = args.delimiter});
+                             .delimiter = args.delimiter[0]});
   const auto scope = ct::test_mode();
   const ct::Array y = model(table.features().to_device(device)).array();
   if (reading.classes.empty()) {
@@ -196,6 +200,9 @@ int predict(const Args& args) {
   return 0;
 }
 
+/// As people write the one character that a shell makes difficult.
+bool is_tab(const std::string& word) { return word == "tab" || word == "\\t"; }
+
 int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains a network on a CSV file with a header: from the numbers in the columns it learns LABEL.");
@@ -206,27 +213,37 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("-e,--epoch", args.epochs, "Sweeps over the table")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
+      ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-u,--unit", args.units, "Units of a hidden layer")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000, "POSITIVE"));
-  app.add_option("--delimiter", args.delimiter, "What separates the fields")->capture_default_str();
+      ->check(ct::command_line::whole_number(1, 1000000));
+  app.add_option("--delimiter", args.delimiter, "What separates the fields: one character, or tab")
+      ->capture_default_str()
+      ->check(ct::command_line::Check{[](const std::string& value) {
+                                        return value.size() == 1 || is_tab(value)
+                                                   ? ""
+                                                   : "expected one character, or tab, got '" + value + "'";
+                                      },
+                                      "CHARACTER"});
   app.add_option("-m,--missing", args.missing,
-                 "Stands for missing numbers, which are an error without it; kept for --predict");
+                 "Stands for missing numbers, which are an error without it; kept for --predict")
+      ->check(ct::command_line::number(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
   app.add_option("--na", args.missing_words,
                  "Another word for a missing number, besides an empty field, NA, N/A, NaN, NULL and ?; may be given "
                  "several times")
       ->allow_extra_args(false);
   app.add_option("-d,--device", args.device, "Where it is trained: cpu, or a GPU such as opencl:0")
       ->capture_default_str();
-  app.add_option("--seed", args.seed, "Seed of the random numbers")->capture_default_str();
+  app.add_option("--seed", args.seed, "Seed of the random numbers")
+      ->capture_default_str()
+      ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
   app.add_option("-p,--predict", args.predict, "Predicts LABEL for this table's rows with what was trained before");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return ct::command_line::exit(app, error);
   }
   if (args.predict.empty() ? args.label.empty() : !args.file.empty()) {
     fmt::print(
@@ -234,10 +251,7 @@ int main(int argc, char** argv) {
         "train_csv: name the table and its column that is to be learnt, or --predict and a table; --help tells more\n");
     return 2;
   }
-  if (args.missing && !std::isfinite(static_cast<float>(*args.missing))) {
-    fmt::print(stderr, "train_csv: --missing must be a number that float32 can hold, not {}\n", *args.missing);
-    return 2;
-  }
+  if (is_tab(args.delimiter)) args.delimiter = "\t";
   try {
     return args.predict.empty() ? train(args) : predict(args);
   } catch (const std::exception& e) {

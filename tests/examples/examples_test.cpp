@@ -174,6 +174,11 @@ TEST(Examples, TrainCsv) {
   EXPECT_TRUE(has(predicted, "\nkind2,")) << predicted;
   EXPECT_TRUE(has(error_of("train_csv", {folder / "table.csv", "sort"}), "no column 'sort'"));
   EXPECT_TRUE(has(error_of("train_csv", {}, 2), "--help"));
+  EXPECT_TRUE(has(error_of("train_csv", {folder / "table.csv", "sort", "--delimiter", "ab"}, 2),
+                  "--delimiter: expected one character, or tab, got 'ab'"));
+  for (const char* const tab : {"tab", "\\t", "\t"})  // a file without tabs is one column
+    EXPECT_TRUE(has(error_of("train_csv", {folder / "table.csv", "sort", "--delimiter", tab}), "its columns are '"))
+        << tab;
   EXPECT_TRUE(has(error_of("train_csv", {"table.csv", "-p", folder / "other.csv"}, 2), "--help"));
   EXPECT_TRUE(
       has(error_of("train_csv", {"-o", folder / "none", "-p", folder / "other.csv"}), "none: train_csv has left"));
@@ -213,7 +218,8 @@ TEST(Examples, TrainCsvNumbersAndWhatIsMissing) {
                   "line 7 has no number in the column 'x'"));
   EXPECT_TRUE(has(error_of("train_csv", {table, "price", "--regression", "--ignore", "nome"}),
                   "no column 'nome'; its columns are 'name', 'x', 'y', 'price'"));
-  EXPECT_TRUE(has(error_of("train_csv", {table, "price", "--missing", "nan"}, 2), "--missing must be a number"));
+  EXPECT_TRUE(
+      has(error_of("train_csv", {table, "price", "--missing", "nan"}, 2), "--missing: expected a number from -3.4"));
   const std::string text = output_of("train_csv", {"--ignore", "name", table, "price", "--regression", "--missing", "0",
                                                    "--na", "unknown", "-e", "150", "-o", out});
   EXPECT_TRUE(has(text, "80 rows, 2 columns; 'price' is 994 to 1030")) << text;
@@ -294,13 +300,6 @@ TEST(Examples, TrainCsvStopsWhereLossesAreNoNumbers) {
       has(error_of("train_csv", {table, "kind", "-o", out}), "line 42: column 'x' holds 1e+39, which is infinite"));
 }
 
-/// The newest snapshot of a folder.
-std::string snapshot_in(const std::string& folder) {
-  for (const std::string& name : ct::os::list_directory(folder))
-    if (name.starts_with("snapshot_iter_")) return folder + "/" + name;
-  return folder + "/no snapshot";
-}
-
 /// The entries of a log but for the times.
 nlohmann::json without_times(nlohmann::json log) {
   for (auto& entry : log) entry.erase("elapsed_time");
@@ -347,224 +346,6 @@ TEST(Examples, TrainCsvGoesOn) {
   EXPECT_TRUE(has(stopped.output, "The weights are in " + ended)) << stopped.output;
   ct::os::write_file(folder / "new.csv", "x,y\n1,2\n");
   EXPECT_TRUE(output_of("train_csv", {"-o", ended, "-p", folder / "new.csv"}).starts_with("price\n"));
-}
-
-TEST(Examples, TrainImages) {
-  const Folder folder;
-  ct::random::seed(1);
-  for (int i = 0; i < 40; ++i) {  // dark and bright noise, of several sizes and numbers of channels
-    const bool bright = i % 2;
-    const auto image = ct::io::HostArray::empty(ct::Dtype::uint8, {10 + i % 5, 12 + i % 3, i % 4 < 2 ? 3 : 1});
-    const auto noise = ct::random::randint(bright ? 120 : 0, bright ? 256 : 136, ct::Shape{image.size()});
-    const auto values = noise.to_vector<int>();
-    for (std::size_t k = 0; k < values.size(); ++k) image.as<std::uint8_t>()[k] = static_cast<std::uint8_t>(values[k]);
-    const std::string sub = folder / (bright ? "pictures/bright" : "pictures/dark");
-    ct::os::make_directories(sub);
-    ct::io::write_png(sub + "/" + std::to_string(i) + ".png", image);
-  }
-  const std::string out = folder / "result";
-  const std::string text = output_of("train_images", {folder / "pictures", "-e", "8", "-s", "6", "-b", "8", "-u", "16",
-                                                      "-t", "3", "--prefetch", "-o", out});
-  EXPECT_TRUE(has(text, "40 images, 2 classes: bright, dark")) << text;
-  EXPECT_EQ(log_of(out)[7]["validation/main/accuracy"], 1.0);
-  const std::string predicted = output_of("train_images", {"-o", out, "-p", folder / "pictures/bright/1.png"});
-  EXPECT_GT(std::stod(predicted), 0.5) << predicted;
-  EXPECT_TRUE(has(predicted, "  bright\n")) << predicted;
-  const std::string both =
-      output_of("train_images", {"-o", out, "-p", folder / "pictures/bright/1.png", folder / "pictures/dark/0.png"});
-  EXPECT_TRUE(both.starts_with(folder / "pictures/bright/1.png\n" + predicted + (folder / "pictures/dark/0.png\n")))
-      << both;
-  EXPECT_TRUE(has(error_of("train_images", {folder / "pictures/dark"}), "sub-folder"));
-  EXPECT_TRUE(has(error_of("train_images", {"pictures", "-p", "1.png"}, 2), "--help"));
-  EXPECT_TRUE(
-      has(error_of("train_images", {"-o", folder / "none", "-p", "1.png"}), "none: train_images has left nothing"));
-  ct::os::make_directories(folder / "alone/dark");
-  ct::io::write_png(folder / "alone/dark/1.png", ct::io::HostArray::empty(ct::Dtype::uint8, {4, 4, 3}));
-  EXPECT_TRUE(has(error_of("train_images", {folder / "alone"}), "two or more sub-folders"));
-  ct::os::write_file(folder / "pictures/dark/broken.png", "no image");
-  EXPECT_TRUE(has(error_of("train_images", {folder / "pictures", "-o", folder / "broken"}),
-                  "broken.png: neither a PNG nor a JPEG image; such files can be left out (the option skip_broken)"));
-  ct::os::write_file(folder / "pictures/bright/moving.gif", "GIF89a");
-  EXPECT_TRUE(has(error_of("train_images", {folder / "pictures"}), "moving.gif: images of this kind cannot be read"));
-  const std::string rest = output_of("train_images", {folder / "pictures", "--skip-broken", "-e", "1", "-s", "6", "-b",
-                                                      "8", "-u", "16", "-o", folder / "rest"});
-  EXPECT_TRUE(has(rest, "40 images, 2 classes: bright, dark\nleft out: " + (folder / "pictures/bright/moving.gif: ")))
-      << rest;
-  EXPECT_TRUE(has(rest, "left out: " + (folder / "pictures/dark/broken.png: neither"))) << rest;
-}
-
-/// What examples/train_images/README.md tells.
-TEST(Examples, TrainImagesLearnsShapesByConvolutions) {
-  const Folder folder;
-  const std::string shapes = folder / "shapes";
-  EXPECT_TRUE(has(output_of("train_images", {shapes, "--make-shapes"}), "600 pictures are in " + shapes));
-  const auto accuracy = [&](const std::string& model, const std::string& epochs) {
-    const std::string out = folder / model;
-    const std::string text = output_of("train_images", {shapes, "-m", model, "-e", epochs, "-o", out});
-    EXPECT_TRUE(has(text, "600 images, 3 classes: disc, square, triangle")) << text;
-    return log_of(out).back()["validation/main/accuracy"].get<double>();
-  };
-  EXPECT_GE(accuracy("cnn", "10"), 0.9);
-  EXPECT_LT(accuracy("mlp", "5"), 0.75);
-  const std::string predicted =
-      output_of("train_images", {"-o", folder / "cnn", "-p", shapes + "/disc/000.png", shapes + "/square/001.png"});
-  EXPECT_TRUE(has(predicted, "  triangle\n")) << predicted;
-}
-
-/// Dark and bright pictures of 8 x 8 pixels.
-std::string dark_and_bright(const Folder& folder) {
-  for (int i = 0; i < 20; ++i) {
-    const auto image = ct::io::HostArray::empty(ct::Dtype::uint8, {8, 8, 3});
-    for (int k = 0; k < 192; ++k)
-      image.as<std::uint8_t>()[k] = static_cast<std::uint8_t>((i % 2 ? 150 : 20) + 7 * k % 80);
-    const std::string sub = folder / (i % 2 ? "pictures/bright" : "pictures/dark");
-    ct::os::make_directories(sub);
-    ct::io::write_png(sub + "/" + std::to_string(i) + ".png", image);
-  }
-  return folder / "pictures";
-}
-std::vector<float> values_in(const std::string& file, const std::string& key) {
-  const ct::io::HostArray array = ct::io::NpzReader(file).read_array(key);
-  return {array.as<float>(), array.as<float>() + array.size()};
-}
-
-TEST(Examples, TrainImagesBeginsWithWeights) {
-  const Folder folder;
-  const std::string pictures = dark_and_bright(folder);
-  const auto train = [&](const std::string& out, std::vector<std::string> more) {
-    more.insert(more.begin(), {pictures, "-s", "8", "-b", "8", "-o", folder / out});
-    output_of("train_images", more);
-    return log_of(folder / out)[0]["main/loss"].get<double>();
-  };
-  for (const std::string model : {"cnn", "mlp"}) {
-    const double fresh = train(model, {"-m", model, "-u", "4", "-e", "80"});
-    const std::string saved = folder / (model + "/model.npz");
-    EXPECT_LT(train("more_" + model, {"-m", model, "-e", "1", "-w", saved}), fresh / 2) << "the last layer, too";
-    const std::string other = model == "cnn" ? "mlp" : "cnn";
-    EXPECT_TRUE(has(error_of("train_images", {pictures, "-m", other, "-w", saved}),
-                    saved + ": these are weights of --model " + model + ", not " + other));
-  }
-  // a third class: all but the last layer
-  ct::os::make_directories(folder / "pictures/gray");
-  for (int i = 0; i < 10; ++i)
-    ct::os::write_file(folder / ("pictures/gray/" + std::to_string(i) + ".png"),
-                       ct::os::read_file(folder / "pictures/dark/0.png"));
-  train("three", {"-m", "cnn", "-e", "1", "-w", folder / "cnn/model.npz"});
-  EXPECT_EQ(ct::io::NpzReader(folder / "three/model.npz").read_array("predictor/fc/W").shape, (ct::Shape{3, 32}));
-  EXPECT_TRUE(has(output_of("train_images", {"-o", folder / "three", "-p", pictures + "/dark/0.png"}), "  gray\n"));
-}
-
-/// torchvision's names and shapes of a ResNet-18; statistics that one recognizes.
-std::string torchvisions_resnet18(const Folder& folder) {
-  const ct::io::NpzReader file(tests::source_path("tests/data/torch/torchvision.npz"));
-  const auto texts = [&](const char* what) { return std::get<ct::io::StringArray>(file.read(what)).values; };
-  const std::vector<std::string> names = texts("resnet18/names"), shapes = texts("resnet18/shapes");
-  std::vector<std::pair<std::string, ct::io::HostArray>> tensors;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    std::istringstream words(shapes[k]);
-    ct::Shape shape;
-    for (std::int64_t extent; words >> extent;) shape.push_back(extent);
-    const bool count = names[k].ends_with("num_batches_tracked");
-    const auto array = ct::io::HostArray::empty(count ? ct::Dtype::int64 : ct::Dtype::float32, shape);
-    if (count) {
-      *array.as<std::int64_t>() = 9;
-    } else {
-      for (std::int64_t i = 0; i < array.size(); ++i)
-        array.as<float>()[i] = names[k].ends_with("running_mean") ? 1000.f
-                               : shape.size() == 1                ? 1.f
-                                                                  : 0.01f * static_cast<float>(i * 7 % 13 - 6);
-    }
-    tensors.emplace_back(names[k], array);
-  }
-  ct::io::write_safetensors(folder / "resnet18.safetensors", tensors);
-  return folder / "resnet18.safetensors";
-}
-
-TEST(Examples, TrainImagesBeginsWithTorchvisionsResNet18) {
-  const Folder folder;
-  const std::string pictures = dark_and_bright(folder), theirs = torchvisions_resnet18(folder);
-  for (const std::string& file : {theirs, folder / "ours.npz", folder / "ours.safetensors"}) {
-    if (file != theirs) {
-      const auto converted = ct::os::run_process(
-          {tests::build_path("bin/catenary"), "convert", theirs, "-o", file, "--from", "torchvision"}, {.timeout = 60});
-      ASSERT_TRUE(converted.ok()) << converted.errors;
-    }
-    const std::string out = folder / "out";
-    output_of("train_images", {pictures, "-m", "resnet18", "-w", file, "-s", "16", "-b", "8", "-e", "1", "-o", out});
-    const std::string saved = out + "/model.npz";
-    // two updates have moved the mean by a fifth
-    for (const float mean : values_in(saved, "predictor/net/bn1/avg_mean")) EXPECT_NEAR(mean, 810, 30) << file;
-    EXPECT_EQ(ct::io::NpzReader(saved).read_array("predictor/net/fc6/W").shape, (ct::Shape{2, 512}));
-    EXPECT_TRUE(has(output_of("train_images", {"-o", out, "-p", pictures + "/dark/0.png"}), "  dark\n"));
-  }
-  EXPECT_TRUE(has(error_of("train_images", {pictures, "-w", theirs}),
-                  "--model cnn begins with a model.npz of this program; --model resnet18 with weights of torchvision"));
-}
-
-/// A file of the program that knew one network.
-TEST(Examples, TrainImagesReadsWhatOlderOnesSaved) {
-  const Folder folder;
-  const std::string pictures = dark_and_bright(folder), out = folder / "out", old = folder / "old";
-  output_of("train_images", {pictures, "-m", "mlp", "-u", "4", "-s", "8", "-b", "8", "-e", "20", "-o", out});
-  ct::os::make_directories(old);
-  const ct::io::NpzReader reader(out + "/model.npz");
-  ct::io::NpzWriter writer(old + "/model.npz");
-  for (const std::string& name : reader.names()) {
-    const ct::io::NpyValue value = reader.read(name);
-    if (const auto* array = std::get_if<ct::io::HostArray>(&value)) writer.write(name, *array);
-    if (const auto* text = std::get_if<std::string>(&value); text && name != "model") writer.write(name, *text);
-  }
-  writer.finish();
-  const auto predicted = [&](const std::string& from) {
-    return output_of("train_images", {"-o", from, "-p", pictures + "/bright/1.png"});
-  };
-  EXPECT_EQ(predicted(old), predicted(out));
-}
-
-TEST(Examples, TrainImagesStopsWhereLossesAreNoNumbers) {
-  const Folder folder;
-  for (int i = 0; i < 10; ++i) {
-    const auto image = ct::io::HostArray::empty(ct::Dtype::uint8, {2, 2, 3});
-    std::fill_n(image.as<std::uint8_t>(), 12, static_cast<std::uint8_t>(i == 3 ? 255 : 10 * (i % 2)));
-    const std::string sub = folder / (i % 2 ? "pictures/odd" : "pictures/even");
-    ct::os::make_directories(sub);
-    ct::io::write_png(sub + "/" + std::to_string(i) + ".png", image);
-  }
-  const std::string out = folder / "out";
-  const std::vector<std::string> arguments = {
-      folder / "pictures", "-m", "mlp", "-s", "2", "-u", "4", "-b", "4", "-o", out};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), arguments.begin(), arguments.end());
-    return more;
-  };
-  output_of("train_images", with({"-e", "2"}));
-  const std::string snapshot = snapshot_in(out), bad = folder / "bad.npz";
-  // weights with which a bright picture goes beyond float32, and a dark one does not
-  const ct::io::NpzReader reader(snapshot);
-  ct::io::NpzWriter writer(bad);
-  for (const std::string& name : reader.names()) {
-    const ct::io::NpyValue value = reader.read(name);
-    if (const auto* array = std::get_if<ct::io::HostArray>(&value)) {
-      if (name == "updater/model:main/predictor/l1/W")
-        for (std::int64_t i = 0; i < array->size(); ++i) array->as<float>()[i] = 2e38f;
-      writer.write(name, *array);
-    } else if (const auto* text = std::get_if<std::string>(&value)) {
-      writer.write(name, *text);
-    } else {
-      writer.write(name, ct::io::None{});
-    }
-  }
-  writer.finish();
-  const auto before = ct::os::read_file(out + "/model.npz");
-  const std::string said = error_of("train_images", with({"-e", "4", "--resume", bad}));
-  EXPECT_TRUE(said.starts_with("train_images: the loss is ")) << said;
-  EXPECT_TRUE(has(said, "such a loss: " + (folder / "pictures/odd/3.png") + "\n")) << said;
-  EXPECT_EQ(ct::os::read_file(out + "/model.npz"), before);
-  EXPECT_TRUE(has(error_of("train_images", with({"-e", "4", "--resume", snapshot, "--gray"})), "or --gray"));
-  EXPECT_EQ(ct::os::read_file(out + "/model.npz"), before);
-  // and without damage it goes on
-  output_of("train_images", with({"-e", "4", "--resume", snapshot}));
-  EXPECT_EQ(log_of(out).size(), 4u);
 }
 
 TEST(Examples, LinearRegression) {
