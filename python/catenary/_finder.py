@@ -12,8 +12,8 @@ LAID_OVER = frozenset(('chainermn',))
 CHAINER = '7.8.1'
 # Modules of Chainer that catenary._precision changes, so that 16-bit models train as the library's do.
 TRAINING = frozenset(('chainer.optimizer', 'chainer.variable', 'chainer.training.updaters.standard_updater'))
-HOW_TO_INSTALL = ("Chainer 7.8.1 runs on Catenary as it is. With a setuptools that has pkg_resources:\n"
-                  "  echo 'setuptools<82' >c.txt; pip install --build-constraint c.txt chainer==7.8.1")
+HOW_TO_INSTALL = ("Chainer 7.8.1 runs on Catenary as it is. Its setup needs a setuptools that has pkg_resources, and pip 25.3 or later:\n"
+                  "  python -m pip install -U pip; echo 'setuptools<82' >c.txt; python -m pip install --build-constraint c.txt chainer==7.8.1")
 
 # Modules of Chainer that ask for what Python or NumPy no longer have, or warn of what is well: the SHA-256 of the source, and what is replaced in
 # it. Both texts of a pair have the same number of lines, so that tracebacks name the right ones.
@@ -260,9 +260,9 @@ def patched_source(name, source, where):
     source = source.replace(b'\r\n', b'\n')
     if hashlib.sha256(source).hexdigest() != digest:
         raise ImportError(
-            '%s: its text is not that of Chainer %s, the one version whose imports Catenary repairs for this Python; '
-            'installed is Chainer %s in %s. Install chainer==%s, or set CATENARY_PYTHON_HOOKS=0 to import it as it is'
-            % (name, CHAINER, _chainer_version(), where, CHAINER), name=name, path=where)
+            'Chainer %s cannot be imported by this Python and NumPy (%s). Catenary repairs the imports of Chainer %s, and of no other version. '
+            'Scripts of older versions run on it but for what https://docs.chainer.org/en/stable/upgrade.html lists. %s'
+            % (_chainer_version(), where, CHAINER, HOW_TO_INSTALL), name=name, path=where)
     text = source.decode()
     for old, new in edits:
         text = text.replace(old, new)
@@ -290,8 +290,8 @@ def _check_version(path):
     with open(os.path.join(os.path.dirname(spec.origin), '_version.py')) as file:
         text = file.read()
     if "'%s'" % CHAINER not in text:
-        raise ImportError("CATENARY_CHAINER=1 puts Chainer %s on the library's graph, and another one is installed in %s: install "
-                          'chainer==%s, or leave CATENARY_CHAINER away' % (CHAINER, os.path.dirname(spec.origin), CHAINER), name='chainer')
+        raise ImportError("CATENARY_CHAINER=1 puts Chainer %s on the library's graph, and another one is installed in %s. %s"
+                          % (CHAINER, os.path.dirname(spec.origin), HOW_TO_INSTALL), name='chainer')
 
 
 def _patching_loader(name, path):

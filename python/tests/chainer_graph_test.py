@@ -110,7 +110,7 @@ assert importlib.util.find_spec('chainer') is None
     ran = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, env={**environment, **({'CATENARY_CHAINER': graph} if graph else {})})
     *_, first, second = ran.stderr.splitlines()
     assert ran.returncode == 1 and first.startswith('ModuleNotFoundError: chainer') and ' is not installed. ' in first, ran.stderr
-    assert second.startswith('  echo ') and 'pip install' in second and 'chainer==7.8.1' in second
+    assert second.startswith('  python -m pip install -U pip; echo ') and 'pip install' in second and 'chainer==7.8.1' in second
 
 
 def test_another_version_is_refused(tmp_path):

@@ -129,8 +129,38 @@ TEST(DoctorPython, OlderChainer) {
   packages.file("chainer/__init__.py", "from chainer import _version, _environment_check\n");
   const std::string refused = packages.words();
   EXPECT_TRUE(has(refused, "WARN P2  Chainer") && has(refused, "cannot be imported: ImportError") &&
-              has(refused, "Chainer 6.7.0") && has(refused, "-> ") && has(refused, "-m pip install chainer==7.8.1"))
+              has(refused, "Chainer 6.7.0") && has(refused, "-> ") &&
+              has(refused, "-m pip install --build-constraint c.txt chainer==7.8.1\n"))
       << refused;
+  EXPECT_FALSE(has(refused, "CATENARY_PYTHON_HOOKS")) << "without the hook that version fails, too: " << refused;
+}
+
+TEST(DoctorPython, TheRightChainerThatCannotBeImported) {
+  const auto chainer = [](Packages& packages, const std::string& raise) {
+    packages.chainer("7.8.1").file("chainer/__init__.py", "from chainer import _version\n" + raise);
+    return packages.file("chainer-7.8.1.dist-info/METADATA", "Metadata-Version: 2.1\nName: chainer\nVersion: 7.8.1\n")
+        .words();
+  };
+  const std::string fails = "raise AttributeError('np.sctypes was removed')\n";
+  Packages without;
+  const std::string alone = chainer(without, fails);
+  EXPECT_TRUE(has(alone,
+                  "WARN P2  Chainer 7.8.1 cannot be imported: AttributeError: np.sctypes was removed -> it needs an "
+                  "older Python and NumPy, or Catenary in this Python (`"))
+      << alone;
+  Packages with;
+  with.catenary();
+  const std::string off = [&] {
+    chainer(with, fails);
+    return with.words({{"CATENARY_PYTHON_HOOKS", "0"}});
+  }();
+  EXPECT_TRUE(has(off, "np.sctypes was removed -> unset CATENARY_PYTHON_HOOKS: Catenary's hook repairs")) << off;
+  const std::string lacking = chainer(with, "import filelocks.more\n");
+  EXPECT_TRUE(has(lacking, "No module named 'filelocks' -> ") && has(lacking, "-m pip install filelocks\n")) << lacking;
+  const std::string broken = chainer(with, fails);
+  EXPECT_TRUE(has(broken, "np.sctypes was removed -> `") && has(broken, " -c 'import chainer'` tells where\n"))
+      << broken;
+  for (const std::string& text : {alone, off, lacking, broken}) EXPECT_FALSE(has(text, "chainer==")) << text;
 }
 
 TEST(DoctorPython, BrokenOnes) {

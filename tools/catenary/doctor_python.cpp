@@ -45,18 +45,38 @@ def others():
     names = {d.metadata['Name'] or '' for d in importlib.metadata.distributions()}
     return sorted(n for n in names if n.lower() == 'cupy' or n.lower().startswith(('cupy-cuda', 'cupy-rocm')))
 answer = {'python': sys.version.split()[0], 'path': sys.executable, 'hook': importlib.util.find_spec('catenary') is not None}
+answer['active'] = any(type(finder).__module__ == 'catenary._finder' for finder in sys.meta_path)
 answer['others'], answer['cupy'], answer['chainer'] = others(), ask('cupy'), ask('chainer')
 print('\n' + json.dumps(answer))
 )";
 
-void check_chainer(const std::string& python, const ordered_json& chainer, Report& report) {
+/// What to do where the right Chainer is there and cannot be imported.
+std::string repair_of_chainer(const std::string& python, const std::string& error, const ordered_json& answer) {
+  constexpr std::string_view kMissing = "No module named '";
+  if (!answer.value("hook", false))
+    return fmt::format(
+        "it needs an older Python and NumPy, or Catenary in this Python (`{} -m pip install .` in Catenary's folder)",
+        python);
+  if (!answer.value("active", true)) return "unset CATENARY_PYTHON_HOOKS: Catenary's hook repairs its imports";
+  if (const std::size_t at = error.find(kMissing); at != std::string::npos) {
+    const std::size_t begin = at + kMissing.size();
+    return fmt::format("{} -m pip install {}", python, error.substr(begin, error.find_first_of(".'", begin) - begin));
+  }
+  return fmt::format("`{} -c 'import chainer'` tells where", python);
+}
+
+void check_chainer(const std::string& python, const ordered_json& answer, Report& report) {
+  const ordered_json chainer = answer.value("chainer", ordered_json());
   if (!chainer.is_object()) return;
   const std::string version = chainer.value("version", std::string());
   const std::string name = version.empty() ? "Chainer of an unknown version" : "Chainer " + version;
-  const std::string install =
-      fmt::format("{} -m pip install chainer=={} (docs/guide/python.md tells how)", python, kChainer);
-  if (chainer.contains("error"))
-    report.warn("P2", fmt::format("{} cannot be imported: {}", name, chainer.value("error", std::string())), install);
+  const std::string install = fmt::format(
+      "{0} -m pip install -U pip; echo 'setuptools<82' >c.txt; {0} -m pip install --build-constraint c.txt "
+      "chainer=={1}",
+      python, kChainer);
+  if (const std::string error = chainer.value("error", std::string()); !error.empty())
+    report.warn("P2", fmt::format("{} cannot be imported: {}", name, error.substr(0, error.find('\n'))),
+                version == kChainer ? repair_of_chainer(python, error, answer) : install);
   else if (version != kChainer)
     report.warn("P2",
                 fmt::format("{} ({}); {} is the one that runs on Catenary's cupy", name,
@@ -132,7 +152,7 @@ void check_python(const Machine& machine, Report& report) {
     else
       report.ok("P1", gives);
   }
-  check_chainer(path, answer.value("chainer", ordered_json()), report);
+  check_chainer(path, answer, report);
 }
 
 }  // namespace catenary::doctor
