@@ -29,7 +29,7 @@ foreach(header IN LISTS headers)
   endif()
 endforeach()
 
-install(DIRECTORY data/mnist catenary/distributed/mpi DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary)
+install(DIRECTORY data/mnist catenary/distributed/mpi catenary/backends/cpu/onednn DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary)
 # The documents and the sources of the examples, beside each other as in the tree, so that links between them hold.
 install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary)

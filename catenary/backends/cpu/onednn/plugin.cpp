@@ -1,4 +1,4 @@
-#include "catenary/backends/cpu/onednn/plugin.h"
+#include "plugin.h"
 
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>

@@ -1,0 +1,15 @@
+# Binaries for systems whose C and C++ libraries are older than those of this one, as wheels are: RHEL 9 has glibc 2.34 and GCC 11.
+option(CATENARY_OLDER_SYSTEMS "Bind to older versions of the system's functions (x86-64, GNU ld)" OFF)
+function(catenary_older_systems)
+  if(NOT CATENARY_OLDER_SYSTEMS)
+    return()
+  endif()
+  foreach(target IN LISTS ARGN)
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/older_systems.cpp)
+    foreach(symbol hypot _ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE)
+      target_link_options(${target} PRIVATE -Wl,--wrap=${symbol})
+    endforeach()
+  endforeach()
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/cmake/older_systems.cpp TARGET_DIRECTORY ${ARGN}
+                              PROPERTIES COMPILE_OPTIONS "-fno-lto;-Wno-reserved-identifier" SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

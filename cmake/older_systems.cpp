@@ -1,0 +1,20 @@
+// Functions of which the C library 2.35 and GCC 12's C++ library have a newer version than RHEL 9's have, bound to the
+// older one. Linked where CATENARY_OLDER_SYSTEMS is on (older_systems.cmake); the linker sends all calls here.
+
+#include <condition_variable>
+#include <mutex>
+
+extern "C" {
+// By their old versions, of which a C++ declaration cannot speak. Both do the same: the newer hypot does not set errno,
+// the newer wait is noexcept.
+double catenary_older_hypot(double x, double y);
+void catenary_older_wait(std::condition_variable* self, std::unique_lock<std::mutex>& lock);
+__asm__(".symver catenary_older_hypot,hypot@GLIBC_2.2.5");
+__asm__(".symver catenary_older_wait,_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE@GLIBCXX_3.4.11");
+
+__attribute__((visibility("hidden"))) double __wrap_hypot(double x, double y) { return catenary_older_hypot(x, y); }
+__attribute__((visibility("hidden"))) void __wrap__ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE(
+    std::condition_variable* self, std::unique_lock<std::mutex>& lock) {
+  catenary_older_wait(self, lock);
+}
+}
