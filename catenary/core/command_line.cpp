@@ -110,7 +110,7 @@ Check zero_or_whole_number(std::int64_t low, std::uint64_t high) {
 }
 
 Check number(double low, double high) {
-  const auto bound = [](double x) { return std::isfinite(x) ? fmt::format("{}", x) : ""; };
+  const auto bound = [](double x) { return std::isfinite(x) ? fmt::format("{:g}", x) : ""; };
   const std::string expected = range_text("a number", bound(low), bound(high));
   return {[=](const std::string& value) {
             double x = 0;
@@ -165,11 +165,13 @@ std::string message(const Mistake& mistake) {
   std::string what = mistake.message;
   const auto option =
       std::ranges::find_if(mistake.rest, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  // CLI11 2.1 gives this exception the program's name
+  const bool is_extra = mistake.kind == "ExtrasError" || what.starts_with("The following argument");
   // a value that was read is told first; a missing one may be so because an option's name was wrong
-  if ((mistake.kind == "ExtrasError" || mistake.kind == "RequiredError") && option != mistake.rest.end()) {
+  if ((is_extra || mistake.kind == "RequiredError") && option != mistake.rest.end()) {
     const std::string name = option->substr(0, option->find('=')), meant = nearest(name, mistake.options);
     what = fmt::format("there is no option {}{}", name, meant.empty() ? "" : "; did you mean " + meant + "?");
-  } else if (mistake.kind == "ExtrasError") {
+  } else if (is_extra) {
     what = fmt::format("'{}' is more than was expected", fmt::join(mistake.rest, " "));
   } else if (mistake.kind == "ArgumentMismatch" && what.ends_with(" missing")) {
     what = what.substr(0, what.find(':')) + " needs a value";
