@@ -237,6 +237,47 @@ TEST(Doctor, NvidiaInAContainer) {
   EXPECT_TRUE(has(text, "FAIL N4  NVIDIA_DRIVER_CAPABILITIES=utility leaves out compute -> ")) << text;
 }
 
+TEST(Doctor, AcceleratorsWithoutAScreen) {
+  // class 12, as AMD's Instinct cards have
+  const std::string text =
+      MadeUp(json::object())
+          .file("/sys/bus/pci/devices/0000:03:00.0/uevent", "DRIVER=amdgpu\nPCI_CLASS=120000\nPCI_ID=1002:740F\n")
+          .words();
+  EXPECT_TRUE(has(text, "OK   H1  AMD GPU 1002:740f at 0000:03:00.0, driver amdgpu\n")) << text;
+}
+
+TEST(Doctor, DriverChangedBelow) {
+  const auto advice = [](const std::string& groups) {
+    return MadeUp(json::object())
+        .gpu("10DE:2330", "nvidia")
+        .file("/proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07\n")
+        .file("/usr/lib/x86_64-linux-gnu/libcuda.so.550.120")
+        .file("/proc/1/cgroup", groups)
+        .words();
+  };
+  EXPECT_TRUE(
+      has(advice("0::/init.scope\n"), "are not of one driver -> the driver was upgraded under a running system"));
+  for (const char* engine :
+       {"docker/1", "kubepods.slice/1", "machine.slice/libpod-1", "lxc.payload.1", "system/containerd/1"})
+    EXPECT_TRUE(has(advice(std::string("0::/") + engine + "\n"), "are not of one driver -> restart the container"))
+        << engine;
+}
+
+TEST(Doctor, HiddenAndUnusableGpus) {
+  const json told = {{"environment", {{"CUDA_VISIBLE_DEVICES", "1"}}}};
+  EXPECT_TRUE(has(MadeUp(told).gpu("10DE:2330", "nvidia").words(), "WARN N3  CUDA_VISIBLE_DEVICES=1 -> hides GPUs"));
+  const auto gpus = [](const std::string& id, bool simulated) {
+    json probes;
+    probes["test:cpu"] = probes["test:cuda:0"] = {{"answer", {{"gflops", 1}}}};
+    probes["cuda"]["answer"]["devices"] = {{{"id", "cuda:0"}, {"name", "Card"}, {"is_simulated", simulated}}};
+    return MadeUp({{"probes", probes}}).gpu(id, "driver").words();
+  };
+  // a simulated card is no GPU that can be used, and Intel's is an option
+  EXPECT_TRUE(has(gpus("10DE:2330", true), "FAIL B2  no GPU can be used, and one is on the PCI bus"));
+  EXPECT_FALSE(has(gpus("10DE:2330", false), " B2 "));
+  EXPECT_TRUE(has(gpus("8086:56A0", true), "WARN B2  no GPU can be used, and one is on the PCI bus -> for Intel's"));
+}
+
 TEST(Doctor, ComputeModes) {
   const ct::os::ProcessResult asked =
       run({"doctor", "--probe", "nvml"}, {{"LD_LIBRARY_PATH", tests::build_path("stand_ins/nvml")}});

@@ -66,6 +66,7 @@ TEST(Data, List) {
                         "cifar-100       160.7 MiB  not in {0}: catenary data fetch cifar-100\n",
                         folder.path));
   folder.write("cifar-100-binary/train.bin", "");
+  folder.write("cifar-10-binary.tar.gz", "the first bytes only");
   const auto json = nlohmann::json::parse(data({"--json", "list"}, {{"CATENARY_DATA", folder.path}}).output);
   EXPECT_EQ(json["datasets"][3]["name"], "cifar-100");
   EXPECT_EQ(json["datasets"][3]["place"], folder / "cifar-100-binary");

@@ -110,6 +110,29 @@ TEST(Generate, TellsFiguresAndAFullContext) {
   EXPECT_EQ(shorter.errors, "catenary generate: the context of 8 tokens is full\n");
 }
 
+TEST(Generate, NumbersAndTheEndOfAText) {
+  namespace L = ct::links;
+  const Folder folder;
+  ct::random::seed(4);
+  const auto saved = [&](const std::string& name, const std::vector<std::int64_t>& ends) {
+    ct::random::seed(4);
+    L::Llama llama({.vocabulary = 50, .context = 30, .width = 16, .layers = 1, .heads = 2, .hidden = 24});
+    llama.end_tokens = ends;
+    L::save_language_model(folder / name, llama);
+    return generate({folder / name, "--ids", "-p", "1 2 3", "-n", "5", "--temperature", "0"});
+  };
+  const ct::os::ProcessResult plain = saved("plain", {});
+  ASSERT_EQ(numbers(plain.output).size(), 5u) << plain.errors;
+  for (const char* prompt : {"1,2,3", "1, 2\n3"})
+    EXPECT_EQ(generate({folder / "plain", "--ids", "-p", prompt, "-n", "5", "--temperature", "0"}).output,
+              plain.output);
+  // a text that ends is no context that is full
+  const std::int64_t first = numbers(plain.output)[0];
+  const ct::os::ProcessResult ended = saved("ended", {first});
+  EXPECT_EQ(numbers(ended.output), std::vector<std::int64_t>{first});
+  EXPECT_EQ(ended.errors, "");
+}
+
 TEST(Generate, ALineIsAMessageOfAChat) {
   namespace L = ct::links;
   const Folder folder;
