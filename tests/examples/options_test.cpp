@@ -54,7 +54,7 @@ TEST(Options, NumbersThatAreNone) {
       {{"--seed", "-1"}, "train_mnist: --seed: expected a whole number of at least 0, got '-1'"},
       {{"--seed", "18446744073709551616"},
        "train_mnist: --seed: expected a whole number of at least 0, got '18446744073709551616'"},
-      {{"-m", "cmm"}, "train_mnist: --model: expected mlp or cnn, got 'cmm'; did you mean 'cnn'?"},
+      {{"-m", "cnm"}, "train_mnist: --model: expected mlp or cnn, got 'cnm'; did you mean 'cnn'?"},
       {{"-e"}, "train_mnist: --epoch needs a value"},
       {{"more"}, "train_mnist: 'more' is more than was expected"},
       {{"inference", "-n", "abc"},

@@ -270,7 +270,9 @@ TEST(Doctor, HiddenAndUnusableGpus) {
     json probes;
     probes["test:cpu"] = probes["test:cuda:0"] = {{"answer", {{"gflops", 1}}}};
     probes["cuda"]["answer"]["devices"] = {{{"id", "cuda:0"}, {"name", "Card"}, {"is_simulated", simulated}}};
-    return MadeUp({{"probes", probes}}).gpu(id, "driver").words();
+    json told;
+    told["probes"] = probes;
+    return MadeUp(told).gpu(id, "driver").words();
   };
   // a simulated card is no GPU that can be used, and Intel's is an option
   EXPECT_TRUE(has(gpus("10DE:2330", true), "FAIL B2  no GPU can be used, and one is on the PCI bus"));
