@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "catenary/core/format.h"
+#include "catenary/links/models/language_file.h"
 
 namespace catenary::links {
 
