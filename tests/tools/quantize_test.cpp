@@ -112,6 +112,75 @@ TEST(Quantize, GgufKeepsItsMetadata) {
   EXPECT_EQ(more.tensor("output.weight").kind, ct::Quantization::q8_0);
 }
 
+/// The tensors of a small model in GGUF, with as many layers.
+std::vector<io::GgufTensor> layers_of(int count) {
+  std::vector<io::GgufTensor> tensors = {{"token_embd.weight", waves({2, 256}, 1)}};
+  for (int i = 0; i < count; ++i)
+    for (const char* role : {"attn_q", "attn_v", "ffn_down"})
+      tensors.push_back({"blk." + std::to_string(i) + "." + role + ".weight", waves({2, 256}, i)});
+  return tensors;
+}
+
+/// Layers whose tensor of a role is Q6_K.
+std::vector<int> with_more_bits(const io::GgufReader& file, const std::string& role, int count) {
+  std::vector<int> layers;
+  for (int i = 0; i < count; ++i)
+    if (file.tensor("blk." + std::to_string(i) + "." + role + ".weight").kind == ct::Quantization::q6_k)
+      layers.push_back(i);
+  return layers;
+}
+
+TEST(Quantize, MixturesAreThoseOfLlamaCpp) {
+  const Folder folder;
+  const std::string plain = folder / "plain.gguf", small = folder / "small.gguf";
+  auto tensors = layers_of(16);
+  tensors.push_back({"blk.0.attn_qkv.weight", waves({2, 256}, 3)});
+  tensors.push_back({"odd.weight", waves({2, 96}, 3)});
+  io::write_gguf(plain, {{"general.file_type", std::uint32_t{1}}}, tensors);
+  const auto medium = quantize({plain, "-o", small, "--kind", "q4_k_m"});
+  ASSERT_TRUE(medium.ok()) << medium.errors;
+  EXPECT_TRUE(medium.output.starts_with("Q4_K_M: Q4_K, and Q6_K for the last layer")) << medium.output;
+  const std::vector<int> more = {0, 1, 4, 7, 10, 13, 14, 15};  // use_more_bits of 16 layers
+  {
+    const io::GgufReader file(small);
+    EXPECT_EQ(file.integer("general.file_type"), 15);
+    EXPECT_EQ(with_more_bits(file, "attn_v", 16), more);
+    EXPECT_EQ(with_more_bits(file, "ffn_down", 16), more);
+    EXPECT_EQ(with_more_bits(file, "attn_q", 16), std::vector<int>{});
+    EXPECT_EQ(file.tensor("blk.3.attn_v.weight").kind, ct::Quantization::q4_k);
+    EXPECT_EQ(file.tensor("blk.0.attn_qkv.weight").kind, ct::Quantization::q6_k);
+    EXPECT_EQ(file.tensor("token_embd.weight").kind, ct::Quantization::q6_k);  // there is no last layer beside it
+    EXPECT_EQ(file.tensor("odd.weight").kind, ct::Quantization::q8_0);
+  }
+  tensors.push_back({"output.weight", waves({2, 256}, 1)});
+  io::write_gguf(plain, {}, tensors);
+  ASSERT_TRUE(quantize({plain, "-o", small, "--kind", "Q4_K_S"}).ok());
+  const io::GgufReader file(small);
+  EXPECT_EQ(file.integer("general.file_type"), 14);
+  EXPECT_EQ(with_more_bits(file, "attn_v", 16), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(with_more_bits(file, "ffn_down", 16), (std::vector<int>{0, 1}));
+  EXPECT_EQ(file.tensor("output.weight").kind, ct::Quantization::q6_k);
+  EXPECT_EQ(file.tensor("token_embd.weight").kind, ct::Quantization::q4_k);
+}
+
+TEST(Quantize, MixturesKnowNamesOfTransformers) {
+  const Folder folder;
+  io::write_safetensors(folder / "w.safetensors", {{"model.embed_tokens.weight", waves({2, 256}, 1)},
+                                                   {"model.layers.0.self_attn.v_proj.weight", waves({2, 256}, 2)},
+                                                   {"model.layers.1.self_attn.q_proj.weight", waves({2, 256}, 3)},
+                                                   {"lm_head.weight", waves({2, 256}, 4)}});
+  const auto result = quantize({folder / "w.safetensors", "-o", folder / "x.safetensors", "--kind", "Q4_K_M"});
+  ASSERT_TRUE(result.ok()) << result.errors;
+  const auto kind_of = [&](const std::string& name) {
+    const std::string line = result.output.substr(0, result.output.find(" " + name + " "));
+    return line.substr(line.rfind('\n') + 1);
+  };
+  EXPECT_TRUE(has(kind_of("lm_head.weight"), "Q6_K")) << result.output;
+  EXPECT_TRUE(has(kind_of("model.embed_tokens.weight"), "Q4_K")) << result.output;
+  EXPECT_TRUE(has(kind_of("model.layers.0.self_attn.v_proj.weight"), "Q4_K")) << result.output;
+  EXPECT_TRUE(has(kind_of("model.layers.1.self_attn.q_proj.weight"), "Q4_K")) << result.output;
+}
+
 TEST(Quantize, BlocksStayAndItIsSaid) {
   const Folder folder;
   io::write_safetensors(folder / "w.safetensors", {{"a.W", waves({2, 64}, 1)}, {"b.W", waves({2, 64}, 2)}});
@@ -153,7 +222,7 @@ TEST(Quantize, WhatIsWrongIsSaid) {
   io::write_safetensors(folder / "w.safetensors", {{"w", waves({2, 40}, 1)}});
   io::write_gguf(folder / "w.gguf", {{"general.architecture", std::string("llama")}}, {{"w", waves({2, 32}, 1)}});
   EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.safetensors", "--kind", "Q5_0"}),
-                  "'Q5_0' is none of Q8_0, Q4_0, Q4_K, Q6_K, int8"));
+                  "'Q5_0' is none of Q8_0, Q6_K, Q4_K_M, Q4_K_S, Q4_K, Q4_0, int8"));
   EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.pth"}),
                   "must end with .npz, .safetensors or .gguf"));
   EXPECT_TRUE(

@@ -48,7 +48,7 @@ int generate(const GenerateArguments& arguments);
 
 struct QuantizeFileOptions {
   std::string from, to;           ///< files
-  std::string kind = "Q8_0";      ///< as quantization_from_name takes it
+  std::string kind = "Q8_0";      ///< as Mixture takes it
   std::vector<std::string> keep;  ///< regular expressions of names that stay as they are
 };
 /// Writes the weights of a file in blocks, and tells of each what it was and what its blocks lose.

@@ -112,10 +112,13 @@ CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
       "after, the kind, and the error: the root of the mean square of what is lost, by that of the weights. Linear,\n"
       "EmbedID and convolutions load npz and safetensors as they are; the W of other links (Deconvolution, Depthwise,\n"
       "Local, Bilinear) looks the same in a file, and --keep has to name it. `catenary generate` runs GGUF.\n"
-      "As catenary quantize --kind Q4_K --keep output model.gguf -o small.gguf; see docs/guide/language-models.md.");
+      "As catenary quantize --kind Q4_K_M --keep output model.gguf -o small.gguf; see docs/guide/language-models.md.");
   command->add_option("FILE", options.from, "The file")->required();
   command->add_option("-o,--out", options.to, "The file to write")->required();
-  command->add_option("--kind", options.kind, "Q8_0, Q4_0, Q4_K, Q6_K, or int8 (not in GGUF)")->capture_default_str();
+  command
+      ->add_option("--kind", options.kind,
+                   "Q8_0, Q6_K, Q4_K, Q4_0, int8 (not in GGUF), or llama.cpp's mixtures Q4_K_M and Q4_K_S")
+      ->capture_default_str();
   command
       ->add_option("--keep", options.keep,
                    "A regular expression of names that stay as they are; may be given several times")

@@ -12,6 +12,7 @@
 #include "catenary/io/gguf.h"
 #include "catenary/io/identify.h"
 #include "tools/catenary/commands.h"
+#include "tools/catenary/mixture.h"
 #include "tools/catenary/tensors.h"
 
 namespace catenary::command {
@@ -30,7 +31,7 @@ constexpr const char* kTwice = "these are blocks already, and quantising twice w
 
 class Quantizer {
  public:
-  explicit Quantizer(const QuantizeFileOptions& options) : kind_(*quantization_from_name(options.kind)) {
+  explicit Quantizer(const QuantizeFileOptions& options) : mixture_(options.kind) {
     for (const std::string& pattern : options.keep) {
       try {
         keep_.emplace_back(pattern);
@@ -38,6 +39,12 @@ class Quantizer {
         throw ValueError(fmt::format("quantize: '{}' is no regular expression: {}", pattern, error.what()));
       }
     }
+  }
+
+  /// Tells which tensors the file has.
+  void look_at(const std::vector<std::string>& names) {
+    mixture_.look_at(names);
+    fmt::print("{}", mixture_.description());
   }
 
   /// Says that a tensor stays as it is, and why.
@@ -55,7 +62,9 @@ class Quantizer {
     const Shape& shape = weight.values.shape;
     const bool kept =
         std::any_of(keep_.begin(), keep_.end(), [&](const auto& r) { return std::regex_search(name, r); });
-    const std::int64_t elements = quantization_info(kind_).elements;
+    const Quantization kind =
+        mixture_.kind(name, shape.empty() ? 0 : shape.product() / std::max<std::int64_t>(shape[0], 1));
+    const std::int64_t elements = quantization_info(kind).elements;
     const bool padded = gguf && !shape.empty() && shape.back() % elements != 0;
     // vectors are biases and what normalises
     const bool wanted = is_floating(weight.values.dtype) && shape.size() >= 2 && !kept;
@@ -63,12 +72,12 @@ class Quantizer {
     const bool found = gguf || own == "W" || own == "weight";
     if (wanted && !padded && found) {
       const Array before = from_host(weight.values, Device()).astype(Dtype::float32);
-      weight.blocks = quantize(before, kind_);
+      weight.blocks = quantize(before, kind);
       const auto squares = [](const Array& x) { return static_cast<double>(sum(square(x)).item<float>()); };
       const double all = squares(before);
       const double error = all > 0 ? std::sqrt(squares(dequantize(*weight.blocks) - before) / all) : 0;
       tell(name, shape, static_cast<std::int64_t>(weight.values.nbytes()), weight.blocks->nbytes(),
-           fmt::format("{:>6} {:9.6f}", quantization_info(kind_).name, error));
+           fmt::format("{:>6} {:9.6f}", quantization_info(kind).name, error));
     } else {
       stays(name, shape, dtype_name(weight.values.dtype), weight.values.nbytes(),
             !wanted  ? ""
@@ -84,7 +93,7 @@ class Quantizer {
     weights.push_back({name, std::move(values), {}});
   }
 
-  Quantization kind() const { return kind_; }
+  const Mixture& mixture() const { return mixture_; }
   void tell_sum(const std::string& file) const {
     fmt::print("{}: {} tensors, {} bytes instead of {}: 1/{:.2f}\n", file, count_, after_, before_,
                static_cast<double>(before_) / static_cast<double>(std::max<std::int64_t>(after_, 1)));
@@ -101,7 +110,7 @@ class Quantizer {
     after_ += after;
   }
 
-  Quantization kind_;
+  Mixture mixture_;
   std::vector<std::regex> keep_;
   std::int64_t count_ = 0, before_ = 0, after_ = 0;
 };
@@ -124,11 +133,11 @@ Tensors as_links_have_them(const std::vector<Weight>& weights) {
   return tensors;
 }
 
-void quantize_gguf(const QuantizeFileOptions& options) {
+void quantize_gguf(const QuantizeFileOptions& options, Quantizer& quantizer) {
   const io::GgufReader reader(options.from);
-  Quantizer quantizer(options);
-  if (quantizer.kind() == Quantization::int8)
+  if (quantizer.mixture().base() == Quantization::int8)
     throw ValueError("quantize: GGUF has no int8 by rows: Q8_0, Q4_0, Q4_K and Q6_K are its kinds");
+  quantizer.look_at(reader.names());
   std::vector<io::GgufTensor> tensors;
   for (const std::string& name : reader.names()) {
     const io::GgufReader::Tensor& tensor = reader.tensor(name);
@@ -147,7 +156,11 @@ void quantize_gguf(const QuantizeFileOptions& options) {
     weight.values = {};
   }
   io::GgufMetadata metadata;
-  for (const std::string_view key : reader.keys()) metadata.emplace_back(std::string(key), reader.value(key));
+  const std::optional<std::uint32_t> file_type = quantizer.mixture().file_type();
+  constexpr std::string_view kFileType = "general.file_type";
+  for (const std::string_view key : reader.keys())
+    if (!file_type || key != kFileType) metadata.emplace_back(std::string(key), reader.value(key));
+  if (file_type) metadata.emplace_back(std::string(kFileType), *file_type);
   make_folder_of(options.to);
   io::write_gguf(options.to, metadata, tensors);
   quantizer.tell_sum(options.to);
@@ -156,8 +169,7 @@ void quantize_gguf(const QuantizeFileOptions& options) {
 }  // namespace
 
 int quantize_file(const QuantizeFileOptions& options) {
-  if (!quantization_from_name(options.kind))
-    throw ValueError(fmt::format("quantize: '{}' is none of Q8_0, Q4_0, Q4_K, Q6_K, int8", options.kind));
+  Quantizer quantizer(options);
   const io::FileKind from =
       os::is_directory(options.from) ? io::FileKind::safetensors_index : io::identify(options.from);
   const bool is_gguf = options.to.ends_with(".gguf");
@@ -169,11 +181,13 @@ int quantize_file(const QuantizeFileOptions& options) {
                     "these two",
                     options.from, options.to));
   if (is_gguf) {
-    quantize_gguf(options);
+    quantize_gguf(options, quantizer);
     return 0;
   }
-  Quantizer quantizer(options);
   Tensors tensors = read_tensors(options.from);
+  std::vector<std::string> names;
+  for (const auto& [name, values] : tensors) names.push_back(name);
+  quantizer.look_at(names);
   const auto find = [&](const std::string& wanted) -> std::optional<io::HostArray> {
     const auto at = std::ranges::find(tensors, wanted, &Tensors::value_type::first);
     return at == tensors.end() ? std::nullopt : std::optional(at->second);
