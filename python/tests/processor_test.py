@@ -306,6 +306,12 @@ def test_a_project_tests_its_code_as_the_documentation_says(tmp_path):
     assert '3 passed' in run('', arguments=('-m', 'pytest', '-q', '-p', 'no:cacheprovider', str(tmp_path)))
 
 
+def test_the_first_program_prints_its_output():
+    text = (pathlib.Path(__file__).resolve().parents[2] / 'README.md').read_text()
+    program, output = re.search(r'^```python\n(.*?)^```\n\n^```\n\$ CATENARY_CUPY_CPU=1 python example.py\n(.*?)^```', text, re.M | re.S).groups()
+    assert run(program) == output
+
+
 def test_modules_share_nothing_by_their_templates():
     from catenary import cupy
     text = '''template <class T> __device__ T* own() { __shared__ T part[N]; return part; }
