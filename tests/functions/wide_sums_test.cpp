@@ -310,7 +310,8 @@ std::set<std::string> names_in_table(const std::string& path, const std::string&
 TEST(WideSums, AreThoseThatTheDocumentNames) {
   std::set<std::string> checked;
   for (const auto& [name, c] : cases()) checked.insert(name);
-  EXPECT_EQ(checked, names_in_table(tests::source_path("docs/guide/precision.md"), "## What is float32 inside"));
+  EXPECT_EQ(checked,
+            names_in_table(tests::source_path("docs/guide/precision.md"), "## Functions that compute in float32"));
 }
 
 // Of every function it is known which it is: a new one that adds up or takes powers of e is a row above, and in the
