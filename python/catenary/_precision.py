@@ -1,4 +1,4 @@
-"""Chainer trains 16-bit models as the library does (docs/precision.md): a float32 parameter beside each 16-bit one, and a loss scale.
+"""Chainer trains 16-bit models as the library does (docs/guide/precision.md): a float32 parameter beside each 16-bit one, and a loss scale.
 
 Chainer 7.8.1 has both, but only where a program asks for them. Here they are the default of each optimizer whose model has float16
 parameters. During an update the float32 parameter takes the place of the 16-bit one, so hooks and rules see float32 gradients
