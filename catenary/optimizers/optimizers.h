@@ -52,6 +52,7 @@ struct NesterovAGOptions {
   double momentum = 0.9;   ///< the part of the last step's v that goes on, 0 to 1
   bool published = false;  ///< the published formula, which is PyTorch's too, in place of Chainer's
 };
+CT_FIELDS(NesterovAGOptions, lr, momentum, published)
 /// Nesterov's accelerated gradient, by Chainer's formula: v = momentum v - lr g; x += momentum² v - (1 + momentum) lr
 /// g. The published formula (Bengio et al., arXiv:1212.0901, eq. 7) takes the previous v there, so that Chainer's steps
 /// are shorter along v. `published` gives that one, which is x += momentum v - lr g.
