@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "catenary/core/quantization.h"
@@ -65,6 +66,11 @@ inline constexpr GgmlType kGgmlTypes[] = {
 inline std::optional<Quantization> quantization_of(const GgmlType& type) {
   return type.dtype ? std::nullopt : quantization_from_name(type.name);
 }
+
+/// Whether blocks of a type are read as the numbers that they stand for: there are no products with such blocks.
+bool is_read_as_numbers(std::string_view type);
+/// The numbers of whole blocks of such a type.
+void numbers_of_blocks(std::string_view type, std::span<const std::byte> blocks, float* to);
 
 /// The type of a value's C++ type, and of its elements.
 template <class T>

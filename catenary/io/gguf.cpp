@@ -108,7 +108,8 @@ class Cursor {
 std::string readable_types() {
   std::string names;
   for (const detail::GgmlType& type : detail::kGgmlTypes)
-    if (type.dtype || detail::quantization_of(type)) names.append(names.empty() ? "" : ", ").append(type.name);
+    if (type.dtype || detail::quantization_of(type) || detail::is_read_as_numbers(type.name))
+      names.append(names.empty() ? "" : ", ").append(type.name);
   return names;
 }
 
@@ -230,6 +231,7 @@ struct GgufReader::State {
     tensor.type_name = type->name;
     tensor.dtype = type->dtype;
     tensor.kind = detail::quantization_of(*type);
+    tensor.read_as_numbers = detail::is_read_as_numbers(type->name);
     const auto columns = static_cast<std::uint64_t>(axes == 0 ? 1 : tensor.shape.back());
     if (columns % type->elements != 0)
       fail_at(name, at, "tensor '{}' of shape {}: rows of {} are not whole blocks of {} ({})", shown(key), tensor.shape,
@@ -441,10 +443,15 @@ std::span<const std::byte> GgufReader::bytes(const std::string& name) const {
 
 HostArray GgufReader::read(const std::string& name) const {
   const Tensor& t = state_->find(name);
-  if (!t.dtype && !t.kind)
+  if (!t.dtype && !t.kind && !t.read_as_numbers)
     fail<FileError>("{}: tensor '{}' is of type {}, which cannot be read; {} are read", state_->name, name, t.type_name,
                     readable_types());
   const auto from = bytes(name);
+  if (t.read_as_numbers) {
+    HostArray numbers = HostArray::empty(Dtype::float32, t.shape);
+    detail::numbers_of_blocks(t.type_name, from, numbers.as<float>());
+    return numbers;
+  }
   Shape shape = t.shape;
   if (t.kind) {
     shape.pop_back();

@@ -62,6 +62,7 @@ class CT_API GgufReader {
     std::string_view type_name;        ///< as in ggml: "F32", "Q4_K", …
     std::optional<Dtype> dtype;        ///< of plain elements
     std::optional<Quantization> kind;  ///< of blocks that can be read; neither for those that can only be listed
+    bool read_as_numbers = false;      ///< of blocks (Q4_1, Q5_0, Q5_1) that read() gives as float32
     Shape shape;                       ///< as NumPy has it, the last axis is the one that lies together: `ne` reversed
     std::uint64_t begin, end;          ///< in the file
   };
@@ -105,7 +106,8 @@ class CT_API GgufReader {
   /// Its elements or blocks as they lie in the file (aligned there, perhaps not in memory), without a copy.
   std::span<const std::byte> bytes(const std::string& name) const;
   /// A copy: an array of the tensor's shape, or of a quantised one its blocks, uint8 [rows, bytes of a row], where rows
-  /// are all axes but the last. Throws FileError for a type that can only be listed.
+  /// are all axes but the last; of Q4_1, Q5_0 and Q5_1 the numbers that the blocks stand for. Throws FileError for a
+  /// type that can only be listed.
   HostArray read(const std::string& name) const;
 
  private:

@@ -70,8 +70,18 @@ def model(writer):
 
 def listed(writer):
     """A type that is known, not read, beside one that is."""
-    writer.add_tensor("q4_1", gguf.quants.quantize(numbers("<f4", (2, 32)), Type.Q4_1), raw_dtype=Type.Q4_1)
+    size = gguf.GGML_QUANT_SIZES[Type.Q5_K][1]
+    writer.add_tensor("q5_k", numbers("u1", (2, size)), raw_dtype=Type.Q5_K)
     writer.add_tensor("f32", numbers("<f4", (2,)))
+
+
+def numbers_of_blocks(writer):
+    """Blocks that are read as numbers."""
+    random = np.random.default_rng(6)
+    for name, kind in [("q4_1", Type.Q4_1), ("q5_0", Type.Q5_0), ("q5_1", Type.Q5_1)]:
+        blocks = gguf.quants.quantize(random.standard_normal((3, 2, 64)).astype("<f4"), kind)
+        writer.add_tensor(name, blocks, raw_dtype=kind)
+        writer.add_tensor(name + ".values", gguf.quants.dequantize(blocks, kind))
 
 
 def aligned(writer):
@@ -82,6 +92,7 @@ def aligned(writer):
 
 write("model.gguf", model)
 write("listed.gguf", listed)
+write("numbers_of_blocks.gguf", numbers_of_blocks)
 write("aligned.gguf", aligned, arch="")
 write("vocabulary.gguf", lambda writer: writer.add_array("tokenizer.ggml.tokens", [f"t{i}" for i in range(50)]))
 write("big_endian.gguf", lambda writer: writer.add_tensor("a", numbers("<f4", (3,))), endianess=gguf.GGUFEndian.BIG)

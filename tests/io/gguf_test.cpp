@@ -233,15 +233,15 @@ TEST(Gguf, BlocksThatThePackageWrote) {
 
 TEST(Gguf, OtherFilesOfThePackage) {
   const GgufReader listed(data_path("io/gguf/listed.gguf"));
-  const GgufReader::Tensor& tensor = listed.tensor("q4_1");
-  EXPECT_EQ(tensor.type_name, "Q4_1");
+  const GgufReader::Tensor& tensor = listed.tensor("q5_k");
+  EXPECT_EQ(tensor.type_name, "Q5_K");
   EXPECT_FALSE(tensor.dtype || tensor.kind);
-  EXPECT_EQ(tensor.shape, (Shape{2, 32}));
-  EXPECT_EQ(listed.bytes("q4_1").size(), 40u);
+  EXPECT_EQ(tensor.shape, (Shape{2, 256}));
+  EXPECT_EQ(listed.bytes("q5_k").size(), 352u);
   EXPECT_TRUE(
-      has(file_error([&] { listed.read("q4_1"); }),
-          "tensor 'q4_1' is of type Q4_1, which cannot be read; F32, F16, Q4_0, Q8_0, Q4_K, Q6_K, I8, I16, I32, "
-          "I64, F64, BF16 are read"));
+      has(file_error([&] { listed.read("q5_k"); }),
+          "tensor 'q5_k' is of type Q5_K, which cannot be read; F32, F16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q6_K, "
+          "I8, I16, I32, I64, F64, BF16 are read"));
   EXPECT_EQ(values_of(listed.read("f32")), (std::vector<double>{-2, -1}));
   const GgufReader aligned(data_path("io/gguf/aligned.gguf"));
   EXPECT_EQ(aligned.alignment(), 128u);
@@ -253,6 +253,17 @@ TEST(Gguf, OtherFilesOfThePackage) {
   EXPECT_EQ(vocabulary.texts("tokenizer.ggml.tokens")[49], "t49");
   EXPECT_TRUE(has(file_error([&] { GgufReader{data_path("io/gguf/big_endian.gguf")}; }),
                   "big_endian.gguf: at byte 4: a big-endian GGUF file; little-endian ones are read"));
+}
+
+TEST(Gguf, BlocksThatAreReadAsNumbers) {
+  const GgufReader file(data_path("io/gguf/numbers_of_blocks.gguf"));
+  for (const char* name : {"q4_1", "q5_0", "q5_1"}) {
+    EXPECT_TRUE(file.tensor(name).read_as_numbers && !file.tensor(name).kind && !file.tensor(name).dtype);
+    const HostArray numbers = file.read(name), expected = file.read(std::string(name) + ".values");
+    ASSERT_EQ(numbers.shape, (Shape{3, 2, 64}));
+    ASSERT_EQ(numbers.nbytes(), expected.nbytes());
+    EXPECT_EQ(std::memcmp(numbers.data.get(), expected.data.get(), numbers.nbytes()), 0) << name;
+  }
 }
 
 /// All of a file, written again, is that file to the byte.

@@ -146,6 +146,8 @@ void quantize_gguf(const QuantizeFileOptions& options, Quantizer& quantizer) {
       tensors.push_back({name, reader.read(name), tensor.kind, tensor.shape});
       continue;
     }
+    if (tensor.read_as_numbers)
+      fmt::print("{:>12}    {} is of {}: its numbers are quantised again\n", "", name, tensor.type_name);
     quantizer.add(name, reader.read(name), true);
     Weight& weight = quantizer.weights.back();
     if (weight.blocks) {

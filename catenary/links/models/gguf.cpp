@@ -1,7 +1,9 @@
 #include "catenary/io/gguf.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "catenary/core/format.h"
@@ -29,12 +31,17 @@ class Gguf : public LanguageFile {
     std::vector<Tensor> all;
     for (const std::string& name : reader_.names()) {
       const io::GgufReader::Tensor& tensor = reader_.tensor(name);
-      all.push_back({name, tensor.shape, std::string(tensor.type_name), tensor.dtype, tensor.kind});
+      all.push_back({name, tensor.shape, std::string(tensor.type_name),
+                     tensor.read_as_numbers ? Dtype::float32 : tensor.dtype, tensor.kind});
     }
     return all;
   }
 
   Array read(const Tensor& tensor, const Device& device) const override {
+    if (reader_.tensor(tensor.name).read_as_numbers) {
+      const io::HostArray numbers = reader_.read(tensor.name);
+      return Array::from_host(numbers.data.get(), numbers.shape, numbers.dtype, device);
+    }
     const std::span<const std::byte> bytes = reader_.bytes(tensor.name);
     if (!tensor.kind) return Array::from_host(bytes.data(), tensor.shape, *tensor.dtype, device);
     const std::int64_t rows = tensor.shape[0];
@@ -45,7 +52,17 @@ class Gguf : public LanguageFile {
   std::unique_ptr<LanguageModel> by_settings() const override {
     std::unique_ptr<LanguageModel> model = architecture_ == "gpt2" ? make_gpt2() : make_llama();
     refuse_unused(path_, unused());
+    tell_of_blocks_without_products();
     return model;
+  }
+  void tell_of_blocks_without_products() const {
+    std::map<std::string_view, int> counts;
+    for (const std::string& name : reader_.names())
+      if (const io::GgufReader::Tensor& tensor = reader_.tensor(name); tensor.read_as_numbers)
+        ++counts[tensor.type_name];
+    for (const auto& [type, count] : counts)
+      fmt::print(stderr, "catenary: {}: {} tensors of {} are dequantised, and take the memory of plain weights\n",
+                 path_, count, type);
   }
   /// Keys of the architecture that nothing has asked for.
   std::vector<UnusedSetting> unused() const {
