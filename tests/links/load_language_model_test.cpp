@@ -6,11 +6,13 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "catenary/core/os/file.h"
 #include "catenary/io/gguf.h"
 #include "catenary/links/models/save_language_model.h"
+#include "catenary/optimizers/optimizers.h"
 #include "tests/folder.h"
 #include "tests/language_models.h"
 #include "tests/links/language_copies.h"
@@ -230,6 +232,56 @@ TEST(LoadGguf, BlocksStayBlocks) {
     EXPECT_THROW(L::load_language_model(file, {.dtype = Dtype::bfloat16}), ValueError);
     EXPECT_EQ(L::load_language_model(file, {.dtype = std::nullopt})->params().front().dtype(), Dtype::float32);
   }
+}
+
+TEST(LoadGguf, BlocksBecomeWeightsThatAreTrained) {
+  for (const char* name : {"llama_q8_0", "qwen2_q4_0", "glm_q8_0"}) {
+    const std::string file = language_model(name) + ".gguf";
+    const auto blocks = L::load_language_model(file), plain = L::load_language_model(file, {.dequantize = true});
+    const auto& llama = dynamic_cast<const L::Llama&>(*plain);
+    ASSERT_FALSE(llama.tokens.quantized() || llama.blocks[1].attention.k.quantized()) << name;
+    const Variable ids(array({{1, 2, 3, 4}}), false);
+    EXPECT_LE(max(abs((*blocks)(ids).array() - (*plain)(ids).array())).item<float>(), 1e-4F) << name;
+    const auto half = L::load_language_model(file, {.dtype = Dtype::bfloat16, .dequantize = true});
+    for (const Parameter& parameter : half->params()) EXPECT_EQ(parameter.dtype(), Dtype::bfloat16) << name;
+
+    const Array rows = llama.tokens.W.array();
+    EXPECT_EQ(rows.to_vector<float>(),
+              dequantize(*dynamic_cast<const L::Llama&>(*blocks).tokens.quantized()).to_vector<float>());
+    const Array before = rows.copy();
+    const optimizers::SGD optimizer({.lr = 0.1});
+    optimizer.setup(llama);
+    optimizer.update([&] { return functions::sum(functions::square((*plain)(ids))); });
+    EXPECT_GT(max(abs(llama.tokens.W.array() - before)).item<float>(), 0) << name;
+  }
+}
+
+/// A file with blocks of Q5_0 is made of one without: those of the package beside what they stand for.
+TEST(LoadGguf, BlocksWithoutProductsBecomeWeights) {
+  const io::GgufReader blocks(tests::source_path("tests/data/io/gguf/numbers_of_blocks.gguf"));
+  random::seed(1);
+  const L::Llama plain({.vocabulary = 6, .context = 8, .width = 64, .layers = 1, .heads = 2, .hidden = 64});
+  const Folder folder;
+  const std::string file = folder / "plain.gguf", old = folder / "old.gguf";
+  const io::HostArray numbers = blocks.read("q5_0.values");
+  plain.tokens.W.set_array(Array::from_host(numbers.data.get(), {6, 64}, Dtype::float32, Device()));
+  L::save_language_model(file, plain);
+  std::string text = text_of(file);
+  // the type follows the name, the number of axes and both of them; the data of the rows are replaced in place
+  const std::string name = "token_embd.weight";
+  const io::GgufReader reader(file);
+  const std::size_t type = text.find(name) + name.size() + 4 + 16;
+  ASSERT_EQ(text[type], 0);
+  text[type] = 6;
+  const std::span<const std::byte> rows = blocks.bytes("q5_0");
+  text.replace(static_cast<std::size_t>(reader.tensor(name).begin), rows.size(),
+               reinterpret_cast<const char*>(rows.data()), rows.size());
+  std::ofstream(old, std::ios::binary) << text;
+  testing::internal::CaptureStderr();
+  const auto model = L::load_language_model(old);
+  EXPECT_TRUE(has(testing::internal::GetCapturedStderr(), "1 tensors of Q5_0 are dequantised"));
+  const auto& loaded = dynamic_cast<const L::Llama&>(*model);
+  EXPECT_EQ(loaded.tokens.W.array().to_vector<float>(), plain.tokens.W.array().to_vector<float>());
 }
 
 TEST(LoadGguf, LargeBlocksStayBlocks) {

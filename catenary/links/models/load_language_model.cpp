@@ -50,7 +50,8 @@ struct Part {
 };
 
 /// All that is to be read. Throws FileError with the names of what does not fit.
-std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, const Quantizable& quantizable) {
+std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, const Quantizable& quantizable,
+                       bool dequantize) {
   std::vector<Part> parts;
   std::set<std::string> filled;
   std::vector<std::string> surplus, missing, wrong;
@@ -66,8 +67,11 @@ std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, c
     if (const Shape shape = shape_in_file(*to, parameters); tensor.shape != shape)
       wrong.push_back(fmt::format("{} is {}, not {}", tensor.name, tensor.shape, shape));
     const bool takes_blocks =
-        tensor.kind && to->layout != LanguageLayout::transposed &&
-        std::ranges::all_of(to->ours, [&](const std::string& path) { return quantizable.contains(path); });
+        tensor.kind &&
+        (dequantize
+             ? tensor.shape.size() > 1
+             : to->layout != LanguageLayout::transposed &&
+                   std::ranges::all_of(to->ours, [&](const std::string& path) { return quantizable.contains(path); }));
     if (!tensor.dtype && !takes_blocks)
       wrong.push_back(fmt::format("{} is {}, which is not read", tensor.name, tensor.dtype_name));
     for (const std::string& path : to->ours)
@@ -181,22 +185,26 @@ std::unique_ptr<LanguageModel> load_language_model(const std::string& path, cons
   Parameters parameters;
   for (const auto& [name, parameter] : model->namedparams()) parameters.emplace(name.substr(1), parameter);
   const Quantizable quantizable = quantizable_of(*model);
-  const std::vector<Part> parts = plan(*file, parameters, quantizable);
+  const std::vector<Part> parts = plan(*file, parameters, quantizable, options.dequantize);
   Dtype dtype = options.dtype.value_or(Dtype::float32);
   if (!options.dtype)
     for (const Part& part : parts)
       if (part.to.ours.front() == "tokens/W") dtype = part.from.dtype.value_or(Dtype::float32);
   if (!is_floating(dtype)) fail<FileError>("{}: its embeddings are {}; weights must be floating", file->path(), dtype);
 
-  if (dtype != Dtype::float32 &&
+  if (dtype != Dtype::float32 && !options.dequantize &&
       std::ranges::any_of(parts, [](const Part& part) { return part.from.kind.has_value(); }))
     fail<ValueError>(
-        "{}: its weights are quantised, and what is computed with them is float32: .dtype must be, too, not {}",
+        "{}: its weights are quantised, and what is computed with them is float32: .dtype must be, too, not {}; "
+        ".dequantize makes plain weights of them",
         file->path(), dtype);
 
   const std::int64_t head_size = head_size_of(*model);
   for (const Part& part : parts) {
     Array rows = file->read(part.from, device);
+    const bool in_blocks = part.from.kind && !options.dequantize;
+    if (part.from.kind && options.dequantize)
+      rows = dequantize(QuantizedArray(rows, *part.from.kind, part.from.shape), dtype);
     if (part.to.layout == LanguageLayout::transposed) rows = rows.transpose();
     if (part.to.layout == LanguageLayout::by_heads) rows = gathered(rows, head_size);
     std::int64_t begin = 0;
@@ -205,9 +213,9 @@ std::unique_ptr<LanguageModel> load_language_model(const std::string& path, cons
       const std::int64_t end = begin + shape_of(parameter)[0];
       Array own = part.to.ours.size() > 1 ? Array(rows(slice(begin, end))) : rows;
       if (part.to.layout == LanguageLayout::paired) own = parted(own, head_size);
-      if (!part.from.kind) own = own.astype(dtype);
+      if (!in_blocks) own = own.astype(dtype);
       if (part.to.ours.size() > 1 || part.to.layout != LanguageLayout::same) own = own.copy();  // its own, in C order
-      if (part.from.kind)
+      if (in_blocks)
         quantizable.at(to)->set_quantized(QuantizedArray(own, *part.from.kind, shape_of(parameter)));
       else
         parameter.set_array(own);

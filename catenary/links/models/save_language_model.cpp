@@ -65,8 +65,9 @@ Subject subject_of(const LanguageModel& model, const SaveLanguageModelOptions& o
   model.for_each_link([](const std::string& path, const Link& link) {
     if (const auto* of = dynamic_cast<const QuantizableW*>(&link); of && of->quantized())
       fail<ValueError>(
-          "{}: {} is quantised; save the plain model, and `catenary quantize` makes a quantised file of it", kWhat,
-          path);
+          "{}: {} is quantised; save the plain model (load_language_model's .dequantize gives one), and `catenary "
+          "quantize` makes a quantised file of it",
+          kWhat, path);
   });
   if (options.dtype && *options.dtype != Dtype::float32 && *options.dtype != Dtype::float16 &&
       *options.dtype != Dtype::bfloat16)
