@@ -4,7 +4,6 @@
 #include "catenary/tokenizers/gguf_words.h"
 
 #include <algorithm>
-#include <functional>
 #include <initializer_list>
 #include <vector>
 
@@ -16,8 +15,8 @@ using Expressions = std::vector<std::string>;
 
 /// One way to cut texts, which has several names.
 struct Family {
-  std::vector<std::string_view> names;
-  std::function<Expressions()> expressions;
+  std::string_view names;  ///< with spaces between them
+  Expressions (*expressions)();
   bool ignore_merges = false, add_bos = false, of_characters = false, whole_lines = false;
   enum class Digits {
     as_they_are,
@@ -27,6 +26,15 @@ struct Family {
   Behavior behavior = Behavior::isolated;
   bool invert = false;
 };
+
+bool has_name(const Family& family, std::string_view name) {
+  for (std::string_view names = family.names; !names.empty();) {
+    const std::size_t end = std::min(names.find(' '), names.size());
+    if (names.substr(0, end) == name) return true;
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return false;
+}
 
 /// Texts one behind the other.
 std::string joined(std::initializer_list<std::string_view> parts) {
@@ -120,155 +128,147 @@ Expressions chameleon() {
           "[\\p{P}!-/:-@\\[-`{-~]", kWordsOfGpt2};
 }
 
-const std::vector<Family>& families() {
-  using Digits = Family::Digits;
-  static const std::vector<Family> all = {
-      {.names = {"default", ""},
-       .expressions =
-           [] {
-             return Expressions{"[\\p{P}\\$\\+<=>\\^~\\|]+", kWordsOfGpt2, "\\p{N}+", "[0-9][0-9][0-9]"};
-           }},
-      {.names = {"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2",
-                 "jina-v5-nano"},
-       .expressions = [] { return Expressions{modern("\\p{N}{1,3}")}; },
-       .ignore_merges = true,
-       .add_bos = true},
-      {.names = {"chatglm-bpe", "glm4", "dbrx", "smaug-bpe"},
-       .expressions = [] { return Expressions{modern("\\p{N}{1,3}")}; }},
-      {.names = {"gpt-2", "phi-2", "jina-es", "jina-de", "jina-v2-es", "jina-v2-de", "jina-v1-en", "jina-v2-code",
-                 "roberta-bpe", "gigachat", "a.x-4.0", "mellum", "modern-bert", "mpt", "olmo", "jais", "trillion",
-                 "granite-docling", "exaone4"},
-       .expressions = [] { return Expressions{kWordsOfGpt2}; }},
-      {.names = {"qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "megrez", "stablelm2", "hunyuan", "solar-open",
-                 "grok-2"},
-       .expressions = [] { return Expressions{modern("\\p{N}")}; }},
-      {.names = {"starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b", "mellum2"},
-       .expressions = with_digits_apart},
-      {.names = {"falcon"},
-       .expressions =
-           [] {
-             return Expressions{"[\\p{P}\\$\\+<=>\\^~\\|`]+", kWordsOfGpt2, "[0-9][0-9][0-9]"};
-           }},
-      {.names = {"deepseek-llm"}, .expressions = deepseek},
-      {.names = {"deepseek-coder"},
-       .expressions =
-           [] {
-             return Expressions{"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", kDeepSeekChinese, "\\p{N}"};
-           }},
-      {.names = {"deepseek-v3", "hunyuan-dense", "joyai-llm", "hy_v4"},
-       .expressions =
-           [] {
-             return Expressions{"\\p{N}{1,3}", kChinese, beside_signs(joined({"[\\r\\n]*", kSpaces}))};
-           }},
-      {.names = {"spark2_5"},
-       .expressions =
-           [] {
-             return Expressions{"\\p{N}{1,3}", kChinese, beside_signs("|[\\r\\n]|\\s+(?!\\S)|\\s+"), "\\p{N}"};
-           }},
-      {.names = {"bloom", "poro-chat", "gpt3-finnish"}, .expressions = [] { return Expressions{kBloom}; }},
-      {.names = {"viking"},
-       .expressions =
-           [] {
-             return Expressions{kBloom, "\\p{N}"};
-           }},
-      {.names = {"tekken"},
-       .expressions = [] { return Expressions{cased(kNotSmall, kNotLarge, "", "\\p{N}")}; },
-       .ignore_merges = true,
-       .add_bos = true},
-      {.names = {"gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"},
-       .expressions = [] { return Expressions{cased(kNotSmall, kNotLarge, maybe_contraction(), "\\p{N}{1,3}")}; }},
-      {.names = {"granite-embed-multi-97m"},
-       .expressions =
-           [] {
-             return Expressions{
-                 cased("[\\p{L}\\p{M}&&[^a-z]]", "[\\p{L}\\p{M}&&[^A-Z]]", maybe_contraction(), "\\p{N}{1,3}")};
-           },
-       .ignore_merges = true},
-      {.names = {"tiny_aya", "cohere2moe"},
-       .expressions = [] { return Expressions{cased(kLarge, kSmall, maybe_contraction(), "\\p{N}{1,3}")}; },
-       .digits = Digits::grouped},
-      {.names = {"youtu"}, .expressions = youtu, .ignore_merges = true},
-      {.names = {"kimi-k2"}, .expressions = kimi},
-      {.names = {"chameleon"}, .expressions = chameleon, .add_bos = true},
-      {.names = {"qwen35"},
-       .expressions =
-           [] {
-             return Expressions{joined(
-                 {kContractions, "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*",
-                  kSpaces})};
-           }},
-      {.names = {"jais-2"},
-       .expressions =
-           [] {
-             std::string spaces = "|\\s*[\\r\\n]+";
-             for (const char* count : {"512", "256", "128", "64", "32", "16", "8", "4", "1,2"})
-               spaces += joined({"|\\s{", count, "}(?!\\S)"});
-             return Expressions{modern("\\p{N}{1,3}", joined({spaces, "|\\s"}))};
-           }},
-      {.names = {"superbpe"}, .expressions = [] { return Expressions{"\\p{N}+"}; }, .digits = Digits::grouped_within},
-      {.names = {"afmoe"},
-       .expressions =
-           [] {
-             return Expressions{kAsian, beside_signs(joined({"[\\r\\n]*", kSpaces}))};
-           },
-       .digits = Digits::grouped},
-      {.names = {"bailingmoe", "bailingmoe2", "llada-moe"},
-       .expressions =
-           [] {
-             return Expressions{
-                 "'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
-                 "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"};
-           }},
-      {.names = {"seed-coder"},
-       .expressions =
-           [] {
-             return Expressions{
-                 joined({kContractions, "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+", kSpaces})};
-           }},
-      {.names = {"ufakzeka"},
-       .expressions =
-           [] {
-             return Expressions{
-                 joined({"[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*", kSpaces})};
-           }},
-      {.names = {"laguna"},
-       .expressions =
-           [] {
-             return Expressions{"[^\\n]+|[\\n]+", modern("\\p{N}")};
-           }},
-      {.names = {"exaone-moe"},
-       .expressions =
-           [] {
-             return Expressions{joined({kContractions,
-                                        "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}"
-                                        "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"})};
-           }},
-      {.names = {"minicpm5"},
-       .expressions =
-           [] {
-             return Expressions{"\\p{N}{1,3}", modern("\\p{N}+")};
-           },
-       .ignore_merges = true},
-      {.names = {"gemma4", "granite-embed-multi-311m"},
-       .expressions = [] { return Expressions{"[^\\n]+|[\\n]+"}; },
-       .of_characters = true,
-       .whole_lines = true},
-      {.names = {"sarvam-moe"}, .expressions = [] { return Expressions{"[^\\n]+|[\\n]+"}; }, .of_characters = true},
-      {.names = {"whitespace"},
-       .expressions = [] { return Expressions{"\\S+"}; },
-       .of_characters = true,
-       .behavior = Behavior::removed,
-       .invert = true},
-  };
-  return all;
-}
+using Digits = Family::Digits;
+constexpr Family kFamilies[] = {
+    {.names = "default",
+     .expressions =
+         [] {
+           return Expressions{"[\\p{P}\\$\\+<=>\\^~\\|]+", kWordsOfGpt2, "\\p{N}+", "[0-9][0-9][0-9]"};
+         }},
+    {.names = "llama-bpe llama3 llama-v3 falcon3 falcon-h1 pixtral midm-2.0 lfm2 jina-v5-nano",
+     .expressions = [] { return Expressions{modern("\\p{N}{1,3}")}; },
+     .ignore_merges = true,
+     .add_bos = true},
+    {.names = "chatglm-bpe glm4 dbrx smaug-bpe", .expressions = [] { return Expressions{modern("\\p{N}{1,3}")}; }},
+    {.names = "gpt-2 phi-2 jina-es jina-de jina-v2-es jina-v2-de jina-v1-en jina-v2-code roberta-bpe gigachat a.x-4.0 "
+              "mellum modern-bert mpt olmo jais trillion granite-docling exaone4",
+     .expressions = [] { return Expressions{kWordsOfGpt2}; }},
+    {.names = "qwen2 deepseek-r1-qwen kormo f2llmv2 megrez stablelm2 hunyuan solar-open grok-2",
+     .expressions = [] { return Expressions{modern("\\p{N}")}; }},
+    {.names = "starcoder refact command-r smollm codeshell exaone minerva-7b mellum2",
+     .expressions = with_digits_apart},
+    {.names = "falcon",
+     .expressions =
+         [] {
+           return Expressions{"[\\p{P}\\$\\+<=>\\^~\\|`]+", kWordsOfGpt2, "[0-9][0-9][0-9]"};
+         }},
+    {.names = "deepseek-llm", .expressions = deepseek},
+    {.names = "deepseek-coder",
+     .expressions =
+         [] {
+           return Expressions{"[\\r\\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", kDeepSeekChinese, "\\p{N}"};
+         }},
+    {.names = "deepseek-v3 hunyuan-dense joyai-llm hy_v4",
+     .expressions =
+         [] {
+           return Expressions{"\\p{N}{1,3}", kChinese, beside_signs(joined({"[\\r\\n]*", kSpaces}))};
+         }},
+    {.names = "spark2_5",
+     .expressions =
+         [] {
+           return Expressions{"\\p{N}{1,3}", kChinese, beside_signs("|[\\r\\n]|\\s+(?!\\S)|\\s+"), "\\p{N}"};
+         }},
+    {.names = "bloom poro-chat gpt3-finnish", .expressions = [] { return Expressions{kBloom}; }},
+    {.names = "viking",
+     .expressions =
+         [] {
+           return Expressions{kBloom, "\\p{N}"};
+         }},
+    {.names = "tekken",
+     .expressions = [] { return Expressions{cased(kNotSmall, kNotLarge, "", "\\p{N}")}; },
+     .ignore_merges = true,
+     .add_bos = true},
+    {.names = "gpt-4o llama4 kanana2 talkie minimax-m2",
+     .expressions = [] { return Expressions{cased(kNotSmall, kNotLarge, maybe_contraction(), "\\p{N}{1,3}")}; }},
+    {.names = "granite-embed-multi-97m",
+     .expressions =
+         [] {
+           return Expressions{
+               cased("[\\p{L}\\p{M}&&[^a-z]]", "[\\p{L}\\p{M}&&[^A-Z]]", maybe_contraction(), "\\p{N}{1,3}")};
+         },
+     .ignore_merges = true},
+    {.names = "tiny_aya cohere2moe",
+     .expressions = [] { return Expressions{cased(kLarge, kSmall, maybe_contraction(), "\\p{N}{1,3}")}; },
+     .digits = Digits::grouped},
+    {.names = "youtu", .expressions = youtu, .ignore_merges = true},
+    {.names = "kimi-k2", .expressions = kimi},
+    {.names = "chameleon", .expressions = chameleon, .add_bos = true},
+    {.names = "qwen35",
+     .expressions =
+         [] {
+           return Expressions{
+               joined({kContractions,
+                       "|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*", kSpaces})};
+         }},
+    {.names = "jais-2",
+     .expressions =
+         [] {
+           std::string spaces = "|\\s*[\\r\\n]+";
+           for (const char* count : {"512", "256", "128", "64", "32", "16", "8", "4", "1,2"})
+             spaces += joined({"|\\s{", count, "}(?!\\S)"});
+           return Expressions{modern("\\p{N}{1,3}", joined({spaces, "|\\s"}))};
+         }},
+    {.names = "superbpe", .expressions = [] { return Expressions{"\\p{N}+"}; }, .digits = Digits::grouped_within},
+    {.names = "afmoe",
+     .expressions =
+         [] {
+           return Expressions{kAsian, beside_signs(joined({"[\\r\\n]*", kSpaces}))};
+         },
+     .digits = Digits::grouped},
+    {.names = "bailingmoe bailingmoe2 llada-moe",
+     .expressions =
+         [] {
+           return Expressions{
+               "'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE])|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}"
+               "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"};
+         }},
+    {.names = "seed-coder",
+     .expressions =
+         [] {
+           return Expressions{
+               joined({kContractions, "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+", kSpaces})};
+         }},
+    {.names = "ufakzeka",
+     .expressions =
+         [] {
+           return Expressions{joined({"[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*", kSpaces})};
+         }},
+    {.names = "laguna",
+     .expressions =
+         [] {
+           return Expressions{"[^\\n]+|[\\n]+", modern("\\p{N}")};
+         }},
+    {.names = "exaone-moe",
+     .expressions =
+         [] {
+           return Expressions{joined({kContractions,
+                                      "|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}"
+                                      "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"})};
+         }},
+    {.names = "minicpm5",
+     .expressions =
+         [] {
+           return Expressions{"\\p{N}{1,3}", modern("\\p{N}+")};
+         },
+     .ignore_merges = true},
+    {.names = "gemma4 granite-embed-multi-311m",
+     .expressions = [] { return Expressions{"[^\\n]+|[\\n]+"}; },
+     .of_characters = true,
+     .whole_lines = true},
+    {.names = "sarvam-moe", .expressions = [] { return Expressions{"[^\\n]+|[\\n]+"}; }, .of_characters = true},
+    {.names = "whitespace",
+     .expressions = [] { return Expressions{"\\S+"}; },
+     .of_characters = true,
+     .behavior = Behavior::removed,
+     .invert = true},
+};
 
 }  // namespace
 
 std::unique_ptr<GgufWords> gguf_words(std::string_view name) {
-  const std::vector<Family>& all = families();
-  const auto family = std::ranges::find_if(all, [&](const Family& f) { return std::ranges::count(f.names, name) > 0; });
-  if (family == all.end()) return nullptr;
+  if (name.empty()) name = "default";
+  const auto* const family = std::ranges::find_if(kFamilies, [&](const Family& f) { return has_name(f, name); });
+  if (family == std::end(kFamilies)) return nullptr;
   std::vector<std::unique_ptr<PreTokenizer>> steps;
   if (family->digits == Family::Digits::grouped) steps.push_back(make_digit_groups(false));
   for (const std::string& expression : family->expressions())
@@ -285,9 +285,8 @@ std::unique_ptr<GgufWords> gguf_words(std::string_view name) {
 
 std::string gguf_words_names() {
   std::string names;
-  for (const Family& family : families())
-    for (const std::string_view name : family.names)
-      if (!name.empty()) names += joined({names.empty() ? "" : ", ", name});
+  for (const Family& family : kFamilies) names += joined({names.empty() ? "" : " ", family.names});
+  for (std::size_t at = 0; (at = names.find(' ', at)) != std::string::npos; at += 2) names.replace(at, 1, ", ");
   return names;
 }
 
