@@ -32,6 +32,7 @@ def classes(n=400):
 
 def classifier(layers, dtype, norm=False):
     np.random.seed(0)
+    chainer.get_device(DEVICE).xp.random.seed(0)  # of weights that are made at the first call, on the device
     with chainer.using_config('dtype', dtype):
         parts = []
         for _ in range(layers - 1):
