@@ -55,7 +55,7 @@ std::vector<std::int64_t> Generator::encode_message(std::string_view message, bo
                      fmt::join(chat_forms(), ", "));
   // the form's tokens are special, and the letters of such in a message would end it early
   const EncodeOptions special{.add_special = false, .parse_special = true};
-  for (const std::string_view text : {message, std::string_view(system ? *system : "")})
+  for (const std::string_view text : {message, system ? std::string_view(*system) : std::string_view()})
     for (const std::int64_t id : tokenizer_.encode(text, special))
       if (tokenizer_.is_special(id))
         fail<ValueError>("Generator: the message has the letters of the special token '{}'", tokenizer_.token(id));
