@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from catenary import cupy
-from catenary.cupyx.scipy import _steps, linalg, special
+from catenary.cupyx.scipy import _iteration, linalg, special
 
 pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 X = numpy.concatenate([numpy.linspace(-9.75, 9.75, 40), [0.25, 1, 2, 3, 10, 20, 21.5, 35, 100.5, 170.6]])

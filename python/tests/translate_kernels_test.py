@@ -7,8 +7,8 @@ import pytest
 
 from catenary.cupy._translator import translate as _translate
 from translation import both, device, given, numbers, out  # noqa: F401
-import two_ways
-from two_ways import Argument
+import kernel_compilers
+from kernel_compilers import Argument
 
 pytestmark = pytest.mark.kernels
 
@@ -19,7 +19,7 @@ def launch(device, code, name, arguments, groups, group, memory=0):
         values += [argument, numpy.int64(0)] if isinstance(argument, numpy.ndarray) else [argument]
     text, _, dynamic = _translate.raw(code, name)
     assert dynamic == bool(memory)
-    device.run(two_ways.with_library(text), name, values, groups, group, memory)
+    device.run(kernel_compilers.with_library(text), name, values, groups, group, memory)
 
 
 def test_a_whole_kernel(device):

@@ -9,8 +9,8 @@ from catenary.cupy._translator import translate as _translate
 from catenary.cupy._translator.translate import Parameter
 import opencl
 from translation import FLOATS, INTEGERS, TOLERANCE, both, device, given, like, numbers, out  # noqa: F401
-import two_ways
-from two_ways import Argument
+import kernel_compilers
+from kernel_compilers import Argument
 
 pytestmark = pytest.mark.kernels
 
@@ -120,7 +120,7 @@ def test_a_class_that_a_reduction_collects(device, kind, chunks):
               __device__ double value() { return m / n; } };'''
     texts = {'mean_of': ('mean_of(x, 1)', 'mean_of(a.m + b.m, a.n + b.n)', 'y = a.value() + _raw_x.shape()[0]', ''),
              'float2': ('make_float2(x, 1)', 'make_float2(a.x + b.x, a.y + b.y)', 'y = a.x / a.y + _raw_x.shape()[0]', 'make_float2(0, 0)')}[kind]
-    results = two_ways.reduction(device, [x, Argument('y', 'float64', 'element', numpy.zeros(7), True)], texts, {'T': 'float64'}, (7, 5), 5, chunks=chunks,
+    results = kernel_compilers.reduction(device, [x, Argument('y', 'float64', 'element', numpy.zeros(7), True)], texts, {'T': 'float64'}, (7, 5), 5, chunks=chunks,
                                  reduce_type=kind, preamble=mean * (kind == 'mean_of'))
     for result in results:
         numpy.testing.assert_allclose(result, x.value.mean(1) + 7, rtol=1e-6)
@@ -164,7 +164,7 @@ def test_atomic_additions(device, dtype):
 @pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
 def test_atomic_additions_give_what_was_there(device, dtype):
     n = 500
-    sums, before = two_ways.elementwise(
+    sums, before = kernel_compilers.elementwise(
         device, [Argument('r', dtype, 'raw', numpy.zeros((3,), dtype), True), out('y', dtype, (n,))],
         'y = atomicAdd(&r[1], (T)1)', {'T': dtype}, (n,))[1]
     assert sums.tolist() == [0, n, 0] and sorted(before.tolist()) == list(range(n))
@@ -245,7 +245,7 @@ def test_a_parameter_called_n(device):
     both(device, [Argument('n', 'int32', 'scalar', 3), given('x', 'float32', (6,)), out('y', 'float32', (6,))],
          'y = x * n', {}, (6,), [numbers((6,), 'float32') * 3])
     x = given('x', 'int32', (2, 3))
-    host, translated = two_ways.reduction(device, [x, Argument('n', 'int32', 'scalar', 3), out('y', 'int32', (2,))],
+    host, translated = kernel_compilers.reduction(device, [x, Argument('n', 'int32', 'scalar', 3), out('y', 'int32', (2,))],
                                           ('x * n', 'a + b', 'y = a + n', '0'), {}, (2, 3), 3)
     assert translated.tolist() == host.tolist() == (x.value.sum(1) * 3 + 3).tolist()
 
@@ -260,7 +260,7 @@ def test_leaving_the_operation(device):
     """`continue` and `return` leave the element, with what it has written so far."""
     x = given('x', 'float32', (40,))
     x.value[::3] = 9
-    host, translated = two_ways.elementwise(device, [x, out('y', 'float32', (40,))], '''
+    host, translated = kernel_compilers.elementwise(device, [x, out('y', 'float32', (40,))], '''
         y = 1;
         if (x > 5) continue;
         for (int k = 0; k < 3; ++k) { if (k == 1) continue; y += 1; }''', {}, (40,))
@@ -299,7 +299,7 @@ def test_reductions(device, dtype, shape, rows, layout, chunks):
     x = given('x', dtype, shape, layout=layout)
     outs = x.value.size // rows if rows else shape[0]
     a = out('y', dtype, (outs,))
-    host, translated = two_ways.reduction(device, [x, Argument('scale', 'int32', 'scalar', 2), a],
+    host, translated = kernel_compilers.reduction(device, [x, Argument('scale', 'int32', 'scalar', 2), a],
                                           ('x * (T)2', 'a + b', 'y = a / scale', '0'), {'T': dtype}, shape, rows,
                                           chunks=chunks)
     expected = (x.value.astype('f8') * 2).reshape(outs, rows).sum(1) / 2
@@ -312,7 +312,7 @@ def test_a_reduction_over_raw_arrays_and_into_what_is_there(device):
     t = Argument('t', 'int32', 'element', numpy.array([[0, 1, 2], [2, 1, 0]], 'int32'))
     w = given('w', 'float32', (3,), 'raw', 'strided')
     y = Argument('y', 'float32', 'element', numpy.array([10, 20], 'float32'), True)
-    host, translated = two_ways.reduction(device, [t, w, y], ('t == 2 ? T(0) : w[t] * (_j + 1)', 'a + b', 'y += a',
+    host, translated = kernel_compilers.reduction(device, [t, w, y], ('t == 2 ? T(0) : w[t] * (_j + 1)', 'a + b', 'y += a',
                                                                      '0'), {'T': 'float32'}, (2, 3), 3)
     v = w.value
     expected = [10 + v[0] + 2 * v[1], 20 + 5 * v[1] + 6 * v[0]]
@@ -322,7 +322,7 @@ def test_a_reduction_over_raw_arrays_and_into_what_is_there(device):
 
 def test_a_reduction_that_reads_the_index(device):
     x = given('x', 'float32', (2, 3))
-    host, translated = two_ways.reduction(device, [x, out('y', 'float32', (2,))], (
+    host, translated = kernel_compilers.reduction(device, [x, out('y', 'float32', (2,))], (
         'x * _ind.get()[1] + _ind.size()', 'a + b', 'y = a', '0'), {}, (2, 3), 3)
     numpy.testing.assert_allclose(translated, (x.value * numpy.arange(3) + 6).sum(1), rtol=1e-6)
     numpy.testing.assert_allclose(host, translated, rtol=1e-6)
@@ -331,7 +331,7 @@ def test_a_reduction_that_reads_the_index(device):
 @pytest.mark.parametrize('chunks', [1, 2])
 def test_a_maximum_with_parameters_called_a_and_b(device, chunks):
     a, b = given('a', 'float64', (2, 6)), given('b', 'float64', (2, 6), seed=3)
-    host, translated = two_ways.reduction(device, [a, b, out('y', 'float64', (2,))], (
+    host, translated = kernel_compilers.reduction(device, [a, b, out('y', 'float64', (2,))], (
         'a * b', 'max(a, b)', 'y = a', '-1e300'), {}, (2, 6), 6, chunks=chunks)
     numpy.testing.assert_allclose(translated, (a.value * b.value).max(1))
     numpy.testing.assert_allclose(host, translated)

@@ -4,8 +4,8 @@ import numpy
 import pytest
 
 import opencl
-import two_ways
-from two_ways import Argument
+import kernel_compilers
+from kernel_compilers import Argument
 
 FLOATS = ['float16', 'float32', 'float64']
 INTEGERS = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
@@ -41,7 +41,7 @@ def like(array, layout):
 
 
 def both(device, arguments, operation, types, shape, expected=None, **more):
-    host, translated = two_ways.elementwise(device, arguments, operation, types, shape, **more)
+    host, translated = kernel_compilers.elementwise(device, arguments, operation, types, shape, **more)
     for k, (a, b) in enumerate(zip(host, translated)):
         tolerance = TOLERANCE.get(str(a.dtype), 0)
         numpy.testing.assert_allclose(b.astype('f8'), a.astype('f8'), rtol=tolerance, atol=tolerance)

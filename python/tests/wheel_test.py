@@ -153,8 +153,11 @@ def test_none_of_our_private_modules_hides_one_of_its():
 
     `_base`, `_construct` and `_csr` of sparse hold nothing but names of ours, by which its modules and its users make our matrices.
     """
-    theirs = {'ndimage': 'filters fourier interpolation measurements morphology util filters_core filters_generic interp_kernels',
-              'signal': 'signaltools spectral spectral_impl waveforms upfirdn resample splines wavelets windows ltisys',
+    theirs = {'ndimage': 'distance_transform filters fourier interpolation measurements morphology util filters_core filters_generic interp_kernels pba_2d pba_3d '
+                         'spline_kernel_weights spline_prefilter_core',
+              'signal': 'arraytools bsplines czt filter_design fir_filter_design iir_filter_conversions iir_filter_design iir_utils lti_conversion ltisys max_len_seq '
+                        'optimize peak_finding polyutils resample savitzky_golay signaltools signaltools_core spectral spectral_impl splines upfirdn '
+                        'waveforms wavelets windows',
               'sparse': 'compressed coo csc data dia extract index sputils util'}
     folder = pathlib.Path(_wheel.__file__).parent / 'cupyx/scipy'
     for package, names in theirs.items():

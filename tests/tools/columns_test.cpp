@@ -128,7 +128,7 @@ TEST_F(Columns, WhatThisMachineLacksIsSaidLastAndFailsInCI) {
 TEST_F(Columns, WhatFailedIsSaidInAFewLines) {
   const auto what_failed = [&](const std::string& log, const std::string& lines) {
     write("log", log);
-    return os::run_process({tests::source_path("scripts/what_failed"), folder_ + "/log", lines}, {.timeout = 60})
+    return os::run_process({tests::source_path("scripts/failure_summary"), folder_ + "/log", lines}, {.timeout = 60})
         .output;
   };
   const std::string log =

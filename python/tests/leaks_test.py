@@ -12,7 +12,7 @@ import pytest
 
 from catenary import _core, cupy
 from compare import same
-from turns import gives_turns
+from background_thread import gives_turns
 
 
 def test_two_streams(device):

@@ -1,11 +1,11 @@
-"""Writes design_values.json, SciPy's answers to the calls that design_test.py makes: python make_design_values.py, with SciPy 1.17."""
+"""Writes filter_design_values.json, SciPy's answers to the calls that filter_design_test.py makes: python make_filter_design_values.py, with SciPy 1.17."""
 
 import json
 import pathlib
 
 import numpy
 
-FILE = pathlib.Path(__file__).with_name('design_values.json')
+FILE = pathlib.Path(__file__).with_name('filter_design_values.json')
 NAMES = {'b': [0.1, 0.3, 0.2], 'a': [1, -0.4, 0.25], 'sos': [[0.2, 0.3, 0.1, 1, -0.5, 0.2], [1, 2, 1, 1, 0.1, 0.3], [1, 0.5, 0, 1, -0.9, 0]],
          'z': [-1, 0.3 + 0.9j, 0.3 - 0.9j], 'p': [0.5, 0.7 + 0.3j, 0.7 - 0.3j], 'prototype': [[1.0, 2.0], [1, 2, 3.0]]}
 

@@ -1,4 +1,4 @@
-"""Design of filters, and filters that go forwards and backwards or change how many samples there are, beside SciPy's answers (design_values.json)."""
+"""Design of filters, and filters that go forwards and backwards or change how many samples there are, beside SciPy's answers (filter_design_values.json)."""
 
 import json
 import warnings
@@ -6,12 +6,12 @@ import warnings
 import numpy
 import pytest
 
-import make_design_values
+import make_filter_design_values
 from catenary import cupy
 from catenary.cupyx.scipy import signal
 from compare import same
 
-ANSWERS = json.loads(make_design_values.FILE.read_text())
+ANSWERS = json.loads(make_filter_design_values.FILE.read_text())
 
 
 def restored(value):
@@ -36,7 +36,7 @@ def test_as_scipy(name):
         for call, expected in ANSWERS.items():
             if call.partition('(')[0] != name:
                 continue
-            made = eval(call, {name: getattr(signal, name)}, {**make_design_values.NAMES, **make_design_values.arrays(cupy)})
+            made = eval(call, {name: getattr(signal, name)}, {**make_filter_design_values.NAMES, **make_filter_design_values.arrays(cupy)})
             several = isinstance(made, tuple)
             tolerance = 1e-5 if name.endswith('ord') or name == 'minimum_phase' else 1e-7
             for own, theirs in zip(made if several else [made], expected if several else [expected], strict=True):
@@ -44,17 +44,17 @@ def test_as_scipy(name):
 
 
 def test_all_calls_have_answers():
-    assert list(make_design_values.calls()) == list(ANSWERS)
+    assert list(make_filter_design_values.calls()) == list(ANSWERS)
 
 
 @pytest.mark.usefixtures('device')
 @pytest.mark.kernels
 def test_on_every_device():
-    x = make_design_values.arrays(numpy)['x'].astype('f')
-    b, a, sos = (numpy.asarray(make_design_values.NAMES[name]) for name in ('b', 'a', 'sos'))
+    x = make_filter_design_values.arrays(numpy)['x'].astype('f')
+    b, a, sos = (numpy.asarray(make_filter_design_values.NAMES[name]) for name in ('b', 'a', 'sos'))
     ours = cupy.asarray(x)
     for call in ('filtfilt(b, a, x)', "resample_poly(x, 3, 2, 1)", 'upfirdn(h, x, 3, 2)', 'wiener(x)', "savgol_filter(x, 5, 2, 0, 0.5, -1, 'interp')"):
-        names = {**make_design_values.NAMES, 'x': ours, 'h': cupy.asarray(make_design_values.arrays(numpy)['h'])}
+        names = {**make_filter_design_values.NAMES, 'x': ours, 'h': cupy.asarray(make_filter_design_values.arrays(numpy)['h'])}
         made = eval(call, {name: getattr(signal, name) for name in ('filtfilt', 'resample_poly', 'upfirdn', 'wiener', 'savgol_filter')}, names)
         numpy.testing.assert_allclose(made.get(), restored(ANSWERS[call]), rtol=2e-4, atol=2e-4, err_msg=call)
     designed = signal.butter(4, 0.3)
@@ -66,7 +66,7 @@ def test_on_every_device():
 @pytest.mark.parametrize('dtype', ['d', 'f', 'i', 'D', 'F'])
 def test_dtypes_and_no_elements(dtype):
     with cupy.cuda.Device('cpu'):
-        b, a = make_design_values.NAMES['b'], make_design_values.NAMES['a']
+        b, a = make_filter_design_values.NAMES['b'], make_filter_design_values.NAMES['a']
         x = cupy.asarray((numpy.arange(60).reshape(3, 20) % 7).astype(dtype))
         wide = numpy.result_type(dtype, 'd')
         once = signal.filtfilt(b, a, x)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from catenary import _core
 from chainer_graph_shared import Square, x_data
-from turns import gives_turns
+from background_thread import gives_turns
 
 
 class Loop(Square):
