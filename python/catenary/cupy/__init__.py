@@ -15,7 +15,7 @@ from catenary.cupy._array import (array, asanyarray, asarray, asarray_chkfinite,
 from catenary.cupy._files import load, save, savetxt, savez, savez_compressed
 from catenary.cupy._indexing.generate import (c_, diag_indices, diag_indices_from, mgrid, ogrid, r_, tril_indices_from,
                                               triu_indices_from)
-from catenary.cupy._standard import astype, block, isdtype, matrix_transpose
+from catenary.cupy._array_api import astype, block, isdtype, matrix_transpose
 from catenary.cupy._ufuncs import divmod, fabs, fix, float_power, frexp, ldexp, modf, positive, sinc
 from catenary.cupy._util import clear_memo, fuse, memoize
 
@@ -105,7 +105,7 @@ def get_default_pinned_memory_pool():
 
 _in_other_modules = {name: f'catenary.cupy.{module}' for module, names in {
     '_kernels': ('ElementwiseKernel', 'ReductionKernel', 'RawKernel', 'RawModule'),
-    '_along': ('vectorize', 'apply_along_axis', 'apply_over_axes', 'piecewise'),
+    '_vectorize': ('vectorize', 'apply_along_axis', 'apply_over_axes', 'piecewise'),
     '_polynomials': ('poly', 'poly1d', 'polyadd', 'polymul', 'polysub', 'polyval', 'roots'),
     '_integers': ('gcd', 'lcm', 'bitwise_count'), '_bessel': ('i0',)}.items() for name in names}
 

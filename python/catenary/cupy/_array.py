@@ -578,10 +578,10 @@ def _reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=N
     """The function of all elements along an axis, several, or all, begun with `initial`, of those where the mask `where` is true."""
     name = self.__name__
     if where is not True or initial is not None:
-        from catenary.cupy import _masked
+        from catenary.cupy import _where_reductions
         if name not in _AS_REDUCTIONS:
             raise TypeError(f'{name}.reduce: where= and initial= go with {", ".join(_AS_REDUCTIONS)}')
-        return _masked.reduced(_AS_REDUCTIONS[name], array, axis, dtype, out, keepdims, initial=initial, where=where)
+        return _where_reductions.reduced(_AS_REDUCTIONS[name], array, axis, dtype, out, keepdims, initial=initial, where=where)
     if name in _IN_ONE_KERNEL:
         return self._reduce(array, axis, dtype, out, keepdims)
     if name not in _ASSOCIATIVE:

@@ -7,7 +7,7 @@ import functools
 import os
 import re
 
-from catenary.cupy._around import OF_CLASSES, OF_NUMBERS, STAGES, asked, entry, numbers
+from catenary.cupy._kernel_templates import OF_CLASSES, OF_NUMBERS, STAGES, asked, entry, numbers
 from catenary.cupy._translator import opencl
 from catenary.cupy._translator.reader import DTYPES, HEADERS, REGISTER, balanced, split, tokens
 from catenary.cupy._translator.texts import instance_of, number_of, parameter_kinds, scalar_of, type_of

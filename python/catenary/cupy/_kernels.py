@@ -10,15 +10,15 @@ import re
 import numpy
 
 from catenary import _core
-from catenary.cupy import _addresses, _cuda, _host
+from catenary.cupy import _pointer_calls, _cuda, _host
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._launch_errors import InvalidLaunch
-from catenary.cupy._launching import Launcher, check_length, launcher_of, refusals
+from catenary.cupy._launcher import Launcher, check_length, launcher_of, refusals
 from catenary.cupy._translator import cucomplex, opencl, translate
 from catenary.cupy._translator.reader import REGISTER, VECTORS
 from catenary.cupy._translator.texts import read_name, scalar_of
 from catenary.cupy._translator.tree import TypeId
-from catenary.cupy._variables import Variables, has_variables, no_variable
+from catenary.cupy._global_variables import Variables, has_variables, no_variable
 from catenary.cupy.cuda.device import most_shared_bytes
 
 _int64 = numpy.int64
@@ -83,7 +83,7 @@ class ElementwiseKernel:
         self.loop_prep, self.after_loop = loop_prep, after_loop
         self._cached_codes, self._plans = {}, {}
         self.named_types = {}  # what else the text knows of dtypes, by name
-        self._known = _addresses.known(self)
+        self._known = _pointer_calls.known(self)
 
     @property
     def cached_code(self):

@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy.exceptions
 
 from catenary import _core
-from catenary.cupy import _functions, _util, _vectors
+from catenary.cupy import _functions, _util, _cublas
 from catenary.cupy._launch_errors import CUDADriverError
 
 
@@ -52,7 +52,7 @@ for _name, _names in {
             ('DEFAULT', 'PEDANTIC', 'FP16', 'FP32', 'FP64', 'BF16', 'TF32'), -1)},
         # solvers choose by the matrix
         'cublas': {'get_batched_gesv_limit': _get_limit, 'set_batched_gesv_limit': _set_limit, **{
-            name: getattr(_vectors, name) for name in ('iamax', 'iamin', 'asum', 'axpy', 'dot', 'dotu', 'dotc', 'nrm2', 'scal')}},
+            name: getattr(_cublas, name) for name in ('iamax', 'iamin', 'asum', 'axpy', 'dot', 'dotu', 'dotc', 'nrm2', 'scal')}},
         'cuda.cub': {'available': False},
         'cuda.cutensor': {'available': False},
         'cuda.driver': {'CUDADriverError': CUDADriverError, 'get_build_version': lambda: 12000,

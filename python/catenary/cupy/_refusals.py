@@ -6,7 +6,7 @@ import functools
 import numpy
 
 from catenary import _core
-from catenary.cupy import _masked
+from catenary.cupy import _where_reductions
 from catenary.cupy._array import asarray, ndarray
 
 # arguments that CuPy's functions pass to asarray, of functions that are the extension's own
@@ -148,10 +148,10 @@ def answer(function, args, keywords, error):
     parameters, more = _signature(function)
     if str(error).startswith('dtype '):
         raise TypeError(f'{name}: {error}') from None
-    if {'where', 'initial'} & keywords.keys() and name in _masked.REDUCTIONS and not {'where', 'initial'} & {p.name for p in parameters}:
+    if {'where', 'initial'} & keywords.keys() and name in _where_reductions.REDUCTIONS and not {'where', 'initial'} & {p.name for p in parameters}:
         own = {key: keywords.pop(key) for key in ('where', 'initial') if key in keywords}
         a, *others = ((p.name, value) for p, value in _bound(name, parameters, more, args, keywords).items())
-        return _masked.reduced(name, a[1], **dict(others), **own)
+        return _where_reductions.reduced(name, a[1], **dict(others), **own)
     values = _bound(name, parameters, more, args, keywords)
     again = _converted(name, values)
     if again is not None:

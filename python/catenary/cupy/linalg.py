@@ -9,7 +9,7 @@ from catenary import _core, _names
 from catenary.cupy._arguments import given as _given
 from catenary.cupy._array import ndarray as _ndarray
 from catenary.cupy._functions.products import matmul, tensordot  # noqa: F401
-from catenary.cupy._standard import matrix_transpose  # noqa: F401
+from catenary.cupy._array_api import matrix_transpose  # noqa: F401
 
 globals().update({name: getattr(_core.linalg, name) for name in dir(_core.linalg)
                   if not name.startswith('_') and name not in ('lu_factor', 'solve_triangular')})

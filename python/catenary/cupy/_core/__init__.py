@@ -7,7 +7,7 @@ from catenary.cupy._core import _accelerator, _cub_reduction, _dtype, _routines_
 from catenary.cupy._core._accelerator import (get_compute_type, get_reduction_accelerators, get_routine_accelerators,
                                               set_compute_type, set_reduction_accelerators, set_routine_accelerators)
 from catenary.cupy._kernels import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
-from catenary.cupy._typed import create_ufunc
+from catenary.cupy._create_ufunc import create_ufunc
 from catenary.cupy._util import fuse, memoize
 
 flags = SimpleNamespace(Flags=Flags)

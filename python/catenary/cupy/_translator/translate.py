@@ -8,7 +8,7 @@ floats as float: values are rounded where they are stored.
 `elementwise`, `reduction` and `raw` are the ways in; `opencl` has the texts of functions that are asked for.
 """
 
-from catenary.cupy._around import OF_CLASSES, OF_NUMBERS, STAGES, Parameter, asked, entry, numbers
+from catenary.cupy._kernel_templates import OF_CLASSES, OF_NUMBERS, STAGES, Parameter, asked, entry, numbers
 from catenary.cupy._translator import opencl, tree, variables
 from catenary.cupy._translator.reader import DTYPES, MEMORY, REGISTER, RESERVED, Untranslatable, refuse
 from catenary.cupy._translator.statements import DYNAMIC, Writer, number_text

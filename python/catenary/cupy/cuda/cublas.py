@@ -1,6 +1,6 @@
 """cupy.cuda.cublas: constants, and the factors and inverses of many matrices; products are cupy.matmul's."""
 
-from catenary.cupy import _addresses
+from catenary.cupy import _pointer_calls
 
 CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C = 0, 1, 2
 CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER = 0, 1
@@ -13,14 +13,14 @@ class CUBLASError(RuntimeError):
 def _factors(dtype):
     def getrfBatched(handle, n, a_array, lda, pivots, info, batch):
         """LU factors of matrices in Fortran order in place. All but n, lda and batch are addresses of arrays."""
-        _addresses.getrf(dtype, n, a_array, lda, pivots, info, batch)
+        _pointer_calls.getrf(dtype, n, a_array, lda, pivots, info, batch)
     return getrfBatched
 
 
 def _inverses(dtype):
     def getriBatched(handle, n, a_array, lda, pivots, c_array, ldc, info, batch):
         """Inverses of matrices from their LU factors. All but n, lda, ldc and batch are addresses of arrays."""
-        _addresses.getri(dtype, n, a_array, lda, pivots, c_array, ldc, info, batch)
+        _pointer_calls.getri(dtype, n, a_array, lda, pivots, c_array, ldc, info, batch)
     return getriBatched
 
 

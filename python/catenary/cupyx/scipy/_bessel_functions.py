@@ -10,7 +10,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._bessel import chebyshev as _chebyshev
 from catenary.cupyx.scipy._gamma import prepared, stored, wide
-from catenary.cupyx.scipy._steps import function, largest
+from catenary.cupyx.scipy._iteration import function, largest
 
 _ufuncs = _core.ufuncs
 _exp, _log, _absolute, _sqrt, _sin, _cos = (_ufuncs[n] for n in ('exp', 'log', 'absolute', 'sqrt', 'sin', 'cos'))

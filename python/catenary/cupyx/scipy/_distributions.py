@@ -5,8 +5,8 @@ import math
 
 from catenary import _core
 from catenary.cupyx.scipy._gamma import stored
-from catenary.cupyx.scipy._incomplete import EPSILON, logs_of_beta, logs_of_gamma
-from catenary.cupyx.scipy._steps import function as _function, until_all_are_done as _until_all_are_done
+from catenary.cupyx.scipy._incomplete_gamma_beta import EPSILON, logs_of_beta, logs_of_gamma
+from catenary.cupyx.scipy._iteration import function as _function, until_all_are_done as _until_all_are_done
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _lgamma, _absolute, _floor = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'lgamma', 'absolute', 'floor'))

@@ -4,7 +4,7 @@ import math
 
 from catenary import _core
 from catenary.cupyx.scipy._gamma import stored
-from catenary.cupyx.scipy._steps import function, until_all_are_done
+from catenary.cupyx.scipy._iteration import function, until_all_are_done
 
 _ufuncs = _core.ufuncs
 _absolute, _sqrt, _sin, _cos = (_ufuncs[n] for n in ('absolute', 'sqrt', 'sin', 'cos'))

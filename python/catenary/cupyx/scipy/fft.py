@@ -7,8 +7,8 @@ from catenary.cupy import fft as _transforms
 from catenary.cupy._array import asarray as _asarray, ndarray as _ndarray
 from catenary.cupy.fft import fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
 from catenary.cupyx.scipy._fht import fht, ifht  # noqa: F401
-from catenary.cupyx.scipy._plans import check_plan as _check_plan, get_fft_plan  # noqa: F401
-from catenary.cupyx.scipy._real_transforms import dct, dctn, dst, dstn, idct, idctn, idst, idstn  # noqa: F401
+from catenary.cupyx.scipy._fft_plan import check_plan as _check_plan, get_fft_plan  # noqa: F401
+from catenary.cupyx.scipy._dct_dst import dct, dctn, dst, dstn, idct, idctn, idst, idstn  # noqa: F401
 
 __ua_domain__ = 'numpy.scipy.fft'
 

@@ -2,8 +2,8 @@
 
 from catenary import _core, _wheel
 from catenary.cupy import fft as _transforms
-from catenary.cupyx.scipy._parts import of_parts as _of_parts
-from catenary.cupyx.scipy._plans import check_plan as _check_plan, get_fft_plan  # noqa: F401
+from catenary.cupyx.scipy._complex import of_parts as _of_parts
+from catenary.cupyx.scipy._fft_plan import check_plan as _check_plan, get_fft_plan  # noqa: F401
 from catenary.cupyx.scipy.fft import _operand
 
 

@@ -13,10 +13,10 @@ from catenary.cupyx.scipy._elliptic import ellipeinc, ellipj, ellipk, ellipkinc,
 from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, gamma, gammasgn, multigammaln, rgamma)  # noqa: F401
 from catenary.cupyx.scipy._gamma import (in_float64 as _in_float64, is_complex as _is_complex, of_complex as _of_complex, prepared as _prepared, stored as _stored, wide as _wide,
                                           widened as _widened)
-from catenary.cupyx.scipy._gamma_ratios import beta, betaln, binom, poch  # noqa: F401
-from catenary.cupyx.scipy._harmonics import lpmv, sph_harm, sph_harm_y  # noqa: F401
-from catenary.cupyx.scipy._integrals import exp1, expi, expn, shichi, sici  # noqa: F401
-from catenary.cupyx.scipy._others import lambertw, wright_bessel, zetac  # noqa: F401
+from catenary.cupyx.scipy._beta_binom import beta, betaln, binom, poch  # noqa: F401
+from catenary.cupyx.scipy._sph_harm import lpmv, sph_harm, sph_harm_y  # noqa: F401
+from catenary.cupyx.scipy._exponential_integrals import exp1, expi, expn, shichi, sici  # noqa: F401
+from catenary.cupyx.scipy._lambertw_wright_bessel import lambertw, wright_bessel, zetac  # noqa: F401
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'absolute'))

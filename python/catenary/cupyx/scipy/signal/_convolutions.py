@@ -7,7 +7,7 @@ import numpy
 from catenary import _core
 from catenary.cupy import fft as _fft
 from catenary.cupy._arguments import operand
-from catenary.cupyx.scipy._windows import bordered, combined
+from catenary.cupyx.scipy._sliding_windows import bordered, combined
 from catenary.cupyx.scipy.fft import next_fast_len
 
 _BOUNDARIES = {'fill': 'constant', 'wrap': 'wrap', 'circular': 'wrap', 'symm': 'reflect', 'symmetric': 'reflect'}  # as in ndimage

@@ -2,8 +2,8 @@
 
 from catenary import _wheel
 from catenary.cupy._util import submodule
-from catenary.cupyx.scipy.sparse._matrix import _spbase, sparray, spmatrix  # noqa: F401
-from catenary.cupyx.scipy.sparse._building import (  # noqa: F401
+from catenary.cupyx.scipy.sparse._spbase import _spbase, sparray, spmatrix  # noqa: F401
+from catenary.cupyx.scipy.sparse._construction import (  # noqa: F401
     block_array, block_diag, bmat, diags, diags_array, eye, eye_array, find, hstack, identity, issparse, isspmatrix, isspmatrix_coo, isspmatrix_csc,
     isspmatrix_csr, isspmatrix_dia, kron, kronsum, matrix_transpose, permute_dims, rand, random, random_array, spdiags, swapaxes, tril, triu, vstack)
 from catenary.cupyx.scipy.sparse._formats import (  # noqa: F401

@@ -1,6 +1,6 @@
 """The name by which CuPy's own modules know this class, which is ours."""
 
-from catenary.cupyx.scipy.sparse._building import isspmatrix_csr  # noqa: F401
+from catenary.cupyx.scipy.sparse._construction import isspmatrix_csr  # noqa: F401
 from catenary.cupyx.scipy.sparse._formats import csr_matrix
 
 

@@ -8,8 +8,8 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import given
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.sparse._elements import ABSENT, Sparse, checked_shape, index_dtype, is_scalar, merged
-from catenary.cupyx.scipy.sparse._lines import by_rows
+from catenary.cupyx.scipy.sparse._sparse_utils import ABSENT, Sparse, checked_shape, index_dtype, is_scalar, merged
+from catenary.cupyx.scipy.sparse._one_dimensional import by_rows
 
 
 class Elementwise(Sparse):

@@ -5,11 +5,11 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import given
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.sparse import _setting as setting
-from catenary.cupyx.scipy.sparse._diagonals import _dia
-from catenary.cupyx.scipy.sparse._lines import extents, one_axis
-from catenary.cupyx.scipy.sparse._elements import agreed, checked_axis, checked_shape, device_array, given_dtype, index_dtype, merged, spread
-from catenary.cupyx.scipy.sparse._matrix import _spbase, sparray, spmatrix
+from catenary.cupyx.scipy.sparse import _indexing as setting
+from catenary.cupyx.scipy.sparse._dia_format import _dia
+from catenary.cupyx.scipy.sparse._one_dimensional import extents, one_axis
+from catenary.cupyx.scipy.sparse._sparse_utils import agreed, checked_axis, checked_shape, device_array, given_dtype, index_dtype, merged, spread
+from catenary.cupyx.scipy.sparse._spbase import _spbase, sparray, spmatrix
 
 
 def _of_scipy(x):

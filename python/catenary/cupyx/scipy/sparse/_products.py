@@ -5,8 +5,8 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import given
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.sparse._elements import Sparse, is_scalar, spread
-from catenary.cupyx.scipy.sparse._lines import one_axis
+from catenary.cupyx.scipy.sparse._sparse_utils import Sparse, is_scalar, spread
+from catenary.cupyx.scipy.sparse._one_dimensional import one_axis
 
 
 class Products(Sparse):

@@ -5,7 +5,7 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy.sparse._elements import ABSENT, Sparse, checked_axis
+from catenary.cupyx.scipy.sparse._sparse_utils import ABSENT, Sparse, checked_axis
 
 
 class Reductions(Sparse):

@@ -8,8 +8,8 @@ from catenary import _core, _wheel
 from catenary.cupy._arguments import given as _given
 from catenary.cupyx.scipy.sparse.linalg._interface import LinearOperator, aslinearoperator  # noqa: F401
 from catenary.cupyx.scipy.sparse.linalg._krylov import bicgstab, cg, cgs, gmres, lsqr  # noqa: F401
-from catenary.cupyx.scipy.sparse._elements import checked_axis
-from catenary.cupyx.scipy.sparse._matrix import _spbase
+from catenary.cupyx.scipy.sparse._sparse_utils import checked_axis
+from catenary.cupyx.scipy.sparse._spbase import _spbase
 from catenary.cupyx.scipy.sparse.linalg._lanczos import eigsh, svds  # noqa: F401
 
 

@@ -4,8 +4,8 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.sparse._elements import is_scalar
-from catenary.cupyx.scipy.sparse._matrix import _spbase
+from catenary.cupyx.scipy.sparse._sparse_utils import is_scalar
+from catenary.cupyx.scipy.sparse._spbase import _spbase
 
 
 class LinearOperator:

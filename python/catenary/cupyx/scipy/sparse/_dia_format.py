@@ -3,8 +3,8 @@
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy.sparse._elements import MOST, agreed, checked_axis, device_array, merged
-from catenary.cupyx.scipy.sparse._matrix import _spbase
+from catenary.cupyx.scipy.sparse._sparse_utils import MOST, agreed, checked_axis, device_array, merged
+from catenary.cupyx.scipy.sparse._spbase import _spbase
 
 
 class _dia(_spbase):

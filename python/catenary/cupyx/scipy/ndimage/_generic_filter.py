@@ -8,8 +8,8 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._kernels import ElementwiseKernel, RawKernel, ReductionKernel
-from catenary.cupyx.scipy._windows import bordered, delivered, origins, result_dtype, views
-from catenary.cupyx.scipy.ndimage._stencils import _one_mode, axis_of, footprint_of, real
+from catenary.cupyx.scipy._sliding_windows import bordered, delivered, origins, result_dtype, views
+from catenary.cupyx.scipy.ndimage._filter_functions import _one_mode, axis_of, footprint_of, real
 
 _THREADS = 128
 _TYPES = {'?': 'bool', 'b': 'signed char', 'B': 'unsigned char', 'h': 'short', 'H': 'unsigned short', 'i': 'int', 'I': 'unsigned int', 'l': 'long long',

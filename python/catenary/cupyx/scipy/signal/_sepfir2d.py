@@ -5,7 +5,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupyx.scipy import ndimage
-from catenary.cupyx.scipy.signal._filters import passed as filtered
+from catenary.cupyx.scipy.signal._lfilter import passed as filtered
 
 _PRECISIONS = {'f': 1e-6, 'F': 1e-6, 'd': 1e-11, 'D': 1e-11}  # SciPy's
 

@@ -6,8 +6,8 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._arguments import operand
-from catenary.cupyx.scipy._windows import combined, delivered, each_axis
-from catenary.cupyx.scipy.ndimage._stencils import axis_of
+from catenary.cupyx.scipy._sliding_windows import combined, delivered, each_axis
+from catenary.cupyx.scipy.ndimage._filter_functions import axis_of
 
 _sin, _cos = _core.ufuncs['sin'], _core.ufuncs['cos']
 

@@ -7,7 +7,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy import fft as _fft
-from catenary.cupyx.scipy._parts import of_parts
+from catenary.cupyx.scipy._complex import of_parts
 
 _INVERSE_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
 _OTHER_WAY = {None: 'forward', 'backward': 'forward', 'ortho': 'ortho', 'forward': 'backward'}

@@ -8,7 +8,7 @@ from catenary import _core
 from catenary.cupy import fft as _fft
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupyx.scipy._parts import of_parts
+from catenary.cupyx.scipy._complex import of_parts
 from catenary.cupyx.scipy.signal._convolutions import overlapped
 from catenary.cupyx.scipy.signal.windows import get_window
 

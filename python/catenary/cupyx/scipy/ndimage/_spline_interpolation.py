@@ -12,8 +12,8 @@ from catenary.cupy import fft as _fft
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
 from catenary.cupy._functions.shapes import pad
-from catenary.cupyx.scipy._windows import combined, each_axis, stored, working
-from catenary.cupyx.scipy.ndimage._stencils import axis_of
+from catenary.cupyx.scipy._sliding_windows import combined, each_axis, stored, working
+from catenary.cupyx.scipy.ndimage._filter_functions import axis_of
 
 _floor = _core.ufuncs['floor']
 _MODES = ('constant', 'grid-constant', 'nearest', 'mirror', 'reflect', 'grid-mirror', 'wrap', 'grid-wrap')

@@ -9,7 +9,7 @@ from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy.ndimage import convolve1d
-from catenary.cupyx.scipy.signal._forms import host, sent
+from catenary.cupyx.scipy.signal._filter_conversions import host, sent
 from catenary.cupyx.scipy.signal.windows import get_window
 
 

@@ -4,9 +4,9 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._arguments import given
-from catenary.cupyx.scipy.sparse._lines import extents, one_axis, two_alone
-from catenary.cupyx.scipy.sparse._elements import checked_shape, index_dtype
-from catenary.cupyx.scipy.sparse._matrix import _spbase, sparray, spmatrix
+from catenary.cupyx.scipy.sparse._one_dimensional import extents, one_axis, two_alone
+from catenary.cupyx.scipy.sparse._sparse_utils import checked_shape, index_dtype
+from catenary.cupyx.scipy.sparse._spbase import _spbase, sparray, spmatrix
 from catenary.cupyx.scipy.sparse._formats import coo_array, coo_matrix, csc_matrix, csr_matrix, dia_matrix
 
 

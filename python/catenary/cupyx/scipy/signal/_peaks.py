@@ -5,7 +5,7 @@ import math
 import numpy
 
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.signal._forms import all_sent, sent
+from catenary.cupyx.scipy.signal._filter_conversions import all_sent, sent
 
 
 def _signal(x):

@@ -5,8 +5,8 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy._windows import combined, on_host, views
-from catenary.cupyx.scipy.ndimage._shapes import _ball
+from catenary.cupyx.scipy._sliding_windows import combined, on_host, views
+from catenary.cupyx.scipy.ndimage._erosion_dilation import _ball
 
 _minimum = _core.ufuncs['minimum']
 

@@ -6,8 +6,8 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._array import asarray
-from catenary.cupyx.scipy.sparse._elements import Sparse, checked_shape, index_dtype
-from catenary.cupyx.scipy.sparse._lines import extents, one_axis, two_alone
+from catenary.cupyx.scipy.sparse._sparse_utils import Sparse, checked_shape, index_dtype
+from catenary.cupyx.scipy.sparse._one_dimensional import extents, one_axis, two_alone
 
 
 class Places(Sparse):

@@ -7,7 +7,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._arguments import operand
-from catenary.cupyx.scipy._windows import (axes_of, axis_of, combined, correlated, delivered, each_axis, on_axes, on_host, origins,
+from catenary.cupyx.scipy._sliding_windows import (axes_of, axis_of, combined, correlated, delivered, each_axis, on_axes, on_host, origins,
                                            result_dtype, views, working)
 
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']

@@ -6,7 +6,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._arguments import given, operand
-from catenary.cupyx.scipy.signal._forms import host
+from catenary.cupyx.scipy.signal._filter_conversions import host
 
 _cos, _sin, _exp, _floor, _log = (_core.ufuncs[n] for n in ('cos', 'sin', 'exp', 'floor', 'log'))
 _logical_and = _core.ufuncs['logical_and']

@@ -8,13 +8,13 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy._windows import combined
+from catenary.cupyx.scipy._sliding_windows import combined
 from catenary.cupyx.scipy.ndimage import uniform_filter
 from catenary.cupyx.scipy.signal._convolutions import convolve
-from catenary.cupyx.scipy.signal._filters import lfilter, passed, passed_sections, sosfilt, steady, steady_sections
-from catenary.cupyx.scipy.signal._finite import firwin
-from catenary.cupyx.scipy.signal._forms import checked_sections, coefficients, host, polynomial, sections, sent
-from catenary.cupyx.scipy.signal._recursive import cheby1
+from catenary.cupyx.scipy.signal._lfilter import lfilter, passed, passed_sections, sosfilt, steady, steady_sections
+from catenary.cupyx.scipy.signal._fir_design import firwin
+from catenary.cupyx.scipy.signal._filter_conversions import checked_sections, coefficients, host, polynomial, sections, sent
+from catenary.cupyx.scipy.signal._iir_design import cheby1
 
 
 def _rows(x, axis):

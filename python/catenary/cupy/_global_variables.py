@@ -5,7 +5,7 @@ import re
 
 from catenary import _core
 from catenary.cupy import _cuda, _host
-from catenary.cupy._launching import Launcher, refusals
+from catenary.cupy._launcher import Launcher, refusals
 from catenary.cupy._translator import opencl, translate
 
 

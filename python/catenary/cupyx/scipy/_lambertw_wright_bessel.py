@@ -6,7 +6,7 @@ from catenary import _core
 from catenary.cupy._arguments import operand as _operand
 from catenary.cupy._functions.shapes import broadcast_arrays
 from catenary.cupyx.scipy._gamma import rgamma, stored, wide
-from catenary.cupyx.scipy._steps import function, until_all_are_done
+from catenary.cupyx.scipy._iteration import function, until_all_are_done
 
 _ufuncs = _core.ufuncs
 _exp, _log, _lgamma, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'lgamma', 'absolute'))

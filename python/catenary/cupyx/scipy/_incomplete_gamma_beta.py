@@ -7,8 +7,8 @@ import numpy
 
 from catenary import _core
 from catenary.cupyx.scipy._gamma import stored
-from catenary.cupyx.scipy._gamma_ratios import log1p_less, log_of_ratio, remainder_of_stirling
-from catenary.cupyx.scipy._steps import until_all_are_done as _until_all_are_done
+from catenary.cupyx.scipy._beta_binom import log1p_less, log_of_ratio, remainder_of_stirling
+from catenary.cupyx.scipy._iteration import until_all_are_done as _until_all_are_done
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _lgamma, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'lgamma', 'absolute'))

@@ -5,8 +5,8 @@ import math
 from catenary import _core
 from catenary.cupy._arguments import operand as _operand
 from catenary.cupyx.scipy._gamma import sign_of_gamma, stored
-from catenary.cupyx.scipy._parts import of_parts
-from catenary.cupyx.scipy._steps import function, largest, until_all_are_done
+from catenary.cupyx.scipy._complex import of_parts
+from catenary.cupyx.scipy._iteration import function, largest, until_all_are_done
 
 _ufuncs = _core.ufuncs
 _exp, _log, _lgamma, _absolute, _sqrt, _floor = (_ufuncs[n] for n in ('exp', 'log', 'lgamma', 'absolute', 'sqrt', 'floor'))

@@ -10,7 +10,7 @@ from catenary.cupy._bessel import chebyshev as _chebyshev
 from catenary.cupy._array import is_complex
 from catenary.cupy._arguments import delivered, operand as _operand
 from catenary.cupyx.scipy._gamma import stored, wide
-from catenary.cupyx.scipy._steps import function, until_all_are_done
+from catenary.cupyx.scipy._iteration import function, until_all_are_done
 
 _ufuncs = _core.ufuncs
 _exp, _log, _lgamma, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'lgamma', 'absolute'))

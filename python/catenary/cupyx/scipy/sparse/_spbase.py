@@ -5,9 +5,9 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import given
 from catenary.cupyx.scipy.sparse._elementwise import Elementwise
-from catenary.cupyx.scipy.sparse._elements import checked_axis, checked_shape, is_scalar, merged
-from catenary.cupyx.scipy.sparse._lines import extents
-from catenary.cupyx.scipy.sparse._places import Places
+from catenary.cupyx.scipy.sparse._sparse_utils import checked_axis, checked_shape, is_scalar, merged
+from catenary.cupyx.scipy.sparse._one_dimensional import extents
+from catenary.cupyx.scipy.sparse._diagonal_reshape import Places
 from catenary.cupyx.scipy.sparse._products import Products
 from catenary.cupyx.scipy.sparse._reductions import Reductions
 
@@ -226,7 +226,7 @@ class spmatrix(_spbase):
             raise TypeError('matrix is not square')
         if not is_scalar(other) or other != int(other) or other < 0:
             raise ValueError('exponent must be an integer >= 0')
-        from catenary.cupyx.scipy.sparse._building import identity
+        from catenary.cupyx.scipy.sparse._construction import identity
         made, factor, left = None, self, int(other)
         while left:
             if left % 2:

@@ -7,7 +7,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy._windows import each_axis, working
+from catenary.cupyx.scipy._sliding_windows import each_axis, working
 
 _minimum, _sqrt = _core.ufuncs['minimum'], _core.ufuncs['sqrt']
 _TOGETHER = 8  # steps before it is asked whether more can change anything

@@ -7,8 +7,8 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import given
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupyx.scipy.sparse._lines import one_axis
-from catenary.cupyx.scipy.sparse._matrix import _spbase
+from catenary.cupyx.scipy.sparse._one_dimensional import one_axis
+from catenary.cupyx.scipy.sparse._spbase import _spbase
 
 
 def is_number(key):

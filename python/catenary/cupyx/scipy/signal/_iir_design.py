@@ -6,7 +6,7 @@ import warnings
 
 import numpy
 
-from catenary.cupyx.scipy.signal._forms import all_sent, host, low_to_band, low_to_high, low_to_low, low_to_stop, of_form, to_digital
+from catenary.cupyx.scipy.signal._filter_conversions import all_sent, host, low_to_band, low_to_high, low_to_low, low_to_stop, of_form, to_digital
 
 
 # ------------------------------------------------------------------ prototypes: (zeros, poles, gain)

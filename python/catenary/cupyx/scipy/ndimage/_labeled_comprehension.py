@@ -5,7 +5,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.ndimage._parts import _number, _ordered_parts, _shaped, maximum, minimum
+from catenary.cupyx.scipy.ndimage._label import _number, _ordered_parts, _shaped, maximum, minimum
 
 
 def _sorted(x, part, count):

@@ -7,8 +7,8 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import asarray, ndarray
-from catenary.cupyx.scipy._windows import combined, delivered, each_axis, on_axes, on_host, origins, stored, views
-from catenary.cupyx.scipy.ndimage._stencils import extremum
+from catenary.cupyx.scipy._sliding_windows import combined, delivered, each_axis, on_axes, on_host, origins, stored, views
+from catenary.cupyx.scipy.ndimage._filter_functions import extremum
 
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 _and, _or = _core.ufuncs['logical_and'], _core.ufuncs['logical_or']

@@ -4,7 +4,7 @@ import operator
 
 import numpy
 
-from catenary.cupyx.scipy.signal._forms import all_sent, checked_sections, host
+from catenary.cupyx.scipy.signal._filter_conversions import all_sent, checked_sections, host
 
 
 def _frequencies(worN, whole, include_nyquist=False, fs=2 * numpy.pi):
