@@ -62,7 +62,7 @@ struct Text {
 std::vector<std::pair<std::string, Attribute>> attributes_of(const FunctionNode& function) {
   Collector collector;
   if (!function.visit_attributes(collector))
-    fail<ValueError>("{}: the function does not tell what it is made of", function.label());
+    fail<ValueError>("{}: the function has no description; add CT_ATTRIBUTES to its class", function.label());
   return collector.all;
 }
 

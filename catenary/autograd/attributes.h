@@ -1,5 +1,5 @@
 #pragma once
-// What a graph's operations are made of besides their inputs: axes, windows, masks.
+// Attributes describe an operation of the graph apart from its inputs: axes, windows, masks.
 //
 //   class Sum : public FunctionNode {
 //    public:
@@ -9,8 +9,8 @@
 //     …
 //   };
 //
-// A function that does not say so tells nothing of itself; whoever needs it then refuses that function. Functions of
-// autograd/elementwise.h that are made of nothing need not say it.
+// A function without CT_ATTRIBUTES has no description, and callers that need the description reject the function.
+// Functions of autograd/elementwise.h without members are described automatically.
 
 #include <array>
 #include <complex>
@@ -31,12 +31,12 @@
 
 namespace catenary {
 
-/// A value of one of these kinds; std::monostate is what was not given. Enumerators are their names.
+/// Holds the value of an attribute. std::monostate stands for an argument that was not given; enumerators are strings.
 using Attribute =
     std::variant<std::monostate, bool, std::int64_t, double, std::complex<double>, std::string, Dtype, Device,
                  std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>, std::vector<Index>, Array>;
 
-/// Is shown what an operation is made of, one thing at a time.
+/// Receives the attributes of an operation one by one.
 class CT_API AttributeVisitor {
  public:
   virtual void operator()(const std::string& name, const Attribute& value) = 0;
@@ -45,17 +45,16 @@ class CT_API AttributeVisitor {
   ~AttributeVisitor() = default;
 };
 
-/// What a function is made of besides its inputs, each thing with its name. Throws ValueError for a function that does
-/// not tell it.
+/// Returns the attributes of a function with their names. Throws ValueError if the function does not describe itself.
 CT_API std::vector<std::pair<std::string, Attribute>> attributes_of(const FunctionNode& function);
-/// As Python writes it; of an array its dtype and shape only.
+/// Returns the value in Python's notation; for an array, only its dtype and shape.
 CT_API std::string to_string(const Attribute& value);
 
 CT_FIELDS(Window, size, stride, pad, dilate)
 
 namespace detail {
 
-/// The name of an enumerator: "mean" of Reduce::mean.
+/// Returns the name of an enumerator: "mean" for Reduce::mean.
 template <auto value>
 constexpr std::string_view enumerator() {
   constexpr std::string_view text = __PRETTY_FUNCTION__;  // "… [with auto value = catenary::Reduce::mean; …]"
@@ -73,7 +72,7 @@ std::string enumerator_of(E value) {
   const auto at = static_cast<std::size_t>(value);
   return at < enumerators<E>.size() ? std::string(enumerators<E>[at]) : std::string();
 }
-/// The enumerator of a name.
+/// Returns the enumerator with this name.
 template <class E>
 std::optional<E> enumerator_named(std::string_view name) {
   for (std::size_t i = 0; i < enumerators<E>.size(); ++i)
@@ -93,7 +92,7 @@ CT_API Attribute attribute(const PerSide<Scalar>& value);
 CT_API Attribute attribute(const std::vector<std::int64_t>& value);
 CT_API Attribute attribute(const std::vector<std::string>& value);
 CT_API Attribute attribute(const std::vector<Index>& value);
-/// An undefined array is what was not given.
+/// Returns std::monostate for an undefined array, which stands for an argument that was not given.
 CT_API Attribute attribute(const Array& value);
 template <class T>
 requires std::is_arithmetic_v<T> Attribute attribute(const T& value) {
@@ -110,29 +109,29 @@ template <class T>
 Attribute attribute(const std::optional<T>& value) {
   return value ? attribute(*value) : Attribute();
 }
-/// Whether there is one.
+/// Returns whether a function was given.
 template <class Signature>
 Attribute attribute(const std::function<Signature>& value) {
   return static_cast<bool>(value);
 }
 
-/// What has fields is told by these, field by field.
+/// Visits a struct with CT_FIELDS field by field, and any other value as a whole.
 template <class T>
 void tell(AttributeVisitor& visitor, const std::string& name, const T& value) {
   const auto field = [&](const std::string& field_name, const auto& of) { tell(visitor, field_name, of); };
   if constexpr (requires { visit_fields(value, field); })
     visit_fields(value, field);
-  else if constexpr (!std::same_as<T, const char*>)  // that is what name() tells
+  else if constexpr (!std::same_as<T, const char*>)  // already reported by name()
     visitor(name, attribute(value));
 }
 
 }  // namespace detail
 }  // namespace catenary
 
-/// Names what a function is made of: members, as its constructor takes them. Each is told by its name; a struct by its
-/// fields (CT_FIELDS).
+/// Declares the attributes of a function: its members, in the order of its constructor's parameters. Structs with
+/// CT_FIELDS are visited field by field.
 #define CT_ATTRIBUTES(...) CT_ATTRIBUTES_OF(std::remove_cvref_t<decltype(*this)> __VA_OPT__(, ) __VA_ARGS__)
-/// The same in a base of the function `Self`.
+/// Declares the attributes in a base class of the function `Self`.
 #define CT_ATTRIBUTES_OF(Self, ...)                                                              \
   bool visit_attributes([[maybe_unused]] ::catenary::AttributeVisitor& visitor) const override { \
     static const std::vector<std::string> names = ::catenary::detail::split_names(#__VA_ARGS__); \

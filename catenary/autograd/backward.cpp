@@ -16,11 +16,11 @@ namespace catenary {
 
 namespace {
 
-/// Set of addresses with a number for each, in order of insertion; open addressing, nothing is ever taken out.
+/// Numbers addresses in order of insertion. A hash set with open addressing and without removal.
 class PointerIndex {
  public:
   PointerIndex() : slots_(64) {}
-  /// The pointer's number; `inserted` tells whether it is new.
+  /// Returns the pointer's number and sets `inserted` if the pointer is new.
   int insert(const void* pointer, bool& inserted) {
     if (2 * (static_cast<std::size_t>(count_) + 1) > slots_.size()) grow();
     Slot& slot = find(pointer);
@@ -28,7 +28,7 @@ class PointerIndex {
     if (inserted) slot = {pointer, count_++};
     return slot.number;
   }
-  /// The pointer's number, or -1.
+  /// Returns the pointer's number, or -1.
   int at(const void* pointer) {
     const Slot& slot = find(pointer);
     return slot.pointer ? slot.number : -1;
@@ -55,7 +55,7 @@ class PointerIndex {
   int count_ = 0;
 };
 
-/// Functions in the order of backpropagation: the highest rank first, among equals the one found first.
+/// Functions in the order of backpropagation: highest rank first, then first found.
 class Agenda {
  public:
   void add(FunctionNode* f) {
@@ -88,7 +88,7 @@ class Agenda {
 /// Gradients that are not final yet.
 class GradTable {
  public:
-  /// `load_leaves`: a leaf starts from the gradient that it has, in the loss scale.
+  /// `load_leaves`: leaves start from their present gradient, converted to the loss scale.
   explicit GradTable(bool load_leaves, std::optional<Number> loss_scale = {})
       : load_leaves_(load_leaves), loss_scale_(std::move(loss_scale)) {}
 
@@ -106,12 +106,12 @@ class GradTable {
       slot.grad = slot.grad + grad;
     } else if (slot.own) {
       slot.grad.array() += grad.array();
-    } else {  // nobody else knows this sum, so that the next one can go into it
+    } else {  // this sum has no other owner, so the next sum can be in place
       slot.grad = Variable(slot.grad.array() + grad.array(), false);
       slot.own = true;
     }
   }
-  /// Undefined where there is none yet.
+  /// Returns the gradient so far, or an undefined Variable.
   Variable look_at(VariableNode& node) {
     const int number = index_.at(&node);
     return number >= 0 ? slots_[static_cast<std::size_t>(number)].grad : Variable();
@@ -124,7 +124,7 @@ class GradTable {
 
  private:
   struct Slot {
-    Ref<VariableNode> node;  // an address in the table must not be used again
+    Ref<VariableNode> node;  // keeps the node alive, because a new node at its address would be confused with it
     Variable grad;
     bool own = false;
   };
@@ -162,7 +162,7 @@ class Uses {
       for_each_wanted(*f, [&](VariableNode& x) { x.creator() ? visit(x.creator()) : void(++left(x)); });
     }
   }
-  /// This function has added what it adds: calls f with the leaves to which nobody else will.
+  /// Removes the contributions of this function, and calls f with each leaf that gets no further contributions.
   template <class F>
   void done(FunctionNode& function, const F& f) {
     for_each_wanted(function, [&](VariableNode& x) {
@@ -190,7 +190,7 @@ bool any_defined(const Variables& vs) {
   return std::any_of(vs.begin(), vs.end(), [](const Variable& v) { return v.defined(); });
 }
 
-/// Takes the gradients of f's outputs out of the table.
+/// Removes the gradients of f's outputs from the table and returns them.
 Variables pop_output_grads(const FunctionNode& f, GradTable& grads) {
   Variables gys;
   for (int i = 0; i < f.output_count(); ++i) gys.push_back(f.output(i) ? grads.pop(*f.output(i)) : Variable());
@@ -356,7 +356,7 @@ std::vector<Variable> walk::grad(const std::vector<Variable>& outputs, const std
     for (const Variable& x : inputs) ends.insert(&x.node());
   const auto creator_of = [&](VariableNode& x) { return ends.count(&x) ? nullptr : x.creator(); };
 
-  // 1. Backward enumeration: who uses each variable that leads to the outputs and wants a gradient.
+  // 1. Backward enumeration: the users of each variable that leads to the outputs and requires a gradient.
   std::unordered_map<VariableNode*, std::vector<FunctionNode*>> users;
   {
     std::vector<FunctionNode*> waiting;

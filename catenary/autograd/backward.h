@@ -8,11 +8,11 @@
 
 namespace catenary {
 
-/// Members with which grad() may be told more.
+/// Optional arguments of grad().
 struct GradOptions {
-  /// Gradients of the outputs; ones where undefined or missing.
+  /// Gradients of the outputs. Ones where undefined or missing.
   std::vector<Variable> grad_outputs = {};
-  /// Added to the results; undefined ones count as nothing.
+  /// Added to the results. Undefined entries are ignored.
   std::vector<Variable> grad_inputs = {};
   /// Also sets the inputs' grad_var.
   bool set_grad = false;
@@ -23,14 +23,14 @@ struct GradOptions {
   std::optional<Number> loss_scale = {};
 };
 
-/// Gradients of the outputs (their sum, weighted by grad_outputs) with respect to the inputs only, without touching
-/// anybody's grad; an undefined Variable for an input that the outputs do not depend on. Throws ValueError for lists of
-/// different lengths. (chainer.grad)
+/// Returns the gradients of the outputs (their sum, weighted by grad_outputs) with respect to the inputs. Leaves every
+/// variable's grad unchanged. An input that the outputs do not depend on gets an undefined Variable. Throws ValueError
+/// for lists of different lengths. (chainer.grad)
 CT_API std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs,
                                   const GradOptions& options = {});
 
-/// Backpropagates from several variables at once, from grad_outputs or else from their grad_var (which is cleared); a
-/// variable without either is left out. (chainer.backward)
+/// Backpropagates from several variables at once, starting with grad_outputs or, if empty, with their grad_var, which
+/// is then cleared. Variables without a gradient are skipped. (chainer.backward)
 CT_API void backward(const std::vector<Variable>& outputs, const std::vector<Variable>& grad_outputs = {},
                      bool enable_double_backprop = false);
 

@@ -16,8 +16,7 @@ ComputationalGraph build_computational_graph(const std::vector<Variable>& output
   ComputationalGraph graph;
   graph.options = options;
   std::unordered_map<const void*, int> numbers;
-  std::priority_queue<std::pair<int, int>>
-      waiting;  // rank, minus position: the highest rank first, then the one found first
+  std::priority_queue<std::pair<int, int>> waiting;  // rank, minus position: highest rank first, then first found
   const auto number = [&](VariableNode* x, FunctionNode* f) {
     const void* key = f ? static_cast<const void*>(f) : x;
     const auto [at, is_new] = numbers.emplace(key, static_cast<int>(graph.nodes.size()));

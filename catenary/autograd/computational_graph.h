@@ -10,7 +10,7 @@
 
 namespace catenary {
 
-/// How nodes look, and what is left out. Styles are dot attributes in order.
+/// Options of the drawing: styles (dot attributes in order) and the details to show.
 struct GraphOptions {
   using Style = std::vector<std::pair<std::string, std::string>>;
   Style variable_style = {{"shape", "octagon"}, {"fillcolor", "#E0E0E0"}, {"style", "filled"}};
@@ -21,12 +21,12 @@ struct GraphOptions {
   bool remove_variable = false;
   /// Shows the names of variables.
   bool show_name = true;
-  /// Shows what functions are made of besides their inputs, where they tell it.
+  /// Shows the attributes of functions that describe themselves.
   bool show_attributes = false;
 };
 
-/// Nodes and edges that lead to some variables. Nodes are numbered in the order of a walk backward, so the same graph
-/// gives the same text.
+/// Nodes and edges that lead to some variables. Nodes are numbered in the order of a backward walk, so that equal
+/// graphs give equal text.
 class CT_API ComputationalGraph {
  public:
   struct Node {
@@ -38,16 +38,16 @@ class CT_API ComputationalGraph {
   std::vector<std::pair<int, int>> edges;
   GraphOptions options;
 
-  /// dot's text, as Chainer writes it.
+  /// Returns the graph in dot's language, formatted as in Chainer.
   std::string dump() const;
-  /// The operations in the order of computation, a line each, after what none of them computed:
+  /// Returns the inputs, then one line for each operation in the order of computation:
   ///   x0: float32 (2, 3)
   ///   x1 = Sum(x0, axis=[1], keepdims=False): float32 (2,)
-  /// Throws ValueError for a function that does not tell what it is made of.
+  /// Throws ValueError for a function that does not describe itself.
   std::string operations() const;
 };
 
-/// The graph behind `outputs`. Throws ValueError for an unknown rankdir.
+/// Returns the graph that computed `outputs`. Throws ValueError for an unknown rankdir.
 /// (chainer.computational_graph.build_computational_graph)
 CT_API ComputationalGraph build_computational_graph(const std::vector<Variable>& outputs,
                                                     const GraphOptions& options = {});

@@ -5,8 +5,7 @@
 namespace catenary::detail {
 
 void throw_undefined(const char* function, const std::string& name) {
-  fail<ValueError>("{}: {} is an undefined Variable: nothing was assigned to it, or it stands for what is not there",
-                   function, name);
+  fail<ValueError>("{}: {} is an undefined Variable; assign a value first, or check defined()", function, name);
 }
 
 }  // namespace catenary::detail

@@ -1,5 +1,5 @@
 #pragma once
-// Private to the library: an undefined Variable is named by the function that was given it and by the argument.
+// Private to the library: reports an undefined Variable with the names of the function and the argument.
 
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace catenary::detail {
 
-/// The name of the first Variable that is undefined, "ws[1][0]" in lists; empty where there is none.
+/// Returns the name of the first undefined Variable ("ws[1][0]" in nested lists), or "" if all are defined.
 inline std::string undefined_in(const Variable& v, const std::string& name) { return v.defined() ? "" : name; }
 template <class T>
 std::string undefined_in(const std::vector<T>& all, const std::string& name) {
@@ -39,6 +39,6 @@ void check_defined(const char* function, const char* names, const V&... values) 
 
 }  // namespace catenary::detail
 
-/// Throws ValueError for an argument of the function around it that is an undefined Variable, or a list that holds one.
-/// Functions begin with it that look at their arguments before another function is applied to them.
+/// Throws ValueError if an argument of the enclosing function is an undefined Variable or a list that contains one. For
+/// functions that read their arguments before they apply another function to them.
 #define CT_DEFINED(...) ::catenary::detail::check_defined(__func__, #__VA_ARGS__, __VA_ARGS__)

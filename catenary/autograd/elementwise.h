@@ -8,10 +8,12 @@
 //   };
 //   Variable tanh(const Variable& x) { return apply(node<Tanh>(), x); }
 //
-// `keep` says what the formulas use: the input x (x0, x1), the output y; what is not named is freed and comes
-// undefined. A formula with `auto` parameters runs on plain arrays when the gradient itself is not differentiated, so
-// it may use operators only; one that calls other functions takes `const Variable&`. Broadcasting and mixed dtypes are
-// undone by Binary itself.
+// `keep` lists the values that the gradients use: the input x (or x0, x1) and the output y. Values that are not listed
+// are freed after the forward pass, and the gradients receive them undefined.
+//
+// A formula with `auto` parameters runs on plain arrays unless the gradient itself is differentiated, so it may use
+// operators only. A formula that calls other functions takes `const Variable&`. Binary sums the gradients over
+// broadcast axes and casts them to the inputs' dtypes.
 
 #include <concepts>
 
@@ -23,16 +25,16 @@
 namespace catenary {
 
 namespace keep {
-/// What the formulas of Unary and Binary use: inputs (x is x0), the output.
+/// Values that the gradients of Unary and Binary use. x and x0 are both the first input.
 inline constexpr unsigned nothing = 0, x = 1, x0 = 1, x1 = 2, y = 4;
 }  // namespace keep
 
-/// The plain array of a formula's argument, for what has no gradient itself: `gy * (values_of(y) > 0)`.
+/// Returns the plain array of a formula's argument, for factors without a gradient: `gy * (values_of(y) > 0)`.
 inline const Array& values_of(const Array& a) { return a; }
 inline const Array& values_of(const Variable& v) { return v.array(); }
 
 namespace detail {
-/// Is a function made of its inputs alone? Then it need not say CT_ATTRIBUTES.
+/// True if a function has no members, so that it needs no CT_ATTRIBUTES.
 template <class F, class Base>
 inline constexpr bool has_no_members = sizeof(F) == sizeof(Base);
 template <class F, class Base>

@@ -13,7 +13,7 @@ namespace catenary {
 
 namespace {
 
-/// All hooks that see a function: the thread's, then its own.
+/// All hooks that observe a function: the thread's hooks, then the function's.
 class ActiveHooks {
  public:
   explicit ActiveHooks(const FunctionNode& f) : thread_(get_function_hooks()), local_(f.local_hooks()) {}
@@ -33,7 +33,7 @@ void check_nan(const Array& a, const char* direction, const FunctionNode& f) {
     fail<ValueError>("a result is NaN in the {} computation of {}", direction, f.label());
 }
 
-/// A device's failure says in which function it was met.
+/// Adds the function's name to a device error.
 template <class Run>
 auto naming(const FunctionNode& f, const char* direction, Run&& run) {
   const auto text = [&](const DeviceError& error) {
@@ -48,7 +48,7 @@ auto naming(const FunctionNode& f, const char* direction, Run&& run) {
   }
 }
 
-/// The device that a function's new arrays belong on: that of its inputs.
+/// Makes the device of a function's inputs current, so that new arrays are allocated there.
 class ScopedDevice {
  public:
   explicit ScopedDevice(const Array* like) {
@@ -71,8 +71,8 @@ bool FunctionNode::visit_attributes(AttributeVisitor&) const { return false; }
 Ref<FunctionNode> FunctionNode::again() const { return {}; }
 
 void FunctionNode::destroy(FunctionNode* f) {
-  // A function's death releases its inputs and so their creators. They wait here instead of dying inside of each other,
-  // or a long chain would overflow the stack.
+  // Destroying a function releases its inputs and therefore their creators. Queue them instead of recursing, because a
+  // long chain would overflow the stack.
   thread_local FunctionNode* dead = nullptr;
   thread_local bool busy = false;
   f->next_dead_ = dead;
@@ -101,9 +101,7 @@ Variables FunctionNode::apply(VariableNode* const* nodes, int count) {
   bool requires_grad = false;
   for (int i = 0; i < count; ++i) {
     if (!nodes[i])
-      fail<ValueError>(
-          "{}: input {} is an undefined Variable: nothing was assigned to it, or it stands for what is not there",
-          name(), i);
+      fail<ValueError>("{}: input {} is an undefined Variable; assign a value first, or check defined()", name(), i);
     if (!x[i].defined())
       fail<ValueError>("{}: input {} has no values (a parameter that is not initialised?)", name(), i);
     requires_grad |= nodes[i]->requires_grad();
@@ -182,7 +180,8 @@ Variable FunctionNode::retained_output(int i) {
   Output& output = outputs_[static_cast<std::size_t>(i)];
   if (output.node) {
     Variable y(output.node);
-    if (!output.node->data_.defined()) output.node->data_ = output.retained;  // its last handle was gone
+    if (!output.node->data_.defined())
+      output.node->data_ = output.retained;  // the node lost its values with its last handle
     return y;
   }
   bool requires_grad = false;

@@ -1,6 +1,6 @@
 #pragma once
-// An operation in the graph. A function is a class with a forward on arrays and a backward on variables (so that
-// gradients can be differentiated again); autograd/elementwise.h has shorter forms for the common kinds.
+// An operation in the graph. A function is a class with a forward on arrays and a backward on variables, so that
+// gradients can be differentiated again. autograd/elementwise.h has shorter forms for elementwise functions.
 // (chainer.FunctionNode)
 //
 //   class MulAdd : public FunctionNode {
@@ -30,7 +30,7 @@ namespace catenary {
 class AttributeVisitor;
 class FunctionHook;
 
-/// What forward returns: one array mostly.
+/// The results of forward, usually one array.
 using Arrays = SmallVector<Array, 2>;
 /// Indexes of the inputs whose gradients are wanted, ascending.
 using Targets = std::span<const int>;
@@ -42,7 +42,7 @@ class CT_API Inputs {
  public:
   Inputs(VariableNode* const* nodes, int size) : nodes_(nodes), size_(size) {}
   int size() const { return size_; }
-  /// Undefined in a backward hook for what the function did not retain.
+  /// Returns input i. In a backward hook, inputs that the function did not retain are undefined.
   const Array& operator[](int i) const { return nodes_[i]->data(); }
 
  private:
@@ -63,44 +63,45 @@ class CT_API FunctionNode {
   FunctionNode(const FunctionNode&) = delete;
   FunctionNode& operator=(const FunctionNode&) = delete;
 
-  /// The name of the class, as hooks and errors show it: Chainer's name where there is one.
+  /// Returns the class name for hooks and errors; Chainer's name if Chainer has the function.
   virtual const char* name() const = 0;
-  /// What a graph shows; "_ + _" for an addition.
+  /// Returns the text that graphs show, such as "_ + _" for an addition.
   virtual std::string label() const { return name(); }
 
-  /// Shows what the operation is made of besides its inputs. Returns false where the function does not tell it.
-  /// CT_ATTRIBUTES (autograd/attributes.h) writes both.
+  /// Passes the attributes of the operation to the visitor. Returns false if the function does not describe itself.
+  /// CT_ATTRIBUTES (autograd/attributes.h) defines this function and again().
   virtual bool visit_attributes(AttributeVisitor& visitor) const;
-  /// A new function that computes the same, applied to nothing yet; null where the function does not tell what it is
-  /// made of.
+  /// Returns a new function with these attributes that has no inputs yet, or null if the function does not describe
+  /// itself.
   virtual Ref<FunctionNode> again() const;
 
-  /// Runs forward on the variables' arrays and puts this function between them and the outputs. A function is applied
-  /// once. A null node stands for an undefined Variable: throws ValueError, as for one without values.
+  /// Runs forward on the variables' arrays and inserts this function between the inputs and the outputs. A function is
+  /// applied once. Throws ValueError for a null node (an undefined Variable) and for a node without values.
   Variables apply(VariableNode* const* inputs, int count);
   Variables apply(std::span<const Variable> inputs);
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int output_count() const { return static_cast<int>(outputs_.size()); }
   VariableNode& input(int i) const { return *inputs_[static_cast<std::size_t>(i)]; }
-  /// Null when nobody holds the output any more, or it was unchained.
+  /// Returns output i, or null if all its handles are gone or it was unchained.
   VariableNode* output(int i) const { return outputs_[static_cast<std::size_t>(i)].node; }
   VariableNode* const* inputs() const { return inputs_.begin(); }
   int rank() const { return rank_; }
 
-  /// Cuts the function off its inputs and outputs.
+  /// Disconnects the function from its inputs and outputs.
   void unchain();
 
-  /// Adds a hook for this function only. Throws ValueError when one of the same name is there.
+  /// Adds a hook for this function only. Throws ValueError if a hook of that name exists.
   void add_hook(std::shared_ptr<FunctionHook> hook);
   void delete_hook(const std::string& name);
   const std::vector<std::shared_ptr<FunctionHook>>& local_hooks() const;
 
-  /// Runs backward and checks what it returns: one entry for each target, each like its input. Throws ShapeError or
-  /// DtypeError with this function's name.
+  /// Runs backward and checks the result: one gradient for each target, with the shape and dtype of its input. Throws
+  /// ShapeError or DtypeError with this function's name.
   Variables checked_backward(Targets targets, Grads grad_outputs);
 
-  /// An object of another language that a function is a part of: it counts the function's references with its own.
+  /// Interface for another language's object that contains the function. The owner then counts the function's
+  /// references.
   class Owner {
    public:
     virtual void add_reference() noexcept = 0;
@@ -110,8 +111,8 @@ class CT_API FunctionNode {
     ~Owner() = default;
   };
   Owner* owner() const { return owner_; }
-  /// The object by which another language knows a function without an owner. It is not counted: who sets it takes it
-  /// back in time.
+  /// Returns the object that represents the function in another language if the function has no owner. The pointer is
+  /// not counted, so its setter must reset it before the object dies.
   void* peer() const { return peer_; }
   void set_peer(void* peer) { peer_ = peer; }
 
@@ -123,38 +124,38 @@ class CT_API FunctionNode {
     if (owner_) return owner_->release();
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(this);
   }
-  /// How many refer to it, where no owner counts them.
+  /// Returns the number of references. Meaningful only without an owner.
   int reference_count() const { return references_.load(std::memory_order_acquire); }
 
  protected:
   virtual ~FunctionNode();
 
-  /// Computes the outputs. What backward will need must be retained here.
+  /// Computes the outputs. Must retain the values that backward needs.
   virtual Arrays forward(Inputs x) = 0;
-  /// Gradients with respect to the inputs named by `targets`, in that order, by operations on variables. An undefined
-  /// Variable means no gradient, and so does not overriding it.
+  /// Returns the gradients with respect to the inputs `targets`, in that order, computed by operations on variables. An
+  /// undefined Variable means no gradient. The default returns no gradients at all.
   virtual Variables backward(Targets targets, Grads grad_outputs);
 
-  /// To be called before anything refers to the function.
+  /// Sets the owner. Call it before anything refers to the function.
   void set_owner(Owner* owner) { owner_ = owner; }
   void set_rank(int rank) { rank_ = rank; }
-  /// Puts this function between its inputs and `outputs`, which nothing has computed yet, and keeps what is to be
-  /// retained: the end of apply.
+  /// Inserts this function between its inputs and the new `outputs`, and keeps the retained values: the last step of
+  /// apply.
   void connect(VariableNode* const* inputs, int count, const Variables& outputs);
 
-  /// In forward: keep these inputs' arrays, or outputs', for backward. What is not retained is freed as soon as nobody
-  /// else holds it.
+  /// In forward: keeps these inputs' or outputs' arrays for backward. Other arrays are freed with their last handle.
   void retain_inputs(std::initializer_list<int> indexes);
   void retain_inputs(Inputs all);
   void retain_inputs(std::span<const int> indexes) { retained_inputs_ = SmallVector<int, 3>(indexes); }
   void retain_outputs(std::initializer_list<int> indexes);
   void retain_outputs(std::span<const int> indexes) { retained_outputs_ = SmallVector<int, 2>(indexes); }
-  /// In backward: an input or output that was retained, as a variable of the graph. Throws ValueError when it was not.
+  /// In backward: returns a retained input or output as a variable of the graph. Throws ValueError if it was not
+  /// retained.
   Variable retained_input(int i) const;
   Variable retained_output(int i);
-  /// The same as a plain array, for a gradient that is not differentiated again.
+  /// Returns a retained output as a plain array, for a gradient that is not differentiated again.
   const Array& retained_output_array(int i) const { return outputs_[static_cast<std::size_t>(i)].retained; }
-  /// Shape and dtype of an input, retained or not.
+  /// Returns the shape or dtype of an input, whether or not the input is retained.
   const Shape& input_shape(int i) const { return input(i).shape(); }
   Dtype input_dtype(int i) const { return input(i).dtype(); }
 

@@ -24,7 +24,7 @@ Array to_array(const Host& values, const Array& like, Dtype dtype) {
   return Array::from_host(values.data(), like.shape(), Dtype::float64, like.device()).astype(dtype);
 }
 
-/// Values of f's outputs, one after another, weighted by nothing.
+/// Values of f's outputs, concatenated without weights.
 std::vector<Host> to_host(const std::vector<Array>& ys) {
   std::vector<Host> all;
   for (const Array& y : ys) all.push_back(y.to_vector<double>());
@@ -54,7 +54,7 @@ void detect_kink(const Samples& s, const NumericalGradOptions& o) {
         high = std::max(high, y[j]);
       }
       if (finite == 0) continue;
-      // What a parabola through five points leaves: the parts along the orthogonal polynomials of degree 3 and 4.
+      // The residual of a parabola through five points: the parts along the orthogonal polynomials of degree 3 and 4.
       const double p3 = (-y[0] + 2 * y[1] - 2 * y[3] + y[4]) / std::sqrt(10.0);
       const double p4 = (y[0] - 4 * y[1] + 6 * y[2] - 4 * y[3] + y[4]) / std::sqrt(70.0);
       const double residual = std::sqrt((p3 * p3 + p4 * p4) / 5);
@@ -96,7 +96,7 @@ std::vector<Array> cast_all(std::vector<Array> arrays, std::optional<Dtype> dtyp
   return arrays;
 }
 
-/// Parameters in a dtype while a check lasts; then they have their arrays of before, and no gradient of another dtype.
+/// Casts parameters for the duration of a check, then restores their arrays and removes gradients of another dtype.
 class Cast {
  public:
   Cast(const Params& params, std::optional<Dtype> dtype) {
@@ -122,7 +122,7 @@ class Cast {
   std::vector<std::pair<Variable, Array>> before_;
 };
 
-/// The gradients given, or random ones like `ys`.
+/// Returns the given gradients, or random gradients with the shapes of `ys`.
 std::vector<Array> gradients_or_random(const std::vector<Array>& given, const std::vector<Variable>& ys,
                                        std::mt19937_64& random, const char* what) {
   if (!given.empty() && given.size() != ys.size())
@@ -254,7 +254,7 @@ void check_double_backward(const Function& f, const std::vector<Array>& x, const
     std::vector<Variable> ys = f(xs);
     for (std::size_t i = 0, at = n; i < gys.size(); ++i) {
       if (gys[i].defined()) {
-        // y * 1 keeps an output that is an input itself apart from it, as Chainer does
+        // y * 1 separates an output that is also an input from that input, as in Chainer
         o.grad_outputs.push_back(all[at++]);
       } else {
         ys[i] = Variable();
@@ -270,7 +270,7 @@ void check_double_backward(const Function& f, const std::vector<Array>& x, const
   std::vector<Array> inputs = x;
   for (const Array& g : gys)
     if (g.defined()) inputs.push_back(g);
-  // Some functions have another way to the gradient of which there will be one: it has the same values.
+  // Some functions compute a gradient differently if it will be differentiated again. Its values must not change.
   {
     std::vector<Variable> all;
     for (const Array& a : cast_all(inputs, options.dtype)) all.emplace_back(a);
@@ -279,12 +279,13 @@ void check_double_backward(const Function& f, const std::vector<Array>& x, const
       try {
         assert_allclose(again[i].array(), once[i].array(), options.atol, options.rtol);
       } catch (const GradientError& error) {
-        fail<GradientError>("check_double_backward: gradient {} is another when it will be differentiated again: {}", i,
-                            error.what());
+        fail<GradientError>(
+            "check_double_backward: gradient {} changes if it is computed for a second differentiation: {}", i,
+            error.what());
       }
     }
   }
-  // Where the gradient does not depend on an input, there is no second gradient: a term that is 0 gives it one.
+  // If the gradient does not depend on an input, there is no second gradient. Adding a term that is 0 provides it.
   const auto with_all = [&](const std::vector<Variable>& all) {
     std::vector<Variable> gxs = first_order(all);
     Variable nothing;

@@ -1,5 +1,5 @@
 #pragma once
-// Hooks see every function that the calling thread runs, or those of one FunctionNode. (chainer.FunctionHook,
+// Hooks observe every function that the calling thread runs, or a single FunctionNode. (chainer.FunctionHook,
 // chainer.function_hooks)
 //
 //   TimerHook hook;
@@ -18,13 +18,13 @@
 
 namespace catenary {
 
-/// Sees every call of a function and of its gradient. (chainer.FunctionHook)
+/// Observes every call of a function and of its gradient. (chainer.FunctionHook)
 class CT_API FunctionHook {
  public:
   virtual ~FunctionHook();
-  /// Two hooks of one name cannot be in use at once in a thread.
+  /// Returns the hook's name. A thread cannot use two hooks with the same name at once.
   virtual std::string name() const = 0;
-  /// Called when the hook comes into use, for a function or (null) for the thread, and when it goes.
+  /// Called when the hook is added to a function, or to the thread (null), and when it is removed.
   virtual void added(FunctionNode*) {}
   virtual void deleted(FunctionNode*) {}
   virtual void forward_preprocess(FunctionNode&, Inputs) {}
@@ -33,7 +33,7 @@ class CT_API FunctionHook {
   virtual void backward_postprocess(FunctionNode&, Inputs, Grads) {}
 };
 
-/// Uses a hook for all functions of the calling thread until the end of the scope. Throws ValueError when one of its
+/// Uses a hook for all functions of the calling thread until the end of the scope. Throws ValueError if a hook of that
 /// name is in use.
 class CT_API HookScope {
  public:
@@ -46,11 +46,11 @@ class CT_API HookScope {
   FunctionHook& hook_;
 };
 
-/// Hooks of the calling thread, oldest first.
+/// Returns the hooks of the calling thread, oldest first.
 CT_API const std::vector<FunctionHook*>& get_function_hooks();
 
-/// Measures the time of each function, forward and backward. Deferred work is run and the device waited for at each
-/// end, so that a function is charged for its own work only. (chainer.function_hooks.TimerHook)
+/// Measures the time of each function, forward and backward. Runs deferred work and synchronizes the device before and
+/// after each function, so that a function is charged for its own work only. (chainer.function_hooks.TimerHook)
 class CT_API TimerHook : public FunctionHook {
  public:
   struct Call {
@@ -69,24 +69,24 @@ class CT_API TimerHook : public FunctionHook {
   void backward_postprocess(FunctionNode& f, Inputs x, Grads gy) override;
 
   const std::vector<Call>& call_history() const { return history_; }
-  /// Seconds in all functions; what ran inside of another function is counted once.
+  /// Returns the seconds spent in all functions. Nested calls are counted once.
   double total_time() const { return total_; }
-  /// One entry a function, in order of first call.
+  /// Returns one entry per function, in order of first call.
   std::vector<Summary> summary() const;
-  /// Chainer's table. unit: "sec", "ms", "us", "ns", "auto" (by the largest) or "auto_foreach". Throws ValueError for
-  /// another.
+  /// Prints Chainer's table. unit: "sec", "ms", "us", "ns", "auto" (by the largest time) or "auto_foreach". Throws
+  /// ValueError for any other unit.
   void print_report(std::ostream& to, const std::string& unit = "auto") const;
   void print_report() const;
 
  private:
   void start();
   void stop(FunctionNode& f);
-  std::vector<double> running_;  // when they began
+  std::vector<double> running_;  // start times of the calls in progress
   std::vector<Call> history_;
   double total_ = 0;
 };
 
-/// Prints each function's name and the arrays that go in. (chainer.function_hooks.PrintHook)
+/// Prints each function's name and its input arrays. (chainer.function_hooks.PrintHook)
 class CT_API PrintHook : public FunctionHook {
  public:
   PrintHook();
@@ -102,7 +102,7 @@ class CT_API PrintHook : public FunctionHook {
   std::string separator_, end_;
 };
 
-/// Measures by how much each function makes the bytes in use of its device's memory pool grow, and the pool itself.
+/// Measures how much each function increases the used bytes of its device's memory pool, and the pool's total size.
 /// (chainer.function_hooks.CupyMemoryProfileHook)
 class CT_API MemoryHook : public FunctionHook {
  public:
@@ -125,7 +125,8 @@ class CT_API MemoryHook : public FunctionHook {
   std::int64_t total_used_bytes() const { return total_used_; }
   std::int64_t total_acquired_bytes() const { return total_acquired_; }
   std::vector<Summary> summary() const;
-  /// Chainer's table. unit: "B", "KB", "MB", "GB", "TB", "auto" or "auto_foreach". Throws ValueError for another.
+  /// Prints Chainer's table. unit: "B", "KB", "MB", "GB", "TB", "auto" or "auto_foreach". Throws ValueError for any
+  /// other unit.
   void print_report(std::ostream& to, const std::string& unit = "auto") const;
   void print_report() const;
 

@@ -226,8 +226,8 @@ struct GetItem : Unary<GetItem, keep::nothing> {
   }
   std::vector<Index> indices;
 };
-/// gy at the indices of an array of zeros, added up where an index is named twice: 16-bit floats in float32, as 256
-/// ones are all that bfloat16 adds up.
+/// Scatters gy to the indices of an array of zeros and adds where indices repeat. 16-bit floats are added in float32,
+/// because a bfloat16 sum of ones stops growing at 256.
 struct GetItemGrad : Unary<GetItemGrad, keep::nothing> {
   GetItemGrad(const std::vector<Index>& indices, const Shape& shape) : indices(indices), shape(shape) {}
   static constexpr const char* kName = "GetItemGrad";

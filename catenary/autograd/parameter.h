@@ -1,5 +1,5 @@
 #pragma once
-// Parameters: variables that are learnt. Initializers and update rules are known here by their bases only.
+// Parameters: trainable variables. This header knows initializers and update rules by their base classes only.
 
 #include <concepts>
 #include <cstddef>
@@ -16,25 +16,24 @@ namespace catenary {
 
 class Parameter;
 
-/// Fills a new array in place; initializers/ derives from it. (chainer.initializer.Initializer)
+/// Fills a new array in place. Base of the classes in initializers/. (chainer.initializer.Initializer)
 class CT_API Initializer {
  public:
   explicit Initializer(std::optional<Dtype> dtype = {}) : dtype(dtype) {}
   virtual ~Initializer();
   virtual void operator()(const Array& array) const = 0;
-  /// dtype of the parameter; config.dtype when not given.
+  /// dtype of the parameter, or config.dtype if not set.
   std::optional<Dtype> dtype;
 };
 
-/// How a parameter is updated from its gradient; optimizers/ derives from it.
+/// Updates a parameter from its gradient. Base of the update rules in optimizers/.
 class CT_API UpdateRuleBase {
  public:
   virtual ~UpdateRuleBase();
   virtual void update(const Parameter& parameter) = 0;
 };
 
-/// What a parameter is filled with: an initializer, a number (0 when nothing is given; NaN and the like are possible),
-/// or an array.
+/// Initial value of a parameter: an initializer, a number (default 0; NaN and infinity are allowed), or an array.
 class CT_API ParameterInit {
  public:
   ParameterInit() : ParameterInit(Scalar(0)) {}
@@ -56,9 +55,9 @@ class CT_API ParameterInit {
 };
 
 namespace detail {
-/// The place in memory of a Parameter that may be a member of an object, known while it lives: so a link finds those
-/// that CT_LINKS does not name. What is copied of one that is not known, as those of Link::params(), is not known
-/// either.
+/// Registers the address of a Parameter that may be a member of an object while it lives, so that a link finds
+/// parameters that CT_LINKS does not name. Copies of unregistered parameters, such as Link::params() returns, stay
+/// unregistered.
 class CT_API ParameterPlace {
  protected:
   ParameterPlace() noexcept { enter(); }
@@ -79,40 +78,41 @@ class CT_API ParameterPlace {
 };
 }  // namespace detail
 
-/// A learnt variable: it may wait for its shape until the first forward pass, and an optimizer can update it. A handle
-/// like any Variable; a Variable that refers to a parameter still is one. (chainer.Parameter)
+/// A trainable variable. Its shape may be unknown until the first forward pass, and an optimizer can update it. Copies
+/// are handles of one parameter, and a Variable that refers to a parameter remains a parameter. (chainer.Parameter)
 class CT_API Parameter : public Variable, private detail::ParameterPlace {
  public:
-  /// No parameter.
+  /// Makes an undefined handle.
   Parameter() = default;
-  /// Waits for initialize(shape).
+  /// Makes a parameter without a shape, to be set by initialize(shape).
   explicit Parameter(const ParameterInit& initializer) : Parameter(Named{}, initializer) {}
-  /// The same with a name. Not a plain std::string: `Parameter(1.0, {3})` has a shape.
+  /// Makes a named parameter without a shape. A template rather than std::string, so that `Parameter(1.0, {3})` is a
+  /// shape.
   template <std::convertible_to<std::string> Name>
   Parameter(const ParameterInit& initializer, Name&& name) : Parameter(Named{std::forward<Name>(name)}, initializer) {}
-  /// Initialised now, on the current device; the gradient starts as NaN, so that a forgotten cleargrads shows.
+  /// Initialises the parameter on the current device. The gradient starts as NaN, so that a forgotten cleargrads shows.
   Parameter(const ParameterInit& initializer, const Shape& shape, std::string name = {});
-  /// A parameter with the given values (not copied).
+  /// Returns a parameter with the given values, which are not copied.
   static Parameter from_array(const Array& array, std::string name = {});
-  /// The parameter behind a Variable; throws ValueError for a variable that is none.
+  /// Returns the parameter behind a Variable. Throws ValueError if the variable is not a parameter.
   static Parameter of(const Variable& variable);
   static bool is_parameter(const Variable& variable);
 
   bool is_initialized() const;
-  /// Makes the array of an uninitialised parameter; throws ValueError for an initialised one of another shape.
+  /// Allocates and fills the array. Throws ValueError if the parameter is initialised with another shape.
   void initialize(const Shape& shape) const;
   const std::shared_ptr<const Initializer>& initializer() const;
   void set_initializer(const ParameterInit& initializer) const;
-  /// The device on which initialize() will make the array, or where it is.
+  /// Returns the device of the array, or the device on which initialize() will allocate it.
   Device initial_device() const;
   const std::shared_ptr<UpdateRuleBase>& update_rule() const;
   void set_update_rule(std::shared_ptr<UpdateRuleBase> rule) const;
-  /// Runs the update rule, if there is one.
+  /// Runs the update rule, if there is any.
   void update() const;
 
-  /// Internal: another handle, for lists.
+  /// Internal: returns another handle, for lists.
   Parameter handle() const { return Parameter(*this, Known{}); }
-  /// Internal: those that lie in a piece of memory, but for handles, in the order of their addresses.
+  /// Internal: returns the registered parameters inside a memory range, without those made by handle(), by address.
   static std::vector<const Parameter*> inside(std::span<const std::byte> memory);
 
  private:
@@ -124,7 +124,7 @@ class CT_API Parameter : public Variable, private detail::ParameterPlace {
   Parameter(const Variable& variable, Known) : Variable(variable), ParameterPlace(Unknown{}) {}
 };
 
-/// A new array on `device`, filled by the initializer. (chainer.initializers.generate_array)
+/// Returns a new array on `device`, filled by the initializer. (chainer.initializers.generate_array)
 CT_API Array generate_array(const ParameterInit& initializer, const Shape& shape,
                             const Device& device = current_device(), std::optional<Dtype> dtype = {});
 

@@ -1,6 +1,5 @@
 #pragma once
-// A short list whose first N elements need no allocation: what functions take and give is nearly always one to three
-// arrays.
+// A short vector whose first N elements need no allocation, since most functions have one to three inputs and outputs.
 
 #include <cstddef>
 #include <initializer_list>
@@ -11,7 +10,7 @@
 
 namespace catenary {
 
-/// A vector whose first N elements need no allocation.
+/// A vector with inline storage for N elements.
 template <class T, std::size_t N>
 class SmallVector {
  public:
@@ -21,7 +20,7 @@ class SmallVector {
   SmallVector(const T& value) { push_back(value); }
   SmallVector(T&& value) { push_back(std::move(value)); }
   explicit SmallVector(std::span<const T> values) { append(values.data(), values.size()); }
-  /// n default-constructed elements.
+  /// Returns a vector of n default-constructed elements.
   static SmallVector filled(std::size_t n) {
     SmallVector v;
     v.resize(n);

@@ -1,5 +1,5 @@
 #pragma once
-// What is remembered from one call to the next, and how that is kept aside.
+// The state of recurrent links between calls, and scopes that set it aside.
 
 #include <memory>
 #include <vector>
@@ -8,11 +8,12 @@
 
 namespace catenary {
 
-/// What a recurrent link remembers from one call to the next: a variable with the graph that led to it, undefined
-/// before the first call. A handle: copies are the same state. CT_LINKS names it. It is moved with its link, which cuts
-/// its graph; it is no part of what the link has learnt, so only a training's snapshot saves it
-/// (Link::serialize_state). Another link made by copy() begins with the same state and then has its own. An evaluation
-/// puts it back (StateScope), and F::forget() knows of it.
+/// The state that a recurrent link keeps from one call to the next: a variable with the graph that computed it,
+/// undefined before the first call. Copies are handles of one state. CT_LINKS names it as a member.
+///
+/// The state moves between devices with its link, which cuts its graph. It is not a trained value, so only a snapshot
+/// of the training saves it (Link::serialize_state). The copy() of a link starts with this state and then has a
+/// separate one. Evaluations restore it (StateScope), and F::forget() takes it into account.
 class CT_API StateVariable {
  public:
   StateVariable() : slot_(std::make_shared<Variable>()) {}
@@ -21,7 +22,7 @@ class CT_API StateVariable {
   StateVariable& operator=(const StateVariable&) = default;
   ~StateVariable() = default;
 
-  /// Replaces the variable, for everyone who has this handle.
+  /// Replaces the variable for all copies of this handle.
   const StateVariable& operator=(const Variable& value) const;
   bool defined() const { return variable().defined(); }
   const Variable& variable() const;
@@ -33,7 +34,7 @@ class CT_API StateVariable {
 };
 
 namespace detail {
-/// Until the end of the scope, the states that this thread uses and what each held before its first use.
+/// Records, until the end of the scope, the states that this thread uses and their values before the first use.
 class CT_API StateUses {
  public:
   explicit StateUses(bool clear = false);
@@ -42,11 +43,11 @@ class CT_API StateUses {
   StateUses& operator=(const StateUses&) = delete;
 
   struct Use {
-    std::weak_ptr<Variable> slot;  ///< expired when its link has gone
+    std::weak_ptr<Variable> slot;  ///< expired if its link is gone
     Variable before;
   };
   const std::vector<Use>& all() const { return all_; }
-  /// About to be read or replaced.
+  /// Called before a state is read or replaced.
   static void see(const std::shared_ptr<Variable>& slot);
 
  private:
@@ -55,8 +56,8 @@ class CT_API StateUses {
 };
 }  // namespace detail
 
-/// Until the end of the scope, links begin without what they remember (StateVariable); then they have it back as it
-/// was. Of the thread, and of all links: for an evaluation amid a training. X::Evaluator does it by itself.
+/// Until the end of the scope, all links of this thread start with empty states (StateVariable); the end of the scope
+/// restores the states. For an evaluation during training. X::Evaluator uses it automatically.
 class CT_API StateScope {
  public:
   StateScope() : uses_(true) {}

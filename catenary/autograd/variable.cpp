@@ -22,7 +22,7 @@ VariableNode::VariableNode(Array array, bool requires_grad) {
     set_data(std::move(array));
     requires_grad_ = requires_grad && is_floating(dtype_);
   } else {
-    requires_grad_ = requires_grad;  // a parameter that waits for its shape
+    requires_grad_ = requires_grad;  // a parameter whose shape is not known yet
   }
 }
 
@@ -78,14 +78,14 @@ void VariableNode::set_creator(FunctionNode* f) {
   f->add_reference();
   creator_ = f;
   rank_ = f->rank() + 1;
-  // an output that was cut off comes back to its place
+  // reconnects an output that was disconnected
   if (const auto i = static_cast<std::size_t>(output_index_); i < f->outputs_.size() && !f->outputs_[i].node)
     f->outputs_[i].node = this;
 }
 
 void VariableNode::release_handle() {
   const std::uint64_t now = references_.load(std::memory_order_acquire);
-  if (now == kHandle) {  // nobody else can reach it
+  if (now == kHandle) {  // no other thread can reach it
     delete this;
     return;
   }
@@ -93,7 +93,7 @@ void VariableNode::release_handle() {
     if (references_.fetch_sub(kHandle, std::memory_order_acq_rel) == kHandle) delete this;
     return;
   }
-  // The last handle goes, the graph stays: keep a reference while dropping what only handles need.
+  // This was the last handle but the graph remains, so hold a reference while freeing the data that only handles need.
   if ((references_.fetch_sub(std::uint64_t{1} << 32, std::memory_order_acq_rel) >> 32) == 1) {
     const Variable gradient = std::move(grad_);
     if (!is_retained()) forget_data();
@@ -106,7 +106,7 @@ void VariableNode::release_handle() {
 Variable::Variable(Array array, bool requires_grad) {
   if (!array.defined()) fail<ValueError>("Variable: the array is undefined");
   node_ = new VariableNode(std::move(array), requires_grad);
-  node_->references_.store(VariableNode::kHandle, std::memory_order_relaxed);  // nobody else knows it
+  node_->references_.store(VariableNode::kHandle, std::memory_order_relaxed);  // not shared yet
 }
 
 Variable::Variable(const Array& array, VariableOptions options) : Variable(array, options.requires_grad) {
@@ -140,7 +140,7 @@ void Variable::set_grad_var(const Variable& grad) const {
   if (grad.defined() && node().data_.defined()) {
     if (grad.shape() != shape())
       fail<ShapeError>("the gradient of a variable of shape {} must have that shape, not {}", shape(), grad.shape());
-    // optimizers let hooks see gradients of 16-bit parameters in float32
+    // with 16-bit parameters, optimizers show float32 gradients to hooks
     if (grad.dtype() != dtype() && !(is_16bit_float(dtype()) && grad.dtype() == Dtype::float32))
       fail<DtypeError>("the gradient of a {} variable must be of that dtype, not {}", dtype(), grad.dtype());
   }
@@ -207,7 +207,7 @@ void Variable::addgrad(const Variable& other) const {
     Parameter::of(*this).initialize(other.shape());
     cleargrad();
   }
-  // a sum is one of gradients, whatever their loss scales are: it is in that of what is here
+  // the gradients may have different loss scales, so convert the other one to the scale of this variable
   if (!grad_var().defined()) set_loss_scale(other.loss_scale());
   Variable gradient = walk::grad_in_scale(other, loss_scale());
   if (gradient.device() != device()) gradient = functions::copy(gradient, device());

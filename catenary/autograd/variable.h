@@ -1,8 +1,8 @@
 #pragma once
-// autograd/: what happens to arrays is remembered as a graph (define by run), and gradients flow back through it, with
-// Chainer 7's names and behaviour. Variable and Parameter are handles to graph nodes; FunctionNode (function_node.h) is
-// an operation in the graph; backward.h walks it. Only what a Variable itself can do (operators.h) is implemented here:
-// all other functions are in functions/. Optimizers, links and devices' details may not come in.
+// autograd/: records array operations as a graph (define by run) and backpropagates gradients, with Chainer 7's names
+// and behaviour. Variable and Parameter are handles to graph nodes, FunctionNode (function_node.h) is an operation in
+// the graph, and backward.h walks the graph. This folder implements only the operations that a Variable itself needs
+// (operators.h); all other functions are in functions/. It may not include optimizers, links or details of devices.
 
 #include <atomic>
 #include <cstdint>
@@ -21,24 +21,24 @@ namespace catenary {
 class FunctionNode;
 class Variable;
 class VariableNode;
-/// What functions return: one Variable mostly. An undefined Variable stands for "no gradient" (Chainer's None).
+/// The results of a function, usually one Variable. An undefined Variable means "no gradient" (Chainer's None).
 using Variables = SmallVector<Variable, 2>;
 
-/// Members with which a Variable may start.
+/// Optional arguments of Variable's constructor.
 struct VariableOptions {
   std::string name = {};
   Array grad = {};
   bool requires_grad = true;
 };
 
-/// An array and its place in the graph of computations: a handle, copies are the same variable. (chainer.Variable)
+/// A handle to an array in the graph of computations; copies refer to one variable. (chainer.Variable)
 ///
-/// `Variable x(array)` wants a gradient, as in Chainer; where a function takes a Variable and gets an Array (an
-/// implicit conversion), that input wants none, as Chainer's as_variable does. Arrays that are not of a floating dtype
+/// `Variable x(array)` requires a gradient, as in Chainer. An Array passed to a function that takes a Variable is
+/// converted implicitly to a Variable without gradient, as by Chainer's as_variable. Arrays of non-floating dtypes
 /// never have a gradient.
 class CT_API Variable {
  public:
-  /// No variable; only assignment, `defined` and destruction are allowed.
+  /// Makes an undefined handle, which allows assignment, `defined` and destruction only.
   Variable() = default;
   explicit Variable(Array array, bool requires_grad = true);
   Variable(const Array& array, VariableOptions options);
@@ -46,26 +46,26 @@ class CT_API Variable {
   Variable(const A& array) : Variable(array, false) {}
   Variable(const Variable& other) noexcept;
   Variable(Variable&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
-  /// Makes this handle one of the other variable; a temporary has no use for that.
+  /// Rebinds this handle to the other variable. Not for temporaries, where it would have no effect.
   Variable& operator=(const Variable& other) & noexcept;
   Variable& operator=(Variable&& other) & noexcept;
   ~Variable();
 
   bool defined() const { return node_ != nullptr; }
   explicit operator bool() const = delete;
-  /// Are both handles of one variable?
+  /// Returns whether both handles refer to one variable.
   bool is(const Variable& other) const { return node_ == other.node_; }
 
-  /// The values. Undefined for a parameter that is not initialised.
+  /// Returns the values; undefined for a parameter that is not initialised.
   const Array& array() const;
   const Array& data() const { return array(); }
-  /// Other values for the same variable. A graph that retained the variable sees them too, so do this between passes.
+  /// Replaces the values. Graphs that retained the variable see the new values, so call this between passes.
   void set_array(const Array& array) const;
-  /// The gradient's values; an undefined Array where there is none.
+  /// Returns the gradient's values, or an undefined Array if there is no gradient.
   Array grad() const;
-  /// Throws ShapeError or DtypeError unless the gradient is like array().
+  /// Sets the gradient. Throws ShapeError or DtypeError unless it has the shape and dtype of array().
   void set_grad(const Array& grad) const;
-  /// The gradient as a Variable, to differentiate again; undefined where there is none.
+  /// Returns the gradient as a Variable, for differentiating again, or an undefined Variable.
   const Variable& grad_var() const;
   void set_grad_var(const Variable& grad) const;
 
@@ -74,44 +74,44 @@ class CT_API Variable {
   Dtype dtype() const;
   int ndim() const { return shape().size(); }
   std::int64_t size() const { return shape().product(); }
-  /// Extent of the first axis.
+  /// Returns the size of the first axis.
   std::int64_t len() const { return array().len(); }
   Device device() const;
   const std::string& name() const;
   void set_name(std::string name) const;
   bool requires_grad() const;
-  /// "(2, 3), float32", as graphs show it.
+  /// Returns the text that graphs show: "(2, 3), float32".
   std::string label() const;
-  /// The function that computed it; null for a leaf.
+  /// Returns the function that computed it, or null for a leaf.
   FunctionNode* creator() const;
   FunctionNode* creator_node() const { return creator(); }
-  /// Length of the longest path from a leaf.
+  /// Returns the length of the longest path from a leaf.
   int rank() const;
   VariableNode& node() const;
-  /// The factor of the last backward that reached this leaf; optimizers divide by it.
+  /// Returns the loss scale of the last backward that reached this leaf. Optimizers divide the gradient by it.
   std::optional<Number> loss_scale() const;
   void set_loss_scale(std::optional<Number> scale) const;
 
-  /// Computes gradients of everything that leads here, from grad_var() or 1 for a variable of one element, and adds
-  /// them to the leaves' grad. Intermediate gradients are kept if retain_grad, and the gradients' own graph if
-  /// enable_double_backprop. Gradients start with loss_scale where that is given. Throws ValueError where there is
-  /// nothing to start with. (chainer.Variable.backward)
+  /// Computes the gradients of all variables that lead to this one and adds them to the leaves' grad. Starts from
+  /// grad_var(), or from 1 for a variable of one element, times loss_scale if given. Keeps intermediate gradients if
+  /// retain_grad, and records the gradients' own graph if enable_double_backprop. Throws ValueError if there is no
+  /// gradient to start from. (chainer.Variable.backward)
   void backward(bool retain_grad = false, bool enable_double_backprop = false,
                 std::optional<Number> loss_scale = {}) const;
-  /// Forgets the gradient.
+  /// Removes the gradient.
   void cleargrad() const;
   /// Sets the gradient to zeros.
   void zerograd() const;
-  /// Copies values from `other`, between devices if need be. Initialises a parameter.
+  /// Copies values from `other`, across devices if necessary. Initialises a parameter.
   void copydata(const Variable& other) const;
-  /// Adds other's gradient (if it has one) to this one's.
+  /// Adds other's gradient, if defined, to this variable's gradient.
   void addgrad(const Variable& other) const;
-  /// Cuts this variable off the function that computed it.
+  /// Disconnects this variable from the function that computed it.
   void unchain() const;
-  /// Cuts all variables that lead here off their functions: backward stops here from now on.
+  /// Disconnects all variables that lead to this one from their functions, so that later backward passes stop here.
   void unchain_backward() const;
 
-  /// The only element.
+  /// Returns the only element.
   template <class T>
   T item() const {
     return array().item<T>();
@@ -119,20 +119,20 @@ class CT_API Variable {
   Variable reshape(const Shape& shape) const;
   Variable transpose(const Axes& axes = {}) const;
   Variable T() const { return transpose(); }
-  /// NumPy's indexing.
+  /// Indexes like NumPy.
   template <class... I>
   Variable operator()(const I&... indices) const {
     return get({Index(indices)...});
   }
   Variable get(const std::vector<Index>& indices) const;
   Variable operator[](std::int64_t i) const { return get({Index(i)}); }
-  /// Moves values and gradient to another device, in place. Throws ValueError for a variable that a function computed
-  /// (F::copy is for those).
+  /// Moves values and gradient to another device, in place. Throws ValueError for a variable computed by a function;
+  /// use F::copy instead.
   void to_device(const Device& device) const;
-  /// Name, device, dtype, shape and statistics of values and gradient. (chainer.Variable.debug_print)
+  /// Returns name, device, dtype, shape and statistics of values and gradient. (chainer.Variable.debug_print)
   std::string debug_print() const;
 
-  /// Internal: a handle of a node.
+  /// Internal: makes a handle of a node.
   explicit Variable(VariableNode* node) noexcept;
 
  protected:
@@ -140,21 +140,21 @@ class CT_API Variable {
   VariableNode* node_ = nullptr;
 };
 
-/// "variable([1., 2.])", with the name if there is one.
+/// Returns the text "variable([1., 2.])", with the name if set.
 CT_API std::string repr(const Variable& v);
 CT_API std::string to_string(const Variable& v);
 CT_API std::ostream& operator<<(std::ostream& stream, const Variable& v);
 
-/// What a binding to another language keeps beside a node; it goes with the node.
+/// Data that a binding to another language attaches to a node. Destroyed with the node.
 class CT_API VariablePeer {
  public:
   virtual ~VariablePeer();
-  /// The node has other values from now on, or none.
+  /// Called when the node's values are replaced or removed.
   virtual void data_changed() noexcept = 0;
 };
 
-/// A variable's place in the graph. It holds the array while there are handles, or for ever once a function retained
-/// it. Graphs are made and walked by one thread at a time; leaves (parameters) may be used by several.
+/// The node of a variable in the graph. It holds the array while handles exist, or permanently if a function retained
+/// it. Only one thread at a time may build and walk a graph; several threads may use leaves (parameters).
 /// (chainer.variable.VariableNode)
 class CT_API VariableNode {
  public:
@@ -164,7 +164,7 @@ class CT_API VariableNode {
 
   Dtype dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
-  /// Undefined when nothing keeps the values.
+  /// Returns the values; undefined if they were freed.
   const Array& data() const { return data_; }
   FunctionNode* creator() const { return creator_; }
   int output_index() const { return output_index_; }
@@ -172,28 +172,28 @@ class CT_API VariableNode {
   bool requires_grad() const { return requires_grad_; }
   const std::string& name() const;
   std::string label() const;
-  /// Did a function retain it, or retain()? Then the values stay when the last Variable goes.
+  /// Returns whether a function or retain() keeps the values after the last Variable is gone.
   bool is_retained() const { return retained_.load(std::memory_order_relaxed); }
   void retain(bool retained = true) { retained_.store(retained, std::memory_order_relaxed); }
-  /// Lets go of the values.
+  /// Frees the values.
   void forget_data();
-  /// How many refer to it: functions, handles and others. For who walks the graph to tell what keeps what alive.
+  /// Returns the number of references by functions, handles and others, for diagnosing object lifetimes.
   std::uint32_t reference_count() const {
     return static_cast<std::uint32_t>(references_.load(std::memory_order_acquire));
   }
-  /// Makes `f` the function that computed it, or none, though no output of f need be this node.
+  /// Sets the creator, or none. Does not make this node an output of f.
   void set_creator(FunctionNode* f);
-  /// Of what is cut off and put together again.
+  /// Sets the rank of a node that is disconnected and connected again.
   void set_rank(int rank) { rank_ = rank; }
-  /// Integers may ask for a gradient, too, where a function that another language brought knows what that is.
+  /// Allows gradients for integers too, for functions of another language that define them.
   void set_requires_grad(bool requires_grad) { requires_grad_ = requires_grad; }
   VariablePeer* peer() const { return peer_.get(); }
   void set_peer(std::unique_ptr<VariablePeer> peer) { peer_ = std::move(peer); }
-  /// How many of those are Variables.
+  /// Returns how many of the references are Variables.
   std::uint32_t handle_count() const {
     return static_cast<std::uint32_t>(references_.load(std::memory_order_relaxed) >> 32);
   }
-  /// Is there a Variable for this node?
+  /// Returns whether a Variable refers to this node.
   bool has_handle() const { return handle_count() != 0; }
 
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -215,10 +215,10 @@ class CT_API VariableNode {
   void add_handle() { references_.fetch_add(kHandle, std::memory_order_relaxed); }
 
   static constexpr std::uint64_t kHandle = (std::uint64_t{1} << 32) + 1;
-  std::atomic<std::uint64_t> references_{0};  // of all kinds below, of handles above bit 32
+  std::atomic<std::uint64_t> references_{0};  // all references in the low 32 bits, handles in the high 32 bits
   Array data_;
   Variable grad_;
-  FunctionNode* creator_ = nullptr;  // counted
+  FunctionNode* creator_ = nullptr;  // counted reference
   std::unique_ptr<Extras> extras_;
   std::unique_ptr<VariablePeer> peer_;
   int rank_ = 0;
@@ -247,7 +247,7 @@ inline Variable& Variable::operator=(Variable&& other) & noexcept {
   return *this;
 }
 
-/// `v` itself, or a Variable without gradient for an Array. (chainer.as_variable)
+/// Returns `v` itself, or a Variable without gradient for an Array. (chainer.as_variable)
 inline const Variable& as_variable(const Variable& v) { return v; }
 inline Variable as_variable(const Array& a) { return Variable(a, false); }
 
@@ -256,8 +256,8 @@ namespace functions {
   CT_API Variable function(const Variable& a, const Variable& b); \
   CT_API Variable function(const Variable& a, const Scalar& b);   \
   CT_API Variable function(const Scalar& a, const Variable& b);
-/// Elementwise arithmetic with broadcasting and NumPy's promotion; literals are weak. (chainer.functions.add and
-/// Variable's operators)
+/// Elementwise arithmetic with broadcasting and NumPy's type promotion, where literals are weak scalars.
+/// (chainer.functions.add and Variable's operators)
 CT_VARIABLE_FUNCTION(add)
 CT_VARIABLE_FUNCTION(subtract)
 CT_VARIABLE_FUNCTION(multiply)
@@ -267,10 +267,10 @@ CT_VARIABLE_FUNCTION(power)
 CT_API Variable negative(const Variable& x);
 }  // namespace functions
 
-/// A Variable or what derives from it.
+/// A Variable or a class derived from it.
 template <class T>
 concept IsVariable = std::derived_from<T, Variable>;
-/// What may stand beside a Variable in an expression and is weak.
+/// An operand that may stand beside a Variable in an expression and counts as a weak scalar.
 template <class T>
 concept IsLiteral =
     std::is_arithmetic_v<T> || std::same_as<T, float16> || std::same_as<T, bfloat16> || std::same_as<T, Scalar>;
@@ -284,7 +284,7 @@ Scalar operand(const S& s) {
 }
 }  // namespace detail
 
-// Operators: Variable with Variable, Array or literal. With no Variable among the operands they stay out of the way.
+// Operators for a Variable with a Variable, Array or literal. They do not apply if neither operand is a Variable.
 #define CT_VARIABLE_OPERATOR(symbol, function)                                             \
   template <class A, class B>                                                              \
   requires((IsVariable<A> && (IsVariable<B> || IsLiteral<B> || std::same_as<B, Array>)) || \

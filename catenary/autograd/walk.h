@@ -1,5 +1,5 @@
 #pragma once
-// Private to the library: how gradients travel.
+// Private to the library: the traversal of the graph by gradients.
 
 #include <functional>
 #include <optional>
@@ -17,44 +17,46 @@ struct Start {
   Variable grad;
 };
 
-/// Called with a leaf whose gradient will not change any more, while others are still computed. It becomes the leaf's
-/// grad when all are.
+/// Called with a leaf whose gradient is final, while other gradients are still being computed. The gradient becomes the
+/// leaf's grad after the whole traversal.
 using Final = std::function<void(const VariableNode& leaf, const Variable& gradient)>;
 
-/// A leaf that gradients have reached, and what its grad is to be.
+/// A leaf that gradients have reached, and its future grad.
 struct Reached {
   Ref<VariableNode> leaf;
   Variable grad;
 };
-/// A leaf's grad as a backward with this loss scale adds to it: that of a backward with another scale is brought to
-/// this one, so that the sum is one of gradients. None is a scale of 1.
+/// Returns a leaf's grad, rescaled to this loss scale if it comes from a backward with another scale, so that gradients
+/// can be added. No loss scale means 1.
 CT_API Variable grad_in_scale(const Variable& leaf, const std::optional<Number>& loss_scale);
-/// The loss scale of zeros in place of a gradient that is not there: that of the first of the others, so that a mean
-/// with gradients of other processes is in one scale; `otherwise` where none has a gradient.
+/// Returns the loss scale for zeros that replace a missing gradient: the scale of the first gradient among
+/// `parameters`, or `otherwise` if no parameter has a gradient. Averages with gradients of other processes then use a
+/// single scale.
 CT_API std::optional<Number> scale_of_zeros(const std::vector<Parameter>& parameters,
                                             const std::optional<Number>& otherwise = {});
-/// Gradients flow from the starts to all leaves, none of whose grads is written. They begin with the grads that leaves
-/// have, in the loss scale, unless `from_zero` says that those have none; then they are not looked at either, so that
-/// others may write them meanwhile.
+/// Propagates gradients from the starts to all leaves without writing any grad. Starts with the leaves' present grads,
+/// converted to the loss scale. `from_zero` declares that leaves have no grads; they are then not even read, so that
+/// other threads may write them meanwhile.
 CT_API std::vector<Reached> flow(std::vector<Start> starts, bool retain_grad, bool from_zero,
                                  const std::optional<Number>& loss_scale = {}, const Final& final = {});
-/// Gives the leaves their grads.
+/// Stores the grads in the leaves.
 CT_API void set_grads(const std::vector<Reached>& reached, std::optional<Number> loss_scale);
 
-/// Gradients flow from the starts to all leaves, whose grad they are added to.
+/// Propagates gradients from the starts to all leaves and adds them to the leaves' grads.
 CT_API void backprop_to_all(std::vector<Start> starts, bool retain_grad, std::optional<Number> loss_scale,
                             const Final& final = {});
 
-/// What Variable::backward does.
+/// Implements Variable::backward.
 void backward(const Variable& y, bool retain_grad, bool enable_double_backprop, std::optional<Number> loss_scale,
               const Final& final = {});
 
-/// What catenary::grad() does; or the gradients with respect to the inputs as if nothing led to them.
+/// Implements catenary::grad(). With `up_to_inputs`, treats the inputs as leaves.
 std::vector<Variable> grad(const std::vector<Variable>& outputs, const std::vector<Variable>& inputs,
                            const GradOptions& options, bool up_to_inputs);
 
-/// Until the end of the scope, the variables that want a gradient and go into what this thread computes without a
-/// graph, each once. Results want none, so that they are not among them.
+/// Collects, until the end of the scope, the variables that require a gradient and are used by this thread in
+/// computations without a graph, each once. Results of such computations require no gradient, so they are not
+/// collected.
 class Captured {
  public:
   Captured();
@@ -64,7 +66,7 @@ class Captured {
 
   void see(VariableNode& node);
   const std::vector<Variable>& all() const { return all_; }
-  /// That of the innermost scope, or null.
+  /// Returns the innermost scope, or null.
   static Captured* innermost();
 
  private:

@@ -1,25 +1,25 @@
 #pragma once
-// Models whose values come from a file: made without memory for what would be overwritten.
+// Models without allocated values, to be loaded from a file.
 
 #include "catenary/autograd/parameter.h"
 
 namespace catenary {
 
-/// Until the end of the scope, in this thread, a parameter that is made or initialised gets a shape and no values: it
-/// takes no memory and draws no random numbers, and waits for set_array. (torch.device("meta"))
+/// Until the end of the scope, parameters that this thread makes or initialises get a shape but no values: they use no
+/// memory, draw no random numbers, and wait for set_array. (torch.device("meta"))
 class CT_API WithoutValues {
  public:
   WithoutValues();
   ~WithoutValues();
   WithoutValues(const WithoutValues&) = delete;
   WithoutValues& operator=(const WithoutValues&) = delete;
-  /// Is the calling thread in such a scope?
+  /// Returns whether the calling thread is inside such a scope.
   static bool holds();
 
  private:
   bool before_;
 };
-/// The shape that a parameter has, or that it got without values. Of one that knows none it has no axes.
+/// Returns the shape of a parameter, with or without values; an empty shape if it is not known yet.
 CT_API const Shape& shape_of(const Parameter& parameter);
 
 }  // namespace catenary

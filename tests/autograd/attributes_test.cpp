@@ -80,7 +80,7 @@ TEST(Attributes, WhatIsMadeOfMoreThanItsInputsSaysSoOrIsRefused) {
     build_computational_graph({silent}).operations();
     FAIL();
   } catch (const ValueError& error) {
-    EXPECT_STREQ(error.what(), "Silent: the function does not tell what it is made of");
+    EXPECT_STREQ(error.what(), "Silent: the function has no description; add CT_ATTRIBUTES to its class");
   }
 }
 

@@ -294,7 +294,7 @@ TEST(FunctionNode, AnUndefinedInputIsNamed) {
       call();
       ADD_FAILURE() << name << " took an undefined Variable";
     } catch (const ValueError& error) {
-      EXPECT_EQ(std::string(error.what()).find(name + " is an undefined Variable: "), 0u) << error.what();
+      EXPECT_EQ(std::string(error.what()).find(name + " is an undefined Variable; "), 0u) << error.what();
     }
   };
   says("MulAdd: input 2", [&] { apply(node<MulAdd>(), x, x, undefined); });
