@@ -11,7 +11,7 @@ from catenary.cupyx._pinned import empty_like_pinned, empty_pinned, zeros_like_p
 
 # none of cuSPARSE's functions is called
 cusparse = _modules.make('catenary.cupyx.cusparse', check_availability=lambda name: False)
-# of cuSOLVER's functions those that linalg has an equal of
+# functions of cuSOLVER that have an equivalent in linalg
 cusolver = _modules.make('catenary.cupyx.cusolver', check_availability=lambda name: name in (
     'gesvdj', 'gesvdjBatched', 'potrfBatched', 'potrsBatched', 'syevj', 'syevjBatched'))
 
@@ -22,7 +22,7 @@ scatter_min = _core.scatter_min
 
 
 def get_runtime_info(*, full=False):
-    """What `catenary info` prints, as an object that prints itself."""
+    """Returns the output of `catenary info` as an object that prints itself."""
     return RuntimeInfo()
 
 

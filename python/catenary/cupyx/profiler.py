@@ -11,7 +11,7 @@ from catenary.cupy import cuda
 
 
 class _PerfCaseResult:
-    """What benchmark measured: cpu_times and gpu_times in seconds, the latter with a row for each device."""
+    """The result of benchmark: cpu_times and gpu_times in seconds, gpu_times with one row per device."""
 
     def __init__(self, name, ts, devices):
         self.name, self._ts, self._devices = name, ts, devices
@@ -36,8 +36,10 @@ class _PerfCaseResult:
 
 
 def benchmark(func, args=(), kwargs={}, n_repeat=10000, *, name=None, n_warmup=10, max_duration=math.inf, devices=None):
-    """Calls func n_repeat times, after n_warmup times that are not counted, and at most for max_duration seconds. What a device took is
-    measured by events: it begins when what was there before is done. Raises ValueError for what is no function or no number of calls."""
+    """Calls func n_repeat times after n_warmup uncounted calls, for at most max_duration seconds.
+
+    Device times are measured by events and begin when earlier work has finished. Raises ValueError if func is not callable or a count is invalid.
+    """
     if name is None:
         name = getattr(func, '__name__', type(func).__name__)
     if not callable(func):

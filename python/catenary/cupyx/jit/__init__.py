@@ -55,15 +55,17 @@ class _JitRawKernel:
 
     @property
     def cached_code(self):
-        """The text, where there is one alone; a dictionary of several otherwise."""
+        """Returns the kernel's source if there is only one, else a dictionary of all."""
         codes = self.cached_codes
         return next(iter(codes.values())) if len(codes) == 1 else codes
 
 
 def rawkernel(*, mode='cuda', device=False):
-    """Makes a kernel of a Python function (cupyx.jit.rawkernel). `mode` says what types operations give: 'cuda' those of C++,
-    'numpy' NumPy's. `device`: a function that kernels call. What of Python a kernel cannot be is refused when it is called, with
-    the line."""
+    """Makes a kernel of a Python function.
+
+    `mode` selects the result types of operations: 'cuda' those of C++, 'numpy' those of NumPy. `device` marks a function that kernels call. Python
+    that cannot be translated raises an error with its line at the first call.
+    """
     if mode not in ('cuda', 'numpy'):
         raise ValueError("rawkernel: mode must be 'cuda' or 'numpy', not %r" % (mode,))
     return lambda func: _JitRawKernel(func, mode, builtins.bool(device))

@@ -1,4 +1,4 @@
-"""What kernels of cupyx.jit call and read: indices of threads, barriers, memory of a group, atomic operations, shuffles."""
+"""Functions and variables for kernels of cupyx.jit: thread indices, barriers, shared memory, atomic operations, shuffles."""
 
 import builtins
 

@@ -1,8 +1,8 @@
-"""The syntax tree of a Python function as CUDA C++, for the types of its arguments.
+"""Translates the syntax tree of a Python function to CUDA C++ for the types of its arguments.
 
-An expression is a `Data` (a text of C++ and its dtype), a `Constant` (an object that is known now: what is made of constants alone
-is computed by Python), an array, or a tuple of such. A variable has the type of its first value. What a kernel cannot be is
-refused with the line."""
+An expression is a `Data` (C++ text and its dtype), a `Constant` (a Python object known at translation, so Python evaluates expressions of
+constants), an array, or a tuple of these. A variable has the type of its first value. Unsupported Python raises an error with its line.
+"""
 
 import ast
 import inspect
@@ -28,7 +28,7 @@ def kernel(made, types):
 
 
 class _Unit:
-    """A text that comes to be: its functions, and those that are under way."""
+    """The text of a kernel under construction: finished functions, and those in progress."""
 
     def __init__(self):
         self.texts, self.needed, self.made, self.under_way, self.count = [], set(), {}, [], 0
@@ -129,7 +129,7 @@ class _Function(Numbers):
 
     def do_Expr(self, node):
         if isinstance(node.value, ast.Constant):
-            return  # a text that says what the function does
+            return  # a docstring
         value = self.expression(node.value)
         if isinstance(value, Data):
             self.emit(value.text + ';')
@@ -364,7 +364,7 @@ class _Function(Numbers):
         return self.function(callee, args)
 
     def loop(self, *args, unroll=Constant(None)):
-        """What range() is."""
+        """The result of range()."""
         if not 1 <= len(args) <= 3:
             raise TypeError('range takes one to three arguments, given %d' % len(args))
         if not isinstance(unroll, Constant) or not (unroll.obj is None or isinstance(unroll.obj, int)):

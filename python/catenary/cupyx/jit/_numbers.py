@@ -1,4 +1,4 @@
-"""Values of a kernel in Python: numbers with their dtypes, constants, arrays; what NumPy's functions of them are in C++."""
+"""Values in a Python kernel: numbers with dtypes, constants, arrays, and the C++ of NumPy's functions of these."""
 
 import operator
 from dataclasses import dataclass
@@ -121,7 +121,7 @@ class Local:
 
 @dataclass
 class SharedMemory:
-    """What a variable is to be made of."""
+    """The type of a shared-memory array that a variable declares."""
     dtype: numpy.dtype
     size: object
 
@@ -135,7 +135,7 @@ class Loop:
 
 
 class Intrinsic:
-    """What a kernel reads by a name: threadIdx.x."""
+    """A built-in value that a kernel reads by name, such as threadIdx.x."""
 
     def __init__(self, text, dtype):
         self.text, self.dtype = text, dtype
@@ -152,7 +152,7 @@ class Builtin:
 
 
 class Numbers:
-    """What a function that is translated knows of numbers. It has a `mode` and a `unit` of its own."""
+    """Typing and arithmetic of numbers for one translated function. It has its own `mode` and `unit`."""
 
     def wrapped(self, obj):
         return Data(obj.text, obj.dtype) if isinstance(obj, Intrinsic) else Constant(obj)
@@ -185,7 +185,7 @@ class Numbers:
         raise TypeError('a number is needed, not %s' % what)
 
     def check_whole(self, value, what):
-        """Throws TypeError for what is no whole number."""
+        """Raises TypeError if the value is not an integer."""
         if not isinstance(value, (Data, Constant)) or self.type_of(value).kind not in 'iub':
             raise TypeError('%s: whole numbers are needed' % what)
 
@@ -263,7 +263,7 @@ class Numbers:
         return Data('%s[%s]' % (base.name, at or '0'), base.type.dtype)
 
     def operation(self, name, *values):
-        """What a function of NumPy's gives."""
+        """Returns the C++ of a NumPy function's result."""
         if all(isinstance(v, Constant) for v in values) and name in _OF_PYTHON:
             return Constant(_OF_PYTHON[name](*(v.obj for v in values)))
         ufunc = getattr(numpy, name, None)

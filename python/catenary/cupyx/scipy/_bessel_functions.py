@@ -1,5 +1,8 @@
-"""Bessel functions of the first and second kind and modified ones of the second, of orders 0 and 1, and what recurrences make of them. Near 0 they are power series
-or Chebyshev's polynomials of their smooth parts, far out polynomials of Hankel's integrals; all coefficients are computed on the host."""
+"""Bessel functions of orders 0 and 1 of the first and second kind, modified ones of the second kind, and higher orders by recurrence.
+
+Near 0 they are power series or Chebyshev expansions of their smooth parts, far out expansions of Hankel's integrals. The host computes all
+coefficients.
+"""
 
 import decimal
 import functools
@@ -53,7 +56,7 @@ _NODES = numpy.linspace(0, 8, 401)  # of exp(-s**2): the trapezoid's sum is exac
 
 
 def _hankel(n, w):
-    """The integral of exp(-s**2) s**(2n) (1 + w s**2)**(n - 1/2) from 0 on, which makes H_n and K_n of 1 / w, times what makes it 1 for w = 0."""
+    """Returns the integral of exp(-s**2) s**(2n) (1 + w s**2)**(n - 1/2) over s >= 0, normalised to 1 at w = 0. H_n and K_n of 1 / w follow from it."""
     s2 = _NODES ** 2
     weights = numpy.exp(-s2) * s2 ** n * (_NODES[1] - _NODES[0])
     weights[0] /= 2
@@ -140,7 +143,7 @@ def _upward(n, before, at, x, slope):
 
 
 def _of_order(n):
-    """The order, cut to a whole number, of which there is one for each element; 0 for NaN and infinities."""
+    """Returns the order of each element, truncated to an integer. NaN and infinities give 0."""
     return stored(_core.where(_ufuncs['isfinite'](n), _ufuncs['trunc'](n), 0))
 
 
@@ -162,7 +165,7 @@ def _spherical(n, x):
 
 
 def spherical_yn(n, z, derivative=False):
-    """The spherical Bessel function of the second kind of whole order n, or its derivative; NaN for orders below 0."""
+    """Returns the spherical Bessel function of the second kind of integer order n, or its derivative. Orders below 0 give NaN."""
     def compute(n, z):
         x, order = stored(_absolute(z)), _of_order(n)
         size = stored(_ufuncs['maximum'](order, 0))

@@ -85,9 +85,9 @@ def _is_pole(x):
 
 
 def _log_and_sign_of_beta(a, b):
-    """The logarithm of |beta(a, b)|, and its sign; at a pole an infinity, but where that of gamma(a + b) takes it away."""
+    """Returns (log |beta(a, b)|, its sign). A pole gives an infinity unless gamma(a + b) cancels it."""
     a, b = stored(a), stored(b)
-    # at a pole gamma(a) / gamma(a + b) is what 1 - a - b and b say, with the sign of b's parity
+    # at a pole, gamma(a) / gamma(a + b) follows from 1 - a - b and b, with the sign of b's parity
     of_a = _is_pole(a)
     pole, other = stored(_core.where(of_a, a, b)), stored(_core.where(of_a, b, a))
     is_pole = stored(of_a | _is_pole(b))
@@ -100,7 +100,7 @@ def _log_and_sign_of_beta(a, b):
     sign = stored(sign * sign_of_gamma(small))
     sign = _core.where(is_taken, _core.where(_ufuncs['remainder'](other, 2) == 0, 1, -1), sign)
     endless = stored(is_pole & ~is_taken)
-    # 0 where one is infinite and the other positive, as gamma(a + b) is the larger
+    # 0 if one argument is infinite and the other positive, as gamma(a + b) dominates
     log = _core.where((large == math.inf) & _ufuncs['isfinite'](small), _core.where(small > 0, -math.inf, math.inf), log)
     sign = _core.where((large == math.inf) & _ufuncs['isfinite'](small), sign_of_gamma(small), sign)
     endless = stored(endless | (large == -math.inf) | (small == -math.inf))
@@ -138,7 +138,7 @@ def _counted(n, k, value):
 
 
 def binom(n, k):
-    """How many ways there are to choose k of n, and what that is for real numbers; NaN for negative integers n."""
+    """Returns the binomial coefficient n over k, also for real numbers. Negative integers n give NaN."""
     n, k, dtype = prepared('binom', n, k)
     n, k = _broadcast(*wide(n, k))
     other = stored(n - k)
@@ -147,7 +147,7 @@ def binom(n, k):
     log, sign = _log_and_sign_of_ratio(stored(1 + n - fewer), stored(n + 1), fewer, (-of_fewer, -sine_of_pi(n)))
     near = stored(sign * sign_of_gamma(fewer + 1) * _exp(log - _lgamma(fewer + 1)))
     near = _core.where(_is_pole(fewer + 1), 0, near)
-    # k far from 0 and n: n! times what is left of the sine between the poles
+    # k far from 0 and n: n! times the remaining sine between the poles
     far = stored((_ufuncs['minimum'](k, other) < 0) & (_ufuncs['maximum'](k, other) > -1) & (_absolute(fewer) > _ufuncs['maximum'](_absolute(n), 1)))
     distance = stored(_core.where(far, -_ufuncs['minimum'](k, other), 1))
     one_more = stored(_core.where(far, n + 1, 1))
@@ -161,7 +161,7 @@ def binom(n, k):
 
 
 def _product(z, m):
-    """z (z + 1) ... of m factors, or 1 / ((z - 1) (z - 2) ...) of -m; infinity where a factor that divides is 0."""
+    """Returns z (z + 1) ... with m factors, or 1 / ((z - 1) (z - 2) ...) with -m factors. A zero divisor gives infinity."""
     up = down = _core.ones_like(z)
     for j in range(_COUNTED):
         up = stored(_core.where(j < m, up * (z + j), up))
@@ -170,7 +170,7 @@ def _product(z, m):
 
 
 def poch(z, m):
-    """gamma(z + m) / gamma(z): 0 where only z is a pole, infinity where only z + m is one."""
+    """Returns gamma(z + m) / gamma(z): 0 where only z is a pole, infinity where only z + m is a pole."""
     z, m, dtype = prepared('poch', z, m)
     z, m = _broadcast(*wide(z, m))
     total = stored(z + m)

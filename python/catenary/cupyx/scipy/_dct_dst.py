@@ -14,7 +14,7 @@ _OTHER_WAY = {None: 'forward', 'backward': 'forward', 'ortho': 'ortho', 'forward
 
 
 def _constants(values, like, kind):
-    """NumPy's numbers in a dtype of the same size as an array's parts."""
+    """Copies NumPy constants to the device in the dtype of an array's real parts."""
     single = like.dtype.itemsize == 4
     return _core.from_numpy(numpy.asarray(values).astype({'c': 'F' if single else 'D', 'f': 'f' if single else 'd'}[kind]), None)
 
@@ -25,7 +25,7 @@ def _turns(numerators, denominator, like):
     return _constants(numpy.cos(angles) - 1j * numpy.sin(angles), like, 'c')
 
 
-# All work along the last axis of real numbers, of extent N, and give no factor but what the formulas say.
+# All functions below transform real numbers along the last axis (length N) and apply only the factors in their formulas.
 
 def _cosine1(x):
     """x[0] + (-1)^k x[N - 1] + 2 sum of x[n] cos(pi k n / (N - 1)): the spectrum of the even continuation."""
@@ -40,7 +40,7 @@ def _cosine2(x):
 
 
 def _cosine3(x):
-    """x[0] + 2 sum of x[n] cos(pi (2 k + 1) n / 2 N): what _cosine2 does, backwards."""
+    """Returns x[0] + 2 sum of x[n] cos(pi (2 k + 1) n / 2 N), by the steps of _cosine2 in reverse."""
     n = x.shape[-1]
     mirrored = _core._concatenate([_core.zeros_like(x[..., :1]), x[..., :0:-1]], -1)
     half = n // 2 + 1
@@ -71,7 +71,7 @@ def _sine1(x):
 _TRANSFORMS = {('cos', 1): _cosine1, ('cos', 2): _cosine2, ('cos', 3): _cosine3, ('cos', 4): _cosine4, ('sin', 1): _sine1,
                ('sin', 2): lambda x: _cosine2(_signed(x))[..., ::-1], ('sin', 3): lambda x: _signed(_cosine3(x[..., ::-1])),
                ('sin', 4): lambda x: _signed(_cosine4(x[..., ::-1]))}
-_LENGTHS = {('cos', 1): lambda n: 2 * (n - 1), ('sin', 1): lambda n: 2 * (n + 1)}  # of the whole period; 2 n of the others
+_LENGTHS = {('cos', 1): lambda n: 2 * (n - 1), ('sin', 1): lambda n: 2 * (n + 1)}  # length of the full period, 2 n for the other types
 
 
 def _weighted(x, function, type, before, factor):
@@ -98,13 +98,13 @@ def _along_last(x, function, type, norm, orthogonalize):
 
 
 def _operand(x):
-    """The array in a dtype in which it is transformed."""
+    """Converts the array to the dtype in which it is transformed."""
     x = _fft._operand(x)
     return x.astype('f' if x.dtype == 'e' else 'd') if x.dtype.char not in 'fdFD' else x
 
 
 def _cut(x, n, axis):
-    """As many elements along an axis: those behind are left out, what is missing is 0."""
+    """Truncates or zero-pads an axis to the given length."""
     have = x.shape[axis]
     if n in (None, -1, have):
         return x

@@ -37,7 +37,7 @@ gammaincc = _function('gammaincc', 'The regularized upper incomplete gamma funct
 
 
 def _incomplete_beta(a, b, x, other=None):
-    """The regularized incomplete beta function of a, b > 0 and x from 0 to 1, of which `other` is what it lacks of 1."""
+    """Returns the regularized incomplete beta function for a, b > 0 and 0 <= x <= 1, with `other` = 1 - x."""
     other = stored(1 - x if other is None else other)
     known = stored((a > 0) & (b > 0) & (x > 0) & (other > 0) & (a < math.inf) & (b < math.inf))
     p, q, y, z = (stored(_core.where(known, v, one)) for v, one in ((a, 1), (b, 1), (x, 0.5), (other, 0.5)))
@@ -81,7 +81,7 @@ fdtrc = _function('fdtrc', 'The F distribution, beyond x; NaN where x is below 0
 
 
 def _of_whole(compute):
-    """The same with k and n cut to whole numbers, as SciPy cuts them; NaN where they are infinite and where the last argument is no probability."""
+    """Truncates k and n to integers, as SciPy does. Infinities, and a last argument that is not a probability, give NaN."""
     def of_whole(k, n, p):
         return _nan_outside(compute(k, stored(_ufuncs['trunc'](n)), p), k < math.inf, _ufuncs['isfinite'](n), p >= 0, p <= 1)
     return of_whole
@@ -117,17 +117,17 @@ nbdtrc = _function('nbdtrc', 'The negative binomial distribution: the sum beyond
 # The logarithms of these distributions are concave functions of log(x), or of log(x / (1 - x)): Newton's steps from where the value is too small come near without passing by.
 _CUBED = 1e6  # for a from here on the cube of a normal distribution's quantile is near enough
 _POLISHED = 2
-_NEWTON = 64  # steps at most; ten do in most cases
+_NEWTON = 64  # maximum number of steps, usually ten suffice
 
 
 def _smaller(p, q):
-    """The smaller of a probability and what it lacks of 1, and is it the second?"""
+    """Returns (min(p, 1 - p), whether it is 1 - p)."""
     upper = stored(p > q)
     return stored(_core.where(upper, q, p)), upper
 
 
 def _newton(start, step):
-    """A number t, to which step(t) says what is to be added."""
+    """Iterates t += step(t) until it converges."""
     def next_step(k, state):
         t, last, going = state
         change = stored(_ufuncs['minimum'](_ufuncs['maximum'](step(t), -50), 50))
@@ -140,8 +140,10 @@ def _newton(start, step):
 
 
 def _start_of_gamma(b, small, upper):
-    """The logarithm of a number near _inverse_of_gamma's, and is it as good as that is? Below it, as exp(-x) <= 1; or Wilson's and Hilferty's cube; or of a small upper value above it, as that is less
-    than b exp(-x) for b <= 1 <= x."""
+    """Returns (an approximate logarithm of _inverse_of_gamma's result, whether it is as good as the exact one).
+
+    It is a lower bound by exp(-x) <= 1, or Wilson and Hilferty's cube, or for small upper values an upper bound by b exp(-x), for b <= 1 <= x.
+    """
     below = stored((_core.where(upper, _log1p(-small), _log(small)) + _lgamma(b + 1)) / b)
     z = stored(_ufuncs['ndtri'](small))
     cube = stored(1 - 1 / (9 * b) + _core.where(upper, -z, z) / (3 * _ufuncs['sqrt'](b)))
@@ -153,7 +155,7 @@ def _start_of_gamma(b, small, upper):
 
 
 def _inverse_of_gamma(a, p, q):
-    """x of which the regularized lower incomplete gamma function is p, and the upper one q = 1 - p."""
+    """Returns x such that the regularized lower incomplete gamma function is p and the upper one q = 1 - p."""
     known = stored((a > 0) & (a < math.inf) & (p > 0) & (q > 0))
     b, (small, upper) = stored(_core.where(known, a, 1)), _smaller(_core.where(known, p, 0.5), _core.where(known, q, 0.5))
     log = stored(_log(small))
@@ -186,7 +188,7 @@ def _start_of_beta(c, d, small):
 
 
 def _inverse_of_beta(a, b, p, q):
-    """log(x / (1 - x)), and x, of which the regularized incomplete beta function is p, and 1 minus that is q."""
+    """Returns (log(x / (1 - x)), x) such that the regularized incomplete beta function is p and its complement q."""
     known = stored((a > 0) & (b > 0) & (a < math.inf) & (b < math.inf) & (p > 0) & (q > 0))
     small, upper = _smaller(_core.where(known, p, 0.5), _core.where(known, q, 0.5))
     c, d = stored(_core.where(known, _core.where(upper, b, a), 1)), stored(_core.where(known, _core.where(upper, a, b), 1))

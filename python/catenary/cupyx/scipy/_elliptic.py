@@ -9,7 +9,7 @@ from catenary.cupyx.scipy._iteration import function, until_all_are_done
 _ufuncs = _core.ufuncs
 _absolute, _sqrt, _sin, _cos = (_ufuncs[n] for n in ('absolute', 'sqrt', 'sin', 'cos'))
 _ENOUGH = {'f': 6e-2, 'd': 1.2e-3}  # so near to each other are three numbers whose series is exact to rounding
-_PI_BELOW = 1.2246467991473532e-16  # what pi is larger than its float64
+_PI_BELOW = 1.2246467991473532e-16  # pi minus its float64 value
 _MEANS = 10  # enough for each number that is not tiny
 
 
@@ -26,7 +26,7 @@ ellipkm1 = function('ellipkm1', 'ellipk(1 - p), accurate near p = 0.', _of_means
 
 
 def _of_carlson(x, y):
-    """Carlson's R_F(x, y, 1) and R_D(x, y, 1), of which x may be 0."""
+    """Returns Carlson's R_F(x, y, 1) and R_D(x, y, 1). x may be 0."""
     enough = _ENOUGH[x.dtype.char]
 
     def step(k, state):

@@ -65,7 +65,7 @@ def _exp1(x):
 
 
 def _sum(x, first, ratio):
-    """The sum of terms of one sign, which begin with `first` and follow by ratio(k), to what its precision tells apart."""
+    """Sums terms of one sign until they no longer change the sum. The first is `first`, and each next follows by the factor ratio(k)."""
     eps = _EPSILON[x.dtype.char]
 
     def step(k, state):
@@ -196,7 +196,7 @@ def _sici_of_complex(z):
     # an odd function, and one whose logarithm has a branch
     half = stored(_core.where(_ufuncs['signbit'](z.imag), -1j * math.pi, 1j * math.pi).astype(z.dtype))
     sine, cosine = stored(_core.where(left, -sine, sine)), stored(_core.where(left, cosine + half, cosine))
-    # on the imaginary axis they are those of hyperbolic functions
+    # on the imaginary axis they are the hyperbolic functions
     axis, (of_axis, with_log) = stored(z.real == 0), _shichi(stored(z.imag))
     sine, cosine = stored(_core.where(axis, 1j * of_axis, sine).astype(z.dtype)), stored(_core.where(axis, with_log + half / 2, cosine).astype(z.dtype))
     nothing = stored(z == 0)
@@ -206,7 +206,7 @@ def _sici_of_complex(z):
 
 
 def _shichi_of_complex(z):
-    """Those of i z, turned back."""
+    """Returns the functions of i z, rotated back."""
     turned = stored(1j * z)
     sine, cosine = _sici_of_complex(turned)
     known = stored((z != 0) & _ufuncs['isfinite'](_absolute(z)))

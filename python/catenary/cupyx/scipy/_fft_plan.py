@@ -1,5 +1,5 @@
-"""Plans of transforms, which programs make before they transform. The library keeps what it knows of lengths by itself, so that a plan
-only says which transforms it was made for, and another one is refused."""
+"""Plans for Fourier transforms. The library caches its own tables by length, so a plan only records for which transforms it was made and rejects
+others."""
 
 import operator
 
@@ -38,7 +38,8 @@ def _described(x, lengths, axes, which):
 
 
 class Plan:
-    """What get_fft_plan gives: `plan=` of a transform, or a block of `with`, in which cupy.fft's transforms are what the plan was made for."""
+    """The result of get_fft_plan. Pass it as `plan=` of a transform, or use it in a `with` block, in which cupy.fft accepts only the transforms it
+    was made for."""
 
     def __init__(self, x, shape, axes, value_type):
         self.value_type = value_type
@@ -67,15 +68,17 @@ class Plan:
 
 
 def get_fft_plan(a, shape=None, axes=None, value_type='C2C'):
-    """A plan for transforms of arrays like `a`, along these axes with these lengths: value_type is 'C2C' for fft and ifft, 'R2C' for rfft,
-    'C2R' for irfft, and those of several axes. Throws ValueError for axes that are not there."""
+    """Returns a plan for transforms of arrays like `a` along the given axes with the given lengths.
+
+    value_type is 'C2C' for fft and ifft, 'R2C' for rfft, 'C2R' for irfft, and likewise for several axes. Raises ValueError for axes out of range.
+    """
     if value_type not in _WHICH.values():
         raise ValueError(f"get_fft_plan: value_type must be 'C2C', 'R2C' or 'C2R', not {value_type!r}")
     return Plan(_transforms._operand(a), shape, axes, value_type)
 
 
 def check_plan(plan, function, x=None, lengths=None, axes=None):
-    """Throws where a transform of this name is not what the plan was made for: NotImplementedError where none are, TypeError for what is no
+    """Checks that a plan was made for this transform. Raises NotImplementedError if the transform takes no plan, TypeError if the object is not a
     plan, ValueError for another array."""
     if plan is None:
         return

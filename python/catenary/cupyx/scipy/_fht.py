@@ -1,4 +1,4 @@
-"""Hankel's transform of what is sampled on a logarithmic scale, by the spectrum of the samples."""
+"""Fast Hankel transform of samples on a logarithmic scale, by their Fourier transform."""
 
 import math
 
@@ -11,7 +11,8 @@ _BERNOULLI = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 
 
 
 def _log_gamma(z):
-    """log(gamma(z)) of NumPy's complex numbers: Stirling's series, after z was raised to where it converges; by the mirror's formula left of 1/2."""
+    """Returns log(gamma(z)) of NumPy's complex numbers: Stirling's series after shifting z to where it converges, and the reflection formula left of
+    1/2."""
     left = z.real < 0.5
     w = numpy.where(left, 1 - z, z).astype(complex)
     sunk = numpy.zeros_like(w)

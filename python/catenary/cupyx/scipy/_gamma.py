@@ -1,4 +1,4 @@
-"""The gamma function and what is made of it."""
+"""The gamma function, its logarithm, derivative and sign."""
 
 import math
 import numbers
@@ -11,7 +11,8 @@ _ufuncs = _core.ufuncs
 _exp, _lgamma, _absolute, _power, _floor = (_ufuncs[n] for n in ('exp', 'lgamma', 'absolute', 'power', 'floor'))
 
 
-# Functions that give float64 for integers and 16-bit floats; for integers alone; others give float32 where it holds these.
+# Functions that give float64 for integers and 16-bit floats. The next list gives it for integers alone. Other functions give float32 where it holds
+# these.
 _DOUBLE = frozenset(('beta', 'betaln', 'cbrt', 'cosdg', 'cosm1', 'cotdg', 'digamma', 'ellipeinc', 'ellipj', 'ellipk', 'ellipkinc', 'ellipkm1', 'erf', 'erfc', 'erfcx', 'exp10',
                      'exp2', 'expit', 'expm1', 'exprel', 'gamma', 'gammainc', 'gammaincc', 'gammainccinv', 'gammaincinv', 'gammaln', 'gammasgn', 'i0', 'i0e', 'i1', 'i1e', 'j0',
                      'j1', 'k0', 'k0e', 'k1', 'k1e', 'log1p', 'log_expit', 'log_ndtr', 'logit', 'multigammaln', 'ndtr', 'radian', 'rgamma', 'sindg', 'sph_harm_y',
@@ -28,8 +29,8 @@ def widened(name, x):
 
 
 def prepared(name, *args):
-    """The arguments of a function in the dtype in which it is computed, and the dtype of its result, which is SciPy's. Numbers have no dtype of
-    their own beside arrays."""
+    """Returns the arguments in the dtype of the computation, and SciPy's dtype of the result. Python numbers do not determine a dtype if there are
+    arrays."""
     arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else _operand(x, name) for x in args]
     weak = [x for x in arrays if not isinstance(x, _core.ndarray)]
     # integers beside a float, and bools beside an integer, have no small dtype
@@ -44,12 +45,12 @@ def prepared(name, *args):
 
 
 def stored(x):
-    """The values, computed: what a device's compiler makes of a short text is there for other functions, too, and of a long one takes seconds."""
+    """Evaluates the values now. Short kernels are compiled once and serve several functions, whereas a long fused one takes seconds to compile."""
     return _core._copy(x, 'C')
 
 
 def sine_of_pi(x, y=0.0):
-    """sin(pi (x + y)) without rounding x + y; exactly 0 at integers."""
+    """Returns sin(pi (x + y)) without rounding x + y. It is exactly 0 at integers."""
     near_x, near_y = (_ufuncs['rint'](v) for v in (x, y + 0 * x))
     rest = stored((x - near_x) + (y - near_y))
     near = _ufuncs['rint'](rest)
@@ -104,8 +105,11 @@ def _series(coefficients, z):
 
 
 def _by_parts(z, to_the_right, to_the_left):
-    """A function that is real on the real axis: of the upper half of the plane by to_the_right, where the real part is not below 0.1, and else by to_the_left(z, q, what the first is of
-    1 - z), where q is exp(2 pi i z); NaN at 0 and the negative integers."""
+    """Makes a function of complex numbers that is real on the real axis from its upper half plane.
+
+    to_the_right applies where the real part is at least 0.1, elsewhere to_the_left(z, q, the first function of 1 - z), where q is exp(2 pi i z). 0
+    and the negative integers give NaN.
+    """
     below = _ufuncs['signbit'](z.imag)
     up = stored(_core.where(below, _conjugate(z), z))
     left = up.real < 0.1
@@ -169,7 +173,7 @@ def _of_logarithm(sign):
 
 
 def gamma(x):
-    """The gamma function; NaN at negative integers."""
+    """Returns the gamma function. Negative integers give NaN."""
     x, dtype = prepared('gamma', x)
     return _gamma(stored(*wide(x))).astype(dtype)
 
@@ -192,14 +196,14 @@ def sign_of_gamma(x):
 
 
 def gammasgn(x):
-    """The sign of the gamma function; NaN at negative integers."""
+    """Returns the sign of the gamma function. Negative integers give NaN."""
     x, dtype = prepared('gammasgn', x)
     value = _core.where(x == 0, _ufuncs['copysign'](1.0, x), sign_of_gamma(x))
     return _core.where(_ufuncs['isnan'](x), x, value).astype(dtype)
 
 
 def wide(*args):
-    """The arguments in float64 (complex128), in which SciPy computes these functions, where their device has it."""
+    """Converts the arguments to float64 (complex128), in which SciPy computes these functions, if their device has it."""
     if any(isinstance(x, _core.ndarray) and not _core.device_of(x).info['has_f64'] for x in args):
         return args
     return tuple(x.astype('D' if x.dtype.kind == 'c' else 'd') for x in args)

@@ -1,5 +1,8 @@
-"""The logarithms of the incomplete gamma and beta functions. Series and fractions go on until all elements are known; of large parameters the tail is summed by Gauss's and Legendre's nodes,
-where a series would take as many steps as the root of the parameter."""
+"""Logarithms of the incomplete gamma and beta functions.
+
+Series and continued fractions run until all elements have converged. For large parameters Gauss-Legendre quadrature of the tail replaces a series
+that would need about sqrt(parameter) terms.
+"""
 
 import math
 
@@ -27,14 +30,15 @@ def _not_zero(x):
 
 
 def _both_logarithms(lower_known, log):
-    """The logarithms of the lower and the upper function, of which one is known."""
+    """Returns the logarithms of both the lower and the upper function, given one of them."""
     log = stored(_ufuncs['minimum'](log, 0))
     rest = stored(_log1p(-_exp(log)))
     return stored(_core.where(lower_known, log, rest)), stored(_core.where(lower_known, rest, log))
 
 
 def _tail(slope, curvature, exponent):
-    """The logarithm of the integral of exp(exponent(v)) from v = 0 to where it is nothing; it begins as -slope v - curvature v**2 / 2."""
+    """Returns the logarithm of the integral of exp(exponent(v)) from v = 0 to where it vanishes. The exponent begins as -slope v - curvature v**2 /
+    2."""
     length = stored(2 * _ENOUGH / (slope + _ufuncs['sqrt'](slope * slope + 2 * _ENOUGH * curvature)))
     total = _core.zeros_like(length)
     for node, weight in zip(_NODES, _WEIGHTS):
@@ -96,7 +100,8 @@ def _fraction_of_gamma(a, x, where):
 
 
 def logs_of_gamma(a, x, log):
-    """The logarithms of the regularized lower and upper incomplete gamma functions of a > 0 and x >= 0, and that of x times the density. `log` is that of x, which may be too small for a number."""
+    """Returns the logarithms of the regularized lower and upper incomplete gamma functions of a > 0 and x >= 0, and of x times the density. `log` is
+    log(x), as x itself may underflow."""
     factor = _log_of_power_of_gamma(a, x, log)
     tail = stored((a >= _LARGE) & (_absolute(x - a) <= a / 2))
     small = stored((x < 1.1) & (_core.where(x <= 0.5, a * log > -0.4, 1.1 * x > a)))
@@ -127,7 +132,8 @@ def _log_of_power_of_beta(a, b, log, other_log, excess):
 
 
 def _fraction_of_beta(p, q, y, z, less, where):
-    """By what y**p z**q / beta(p, q) is multiplied to be the function: DiDonato's and Morris's fraction (1992), where z is 1 - y and `less` is p z - q y."""
+    """Returns the factor that makes y**p z**q / beta(p, q) the function: the continued fraction of DiDonato and Morris (1992), with z = 1 - y and
+    `less` = p z - q y."""
     eps = EPSILON[y.dtype.char]
 
     def lower(n):
@@ -147,7 +153,7 @@ def _fraction_of_beta(p, q, y, z, less, where):
 
 
 def _start_of_small(p, q, log):
-    """The logarithm of y**p / (p beta(p, q)), accurate beside p, where `log` is that of y."""
+    """Returns log(y**p / (p beta(p, q))) accurately for small p. `log` is log(y)."""
     return stored(p * log - _log_gamma_of_one_more(p) + log_of_ratio(q, stored(q + p), p))
 
 
@@ -165,14 +171,15 @@ def _rest_of_small(p, q, y, start):
 
 
 def _log_of_tail_of_beta(p, q, y, z, excess):
-    """What logs_of_beta adds to the density's logarithm for large parameters."""
+    """Returns the term that logs_of_beta adds to the logarithm of the density for large parameters."""
     ratio, slope = stored(y / z), stored(excess / z)
     return stored(_tail(slope, stored(p + q * ratio * ratio),
                         lambda v: p * log1p_less(-v) + q * log1p_less(ratio * v) - slope * v - _log1p(-v) - _log1p(ratio * v)) - _log(z))
 
 
 def logs_of_beta(a, b, x, other, log, other_log):
-    """The logarithms of the regularized incomplete beta function and of 1 minus that, and that of x (1 - x) times the density. `other` is 1 - x, and the logarithms are those of both."""
+    """Returns the logarithms of the regularized incomplete beta function, of its complement, and of x (1 - x) times the density. `other` is 1 - x,
+    and the logarithms of x and 1 - x are also passed."""
     excess = stored(x * b - other * a)
     factor = _log_of_power_of_beta(a, b, log, other_log, excess)
     least = stored(_ufuncs['minimum'](a, b))

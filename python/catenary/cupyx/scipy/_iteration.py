@@ -1,4 +1,4 @@
-"""What functions of elements share that are computed step by step: how they take their arguments, and when they end."""
+"""Helpers of iterative elementwise functions: conversion of arguments, and the test for convergence."""
 
 from catenary import _core
 from catenary.cupy._arguments import delivered
@@ -25,7 +25,7 @@ def function(name, description, compute):
 
 
 def until_all_are_done(step, state, k=1, most=None):
-    """step(k, state) for k and on, until step's last entry, a mask of what is not done, has nothing."""
+    """Calls step(k, state) for increasing k until the mask in its last entry, which marks unfinished elements, is false everywhere."""
     while k < (most or _MOST) and state[0].size:
         for _ in range(_TOGETHER):
             state = tuple(stored(x) for x in step(k, state))  # one small text is compiled, and not one for all steps
@@ -36,7 +36,8 @@ def until_all_are_done(step, state, k=1, most=None):
 
 
 def largest(x, name=None, most=100000):
-    """The largest of whole numbers, on the host; 0 of none. With a function's name ValueError for one above `most`, as it would take as many steps."""
+    """Returns the largest of integers, on the host, or 0 for an empty array. Given a function's name it raises ValueError above `most`, since the
+    steps grow with the value."""
     value = int(_core.max(x)) if x.size else 0
     if name and value > most:
         raise ValueError(f'{name}: degrees and orders are at most {most} here, and one is {value}')

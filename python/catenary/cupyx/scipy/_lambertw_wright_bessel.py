@@ -14,11 +14,12 @@ _EPSILON = {'f': 6e-8, 'd': 1.2e-16, 'F': 6e-8, 'D': 1.2e-16}
 
 
 # ------------------------------------------------------------------ Lambert's W
-_HALLEY = 100  # steps at most; six do but where branches meet
+_HALLEY = 100  # maximum number of steps, six suffice away from branch points
 
 
 def _start(z, k):
-    """Of the upper half of the plane W's first digits: near -1/e, where the branches 0 and -1 meet, those of its series; near 0 of branch 0 those of a quotient; elsewhere a logarithm's."""
+    """Returns the initial guess in the upper half plane: the series near -1/e, where the branches 0 and -1 meet, a quotient near 0 on branch 0, and
+    else the logarithm."""
     root = stored(_ufuncs['sqrt'](2 * (math.e * z + 1)))
     log = stored(_log(_core.where(z == 0, 1, z)) + 2j * math.pi * k)
     start = stored(log - _log(_core.where(log == 0, 1, log)))
@@ -34,7 +35,7 @@ def _start(z, k):
 
 
 def lambertw(z, k=0, tol=1e-8):
-    """W of which W exp(W) is z, on the branch k: complex numbers, to rounding whatever `tol` is."""
+    """Returns W such that W exp(W) is z, on the branch k, as complex numbers. `tol` is ignored: the result is accurate to rounding."""
     z, k = broadcast_arrays(_operand(z, 'lambertw'), _operand(k, 'lambertw'))
     if k.dtype.kind not in 'biu':
         raise TypeError(f'lambertw: k is of whole numbers, and not of {k.dtype}')
@@ -42,7 +43,7 @@ def lambertw(z, k=0, tol=1e-8):
     k = stored(k.astype(z.real.dtype))
     fine = stored(_ufuncs['isfinite'](z) & (z != 0))
     v = stored(_core.where(fine, z, 1).astype(z.dtype))
-    # the lower half of the plane, to which zeros with a sign belong, is the upper one's mirror; but the branch -1 is real between -1/e and 0
+    # The lower half plane, which includes signed zeros, mirrors the upper one. The branch -1 however is real between -1/e and 0.
     below = stored(_ufuncs['signbit'](v.imag) & ((v.imag != 0) | (v.real < -math.exp(-1)) | (k != -1)))
     v = stored(_core.where(below | (v.imag == 0), v.real + 1j * _absolute(v.imag), v).astype(z.dtype))
     branch = stored(_core.where(below, -k, k))
@@ -50,7 +51,7 @@ def lambertw(z, k=0, tol=1e-8):
 
     def step(i, state):
         w, going = state
-        # exp(w) and z exp(-w), of which none overflows
+        # exp(w) and z exp(-w), neither of which overflows
         right = w.real >= 0
         power = stored(_exp(_core.where(right, -w, w)))
         excess = stored(_core.where(right, w - v * power, w * power - v))
@@ -120,12 +121,12 @@ def _zeta_less_one(s):
 
 
 def _zetac(x):
-    left = stored(x < -0.01)  # the sum holds a little below 0, too, where the other way would lose digits
+    left = stored(x < -0.01)  # the series also holds slightly below 0, where the reflection would lose digits
     s = stored(_core.where(left, 1 - x, x))
     value = _zeta_less_one(stored(_ufuncs['minimum'](s, 1100)))
     half = stored(x / 2)
     sine = stored(_ufuncs['sin'](math.pi * (half - 2 * _ufuncs['rint'](half / 2))))
-    # what gamma(1 - x) overflows by its power takes away
+    # where gamma(1 - x) overflows, its power cancels
     other = 2 * sine * _exp(_lgamma(s) - s * math.log(2 * math.pi)) * (1 + value) - 1
     other = _core.where((_ufuncs['floor'](half) == half) & left, -1, other)
     value = _core.where(left, other, value)

@@ -1,4 +1,4 @@
-"""Windows that move over an array: borders, and the views in which each element of a window stands at its place."""
+"""Sliding windows: padded borders, and views of the array that are shifted by each element of the window."""
 
 import functools
 import inspect
@@ -54,7 +54,7 @@ def origins(origin, shape, function):
 
 
 def views(x, shape, origin, mode, cval, places):
-    """For each of these places in a window of this shape the view of the bordered array in which the element there stands."""
+    """Returns one view of the padded array per offset in a window of this shape, shifted by the offset."""
     before = [n // 2 + o for n, o in zip(shape, origin)]
     wide = bordered(x, before, [n - 1 - b for n, b in zip(shape, before)], mode, cval)
     for place in places:
@@ -72,13 +72,15 @@ def combined(values, combine):
 
 
 def working(x, is_complex=False):
-    """The dtype in which sums are computed: float64 where the device has it, or a complex one of such parts."""
+    """Returns the dtype for sums: float64 if the device has it, or the complex dtype with such parts."""
     return numpy.dtype(('D' if is_complex else 'd') if _core.device_of(x).info['has_f64'] else 'F' if is_complex else 'f')
 
 
 def result_dtype(x, output, is_complex=False):
-    """The dtype of a result: the array's, or that of `output`, a dtype or an array. Complex numbers have a complex dtype instead of a real one,
-    with a warning; for them in a real array it raises RuntimeError."""
+    """Returns the dtype of a result: the array's, or that of `output`, a dtype or an array.
+
+    Complex values replace a real dtype by a complex one, with a warning. Raises RuntimeError if they would be stored in a real array.
+    """
     if output is None:
         return numpy.result_type(x.dtype, 'F') if is_complex else x.dtype
     dtype = output.dtype if isinstance(output, ndarray) else numpy.dtype(output)
@@ -106,7 +108,7 @@ def stored(result, output):
 
 
 def correlated(x, weights, origin, mode, cval):
-    """The sums of what a window of weights (NumPy's) covers."""
+    """Returns the sums under a window of NumPy weights."""
     kind = working(x, x.dtype.kind == 'c' or weights.dtype.kind == 'c')
     places = list(zip(*numpy.nonzero(weights)))
     if not places or x.size == 0:
@@ -136,14 +138,14 @@ def axes_of(axes, ndim):
     return found
 
 
-# what an axis has that a window does not go along
+# arguments for the axes along which a window does not extend
 _ELSEWHERE = {'size': 1, 'origin': 0, 'origin1': 0, 'origin2': 0, 'mode': 'reflect'}
 _WINDOWS = 'footprint', 'structure', 'structure1', 'structure2', 'weights'
 
 
 def on_axes(default=None):
-    """A decorator: the function takes `axes`, along which its windows lie; they have an extent of 1 along all others, and what is said of each axis is said
-    of these. `default(rank)` is the window of a call that gives none."""
+    """Decorates a filter with the argument `axes`. The window has size 1 along all other axes, and arguments per axis refer to `axes`.
+    `default(rank)` is the window if a call passes none."""
     def decorated(function):
         signature = inspect.signature(function)
         own = next(name for name in signature.parameters if name in _WINDOWS)

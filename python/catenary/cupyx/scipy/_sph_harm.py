@@ -15,7 +15,7 @@ _LEFT = -0.35  # below it the series about 1 is slow
 
 
 def _upward(order, low, degree, before, at, x):
-    """By (l - m + 1) P_(l+1) = (2l + 1) x P_l - (l + m) P_(l-1), from the degrees `low` and `low` + 1 to that of each element."""
+    """Applies (l - m + 1) P_(l+1) = (2l + 1) x P_l - (l + m) P_(l-1) from the degrees `low` and `low` + 1 up to the degree of each element."""
     steps = stored(_ufuncs['rint'](degree - low))
     value = stored(_core.where(steps <= 0, before, at))
     for k in range(1, largest(steps, 'lpmv')):
@@ -34,7 +34,8 @@ def _product(order, s):
 
 
 def _about_one(order, degree, z):
-    """By what (-1)**m (2m - 1)!! s**m is multiplied to be P of a degree that is not whole, and no more than 2 above the order: a series in z = (1 - x) / 2."""
+    """Returns the factor that makes (-1)**m (2m - 1)!! s**m the function P of a non-integer degree at most 2 above the order: a series in z = (1 - x)
+    / 2."""
     eps = _EPSILON[z.dtype.char]
 
     def step(k, state):

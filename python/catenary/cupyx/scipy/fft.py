@@ -14,7 +14,7 @@ __ua_domain__ = 'numpy.scipy.fft'
 
 
 def _operand(x):
-    """The array; one of float16 in float32, in which it is transformed and stays."""
+    """Returns the array, with float16 converted to float32 for the transform and its result."""
     x = _transforms._operand(x)
     return x.astype('f') if x.dtype == 'e' else x
 
@@ -66,7 +66,7 @@ _OTHER_WAY = {None: 'forward', 'backward': 'forward', 'forward': 'backward'}
 
 
 def hfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
-    """The real transform of what has conjugates at mirrored places, of which half along the last of the axes is given."""
+    """Returns the real transform of a Hermitian-symmetric array, of which the last of the axes holds one half."""
     _check_plan(plan, 'hfftn')
     x, s, axes = _placed(x, s, axes)
     return _transforms.irfftn(_core.ufuncs['conjugate'](x), s, axes, _OTHER_WAY.get(norm, norm))
@@ -109,7 +109,8 @@ def next_fast_len(target, real=False):
 
 
 def __ua_convert__(dispatchables, coerce):
-    """What scipy.fft gives to this backend, as arrays: NotImplemented where one is none, and none may be made of it."""
+    """Converts the arguments that scipy.fft passes to this backend to arrays. Returns NotImplemented if an argument is not an array and may not
+    become one."""
     values = []
     for one in dispatchables:
         if one.value is not None and not isinstance(one.value, _ndarray) and getattr(one.type, '__name__', '') == 'ndarray':
@@ -122,7 +123,7 @@ def __ua_convert__(dispatchables, coerce):
 
 
 def __ua_function__(method, args, kwargs):
-    """A function of scipy.fft's by this module's of the same name; NotImplemented where there is none."""
+    """Calls this module's function with the name of scipy.fft's. Returns NotImplemented if there is none."""
     function = getattr(_sys.modules[__name__], method.__name__, None) if method.__name__ in _names.here('cupyx.scipy.fft') else None
     kwargs = {name: value for name, value in kwargs.items() if name != 'workers'}  # how many threads of SciPy's
     return NotImplemented if function is None else function(*args, **kwargs)

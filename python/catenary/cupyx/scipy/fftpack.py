@@ -44,7 +44,7 @@ def ifftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
 
 
 def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
-    """The transform of real numbers as n real ones: the element 0, then the real and imaginary parts of 1, 2, …; for an even n the last
+    """Returns the transform of n real numbers as n real numbers: element 0, then real and imaginary parts of 1, 2, … For an even n the last element
     has no imaginary part."""
     _check_plan(plan, 'rfft', _operand(x), n, axis)
     made = _core.moveaxis(_transforms.rfft(_operand(x), n, axis), (axis,), (-1,))

@@ -10,13 +10,13 @@ from catenary.cupy._array import asarray_chkfinite
 
 
 def lu_factor(a, overwrite_a=False, check_finite=True):
-    """(lu, piv): both triangles of a matrix, without the diagonal of ones, and with which row each was swapped. Raises ValueError where
-    it has infinite values or NaN, unless check_finite is False."""
+    """Returns (lu, piv): the LU factors in one matrix, without the unit diagonal, and the row with which each row was swapped. Raises ValueError for
+    infinities or NaN, unless check_finite is False."""
     a = asarray_chkfinite(a) if check_finite else _given(a)
     if a.ndim != 2 or a.shape[0] == a.shape[1]:
         return _core.linalg.lu_factor(a)
     (m, n), side = a.shape, max(a.shape)
-    square = _core.zeros((side, side), a.dtype)  # zeros are no pivots: what is beside the matrix changes nothing within it
+    square = _core.zeros((side, side), a.dtype)  # padding with zeros, which are never pivots, does not change the factors
     square[:m, :n] = a
     packed, piv = _core.linalg.lu_factor(square)
     return _core._copy(packed[:m, :n], 'C'), _core._copy(piv[:min(m, n)], 'C')
@@ -31,7 +31,8 @@ def _order(piv, n):
 
 
 def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
-    """x of a x = b by what lu_factor gave of a; of a.T x = b with trans 1, of a.conj().T x = b with 2. Raises ValueError where shapes do not fit."""
+    """Solves a x = b by the result of lu_factor(a), or a.T x = b with trans=1, or a.conj().T x = b with trans=2. Raises ValueError if the shapes do
+    not fit."""
     lu, piv = lu_and_piv
     b = asarray_chkfinite(b) if check_finite else _given(b)
     if lu.ndim != 2 or lu.shape[0] != lu.shape[1] or b.shape[:1] != lu.shape[:1]:
@@ -51,7 +52,7 @@ def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
 
 
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
-    """(p, l, u) whose product is a matrix; with permute_l (p l, u)."""
+    """Returns (p, l, u) with a = p @ l @ u, or with permute_l (p @ l, u)."""
     packed, piv = lu_factor(a, check_finite=check_finite)
     (m, n), real = packed.shape, packed.real.dtype
     lower, upper = _core.tril(packed, -1)[:, :min(m, n)] + _core.eye(m, min(m, n), dtype=real), _core.triu(packed)[:min(m, n)]
@@ -60,9 +61,11 @@ def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
 
 
 def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=False):
-    """x of a x = b, where only one triangle of `a` is read; of a.T x = b with trans 1 or 'T', of a.conj().T x = b
-    with 2 or 'C'. Of several matrices `b` has several too, a vector for each or one for all. It is left as it is. Raises ValueError with check_finite
-    where one of them has infinite values or NaN."""
+    """Solves a x = b for a triangular matrix, of which only one triangle is read; a.T x = b with trans 1 or 'T', a.conj().T x = b with 2 or 'C'.
+
+    Stacked matrices take stacked `b`: one vector per matrix, or one for all. `b` is not overwritten. Raises ValueError for infinities or NaN if
+    check_finite is true.
+    """
     if check_finite:
         a, b = asarray_chkfinite(a), asarray_chkfinite(b)
     if a.ndim > 2 and (b.ndim == 1 or b.shape == a.shape[:-1]):
@@ -93,7 +96,7 @@ def toeplitz(c, r=None):
 
 
 def hankel(c, r=None):
-    """The matrix with constant diagonals of the other direction whose first column is c and whose last row is r, or 0."""
+    """Returns the matrix with constant antidiagonals whose first column is c and whose last row is r, by default zeros."""
     c = _given(c).ravel()
     r = _core.zeros_like(c) if r is None else _given(r).ravel()
     values = _core._concatenate([c, r[1:]], 0)
@@ -143,8 +146,8 @@ def kron(a, b):
 
 
 def khatri_rao(a, b):
-    """Kronecker's products of the columns of two matrices. Raises ValueError where these are not as many, LinAlgError (which is one) for others
-    than matrices."""
+    """Returns the column-wise Kronecker product of two matrices. Raises ValueError for different numbers of columns, and its subclass LinAlgError for
+    arrays that are not matrices."""
     a, b = _given(a), _given(b)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise (ValueError if a.ndim == b.ndim == 2 else numpy.linalg.LinAlgError)('khatri_rao: expected matrices with as many columns, given shapes %s and %s' % (a.shape, b.shape))

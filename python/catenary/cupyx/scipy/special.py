@@ -1,4 +1,4 @@
-"""cupyx.scipy.special: the library's functions, and what is made of them."""
+"""cupyx.scipy.special: functions of the library, and functions composed of these."""
 
 import math as _math
 
@@ -38,7 +38,7 @@ _lgamma = _of_the_library('gammaln', 'lgamma')
 
 
 def gammaln(x, out=None):
-    """The logarithm of |gamma(x)|; of minus infinity it is that, as SciPy's."""
+    """Returns log |gamma(x)|. As in SciPy, minus infinity gives minus infinity."""
     x = _operand(x, 'gammaln')
     made = _lgamma(x)
     made = _core.where(x == -_math.inf, x, made).astype(made.dtype)
@@ -49,7 +49,7 @@ def gammaln(x, out=None):
 
 
 def loggamma(x, out=None):
-    """The logarithm of the gamma function, of complex numbers that of the plane without the negative axis; NaN of negative numbers, which have none."""
+    """Returns the logarithm of the gamma function. Complex numbers are on the plane cut along the negative axis, and negative real numbers give NaN."""
     made = gammaln(x)
     return _core.where(_operand(x, 'loggamma') < 0, _math.nan, made).astype(made.dtype)
 
@@ -76,7 +76,7 @@ def exp10(x):
 
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
-    """log(sum(b * exp(a))), computed without overflow; with return_sign the logarithm of its absolute value, and its sign."""
+    """Returns log(sum(b * exp(a))) without overflow. With return_sign it returns (the logarithm of the absolute value, the sign)."""
     a = _operand(a, 'logsumexp')
     if b is None and not return_sign and a.dtype.kind != 'c':
         return _core.logsumexp(a, axis, keepdims)
@@ -93,7 +93,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
 
 
 def _of_its_own_dtype(name, x):
-    """The values in the dtype in which a function is computed, and its result's: these functions give 16-bit floats for such."""
+    """Returns the arguments in the dtype of the computation, and the dtype of the result. These functions return 16-bit floats for 16-bit floats."""
     x = _operand(x, name)
     return _prepared(name, x)[0], _exp(x).dtype
 
@@ -170,7 +170,7 @@ def kl_div(x, y):
 
 
 def huber(delta, r):
-    """Huber's loss: r * r / 2 to delta, a line beyond; infinity for delta below 0."""
+    """Returns Huber's loss: r * r / 2 up to delta, linear beyond. delta below 0 gives infinity."""
     delta, r, dtype = _prepared('huber', delta, r)
     size = _absolute(r)
     value = _core.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
@@ -206,7 +206,7 @@ def boxcox1p(x, lmbda):
 
 
 def _logarithm_of_inverse(y, lmbda):
-    """log(1 + lmbda y) / lmbda, of which the product may be too large or too small for a number."""
+    """Returns log(1 + lmbda y) / lmbda, even where the product overflows or underflows."""
     product = lmbda * y
     small, large = _absolute(product) < 1e-20, (product == _math.inf) & _ufuncs['isfinite'](y) & _ufuncs['isfinite'](lmbda)
     logarithm = _core.where(large, _log(_absolute(y)) + _log(_absolute(lmbda)), _log1p(product))
@@ -214,14 +214,14 @@ def _logarithm_of_inverse(y, lmbda):
 
 
 def inv_boxcox(y, lmbda):
-    """What boxcox undoes."""
+    """Returns the inverse of boxcox."""
     y, lmbda, dtype = _prepared('inv_boxcox', y, lmbda)
     y, lmbda = _wide(y, lmbda)
     return _exp(_core.where(lmbda == 0, y, _logarithm_of_inverse(y, lmbda))).astype(dtype)
 
 
 def inv_boxcox1p(y, lmbda):
-    """What boxcox1p undoes."""
+    """Returns the inverse of boxcox1p."""
     y, lmbda, dtype = _prepared('inv_boxcox1p', y, lmbda)
     y, lmbda = _wide(y, lmbda)
     return _expm1(_core.where(lmbda == 0, y, _logarithm_of_inverse(y, lmbda))).astype(dtype)
@@ -248,7 +248,7 @@ def radian(d, m, s):
 
 
 def _of_degrees(name, ufunc, quarters):
-    """A function of degrees, which are brought between -45 and 45 exactly; at each quarter of a turn it is one of `quarters`, of (sine, cosine)."""
+    """Makes a function of degrees, which are reduced exactly to -45 to 45. Each quarter turn selects one of `quarters`, functions of (sine, cosine)."""
     def function(x):
         x, dtype = _prepared(name, x)
         x = _stored(_ufuncs['fmod'](x, 360))  # exact however large x is

@@ -1,4 +1,4 @@
-"""Distances to what is 0."""
+"""Exact Euclidean distance transform."""
 
 import math
 
@@ -14,7 +14,7 @@ _TOGETHER = 8  # steps before it is asked whether more can change anything
 
 
 def _running(values, step):
-    """The greatest (step 1) or the least (-1) of the values from the one end of the first axis to each place, for what grows along it."""
+    """Returns the running maximum (step 1) or minimum (step -1) along the first axis, counted from the respective end."""
     reach = 1
     while reach < values.shape[0]:
         if step > 0:
@@ -26,7 +26,7 @@ def _running(values, step):
 
 
 def _along_the_first(zeros, spacing, kind):
-    """(the squares of the distances to the nearest zero in the same line of the first axis, where that is)."""
+    """Returns (squared distances to the nearest zero in the same line of the first axis, the indices of that zero)."""
     n, far = zeros.shape[0], 1 << 30
     at = _core.arange(n, dtype='i').reshape((n,) + (1,) * (zeros.ndim - 1))
     before = _running(_core.where(zeros, at, -far).astype('i'), 1)
@@ -38,7 +38,7 @@ def _along_the_first(zeros, spacing, kind):
 
 
 def _along_another(squares, places, axis, spacing):
-    """The least of what stands in the same line of this axis plus the square of how far away it does; with its places."""
+    """Returns the minimum over a line of this axis of value plus squared distance, with the indices of the minimum."""
     n = squares.shape[axis]
     best, own = _core._copy(squares, 'C'), [_core._copy(p, 'C') for p in places]
 

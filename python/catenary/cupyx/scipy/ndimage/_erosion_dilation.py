@@ -15,7 +15,7 @@ _and, _or = _core.ufuncs['logical_and'], _core.ufuncs['logical_or']
 
 
 def _ball(rank, connectivity):
-    """NumPy's bools: the places of a window of 3 along each axis that are so many steps at most from its middle."""
+    """Returns a NumPy bool array of 3 elements per axis that is true up to this many steps from the centre."""
     return numpy.abs(numpy.indices([3] * rank) - 1).sum(0) <= max(int(connectivity), 1)
 
 
@@ -24,12 +24,12 @@ def _cross(rank):
 
 
 def generate_binary_structure(rank, connectivity):
-    """A window of 3 elements along each axis: those that are so many steps at most from its middle."""
+    """Returns a structuring element of 3 elements per axis that is true up to `connectivity` steps from the centre."""
     return asarray(_ball(rank, connectivity))
 
 
 def iterate_structure(structure, iterations, origin=None):
-    """A window that does in one step what this one does in several; with `origin` also its origin."""
+    """Returns the structuring element that has the effect of several iterations in one. With `origin` it also returns the new origin."""
     window = on_host(structure) != 0
     if iterations < 2:
         return asarray(window)
@@ -41,7 +41,7 @@ def iterate_structure(structure, iterations, origin=None):
 def _window(x, structure, function):
     if isinstance(structure, (int, numpy.integer)):
         structure = (structure,) * x.ndim
-    if isinstance(structure, tuple) and all(isinstance(n, (int, numpy.integer)) for n in structure):  # its extents, as CuPy's
+    if isinstance(structure, tuple) and all(isinstance(n, (int, numpy.integer)) for n in structure):  # its size, as CuPy's
         window = numpy.ones(structure, bool)
     else:
         window = _ball(x.ndim, 1) if structure is None else on_host(structure) != 0
@@ -77,13 +77,17 @@ def _steps(name, combine, input, structure, iterations, mask, output, border_val
 
 @on_axes(_cross)
 def binary_erosion(input, structure=None, iterations=1, mask=None, output=None, border_value=0, origin=0, brute_force=False):
-    """Where the whole window lies on what is not 0; so many times, or with less than 1 until nothing changes. Only where `mask` is true."""
+    """Erodes a binary array: true where the whole structuring element lies on non-zero elements.
+
+    It is repeated `iterations` times, or until nothing changes if that is less than 1, and only elements where `mask` is true change.
+    """
     return _steps('binary_erosion', _and, input, structure, iterations, mask, output, border_value, origin, brute_force)
 
 
 @on_axes(_cross)
 def binary_dilation(input, structure=None, iterations=1, mask=None, output=None, border_value=0, origin=0, brute_force=False):
-    """What the window covers that stands at each element that is not 0; else as binary_erosion."""
+    """Dilates a binary array: true wherever the structuring element, placed on some non-zero element, covers. The remaining arguments are those of
+    binary_erosion."""
     return _steps('binary_dilation', _or, input, structure, iterations, mask, output, border_value, origin, brute_force)
 
 
@@ -109,7 +113,7 @@ def binary_propagation(input, structure=None, mask=None, output=None, border_val
 
 @on_axes(_cross)
 def binary_fill_holes(input, structure=None, output=None, origin=0):
-    """What cannot be reached from outside."""
+    """Fills the holes: zeros that cannot be reached from the border."""
     x = operand(input, 'binary_fill_holes') != 0
     outside = binary_dilation(_core.zeros_like(x), structure, -1, ~x, None, 1, origin)
     return stored(~outside, output)
@@ -117,7 +121,7 @@ def binary_fill_holes(input, structure=None, output=None, origin=0):
 
 @on_axes(_cross)
 def binary_hit_or_miss(input, structure1=None, structure2=None, output=None, origin1=0, origin2=None):
-    """Where the first window lies on what is not 0, and the second, or what is not of the first, on 0."""
+    """Returns true where the first structure lies on non-zero elements and the second structure (by default the complement of the first) on zeros."""
     x = operand(input, 'binary_hit_or_miss') != 0
     first = _window(x, structure1, 'binary_hit_or_miss')
     second = ~first if structure2 is None else on_host(structure2) != 0
@@ -148,7 +152,7 @@ def _grey(x, size, footprint, structure, function):
 
 @on_axes()
 def grey_erosion(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
-    """The least of what the window covers, less the structure."""
+    """Returns the minimum of (element - structure) under the window."""
     x = operand(input, 'grey_erosion')
     window, values = _grey(x, size, footprint, structure, 'grey_erosion')
     return extremum(x, window, values, output, mode, cval, origin, _minimum, -1)
@@ -156,7 +160,7 @@ def grey_erosion(input, size=None, footprint=None, structure=None, output=None, 
 
 @on_axes()
 def grey_dilation(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
-    """The largest of what the window turned round covers, and the structure more."""
+    """Returns the maximum of (element + structure) under the reflected window."""
     x = operand(input, 'grey_dilation')
     window, values = _grey(x, size, footprint, structure, 'grey_dilation')
     turn = (slice(None, None, -1),) * x.ndim
@@ -178,7 +182,7 @@ def grey_closing(input, size=None, footprint=None, structure=None, output=None, 
 
 
 def _of_two(name, description, compute, of_dtype):
-    """of_dtype: does a dtype for output count? Then what is less or more has it, too, as SciPy's."""
+    """Computes a difference of two results. If of_dtype is true, the result also has the dtype that was passed for output, as SciPy's."""
     def function(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
         x = operand(input, name)
         kind = None if output is None or not of_dtype else getattr(output, 'dtype', output)

@@ -1,4 +1,4 @@
-"""Filters: sums, extrema and ranks of windows. Sums are those of complex numbers, too."""
+"""Linear, extremum and rank filters. The linear filters also take complex arrays."""
 
 import math
 import numbers
@@ -60,7 +60,7 @@ def convolve1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, o
 
 
 def _one_by_one(x, output, axes, filters, modes):
-    """Filters along axes, one after another; what stands between them has the result's dtype, as SciPy's has."""
+    """Applies filters along several axes in sequence. Intermediate results have the dtype of the result, as SciPy's."""
     dtype, ndim = result_dtype(x, output), x.ndim
     axes = axes_of(axes, ndim)
     modes = each_axis(modes, len(axes), 'mode')
@@ -76,7 +76,7 @@ def _gaussian(sigma, order, radius):
     x = numpy.arange(-radius, radius + 1)
     bell = numpy.exp(-0.5 / (sigma * sigma) * x ** 2)
     bell /= bell.sum()
-    factor = numpy.polynomial.Polynomial([1.0])  # by which a derivative is the bell's multiple
+    factor = numpy.polynomial.Polynomial([1.0])  # derivative = factor * Gaussian
     for _ in range(order):
         factor = factor.deriv() - factor * numpy.polynomial.Polynomial([0, 1 / (sigma * sigma)])
     return factor(x) * bell
@@ -147,7 +147,7 @@ def _keywords(extra_keywords):
 
 
 def _derivatives(function, input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes, unite):
-    """`unite` of the derivatives along the axes, of which there is one at least; else the array."""
+    """Combines the derivatives along all axes with `unite`. Without axes it returns the array."""
     x = operand(input, function)
     axes = axes_of(axes, x.ndim)
     modes = each_axis(mode, len(axes), 'mode')
@@ -175,7 +175,7 @@ def _gaussian_derivative(x, axis, output, mode, cval, sigma, order, keywords):
 
 
 def _sigmas(input, sigma, axes):
-    """A sigma for each axis: 0 for those that are not named."""
+    """Returns one sigma per axis of the array, 0 for the axes that are not filtered."""
     ndim = operand(input, 'gaussian').ndim
     along = axes_of(axes, ndim)
     found = dict(zip(along, each_axis(sigma, len(along), 'sigma')))
@@ -194,7 +194,7 @@ def generic_gradient_magnitude(input, derivative, output=None, mode='reflect', c
 
 
 def gaussian_gradient_magnitude(input, sigma, output=None, mode='reflect', cval=0.0, *, axes=None, **kwargs):
-    """The length of the vector of derivatives by a Gaussian along all axes, or those named; the Gaussian goes along all of them, as SciPy's."""
+    """Returns the gradient magnitude from Gaussian derivatives along all axes, or the given ones. As in SciPy, the Gaussian itself smooths all axes."""
     return generic_gradient_magnitude(input, _gaussian_derivative, output, mode, cval, (sigma, 1, kwargs), axes=axes)
 
 
@@ -226,7 +226,8 @@ def _is_beyond(cval, dtype):
 
 
 def _extremum_in_floats(x, footprint, structure, output, mode, cval, origin, combine, sign):
-    """extremum where the border is no number of the array's dtype: SciPy compares floats, and cuts and wraps what it stores."""
+    """Computes extremum() in floats if the border value is not representable in the array's dtype, as SciPy does, which truncates and wraps when it
+    stores the result."""
     parts = [footprint]
     if structure is None and footprint.all() and x.ndim > 1:  # each axis stores its results
         parts = [numpy.ones([n if k == axis else 1 for k in range(x.ndim)], bool) for axis, n in enumerate(footprint.shape)]
@@ -239,7 +240,7 @@ def _extremum_in_floats(x, footprint, structure, output, mode, cval, origin, com
 
 
 def extremum(input, footprint, structure, output, mode, cval, origin, combine, sign):
-    """The least or the largest of what a window covers, where `structure` is subtracted or added first."""
+    """Returns the minimum or maximum under a window after subtracting or adding `structure`."""
     x = input
     real(x, 'filter')
     if x.dtype.kind in 'iu' and _is_beyond(cval, x.dtype):
@@ -248,7 +249,7 @@ def extremum(input, footprint, structure, output, mode, cval, origin, combine, s
     if x.size == 0 or not places:
         return delivered(_core._copy(x, 'K'), x, output)
     at = origins(origin, footprint.shape, 'filter')
-    if structure is None and footprint.all() and x.ndim > 1:  # along one axis after the other
+    if structure is None and footprint.all() and x.ndim > 1:  # separable: one axis after the other
         result = x
         for axis, n in enumerate(footprint.shape):
             shape, own = [1] * x.ndim, [0] * x.ndim
@@ -303,19 +304,19 @@ def _ranked(name, rank, input, size, footprint, output, mode, cval, origin):
 
 @on_axes()
 def rank_filter(input, rank, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
-    """The element of this rank in each window, from the least on; negative ones count from the largest."""
+    """Returns the element of the given rank in each window, counted from the smallest. Negative ranks count from the largest."""
     return _ranked('rank_filter', lambda count: int(rank), input, size, footprint, output, mode, cval, origin)
 
 
 @on_axes()
 def median_filter(input, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
-    """The median of each window; of an even number of elements the larger of those in the middle."""
+    """Returns the median of each window. For an even number of elements it is the larger of the two middle ones."""
     return _ranked('median_filter', lambda count: count // 2, input, size, footprint, output, mode, cval, origin)
 
 
 @on_axes()
 def percentile_filter(input, percentile, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0):
-    """The element of each window below which so many percent are; negative ones count from 100 down."""
+    """Returns the given percentile of each window. Negative percentiles count down from 100."""
     share = float(percentile) + (100 if percentile < 0 else 0)
     if not 0 <= share <= 100:
         raise RuntimeError('invalid percentile: %r' % (percentile,))

@@ -1,4 +1,4 @@
-"""Filters of Fourier transforms, which are multiplied by those of windows and shifts."""
+"""Filters in the Fourier domain: products with the transforms of Gaussians, boxes, shifts and ellipsoids."""
 
 import math
 
@@ -35,25 +35,25 @@ def _times(x, factors, output):
 
 
 def fourier_gaussian(input, sigma, n=-1, axis=-1, output=None):
-    """The transform times that of a Gaussian; n is the length before rfft along the axis, or -1 where that was no real one."""
+    """Multiplies a Fourier transform by that of a Gaussian. `n` is the length before rfft along the axis, or -1 for a complex transform."""
     x = _prepared('fourier_gaussian', input)
     return _times(x, (numpy.exp(-2 * (math.pi * s * t) ** 2) for s, t in zip(each_axis(sigma, x.ndim, 'sigma'), _places(x, n, axis))), output)
 
 
 def fourier_uniform(input, size, n=-1, axis=-1, output=None):
-    """The transform times that of a box, as fourier_gaussian."""
+    """Multiplies a Fourier transform by that of a box. The arguments are those of fourier_gaussian."""
     x = _prepared('fourier_uniform', input)
     return _times(x, (numpy.sinc(s * t) for s, t in zip(each_axis(size, x.ndim, 'size'), _places(x, n, axis))), output)
 
 
 def fourier_shift(input, shift, n=-1, axis=-1, output=None):
-    """The transform of what is shifted, as fourier_gaussian; complex in any case."""
+    """Multiplies a Fourier transform by that of a shift. The arguments are those of fourier_gaussian, and the result is always complex."""
     x = _prepared('fourier_shift', input, True)
     return _times(x, (numpy.exp(-2j * math.pi * s * t) for s, t in zip(each_axis(shift, x.ndim, 'shift'), _places(x, n, axis))), output)
 
 
 def fourier_ellipsoid(input, size, n=-1, axis=-1, output=None):
-    """The transform times that of an ellipsoid of one, two or three axes, as fourier_gaussian. Raises NotImplementedError for more."""
+    """Multiplies a Fourier transform by that of an ellipsoid in 1, 2 or 3 dimensions. Raises NotImplementedError for more."""
     x = _prepared('fourier_ellipsoid', input)
     if x.ndim > 3:
         raise NotImplementedError('Only 1d, 2d and 3d inputs are supported')

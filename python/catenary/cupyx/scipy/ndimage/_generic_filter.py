@@ -21,7 +21,7 @@ extern "C" __global__ void {name}(const {input}* in, {output}* out, long long wi
     if (i < windows) {{ {body} }}
 }}
 '''
-_made = {}  # kernels by what they are made of, so that each is compiled once
+_made = {}  # kernels by source, so that each is compiled once
 
 
 def _kernel(key, code, name, source, target, body, options=()):
@@ -78,8 +78,11 @@ def _of_reduction(function, windows, size, target):
 
 
 def generic_filter(input, function, size=None, footprint=None, output=None, mode='reflect', cval=0.0, origin=0, *, axes=None):
-    """What a kernel makes of each window: a ReductionKernel of one array, or a RawKernel `void f(const double* window, int size, double* result)`. Along all axes, or those named.
-    Raises TypeError for other functions and complex numbers."""
+    """Applies a kernel to each window, along all axes or the given ones.
+
+    The kernel is a ReductionKernel of one array or a RawKernel `void f(const double* window, int size, double* result)`. Raises TypeError for
+    other functions and for complex arrays.
+    """
     x = operand(input, 'generic_filter')
     real(x, 'generic_filter')
     if isinstance(function, ElementwiseKernel):
@@ -109,8 +112,10 @@ def generic_filter(input, function, size=None, footprint=None, output=None, mode
 
 
 def generic_filter1d(input, function, filter_size, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
-    """What a RawKernel `void f(const double* line, ptrdiff_t length, double* result, ptrdiff_t length)` makes of each line along an axis, which has filter_size - 1
-    elements more than its result. Raises TypeError for other functions and complex numbers."""
+    """Applies a RawKernel `void f(const double* line, ptrdiff_t length, double* result, ptrdiff_t length)` to each line along an axis.
+
+    The input line is filter_size - 1 elements longer than the result. Raises TypeError for other functions and for complex arrays.
+    """
     x = operand(input, 'generic_filter1d')
     real(x, 'generic_filter1d')
     if not isinstance(function, RawKernel):

@@ -1,4 +1,4 @@
-"""Connected parts of an array, and what is in each of them."""
+"""Connected components, and sums, means and extrema of labeled regions."""
 
 import numpy
 
@@ -12,8 +12,8 @@ _minimum = _core.ufuncs['minimum']
 
 
 def label(input, structure=None, output=None):
-    """The parts of what is not 0 that hang together, numbered from 1 in C's order, and how many there are. Raises ValueError where the
-    structure has not 3 elements along each axis, or is not the same turned round."""
+    """Returns (labels, number of components): the connected non-zero components, numbered from 1 in C order. Raises ValueError if the structure is
+    not symmetric or has not 3 elements per axis."""
     x = operand(input, 'label') != 0
     window = _ball(x.ndim, 1) if structure is None else on_host(structure) != 0
     if window.shape != (3,) * x.ndim or (window != window[(slice(None, None, -1),) * x.ndim]).any():
@@ -43,7 +43,7 @@ def label(input, structure=None, output=None):
 
 
 def _parts(input, labels, index, function):
-    """Values and to which of the asked parts each belongs, with one part more for all others; how many there are; the result's shape."""
+    """Returns (values, region of each value, number of regions, shape of the result). Values outside the requested labels form one extra region."""
     x = operand(input, function)
     if labels is None:
         if index is not None:
@@ -62,7 +62,7 @@ def _parts(input, labels, index, function):
 
 
 def _ordered_parts(input, labels, index, function):
-    """As _parts, of what is told by order: there, as in SciPy, an index says nothing where there are no labels."""
+    """Returns the result of _parts for order statistics, which ignore `index` if labels is None, as SciPy's do."""
     return _parts(input, labels, None if labels is None else index, function)
 
 

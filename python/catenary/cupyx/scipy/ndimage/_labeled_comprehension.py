@@ -1,4 +1,4 @@
-"""What is in each part of an array beyond sums: places of extrema, medians, histograms, and functions of users."""
+"""Medians, positions of extrema, histograms, bounding slices and user functions of labeled regions."""
 
 import numpy
 
@@ -9,7 +9,7 @@ from catenary.cupyx.scipy.ndimage._label import _number, _ordered_parts, _shaped
 
 
 def _sorted(x, part, count):
-    """The places in order of part, then value, then place; where each part begins there; how many elements it has."""
+    """Returns (flat indices ordered by region, value and index, the start of each region, the size of each region)."""
     order = x.argsort()
     order = order[part[order].argsort()]
     members = _core.bincount(part, None, _number(count) + 1)[:_number(count)]
@@ -17,7 +17,7 @@ def _sorted(x, part, count):
 
 
 def median(input, labels=None, index=None):
-    """The median of each part, as sum_labels; NaN of one without elements."""
+    """Returns the median of each labeled region, with the arguments of sum_labels. Empty regions give NaN."""
     x, part, count, shape = _ordered_parts(input, labels, index, 'median')
     values = x.astype('d') if x.dtype.kind in 'biu' else x
     if x.size == 0:
@@ -57,8 +57,10 @@ def extrema(input, labels=None, index=None):
 
 
 def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_positions=False):
-    """func of the elements of each part (and with pass_positions of their places in the flattened array); `default` of a part without
-    elements. Of all elements where labels is None, of those with a label where index is."""
+    """Calls func with the elements of each labeled region, and with pass_positions also with their flat indices.
+
+    Empty regions give `default`. Without labels all elements form one region; without index all labeled elements do.
+    """
     x = operand(input, 'labeled_comprehension')
     values, places = x.ravel(), _core.arange(x.size)
 
@@ -92,8 +94,8 @@ def histogram(input, min, max, bins, labels=None, index=None):
 
 
 def value_indices(arr, *, ignore_value=None, adaptive_index_dtype=False):
-    """For each value of an array of integers, but for ignore_value, the indices of its elements, as nonzero gives them; with adaptive_index_dtype of
-    the smallest dtype of signed integers that has all of them."""
+    """Returns a dictionary from each value of an integer array, except ignore_value, to the indices of its elements in the form of nonzero(). With
+    adaptive_index_dtype the indices have the smallest sufficient signed dtype."""
     x = operand(arr, 'value_indices')
     if x.dtype.kind not in 'iu':
         raise ValueError("Parameter 'arr' must be an integer array")

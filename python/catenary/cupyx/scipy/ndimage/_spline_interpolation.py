@@ -1,4 +1,4 @@
-"""Splines through an array's elements, and what lies between these: each value is a sum of elements that are gathered by whole arrays of places."""
+"""Spline interpolation and geometric transforms. Each result is a weighted sum of neighbours, which are gathered by index arrays."""
 
 import itertools
 import math
@@ -61,7 +61,7 @@ def _cast(values, dtype):
     values = _core.where(values >= 0, _floor(values + 0.5), -_floor(0.5 - values))
     ends = numpy.iinfo(dtype)
     lowest, highest = (_core.from_numpy(numpy.array(end, dtype), None) for end in (ends.min, ends.max))
-    # 2**63 - 1 and its like are no floats: what is below them as floats fits
+    # 2**63 - 1 is not representable as a float: clip by the largest float below it
     below, above = values <= float(ends.min), values >= float(ends.max)
     fits = _core.where(below | above | (values != values), 0, values).astype(dtype)
     return _core.where(below, lowest, _core.where(above, highest, fits))
@@ -105,8 +105,8 @@ def spline_filter(input, order=3, output=numpy.float64, mode='mirror'):
 
 
 def _inside(c, n, mode):
-    """Coordinates brought into the array by its mode: (these, where they are outside, or None). Those of 'nearest' and 'grid-constant' stay as they
-    are: there the elements around them are brought into it."""
+    """Maps coordinates into the array by its mode. Returns (coordinates, mask of those outside, or None). For 'nearest' and 'grid-constant' the
+    neighbours are mapped instead."""
     if mode == 'constant':
         outside = (c < 0) | (c > n - 1)
         return _core.where(outside, 0.0, c), outside
@@ -128,7 +128,7 @@ def _inside(c, n, mode):
 
 
 def _element(i, n, mode):
-    """Places of elements brought into the array: (these, where they are outside, or None)."""
+    """Maps indices into the array. Returns (indices, mask of those outside, or None)."""
     if mode == 'grid-constant':
         return _core.clip(i, 0, n - 1), (i < 0) | (i >= n)
     if mode == 'nearest':
@@ -156,7 +156,7 @@ def _weights(g, order):
 
 
 def _interpolated(x, coordinates, shape, order, mode, cval, prefilter):
-    """The values at coordinates, one array for each axis; these broadcast to the shape."""
+    """Returns the interpolated values at coordinates, which are one array per axis and broadcast to the shape."""
     x = _working(x)
     if 0 in shape:
         return _core.zeros(shape, x.dtype)
@@ -219,15 +219,17 @@ def map_coordinates(input, coordinates, output=None, order=3, mode='constant', c
 
 
 def _axes(shape, x):
-    """The places of a result along each of its axes, which broadcast."""
+    """Returns the output indices along each axis, shaped to broadcast."""
     kind = working(x)
     return [_core.arange(n).astype(kind).reshape([-1 if m == k else 1 for m in range(len(shape))]) for k, n in enumerate(shape)]
 
 
 def affine_transform(input, matrix, offset=0.0, output_shape=None, output=None, order=3, mode='constant', cval=0.0, prefilter=True, *,
                      texture_memory=False):
-    """The values at matrix @ place + offset of each place of the result; a matrix of one axis is a diagonal one, and one of an axis more has
-    homogeneous coordinates. `texture_memory` is refused."""
+    """Returns the values at matrix @ index + offset for each output index.
+
+    A 1-d matrix is a diagonal, and one with an extra column holds homogeneous coordinates. Raises NotImplementedError for texture_memory=True.
+    """
     if texture_memory:
         raise NotImplementedError('affine_transform: there are no textures; texture_memory=False')
     x, mode = _operands('affine_transform', input, order, mode)
@@ -275,13 +277,13 @@ def zoom(input, zoom, output=None, order=3, mode='constant', cval=0.0, prefilter
             at.append((axis + 0.5) * (n / m) - 0.5 if m else axis)
         else:
             at.append(axis * ((n - 1) / (m - 1)) if m > 1 else axis)
-    if not grid_mode and mode in ('constant', 'wrap'):  # the last place is that of the last element, whatever the quotient was rounded to
+    if not grid_mode and mode in ('constant', 'wrap'):  # the last index maps to the last element, despite rounding of the quotient
         at = [_core.ufuncs['minimum'](c, n - 1) if n else c for c, n in zip(at, x.shape)]
     return _output(_interpolated(x, at, shape, order, mode, cval, prefilter), x, output, 'zoom')
 
 
 def rotate(input, angle, axes=(1, 0), reshape=True, output=None, order=3, mode='constant', cval=0.0, prefilter=True):
-    """The array turned by degrees in the plane of two axes; with reshape all of it is in the result."""
+    """Rotates the array by an angle in degrees in the plane of two axes. With reshape the result contains the whole rotated array."""
     x, mode = _operands('rotate', input, order, mode)
     if x.ndim < 2:
         raise ValueError('input array should be at least 2D')

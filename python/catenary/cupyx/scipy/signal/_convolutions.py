@@ -21,7 +21,7 @@ def _both(in1, in2, function):
 
 
 def _by_sums(x, y, boundary='constant', value=0):
-    """The full convolution; y is the smaller one."""
+    """Returns the full convolution as a direct sum. `y` must be the smaller array."""
     dtype = numpy.result_type(x.dtype, y.dtype)
     if dtype == bool:
         return _by_sums(x.astype('i'), y.astype('i'), boundary, value) != 0
@@ -32,7 +32,7 @@ def _by_sums(x, y, boundary='constant', value=0):
 
 
 def _product_of_spectra(x, y, lengths, axes):
-    """The circular convolution of these lengths along axes; along the others the extents broadcast."""
+    """Returns the circular convolution along the axes, with these transform lengths. The sizes of the other axes broadcast."""
     if not axes:
         return x * y
     if x.dtype.kind == 'c' or y.dtype.kind == 'c':
@@ -41,7 +41,7 @@ def _product_of_spectra(x, y, lengths, axes):
 
 
 def _by_spectra(x, y, axes=None):
-    """The full convolution along axes in which both have more than one element."""
+    """Returns the full convolution by Fourier transforms along the axes in which both arrays have more than one element."""
     axes = range(x.ndim) if axes is None else axes
     shape = [a + b - 1 if k in axes else max(a, b) for k, (a, b) in enumerate(zip(x.shape, y.shape))]
     axes = [k for k in axes if x.shape[k] != 1 and y.shape[k] != 1]
@@ -50,7 +50,7 @@ def _by_spectra(x, y, axes=None):
 
 
 def _in_blocks(x, y, axes):
-    """_by_spectra, where the longer one is cut into blocks along the axis in which it is longest, compared to the other."""
+    """Returns the result of _by_spectra by overlap-add. The longer array is cut into blocks along the axis in which it exceeds the other array most."""
     if not axes:
         return _by_spectra(x, y, axes)
     along = max(axes, key=lambda k: max(x.shape[k], y.shape[k]) / min(x.shape[k], y.shape[k]))
@@ -140,7 +140,7 @@ def convolve(in1, in2, mode='full', method='auto'):
 
 
 def correlate(in1, in2, mode='full', method='auto'):
-    """The correlation of two arrays, of which the second is conjugated, as convolve."""
+    """Returns the cross-correlation of two arrays, as scipy.signal.correlate. The second array is conjugated."""
     x, y = _both(in1, in2, 'correlate')
     method = _method(method, x, y, mode)
     y = _core.ufuncs['conjugate'](y) if y.dtype.kind == 'c' else y
@@ -150,7 +150,8 @@ def correlate(in1, in2, mode='full', method='auto'):
 
 
 def _is_faster_by_spectra(x, y):
-    """By some microseconds for an element of the smaller one and nanoseconds for each product, beside those of three transforms."""
+    """Estimates whether transforms are faster. The direct sum costs microseconds per element of the smaller array plus nanoseconds per product; the
+    alternative is three transforms."""
     small, out = min(x.size, y.size), math.prod(a + b - 1 for a, b in zip(x.shape, y.shape))
     sums = small * (40e-6 + 0.5e-9 * out)
     return sums > 500e-6 + 5e-9 * out * math.log2(out + 1) * 3
@@ -205,12 +206,12 @@ def _along_axes(in1, in2, mode, axes, function, compute):
 
 
 def fftconvolve(in1, in2, mode='full', axes=None):
-    """The convolution of two arrays along axes, or all, by their spectra; along other axes the extents broadcast."""
+    """Returns the convolution of two arrays by Fourier transforms along the given axes, or along all. The sizes of the other axes broadcast."""
     return _along_axes(in1, in2, mode, axes, 'fftconvolve', _by_spectra)
 
 
 def oaconvolve(in1, in2, mode='full', axes=None):
-    """fftconvolve, where the spectra are those of blocks of the longer array, along one of the axes."""
+    """Returns the result of fftconvolve by overlap-add: the longer array is transformed in blocks along one of the axes."""
     return _along_axes(in1, in2, mode, axes, 'oaconvolve', _in_blocks)
 
 
@@ -229,12 +230,13 @@ def _in_two(function, in1, in2, mode, boundary, fillvalue, turn):
 
 
 def convolve2d(in1, in2, mode='full', boundary='fill', fillvalue=0):
-    """The convolution of two matrices, beyond whose borders is a value ('fill'), the other end ('wrap') or the mirror's image ('symm')."""
+    """Returns the convolution of two matrices. Beyond the borders are a constant ('fill'), the periodic continuation ('wrap') or the mirrored matrix
+    ('symm')."""
     return _in_two('convolve2d', in1, in2, mode, boundary, fillvalue, False)
 
 
 def correlate2d(in1, in2, mode='full', boundary='fill', fillvalue=0):
-    """The correlation of two matrices, of which the second is conjugated, as convolve2d."""
+    """Returns the cross-correlation of two matrices with the borders of convolve2d. The second matrix is conjugated."""
     return _in_two('correlate2d', in1, in2, mode, boundary, fillvalue, True)
 
 

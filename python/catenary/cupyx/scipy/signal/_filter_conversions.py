@@ -1,5 +1,8 @@
-"""Forms of filters: coefficients, zeros and poles, sections of second order; and what becomes of them where one kind of filter is made of another.
-These are a few numbers each, and are computed on the host in float64."""
+"""Conversions between filter representations (coefficients, zeros and poles, second-order sections) and between filter types (lowpass to bandpass,
+bilinear transform).
+
+The inputs are a few numbers each, so the host computes them in float64.
+"""
 
 import numpy
 
@@ -36,7 +39,7 @@ def _real_if_all_are(polynomial, roots):
 
 
 def polynomial(roots):
-    """The polynomial with these roots, the highest power first; its coefficients are real where the roots are pairs of conjugates."""
+    """Returns the polynomial with these roots, highest power first. The coefficients are real if the roots come in conjugate pairs."""
     made = numpy.ones(1, numpy.asarray(roots).dtype if numpy.size(roots) else float)
     for root in roots:
         made = numpy.convolve(made, [1, -root])
@@ -45,7 +48,7 @@ def polynomial(roots):
 
 # ------------------------------------------------------------------ coefficients, on the host
 def normalized(b, a):
-    """Coefficients of which the first of a is 1, and b without zeros before it. Raises ValueError where a is 0 or has several axes."""
+    """Divides the coefficients by a[0] and strips leading zeros from b. Raises ValueError if a is 0 or has several axes."""
     import warnings
     b, a = host(b), host(a)
     if a.ndim > 1:
@@ -71,7 +74,7 @@ def zeros_poles(b, a):
 
 
 def coefficients(z, p, k):
-    """Coefficients by zeros and poles; of several sets of zeros, by rows, a row each."""
+    """Returns the coefficients for zeros, poles and gain. Several sets of zeros, one per row, give one row of coefficients each."""
     z, p = numpy.asarray(z), host(p)
     if z.ndim > 1:
         k = numpy.broadcast_to(host(k), z.shape[:1])
@@ -80,7 +83,7 @@ def coefficients(z, p, k):
 
 
 def _substituted(coefficients, above, below, degree):
-    """The polynomial in which the variable is above / below, times below^degree; arguments and result with the highest power first."""
+    """Substitutes above / below for the variable of a polynomial and multiplies by below^degree. Arguments and result have the highest power first."""
     made = numpy.zeros(1)
     for power, c in zip(range(len(coefficients) - 1, -1, -1), coefficients):
         term = numpy.asarray([c])
@@ -171,7 +174,7 @@ def _is_real(x):
 
 
 def _taken(values, of, allowed=lambda x: True):
-    """Takes out of a list what is nearest to a number, among what is allowed."""
+    """Removes from a list the allowed element that is nearest to a number, and returns it."""
     at = min((k for k, x in enumerate(values) if allowed(x)), key=lambda k: abs(values[k] - of))
     return values.pop(at)
 
@@ -182,7 +185,7 @@ def _section(zeros, poles):
 
 
 def sections(z, p, k, pairing=None, analog=False):
-    """Sections of second order. The poles that are nearest to the border of what is stable come last, each with the zeros that are nearest to it."""
+    """Returns second-order sections. The poles nearest to the stability border come last, each with the zeros that are nearest to it."""
     pairing = pairing or ('minimal' if analog else 'nearest')
     if pairing not in ('nearest', 'keep_odd', 'minimal'):
         raise ValueError(f"pairing must be one of 'nearest', 'keep_odd', 'minimal', not {pairing!r}")
@@ -251,9 +254,9 @@ def of_form(output, z, p, k, analog=False):
     raise ValueError("'%s' is not a valid output form." % output)
 
 
-# ------------------------------------------------------------------ what programs call
+# ------------------------------------------------------------------ public functions
 def normalize(b, a):
-    """The coefficients divided by the first of a, b without zeros before it (of which a BadCoefficients warns)."""
+    """Divides the coefficients by a[0] and strips leading zeros from b, with a BadCoefficients warning, as scipy.signal.normalize."""
     return all_sent(normalized(b, a))
 
 
@@ -268,8 +271,11 @@ def zpk2tf(z, p, k):
 
 
 def zpk2sos(z, p, k, pairing=None, *, analog=False):
-    """Sections of second order of zeros, poles and a gain. Each pole, the one that is nearest to the unit circle first, gets the zeros that are nearest; the sections
-    of these come last. pairing 'keep_odd' leaves a section of first order, 'minimal' fills up nothing."""
+    """Returns second-order sections for zeros, poles and a gain.
+
+    Each pole is paired with the nearest zeros, beginning with the pole nearest to the unit circle, whose section comes last. pairing='keep_odd'
+    leaves a first-order section, 'minimal' does not pad.
+    """
     if numpy.imag(k):
         raise ValueError('k must be real')
     return sent(sections(host(z), host(p), float(numpy.real(k)), pairing, analog))

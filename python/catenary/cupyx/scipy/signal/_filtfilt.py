@@ -1,4 +1,4 @@
-"""Filters that go over an array forwards and backwards, and those that change how many samples it has."""
+"""Zero-phase filtering (filtfilt, sosfiltfilt) and resampling (upfirdn, resample_poly, decimate), with lfiltic, deconvolve and wiener."""
 
 import math
 import operator
@@ -52,7 +52,7 @@ def _without_ends(made, n):
 
 
 def _gustafsson(b, a, rows):
-    """Forwards and backwards from those states at both ends with which the order of the two does not matter (Gustafsson, 1996)."""
+    """Filters forwards and backwards from the initial states for which the order of the two passes does not matter (Gustafsson, 1996)."""
     def forth(values):
         return passed(b, a, values)
 
@@ -63,7 +63,7 @@ def _gustafsson(b, a, rows):
         return back(forth(rows))
     n = rows.shape[-1]
     states = _core.eye(order, dtype=rows.dtype)
-    own = passed(b, a, _core.zeros((order, n), rows.dtype), states)  # what is left of each state
+    own = passed(b, a, _core.zeros((order, n), rows.dtype), states)  # zero-input response to each initial state
     turned = own[:, ::-1]
     first_forth, first_back = back(forth(rows)), forth(back(rows))
     system = _core._concatenate([back(own) - own, turned - forth(turned)], 0).get()
@@ -74,8 +74,11 @@ def _gustafsson(b, a, rows):
 
 
 def filtfilt(b, a, x, axis=-1, padtype='odd', padlen=None, method='pad', irlen=None):
-    """lfilter along an axis, forwards and backwards, so that nothing is late. The ends are continued by padlen samples ('odd', 'even', 'constant', None), or
-    with method 'gust' begin in the state for which the order of both passes does not matter (for which irlen is not needed). Raises ValueError where x is not longer than padlen."""
+    """Filters along an axis forwards and backwards, so that the result has zero phase.
+
+    The ends are extended by padlen samples (padtype 'odd', 'even', 'constant' or None). method='gust' instead chooses the initial states for which
+    the order of the passes does not matter, and ignores irlen. Raises ValueError if x is not longer than padlen.
+    """
     b, a = host(b), host(a)
     x = operand(x, 'filtfilt')
     if method not in ('pad', 'gust'):
@@ -107,7 +110,8 @@ def sosfiltfilt(sos, x, axis=-1, padtype='odd', padlen=None):
 
 
 def lfiltic(b, a, y, x=None):
-    """The state of lfilter after it gave y and took x, the latest first; zeros are before these. None without both."""
+    """Returns the initial state for lfilter from previous outputs y and inputs x, latest first. Missing samples are zero. Without x and y the state
+    is None."""
     if y is None and x is None:
         return None
     kinds = [getattr(v, 'dtype', None) or numpy.asarray(v).dtype for v in (b, a, y, x) if v is not None]
@@ -122,7 +126,7 @@ def lfiltic(b, a, y, x=None):
 
 
 def deconvolve(signal, divisor):
-    """(quotient, remainder) of which signal = convolve(divisor, quotient) + remainder."""
+    """Returns (quotient, remainder) such that signal = convolve(divisor, quotient) + remainder."""
     signal, divisor = (_core._copy(operand(v, 'deconvolve').ravel() if getattr(v, 'ndim', 1) == 0 else operand(v, 'deconvolve'), 'C') for v in (signal, divisor))
     if signal.ndim > 1:
         raise ValueError('signal must be 1-D.')
@@ -177,8 +181,11 @@ _OFFSETS = {'mean': _core.mean, 'minimum': _core.min, 'maximum': _core.max}
 
 
 def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant', cval=None):
-    """x along an axis with up / down times as many samples, by a low-pass filter: one of a window, or the coefficients `window`. Beyond the ends is 0, cval, or ('mean', 'median',
-    'minimum', 'maximum') what is subtracted before and added after."""
+    """Resamples x along an axis by the factor up / down, with a polyphase low-pass filter.
+
+    `window` is a window of the filter or an array of its coefficients. Beyond the ends are zeros or cval, or with padtype 'mean', 'median',
+    'minimum' or 'maximum' that value of the signal, which is subtracted before filtering and added afterwards.
+    """
     x = operand(x, 'resample_poly')
     if up != int(up):
         raise ValueError('up must be an integer')
@@ -208,7 +215,7 @@ def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant
         half = 10 * max(up, down)
         h = firwin(2 * half + 1, 1 / max(up, down), window=window).get().astype(rows.real.dtype if rows.dtype.char in 'fFdD' else 'f')
     h = h * up
-    # zeros before it, so that a sample of the result stands in its middle, and behind it, so that there are enough
+    # zeros in front, so that each output sample lies at the filter's centre, and enough zeros behind
     before = (down - half % down) % down
     skipped = (half + before) // down
     after = 0
@@ -231,8 +238,10 @@ def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant
 
 
 def decimate(x, q, n=None, ftype='iir', axis=-1, zero_phase=True):
-    """Every q-th sample along an axis, after a low-pass filter of order n: 'iir', Chebyshev's of the first kind, 'fir', or a system or a pair of coefficients (b, a); so that
-    nothing is late with zero_phase."""
+    """Keeps every q-th sample along an axis after a low-pass filter of order n.
+
+    ftype is 'iir' (Chebyshev type I), 'fir', a system, or a pair of coefficients (b, a). With zero_phase the filter causes no delay.
+    """
     x, q, n = operand(x, 'decimate'), operator.index(q), None if n is None else operator.index(n)
     x = x if x.dtype.char in 'fdFD' else x.astype('d')
     sos, kind = None, x.dtype

@@ -42,9 +42,13 @@ def _window(window, n):
 
 
 def firwin(numtaps, cutoff, width=None, window='hamming', pass_zero=True, scale=True, fs=None):
-    """numtaps coefficients of a filter that passes what is between the cutoffs by turns, from 0 on with pass_zero (True or 'lowpass', 'bandstop', else False or
-    'highpass', 'bandpass'), by a window, or Kaiser's where `width` says how wide the transitions are. With `scale` the gain is 1 in the middle of the first band.
-    Raises ValueError for cutoffs out of order, and where an even number of coefficients cannot pass Nyquist's frequency."""
+    """Returns numtaps coefficients of a FIR filter, designed by the window method.
+
+    The cutoffs alternate between passband and stopband. pass_zero (True, 'lowpass' or 'bandstop', else False, 'highpass' or 'bandpass') decides
+    whether frequency 0 passes. `width`, the width of the transitions, selects a Kaiser window instead of `window`. `scale` makes the gain 1 in the
+    middle of the first passband. Raises ValueError if the cutoffs are not increasing, and if an even number of coefficients would have to pass the
+    Nyquist frequency.
+    """
     nyquist = _nyquist(fs)
     edges = host(cutoff) / nyquist
     if edges.ndim > 1:
@@ -78,8 +82,12 @@ def firwin(numtaps, cutoff, width=None, window='hamming', pass_zero=True, scale=
 
 
 def firwin2(numtaps, freq, gain, nfreqs=None, window='hamming', antisymmetric=False, fs=None):
-    """numtaps coefficients of a filter with these gains at these frequencies, and lines between them, from 0 to Nyquist's; a frequency that is
-    there twice is a step. Raises ValueError for frequencies out of order, and for gains that so many coefficients cannot have."""
+    """Returns numtaps coefficients of a FIR filter with the given gains at the given frequencies, interpolated linearly from 0 to the Nyquist
+    frequency.
+
+    A frequency that appears twice is a step. Raises ValueError if the frequencies decrease, and if this number of coefficients cannot have these
+    gains.
+    """
     nyquist = _nyquist(fs)
     freq, gain = host(freq).copy(), host(gain)
     if freq.size != gain.size:
@@ -120,8 +128,11 @@ def firwin2(numtaps, freq, gain, nfreqs=None, window='hamming', antisymmetric=Fa
 
 
 def firls(numtaps, bands, desired, weight=None, fs=None):
-    """numtaps coefficients, an odd number, of which the gain differs least in squares from lines in these bands (pairs of frequencies, with gains each), each band
-    with a weight. Raises ValueError for what contradicts itself."""
+    """Returns numtaps coefficients (an odd number) of a linear-phase FIR filter by weighted least squares.
+
+    `bands` are pairs of frequencies, `desired` the gains at these, between which the gain is linear, and `weight` one number per band. Raises
+    ValueError for inconsistent arguments.
+    """
     nyquist = _nyquist(fs)
     numtaps = int(numtaps)
     if numtaps % 2 == 0 or numtaps < 1:
@@ -168,8 +179,11 @@ def firls(numtaps, bands, desired, weight=None, fs=None):
 
 
 def minimum_phase(h, method='homomorphic', n_fft=None, half=True):
-    """A filter of the least delay with the gain of a symmetric one, or the root of its gain and half its length with `half`; by its cepstrum ('homomorphic') or by
-    Hilbert's transform ('hilbert'). Raises ValueError for another method, and n_fft less than the length."""
+    """Returns a minimum-phase filter for a symmetric linear-phase filter.
+
+    With `half` the result has half the length and the square root of the gain. method is 'homomorphic' (by the cepstrum) or 'hilbert'. Raises
+    ValueError for another method and if n_fft is less than the length.
+    """
     h = h.get() if isinstance(h, ndarray) else numpy.asarray(h)
     if h.dtype.kind == 'c':
         raise ValueError('Complex filters not supported')
@@ -203,8 +217,8 @@ def minimum_phase(h, method='homomorphic', n_fft=None, half=True):
 
 # ------------------------------------------------------------------ polynomials of least squares
 def savgol_coeffs(window_length, polyorder, deriv=0, delta=1.0, pos=None, use='conv'):
-    """The coefficients of Savitzky and Golay's filter: of so many samples, delta apart, the value (or a derivative) at the place pos of the polynomial that fits them; turned
-    round for a convolution, as they are with use='dot'."""
+    """Returns the coefficients of a 1-d Savitzky-Golay filter: the value or derivative, at index pos, of the polynomial fitted to window_length
+    samples that are delta apart. The order suits a convolution, or a dot product with use='dot'."""
     if polyorder >= window_length:
         raise ValueError('polyorder must be less than window_length.')
     half, rest = divmod(window_length, 2)
@@ -223,7 +237,8 @@ def savgol_coeffs(window_length, polyorder, deriv=0, delta=1.0, pos=None, use='c
 
 
 def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode='interp', cval=0.0):
-    """Savitzky and Golay's filter along an axis. Near the ends the polynomial of the outermost window with mode 'interp', else borders as those of ndimage."""
+    """Applies a Savitzky-Golay filter along an axis. mode='interp' evaluates the polynomial of the outermost window near the ends, other modes extend
+    the signal as scipy.ndimage does."""
     if mode not in ('mirror', 'constant', 'nearest', 'interp', 'wrap'):
         raise ValueError("mode must be 'mirror', 'constant', 'nearest' 'wrap' or 'interp'.")
     x = operand(x, 'savgol_filter')

@@ -1,4 +1,4 @@
-"""What filters do to frequencies, computed on the host in float64."""
+"""Frequency responses of digital and analog filters, computed on the host in float64."""
 
 import operator
 
@@ -8,7 +8,7 @@ from catenary.cupyx.scipy.signal._filter_conversions import all_sent, checked_se
 
 
 def _frequencies(worN, whole, include_nyquist=False, fs=2 * numpy.pi):
-    """Angles: so many from 0 on to half a circle or the whole one, or those of frequencies with the rate fs."""
+    """Returns angular frequencies: worN values from 0 to half or all of the circle, or the given frequencies in units of the sampling rate fs."""
     worN = 512 if worN is None else worN
     try:
         n = operator.index(worN.item() if getattr(worN, 'ndim', None) == 0 and worN.dtype.kind in 'iu' else worN)
@@ -39,8 +39,11 @@ def _shown(w, h, plot):
 
 
 def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * numpy.pi, include_nyquist=False):
-    """(frequencies, the complex gains there) of a digital filter: worN of them from 0 to Nyquist's, or with `whole` to the rate fs; or at the frequencies worN. Coefficients
-    are along the first axis."""
+    """Returns (frequencies, complex response) of a digital filter.
+
+    worN is a number of frequencies from 0 to the Nyquist frequency, or to the sampling rate with `whole`, or an array of frequencies. The
+    coefficients lie along the first axis.
+    """
     b, a = host(b), host(a)
     angles = _frequencies(worN, whole, include_nyquist, fs)
     x = numpy.exp(-1j * angles)
@@ -112,7 +115,7 @@ def freqs_zpk(z, p, k, worN=200):
 
 
 def group_delay(system, w=512, whole=False, fs=2 * numpy.pi):
-    """(frequencies, by how many samples what is around each is late) of the coefficients (b, a); 0, with a warning, where the gain is."""
+    """Returns (frequencies, group delay in samples) of a filter (b, a). Where the gain is 0 the delay is 0 and a warning is issued."""
     import warnings
     angles = _frequencies(w, whole, False, fs)
     b, a = map(host, system)

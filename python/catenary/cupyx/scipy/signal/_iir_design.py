@@ -1,5 +1,5 @@
-"""Design of filters with feedback: analog prototypes with the cutoff 1, made into what is wanted, and the orders that do. All of it is
-computed on the host in float64."""
+"""IIR filter design: analog prototypes with cutoff 1, their transformation to the requested filter, and the minimal orders. The host computes all of
+it in float64."""
 
 import math
 import warnings
@@ -65,8 +65,8 @@ def _landen(k):
 
 
 def _elliptic(N, rp, rs):
-    """Where the gain is an elliptic rational function: zeros and poles are places of cd and sn, whose modulus follows from that of both ripples by
-    their nomes (Orfanidis, Lecture notes on elliptic filter design)."""
+    """Returns zeros, poles and gain of an elliptic filter. Zeros and poles are values of cd and sn, whose modulus follows from both ripples by their
+    nomes (Orfanidis, Lecture notes on elliptic filter design)."""
     N = _order(N)
     if N == 0:
         return numpy.zeros(0), numpy.zeros(0), 10 ** (-rp / 20)
@@ -77,7 +77,7 @@ def _elliptic(N, rp, rs):
     if not 0 < ratio < 1:
         raise ValueError('Cannot design a filter with given rp and rs specifications.')
 
-    def mean(a, b):  # arithmetic and geometric, to which both come
+    def mean(a, b):  # the arithmetic-geometric mean
         while abs(a - b) > 1e-16 * a:
             a, b = (a + b) / 2, math.sqrt(a * b)
             if abs(a - b) < 4e-16 * a:
@@ -144,8 +144,11 @@ def _rate(fs, analog):
 
 
 def iirfilter(N, Wn, rp=None, rs=None, btype='band', analog=False, ftype='butter', output='ba', fs=None):
-    """A filter of order N (a band has 2 N) with the cutoff Wn, one frequency or two, in Nyquist's or with the rate fs in its own; of the kind
-    ftype: butter, cheby1 (rp), cheby2 (rs) or ellip (both). As coefficients 'ba', 'zpk' or sections 'sos', on the current device. Raises ValueError for what is none of these."""
+    """Returns an IIR filter of order N with the cutoffs Wn, on the current device.
+
+    A band filter has order 2 N. Wn is one frequency or two, in units of the Nyquist frequency, or of fs. ftype is butter, cheby1 (with rp), cheby2
+    (with rs) or ellip (with both). output is 'ba' (coefficients), 'zpk' or 'sos' (sections). Raises ValueError for other values.
+    """
     fs = _rate(fs, analog)
     ftype, btype, output = ftype.lower(), btype.lower(), output.lower()
     if btype not in _BANDS:
@@ -232,7 +235,8 @@ def iirpeak(w0, Q, fs=2.0):
 
 
 def iircomb(w0, Q, ftype='notch', fs=2.0, *, pass_zero=False):
-    """Coefficients (b, a) that take out ('notch') or keep ('peak') the multiples of w0, which divides fs; with pass_zero what is between them."""
+    """Returns coefficients (b, a) that remove ('notch') or keep ('peak') the multiples of w0, which must divide fs. pass_zero says whether frequency
+    0 passes: where that contradicts ftype, the filter acts halfway between the multiples."""
     w0, Q, fs, ftype = float(w0), float(Q), float(fs), ftype.lower()
     if not 0 < w0 < fs / 2:
         raise ValueError(f'w0 must be between 0 and {fs / 2} (nyquist), but given {w0}.')
@@ -251,7 +255,7 @@ def iircomb(w0, Q, ftype='notch', fs=2.0, *, pass_zero=False):
 
 # ------------------------------------------------------------------ orders
 def _specified(wp, ws, gpass, gstop, analog, fs):
-    """(edges of what is passed, of what is stopped, the kind) of frequencies of an analog filter. Raises ValueError where they contradict each other."""
+    """Returns (passband edges, stopband edges, band type) as analog frequencies. Raises ValueError if the edges are inconsistent."""
     fs = _rate(fs, analog)
     if gpass <= 0.0:
         raise ValueError('gpass should be larger than 0.0')
@@ -365,11 +369,11 @@ def _delivered(order, edges, analog, fs):
     if fs is not None:
         edges = edges * fs / 2
     found = all_sent((edges,))[0]
-    return order, found if edges.size > 1 else found.reshape(())  # an array of no axis, as CuPy's
+    return order, found if edges.size > 1 else found.reshape(())  # a 0-d array, as CuPy's
 
 
 def _stretched(wp, kind, by):
-    """The edges of a passband where those of the lowpass that it was made from are `by` times as far out."""
+    """Returns the edges of a passband whose lowpass prototype has its edges `by` times as far out."""
     if kind == 'lowpass':
         return by * wp
     if kind == 'highpass':
@@ -414,7 +418,8 @@ def ellipord(wp, ws, gpass, gstop, analog=False, fs=None):
 
 
 def iirdesign(wp, ws, gpass, gstop, analog=False, ftype='ellip', output='ba', fs=None):
-    """The filter of the least order that loses gpass decibels at most in its passband, which ends at wp, and gstop at least beyond ws; as iirfilter."""
+    """Returns the filter of the least order that loses at most gpass decibels in the passband (edge wp) and at least gstop decibels beyond ws. The
+    remaining arguments are those of iirfilter."""
     orders = {'butter': buttord, 'butterworth': buttord, 'cheby1': cheb1ord, 'chebyshev1': cheb1ord, 'chebyshevi': cheb1ord, 'cheby2': cheb2ord,
               'chebyshev2': cheb2ord, 'chebyshevii': cheb2ord, 'ellip': ellipord, 'elliptic': ellipord, 'cauer': ellipord}
     if ftype.lower() not in orders:

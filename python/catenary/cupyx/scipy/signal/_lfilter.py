@@ -9,7 +9,7 @@ from catenary.cupyx.scipy import ndimage
 
 
 def order_filter(a, domain, rank):
-    """The element of this rank among those that the domain, a window of odd extents, covers; 0 beyond the borders."""
+    """Returns the element of the given rank among those under the mask `domain`, whose size is odd along each axis. Zeros lie beyond the borders."""
     a = operand(a, 'order_filter')
     window = numpy.asarray(domain.get() if isinstance(domain, ndarray) else domain)
     if any(n % 2 == 0 for n in window.shape):
@@ -18,7 +18,7 @@ def order_filter(a, domain, rank):
 
 
 def medfilt(volume, kernel_size=None):
-    """The median of each window of odd extents; 0 beyond the borders."""
+    """Returns the median of each window. Window sizes are odd, and zeros lie beyond the borders."""
     volume = operand(volume, 'medfilt')
     sizes = [3] * volume.ndim if kernel_size is None else [int(n) for n in numpy.broadcast_to(numpy.asarray(
         kernel_size.get() if isinstance(kernel_size, ndarray) else kernel_size), (volume.ndim,))]
@@ -45,8 +45,10 @@ def _sent(values, dtype):
 
 
 def _filtered(b, a, x, state):
-    """A filter whose a[0] is 1 along the last axis, from a state [..., order]: (what it gives, the state at its end). The states are sums of
-    A^(n - i) u[i], which are doubled: what reaches 2^j steps back is made of what reaches half as far."""
+    """Applies a filter with a[0] = 1 along the last axis from a state [..., order]. Returns (output, final state).
+
+    The states are sums of A^(n - i) u[i] and are computed by doubling: the sum over 2^j steps follows from two sums over half as many.
+    """
     order = max(a.size, b.size) - 1
     b, a = (numpy.concatenate([c, numpy.zeros(order + 1 - c.size)]) for c in (b, a))
     if order == 0:
@@ -59,7 +61,7 @@ def _filtered(b, a, x, state):
     reach, power = 1, step
     while reach < x.shape[-1]:
         if numpy.abs(power).max() < 1e-30:
-            break  # what is further back is nothing beside a rounding
+            break  # earlier terms are below rounding
         more = _core.matmul(states[..., :-reach, :], _sent(power.T, x.dtype))
         states = _core._concatenate([states[..., :reach, :], states[..., reach:, :] + more], -2)
         with numpy.errstate(all='ignore'):
@@ -69,7 +71,7 @@ def _filtered(b, a, x, state):
 
 
 def _operands(x, *filters):
-    """The array in the dtype in which it is filtered: that of it and of the coefficients."""
+    """Converts the array to the common dtype of array and coefficients."""
     dtype = numpy.result_type(x.dtype, *(f.dtype if isinstance(f, ndarray) else numpy.asarray(f).dtype for f in filters))
     return x.astype(dtype if dtype.char in 'fdFD' else 'f' if dtype == 'e' else 'd')
 
@@ -93,7 +95,7 @@ def passed(b, a, x, state=None):
 
 
 def _of_last(b, a):
-    """What makes a state of the last numbers that came in and out, the oldest first."""
+    """Returns the matrix that makes a state of the last inputs and outputs, oldest first."""
     made = []
     for c in (b, -a):
         n = c.size - 1
@@ -106,9 +108,11 @@ def _of_last(b, a):
 
 
 def lfilter(b, a, x, axis=-1, zi=None):
-    """A filter with the coefficients b of what comes in and a of what comes out, along an axis; with a state zi (what it gives, the state at
-    its end). A state is, as CuPy's, the last numbers that came in, one less than b has, and that came out, one less than a has, each the oldest first. States
-    of all places are computed by doubling, as many times as the length has bits. Raises ValueError where a begins with 0."""
+    """Filters along an axis with numerator coefficients b and denominator coefficients a. With an initial state zi it returns (output, final state).
+
+    As in CuPy, a state holds the last len(b) - 1 inputs and the last len(a) - 1 outputs, oldest first. States are computed by doubling, in
+    log2(length) steps. Raises ValueError if a[0] is 0.
+    """
     x = operand(x, 'lfilter')
     wide = _operands(x, b, a, *(() if zi is None else (zi,)))
     b, a = _checked(b, a)
@@ -145,8 +149,8 @@ def _sections(sos):
 
 
 def sosfilt(sos, x, axis=-1, zi=None):
-    """Filters of second order one after another along an axis, as lfilter; zi has the shape [sections, ..., 4, ...]: the last two numbers that came
-    into each section and the last two that came out."""
+    """Applies second-order sections one after another along an axis, as lfilter. zi has the shape [sections, ..., 4, ...]: the last two inputs and
+    the last two outputs of each section."""
     x = operand(x, 'sosfilt')
     wide = _operands(x, sos, *(() if zi is None else (zi,)))
     sos = _sections(sos)
@@ -170,7 +174,7 @@ def sosfilt(sos, x, axis=-1, zi=None):
 
 
 def passed_sections(sos, x, states=None):
-    """sosfilt along the last axis, from states [sections, ..., 2] as those of passed."""
+    """Applies sections along the last axis, from states [sections, ..., 2] in the layout of passed()."""
     for k, section in enumerate(_sections(sos)):
         x = passed(section[:3], section[3:], x, None if states is None else states[k])
     return x
@@ -209,14 +213,14 @@ def steady_sections(sos):
 
 
 def _gain(b, a):
-    """What a step of 1 becomes. Raises LinAlgError for a filter in which it grows for ever."""
+    """Returns the step response's final value. Raises LinAlgError if it grows without bound."""
     if a.sum() == 0:
         raise numpy.linalg.LinAlgError('lfilter_zi: the coefficients a have the sum 0: a step has no end')
     return b.sum() / a.sum()
 
 
 def lfilter_zi(b, a):
-    """The state of lfilter for a step that has been on for ever: ones that came in, and what came out."""
+    """Returns the state of lfilter in the steady state of a unit step: past inputs (ones) and past outputs."""
     b, a = _coefficients(b, a)
     gain = _gain(b, a)
     return _core.from_numpy(numpy.concatenate([numpy.ones(b.size - 1), numpy.full(a.size - 1, gain)]), None)

@@ -1,4 +1,4 @@
-"""Peaks of a signal and what surrounds them: found on the host, as each is looked for from the one before it."""
+"""find_peaks, peak_prominences and peak_widths, computed on the host because each search starts from the previous peak."""
 
 import math
 
@@ -27,7 +27,7 @@ def _places(peaks):
 
 
 def _reach(wlen):
-    """How many elements a window has on each side; None for all."""
+    """Returns the number of elements on each side of the window, or None for no limit."""
     if wlen is None:
         return None
     if not 1 < wlen:
@@ -49,7 +49,7 @@ def _maxima(x):
 
 
 def _side(values):
-    """Of a peak and what lies behind it: (the least value as far as nothing is higher, how far away it is)."""
+    """Returns, for one side of a peak, (the lowest value before the signal exceeds the peak, its distance)."""
     beyond = ~(values <= values[0])
     seen = values[:int(numpy.argmax(beyond))] if beyond.any() else values
     if not seen.size:  # of NaN
@@ -136,9 +136,12 @@ def _apart(peaks, heights, distance):
 
 
 def find_peaks(x, height=None, threshold=None, distance=None, prominence=None, width=None, wlen=None, rel_height=0.5, plateau_size=None):
-    """(the places of peaks, a dictionary of what was asked of them): elements, or middles of equal ones, that are higher than both neighbours; of those the ones with a height, a threshold
-    (how much higher than each neighbour), a prominence, a width and a plateau_size within the limits given, each a number or a pair, and not nearer to a higher one than `distance`.
-    Raises ValueError where distance is less than 1."""
+    """Returns (indices of peaks, a dictionary of their properties).
+
+    A peak is an element, or the middle of equal ones, that is higher than both neighbours. height, threshold (height above each neighbour),
+    prominence, width and plateau_size are limits: a minimum or a pair (minimum, maximum). `distance` removes peaks that are nearer to a higher
+    one. Raises ValueError if distance is less than 1.
+    """
     x = _signal(x)
     if distance is not None and distance < 1:
         raise ValueError('`distance` must be greater or equal to 1')

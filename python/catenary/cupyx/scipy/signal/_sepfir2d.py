@@ -11,8 +11,8 @@ _PRECISIONS = {'f': 1e-6, 'F': 1e-6, 'd': 1e-11, 'D': 1e-11}  # SciPy's
 
 
 def sepfir2d(input, hrow, hcol):
-    """A matrix filtered by one window along its rows and one along its columns, of odd extents; mirror's images lie beyond the borders. float32, where the
-    matrix is not wider, float64 or complex."""
+    """Filters a matrix with one window along the rows and one along the columns. Window sizes are odd, and the borders are mirrored. The result is
+    float32 for inputs of at most 32 bits, else float64 or complex."""
     x, row, column = (operand(a, 'sepfir2d') for a in (input, hrow, hcol))
     if x.ndim != 2 or any(w.ndim != 1 or w.size % 2 == 0 for w in (row, column)):
         raise ValueError('sepfir2d: expected a matrix and two windows of one axis and odd extents')

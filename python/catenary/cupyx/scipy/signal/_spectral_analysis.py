@@ -1,4 +1,4 @@
-"""Spectra of segments of signals, and what is made of a whole one."""
+"""Spectral analysis: periodograms, Welch's method, short-time Fourier transforms, detrend, hilbert and Fourier resampling."""
 
 import warnings
 
@@ -91,7 +91,8 @@ def hilbert2(x, N=None, axes=(-2, -1)):
 
 
 def resample(x, num, t=None, axis=0, window=None, domain='time'):
-    """num samples of a periodic signal along an axis, by its spectrum, or from the spectrum with domain 'freq'; with t the places, too."""
+    """Resamples a periodic signal to num samples along an axis by its Fourier transform. domain='freq' takes the transform itself. With sample
+    positions t it returns (samples, positions)."""
     if domain not in ('time', 'freq'):
         raise ValueError(f"Acceptable domain flags are 'time' or 'freq', not domain={domain}")
     if num <= 0:
@@ -192,14 +193,14 @@ def _lengths(nperseg, noverlap, nfft):
 
 
 def _removed(how):
-    """What takes the trend out of segments."""
+    """Returns the function that removes the trend from segments."""
     if not how:
         return lambda x: x
     return how if callable(how) else lambda x: detrend(x, -1, how)
 
 
 def _spectra(function, x, y, fs, window, nperseg, noverlap, nfft, trend, onesided, scaling, axis, mode, boundary=None, padded=False):
-    """The spectra of segments, or their products with those of y: (frequencies, times, values [..., frequency, ..., segment])."""
+    """Returns (frequencies, times, values [..., frequency, ..., segment]): the spectra of segments of x, or their cross-spectra with y."""
     x = _floating(operand(x, function))
     y = None if y is None else _floating(operand(y, function))
     dtype = numpy.result_type(x.dtype, *(() if y is None else (y.dtype,)), 'F')
@@ -332,7 +333,7 @@ def stft(x, fs=1.0, window='hann', nperseg=256, noverlap=None, nfft=None, detren
 
 def istft(Zxx, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, input_onesided=True, boundary=True, time_axis=-1, freq_axis=-2,
           scaling='spectrum'):
-    """What stft undoes: (times, values). It warns where the windows do not cover all of it."""
+    """Returns (times, signal), the inverse of stft. It warns if the windows do not cover the signal."""
     if scaling not in _SCALES:
         raise ValueError(f"Parameter scaling={scaling!r} not in ['spectrum', 'psd']!")
     spectra = operand(Zxx, 'istft')

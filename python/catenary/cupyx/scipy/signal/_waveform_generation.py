@@ -24,22 +24,26 @@ def _share(t):
 
 
 def sawtooth(t, width=1.0):
-    """Waves of the period 2 pi that rise from -1 to 1 for a share `width` of it and then fall; NaN where that is not from 0 to 1."""
+    """Returns a sawtooth wave with period 2 pi: it rises from -1 to 1 during the fraction `width` of the period, then falls. NaN where width is
+    outside 0 to 1."""
     share, width = _share(_times(t)), _times(width)
     made = _core.where(share < width, share / _core.where(width == 0, 1, width) * 2 - 1, (1 + width - 2 * share) / _core.where(width == 1, 1, 1 - width))
     return _core.where((width > 1) | (width < 0), math.nan, made)
 
 
 def square(t, duty=0.5):
-    """Waves of the period 2 pi that are 1 for a share `duty` of it and then -1; NaN where that is not from 0 to 1."""
+    """Returns a square wave with period 2 pi: 1 during the fraction `duty` of the period, then -1. NaN where duty is outside 0 to 1."""
     share, duty = _share(_times(t)), _times(duty)
     made = _core.where(share < duty, 1.0, -1.0).astype(numpy.result_type(share.dtype, duty.dtype))
     return _core.where((duty > 1) | (duty < 0), math.nan, made)
 
 
 def gausspulse(t, fc=1000, bw=0.5, bwr=-6, tpr=-60, retquad=False, retenv=False):
-    """A cosine of the frequency fc under a Gaussian, bw * fc wide at bwr decibels; with retquad the sine, too, with retenv the Gaussian. For t='cutoff' the time at which the Gaussian is tpr
-    decibels down. Raises ValueError for numbers that cannot be."""
+    """Returns a cosine of frequency fc in a Gaussian envelope whose bandwidth is bw * fc at bwr decibels.
+
+    retquad adds the sine and retenv the envelope to the results. t='cutoff' returns the time at which the envelope has fallen to tpr decibels.
+    Raises ValueError for values out of range.
+    """
     if fc < 0:
         raise ValueError('Center frequency (fc=%.2f) must be >=0.' % fc)
     if bw <= 0:
@@ -168,16 +172,16 @@ def _extrema(data, compare, axis, order, mode):
 
 
 def argrelextrema(data, comparator, axis=0, order=1, mode='clip'):
-    """The places, a tuple of arrays, where comparator(an element, each of those up to `order` places beside it along an axis) holds; beyond the ends is the last element, or
-    with mode 'wrap' the other end."""
+    """Returns the indices, a tuple of arrays, where comparator(element, neighbour) holds for all neighbours up to `order` steps away along an axis.
+    Beyond the ends is the last element, or the opposite end with mode='wrap'."""
     return _core.nonzero(_extrema(operand(data, 'argrelextrema'), comparator, axis, order, mode))
 
 
 def argrelmin(data, axis=0, order=1, mode='clip'):
-    """The places of elements that are less than those beside them: argrelextrema."""
+    """Returns the indices of relative minima, as argrelextrema."""
     return argrelextrema(data, _core.ufuncs['less'], axis, order, mode)
 
 
 def argrelmax(data, axis=0, order=1, mode='clip'):
-    """The places of elements that are more than those beside them: argrelextrema."""
+    """Returns the indices of relative maxima, as argrelextrema."""
     return argrelextrema(data, _core.ufuncs['greater'], axis, order, mode)

@@ -1,4 +1,4 @@
-"""cupyx.scipy.signal.windows: weights of samples. NumPy computes them; the device has the result."""
+"""cupyx.scipy.signal.windows: window functions. NumPy computes them on the host, and the result is copied to the device."""
 
 import math
 import operator
@@ -9,7 +9,7 @@ from catenary import _core, _wheel
 
 
 def _window(compute):
-    """A window of M samples by what computes the symmetric one: with sym=False it is one period of a longer one."""
+    """Makes a window function of a function for symmetric windows. With sym=False the result is one period of a window with one more sample."""
     def window(M, *args, sym=True, **kwargs):
         names = compute.__code__.co_varnames[1:compute.__code__.co_argcount]
         if len(args) > len(names):  # sym by its place
@@ -27,7 +27,7 @@ def _window(compute):
 
 
 def _length(M):
-    """The number of samples. Raises ValueError for what is none."""
+    """Returns the number of samples. Raises ValueError if M is not a whole number of at least 0."""
     if int(M) != M or M < 0:
         raise ValueError('Window length M must be a non-negative integer, not %r' % (M,))
     return int(M)

@@ -10,11 +10,11 @@ from catenary.cupyx.scipy.sparse._formats import (  # noqa: F401
     coo_array, coo_matrix, csc_array, csc_matrix, csr_array, csr_matrix, dia_array, dia_matrix)
 
 for _class in (sparray, spmatrix, *spmatrix._classes.values()):
-    _class.__module__ = 'cupyx.scipy.sparse'  # by which programs find what joins and multiplies them
+    _class.__module__ = 'cupyx.scipy.sparse'  # so that programs find the functions that join and multiply them
 
 
 class SparseWarning(Warning):
-    """What SparseEfficiencyWarning is a kind of."""
+    """The base class of SparseEfficiencyWarning."""
 
 
 class SparseEfficiencyWarning(SparseWarning):

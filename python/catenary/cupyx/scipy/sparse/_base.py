@@ -1,4 +1,4 @@
-"""The names by which CuPy's own modules know what sparse matrices have in common, which is ours."""
+"""CuPy's module name for the base of sparse matrices. Modules of CuPy's wheel import it and get Catenary's classes."""
 
 from catenary.cupyx.scipy.sparse._construction import issparse, isspmatrix  # noqa: F401
 from catenary.cupyx.scipy.sparse._spbase import _spbase, sparray, spmatrix  # noqa: F401

@@ -41,18 +41,18 @@ def isspmatrix_dia(x):
 
 
 def _as_matrix(x):
-    """A matrix; of an array of one axis its one row."""
+    """Returns a matrix. A 1-d array becomes a matrix of one row."""
     return x.two_axes() if isinstance(x, _spbase) else coo_matrix(x)
 
 
 def _coo_of(*parts):
-    """The class of what is made of these: an array where one of them is one."""
+    """Returns the coo class of a result: an array if any part is an array."""
     return coo_array if any(isinstance(x, sparray) for x in parts) else coo_matrix
 
 
 def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
-    """The matrix that has these diagonals, csr unless a format is given; a number is one for the whole of it. Raises ValueError where the
-    lengths do not fit."""
+    """Constructs a matrix from its diagonals, csr unless a format is given. A number fills its whole diagonal. Raises ValueError if the lengths do
+    not fit."""
     if numpy.ndim(offsets) == 0:
         diagonals = [given(diagonals).ravel()] if not (isinstance(diagonals, (list, tuple)) and len(diagonals) and numpy.ndim(
             diagonals[0]) > 0 or isinstance(diagonals, (list, tuple)) and len(diagonals) and hasattr(diagonals[0], 'ravel') and diagonals[0].ndim) else diagonals
@@ -80,7 +80,7 @@ def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
 
 
 def spdiags(data, diags, m=None, n=None, format=None):
-    """The matrix of m rows and n columns that has the rows of data on these diagonals, each number in its column; dia unless a format is given."""
+    """Constructs an m by n matrix from its diagonals, which are the rows of `data`, aligned by column. The format is dia unless one is given."""
     data, offsets = given(data), given(diags).ravel().tolist()
     data = data.reshape((1,) * (2 - data.ndim) + data.shape)
     m, n = m if isinstance(m, tuple) else (data.shape[1], data.shape[1]) if m is None else (m, n)
@@ -108,9 +108,11 @@ def block_array(blocks, format=None, dtype=None):
 
 
 def bmat(blocks, format=None, dtype=None):
-    """The matrix of a list of lists of matrices; None is one of zeros. Without a format coo, or that of csr matrices below each other and csc matrices
-    beside each other, or of arrays that are all csr or all csc. An extent of 0 is that of its row or column unless
-    a later block has another, but where all are csr or all csc and what is made is, too. Raises ValueError where extents do not fit."""
+    """Constructs a matrix from a nested list of blocks, where None is a zero block.
+
+    Without a format the result is csr for csr matrices in one column of blocks or for csr arrays only, csc likewise in one row, else coo. The
+    height or width of an empty block is taken from its row or column. Raises ValueError if the sizes do not fit.
+    """
     return _blocks(blocks, format, dtype, None)
 
 
@@ -119,7 +121,7 @@ def _blocks(blocks, format, dtype, kind_of_all):
     made = kind_of_all or _coo_of(*(x for row in parts for x in row))
     compressed = next((own for own in ('csr', 'csc') if all(getattr(x, 'format', None) == own for row in parts for x in row)), None)
     is_strict = compressed is not None and format in (None, compressed)
-    if format is None and made is coo_array:  # as SciPy's; of matrices as CuPy's
+    if format is None and made is coo_array:  # as SciPy's, while matrices follow CuPy
         format = compressed
     elif format is None:
         for own, lines in (('csr', parts), ('csc', list(zip(*parts)))):
@@ -173,7 +175,7 @@ def block_diag(mats, format=None, dtype=None):
 
 
 def kron(A, B, format=None):
-    """Kronecker's product; of two arrays of one axis it has one, too."""
+    """Returns the Kronecker product. That of two 1-d arrays is 1-d."""
     is_line = all(isinstance(x, _spbase) and x.ndim == 1 for x in (A, B))
     made = _kron(_as_matrix(A), _as_matrix(B))
     return (one_axis(made) if is_line else made).asformat(format)
@@ -212,17 +214,17 @@ def _triangle(A, k, format, keep):
 
 
 def tril(A, k=0, format=None):
-    """What is on and below the k-th diagonal."""
+    """Returns the elements on and below the k-th diagonal."""
     return _triangle(A, k, format, lambda over, k: over <= k)
 
 
 def triu(A, k=0, format=None):
-    """What is on and above the k-th diagonal."""
+    """Returns the elements on and above the k-th diagonal."""
     return _triangle(A, k, format, lambda over, k: over >= k)
 
 
 def find(A):
-    """Rows, columns and values of what is not 0."""
+    """Returns (rows, columns, values) of the non-zero elements."""
     rows, columns, data = _as_matrix(A).tocsr()._elements()
     kept = data != 0
     return rows[kept], columns[kept], data[kept]
@@ -286,7 +288,7 @@ def swapaxes(A, axis1, axis2):
 
 
 def permute_dims(A, axes=None, copy=False):
-    """A with its axes in another order, the other way round if none is given. Raises ValueError for what is no order of them."""
+    """Permutes the axes, which are reversed by default. Raises ValueError if `axes` is not a permutation."""
     axes = tuple(range(A.ndim))[::-1] if axes is None else tuple(axes)
     if sorted(k % A.ndim for k in axes) != list(range(A.ndim)) or not all(-A.ndim <= k < A.ndim for k in axes):
         raise ValueError(f'permute_dims: {axes} are not the {A.ndim} axes of the array')

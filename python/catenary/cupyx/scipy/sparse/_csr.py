@@ -1,4 +1,4 @@
-"""The name by which CuPy's own modules know this class, which is ours."""
+"""CuPy's module name for csr matrices. Modules of CuPy's wheel import it and get Catenary's class."""
 
 from catenary.cupyx.scipy.sparse._construction import isspmatrix_csr  # noqa: F401
 from catenary.cupyx.scipy.sparse._formats import csr_matrix

@@ -44,7 +44,7 @@ class _dia(_spbase):
 
     @classmethod
     def _of_elements(cls, rows, columns, data, shape):
-        """Of elements of which no two are of one place."""
+        """Constructs the matrix from elements without duplicates."""
         over = columns.astype('l') - rows
         offsets = numpy.unique(over.get())
         width = int(columns.max()) + 1 if columns.size else 0

@@ -1,4 +1,4 @@
-"""Diagonals of sparse matrices, and the same elements with other extents."""
+"""diagonal, setdiag, trace and reshape of sparse matrices."""
 
 import math
 
@@ -11,7 +11,7 @@ from catenary.cupyx.scipy.sparse._one_dimensional import extents, one_axis, two_
 
 
 class Places(Sparse):
-    """What is done by where elements are."""
+    """Methods that depend on the indices of the elements."""
 
     def diagonal(self, k=0):
         """The k-th diagonal, of no element where it is outside of the matrix."""
@@ -24,7 +24,7 @@ class Places(Sparse):
         return min(rows + min(k, 0), columns - max(k, 0))
 
     def setdiag(self, values, k=0):
-        """Sets the k-th diagonal to a number, or its first elements to those of an array. Raises ValueError where it is outside of the matrix."""
+        """Sets the k-th diagonal to a number, or its first elements to those of an array. Raises ValueError for a diagonal outside of the matrix."""
         two_alone(self, 'setdiag')
         length, values = self._diagonal_length(k), asarray(values)
         if values.ndim > 1:
@@ -33,26 +33,26 @@ class Places(Sparse):
             raise ValueError('k exceeds matrix dimensions')
         if values.ndim and not values.size:
             return
-        length = max(length, 0)  # where an extent is 0 there is nothing to set
+        length = max(length, 0)  # empty matrices have nothing to set
         if values.ndim:
             length = min(length, values.size)
             values = values[:length]
         at = _core.arange(length, dtype='i')
         own = at - min(k, 0), at + max(k, 0)
-        if self.format in ('csr', 'csc') and bool(_core.all(self._pattern()._at(*own))):  # as SciPy's: what is there keeps its place and its type
+        if self.format in ('csr', 'csc') and bool(_core.all(self._pattern()._at(*own))):  # as in SciPy, existing elements keep their position and dtype
             self[own] = values
             return
         rows, columns, data = self._elements()
         kept = (columns - rows != k) | (rows + min(k, 0) >= length)
-        if values.ndim and self.format != 'dia':  # as SciPy's: a number, and what is by diagonals, keep the type
+        if values.ndim and self.format != 'dia':  # as in SciPy, numbers and the dia format keep the dtype
             data = data.astype(numpy.result_type(data.dtype, values.dtype), copy=False)
         values = _core.broadcast_to(values.astype(data.dtype), (length,))
         self._take(self._made(*(_core._concatenate(list(pair), 0) for pair in (
             (rows[kept], own[0]), (columns[kept], own[1]), (data[kept], values)))))
 
     def reshape(self, *shape, order='C'):
-        """The same elements in the same order ('C' or 'F') with other extents; where the number of axes is another one a coo array. Raises ValueError where
-        the count differs, or the class has no such axes."""
+        """Returns the elements in C or Fortran order with another shape. Another number of dimensions gives a coo array. Raises ValueError if the
+        size differs or the class does not support the dimensions."""
         shape = list(shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, numpy.integer)) else shape)
         count = math.prod(self.shape)
         checked_shape([max(n, 0) for n in shape], self._classes[True, 'coo']._allow_nd if self._is_array else (2,))

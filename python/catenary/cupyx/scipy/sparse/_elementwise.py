@@ -63,8 +63,11 @@ class Elementwise(Sparse):
 
     @by_rows
     def multiply(self, other):
-        """The product of elements: with a number, an array, or a matrix; either broadcasts. With an array it is, as SciPy's, coo, or dia of dia; with an array of one
-        element of the matrix's format, csr of coo; an array where the matrix alone has but one."""
+        """Multiplies elementwise by a number, an array or a matrix, with broadcasting.
+
+        As in SciPy, the product with an array is coo, or dia for a dia matrix. The product with a 1x1 array has the matrix's format, csr for coo.
+        It is an array if only the matrix is 1x1.
+        """
         if is_scalar(other):
             return self._with(self.data * other)
         if isinstance(other, Sparse):
@@ -94,7 +97,7 @@ class Elementwise(Sparse):
         return self.multiply(1 / given(other))
 
     def maximum(self, other):
-        """The larger of each two elements, with a number, an array or a matrix; of two matrices either broadcasts."""
+        """Returns the elementwise maximum with a number, an array or a matrix. Two matrices broadcast."""
         return self._by_elements(other, 'maximum')
 
     def minimum(self, other):
@@ -103,8 +106,8 @@ class Elementwise(Sparse):
 
     @by_rows
     def _by_elements(self, other, name):
-        """A function of each two elements: csr, or an array where the other is one. What makes something of two zeros is not sparse:
-        a SparseEfficiencyWarning says so."""
+        """Applies a function to pairs of elements. The result is csr, or an array if the other operand is an array. A function that is not zero at
+        (0, 0) gives a SparseEfficiencyWarning."""
         function = _core.ufuncs[name]
         if not isinstance(other, Sparse) and not is_scalar(other):
             return function(self.toarray(), given(other))
@@ -129,7 +132,7 @@ class Elementwise(Sparse):
         return csr._of_sorted(rows[kept], columns[kept], values[kept], shape)
 
     def _spread_to(self, shape):
-        """The matrix with its one row or its one column repeated to these extents."""
+        """Repeats the only row or column of the matrix to this shape."""
         made = self
         for axis, name in enumerate(('csr', 'csc')):
             if made.shape[axis] != shape[axis]:
@@ -163,5 +166,5 @@ for _name, _of in (('__eq__', 'equal'), ('__ne__', 'not_equal'), ('__lt__', 'les
     setattr(Elementwise, _name, _comparison(_name, _of))
 
 for _name in ('arcsin', 'arcsinh', 'arctan', 'arctanh', 'ceil', 'deg2rad', 'expm1', 'floor', 'log1p', 'rad2deg', 'rint', 'sign', 'sin', 'sinh',
-              'sqrt', 'tan', 'tanh', 'trunc'):  # what is 0 of 0
+              'sqrt', 'tan', 'tanh', 'trunc'):  # functions with f(0) = 0
     setattr(Elementwise, _name, _of_elements({'deg2rad': 'radians', 'rad2deg': 'degrees'}.get(_name, _name)))

@@ -85,7 +85,7 @@ class _coo(_spbase):
 
     @classmethod
     def _of_places(cls, rows, columns, data, shape):
-        """Of elements in no order; indices are int64 where rows or columns are."""
+        """Constructs the array from elements in any order. Indices are int64 if rows or columns are."""
         made, index = cls.__new__(cls), index_dtype(shape, rows, columns)
         _spbase.__init__(made, shape)
         made.row, made.col, made.data = rows.astype(index, copy=False), columns.astype(index, copy=False), data
@@ -132,14 +132,14 @@ class _coo(_spbase):
         self.row, self.col, self.data, self.has_canonical_format = other.row, other.col, other.data, other.has_canonical_format
 
     def sum_duplicates(self):
-        """Adds up what is of one place."""
+        """Adds up duplicate elements."""
         if self.has_canonical_format:
             return
         self.row, self.col, self.data = merged(self.row, self.col, self.data, self._extents)
         self.has_canonical_format = True
 
     def eliminate_zeros(self):
-        """Keeps what is not 0."""
+        """Removes explicit zeros."""
         kept = self.data != 0
         self.row, self.col, self.data = self.row[kept], self.col[kept], self.data[kept]
 
@@ -166,7 +166,7 @@ class _coo(_spbase):
 
 
 def _is_coords(x):
-    """Are these the places of elements: one row of them for each axis?"""
+    """Is x the coordinates of elements: one index array per axis?"""
     return len(x) in (1, 2) if isinstance(x, (tuple, list)) else getattr(x, 'ndim', 0) == 2 and x.shape[0] in (1, 2)
 
 
@@ -252,7 +252,7 @@ class _compressed(_spbase):
         return _core.repeat(_core.arange(counts.size), counts).astype(self.indices.dtype, copy=False) if counts.size else _core.zeros((0,), self.indices.dtype)
 
     def _counts(self, counts, axis):
-        # those of rows of csr are differences of its indices
+        # rows of csr are counted by differences of indptr
         return counts.astype(self.indptr.dtype) if self.ndim == 2 and checked_axis(axis) == 1 - self._major else counts
 
     def _elements(self):
@@ -266,7 +266,7 @@ class _compressed(_spbase):
         made = made if self.ndim == 2 else one_axis(made)
         return made.copy() if copy else made
 
-    # what a program says of its own indices holds until they are sorted
+    # a value that a program sets holds until the indices are sorted
     has_canonical_format = property(lambda self: self._is_sorted(False), lambda self, said: self._said.update({False: bool(said)}), None,
                                     'Are the indices sorted, each there once?')
     has_sorted_indices = property(lambda self: self._is_sorted(True), lambda self, said: self._said.update({True: bool(said)}), None, 'Are the indices sorted?')
@@ -290,7 +290,7 @@ class _compressed(_spbase):
         self.data, self.indices, self.indptr = other.data, other.indices, other.indptr
 
     def sum_duplicates(self):
-        """Sorts the indices, and adds up what is of one place."""
+        """Sorts the indices and adds up duplicate elements."""
         if not self.has_canonical_format:
             self._merge()
 
@@ -310,12 +310,12 @@ class _compressed(_spbase):
         return made
 
     def eliminate_zeros(self):
-        """Keeps what is not 0."""
+        """Removes explicit zeros."""
         kept = self.data != 0
         self._take(self._of_sorted(self._majors()[kept], self.indices[kept], self.data[kept], self.shape))
 
     def transpose(self, axes=None, copy=False):
-        """The transposed matrix: the same arrays read the other way. Of one axis the array itself."""
+        """Returns the transposed matrix, which shares the arrays. A 1-d array returns itself."""
         _check_axes(axes)
         if self.ndim == 1:
             return self.copy() if copy else self
@@ -359,10 +359,10 @@ class _compressed(_spbase):
             yield row.tocsr() if isinstance(row, _spbase) else row
 
     def _picked(self, key):
-        """What is at a key of two axes; a number keeps its axis, with the extent 1, unless both are numbers."""
+        """Returns the elements at a pair of keys. A number keeps its axis with size 1, unless both are numbers."""
         masked = setting.of_mask(self, key)
         row, column = setting.indices(self, key) if masked is None else masked
-        # a number beside what is none keeps its axis, with the extent 1
+        # a number next to a slice or an array keeps its axis with size 1
         outer = setting.is_number(row) != setting.is_number(column)
         if outer:
             row, column = (k.reshape((1,)) if isinstance(k, ndarray) and k.ndim == 0 else k for k in (row, column))
@@ -397,7 +397,7 @@ class _compressed(_spbase):
             self._take(two)
 
     def prune(self):
-        """Lets go of what lies behind the last element."""
+        """Frees the memory behind the last element."""
         count = int(self.indptr[-1])
         self.data, self.indices = self.data[:count], self.indices[:count]
 
@@ -430,8 +430,8 @@ class _csc(_compressed):
 
 
 class coo_matrix(spmatrix, _coo):
-    """A matrix by rows, columns and values of its elements; those of one place are added up. Of an array of two axes, SciPy's matrices, a
-    matrix, a shape, or (data, (row, col))."""
+    """A matrix in coordinate format, whose duplicate elements count as their sum. It is made of a 2-d array, a SciPy matrix, a sparse matrix, a
+    shape, or (data, (row, col))."""
 
 
 class csr_matrix(spmatrix, _csr):
@@ -439,7 +439,7 @@ class csr_matrix(spmatrix, _csr):
 
 
 class csc_matrix(spmatrix, _csc):
-    """A matrix by columns. Of what csr_matrix takes; (data, indices, indptr) are by columns."""
+    """A matrix in compressed column format. The arguments are those of csr_matrix, with (data, indices, indptr) by columns."""
 
 
 class dia_matrix(spmatrix, _dia):
@@ -448,13 +448,14 @@ class dia_matrix(spmatrix, _dia):
 
 
 class coo_array(sparray, _coo):
-    """As coo_matrix, an array, also of one axis: of an ndarray of one, a shape of one extent, or (data, (places,))."""
+    """An array in coordinate format with one or two axes: as coo_matrix, or of a 1-d ndarray, a shape (n,), or (data, (indices,))."""
 
     _allow_nd = 1, 2
 
 
 class csr_array(sparray, _csr):
-    """As csr_matrix, an array, also of one axis, as coo_array; a shape of one extent beside (data, indices, indptr) makes one, too."""
+    """An array in compressed row format with one or two axes: as csr_matrix and coo_array. (data, indices, indptr) with a shape (n,) gives a 1-d
+    array."""
 
     _allow_nd = 1, 2
 

@@ -1,4 +1,4 @@
-"""Places of csr and csc matrices, and what is set there."""
+"""Indexing and assignment of csr and csc matrices."""
 
 import warnings
 
@@ -44,12 +44,12 @@ def index(key, extent):
 
 
 def along(own, extent):
-    """What index gives as an array of places."""
+    """Converts the result of index() to an array of indices."""
     return _core.arange(*own.indices(extent)) if isinstance(own, slice) else own.astype('l', copy=False)
 
 
 def _mask(key):
-    """A key that is a mask of two axes, a matrix or an array; None where it is none."""
+    """Returns the key as a 2-d mask, or None if it is not one."""
     if isinstance(key, tuple) and len(key) == 1:
         key = key[0]
     if isinstance(key, _spbase):
@@ -60,7 +60,7 @@ def _mask(key):
 
 
 def of_mask(matrix, key):
-    """Rows and columns of what is true in a mask of two axes; None where the key is none."""
+    """Returns (rows, columns) of the true elements of a 2-d mask, or None if the key is not a mask."""
     mask = _mask(key)
     if mask is None:
         return None
@@ -89,14 +89,14 @@ def _axis_by_axis(array, key):
 
 
 def of_rows(array, key):
-    """The key by which the matrix that keeps an array's elements is set."""
+    """Returns the key for the one-row matrix that stores a 1-d array."""
     if array.ndim == 2 and _mask(key) is not None:
         return key
     return (0,) * (2 - array.ndim) + tuple(k for k in _axis_by_axis(array, key) if k is not None)
 
 
 def of_array(array, key):
-    """What is at a key of an array, as of NumPy's arrays: a number takes its axis away, None makes one. Raises IndexError for more than two axes."""
+    """Indexes an array by NumPy's rules: a number removes its axis, None inserts one. Raises IndexError for a result with more than two axes."""
     if array.ndim == 2 and _mask(key) is not None:
         return array._picked(key)
     keys, two = _axis_by_axis(array, key), array.two_axes()
@@ -114,7 +114,7 @@ def of_array(array, key):
 
 
 def _shape_of(keys, chosen, extents):
-    """The shape of what is at these keys, as NumPy gives it: chosen are those that are not None, as index gives them."""
+    """Returns NumPy's shape for a result. `keys` contain None for new axes, and `chosen` holds the other keys as index() gives them."""
     own, shape, places = iter(zip(chosen, extents)), [], []
     lists = [k.shape for k in chosen if not isinstance(k, slice)]
     try:
@@ -155,8 +155,12 @@ def targets(matrix, key):
 
 
 def set_elements(matrix, key, value, warns):
-    """matrix[key] = value, the value a number, an array or a matrix that broadcasts to the places. Where a place is named twice the last value is
-    its. What is there already is written into the matrix's own data, unless places are there twice or in no order. What is set to the zeros of a matrix keeps its place if it has one, and of a place named twice the last that a matrix of two axes keeps counts. Raises IndexError for a place that is not there, ValueError for a value that does not fit. `warns` of elements that are new."""
+    """Assigns matrix[key] = value, where value is a number, an array or a matrix that broadcasts to the indices.
+
+    If an index repeats, the last value counts. Existing elements are overwritten in place unless indices are duplicate or unsorted. Assigning a
+    sparse matrix keeps existing elements as explicit zeros. Raises IndexError for indices out of range and ValueError if the value does not fit.
+    `warns` adds a SparseEfficiencyWarning for new elements.
+    """
     rows, columns = targets(matrix, key)
     kept, is_line = None, getattr(value, 'ndim', 0) == 1
     if isinstance(value, _spbase):
@@ -169,7 +173,7 @@ def set_elements(matrix, key, value, warns):
     major, minor = (rows, columns) if matrix._major == 0 else (columns, rows)
     wanted = major.ravel() * width + minor.ravel()
     order = _core._argsort(wanted, 0)  # stable: of one place the last comes last
-    if kept is not None and not is_line:  # as SciPy's: what is not kept comes before what is
+    if kept is not None and not is_line:  # as in SciPy, implicit zeros are assigned first
         order = _core._argsort(kept.astype('b'), 0)
         order = order[_core._argsort(wanted[order], 0)]
     wanted = wanted[order]

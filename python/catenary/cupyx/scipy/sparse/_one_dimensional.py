@@ -1,4 +1,4 @@
-"""Arrays of one axis: their elements are kept as those of a matrix of one row."""
+"""1-d sparse arrays, stored as a matrix with one row."""
 
 import functools
 
@@ -8,12 +8,12 @@ from catenary.cupy._array import ndarray
 
 
 def extents(shape):
-    """The two extents of the matrix that keeps the elements."""
+    """Returns the 2-d shape of the matrix that stores the elements."""
     return (1, *shape) if len(shape) == 1 else tuple(shape)
 
 
 def one_axis(x):
-    """The one row of a matrix: csr stays csr, of the other formats it becomes coo; of an ndarray the row."""
+    """Converts a one-row matrix to 1-d: csr stays csr, other formats become coo, and an ndarray gives its row."""
     if isinstance(x, ndarray):
         return x.reshape(x.shape[1:])
     made = x if x.format == 'csr' else x.tocoo()
@@ -25,7 +25,7 @@ def _axes(x):
 
 
 def by_rows(method):
-    """A method of matrices (self, other, ...) for arrays of one axis, too: they take part as matrices of one row, and what none but they have made is of one axis again."""
+    """Adapts a method of matrices (self, other, ...) to 1-d arrays: they take part as one-row matrices, and a result of 1-d operands alone is 1-d."""
     @functools.wraps(method)
     def function(self, other, *more):
         if self.ndim == 2 and getattr(other, 'two_axes', None) is None:

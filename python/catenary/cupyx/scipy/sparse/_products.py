@@ -44,7 +44,7 @@ class Products(Sparse):
         return self
 
     def _product(self, other):
-        """self times a vector, an array of two axes, or a matrix. Raises ValueError where the extents do not fit."""
+        """Returns self times a vector, a 2-d array or a matrix. Raises ValueError if the shapes do not fit."""
         inner = other.shape[0] if getattr(other, 'shape', ()) else None
         if isinstance(other, numpy.ndarray) or not hasattr(other, 'shape'):
             raise TypeError(f'sparse matrix product: expected a cupy.ndarray of one or two axes, or a matrix, not {type(other)}')
@@ -66,7 +66,7 @@ class Products(Sparse):
         return made.astype(dtype, copy=False)
 
     def _product_of_one_axis(self, other):
-        """A product in which an array of one axis takes part: a coo array of one axis, an ndarray of none for two of them, and an ndarray where the other is one."""
+        """Returns a product with a 1-d operand: a 1-d coo array, a 0-d ndarray for two 1-d operands, or an ndarray if the other operand is one."""
         is_sparse = isinstance(other, Sparse)
         made = self.two_axes()._product(other.two_axes().T if is_sparse and other.ndim == 1 else other)
         shape = self.shape[:-1] + other.shape[1:]

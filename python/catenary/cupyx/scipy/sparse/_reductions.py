@@ -9,10 +9,11 @@ from catenary.cupyx.scipy.sparse._sparse_utils import ABSENT, Sparse, checked_ax
 
 
 class Reductions(Sparse):
-    """What is made of all elements, or along an axis."""
+    """Reductions over all elements or along an axis."""
 
     def sum(self, axis=None, dtype=None, out=None):
-        """The sum of all elements, or along an axis: of a matrix an ndarray of two axes, one of extent 1, of an array one of one axis."""
+        """Returns the sum of all elements or along an axis. Along an axis, matrices give a 2-d ndarray with one row or column, and arrays a 1-d
+        ndarray."""
         axis = checked_axis(axis, self.ndim)
         rows, columns, data = self._elements_to_count()
         if axis is None:
@@ -65,8 +66,10 @@ class Reductions(Sparse):
         return found if axis is None else self._kind('coo')(found)
 
     def max(self, axis=None, out=None, *, explicit=False):
-        """The largest element, or those along an axis: a coo matrix, one extent of which is 1, or a coo array of one axis. What is not kept counts as 0, or not at all where
-        explicit is true; then a row or a column of nothing has 0."""
+        """Returns the largest element, or along an axis a coo matrix with one row or column, or a 1-d coo array.
+
+        Implicit zeros count unless `explicit` is true, in which case empty rows or columns give 0.
+        """
         return self._extremum(_core.max, axis, out, explicit)
 
     def min(self, axis=None, out=None, *, explicit=False):

@@ -1,4 +1,4 @@
-"""What sparse matrices are told by: rows, columns and values of elements, extents and axes."""
+"""Helpers for the elements, shapes, axes and index dtypes of sparse matrices."""
 
 import math
 
@@ -20,7 +20,7 @@ def spread(starts, counts):
 
 
 def merged(rows, columns, data, shape):
-    """The elements by rows and, within them, columns, those of one place added up; indices are int64 where rows or columns are."""
+    """Returns elements sorted by row and column, with duplicates added up. Indices are int64 if rows or columns are."""
     index = index_dtype(shape, rows, columns)
     if data.size == 0:
         return rows.astype(index, copy=False), columns.astype(index, copy=False), _core._copy(data, 'C')
@@ -38,23 +38,23 @@ def merged(rows, columns, data, shape):
     return (key // width).astype(index, copy=False), (key % width).astype(index, copy=False), data
 
 
-MOST = 2 ** 31 - 1  # what an index of int32 tells
-MOST_PLACES = 2 ** 63 - 1  # what a place in the flattened matrix is told by
+MOST = 2 ** 31 - 1  # largest int32 index
+MOST_PLACES = 2 ** 63 - 1  # largest index in the flattened matrix
 
 
 def index_dtype(shape, *indices, count=0):
-    """The dtype of indices, as SciPy's: int64 where one of these arrays has it, or an extent or a count of elements needs it."""
+    """Returns SciPy's dtype of indices: int64 if an index array has it, or if a size or the number of elements needs it."""
     wide = max((*shape, count)) > MOST or any(x.dtype.itemsize == 8 for x in indices)
     return numpy.dtype('l' if wide else 'i')
 
 
 def given_dtype(is_array, shape, *indices, count=0):
-    """index_dtype of indices that a program gives: those of a matrix become int32 where they may."""
+    """Returns index_dtype for indices that a program passes. Those of matrices are narrowed to int32 if possible."""
     return index_dtype(shape, *(indices if is_array else ()), count=count)
 
 
 def checked_shape(shape, axes=(2,)):
-    """The extents as ints. Raises ValueError for another count of axes and for more places than an int64 tells."""
+    """Returns the shape as ints. Raises ValueError for another number of axes, and if the size exceeds int64."""
     if len(shape) not in axes:
         raise ValueError(f'shape must have length in {axes}, given {tuple(shape)}: ' + (
             'arrays are 1-D and 2-D here' if 1 in axes else 'coo_array and csr_array alone may have one axis, and none more than two'))
@@ -66,8 +66,8 @@ def checked_shape(shape, axes=(2,)):
 
 
 def agreed(shape, own, places=None):
-    """The extents of what is given, or those of a shape beside it where both are of one axis and the places are within it. Raises ValueError
-    for a shape that is another."""
+    """Returns the shape of a given array, or the explicit shape if both are 1-d and the indices are within it. Raises ValueError if the shapes
+    differ."""
     if shape is None or tuple(shape) == tuple(own):
         return own
     if len(shape) == len(own) == 1 and places is not None and (places.size == 0 or int(places.max()) < shape[0]):
@@ -76,7 +76,7 @@ def agreed(shape, own, places=None):
 
 
 def checked_axis(axis, ndim=2):
-    """0 or 1, or None for all. Raises TypeError or ValueError for what is no axis of a matrix."""
+    """Returns 0 or 1, or None for all axes. Raises TypeError or ValueError for an invalid axis."""
     if axis is None:
         return None
     axes = axis if isinstance(axis, tuple) else (axis,)
@@ -96,9 +96,9 @@ def is_scalar(x):
 
 
 def device_array(x, dtype=None):
-    """A part of a matrix as an array of the device; NumPy's are taken, too."""
+    """Returns an array of the device. NumPy arrays are copied there."""
     return asarray(x, dtype)
 
 
 class Sparse:
-    """What matrices and arrays have in common of which only some elements are kept."""
+    """The base of sparse matrices and arrays."""

@@ -1,4 +1,4 @@
-"""What sparse matrices and arrays are, told by their elements: rows, columns and values."""
+"""Base classes of sparse matrices and arrays, with their operators and conversions."""
 
 import numpy
 
@@ -15,7 +15,7 @@ _NAMES = {'csr': 'Compressed Sparse Row', 'csc': 'Compressed Sparse Column', 'co
 
 
 class _spbase(Elementwise, Products, Reductions, Places):
-    """What matrices and arrays have in common of which only some elements are kept."""
+    """The base of sparse matrices and sparse arrays."""
 
     __array_priority__ = 101
     __array_ufunc__ = None
@@ -31,11 +31,11 @@ class _spbase(Elementwise, Products, Reductions, Places):
         self._shape = checked_shape(shape, self._allow_nd)
 
     def _kind(self, format):
-        """The class of a format: of arrays where this is one."""
+        """Returns the class for a format: an array class if self is an array."""
         return self._classes[self._is_array, format]
 
     def _seen_as(self, shape, kind=None):
-        """The same elements, not copied, with other extents, of a class that keeps them alike."""
+        """Returns a matrix of another shape, whose class stores elements alike, that shares the elements."""
         kind = kind or type(self)
         made = kind.__new__(kind)
         _spbase.__init__(made, shape)
@@ -44,7 +44,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return made
 
     def two_axes(self):
-        """The matrix itself; of an array of one axis a matrix of one row, which shares its elements."""
+        """Returns the matrix itself, or for a 1-d array the one-row matrix that shares its elements."""
         return self if self.ndim == 2 else self._seen_as(self._extents)
 
     shape = property(lambda self: self._shape)
@@ -97,12 +97,12 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return self._kind('coo')._of_places(rows, columns, data, shape or self._extents).asformat(self.format)
 
     def _computed(self, *elements):
-        """As _made, of what an operation gives: csr where the matrix is neither csr nor csc."""
+        """Makes the result of an operation as _made, but csr unless the matrix is csr or csc."""
         rows, columns, data, shape = elements
         return self._kind('coo')._of_places(rows, columns, data, shape).asformat('csc' if self.format == 'csc' else 'csr')
 
     def _elements_to_count(self):
-        """The elements, of bools none twice: as numbers, what is true twice would be 2."""
+        """Returns the elements, with duplicate bools merged, as true + true would count as 2."""
         rows, columns, data = self._elements()
         return merged(rows, columns, data, self._extents) if data.dtype == bool else (rows, columns, data)
 
@@ -136,7 +136,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return getattr(scipy.sparse, f"{self.format}_{'array' if self._is_array else 'matrix'}")(self._parts(lambda x: x.get()), shape=self.shape)
 
     def _parts(self, of):
-        """What the class is made of, each array as a function gives it."""
+        """Returns the arrays of the format, each passed through a function."""
         return tuple(of(getattr(self, name)) for name in self._arrays)
 
     def __reduce__(self):
@@ -157,7 +157,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return self.tocoo().tocsc()
 
     def astype(self, dtype, casting='unsafe', copy=True):
-        """The matrix with its values cast; the matrix itself with copy=False where they have that dtype."""
+        """Casts the values. With copy=False it returns the matrix itself if the dtype is already right."""
         if not numpy.can_cast(self.dtype, dtype, casting):
             raise TypeError(f'Cannot cast array data from {self.dtype!r} to {numpy.dtype(dtype)!r} according to the rule {casting!r}')
         if numpy.dtype(dtype) == self.dtype:
@@ -165,7 +165,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return self._with(self._deduped().astype(dtype))
 
     def _deduped(self):
-        """The values, of each place one: what is there twice is added up in the matrix itself."""
+        """Returns the values after adding up duplicates in the matrix itself."""
         if hasattr(self, 'sum_duplicates'):
             self.sum_duplicates()
         return self.data
@@ -178,7 +178,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return made
 
     def conj(self, copy=True):
-        """The matrix of the conjugates; of real numbers the matrix itself with copy=False."""
+        """Returns the complex conjugates. With copy=False real matrices return themselves."""
         if self.dtype.kind == 'c':
             return self._with(_core.ufuncs['conjugate'](self.data))
         return self.copy() if copy else self
@@ -199,21 +199,21 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return self._with(_core.ones(self.data.shape, bool))
 
     def _pattern_of_true(self):
-        """The rows and columns of what is true."""
+        """Returns the rows and columns of true elements."""
         rows, columns, data = merged(*self._elements(), self._extents)
         if data.dtype != bool:
             raise IndexError(f'a mask is of bools, not of {data.dtype}')
         return rows[data].astype('l'), columns[data].astype('l')
 
     def nonzero(self):
-        """Rows and columns of what is not 0; of one axis the places alone."""
+        """Returns (rows, columns) of the non-zero elements, or (indices,) of a 1-d array."""
         rows, columns, data = self.tocsr()._elements()
         kept = data != 0
         return (rows[kept], columns[kept])[2 - self.ndim:]
 
 
 class spmatrix(_spbase):
-    """A matrix of which only some elements are kept. `*` and `@` are products of matrices, as those of SciPy's matrices."""
+    """A sparse matrix. As in SciPy, `*` and `@` are matrix products."""
 
     def __mul__(self, other):
         return self._with(self.data * other) if is_scalar(other) else self._product(other)
@@ -239,11 +239,11 @@ class spmatrix(_spbase):
         return self.format
 
     def get_shape(self):
-        """The extents."""
+        """Returns the shape."""
         return self._shape
 
     def set_shape(self, shape):
-        """Gives the matrix the extents that reshape gives."""
+        """Changes the shape in place, as reshape does."""
         made = self.reshape(shape)
         self._shape = made.shape
         self._take(made)
@@ -275,7 +275,7 @@ class spmatrix(_spbase):
 
 
 class sparray(_spbase):
-    """An array of which only some elements are kept: of two axes, coo and csr also of one. `*` and `**` are by elements, `@` is the product of matrices, as those of SciPy's sparse arrays."""
+    """A sparse array with two axes, or one for coo and csr. As in SciPy, `*` and `**` are elementwise and `@` is the matrix product."""
 
     _is_array = True
 

@@ -14,8 +14,11 @@ from catenary.cupyx.scipy.sparse.linalg._lanczos import eigsh, svds  # noqa: F40
 
 
 def norm(x, ord=None, axis=None):
-    """A sparse matrix' norm: Frobenius', with ord 1, -1, infinity or its negative the largest or least sum of a column or a row. Along one axis those of its vectors, of any
-    order. Raises NotImplementedError for norms of singular values, ValueError for what is no order or no axis."""
+    """Returns a norm of a sparse matrix: Frobenius', or with ord 1, -1, inf or -inf the largest or smallest absolute sum of columns or rows.
+
+    With an axis it returns the norms of the vectors along it, for any order. Raises NotImplementedError for norms by singular values and
+    ValueError for other orders or axes.
+    """
     if not isinstance(x, _spbase):
         raise TypeError('input is not sparse. use cupy.linalg.norm')
     if x.ndim == 1:  # as NumPy's of a vector
@@ -58,7 +61,7 @@ def _norms_of_vectors(x, ord, axis):
         return abs(x).sum(axis).ravel()
     if isinstance(ord, str):
         raise ValueError('Invalid norm order for vectors.')
-    magnitudes = abs(x.tocsr())  # of negative orders those that are kept, as SciPy's
+    magnitudes = abs(x.tocsr())  # negative orders use the explicit elements only, as SciPy's
     return (magnitudes._with(magnitudes.data ** ord).sum(axis) ** (1 / ord)).ravel()
 
 
@@ -110,8 +113,11 @@ class SuperLU:
 
 
 def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
-    """The factors of a square sparse matrix, whose solve(b) gives x of A x = b. They take the memory and the time of an array of that shape; what the options say of SuperLU is
-    nothing here. Raises ValueError for a matrix that is not square."""
+    """Factorizes a square sparse matrix. The result's solve(b) returns x of A x = b.
+
+    The factors are dense and need the memory and time of a dense matrix. The options of SuperLU are ignored. Raises ValueError if the matrix is
+    not square.
+    """
     _square(A, 'splu')
     return SuperLU(A)
 
@@ -122,7 +128,8 @@ def factorized(A):
 
 
 def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
-    """x of A x = b where one triangle of A alone is read, the lower or the upper one; as an array of all elements. Raises ValueError where extents do not fit."""
+    """Solves A x = b for a lower or upper triangular A, of which the other triangle is not read. The result is dense. Raises ValueError if the shapes
+    do not fit."""
     _square(A, 'spsolve_triangular')
     _fits(b, A.shape[0], 'spsolve_triangular')
     kind = numpy.result_type(A.dtype, b.dtype)

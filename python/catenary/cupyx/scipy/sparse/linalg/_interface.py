@@ -1,4 +1,4 @@
-"""Operators: matrices that are known by what they make of vectors. It has the name of CuPy's module, so that modules of a wheel have this class."""
+"""Linear operators: matrices defined by their products with vectors. The module has CuPy's name, so that modules of a CuPy wheel get this class."""
 
 import numpy
 
@@ -9,8 +9,11 @@ from catenary.cupyx.scipy.sparse._spbase import _spbase
 
 
 class LinearOperator:
-    """A matrix of a shape by functions: matvec(v), and where they are needed rmatvec(v) of the transposed conjugates, matmat(X) and rmatmat(X). A class of its own defines
-    `_matvec` (and `_rmatvec`, `_matmat`, `_rmatmat`, `_adjoint`) instead. Sums, products, multiples and powers of operators are operators. Raises ValueError where extents do not fit."""
+    """A linear operator defined by functions: matvec(v), and if needed rmatvec(v) of the adjoint, matmat(X) and rmatmat(X).
+
+    Subclasses define `_matvec` (and `_rmatvec`, `_matmat`, `_rmatmat`, `_adjoint`) instead. Sums, products, multiples and powers of operators are
+    operators. Raises ValueError if the shapes do not fit.
+    """
 
     ndim = 2
     __array_priority__ = 102
@@ -19,7 +22,7 @@ class LinearOperator:
 
     def __init__(self, shape, matvec=None, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
         if matvec is None and isinstance(shape, (type, str, numpy.dtype, type(None))):
-            shape, dtype = dtype, shape  # of a class of its own: (dtype, shape), as SciPy's and CuPy's
+            shape, dtype = dtype, shape  # subclasses pass (dtype, shape), as in SciPy and CuPy
         if isinstance(matvec, tuple):
             shape, dtype, matvec = matvec, shape, None
         shape = tuple(int(n) for n in shape)
@@ -214,7 +217,7 @@ class IdentityOperator(LinearOperator):
 
 
 def aslinearoperator(A):
-    """The operator of an array of two axes, a sparse matrix, or of what has a shape and matvec. Raises TypeError for others."""
+    """Returns the operator of a 2-d array, a sparse matrix, or an object with shape and matvec. Raises TypeError for other objects."""
     if isinstance(A, LinearOperator):
         return A
     if isinstance(A, _spbase):

@@ -24,7 +24,7 @@ def _floating(kind):
 
 
 def _system(A, b, x0, M):
-    """(A and M as operators, b and the first x as vectors). Raises ValueError where extents do not fit."""
+    """Returns (A and M as operators, b and the initial x as vectors). Raises ValueError if the shapes do not fit."""
     A, b = aslinearoperator(A), given(b)
     n = A.shape[0]
     if A.shape[0] != A.shape[1]:
@@ -52,7 +52,7 @@ def _limit(b, rtol, atol, tol):
 
 
 def _solve(method, A, b, x0, tol, rtol, atol, maxiter, M, callback):
-    """(x, 0), or (x, the number of steps) where these were not enough. `method` yields x and what is left of b after each step."""
+    """Returns (x, 0), or (x, number of steps) without convergence. `method` yields x and the residual after each step."""
     A, M, x, b = _system(A, b, x0, M)
     limit, most = _limit(b, rtol, atol, tol), 10 * b.size if maxiter is None else maxiter
     r = b - A.matvec(x)
@@ -67,8 +67,10 @@ def _solve(method, A, b, x0, tol, rtol, atol, maxiter, M, callback):
 
 
 def cg(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
-    """x of A x = b by conjugate gradients, for a symmetric (or Hermitian) positive definite A, a matrix or an operator: (x, 0), or (x, the number
-    of steps) where these were not enough. M is near to the inverse of A; callback is called with each x."""
+    """Solves A x = b by conjugate gradients for a symmetric or Hermitian positive definite matrix or operator.
+
+    Returns (x, 0), or (x, number of steps) without convergence. M approximates the inverse of A. callback is called with each x.
+    """
     return _solve(_conjugate_gradients, A, b, x0, tol, rtol, atol, maxiter, M, callback)
 
 
@@ -118,7 +120,7 @@ def _stabilized(A, M, x, r, limit):
         alpha = rho / _product(shadow, v)
         s = _core._copy(r - alpha * v, 'C')
         x = _core._copy(x + alpha * direction, 'C')
-        if _length(s) <= limit:  # what omega would be of is nothing
+        if _length(s) <= limit:  # the denominator of omega vanishes
             yield x, s
         smooth = M.matvec(s)
         t = A.matvec(smooth)
@@ -162,7 +164,7 @@ def gmres(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, restart=None, maxiter
         for j in range(restart):
             w = A.matvec(M.matvec(basis[j]))
             column = numpy.zeros(j + 1, b.dtype)
-            for _ in range(2):  # the second time for what rounding left of the first
+            for _ in range(2):  # the second pass removes rounding errors of the first
                 own = _core.matmul(basis[:j + 1].conj(), w)
                 w = _core._copy(w - _core.matmul(own, basis[:j + 1]), 'C')
                 column += own.get()
@@ -190,8 +192,11 @@ def gmres(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, restart=None, maxiter
 
 
 def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=False, calc_var=False, x0=None):
-    """The x for which A x differs least from b in squares, with damp also damp x from 0, by Paige and Saunders' bidiagonalization: (x, why it ended, steps, |r|, |r| with what is
-    damped, |A|, A's condition, |A^H r|, |x|, variances or None), as SciPy's; all three are estimates. Raises ValueError where extents do not fit."""
+    """Minimises |A x - b|^2 + damp^2 |x|^2 by the bidiagonalization of Paige and Saunders (LSQR).
+
+    Returns SciPy's tuple (x, reason to stop, steps, |r|, damped |r|, |A|, condition of A, |A^H r|, |x|, variances or None), where |A|, the
+    condition and the variances are estimates. Raises ValueError if the shapes do not fit.
+    """
     if show:
         raise NotImplementedError('lsqr: show is not supported')
     A, b = aslinearoperator(A), given(b)
@@ -237,7 +242,7 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
             if alpha > 0:
                 v = _core._copy(v / alpha, 'C')
         a_length = math.sqrt(a_square)
-        # one rotation takes what is damped out, the other what is below the diagonal
+        # one rotation eliminates the damping, the second one the subdiagonal
         rho_bar1 = math.hypot(rho_bar, damp)
         c1, s1 = rho_bar / rho_bar1, damp / rho_bar1
         psi, phi_bar = s1 * phi_bar, c1 * phi_bar
@@ -251,7 +256,7 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
         condition_square += _length(step_of) ** 2
         if calc_var:
             variances = variances + (step_of * _core.ufuncs['conjugate'](step_of)).real
-        # |x|, by a rotation from the other side
+        # |x| by a rotation from the right
         delta, gamma_bar = s2 * rho, -c2 * rho
         rest = phi - delta * z
         x_length = math.sqrt(x_square + (rest / gamma_bar) ** 2) if gamma_bar else 0.0

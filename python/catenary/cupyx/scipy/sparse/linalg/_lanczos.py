@@ -21,9 +21,9 @@ def _checked(a, k, extent):
 
 
 def _orthogonal(w, basis):
-    """(w without what lies in the rows of the basis, how much that was of each, on the host)."""
+    """Returns (w made orthogonal to the rows of the basis, its components along them on the host)."""
     total = 0
-    for _ in range(2):  # the second time for what rounding left of the first
+    for _ in range(2):  # the second pass removes rounding errors of the first
         own = _core.matmul(basis.conj(), w)
         w = _core._copy(w - _core.matmul(own, basis), 'C')
         total = total + own.get()
@@ -35,14 +35,17 @@ def _length(v):
 
 
 def _wanted(values, k, which):
-    """The places of the k wanted ones, those that are wanted most first."""
+    """Returns the indices of the k requested values, the most extreme first."""
     return {'LM': numpy.argsort(-abs(values), kind='stable'), 'LA': numpy.argsort(-values, kind='stable'), 'SA': numpy.argsort(values, kind='stable')}[which][:k]
 
 
 def eigsh(a, k=6, *, which='LM', v0=None, ncv=None, maxiter=None, tol=0, return_eigenvectors=True):
-    """(k eigenvalues in their order, the matrix of their vectors) of a symmetric or Hermitian matrix or operator: those of the largest magnitude ('LM'), the largest ('LA') or the least ('SA');
-    or the eigenvalues alone. By Lanczos' steps with as many vectors as ncv says, begun anew from the best of them, until what is left of each is less than tol (0: rounding) times the largest, or
-    after maxiter steps, 10 for each row."""
+    """Returns (k eigenvalues in ascending order, the matrix of eigenvectors) of a symmetric or Hermitian matrix or operator, or the eigenvalues
+    alone.
+
+    which is 'LM' (largest magnitude), 'LA' (largest) or 'SA' (smallest). Lanczos' method with ncv vectors restarts from the best ones until each
+    residual is below tol times the largest eigenvalue (0: rounding), or for maxiter steps, by default 10 per row.
+    """
     if getattr(a, 'ndim', 0) == 2 and a.shape[0] != a.shape[1]:
         raise ValueError(f'expected square matrix (shape: {a.shape})')
     _checked(a, k, a.shape[0] if getattr(a, 'ndim', 0) == 2 else 0)
@@ -106,8 +109,8 @@ def eigsh(a, k=6, *, which='LM', v0=None, ncv=None, maxiter=None, tol=0, return_
 
 
 def svds(a, k=6, *, ncv=None, tol=0, which='LM', maxiter=None, return_singular_vectors=True):
-    """(u, s, vt): the k largest singular values of a matrix or an operator in their order, with the vectors of both sides; or the values alone. By eigsh of the product with its
-    transposed conjugates."""
+    """Returns (u, s, vt): the k largest singular values of a matrix or an operator in ascending order with their vectors, or the values alone. It
+    calls eigsh with A^H A."""
     shape = getattr(a, 'shape', ())
     _checked(a, k, min(shape) if len(shape) == 2 else 0)
     if which != 'LM':
@@ -116,7 +119,7 @@ def svds(a, k=6, *, ncv=None, tol=0, which='LM', maxiter=None, return_singular_v
     is_wide = a.shape[0] < a.shape[1]
     tall = a.H if is_wide else a
     _, right = eigsh(tall.H @ tall, k, which='LA', ncv=ncv, maxiter=maxiter, tol=tol)
-    # the values from what the matrix makes of these vectors, as squares would lose half of the digits
+    # singular values from the products with the vectors, as squares would lose half of the digits
     u, s, turned = _core.linalg.svd(tall.matmat(right), False)
     s = _core._copy(s[::-1], 'C')
     if not return_singular_vectors:
