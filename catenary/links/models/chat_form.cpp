@@ -12,7 +12,7 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 
 struct Family {
-  const char* mark;  // that its templates have, and those of the forms before it do not
+  const char* mark;  // text that occurs in the family's templates, and not in templates of earlier entries
   ChatForm form;
 };
 const std::vector<Family>& families() {
@@ -34,10 +34,10 @@ const std::vector<Family>& families() {
 
 bool has(std::string_view text, std::string_view piece) { return text.find(piece) != npos; }
 
-/// The length of the end of a line at the beginning of a text: itself, or as a literal has it.
+/// The length of a line end at the beginning of `text`: a newline, or the escape \n of a Jinja literal.
 std::size_t newline(std::string_view text) { return text.starts_with("\n") ? 1 : text.starts_with("\\n") ? 2 : 0; }
 
-/// What a template writes as the message of a system that was not told: text between the marks, without a value.
+/// The default system message of a ChatML template: literal text between the marks, without Jinja expressions.
 std::string system_of_chatml(std::string_view text) {
   constexpr std::string_view begin = "<|im_start|>system", end = "<|im_end|>";
   for (std::size_t at = text.find(begin); at != npos; at = text.find(begin, at + 1)) {
@@ -50,7 +50,7 @@ std::string system_of_chatml(std::string_view text) {
   return "";
 }
 
-/// A mark with the blanks that stand beside it in a literal of nothing else; `otherwise` where there is none.
+/// The mark with its adjacent spaces, from a literal that holds nothing else; `otherwise` if there is no such literal.
 std::string with_blanks(std::string_view text, std::string_view mark, const std::string& otherwise) {
   for (std::size_t at = text.find(mark); at != npos; at = text.find(mark, at + 1)) {
     std::size_t begin = at, end = at + mark.size();
@@ -62,14 +62,14 @@ std::string with_blanks(std::string_view text, std::string_view mark, const std:
   return otherwise;
 }
 
-/// Whether a line ends behind what the template writes last, "<|assistant|>".
+/// Whether the template ends the line after its last "<|assistant|>".
 bool ends_line(std::string_view text) {
   constexpr std::string_view mark = "<|assistant|>";
   const std::size_t asked = text.rfind("add_generation_prompt"), at = text.find(mark, asked == npos ? 0 : asked);
   if (at == npos) return false;
   text.remove_prefix(at + mark.size());
   if (newline(text) > 0) return true;
-  const std::size_t close = text.find("}}");  // of a literal by itself
+  const std::size_t close = text.find("}}");  // end of an expression that is only the literal
   return close < 4 && text.substr(0, close).find('-') == npos && newline(text.substr(close + 2)) > 0;
 }
 
@@ -104,11 +104,11 @@ std::optional<ChatForm> chat_form(std::string_view text, const std::string& date
   } else if (form.name == "glm-4") {
     if (ends_line(text)) form.before_answer += "\n";
   } else if (form.name == "zephyr") {
-    // others have these marks, too, and end messages otherwise: Phi-3 by <|end|>
+    // templates of other models also contain these marks, but end messages differently: Phi-3 with <|end|>
     if (has(text, "<|end|>") || !(has(text, "eos_token") || has(text, "</s>"))) return {};
     if (ends_line(text)) form.before_answer += "\n";
   } else if (form.name == "inst") {
-    if (has(text, "default_system_message")) return {};  // which is a page long, and has the date in it
+    if (has(text, "default_system_message")) return {};  // its default message is a page long and contains the date
     form.before_user = with_blanks(text, "[INST]", form.before_user);
     form.before_answer = with_blanks(text, "[/INST]", form.before_answer);
     form.trims = has(text, ".strip()");
@@ -158,7 +158,7 @@ std::vector<std::int64_t> end_of_turn_tokens(const Tokenizer& tokenizer, const s
     const auto id = tokenizer.id(name);
     return id && tokenizer.is_added(*id) ? id : std::nullopt;
   };
-  // other tokens than those of the form are told apart by what stands beside them, as llama.cpp does
+  // as in llama.cpp, neighbouring tokens in the vocabulary show whether <|end|> ends a turn
   const bool is_harmony = (added("<|return|>") && added("<|call|>")) || (added("<|flush|>") && added("<|calls|>"));
   std::vector<std::int64_t> ends;
   const auto add = [&](std::optional<std::int64_t> id) {

@@ -1,5 +1,5 @@
 #pragma once
-// What stands around the messages of a chat.
+// The text that chat models expect around each message.
 
 #include <cstdint>
 #include <optional>
@@ -12,33 +12,33 @@
 
 namespace catenary::links {
 
-/// What stands around a chat's messages, of a family of models that has learnt it.
+/// The text around a chat's messages, for one family of models.
 struct CT_API ChatForm {
   std::string name;
-  std::string begin;               ///< before all
-  std::string before_user;         ///< before a user's message
-  std::string before_answer;       ///< behind it, before the answer
-  std::string after_answer;        ///< behind an answer, before the next message
-  bool trims = false;              ///< blanks around a message are left out
-  std::string before_system = {};  ///< before all, where a system's message is given: in place of `begin`
-  std::string after_system = {};   ///< behind that message
-  bool system_in_user = false;     ///< the system's message stands inside the first one, behind before_user
-  /// A user's message up to where the answer begins: the chat's first, or one behind an answer. The system's message
-  /// stands before the first.
+  std::string begin;               ///< at the beginning of a chat without a system message
+  std::string before_user;         ///< before each message of the user
+  std::string before_answer;       ///< after the user's message, before the answer
+  std::string after_answer;        ///< after an answer, before the next message
+  bool trims = false;              ///< strip white space around each message
+  std::string before_system = {};  ///< replaces `begin` in a chat with a system message
+  std::string after_system = {};   ///< after the system message
+  bool system_in_user = false;     ///< put the system message after before_user of the first message
+  /// Returns a user's message with the text around it, up to the beginning of the answer. Pass first = true for the
+  /// chat's first message, which the system message precedes, and false for messages that follow an answer.
   std::string turn(std::string_view message, bool first, const std::optional<std::string>& system = {}) const;
 };
-/// The form that a chat template (tokenizer_config.json's or GGUF's, in Jinja) is written in: llama-3, chatml (Qwen2),
-/// glm-4, zephyr (TinyLlama) or inst (Llama 2, Mistral). The family is told by its marks; the system's message and
-/// blanks, which differ within a family, by what the template writes. The template is not run: what else it does
-/// (tools) is left out. A template that tells the date (Llama 3.2) gets `date`, or today's
-/// as "05 Mar 2026". Nothing for another template.
+/// Returns the form of a chat template written in Jinja (from tokenizer_config.json or GGUF): llama-3, chatml (Qwen2),
+/// glm-4, zephyr (TinyLlama) or inst (Llama 2, Mistral). Marks in the template identify the family. The default system
+/// message and spaces differ within a family and are read from the template. The template is not executed, so other
+/// features such as tools are ignored. Templates that print the date (Llama 3.2) get `date`, by default today's,
+/// written as "05 Mar 2026". Returns nullopt for unknown templates.
 CT_API std::optional<ChatForm> chat_form(std::string_view chat_template, const std::string& date = "");
-/// The tokens that end a text, or a turn of a chat in any form: the tokenizer's eos_id, the added tokens that llama.cpp
-/// knows by their names (`<|im_end|>`, `<|eot_id|>`, `<end_of_turn>`, …), and the first special token that the form has
-/// behind an answer.
+/// Returns the tokens that end a text or a chat turn: the tokenizer's eos_id, the added tokens that llama.cpp
+/// recognises by name (`<|im_end|>`, `<|eot_id|>`, `<end_of_turn>`, …), and the first special token that the form puts
+/// after an answer.
 CT_API std::vector<std::int64_t> end_of_turn_tokens(const Tokenizer& tokenizer,
                                                     const std::optional<ChatForm>& form = {});
-/// The forms that chat_form knows.
+/// Returns the names of the forms that chat_form can return.
 CT_API std::vector<std::string> chat_forms();
 
 }  // namespace catenary::links

@@ -48,7 +48,7 @@ ChatGlm::ChatGlm(const ChatGlmOptions& options0)
   if (!options.tied) head = layer(options.width, options.vocabulary, false);
 }
 
-/// Of each row the place of `begin`, then of each row that of its mask.
+/// The index of `begin` in each row, followed by the index of the mask in each row.
 std::vector<std::int64_t> ChatGlm::places(const Variable& ids) const {
   const std::vector<std::int64_t> all = ids.array().to_device(Device()).astype(Dtype::int64).to_vector<std::int64_t>();
   const std::int64_t batch = ids.shape(0), length = ids.shape(1);
@@ -93,7 +93,7 @@ Variable ChatGlm::features(const Variable& ids, std::int64_t first, std::vector<
     return Array::from_host(of.data(), {batch, 1, length}, Dtype::int64);
   };
   MultiHeadAttention::Call call{.positions = {positions(places), positions(distances)}};
-  // one place behind all others sees them all
+  // a single new token attends to every earlier one, so it needs no mask
   if (length > 1) call.mask = Variable(Array::from_host(mask.get(), {batch, 1, length, seen}, Dtype::bool_), false);
   Variable x = tokens(ids);
   for (std::size_t i = 0; i < blocks.size(); ++i) {

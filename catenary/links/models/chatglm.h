@@ -1,5 +1,5 @@
 #pragma once
-// ChatGLM-6B (Du et al. 2022, Zeng et al. 2023): what came before GLM-4.
+// ChatGLM-6B (Du et al. 2022, Zeng et al. 2023), the predecessor of GLM-4.
 
 #include <cstdint>
 #include <optional>
@@ -12,26 +12,28 @@
 
 namespace catenary::links {
 
-/// Options of ChatGlm. The defaults are chatglm-6b's, of which there are 6.2 billion weights.
+/// Options of ChatGlm. The defaults are those of chatglm-6b, which has 6.2 billion weights.
 struct ChatGlmOptions {
   std::int64_t vocabulary = 130528, context = 2048, width = 4096, layers = 28, heads = 32;
-  std::int64_t hidden = 16384;  ///< of the layers between residual sums
-  double epsilon = 1e-5;        ///< of normalizations
-  double base = 10000;          ///< of rotary positions
-  bool tied = false;            ///< are the embeddings the last layer's weights?
-  /// The tokens [MASK] and [gMASK], which stand for what is to be written, and <sop>, behind which it is.
+  std::int64_t hidden = 16384;  ///< size of the hidden layer in each block
+  double epsilon = 1e-5;        ///< added to variances in normalizations
+  double base = 10000;          ///< base of the rotary positions' wavelengths
+  bool tied = false;            ///< use the token embeddings as the last layer's weights
+  /// The tokens [MASK] and [gMASK], which mark the position of the text to generate, and <sop>, which starts that text.
   std::int64_t mask = 130000, gmask = 130001, begin = 130004;
 };
-/// A transformer that sees the whole of what stands before `begin`, and behind it what came before, as others do. A
-/// place has two positions: its own up to `begin`, from there on that of the first gmask (or mask, where there is no
-/// gmask); and its distance from the place before `begin`, 0 up to there. The first turns the first half of each head,
-/// the second the other. What is added to a part's result is its normalized operand times the root of 2 layers. GELU by
-/// tanh. A sequence must have `begin` and one of the masks: of each row that has neither, a call throws ValueError.
-/// (Du et al. 2022)
+/// A transformer with bidirectional attention up to the token `begin` and causal attention after it. Each token has two
+/// positions, which rotate the two halves of each head:
+///
+/// - its index up to `begin`, and after that the index of the first gmask (of mask, if the row has no gmask)
+/// - 0 up to `begin`, and after that the distance from the token before `begin`
+///
+/// Residual sums add the normalized input times sqrt(2 layers). GELU uses the tanh approximation. Each row of ids must
+/// contain `begin` and gmask or mask, else a call throws ValueError. (Du et al. 2022)
 class CT_API ChatGlm : public LanguageModel {
  public:
-  bool reads_in_pieces() const override { return false; }  // what stands before the text is seen whole
-  /// Throws ValueError where width is no multiple of 4 heads.
+  bool reads_in_pieces() const override { return false; }  // the prompt needs bidirectional attention
+  /// Throws ValueError if width is not a multiple of 4 heads.
   explicit ChatGlm(const ChatGlmOptions& options = {});
   std::string type_name() const override { return "ChatGlm"; }
   std::int64_t vocabulary() const override { return options.vocabulary; }
@@ -39,13 +41,13 @@ class CT_API ChatGlm : public LanguageModel {
   std::int64_t layers() const override { return options.layers; }
   const ChatGlmOptions options;
 
-  /// Attention and two layers, each added to its normalized operand.
+  /// Attention and two linear layers, each with a residual sum over its normalized input.
   class CT_API Block : public Chain {
    public:
     explicit Block(const ChatGlmOptions& options);
     Variable operator()(const Variable& x, const MultiHeadAttention::Call& call) const;
     std::string type_name() const override { return "ChatGlmBlock"; }
-    double residual;  ///< what operands are multiplied by before the sum
+    double residual;  ///< factor of the input in residual sums
     LayerNormalization norm1;
     MultiHeadAttention attention;
     LayerNormalization norm2;
@@ -55,7 +57,7 @@ class CT_API ChatGlm : public LanguageModel {
   EmbedID tokens;
   std::vector<Block> blocks;  ///< children "blocks/0", …
   LayerNormalization norm;
-  std::optional<Linear> head;  ///< where it is not tokens' weights
+  std::optional<Linear> head;  ///< empty if the token embeddings are used
   CT_LINKS(tokens, blocks, norm, head)
 
  protected:

@@ -18,7 +18,7 @@ std::string Conversation::operator()(std::string_view message, const GeneratorOp
   std::vector<std::int64_t> prompt = tokens_;
   const std::vector<std::int64_t> turn = generator_->encode_message(message, tokens_.empty(), system_);
   prompt.insert(prompt.end(), turn.begin(), turn.end());
-  // of an answer that an exception ended
+  // an exception during the last answer may have left surplus keys in the caches
   for (KeyValueCache& cache : caches_)
     if (cache.size() > std::ssize(tokens_)) cache.resize(std::ssize(tokens_));
   GeneratorOptions each = options;
@@ -28,7 +28,7 @@ std::string Conversation::operator()(std::string_view message, const GeneratorOp
   std::vector<std::int64_t> answer;
   const std::string text = generator_->continued(prompt, each, &caches_, answer);
   if (!is_read) return text;
-  // the form has an end of its own behind an answer
+  // the form ends answers by itself, so drop the model's end token
   if (!answer.empty() && std::ranges::count(generator_->model().end_tokens, answer.back()) > 0) answer.pop_back();
   prompt.insert(prompt.end(), answer.begin(), answer.end());
   tokens_ = std::move(prompt);

@@ -1,5 +1,5 @@
 #pragma once
-// A chat: answers that know what was said before.
+// A chat whose answers depend on all earlier messages.
 
 #include <cstdint>
 #include <optional>
@@ -11,19 +11,20 @@
 
 namespace catenary::links {
 
-/// A chat with a generator's model, which lives as long: each answer follows all that was said before, whose keys and
-/// values are kept and not computed again.
+/// A chat with a generator's model. Keys and values of earlier messages stay in caches, so they are computed once. The
+/// generator must outlive the conversation.
 class CT_API Conversation {
  public:
-  /// The system's message, where one is given, stands before all others. Throws ValueError where the form of the
-  /// model's chats is not known, and for a system's message that has the letters of a special token.
+  /// Starts a chat, with an optional system message. Throws ValueError if the model has no known chat form, or if the
+  /// system message contains the text of a special token.
   explicit Conversation(const Generator& generator, std::optional<std::string> system = {});
-  /// The answer to a message; `options.chat` and `options.system` are not looked at. Throws what Generator's call
-  /// throws; the message is as if it had not been, then, and where `on_prompt` ended it.
+  /// Returns the answer to a message. Ignores `options.chat` and `options.system`. Throws the errors of Generator's
+  /// call. After an error, or when `on_prompt` stops the call, the conversation continues as if the message had not
+  /// been sent.
   std::string operator()(std::string_view message, const GeneratorOptions& options = {});
-  /// All that was said, with what stands around it.
+  /// All tokens so far, including those of the chat form.
   const std::vector<std::int64_t>& tokens() const { return tokens_; }
-  /// How many of them the model will not see again.
+  /// How many of these tokens the caches hold; the model does not process them again.
   std::int64_t computed() const;
 
  private:

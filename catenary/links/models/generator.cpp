@@ -53,7 +53,7 @@ std::vector<std::int64_t> Generator::encode_message(std::string_view message, bo
   if (!form_)
     fail<ValueError>("Generator: the model has no form of chats that is known here; {} are",
                      fmt::join(chat_forms(), ", "));
-  // the form's tokens are special, and the letters of such in a message would end it early
+  // only the form's own tokens are special: the text of a special token in a message would end the message early
   const EncodeOptions special{.add_special = false, .parse_special = true};
   for (const std::string_view text : {message, system ? std::string_view(*system) : std::string_view()})
     for (const std::int64_t id : tokenizer_.encode(text, special))
@@ -95,8 +95,8 @@ std::string Generator::continued(const std::vector<std::int64_t>& prompt, const 
 }
 
 Generator load_generator(const std::string& path, const LoadLanguageModelOptions& options) {
-  // what is small is read first: an error there need not wait for the weights
-  detail::open_language_file(path);  // its errors say what is no model
+  // read small files first, so that their errors do not wait for the weights
+  detail::open_language_file(path);  // reports files that are not models
   Tokenizer tokenizer = load_tokenizer(path);
   std::optional<ChatForm> form = chat_form(tokenizer.chat_template());
   return {load_language_model(path, options), std::move(tokenizer), std::move(form)};

@@ -1,5 +1,5 @@
 #pragma once
-// Text from a language model: the model and its tokenizer together.
+// Generates text with a language model and its tokenizer.
 
 #include <functional>
 #include <memory>
@@ -16,27 +16,27 @@ namespace catenary::links {
 
 /// Options of a Generator's call.
 struct GeneratorOptions {
-  GenerateOptions generate = {};  ///< whose on_token is not called
-  /// The prompt is a message of a user, to which the model answers. Throws ValueError where the form is not known. A
-  /// Conversation has several.
+  GenerateOptions generate = {};  ///< on_token is ignored
+  /// Treats the prompt as a user's message to answer. Throws ValueError if the model has no known chat form. Use
+  /// Conversation for chats of several messages.
   bool chat = false;
-  std::optional<std::string> system = {};  ///< what stands before a chat's message: how the model is to answer
-  /// The text ends before the first of these that it has.
+  std::optional<std::string> system = {};  ///< system message: tells the model how to answer
+  /// Stop strings: the text ends before the first occurrence of any of them.
   std::vector<std::string> stop = {};
-  /// Told of each piece of the text as it comes, whole characters; false ends it.
+  /// Called with each new piece of text, always whole characters. Return false to stop.
   std::function<bool(std::string_view piece)> on_text = {};
 };
 
-/// Text as it comes, up to the first of some strings. What may be the beginning of one waits until more is known.
+/// Cuts a stream of text before the first stop string. Holds text back while it may be the beginning of a stop string.
 class CT_API StopStrings {
  public:
   /// Throws ValueError for an empty string.
   explicit StopStrings(std::vector<std::string> stops);
-  /// The text that is known to stand before any of them.
+  /// Appends a piece and returns the text that is known to precede any stop string.
   std::string put(std::string_view piece);
-  /// The end: what waited.
+  /// Ends the stream and returns the text held back.
   std::string finish();
-  /// Whether one has come, after which put gives nothing.
+  /// Whether a stop string has occurred. put() returns nothing after that.
   bool has_come() const { return has_come_; }
 
  private:
@@ -45,23 +45,23 @@ class CT_API StopStrings {
   bool has_come_ = false;
 };
 
-/// A model and its tokenizer.
+/// A language model with its tokenizer.
 class CT_API Generator {
  public:
   /// Adds end_of_turn_tokens to the model's end_tokens.
   Generator(std::unique_ptr<LanguageModel> model, Tokenizer tokenizer, std::optional<ChatForm> form = {});
-  /// The text that follows a prompt, without it. Throws what generate and the tokenizer throw.
+  /// Returns the text that follows a prompt, without the prompt. Throws the errors of generate and of the tokenizer.
   std::string operator()(std::string_view prompt, const GeneratorOptions& options = {}) const;
-  /// The prompt's tokens; of a chat with what stands around it.
+  /// Returns the prompt's tokens, with `chat` including those of the chat form.
   std::vector<std::int64_t> encode(std::string_view prompt, bool chat = false,
                                    const std::optional<std::string>& system = {}) const;
-  /// The tokens of a chat's message with what stands around it, of the first or of one that follows an answer; the
-  /// system's message stands before the first. Throws ValueError where the form is not known, and for messages that
-  /// have the letters of a special token.
+  /// Returns the tokens of a chat message, including those of the form. Pass first = true for the chat's first message,
+  /// which the system message precedes. Throws ValueError if the model has no known chat form, or if a message contains
+  /// the text of a special token.
   std::vector<std::int64_t> encode_message(std::string_view message, bool first,
                                            const std::optional<std::string>& system = {}) const;
-  /// The text that a token makes whole; none for a number that no token has, as rows of embeddings may be more, and for
-  /// an added token that ends a text.
+  /// Returns the text that a token completes. It is empty for added tokens that end a text, and for ids without a
+  /// token: models may have more rows of embeddings than their tokenizer has tokens.
   std::string piece(TokenStream& stream, std::int64_t token) const;
   const LanguageModel& model() const { return *model_; }
   const Tokenizer& tokenizer() const { return tokenizer_; }
@@ -75,9 +75,9 @@ class CT_API Generator {
   Tokenizer tokenizer_;
   std::optional<ChatForm> form_;
 };
-/// load_language_model with the tokenizer and the form of chats that lie beside the weights: tokenizer.json and
-/// tokenizer_config.json, or GGUF's metadata. Throws FileError where there is no tokenizer, or one that does not go
-/// with the model.
+/// Loads a language model with the tokenizer and chat form stored beside the weights: tokenizer.json and
+/// tokenizer_config.json, or GGUF metadata. Throws FileError if there is no tokenizer, or if it does not match the
+/// model.
 CT_API Generator load_generator(const std::string& path, const LoadLanguageModelOptions& options = {});
 
 }  // namespace catenary::links

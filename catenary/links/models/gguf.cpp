@@ -64,7 +64,7 @@ class Gguf : public LanguageFile {
       fmt::print(stderr, "catenary: {}: {} tensors of {} are dequantised, and take the memory of plain weights\n",
                  path_, count, type);
   }
-  /// Keys of the architecture that nothing has asked for.
+  /// The architecture's keys that no code has read.
   std::vector<UnusedSetting> unused() const {
     std::vector<UnusedSetting> all;
     const std::string before = architecture_ + ".";
@@ -101,7 +101,7 @@ class Gguf : public LanguageFile {
     if (count > most) reject("block_count", fmt::format("must be at most {} for these tensors, not {}", most, count));
     return count;
   }
-  /// As many as the embeddings have rows.
+  /// The number of rows of the embeddings.
   std::int64_t vocabulary() const {
     const Shape& shape = reader_.tensor("token_embd.weight").shape;
     if (shape.size() != 2) fail<FileError>("{}: token_embd.weight must have two axes, not {}", path_, shape);
@@ -109,8 +109,8 @@ class Gguf : public LanguageFile {
   }
   bool has_tensor(const char* name) const { return reader_.contains(name); }
 
-  /// By what positions are divided. As in llama.cpp, scaling is linear where no type is told, a factor of 0 is none,
-  /// and the older key counts where the newer one is missing.
+  /// The divisor of positions. As in llama.cpp, scaling is linear if the file names no type, a factor of 0 means no
+  /// scaling, and the older key is used if the newer one is missing.
   double rotary_factor() const {
     const std::string kind = has("rope.scaling.type") ? std::string(reader_.text(key("rope.scaling.type"))) : "linear";
     if (kind != "none" && kind != "linear")
@@ -134,7 +134,7 @@ class Gguf : public LanguageFile {
       options.rates = functions::rotary_rates(dims, options.base, {.factor = factor});
     }
     if (constexpr const char* name = "rope_freqs.weight"; has_tensor(name)) {
-      // what each rate is divided by: Llama 3's scaling
+      // the divisor of each rate: Llama 3's scaling
       const io::GgufReader::Tensor& tensor = reader_.tensor(name);
       if (tensor.shape != Shape{dims / 2} || tensor.dtype != Dtype::float32)
         fail<FileError>("{}: {} must be {} numbers of F32, not {} of {}", path_, name, dims / 2, tensor.shape,
@@ -209,7 +209,7 @@ class Gguf : public LanguageFile {
   std::string path_;
   io::GgufReader reader_;
   std::string architecture_;
-  mutable std::set<std::string, std::less<>> asked_;  // keys
+  mutable std::set<std::string, std::less<>> asked_;  // keys that have been read
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ Variable pool(const Variable& x) { return functions::max_pooling_2d(x, 3, {.stri
 Variable normalized(const Variable& x) {
   return functions::local_response_normalization(x, {.n = 5, .k = 1, .alpha = 1e-4 / 5});
 }
-/// An end on the way.
+/// An auxiliary classifier.
 auto end_of(const Convolution2D& conv, const Linear& fc1, const Linear& fc2) {
   return
       [&](const Variable& x) { return fc2(relu(fc1(relu(conv(functions::average_pooling_2d(x, 5, {.stride = 3})))))); };

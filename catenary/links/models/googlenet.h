@@ -1,5 +1,5 @@
 #pragma once
-// GoogLeNet: inception modules, with two further ends on the way.
+// GoogLeNet: inception modules with two auxiliary classifiers.
 
 #include "catenary/links/connection.h"
 #include "catenary/links/inception.h"
@@ -7,8 +7,8 @@
 
 namespace catenary::links {
 
-/// The network of 22 layers. The layers loss1_fc2 and loss2_fc2 are the ends on the way, which only training needs.
-/// (chainer.links.GoogLeNet; Szegedy et al., arXiv:1409.4842)
+/// The network of 22 layers. The layers loss1_fc2 and loss2_fc2 are the outputs of the auxiliary classifiers, which
+/// only training needs. (chainer.links.GoogLeNet; Szegedy et al., arXiv:1409.4842)
 class CT_API GoogLeNet : public ImageClassifier {
  public:
   GoogLeNet();

@@ -16,7 +16,7 @@ constexpr double kDeviation = 0.02;
 LinearOptions rows(double deviation = kDeviation) {
   return {.initialW = initializers::Normal(deviation), .n_batch_axes = -1};
 }
-/// Of the layers whose results are added up along the way.
+/// Initial deviation of the layers before a residual sum.
 double residual_deviation(const GPTOptions& options) {
   return kDeviation / std::sqrt(2 * static_cast<double>(std::max<std::int64_t>(1, options.layers)));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// GPT-2 (Radford et al. 2019) and smaller ones of its shape.
+// GPT-2 (Radford et al. 2019) and smaller models of this architecture.
 
 #include <cstdint>
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace catenary::links {
 
-/// Options of GPT. The defaults are GPT-2's smallest model.
+/// Options of GPT. The defaults are those of GPT-2's smallest model.
 struct GPTOptions {
   std::int64_t vocabulary = 50257, context = 1024, width = 768, layers = 12, heads = 12;
-  double dropout = 0.1;                     ///< of embeddings, attention's weights and residuals, in training
-  std::optional<std::int64_t> hidden = {};  ///< of the layers between residual sums; 4 width when not given
-  double epsilon = 1e-5;                    ///< of normalizations
-  bool tied = true;                         ///< are the embeddings the last layer's weights?
+  double dropout = 0.1;                     ///< rate for embeddings, attention weights and residuals, in training
+  std::optional<std::int64_t> hidden = {};  ///< size of the hidden layer in each block, by default 4 width
+  double epsilon = 1e-5;                    ///< added to variances in normalizations
+  bool tied = true;                         ///< use the token embeddings as the last layer's weights
 };
-/// A transformer of decoders with learned positions: normalization before each part, GELU by tanh, and the embedding of
-/// tokens as the weights of the last layer (unless options.tied is false). Weights begin as GPT-2's do: normal with a
-/// deviation of 0.02, those before a residual sum divided by the root of how many such sums there are. (Radford et al.
-/// 2019)
+/// A decoder-only transformer with learned positions, normalization before each part and GELU in its tanh
+/// approximation. The token embeddings are also the weights of the last layer, unless options.tied is false. Weights
+/// start normal with a deviation of 0.02, divided by the root of the number of residual sums for layers before such a
+/// sum. (Radford et al. 2019)
 class CT_API GPT : public LanguageModel {
  public:
-  /// Throws ValueError where width is no multiple of heads.
+  /// Throws ValueError if width is not a multiple of heads.
   explicit GPT(const GPTOptions& options = {});
   std::string type_name() const override { return "GPT"; }
   std::int64_t vocabulary() const override { return options.vocabulary; }
@@ -34,7 +34,7 @@ class CT_API GPT : public LanguageModel {
   std::int64_t layers() const override { return options.layers; }
   const GPTOptions options;
 
-  /// Attention and two layers, each added to what it is computed from.
+  /// Attention and two linear layers, each with a residual sum.
   class CT_API Block : public Chain {
    public:
     explicit Block(const GPTOptions& options);
@@ -50,7 +50,7 @@ class CT_API GPT : public LanguageModel {
   EmbedID tokens, positions;
   std::vector<Block> blocks;  ///< children "blocks/0", …
   LayerNormalization norm;
-  std::optional<Linear> head;  ///< where it is not tokens' weights
+  std::optional<Linear> head;  ///< empty if the token embeddings are used
   CT_LINKS(tokens, positions, blocks, norm, head)
 
  protected:

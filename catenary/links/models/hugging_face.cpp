@@ -23,7 +23,7 @@ std::int64_t layers_of(const Settings& config, const char* key, std::int64_t mos
   return layers;
 }
 
-/// A number of rotary positions: inside `given`, or beside it in files of transformers before version 5.
+/// A number of the rotary positions: inside `given`, or beside it in files of transformers before version 5.
 double rotary_number(const Settings& config, const Settings& given, const std::string& inside, const char* key,
                      double otherwise) {
   const bool is_inside = given.has(key);
@@ -32,7 +32,8 @@ double rotary_number(const Settings& config, const Settings& given, const std::s
   return (is_inside ? given : config).number(key, otherwise);
 }
 
-/// The context that llama3's scaling begins from: beside the others' settings (Phi-3's files), inside, or the model's.
+/// The context length from which llama3's scaling starts: beside the other settings (Phi-3), inside them, or the
+/// model's.
 double learnt_context(const Settings& config, const Settings& given, const std::string& inside) {
   constexpr const char* key = "original_max_position_embeddings";
   const bool is_inside = given.has(key);
@@ -42,8 +43,8 @@ double learnt_context(const Settings& config, const Settings& given, const std::
   return static_cast<double>(config.integer(key));
 }
 
-/// The rotary positions' settings, which stand in two forms: transformers before and from version 5. Where a file has
-/// both, those of rope_scaling are taken, as transformers does.
+/// The settings of rotary positions, which transformers writes in two forms: before and since version 5. If a file has
+/// both, rope_scaling is used, as in transformers.
 functions::RotaryOptions rotary_of(const Settings& config, std::int64_t head_size, double part, bool interleaved) {
   const Settings none(config.path(), json::object());
   const auto below = [&](const char* key) { return config.has(key) ? config.below(key) : none; };
@@ -81,12 +82,13 @@ functions::RotaryOptions rotary_of(const Settings& config, std::int64_t head_siz
   return rotary;
 }
 
-/// A number of config.json, and transformers' default where the key is missing: null says something else.
+/// An integer of config.json, or `missing`, transformers' default, if the key is absent. A null value means something
+/// else.
 std::int64_t integer_or(const Settings& config, const char* key, std::int64_t missing, std::int64_t null) {
   return config.integer(key, config.is_said(key) ? null : missing);
 }
 
-/// The window of each layer, 0 for none.
+/// The attention window of each layer, 0 for none.
 std::vector<std::int64_t> windows_of(const Settings& config, const std::string& type, std::int64_t layers) {
   constexpr std::int64_t kWindow = 4096;  // transformers' default
   const auto count = static_cast<std::size_t>(layers);
@@ -125,7 +127,7 @@ std::unique_ptr<LanguageModel> make_llama(const Settings& config, const std::str
   options.layers = layers_of(config, "num_hidden_layers", most_layers);
   options.heads = config.integer("num_attention_heads");
   options.hidden = config.integer("intermediate_size");
-  // what transformers takes where a file says nothing
+  // transformers' default when the file has no value
   const std::int64_t groups = type == "mistral" ? 8 : type == "qwen2" ? 32 : is_glm ? 2 : options.heads;
   const std::int64_t part_of_width = std::max<std::int64_t>(1, options.width / options.heads);
   options.groups = integer_or(config, "num_key_value_heads", groups, options.heads);
@@ -180,7 +182,7 @@ std::unique_ptr<LanguageModel> make_gpt2(const Settings& config, std::int64_t mo
   return std::make_unique<GPT>(options);
 }
 
-/// ChatGLM-6B. Those after it have settings of other names, and say they were of the same type.
+/// ChatGLM-6B. Its successors use the same model type with differently named settings.
 std::unique_ptr<LanguageModel> make_chatglm(const Settings& config, bool tied, std::int64_t most_layers) {
   if (config.has("padded_vocab_size") || !config.has("inner_hidden_size"))
     config.reject("model_type",
@@ -250,8 +252,8 @@ class HuggingFace : public LanguageFile {
     const bool has_head = weights_.contains("lm_head.weight") || weights_.contains("lm_head.weight_blocks");
     return make_chatglm(config_, !has_head, most_layers());
   }
-  /// Whether the last layer has other values than the embeddings. transformers does not tie them then, whatever
-  /// config.json says.
+  /// Whether the last layer differs from the embeddings. transformers then keeps them separate, whatever config.json
+  /// says.
   bool has_own_head() const {
     std::optional<Tensor> tokens, head;
     for (const Tensor& tensor : tensors()) {
@@ -272,7 +274,7 @@ class HuggingFace : public LanguageFile {
     return (told.has("eos_token_id") ? told : config_).integers("eos_token_id");
   }
 
-  // what `catenary quantize` writes in place of a tensor, as links have it: links/quantized.h
+  // suffixes of the tensors that `catenary quantize` writes, named as in links/quantized.h
   static constexpr const char *kBlocks = "_blocks", *kKind = "_kind";
   static std::string without(const std::string& name, std::string_view end) {
     return name.ends_with(end) ? name.substr(0, name.size() - end.size()) : "";

@@ -26,7 +26,7 @@ std::map<std::string, Variable> ImageClassifier::operator()(const Variable& x,
     fail<ValueError>("{}: there is no layer '{}'; there are {}", type_name(), name,
                      fmt::join(available_layers(), ", "));
   };
-  // who uses the result of each layer: at least what was asked for
+  // number of users of each layer's result, counting the caller for requested layers
   std::vector<int> users(all.size(), 0);
   for (const std::string& name : wanted)
     for (std::size_t i = place_of(name); users[i]++ == 0 && (i > 0 || !all[i].from.empty());)
@@ -38,7 +38,7 @@ std::map<std::string, Variable> ImageClassifier::operator()(const Variable& x,
     if (users[i] == 0) continue;
     const std::size_t from = all[i].from.empty() ? i - 1 : place_of(all[i].from);
     results[i] = all[i].function(i == 0 ? x : results[from]);
-    if (i > 0 && --users[from] == 0) results[from] = Variable();  // nothing is kept that nobody needs
+    if (i > 0 && --users[from] == 0) results[from] = Variable();  // free results that are no longer needed
   }
   for (const std::string& name : wanted) found[name] = results[place_of(name)];
   return found;
@@ -59,7 +59,7 @@ Array ImageClassifier::prepare(const Array& image, const OptionalShape& size) co
   const auto colours = [](const std::vector<double>& values) {
     return array(values).astype(Dtype::float32).to_device(Device());
   };
-  if (as_torchvision())  // as the transforms that come with its weights
+  if (as_torchvision())  // the preprocessing of torchvision's weights
     return moveaxis(
                (rgb.astype(Dtype::float32) / 255 - colours({0.485, 0.456, 0.406})) / colours({0.229, 0.224, 0.225}), -1,
                0)

@@ -1,5 +1,5 @@
 #pragma once
-// What image classifiers with named layers have in common.
+// The base class of image classifiers with named layers.
 
 #include <functional>
 #include <map>
@@ -11,41 +11,42 @@
 
 namespace catenary::links {
 
-/// A network for images of 224 × 224 pixels that gives the results of any of its layers. Parameters
-/// have the names of Chainer's files: serializers::load_npz(path, model) loads one.
+/// A network for images of 224 × 224 pixels that returns the results of any of its layers. Parameters are named as in
+/// Chainer's files: serializers::load_npz(path, model) loads such a file.
 class CT_API ImageClassifier : public Chain {
  public:
-  /// The names of all layers, in order.
+  /// Returns the names of all layers, in order.
   std::vector<std::string> available_layers() const;
-  /// The results of some layers by name, for x [n, 3, 224, 224]; what none of them needs is not computed. Throws
-  /// ValueError for a name that is none.
+  /// Returns the results of the named layers for x [n, 3, 224, 224], and computes only the layers they need. Throws
+  /// ValueError for unknown names.
   std::map<std::string, Variable> operator()(const Variable& x,
                                              const std::vector<std::string>& layers = {"prob"}) const;
-  /// The same of images, which are prepared first; `layers` is the last one before the classes when empty.
+  /// Prepares images and returns the results of the named layers, by default of the last layer before the classes.
   std::map<std::string, Variable> extract(const std::vector<Array>& images, const std::vector<std::string>& layers = {},
                                           const OptionalShape& size = {224, 224}) const;
-  /// Probabilities of the classes [n, 1000] of images, outside of training and without a graph. Oversampling takes the
-  /// mean over ten parts of each image: corners and centre, and their mirror images.
+  /// Returns class probabilities [n, 1000] of images, in test mode and without a graph. With `oversample`, averages
+  /// over ten crops of each image: the corners, the centre and their mirror images.
   Variable predict(const std::vector<Array>& images, bool oversample = true) const;
-  /// An image as x's rows are: blue, green and red, of `size`, less the mean of the images that the network was trained
-  /// on; for one that computes as torchvision's does, red, green and blue from 0 to 1, less the mean, by the deviation.
-  /// `image` is gray or RGB from 0 to 255: [h, w], [1, h, w] or [3, h, w]. Throws ShapeError for another shape.
+  /// Returns an image as a row of x: resized to `size`, in the order blue, green, red, minus the mean of the training
+  /// images. Networks that follow torchvision get red, green, blue from 0 to 1, minus the mean and divided by the
+  /// deviation. `image` is gray or RGB from 0 to 255: [h, w], [1, h, w] or [3, h, w]. Throws ShapeError for other
+  /// shapes.
   Array prepare(const Array& image, const OptionalShape& size = {224, 224}) const;
 
  protected:
-  /// A layer, and the one that it takes its input from: that before it where none is named.
+  /// A layer and the name of its input layer, by default the previous layer.
   struct Layer {
     std::string name;
     std::function<Variable(const Variable&)> function;
     std::string from = {};
   };
-  /// All layers in order. The functions refer to this object.
+  /// Returns all layers in order. Their functions refer to this object.
   virtual std::vector<Layer> layers() const = 0;
-  /// What extract gives by default.
+  /// The default layer of extract().
   virtual std::string features() const = 0;
-  /// Blue, green and red.
+  /// The mean of the training images: blue, green, red.
   virtual std::vector<double> mean() const = 0;
-  /// Does it compute as torchvision's network of this name does?
+  /// Whether the network computes like torchvision's network of this name.
   virtual bool as_torchvision() const { return false; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Private: what load_language_model reads, whatever the file's form.
+// Private: the files of language models, in any format.
 
 #include <memory>
 #include <optional>
@@ -12,46 +12,45 @@
 
 namespace catenary::links::detail {
 
-/// A file, or a folder of them, that holds a language model.
+/// A file, or a folder of files, that holds a language model.
 class LanguageFile {
  public:
   struct Tensor {
     std::string name;
     Shape shape;
-    std::string dtype_name;                 ///< as the file calls it
-    std::optional<Dtype> dtype;             ///< of plain elements; nothing for those we do not have
-    std::optional<Quantization> kind = {};  ///< of blocks
+    std::string dtype_name;                 ///< the file's name of the dtype
+    std::optional<Dtype> dtype;             ///< of plain elements; empty if Catenary does not have it
+    std::optional<Quantization> kind = {};  ///< of quantised blocks
   };
 
   virtual ~LanguageFile() = default;
-  /// Where it is, for messages.
+  /// The path, for messages.
   virtual const std::string& path() const = 0;
   virtual serializers::LanguageFormat format() const = 0;
   virtual const std::string& architecture() const = 0;
-  /// The model by its settings. Throws FileError for one that is not known here.
+  /// Returns a model with the file's settings. Throws FileError for unknown architectures.
   std::unique_ptr<LanguageModel> make() const;
   virtual std::vector<Tensor> tensors() const = 0;
-  /// A tensor's values as they lie in the file: of blocks uint8, [rows, bytes of a row].
+  /// Returns a tensor's values as stored. Quantised blocks are uint8 [rows, bytes of a row].
   virtual Array read(const Tensor& tensor, const Device& device) const = 0;
 
-  /// What settings may ask for before the tensors are compared with them, so that a few bytes of a file do not have a
-  /// machine make as much as a number can say: layers, of which each is an object of some KiB, and the rates of a head,
-  /// which each layer has.
+  /// Limits the settings until they are compared with the tensors, so that a few damaged bytes cannot make the loader
+  /// allocate too much memory: layers (each is an object of some KiB) and the rates of a head, which every layer holds.
   std::int64_t most_layers() const;
   static constexpr std::int64_t kMostRotated = 1024;
 
-  /// Throws FileError: the architecture is none that the names' table has.
+  /// Throws FileError if the table of tensor names does not contain the architecture.
   void check_architecture() const;
 
  private:
-  /// Where the settings are, for messages.
+  /// The path of the settings, for messages.
   virtual std::string settings() const { return path(); }
   virtual std::unique_ptr<LanguageModel> by_settings() const = 0;
-  /// Those after which a text has ended.
+  /// The tokens that end a text.
   virtual std::vector<std::int64_t> end_tokens() const = 0;
 };
 
-/// A folder of Hugging Face's, or a GGUF file.
+/// Opens a Hugging Face folder or a GGUF file.
 std::unique_ptr<LanguageFile> open_language_file(const std::string& path);
 std::unique_ptr<LanguageFile> open_hugging_face(const std::string& folder);
 std::unique_ptr<LanguageFile> open_gguf(const std::string& path);

@@ -16,11 +16,11 @@ namespace catenary::links {
 
 namespace {
 
-/// The most tokens of a prompt that are read at once. Each piece packs or dequantises all weights anew: with pieces of
-/// 128 a prompt takes a third longer.
+/// The most tokens of a prompt in one piece. Every piece packs or dequantises all weights again: with pieces of 128
+/// tokens a prompt takes a third longer.
 constexpr std::int64_t kPiece = 512;
 
-/// A token drawn by scores. Equal scores stand in the order of their tokens, so that the choice is the same everywhere.
+/// Draws a token by scores. Equal scores are ordered by token, so that the choice is the same on every machine.
 std::int64_t draw(const std::vector<double>& scores, const GenerateOptions& options, std::mt19937_64& random) {
   std::vector<std::int64_t> order(scores.size());
   std::iota(order.begin(), order.end(), 0);
@@ -49,16 +49,16 @@ std::int64_t draw(const std::vector<double>& scores, const GenerateOptions& opti
     sum = 0;
     for (double& weight : weights) sum += weight = weight >= options.min_p ? weight : 0;
   }
-  // as std::uniform_real_distribution is not the same everywhere
+  // std::uniform_real_distribution differs between standard libraries
   double left = static_cast<double>(random() >> 11) * 0x1p-53 * sum;
   for (std::size_t i = 0; i < weights.size(); ++i)
     if ((left -= weights[i]) < 0) return order[i];
-  std::size_t last = weights.size() - 1;  // where rounding left something
+  std::size_t last = weights.size() - 1;  // reached if rounding leaves a remainder
   while (last > 0 && weights[last] == 0) --last;
   return order[last];
 }
 
-/// Makes tokens that are there already less likely.
+/// Makes tokens less likely that have occurred before.
 void penalise(std::vector<double>& scores, const std::set<std::int64_t>& seen, double penalty) {
   if (penalty == 1) return;
   for (const std::int64_t token : seen) {
@@ -125,14 +125,14 @@ std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector
   const auto on_device = [&](const std::vector<std::int64_t>& tokens) {
     return Variable(Array::from_host(tokens.data(), {1, std::ssize(tokens)}, Dtype::int64, device), false);
   };
-  // of equal sizes: a short piece's products would be rounded in another way
+  // pieces of equal size: products over a short piece would round differently
   const std::int64_t start = place, rest = length - start;
   const std::int64_t pieces = model.reads_in_pieces() && options.tokens > 0 ? (rest + kPiece - 1) / kPiece : 1;
   for (std::int64_t i = 1; i < pieces; ++i) {
     const std::int64_t end = start + rest * i / pieces;
     model.read(on_device({prompt.begin() + place, prompt.begin() + end}), caches);
     place = end;
-    device.synchronize();  // so that an answer ends what is left to do
+    device.synchronize();  // so that stopping takes effect before more work is queued
     if (options.on_prompt && !options.on_prompt(place)) return {};
   }
   next.assign(prompt.begin() + place, prompt.end());

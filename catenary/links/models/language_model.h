@@ -1,5 +1,5 @@
 #pragma once
-// What models of text have in common, and text from them.
+// The base class of language models, and text generation.
 
 #include <cstdint>
 #include <functional>
@@ -11,31 +11,32 @@
 
 namespace catenary::links {
 
-/// A model that tells of each place of a sequence of tokens which token may come next. Derive from it to add one.
+/// A model that predicts the next token at each position of a sequence. Derive from it to add a model.
 class CT_API LanguageModel : public Chain {
  public:
-  /// Scores (logits) [batch, length, vocabulary()] of ids [batch, length], integers. With caches, one for each layer,
-  /// ids follow what the caches hold, which then hold these, too; see MultiHeadAttention::Call. Throws ShapeError,
-  /// IndexError for an id that is none, and ValueError where the sequence would be longer than context().
+  /// Returns scores (logits) [batch, length, vocabulary()] for integer ids [batch, length]. With caches, one per layer,
+  /// the ids continue the sequence in the caches and are added to them; see MultiHeadAttention::Call. Throws
+  /// ShapeError, IndexError for ids outside the vocabulary, and ValueError if the sequence would be longer than
+  /// context().
   Variable operator()(const Variable& ids, std::vector<KeyValueCache>* caches = nullptr) const;
-  /// The scores of the last place alone, [batch, 1, vocabulary()]: the others' are not computed.
+  /// Computes the scores of the last position only, [batch, 1, vocabulary()].
   Variable last(const Variable& ids, std::vector<KeyValueCache>* caches = nullptr) const;
-  /// Adds ids to the caches; no scores are computed.
+  /// Adds ids to the caches without computing scores.
   void read(const Variable& ids, std::vector<KeyValueCache>& caches) const { checked_features(ids, &caches); }
-  /// Whether a prompt may be read in pieces, one call after the other: each place sees only what stands before it.
+  /// Whether a prompt may be read in several calls. True if each position depends only on earlier ones.
   virtual bool reads_in_pieces() const { return true; }
   virtual std::int64_t vocabulary() const = 0;
-  /// The longest sequence.
+  /// The longest sequence, in tokens.
   virtual std::int64_t context() const = 0;
-  /// How many caches it takes.
+  /// The number of layers, and so of caches.
   virtual std::int64_t layers() const = 0;
-  /// Tokens after which a text is over: generate() ends with them. load_language_model fills them in.
+  /// Tokens that end a text: generate() stops after them. load_language_model fills them in.
   std::vector<std::int64_t> end_tokens;
 
  protected:
-  /// What the scores are computed from, [batch, length, width], of ids that follow `first` others.
+  /// Returns the inputs of scores(), [batch, length, width], for ids that follow `first` others.
   virtual Variable features(const Variable& ids, std::int64_t first, std::vector<KeyValueCache>* caches) const = 0;
-  /// Scores of features of any length.
+  /// Returns the scores of features of any length.
   virtual Variable scores(const Variable& features) const = 0;
 
  private:
@@ -44,29 +45,29 @@ class CT_API LanguageModel : public Chain {
 
 /// Options of generate.
 struct GenerateOptions {
-  std::int64_t tokens = 100;  ///< at most; the end of the context comes first where it does
-  std::int64_t context = 0;   ///< of the sequence, where it is to be shorter than the model's; 0: the model's
-  double temperature = 1;     ///< scores are divided by it; 0 takes the most likely token
-  std::int64_t top_k = 0;     ///< only the so many most likely tokens; 0: all
-  double top_p = 1;           ///< only the most likely tokens whose probabilities come to this
-  double min_p = 0;           ///< only tokens whose probability is at least this part of the most likely one's
-  /// A token that is in the prompt or the text already has its score divided by this where it is positive, else
-  /// multiplied with it (Keskar et al. 2019); 1: none has.
+  std::int64_t tokens = 100;  ///< the most new tokens, unless the context ends first
+  std::int64_t context = 0;   ///< limit of the sequence below the model's own, 0 for the model's
+  double temperature = 1;     ///< divisor of scores, 0 always takes the most likely token
+  std::int64_t top_k = 0;     ///< draw from the top_k most likely tokens, 0 for all
+  double top_p = 1;           ///< draw from the most likely tokens whose probabilities add up to top_p
+  double min_p = 0;           ///< ignore tokens less likely than min_p times the most likely token's probability
+  /// Lowers the scores of tokens that have occurred before: divides positive scores by it and multiplies negative
+  /// scores with it (Keskar et al. 2019). 1 changes nothing.
   double repetition_penalty = 1;
-  std::uint64_t seed = 0;  ///< of the choices: the same tokens on every machine for the same scores
-  /// One for each layer, where they are to be kept: they may hold what the prompt begins with, which is not computed
-  /// again, and hold all but the last token in the end.
+  std::uint64_t seed = 0;  ///< of the random choices: equal scores give equal tokens on every machine
+  /// Caches to keep between calls, one per layer. They may hold the beginning of the prompt, which is not computed
+  /// again. Afterwards they hold all tokens but the last.
   std::vector<KeyValueCache>* caches = nullptr;
-  /// A prompt of more than 512 tokens is read in equal pieces of at most as many, where the model allows that. Told
-  /// after each but the last how many tokens were read; false ends it, without a token.
+  /// Called while a prompt of more than 512 tokens is read in equal pieces, if the model allows pieces: after each
+  /// piece but the last, with the number of tokens read. Return false to stop without generating a token.
   std::function<bool(std::int64_t read)> on_prompt = {};
-  /// Told of each token as it comes; false ends it.
+  /// Called with each new token. Return false to stop.
   std::function<bool(std::int64_t token)> on_token = {};
 };
-/// Tokens that follow a prompt, one after the other, each drawn from what the model says of it. The model is called
-/// with the prompt, in pieces, and then with one token at a time, in test mode. One of the model's end_tokens is the
-/// last. Throws ValueError for an empty prompt, one that is longer than the context, caches that are not of this model
-/// or hold more than the prompt's beginning, and options out of range.
+/// Returns the tokens that follow a prompt, each drawn from the model's scores. Calls the model in test mode with the
+/// prompt, in pieces, and then with one token at a time. Stops after one of the model's end_tokens. Throws ValueError
+/// for an empty prompt, a prompt longer than the context, caches of another model or with other tokens than the
+/// prompt's beginning, and options out of range.
 CT_API std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector<std::int64_t>& prompt,
                                           const GenerateOptions& options = {});
 

@@ -1,5 +1,5 @@
 #pragma once
-// Llama (Touvron et al. 2023) and what has its shape: Mistral, Qwen2.
+// Llama (Touvron et al. 2023) and models of its architecture: Mistral, Qwen2.
 
 #include <cstdint>
 #include <optional>
@@ -12,28 +12,28 @@
 
 namespace catenary::links {
 
-/// Options of Llama. The defaults are Llama 2's with 7 billion weights.
+/// Options of Llama. The defaults are those of Llama 2 with 7 billion weights.
 struct LlamaOptions {
   std::int64_t vocabulary = 32000, context = 4096, width = 4096, layers = 32, heads = 32;
-  std::int64_t hidden = 11008;  ///< of the layers between residual sums
+  std::int64_t hidden = 11008;  ///< size of the hidden layer in each block
   std::optional<std::int64_t> groups =
-      {};  ///< of heads that share keys and values: their number; heads' when not given
-  std::optional<std::int64_t> head_size = {};  ///< width / heads when not given
-  double epsilon = 1e-5;                       ///< of normalizations
-  functions::RotaryOptions rotary = {};        ///< rotary_rates makes those of a longer context
-  bool qkv_bias = false;                       ///< of the projections to queries, keys and values (Qwen2)
-  bool out_bias = false;                       ///< of attention's last projection
-  std::int64_t window = 0;                     ///< of attention in all layers (Mistral); 0 for all keys
-  std::vector<std::int64_t> windows = {};      ///< in place of `window` that of each layer, where layers differ
-  bool tied = false;                           ///< are the embeddings the last layer's weights?
-  bool norm_after = false;                     ///< normalization of what is added, too (GLM-4-0414)
+      {};  ///< number of key and value heads, shared by groups of query heads, by default heads
+  std::optional<std::int64_t> head_size = {};  ///< by default width / heads
+  double epsilon = 1e-5;                       ///< added to variances in normalizations
+  functions::RotaryOptions rotary = {};        ///< for longer contexts, see rotary_rates
+  bool qkv_bias = false;                       ///< biases in the projections to queries, keys and values (Qwen2)
+  bool out_bias = false;                       ///< bias in attention's output projection
+  std::int64_t window = 0;                     ///< attention window of every layer (Mistral), 0 for all keys
+  std::vector<std::int64_t> windows = {};      ///< replaces `window` by a value for each layer
+  bool tied = false;                           ///< use the token embeddings as the last layer's weights
+  bool norm_after = false;  ///< also normalize the results of attention and of the layers (GLM-4-0414)
 };
-/// A transformer of decoders: RMSNorm before each part, rotary positions, heads that share keys, and two layers of
-/// which one, by silu, gates the other. Weights begin normal with a deviation of 0.02.
+/// A decoder-only transformer with RMSNorm before each part, rotary positions, grouped-query attention and SwiGLU
+/// layers. Weights start normal with a deviation of 0.02.
 class CT_API Llama : public LanguageModel {
  public:
-  /// Throws ValueError where width is no multiple of heads (unless head_size is given), or heads of groups, and for
-  /// windows of another number of layers.
+  /// Throws ValueError if width is not a multiple of heads (unless head_size is given), heads not a multiple of groups,
+  /// or windows not of the number of layers.
   explicit Llama(const LlamaOptions& options = {});
   std::string type_name() const override { return "Llama"; }
   std::int64_t vocabulary() const override { return options.vocabulary; }
@@ -41,7 +41,7 @@ class CT_API Llama : public LanguageModel {
   std::int64_t layers() const override { return options.layers; }
   const LlamaOptions options;
 
-  /// Attention and the gated layers, each added to what it is computed from.
+  /// Attention and SwiGLU layers, each with a residual sum.
   class CT_API Block : public Chain {
    public:
     explicit Block(const LlamaOptions& options);
@@ -59,7 +59,7 @@ class CT_API Llama : public LanguageModel {
   EmbedID tokens;
   std::vector<Block> blocks;  ///< children "blocks/0", …
   RMSNorm norm;
-  std::optional<Linear> head;  ///< where it is not tokens' weights
+  std::optional<Linear> head;  ///< empty if the token embeddings are used
   CT_LINKS(tokens, blocks, norm, head)
 
  protected:

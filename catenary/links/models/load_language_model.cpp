@@ -20,7 +20,7 @@ using detail::LanguageFile;
 using serializers::LanguageLayout;
 using serializers::LanguageTensor;
 using Parameters = std::map<std::string, Parameter>;
-/// The links that take blocks in place of a parameter, by its path.
+/// The links that can hold quantised blocks in place of a parameter, by the parameter's path.
 using Quantizable = std::map<std::string, QuantizableW*>;
 
 constexpr const char* kModels =
@@ -36,20 +36,20 @@ std::string some_of(const std::vector<std::string>& all) {
                              : fmt::format("{} and {} more", fmt::join(first, ", "), all.size() - kMost);
 }
 
-/// What a tensor of the file is to have: the rows of all its parameters.
+/// The shape expected of a tensor in the file: the rows of all its parameters together.
 Shape shape_in_file(const LanguageTensor& tensor, const Parameters& parameters) {
   Shape shape = shape_of(parameters.at(tensor.ours.front()));
   for (std::size_t i = 1; i < tensor.ours.size(); ++i) shape[0] += shape_of(parameters.at(tensor.ours[i]))[0];
   return tensor.layout == LanguageLayout::transposed ? Shape{shape[1], shape[0]} : shape;
 }
 
-/// A tensor of the file and what it becomes.
+/// A tensor of the file and its parameters in the model.
 struct Part {
   LanguageFile::Tensor from;
   LanguageTensor to;
 };
 
-/// All that is to be read. Throws FileError with the names of what does not fit.
+/// All tensors to read. Throws FileError with the names of tensors that do not fit.
 std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, const Quantizable& quantizable,
                        bool dequantize) {
   std::vector<Part> parts;
@@ -58,7 +58,7 @@ std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, c
   for (LanguageFile::Tensor& tensor : file.tensors()) {
     std::optional<LanguageTensor> to = serializers::language_tensor(file.format(), file.architecture(), tensor.name);
     if (to && to->layout == LanguageLayout::ignored) continue;
-    // a model with tied weights is saved with both names, or with one
+    // a model with tied weights may be saved with one or both names
     if (to && to->ours.front() == "head/W" && !parameters.contains("head/W")) continue;
     if (!to || !std::ranges::all_of(to->ours, [&](const auto& path) { return parameters.contains(path); })) {
       surplus.push_back(tensor.name);
@@ -97,13 +97,14 @@ std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, c
 Quantizable quantizable_of(const LanguageModel& model) {
   Quantizable all;
   model.for_each_link([&](const std::string& path, const Link& link) {
-    auto* const of = dynamic_cast<QuantizableW*>(&const_cast<Link&>(link));  // the model's, which is being made
+    auto* const of =
+        dynamic_cast<QuantizableW*>(&const_cast<Link&>(link));  // the model is under construction here and not const
     if (of) all.emplace(path.substr(1) + "/W", of);
   });
   return all;
 }
 
-/// Rows that are pairs of neighbours, half a head apart.
+/// Splits rows of adjacent pairs into pairs half a head apart.
 Array parted(const Array& rows, std::int64_t head_size) {
   const Shape shape = rows.shape();
   Shape heads{shape[0] / head_size, head_size / 2, 2};
@@ -111,7 +112,7 @@ Array parted(const Array& rows, std::int64_t head_size) {
   return swapaxes(rows.reshape(heads), 1, 2).reshape(shape);
 }
 
-/// Rows by heads, of which each has its queries, keys and values: first all heads' queries, then their keys and values.
+/// Reorders rows from queries, keys and values per head to all queries, all keys and all values.
 Array gathered(const Array& rows, std::int64_t head_size) {
   const Shape shape = rows.shape();
   Shape heads{shape[0] / (3 * head_size), 3, head_size};
@@ -119,7 +120,7 @@ Array gathered(const Array& rows, std::int64_t head_size) {
   return swapaxes(rows.reshape(heads), 0, 1).reshape(shape);
 }
 
-/// Of the model's attention, whose heads are all as large.
+/// The head size of the model's attention, equal in all layers.
 std::int64_t head_size_of(const LanguageModel& model) {
   std::int64_t size = 0;
   model.for_each_link([&](const std::string&, const Link& link) {
@@ -136,7 +137,7 @@ std::unique_ptr<LanguageModel> detail::LanguageFile::make() const {
     model = by_settings();
   } catch (const FileError&) {
     throw;
-  } catch (const Error& error) {  // of a shape that no memory has, for instance
+  } catch (const Error& error) {  // for example for shapes larger than memory
     fail<FileError>("{}: {}", settings(), error.what());
   }
   model->end_tokens = end_tokens();
@@ -214,7 +215,8 @@ std::unique_ptr<LanguageModel> load_language_model(const std::string& path, cons
       Array own = part.to.ours.size() > 1 ? Array(rows(slice(begin, end))) : rows;
       if (part.to.layout == LanguageLayout::paired) own = parted(own, head_size);
       if (!in_blocks) own = own.astype(dtype);
-      if (part.to.ours.size() > 1 || part.to.layout != LanguageLayout::same) own = own.copy();  // its own, in C order
+      if (part.to.ours.size() > 1 || part.to.layout != LanguageLayout::same)
+        own = own.copy();  // a contiguous copy of the part
       if (in_blocks)
         quantizable.at(to)->set_quantized(QuantizedArray(own, *part.from.kind, shape_of(parameter)));
       else

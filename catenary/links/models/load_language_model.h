@@ -1,5 +1,5 @@
 #pragma once
-// Language models that others have trained, from their files.
+// Loads pretrained language models from their files.
 
 #include <memory>
 #include <optional>
@@ -11,20 +11,23 @@ namespace catenary::links {
 
 /// Options of load_language_model.
 struct LoadLanguageModelOptions {
-  /// Of the weights, and so of all that is computed with them; when not given, that of the embeddings in the file.
+  /// Dtype of the weights, and so of the computation. nullopt keeps the dtype of the file's embeddings.
   std::optional<Dtype> dtype = Dtype::float32;
-  std::optional<Device> device = {};  ///< the current one when not given
-  bool dequantize = false;            ///< quantised tensors become plain weights of `dtype`, which can be trained
+  std::optional<Device> device = {};  ///< by default the current device
+  bool dequantize = false;            ///< convert quantised tensors to plain weights of `dtype`, which can be trained
 };
-/// A model with its weights, from a folder as `transformers` saves it (config.json, and model.safetensors or its parts
-/// behind model.safetensors.index.json), or from a GGUF file. Known are Llama, Mistral, Qwen2, GLM-4, ChatGLM-6B and
-/// GPT-2, by config.json's model_type or GGUF's general.architecture (llama, qwen2, chatglm for GLM-4, glm4, gpt2).
-/// Each tensor is read, brought to its dtype and moved by itself: there is no second copy of all weights. Quantised
-/// tensors, of GGUF and as `catenary quantize` writes them to safetensors, stay blocks: their links have
-/// quantized() in place of W, and a `.dtype` other than float32 throws ValueError; with `.dequantize` they become W.
-/// GGUF's Q4_1, Q5_0 and Q5_1 always do, and a line on standard error says so. Throws FileError for an architecture or
-/// a setting that is not known, and where tensors are missing, too many, or of other shapes than the settings tell,
-/// with their names.
+/// Loads a model with its weights from a folder in the format of `transformers` (config.json with model.safetensors, or
+/// with its parts and model.safetensors.index.json) or from a GGUF file. Supports Llama, Mistral, Qwen2, GLM-4,
+/// ChatGLM-6B and GPT-2, by config.json's model_type or GGUF's general.architecture (llama, qwen2, chatglm for GLM-4,
+/// glm4, gpt2).
+///
+/// Tensors are read, converted and moved one at a time, so the weights never exist twice in memory. Quantised tensors
+/// (from GGUF, or from safetensors files of `catenary quantize`) stay quantised: their links have quantized() in place
+/// of W, and `.dtype` must be float32, else ValueError. With `.dequantize` they become W. GGUF's Q4_1, Q5_0 and Q5_1
+/// always become W, with a line on standard error.
+///
+/// Throws FileError for unknown architectures or settings, and for missing, surplus or misshapen tensors, with their
+/// names.
 CT_API std::unique_ptr<LanguageModel> load_language_model(const std::string& path,
                                                           const LoadLanguageModelOptions& options = {});
 

@@ -27,13 +27,13 @@ Convolution2D conv(std::int64_t in, std::int64_t out, std::int64_t ksize, std::i
 
 Variable relu6(const Variable& x) { return functions::clipped_relu(x, 6); }
 
-/// The nearest multiple of 8, but not less than nine tenths.
+/// The nearest multiple of 8 that is at least nine tenths of the scaled channels.
 std::int64_t scaled(std::int64_t channels, double width) {
   const double wanted = static_cast<double>(channels) * width;
   const std::int64_t near = std::max<std::int64_t>(8, std::llround(wanted / 8) * 8);
   return static_cast<double>(near) < 0.9 * wanted ? near + 8 : near;
 }
-/// The last layer does not become narrower.
+/// The last layer never becomes narrower.
 std::int64_t last_channels(double width) { return scaled(1280, std::max(width, 1.0)); }
 
 double eps_of(const MobileNetV2Options& options) { return options.torchvision ? 1e-5 : 2e-5; }

@@ -1,5 +1,5 @@
 #pragma once
-// MobileNet-V2: blocks that are wide inside and narrow between, with a filter for each channel.
+// MobileNet-V2: inverted residual blocks with depthwise convolutions.
 
 #include <optional>
 #include <vector>
@@ -10,8 +10,9 @@
 
 namespace catenary::links {
 
-/// A 1 × 1 convolution to `expansion` times the channels (none for 1), a 3 × 3 one of each channel, and a 1 × 1 one to
-/// the outputs, each normalized and the first two followed by relu6; plus the input where shape and channels are kept.
+/// A 1 × 1 convolution to `expansion` times the channels (left out for 1), a 3 × 3 depthwise convolution and a 1 × 1
+/// convolution to the output channels. Each is normalized, and relu6 follows the first two. The input is added if the
+/// block keeps its shape and channels.
 class CT_API InvertedResidual : public Chain {
  public:
   InvertedResidual(std::int64_t in_channels, std::int64_t out_channels, std::int64_t stride, std::int64_t expansion,
@@ -33,11 +34,11 @@ class CT_API InvertedResidual : public Chain {
 /// Options of MobileNetV2.
 struct MobileNetV2Options {
   std::int64_t classes = 1000;
-  double width = 1;          ///< times the channels of each layer, which stay multiples of 8
+  double width = 1;          ///< factor of each layer's channels, which are rounded to multiples of 8
   double dropout = 0.2;      ///< before the last layer
-  bool torchvision = false;  ///< what torchvision's network computes: eps is 1e-5
+  bool torchvision = false;  ///< compute like torchvision's network: eps is 1e-5
 };
-/// Scores of the classes [n, classes] for images x [n, 3, h, w]. (Sandler et al., arXiv:1801.04381)
+/// Returns class scores [n, classes] of images x [n, 3, h, w]. (Sandler et al., arXiv:1801.04381)
 class CT_API MobileNetV2 : public Chain {
  public:
   explicit MobileNetV2(const MobileNetV2Options& options = {});

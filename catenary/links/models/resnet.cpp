@@ -15,7 +15,7 @@ Convolution2D conv(std::int64_t in, std::int64_t out, std::int64_t ksize, std::i
   return {in, out, ksize, {.stride = stride, .pad = ksize / 2, .nobias = true, .initialW = initializers::HeNormal()}};
 }
 
-/// How many channels come out of a stage, and the stage itself; k is 0 to 3.
+/// Output channels of stage k (0 to 3), and the stage itself.
 template <class Block>
 std::int64_t stage_channels(int k);
 template <>

@@ -1,5 +1,5 @@
 #pragma once
-// ResNet: blocks that add to what they are given.
+// ResNet: convolutional networks with residual blocks.
 
 #include <optional>
 #include <vector>
@@ -14,17 +14,17 @@ namespace catenary::links {
 /// Options of Bottleneck and BasicBlock.
 struct ResNetBlockOptions {
   bool torchvision =
-      false;  ///< what torchvision computes: eps is 1e-5, and a Bottleneck's stride the 3 × 3 convolution's
+      false;  ///< compute like torchvision: eps is 1e-5, and a Bottleneck's stride is in its 3 × 3 convolution
 };
 
-/// A 1 × 1, a 3 × 3 and a 1 × 1 convolution, each normalized, added to the input; the block with a shortcut, which may
-/// change size and channels, has a 1 × 1 convolution for that too.
+/// A 1 × 1, a 3 × 3 and a 1 × 1 convolution, each normalized, added to the input. If the block changes size or
+/// channels, its shortcut has a 1 × 1 convolution.
 class CT_API Bottleneck : public Chain {
  public:
-  /// With a shortcut, and a stride that is the first convolution's.
+  /// With a convolution in the shortcut. The first convolution has the stride.
   Bottleneck(std::int64_t in_channels, std::int64_t mid_channels, std::int64_t out_channels, std::int64_t stride,
              const ResNetBlockOptions& options = {});
-  /// Without.
+  /// With the identity as shortcut.
   Bottleneck(std::int64_t channels, std::int64_t mid_channels, const ResNetBlockOptions& options = {});
   Variable operator()(const Variable& x) const;
   std::string type_name() const override { return conv4 ? "BottleneckA" : "BottleneckB"; }
@@ -39,8 +39,8 @@ class CT_API Bottleneck : public Chain {
   CT_LINKS(conv1, bn1, conv2, bn2, conv3, bn3, conv4, bn4)
 };
 
-/// Two 3 × 3 convolutions, each normalized, added to the input; where size or channels change a 1 × 1 one is in the
-/// shortcut.
+/// Two 3 × 3 convolutions, each normalized, added to the input. If the block changes size or channels, its shortcut has
+/// a 1 × 1 convolution.
 class CT_API BasicBlock : public Chain {
  public:
   BasicBlock(std::int64_t in_channels, std::int64_t out_channels, std::int64_t stride = 1,
@@ -56,7 +56,7 @@ class CT_API BasicBlock : public Chain {
   CT_LINKS(conv1, bn1, conv2, bn2, conv3, bn3)
 };
 
-/// Blocks one after the other, called a, b1, b2, … (chainer.links.model.vision.resnet.BuildingBlock)
+/// Blocks in sequence, named a, b1, b2, … (chainer.links.model.vision.resnet.BuildingBlock)
 template <class Block>
 class ResNetStage : public Chain {
  public:
@@ -79,15 +79,14 @@ class ResNetStage : public Chain {
   std::vector<Block> blocks;
 };
 
-/// Options of ResNet18Layers and its kin.
+/// Options of ResNet18Layers, ResNet34Layers, ResNet50Layers, ResNet101Layers and ResNet152Layers.
 struct ResNetOptions {
   std::int64_t classes = 1000;
-  /// What torchvision's network computes, so that its weights are of use (docs/guide/from-pytorch.md): eps is 1e-5, the
-  /// first convolution has no bias, the first pooling has a pad of 1, a Bottleneck's stride is that of its 3 × 3
-  /// convolution.
+  /// Computes like torchvision, so that its weights can be used (docs/guide/from-pytorch.md): eps is 1e-5, the first
+  /// convolution has no bias, the first pooling has a pad of 1, and a Bottleneck's stride is in its 3 × 3 convolution.
   bool torchvision = false;
 };
-/// A convolution of 7 × 7, four stages of blocks, the mean of each channel and a layer that connects all with all.
+/// A 7 × 7 convolution, four stages of blocks, global average pooling and a fully connected layer.
 template <class Block>
 class CT_API ResNetOf : public ImageClassifier {
  public:
@@ -99,7 +98,7 @@ class CT_API ResNetOf : public ImageClassifier {
   std::string type_name() const override { return name_; }
 
  protected:
-  /// How many blocks each stage has.
+  /// `counts` is the number of blocks of each stage.
   ResNetOf(const char* name, const std::vector<std::int64_t>& counts, const ResNetOptions& options);
   std::vector<Layer> layers() const override;
   std::string features() const override { return "pool5"; }
@@ -113,12 +112,12 @@ class CT_API ResNetOf : public ImageClassifier {
 extern template class ResNetOf<BasicBlock>;
 extern template class ResNetOf<Bottleneck>;
 
-/// The network of 18 layers, of basic blocks. (He et al., arXiv:1512.03385)
+/// The network of 18 layers, made of BasicBlock. (He et al., arXiv:1512.03385)
 class CT_API ResNet18Layers : public ResNetOf<BasicBlock> {
  public:
   explicit ResNet18Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet18Layers", {2, 2, 2, 2}, options) {}
 };
-/// The network of 34 layers, of basic blocks. (He et al., arXiv:1512.03385)
+/// The network of 34 layers, made of BasicBlock. (He et al., arXiv:1512.03385)
 class CT_API ResNet34Layers : public ResNetOf<BasicBlock> {
  public:
   explicit ResNet34Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet34Layers", {3, 4, 6, 3}, options) {}

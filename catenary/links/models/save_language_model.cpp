@@ -29,7 +29,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kWhat = "save_language_model";
 
-/// A model as the files see it.
+/// The model with the properties that files record.
 struct Subject {
   const LanguageModel& model;
   const GPT* gpt = nullptr;
@@ -43,14 +43,14 @@ bool has_window(const LlamaOptions& options) {
                                  : std::ranges::any_of(options.windows, [](std::int64_t window) { return window > 0; });
 }
 
-/// How many windows layers have, apart from none.
+/// The number of different windows among the layers that have a window.
 std::size_t different_windows(const LlamaOptions& options) {
   std::set<std::int64_t> windows(options.windows.begin(), options.windows.end());
   windows.erase(0);
   return windows.size();
 }
 
-/// Which of the models that have Llama's shape one is, in Hugging Face's words.
+/// Hugging Face's name for a model of Llama's architecture with these options.
 std::string family(const LlamaOptions& options) {
   if (options.qkv_bias && !options.out_bias) return "qwen2";
   return has_window(options) ? "mistral" : "llama";
@@ -91,7 +91,7 @@ Subject subject_of(const LanguageModel& model, const SaveLanguageModelOptions& o
   return subject;
 }
 
-/// Rows of heads whose halves are pairs, as pairs of neighbours.
+/// Reorders rows of heads from pairs half a head apart to adjacent pairs.
 Array paired(const Array& rows, std::int64_t head_size) {
   const Shape shape = rows.shape();
   Shape heads{shape[0] / head_size, 2, head_size / 2};
@@ -99,7 +99,7 @@ Array paired(const Array& rows, std::int64_t head_size) {
   return swapaxes(rows.reshape(heads), 1, 2).reshape(shape);
 }
 
-/// The file's tensors, each of one or several parameters, in the order of the parameters.
+/// The file's tensors, in the order of the parameters. A tensor may hold several parameters.
 std::vector<std::pair<std::string, io::HostArray>> tensors_of(const Subject& subject, LanguageFormat format,
                                                               const std::string& architecture,
                                                               const std::optional<Dtype>& dtype) {
@@ -115,7 +115,7 @@ std::vector<std::pair<std::string, io::HostArray>> tensors_of(const Subject& sub
     const std::string name = serializers::language_tensor_name(format, architecture, path);
     const auto tensor = serializers::language_tensor(format, architecture, name);
     if (!tensor) fail<ValueError>("{}: {} has no tensor of a {}", kWhat, path, architecture);
-    if (tensor->ours.front() != path) continue;  // one of several, which the first takes along
+    if (tensor->ours.front() != path) continue;  // written with the first parameter of its tensor
     std::vector<Array> parts;
     for (const std::string& of : tensor->ours) {
       const Array& part = parameters.at(of);
@@ -172,7 +172,7 @@ Json settings_of(const Llama& llama, std::int64_t head_size) {
                  {"intermediate_size", o.hidden},
                  {"hidden_act", "silu"},
                  {"rms_norm_eps", o.epsilon},
-                 // transformers before version 5, and from it on
+                 // transformers before version 5 reads the first key, later versions the second
                  {"rope_theta", o.rotary.base},
                  {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", o.rotary.base}}},
                  {"tie_word_embeddings", o.tied}};
@@ -199,7 +199,8 @@ void save_folder(const std::string& path, const Subject& subject, const SaveLang
   config["torch_dtype"] = tensors.empty() ? "float32" : dtype_name(tensors.front().second.dtype);
   if (options.tokenizer)
     if (const auto begin = options.tokenizer->bos_id()) config["bos_token_id"] = *begin;
-  if (!config.contains("bos_token_id")) config["bos_token_id"] = nullptr;  // else transformers has numbers of its own
+  if (!config.contains("bos_token_id"))
+    config["bos_token_id"] = nullptr;  // otherwise transformers uses its own defaults
   config["eos_token_id"] = nullptr;
   if (subject.ends.size() == 1) config["eos_token_id"] = subject.ends.front();
   if (subject.ends.size() > 1) config["eos_token_id"] = subject.ends;
@@ -224,7 +225,8 @@ GgufTokens tokens_of(const Tokenizer& tokenizer, const Subject& subject) {
 constexpr std::array kEndKeys = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
                                  "tokenizer.ggml.eom_token_id"};
 
-/// Of more tokens that end a text than GGUF has place for, those that are not known by their names.
+/// The tokens that end a text. GGUF has only three keys for them, so tokens that readers recognise by name are left out
+/// if there are more.
 std::vector<std::int64_t> ends_in_gguf(const Subject& subject, const std::optional<Tokenizer>& tokenizer) {
   std::vector<std::int64_t> ends = subject.ends;
   if (ends.size() > kEndKeys.size() && tokenizer) {
@@ -278,7 +280,7 @@ void save_gguf(const std::string& path, const Subject& subject, const SaveLangua
     if (!o.rotary.rates.empty()) {
       if (architecture != "llama")
         fail<ValueError>("{}: GGUF's {} has no rotary positions with rates of their own", kWhat, architecture);
-      // by what the usual rates are divided
+      // the divisors of the default rates
       const std::vector<double> usual = functions::rotary_rates(dims, o.rotary.base);
       io::HostArray by = io::HostArray::empty(Dtype::float32, {std::ssize(usual)});
       for (std::size_t i = 0; i < usual.size(); ++i)

@@ -1,5 +1,5 @@
 #pragma once
-// Language models as files that other programs run.
+// Saves language models in formats that other programs read.
 
 #include <optional>
 #include <string>
@@ -11,19 +11,21 @@ namespace catenary::links {
 
 /// Options of save_language_model.
 struct SaveLanguageModelOptions {
-  std::optional<Dtype> dtype = {};          ///< of the weights: float32, float16 or bfloat16; their own when not given
-  std::optional<Tokenizer> tokenizer = {};  ///< written beside the weights, or into the GGUF file
+  std::optional<Dtype> dtype = {};          ///< of the weights: float32, float16 or bfloat16, by default unchanged
+  std::optional<Tokenizer> tokenizer = {};  ///< saved beside the weights, or in the GGUF file
 };
-/// Writes what load_language_model and load_generator read: a GGUF file where `path` ends with ".gguf", as llama.cpp
-/// runs it, and else a folder as `transformers` has it (config.json and model.safetensors; with a tokenizer also
-/// tokenizer.json and tokenizer_config.json). Of GPT and Llama; one of Llama's shape is called llama, mistral or qwen2,
-/// whichever has its biases and its window. In GGUF vectors are float32, as llama.cpp wants them, and rows of
-/// embeddings that the tokenizer has no token for get one that is unused. A text ends with model.end_tokens, or, where
-/// there are none, with the tokenizer's eos_id. Each file is complete or not there.
+/// Saves a GPT or Llama for load_language_model, load_generator and other programs. A `path` ending with ".gguf" makes
+/// a GGUF file for llama.cpp. Any other path makes a folder in the format of `transformers`: config.json and
+/// model.safetensors, with a tokenizer also tokenizer.json and tokenizer_config.json. A Llama is named llama, mistral
+/// or qwen2 after its biases and window.
 ///
-/// Throws ValueError for another model, for quantised weights (`catenary quantize` makes a quantised GGUF file of a
-/// plain one), for settings that the form has no word for, for a tokenizer with more tokens than the model and one that
-/// GGUF cannot hold (see gguf_tokens); DtypeError for another dtype.
+/// In GGUF files vectors are float32, as llama.cpp requires, and embedding rows without a token get an unused token.
+/// The end tokens are model.end_tokens, or the tokenizer's eos_id if that list is empty. An error never leaves an
+/// incomplete file.
+///
+/// Throws ValueError for other models, for quantised weights (save plain weights and run `catenary quantize`), for
+/// settings that the format cannot express, and for tokenizers that have more tokens than the model or do not fit into
+/// GGUF (see gguf_tokens). Throws DtypeError for other dtypes.
 CT_API void save_language_model(const std::string& path, const LanguageModel& model,
                                 const SaveLanguageModelOptions& options = {});
 

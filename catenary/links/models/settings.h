@@ -1,5 +1,5 @@
 #pragma once
-// Private: config.json's settings.
+// Private: the settings of config.json.
 
 #include <algorithm>
 #include <cmath>
@@ -26,14 +26,14 @@ inline json read_json(const std::string& path) {
   return value;
 }
 
-/// A JSON object of settings. What is null is not there.
+/// A JSON object of settings. A null value counts as missing.
 class Settings {
  public:
   Settings(std::string path, json values) : path_(std::move(path)), values_(std::move(values)) {}
 
   const std::string& path() const { return path_; }
   bool has(const char* key) const { return is_said(key) && !values_[key].is_null(); }
-  /// Whether the key is there, if only as null.
+  /// Whether the key exists, even with a null value.
   bool is_said(const char* key) const {
     asked_.insert(key);
     return values_.contains(key);
@@ -62,7 +62,7 @@ class Settings {
     if (!at(key).is_string()) reject(key, "must be a text");
     return at(key).get<std::string>();
   }
-  /// One number, or several.
+  /// A single number or a list of numbers.
   std::vector<std::int64_t> integers(const char* key) const {
     std::vector<std::int64_t> all;
     if (!has(key)) return all;
@@ -73,7 +73,7 @@ class Settings {
     }
     return all;
   }
-  /// A list of as many texts as are expected.
+  /// A list of exactly `count` strings.
   std::vector<std::string> texts(const char* key, std::int64_t count) const {
     const json& list = at(key);
     if (!list.is_array() || std::ssize(list) != count ||
@@ -85,12 +85,12 @@ class Settings {
     if (!at(key).is_object()) reject(key, "must be an object");
     return {path_, at(key)};
   }
-  /// Throws where it is not what is known here.
+  /// Throws if the value is not among the known ones.
   void expect(const char* key, const std::vector<std::string>& known, const char* otherwise) const {
     if (const std::string given = text(key, otherwise); std::ranges::count(known, given) == 0)
       reject(key, fmt::format("is not known here; {} are", fmt::join(known, ", ")));
   }
-  /// What nothing has asked for, with `before` its names. What is null is not there.
+  /// Settings that no code has read, except null values. `before` is the prefix of their names.
   std::vector<UnusedSetting> unused(const std::string& before = "") const {
     std::vector<UnusedSetting> all;
     for (const auto& [key, value] : values_.items())

@@ -1,5 +1,5 @@
 #pragma once
-// U-Net: down to few pixels of many channels and up again, each level on the way up joined with that on the way down.
+// U-Net: an encoder that halves the image at each level, and a decoder that joins each level with the encoder's.
 
 #include <vector>
 
@@ -10,12 +10,12 @@ namespace catenary::links {
 
 /// Options of UNet.
 struct UNetOptions {
-  std::int64_t channels = 64;  ///< of the first level; each further one has twice as many
+  std::int64_t channels = 64;  ///< of the first level, doubled at each further level
   int depth = 4;               ///< how many times the image is halved
 };
-/// Scores of classes for each pixel [n, classes, h, w] of images x [n, in_channels, h, w]. Convolutions have pads and
-/// normalizations, so that h and w stay, which must be multiples of 2 to the power of depth; ShapeError where they are
-/// not. (Ronneberger et al., arXiv:1505.04597)
+/// Returns class scores for each pixel [n, classes, h, w] of images x [n, in_channels, h, w]. Convolutions are padded
+/// and normalized. Throws ShapeError unless h and w are multiples of 2 to the power of depth. (Ronneberger et al.,
+/// arXiv:1505.04597)
 class CT_API UNet : public Chain {
  public:
   UNet(std::int64_t in_channels, std::int64_t classes, const UNetOptions& options = {});
@@ -35,8 +35,8 @@ class CT_API UNet : public Chain {
     BatchNormalization bn2;
     CT_LINKS(conv1, bn1, conv2, bn2)
   };
-  std::vector<Level> down, up;        ///< children "down0", …, "up0", …: from the finest level to the coarsest
-  std::vector<Deconvolution2D> grow;  ///< children "grow0", …: each doubles the extents
+  std::vector<Level> down, up;        ///< children "down0", …, "up0", …, each from the finest to the coarsest level
+  std::vector<Deconvolution2D> grow;  ///< children "grow0", …, each doubles height and width
   Convolution2D last;
 };
 

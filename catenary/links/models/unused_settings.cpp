@@ -11,7 +11,7 @@ namespace catenary::links::detail {
 
 namespace {
 
-/// Settings of which no score depends: of training, of other uses of a model, of how a program runs it.
+/// Settings that cannot change scores: of training, of other uses of the model, of the program that runs it.
 bool is_harmless(std::string_view name) {
   static constexpr std::string_view kNames[] = {"architectures",
                                                 "auto_map",
@@ -45,7 +45,7 @@ bool is_harmless(std::string_view name) {
          std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-/// Whether scores may depend on a setting of this name.
+/// Whether a setting of this name may change scores.
 bool matters(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   static constexpr const char* kWords[] = {"activation", "alibi",       "attention", "attn", "bias",  "expert",

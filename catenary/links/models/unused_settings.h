@@ -1,20 +1,20 @@
 #pragma once
-// Private: settings of a model's file that nothing reads.
+// Private: settings in a model's file that no code reads.
 
 #include <string>
 #include <vector>
 
 namespace catenary::links::detail {
 
-/// A setting that nothing has read.
+/// A setting that no code has read.
 struct UnusedSetting {
   std::string name;
   bool is_off = false;  ///< its value is false
 };
-/// Throws FileError for settings whose names tell that scores depend on them (positions, attention, scales, experts),
-/// unless they are off. Names all others on standard error, but for those of which no score depends.
+/// Throws FileError for settings that may change scores, judging by their names (positions, attention, scales,
+/// experts), unless they are false. Lists the others on standard error, except those known not to change scores.
 void refuse_unused(const std::string& path, const std::vector<UnusedSetting>& settings);
-/// Says on standard error that one of two settings for the same thing is not used.
+/// Reports on standard error that of two equivalent settings `name` is ignored.
 void tell_unused(const std::string& path, const std::string& name, const std::string& used);
 
 }  // namespace catenary::links::detail

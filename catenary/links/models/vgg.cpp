@@ -12,7 +12,7 @@ namespace catenary::links {
 
 namespace {
 
-// the initial weights of the paper
+// with the paper's initial weights
 Convolution2D conv(std::int64_t in, std::int64_t out) {
   return {in, out, 3, {.pad = 1, .initialW = initializers::Normal(0.01)}};
 }
@@ -26,7 +26,8 @@ auto dropout_of(const Linear& link) {
   return [&link](const Variable& x) { return functions::dropout(functions::relu(link(x))); };
 }
 
-/// Row i has the weights of part i's mean: the parts are as alike as can be, and overlap where `extent` is no multiple.
+/// Row i holds the weights of part i's mean. Parts are as equal as possible and overlap if their number does not divide
+/// the length.
 Array means(std::int64_t parts, std::int64_t extent, const Array& like) {
   std::vector<double> weights(static_cast<std::size_t>(parts * extent));
   for (std::int64_t i = 0; i < parts; ++i) {
@@ -36,7 +37,7 @@ Array means(std::int64_t parts, std::int64_t extent, const Array& like) {
   }
   return array(weights).reshape({parts, extent}).astype(like.dtype()).to_device(like.device());
 }
-/// Images of any size as 7 × 7 means. (torch.nn.AdaptiveAvgPool2d)
+/// Averages images of any size to 7 × 7. (torch.nn.AdaptiveAvgPool2d)
 Variable seven(const Variable& x) {
   if (x.shape(2) == 7 && x.shape(3) == 7) return x;
   return functions::matmul(functions::matmul(means(7, x.shape(2), x.array()), x), means(7, x.shape(3), x.array()).T());

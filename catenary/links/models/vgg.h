@@ -1,5 +1,5 @@
 #pragma once
-// VGG: convolutions of 3 × 3 in stages, and three layers that connect all with all.
+// VGG: stages of 3 × 3 convolutions followed by three fully connected layers.
 
 #include "catenary/links/connection.h"
 #include "catenary/links/convolution.h"
@@ -10,9 +10,9 @@ namespace catenary::links {
 /// Options of VGG16Layers and VGG19Layers.
 struct VGGOptions {
   std::int64_t classes = 1000;
-  std::int64_t units = 4096;  ///< of fc6 and fc7
-  /// What torchvision's network computes: poolings leave out what no whole window covers, and images of other sizes are
-  /// averaged to the 7 × 7 pixels that fc6 takes.
+  std::int64_t units = 4096;  ///< size of fc6 and fc7
+  /// Computes like torchvision's network: poolings ignore incomplete windows, and images of other sizes are averaged to
+  /// the 7 × 7 pixels that fc6 expects.
   bool torchvision = false;
 };
 /// The network of 16 layers. (chainer.links.VGG16Layers; Simonyan and Zisserman, arXiv:1409.1556)
