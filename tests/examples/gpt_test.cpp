@@ -267,7 +267,7 @@ TEST(Gpt, FromATextFileToAChat) {
       {"sh", "-c", "cd " + folder.path + " && PATH=" + tests::build_path("bin") + ":$PATH sh -eu commands <messages"},
       {.timeout = 300});
   EXPECT_TRUE(result.ok()) << result.output << result.errors;
-  EXPECT_TRUE(has(error_of("catenary", {"generate", folder / "book", "--chat"}), "no form of chats"));
+  EXPECT_TRUE(has(error_of("catenary", {"generate", folder / "book", "--chat"}), "no known chat form"));
 }
 
 TEST(Gpt, TheWeightsThatItBeginsWith) {

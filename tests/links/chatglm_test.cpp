@@ -102,7 +102,7 @@ TEST(ChatGlm, ErrorsSayWhatIsWrong) {
   const L::ChatGlm model(small_chatglm());
   const std::string no_mask = error_of([&] { model(ids({1, 2, kBegin, 3, kMask, 1, kBegin, 2}, 2)); });
   EXPECT_TRUE(has(no_mask, "row 0 of (2, 4) has not")) << no_mask;
-  EXPECT_TRUE(has(error_of([&] { model(ids({1, kGmask, 2}, 1)); }), "7 or 8 (its masks) and 9"));
+  EXPECT_TRUE(has(error_of([&] { model(ids({1, kGmask, 2}, 1)); }), "a mask token, 7 or 8, and the begin token 9"));
   EXPECT_TRUE(has(error_of([&] {
                     L::ChatGlmOptions wide = small_chatglm();
                     wide.width = 30;
@@ -112,7 +112,10 @@ TEST(ChatGlm, ErrorsSayWhatIsWrong) {
   const auto no_graph = no_backprop_mode();
   std::vector<L::KeyValueCache> caches(2);
   model(ids({1, kGmask, kBegin}, 1), &caches);
-  EXPECT_TRUE(has(error_of([&] { model(ids({1, 2}, 2), &caches); }), "the caches are of 1 rows, ids of (2, 1)"));
+  EXPECT_TRUE(has(error_of([&] {
+                    model(ids({1, 2}, 2), &caches);
+                  }),
+                  "the caches hold 1 rows, but ids have shape (2, 1)"));
 }
 
 TEST(MultiHeadAttention, PositionsMayBeGiven) {

@@ -83,7 +83,7 @@ TEST(Generator, WritesTheTextOfTheTokens) {
   EXPECT_EQ(told, 2);
   EXPECT_EQ(shorter, pieces[0] + pieces[1]);
   EXPECT_TRUE(has(error_of([&] { generator("the cat", {.chat = true}); }),
-                  "no form of chats that is known here; llama-3, chatml, glm-4, zephyr, inst are"));
+                  "no known chat form; known forms are llama-3, chatml, glm-4, zephyr, inst"));
   EXPECT_TRUE(has(error_of([&] { generator(""); }), "the prompt has no tokens"));
 }
 
@@ -116,7 +116,7 @@ TEST(Generator, RefusesATokenizerOfAnotherModel) {
   const std::int64_t size = tokenizer().vocabulary_size();
   write(folder, L::Llama(small_llama(size - 1)), tokenizer());
   EXPECT_TRUE(has(error_of([&] { L::load_generator(folder.path); }),
-                  fmt::format("the tokenizer has {} tokens, the model {}", size, size - 1)));
+                  fmt::format("the tokenizer has {} tokens, more than the model's {}", size, size - 1)));
   os::remove_file(folder / "tokenizer.json");
   EXPECT_THROW(L::load_generator(folder.path), FileError);
 }
@@ -402,7 +402,7 @@ TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
                     const L::Generator none(std::make_unique<L::Llama>(options), tokens);
                     L::Conversation silent(none);
                   }),
-                  "no form of chats"));
+                  "no known chat form"));
 }
 
 TEST(Generate, CachesHoldWhatThePromptBeginsWith) {
@@ -415,12 +415,13 @@ TEST(Generate, CachesHoldWhatThePromptBeginsWith) {
   options.caches = &caches;
   EXPECT_EQ(L::generate(model, prompt, options), plain);
   EXPECT_EQ(caches[0].size(), 8);
-  EXPECT_TRUE(
-      has(error_of([&] { L::generate(model, prompt, options); }), "the caches hold 8 tokens, the prompt has 5"));
+  EXPECT_TRUE(has(error_of([&] { L::generate(model, prompt, options); }),
+                  "the caches hold 8 tokens; the prompt must have more, but has 5"));
   for (L::KeyValueCache& cache : caches) cache.resize(4);
   EXPECT_EQ(L::generate(model, prompt, options), plain);
   options.caches = &few;
-  EXPECT_TRUE(has(error_of([&] { L::generate(model, prompt, options); }), "there are 2 layers, and 1 caches"));
+  EXPECT_TRUE(has(error_of([&] { L::generate(model, prompt, options); }),
+                  "expected one cache for each of the 2 layers, not 1 caches"));
 }
 
 }  // namespace

@@ -146,7 +146,7 @@ TEST(LoadLanguageModel, SaysWhatIsMissingTooMuchAndOfAnotherShape) {
   copy["lm_head.weight"].shape = {20, 53};
   const std::string said = copy.refused();
   for (const char* piece :
-       {"2 tensors are missing", "model.layers.1.self_attn.k_proj.weight", "model.norm.weight", "2 have no place",
+       {"2 tensors are missing", "model.layers.1.self_attn.k_proj.weight", "model.norm.weight", "2 are unexpected",
         "model.layers.0.mlp.more.weight", "model.layers.2.input_layernorm.weight",
         "1 do not fit: lm_head.weight is (20, 53), not (53, 20)"})
     EXPECT_TRUE(has(said, piece)) << said;
@@ -165,7 +165,7 @@ TEST(LoadLanguageModel, RefusesWhatItDoesNotKnow) {
   };
   for (const Case& c : {
            Case{"llama", "\"model_type\": \"llama\"", "\"model_type\": \"mamba\"",
-                "'mamba' is no architecture that is known here; chatglm, glm, glm4, gpt2, llama, mistral, qwen2 are"},
+                "unknown architecture 'mamba'; known are chatglm, glm, glm4, gpt2, llama, mistral, qwen2"},
            Case{"llama", "\"model_type\": \"llama\"", "\"model_type\": null", "'model_type' is missing"},
            Case{"llama", "\"hidden_size\": 20", "\"hidden_size\": \"20\"", "'hidden_size' must be a whole number"},
            Case{"llama", "\"hidden_size\": 20", "\"hidden_size\": -20", "'hidden_size' must be a whole number"},
@@ -176,12 +176,13 @@ TEST(LoadLanguageModel, RefusesWhatItDoesNotKnow) {
                 "4 heads do not share the keys of 3"},
            Case{"llama", "\"vocab_size\": 53", "\"vocabulary\": 53", "'vocab_size' is missing"},
            Case{"llama", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"relu\"",
-                "'hidden_act' is not known here; silu are, not"},
-           Case{"llama", "\"llama3\"", "\"yarn\"", "'rope_type' is not known here; default, linear, llama3 are"},
+                "'hidden_act' is not supported; expected one of silu, not"},
+           Case{"llama", "\"llama3\"", "\"yarn\"",
+                "'rope_type' is not supported; expected one of default, linear, llama3"},
            Case{"llama", "\"factor\": 8.0", "\"factor\": -8.0", "factor must be positive"},
            Case{"llama", "\"mlp_bias\": false", "\"mlp_bias\": true", "'mlp_bias' must be false"},
            Case{"llama", "{", "[{", "this is not JSON"},
-           Case{"gpt2", "\"gelu_new\"", "\"relu\"", "'activation_function' is not known here"},
+           Case{"gpt2", "\"gelu_new\"", "\"relu\"", "'activation_function' is not supported"},
            Case{"gpt2", "\"scale_attn_by_inverse_layer_idx\": false", "\"scale_attn_by_inverse_layer_idx\": true",
                 "must be false"},
            Case{"gpt2", "\"n_head\": 3", "\"n_head\": 4", "is no multiple of 4 heads"},
@@ -382,12 +383,12 @@ TEST(LoadGguf, RefusesWhatItDoesNotKnow) {
   };
   for (const Case& c : {
            Case{"llama", "general.architecture", std::string("mamba"),
-                "'mamba' is no architecture that is known here; chatglm, glm4, gpt2, llama, qwen2 are"},
+                "unknown architecture 'mamba'; known are chatglm, glm4, gpt2, llama, qwen2"},
            Case{"llama", "llama.context_length", std::uint32_t{0}, "'llama.context_length' must be from 1 to"},
            Case{"llama", "llama.context_length", std::string("64"), "llama.context_length"},
            Case{"llama", "llama.block_count", std::uint32_t{100000},
                 "'llama.block_count' must be at most 22 for these tensors"},
-           Case{"llama", "llama.block_count", std::uint32_t{1}, "have no place: blk.1."},
+           Case{"llama", "llama.block_count", std::uint32_t{1}, "are unexpected: blk.1."},
            Case{"llama", "llama.block_count", std::uint32_t{3}, "tensors are missing: "},
            Case{"llama", "llama.attention.head_count_kv", std::uint32_t{3}, "4 heads do not share the keys of 3"},
            Case{"llama", "llama.attention.value_length", std::uint32_t{4}, "must be attention.key_length"},

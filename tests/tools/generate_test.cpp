@@ -163,7 +163,8 @@ TEST(Generate, ALineIsAMessageOfAChat) {
       said("the cat\\nthe <|im_end|> cat\\n" + too_long + "\\nsat\\n", "-n 5 --temperature 0");
   EXPECT_EQ(others.exit_code, 0) << others.errors;
   EXPECT_EQ(others.output, expected);
-  EXPECT_TRUE(has(others.errors, "the message has the letters of the special token '<|im_end|>'\n")) << others.errors;
+  EXPECT_TRUE(has(others.errors, "the message contains the text of the special token '<|im_end|>'; remove it\n"))
+      << others.errors;
   EXPECT_TRUE(has(others.errors, "tokens, the context 90\n")) << others.errors;
   EXPECT_EQ(std::ranges::count(others.errors, '\n'), 2) << others.errors;
   // what is wrong with all of them is not said of each

@@ -60,8 +60,8 @@ std::vector<std::int64_t> ChatGlm::places(const Variable& ids) const {
     if (mask == end) mask = std::find(row, end, options.mask);
     if (begin == end || mask == end)
       fail<ValueError>(
-          "ChatGlm: a sequence has a token {} or {} (its masks) and {} (behind which text begins); row {} of {} has "
-          "not, and a cache is begun with all of them",
+          "ChatGlm: each row of ids needs a mask token, {} or {}, and the begin token {}; row {} of {} has not. Fill "
+          "caches with whole prompts first",
           options.mask, options.gmask, options.begin, b, ids.shape());
     begins.push_back(begin - row);
     masks.push_back(mask - row);
@@ -77,7 +77,7 @@ Variable ChatGlm::features(const Variable& ids, std::int64_t first, std::vector<
   if (first > 0) at = caches->front().notes;
   if (at.empty()) at = places(ids);
   if (std::ssize(at) != 2 * batch)
-    fail<ShapeError>("ChatGlm: the caches are of {} rows, ids of {}", at.size() / 2, ids.shape());
+    fail<ShapeError>("ChatGlm: the caches hold {} rows, but ids have shape {}", at.size() / 2, ids.shape());
   std::vector<std::int64_t> places, distances;
   const auto mask = std::make_unique<bool[]>(static_cast<std::size_t>(batch * length * seen));
   for (std::int64_t b = 0; b < batch; ++b) {

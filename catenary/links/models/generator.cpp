@@ -13,7 +13,7 @@ Generator::Generator(std::unique_ptr<LanguageModel> model, Tokenizer tokenizer, 
     : model_(std::move(model)), tokenizer_(std::move(tokenizer)), form_(std::move(form)) {
   if (!model_) throw ValueError("Generator: there is no model");
   if (tokenizer_.vocabulary_size() > model_->vocabulary())
-    fail<ValueError>("Generator: the tokenizer has {} tokens, the model {}", tokenizer_.vocabulary_size(),
+    fail<ValueError>("Generator: the tokenizer has {} tokens, more than the model's {}", tokenizer_.vocabulary_size(),
                      model_->vocabulary());
   for (const std::int64_t id : end_of_turn_tokens(tokenizer_, form_))
     if (!ends(id)) model_->end_tokens.push_back(id);
@@ -23,7 +23,7 @@ bool Generator::ends(std::int64_t token) const { return std::ranges::count(model
 
 StopStrings::StopStrings(std::vector<std::string> stops) : stops_(std::move(stops)) {
   for (const std::string& stop : stops_)
-    if (stop.empty()) throw ValueError("stop: an empty string stands before every text");
+    if (stop.empty()) throw ValueError("stop: strings must not be empty");
 }
 
 std::string StopStrings::put(std::string_view piece) {
@@ -51,14 +51,14 @@ std::vector<std::int64_t> Generator::encode(std::string_view prompt, bool chat,
 std::vector<std::int64_t> Generator::encode_message(std::string_view message, bool first,
                                                     const std::optional<std::string>& system) const {
   if (!form_)
-    fail<ValueError>("Generator: the model has no form of chats that is known here; {} are",
-                     fmt::join(chat_forms(), ", "));
+    fail<ValueError>("Generator: the model has no known chat form; known forms are {}", fmt::join(chat_forms(), ", "));
   // only the form's own tokens are special: the text of a special token in a message would end the message early
   const EncodeOptions special{.add_special = false, .parse_special = true};
   for (const std::string_view text : {message, system ? std::string_view(*system) : std::string_view()})
     for (const std::int64_t id : tokenizer_.encode(text, special))
       if (tokenizer_.is_special(id))
-        fail<ValueError>("Generator: the message has the letters of the special token '{}'", tokenizer_.token(id));
+        fail<ValueError>("Generator: the message contains the text of the special token '{}'; remove it",
+                         tokenizer_.token(id));
   return tokenizer_.encode(form_->turn(message, first, system), special);
 }
 

@@ -23,7 +23,7 @@ std::map<std::string, Variable> ImageClassifier::operator()(const Variable& x,
   const auto place_of = [&](const std::string& name) {
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].name == name) return i;
-    fail<ValueError>("{}: there is no layer '{}'; there are {}", type_name(), name,
+    fail<ValueError>("{}: unknown layer '{}'; expected one of {}", type_name(), name,
                      fmt::join(available_layers(), ", "));
   };
   // number of users of each layer's result, counting the caller for requested layers

@@ -95,7 +95,8 @@ Variable LanguageModel::last(const Variable& ids, std::vector<KeyValueCache>* ca
 Variable LanguageModel::checked_features(const Variable& ids, std::vector<KeyValueCache>* caches) const {
   if (ids.ndim() != 2) fail<ShapeError>("{}: ids must be (batch, length), not {}", type_name(), ids.shape());
   if (caches && std::ssize(*caches) != layers())
-    fail<ValueError>("{}: there are {} layers, and {} caches", type_name(), layers(), caches->size());
+    fail<ValueError>("{}: expected one cache for each of the {} layers, not {} caches", type_name(), layers(),
+                     caches->size());
   const std::int64_t first = caches && !caches->empty() ? caches->front().size() : 0, length = first + ids.shape(1);
   if (length > context())
     fail<ValueError>("{}: a sequence of {} tokens is longer than the context of {}", type_name(), length, context());
@@ -116,9 +117,11 @@ std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector
   std::vector<KeyValueCache> own(static_cast<std::size_t>(model.layers()));
   std::vector<KeyValueCache>& caches = options.caches ? *options.caches : own;
   if (std::ssize(caches) != model.layers())
-    fail<ValueError>("{}: there are {} layers, and {} caches", what, model.layers(), caches.size());
+    fail<ValueError>("{}: expected one cache for each of the {} layers, not {} caches", what, model.layers(),
+                     caches.size());
   std::int64_t place = caches.empty() ? 0 : caches.front().size();
-  if (place >= length) fail<ValueError>("{}: the caches hold {} tokens, the prompt has {}", what, place, length);
+  if (place >= length)
+    fail<ValueError>("{}: the caches hold {} tokens; the prompt must have more, but has {}", what, place, length);
   std::vector<std::int64_t> next, all;
   std::set<std::int64_t> seen(prompt.begin(), prompt.end());
   const Device device = get_device(model);
@@ -143,7 +146,7 @@ std::vector<std::int64_t> generate(const LanguageModel& model, const std::vector
         model.last(on_device(next), &caches).array().to_device(Device()).astype(Dtype::float64).to_vector<double>();
     place += n;
     if (!std::all_of(last.begin(), last.end(), [](double x) { return !std::isnan(x); }))
-      fail<ValueError>("{}: the model's scores are no numbers after {} tokens", what, place);
+      fail<ValueError>("{}: the model's scores are NaN after {} tokens", what, place);
     penalise(last, seen, options.repetition_penalty);
     const std::int64_t token = draw(last, options, random);
     all.push_back(token);

@@ -54,7 +54,7 @@ Llama::Llama(const LlamaOptions& options0)
       tokens(options.vocabulary, options.width, {.initialW = initializers::Normal(kDeviation)}),
       norm(options.width, options.epsilon) {
   if (!options.windows.empty() && std::ssize(options.windows) != options.layers)
-    fail<ValueError>("Llama: there are windows of {} layers, and {} layers", options.windows.size(), options.layers);
+    fail<ValueError>("Llama: windows has {} entries, but there are {} layers", options.windows.size(), options.layers);
   for (std::int64_t i = 0; i < options.layers; ++i) {
     blocks.emplace_back(options);
     if (!options.windows.empty()) blocks.back().window = options.windows[static_cast<std::size_t>(i)];

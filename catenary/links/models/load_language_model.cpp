@@ -73,7 +73,7 @@ std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, c
              : to->layout != LanguageLayout::transposed &&
                    std::ranges::all_of(to->ours, [&](const std::string& path) { return quantizable.contains(path); }));
     if (!tensor.dtype && !takes_blocks)
-      wrong.push_back(fmt::format("{} is {}, which is not read", tensor.name, tensor.dtype_name));
+      wrong.push_back(fmt::format("{} is {}, which is not supported", tensor.name, tensor.dtype_name));
     for (const std::string& path : to->ours)
       if (!filled.insert(path).second) surplus.push_back(fmt::format("{} ({} once more)", tensor.name, path));
     parts.push_back({std::move(tensor), std::move(*to)});
@@ -86,11 +86,11 @@ std::vector<Part> plan(const LanguageFile& file, const Parameters& parameters, c
         missing.push_back(std::move(name));
   std::vector<std::string> words;
   if (!missing.empty()) words.push_back(fmt::format("{} tensors are missing: {}", missing.size(), some_of(missing)));
-  if (!surplus.empty()) words.push_back(fmt::format("{} have no place: {}", surplus.size(), some_of(surplus)));
+  if (!surplus.empty()) words.push_back(fmt::format("{} are unexpected: {}", surplus.size(), some_of(surplus)));
   if (!wrong.empty()) words.push_back(fmt::format("{} do not fit: {}", wrong.size(), some_of(wrong)));
   if (!words.empty())
-    fail<FileError>("{}: its tensors are not those of the {} that its settings tell: {}", file.path(),
-                    file.architecture(), fmt::join(words, "; "));
+    fail<FileError>("{}: its tensors do not match its settings for a {}: {}", file.path(), file.architecture(),
+                    fmt::join(words, "; "));
   return parts;
 }
 
@@ -152,8 +152,7 @@ std::int64_t detail::LanguageFile::most_layers() const {
 void detail::LanguageFile::check_architecture() const {
   const std::vector<std::string> known = serializers::language_architectures(format());
   if (std::ranges::count(known, architecture()) == 0)
-    fail<FileError>("{}: '{}' is no architecture that is known here; {} are", path(), architecture(),
-                    fmt::join(known, ", "));
+    fail<FileError>("{}: unknown architecture '{}'; known are {}", path(), architecture(), fmt::join(known, ", "));
 }
 
 std::unique_ptr<detail::LanguageFile> detail::open_language_file(const std::string& path) {
@@ -196,8 +195,8 @@ std::unique_ptr<LanguageModel> load_language_model(const std::string& path, cons
   if (dtype != Dtype::float32 && !options.dequantize &&
       std::ranges::any_of(parts, [](const Part& part) { return part.from.kind.has_value(); }))
     fail<ValueError>(
-        "{}: its weights are quantised, and what is computed with them is float32: .dtype must be, too, not {}; "
-        ".dequantize makes plain weights of them",
+        "{}: its quantised weights compute in float32, so .dtype must be float32, not {}; or set .dequantize for plain "
+        "weights",
         file->path(), dtype);
 
   const std::int64_t head_size = head_size_of(*model);

@@ -61,7 +61,7 @@ Subject subject_of(const LanguageModel& model, const SaveLanguageModelOptions& o
   subject.gpt = dynamic_cast<const GPT*>(&model);
   subject.llama = dynamic_cast<const Llama*>(&model);
   if (!subject.gpt && (!subject.llama || model.type_name() != "Llama"))
-    fail<ValueError>("{}: {} is not written; GPT and Llama are", kWhat, model.type_name());
+    fail<ValueError>("{}: cannot save a {}; only GPT and Llama are supported", kWhat, model.type_name());
   model.for_each_link([](const std::string& path, const Link& link) {
     if (const auto* of = dynamic_cast<const QuantizableW*>(&link); of && of->quantized())
       fail<ValueError>(
@@ -74,8 +74,8 @@ Subject subject_of(const LanguageModel& model, const SaveLanguageModelOptions& o
     fail<DtypeError>("{}: dtype must be float32, float16 or bfloat16, not {}", kWhat, *options.dtype);
   if (options.tokenizer) {
     if (options.tokenizer->vocabulary_size() > model.vocabulary())
-      fail<ValueError>("{}: the tokenizer has {} tokens, the model {}", kWhat, options.tokenizer->vocabulary_size(),
-                       model.vocabulary());
+      fail<ValueError>("{}: the tokenizer has {} tokens, more than the model's {}", kWhat,
+                       options.tokenizer->vocabulary_size(), model.vocabulary());
     if (const auto end = options.tokenizer->eos_id(); end && subject.ends.empty()) subject.ends = {*end};
   }
   if (const Llama* llama = subject.llama) {
@@ -126,7 +126,9 @@ std::vector<std::pair<std::string, io::HostArray>> tensors_of(const Subject& sub
     const bool is_vector = format == LanguageFormat::gguf && rows.ndim() == 1;
     const Dtype to = is_vector ? Dtype::float32 : dtype.value_or(rows.dtype());
     if (to == Dtype::float64)
-      fail<DtypeError>("{}: {} is float64, which others do not run: .dtype says what it is to become", kWhat, path);
+      fail<DtypeError>(
+          "{}: {} is float64, which other programs do not support; set .dtype to float32, float16 or bfloat16", kWhat,
+          path);
     tensors.emplace_back(name, to_host(rows.astype(to).copy()));
   }
   return tensors;
@@ -154,8 +156,7 @@ Json settings_of(const Llama& llama, std::int64_t head_size) {
   const LlamaOptions& o = llama.options;
   const std::string type = family(o);
   if (!o.rotary.rates.empty() || o.rotary.dims.value_or(head_size) != head_size)
-    fail<ValueError>("{}: config.json has no words for rotary positions with rates of their own or of a part; GGUF has",
-                     kWhat);
+    fail<ValueError>("{}: config.json cannot store rotary rates or partial rotation; save as GGUF", kWhat);
   Json config = {{"architectures",
                   {(type == "llama"     ? "Llama"
                     : type == "mistral" ? "Mistral"
@@ -234,7 +235,7 @@ std::vector<std::int64_t> ends_in_gguf(const Subject& subject, const std::option
     std::erase_if(ends, [&](std::int64_t id) { return id != ends.front() && std::ranges::count(named, id) > 0; });
   }
   if (ends.size() > kEndKeys.size())
-    fail<ValueError>("{}: GGUF has place for {} tokens that end a text", kWhat, kEndKeys.size());
+    fail<ValueError>("{}: GGUF stores at most {} tokens that end a text", kWhat, kEndKeys.size());
   return ends;
 }
 
@@ -243,7 +244,7 @@ void save_gguf(const std::string& path, const Subject& subject, const SaveLangua
   std::string architecture = "gpt2";
   if (subject.llama) {
     if (has_window(subject.llama->options))
-      fail<ValueError>("{}: GGUF's models of Llama's shape have no window, and would be run without it", kWhat);
+      fail<ValueError>("{}: GGUF cannot store the attention window of this Llama; save it as a folder", kWhat);
     architecture = family(subject.llama->options);
   }
   const auto put = [&](const std::string& key, io::GgufValue value) { metadata.emplace_back(key, std::move(value)); };
@@ -279,7 +280,7 @@ void save_gguf(const std::string& path, const Subject& subject, const SaveLangua
     put_real("rope.freq_base", o.rotary.base);
     if (!o.rotary.rates.empty()) {
       if (architecture != "llama")
-        fail<ValueError>("{}: GGUF's {} has no rotary positions with rates of their own", kWhat, architecture);
+        fail<ValueError>("{}: GGUF cannot store rotary rates for architecture {}", kWhat, architecture);
       // the divisors of the default rates
       const std::vector<double> usual = functions::rotary_rates(dims, o.rotary.base);
       io::HostArray by = io::HostArray::empty(Dtype::float32, {std::ssize(usual)});

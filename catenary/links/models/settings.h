@@ -22,7 +22,7 @@ using nlohmann::json;
 inline json read_json(const std::string& path) {
   const std::vector<std::byte> bytes = os::read_file(path);
   json value = tokenizers::parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-  if (!value.is_object()) fail<FileError>("{}: this is no JSON object", path);
+  if (!value.is_object()) fail<FileError>("{}: expected a JSON object", path);
   return value;
 }
 
@@ -88,7 +88,7 @@ class Settings {
   /// Throws if the value is not among the known ones.
   void expect(const char* key, const std::vector<std::string>& known, const char* otherwise) const {
     if (const std::string given = text(key, otherwise); std::ranges::count(known, given) == 0)
-      reject(key, fmt::format("is not known here; {} are", fmt::join(known, ", ")));
+      reject(key, fmt::format("is not supported; expected one of {}", fmt::join(known, ", ")));
   }
   /// Settings that no code has read, except null values. `before` is the prefix of their names.
   std::vector<UnusedSetting> unused(const std::string& before = "") const {

@@ -64,7 +64,7 @@ void refuse_unused(const std::string& path, const std::vector<UnusedSetting>& se
     (matters(setting.name) && !setting.is_off ? refused : told).push_back("'" + setting.name + "'");
   }
   if (!refused.empty())
-    fail<FileError>("{}: not known here, and scores may depend on it: {}", path, fmt::join(refused, ", "));
+    fail<FileError>("{}: unknown settings that may change the scores: {}", path, fmt::join(refused, ", "));
   if (!told.empty()) fmt::print(stderr, "catenary: {}: not used: {}\n", path, fmt::join(told, ", "));
 }
 
