@@ -1,10 +1,10 @@
 #pragma once
-// array/: Array and the functions on arrays, with NumPy's names and semantics. It knows devices by device/backend.h
-// only.
+// array/: Array and the functions on arrays, with NumPy's names and semantics. This layer knows devices through
+// device/backend.h only.
 //
 // An Array is a handle: copies alias, views alias, in-place operators write through. Elementwise operations are
-// deferred inside (array/lazy.h) but every line has happened when the next one looks; errors of shape, dtype and device
-// are thrown by the line that is wrong.
+// deferred internally (array/lazy.h), but this is never visible: each line sees the effects of all lines before it, and
+// errors of shape, dtype and device are thrown by the line that causes them.
 
 #include <atomic>
 #include <concepts>
@@ -32,17 +32,17 @@ class ArrayIterator;
 class Index;
 
 namespace detail {
-/// May an index of this type give a copy? Positions and masks do.
+/// Holds if an index of this type can make the result a copy. Integer arrays and masks do.
 template <class I>
 concept MayGiveCopy = std::convertible_to<const I&, Array> || std::same_as<I, Index>;
 }  // namespace detail
 
-/// The reference count of what an Array points to; the rest is private to the library.
+/// Holds the reference count of an Array's body; all other members are private to the library.
 class CT_API ArrayHead {
  public:
   void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() {
-    // of the last handle nobody else can make another, so nothing has to be counted down
+    // with the last handle gone nobody can make another, so the count need not be decremented
     if (references() == 1 || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
   }
   int references() const { return references_.load(std::memory_order_acquire); }
@@ -56,8 +56,8 @@ class CT_API ArrayHead {
   std::atomic<int> references_{0};
 };
 
-/// A C++ literal in an expression with arrays. It is weak: `x + 1.5` keeps a float x's dtype (NumPy 2's rule for Python
-/// scalars).
+/// A C++ literal in an expression with arrays. Literals are weak: `x + 1.5` keeps the dtype of a floating-point x, as
+/// Python scalars do in NumPy 2.
 class CT_API Scalar {
  public:
   enum class Kind : std::uint8_t { boolean, integer, real, complex };
@@ -68,7 +68,7 @@ class CT_API Scalar {
   Scalar(float value) : Scalar(static_cast<double>(value)) {}
   Scalar(float16 value) : Scalar(static_cast<double>(float{value})) {}
   Scalar(bfloat16 value) : Scalar(static_cast<double>(float{value})) {}
-  /// std::complex<float> and std::complex<double>.
+  /// Takes std::complex<float> and std::complex<double>.
   template <detail::ComplexNumber C>
   Scalar(const C& value)
       : kind_(Kind::complex), real_(static_cast<double>(value.real())), imag_(static_cast<double>(value.imag())) {}
@@ -77,7 +77,7 @@ class CT_API Scalar {
   double real() const { return kind_ >= Kind::real ? real_ : static_cast<double>(integer_); }
   double imag() const { return imag_; }
   std::int64_t integer() const { return integer_; }
-  /// The dtype of NumPy's default for such a literal: bool, int64, float64 or complex128.
+  /// Returns NumPy's default dtype for this literal: bool, int64, float64 or complex128.
   Dtype default_dtype() const {
     constexpr Dtype dtypes[] = {Dtype::bool_, Dtype::int64, Dtype::float64, Dtype::complex128};
     return dtypes[static_cast<int>(kind_)];
@@ -92,13 +92,13 @@ class CT_API Scalar {
   double imag_ = 0;
 };
 
-/// An argument that may be an array or a literal. It refers to the array only for the length of the call.
+/// An argument that may be an array or a literal. It refers to the array only during the call.
 class CT_API Operand {
  public:
   Operand(const Array& array) : array_(&array), scalar_(false) {}
-  /// A temporary, which the operation may let go of: see `release`.
+  /// Takes a temporary, whose memory the operation may release early: see `release`.
   Operand(Array&& array) : array_(&array), temporary_(&array), scalar_(false) {}
-  /// A copy may be one of several, so that none of them is the last use of a temporary.
+  /// Forgets that the array is a temporary: with several copies, none of them is its last use.
   Operand(const Operand& other) : array_(other.array_), scalar_(other.scalar_) {}
   Operand(Operand&&) = default;
   template <class T>
@@ -110,8 +110,9 @@ class CT_API Operand {
   bool is_array() const { return array_ != nullptr; }
   const Array& array() const { return *array_; }
   const Scalar& scalar() const { return scalar_; }
-  /// Drops a temporary's handle once the operation has taken its value in. C++ itself would keep it to the end of the
-  /// statement, and a value that somebody holds is stored: `exp(x - y).sum()` would write x - y and its exp to memory.
+  /// Drops a temporary's handle once the operation has read it. C++ would keep the handle until the end of the
+  /// statement, and every value with a live handle is stored: `exp(x - y).sum()` would write x - y and its exp to
+  /// memory.
   void release();
 
  private:
@@ -120,8 +121,8 @@ class CT_API Operand {
   Scalar scalar_;
 };
 
-/// The array that a function writes to. What may be a copy is const, and a temporary of this kind is no place to write
-/// to: `put(x.ravel(), 3, 0)` does not compile.
+/// The array that a function writes to. Results that can be copies are returned as const, and a const temporary does
+/// not convert to Target: `put(x.ravel(), 3, 0)` does not compile.
 class CT_API Target {
  public:
   Target(const Array& array) : array_(array) {}
@@ -133,7 +134,7 @@ class CT_API Target {
   const Array& array_;
 };
 
-/// The axes of a reduction: none given means all of them. `sum(x)`, `sum(x, 1)`, `sum(x, {0, 2})`.
+/// The axes of a reduction; without arguments, all axes. `sum(x)`, `sum(x, 1)`, `sum(x, {0, 2})`.
 class CT_API AxisArg {
  public:
   AxisArg() = default;
@@ -148,7 +149,8 @@ class CT_API AxisArg {
 
   bool all() const { return all_; }
   const Axes& axes() const { return axes_; }
-  /// The axes counted from the front, all of them when none were given; throws ShapeError naming `what`.
+  /// Returns the axes as non-negative numbers, all of them when none were given. Throws ShapeError, with `what` in its
+  /// message.
   Axes normalized(int ndim, const char* what) const;
 
  private:
@@ -159,20 +161,20 @@ class CT_API AxisArg {
 /// An n-dimensional array on a device.
 class CT_API Array {
  public:
-  /// No array; only assignment, `defined` and destruction are allowed.
+  /// Makes an empty handle, which can only be assigned to, tested with `defined` and destroyed.
   Array() = default;
   Array(const Array&) = default;
   Array(Array&&) = default;
-  /// Makes this handle one of the other array. A temporary has no use for that, so `x(1) = y` does not compile:
-  /// `x.set(y, 1)` writes elements.
+  /// Makes this handle refer to the other array. A temporary cannot be assigned to, so `x(1) = y` does not compile: use
+  /// `x.set(y, 1)` to write elements.
   Array& operator=(const Array&) & = default;
   Array& operator=(Array&&) & = default;
-  /// A new, uninitialised, C-ordered array on the current device, or on the given one.
+  /// Returns a new, uninitialised, C-ordered array on the current device, or on the given one.
   static Array empty(const Shape& shape, Dtype dtype);
   static Array empty(const Shape& shape, Dtype dtype, const Device& device);
-  /// A new array with the values of host memory (C-ordered).
+  /// Returns a new array with values from host memory (C-ordered).
   static Array from_host(const void* values, const Shape& shape, Dtype dtype, const Device& device = current_device());
-  /// An array over memory of somebody else that `owner` keeps alive.
+  /// Returns an array over foreign memory; `owner` keeps that memory alive.
   static Array from_memory(void* handle, const Shape& shape, const Strides& strides, Dtype dtype, const Device& device,
                            std::shared_ptr<void> owner);
 
@@ -182,7 +184,7 @@ class CT_API Array {
   Dtype dtype() const;
   const Shape& shape() const;
   std::int64_t shape(int axis) const;
-  /// In elements (NumPy's are in bytes). Evaluates nothing: a pending array has them too.
+  /// Returns the strides in elements (NumPy's are in bytes). Works for pending arrays, too, and evaluates nothing.
   const Strides& strides() const;
   int ndim() const { return shape().size(); }
   std::int64_t size() const { return shape().product(); }
@@ -190,24 +192,24 @@ class CT_API Array {
   std::size_t itemsize() const { return catenary::itemsize(dtype()); }
   Device device() const;
   bool is_contiguous() const;
-  /// Do both have elements in the same memory block (NumPy's may_share_memory without bounds)?
+  /// Returns whether both arrays use the same memory block, as NumPy's may_share_memory without a check of bounds.
   bool shares_memory(const Array& other) const;
-  /// Are both handles of one array?
+  /// Returns whether both handles refer to the same array.
   bool is(const Array& other) const { return body_ == other.body_; }
-  /// len(): extent of the first axis; throws ShapeError for a 0-d array.
+  /// Returns the size of the first axis, as Python's len(). Throws ShapeError for a 0-d array.
   std::int64_t len() const;
 
-  /// Runs what is pending for this array. Returns it.
+  /// Runs the pending operations of this array and returns it.
   const Array& eval() const;
 
-  /// The only element. Throws ShapeError when there is not exactly one.
+  /// Returns the only element. Throws ShapeError unless there is exactly one.
   template <class T>
   T item() const {
     T value;
     item(&value, dtype_of<T>);
     return value;
   }
-  /// All elements in C order, cast to T on the host: not every device has every T.
+  /// Returns all elements in C order. The host casts them to T, because some devices lack some dtypes.
   template <class T>
   std::vector<T> to_vector() const {
     const Array host = to_device(Device());
@@ -218,13 +220,13 @@ class CT_API Array {
       return host.astype(dtype_of<T>).template to_bytes<T>();
     }
   }
-  /// Address of the first element of a CPU array, for reading; throws DtypeError or DeviceError. Elements follow
-  /// strides().
+  /// Returns the address of the first element of a CPU array, for reading. Elements follow strides(). Throws DtypeError
+  /// or DeviceError.
   template <class T>
   const T* data() const {
     return static_cast<const T*>(host_data(dtype_of<T>, false));
   }
-  /// The same for writing.
+  /// Returns the address of the first element of a CPU array, for writing. See data().
   template <class T>
   T* mutable_data() const& {
     return static_cast<T*>(host_data(dtype_of<T>, true));
@@ -239,17 +241,19 @@ class CT_API Array {
   void* raw_mutable_data() const& { return host_data(dtype(), true); }
   void* raw_mutable_data() && { return host_data(dtype(), true); }
   void* raw_mutable_data() const&& = delete;
-  /// Address of the first element in its device's memory, for other libraries to read and write; elements follow
-  /// strides(). What is pending has been submitted, so device().synchronize() has it done. OpenCL's memory has no
-  /// addresses: there it is the cl_mem, and DeviceError is thrown for an array that does not begin where that begins.
+  /// Returns the address of the first element in device memory, for other libraries to read and write. Elements follow
+  /// strides(). Pending operations have been submitted, and device().synchronize() waits for them. On OpenCL, whose
+  /// buffers have no addresses, this is the cl_mem; DeviceError is thrown for an array that does not begin at the start
+  /// of its buffer.
   void* device_pointer() const;
   /// Copies the elements in C order to host memory of nbytes() bytes.
   void copy_to_host(void* to) const;
 
-  // What may be a copy is const where it is returned, and so are views of it as it stands. Writing to it without a name
-  // for it (`x(x > 3) += 1`, `x.T().reshape({6}) += 1`), which x would not see, does not compile.
+  // Results that can be copies are returned as const, and so are views of them. Writing to an unnamed copy (`x(x > 3)
+  // += 1`, `x.T().reshape({6}) += 1`) would not change x, so it does not compile.
 
-  /// Reads by NumPy's rules: integers, slices, newaxis and ellipsis give a view; integer and bool arrays give a copy.
+  /// Reads elements by NumPy's rules: integers, slices, newaxis and ellipsis give a view; integer and bool arrays give
+  /// a copy.
   template <class... I>
   std::conditional_t<(detail::MayGiveCopy<I> || ...), const Array, Array> operator()(const I&... indices) const&;
   template <class... I>
@@ -262,7 +266,7 @@ class CT_API Array {
     return self(indices...);
   }
   const Array get(const std::vector<Index>& indices) const;
-  /// Writes: `a.set(value, i, slice(…), …)` is NumPy's `a[i, …] = value`.
+  /// Writes elements: `a.set(value, i, slice(…), …)` is NumPy's `a[i, …] = value`.
   template <class... I>
   const Array& set(const Operand& value, const I&... indices) const&;
   template <class... I>
@@ -276,31 +280,32 @@ class CT_API Array {
     std::as_const(*this).set_at(indices, value);
   }
   void set_at(const std::vector<Index>& indices, const Operand& value) const&& = delete;
-  /// Views along the first axis.
+  /// Returns the view of one position on the first axis.
   Array operator[](std::int64_t i) const&;
   Array operator[](std::int64_t i) && { return std::as_const(*this)[i]; }
   const Array operator[](std::int64_t i) const&& {
     const Array& self = *this;
     return self[i];
   }
-  /// The same one after the other, for `for (const Array& row : x)`. Throws ShapeError for a 0-d array.
+  /// Iterate over the views along the first axis: `for (const Array& row : x)`. Throw ShapeError for a 0-d array.
   ArrayIterator begin() const;
   ArrayIterator end() const;
 
   Array astype(Dtype dtype) const&;
   Array astype(Dtype dtype) &&;
-  /// A new C-ordered array with the same values.
+  /// Returns a new C-ordered array with equal values.
   Array copy() const;
-  /// A copy on another device, or the array itself when it is there.
+  /// Returns a copy on another device, or this array if it is already there.
   const Array to_device(const Device& device) const;
-  /// Itself when C-ordered, else a C-ordered copy.
+  /// Returns this array if it is C-ordered, else a C-ordered copy.
   const Array contiguous() const;
-  /// A view where strides allow it, else a copy. One extent may be -1.
+  /// Returns a view where strides allow it, else a copy. The size of one axis may be -1: it is computed.
   const Array reshape(const Shape& shape) const;
   const Array ravel() const;
-  /// A copy in C order, with one axis.
+  /// Returns a 1-d copy in C order.
   const Array flatten() const;
-  /// A view whose elements lie at one place along the axes that are new; as in NumPy it is not written to.
+  /// Returns a view in which all elements along a broadcast axis share one memory location. Do not write to it, as in
+  /// NumPy.
   const Array broadcast_to(const Shape& shape) const;
 #define CT_VIEW_OF_TEMPORARY(function, parameters, arguments)                     \
   Array function parameters&& { return std::as_const(*this).function arguments; } \
@@ -308,16 +313,16 @@ class CT_API Array {
     const Array& self = *this;                                                    \
     return self.function arguments;                                               \
   }
-  /// A view with the axes in the given order (reversed when empty).
+  /// Returns a view with the axes in the given order (reversed when empty).
   Array transpose(const Axes& axes = {}) const&;
   CT_VIEW_OF_TEMPORARY(transpose, (const Axes& axes = {}), (axes))
   Array T() const&;
   CT_VIEW_OF_TEMPORARY(T, (), ())
-  /// A view without the axes of extent 1, or the given ones.
+  /// Returns a view without the axes of size 1, or without the given ones.
   Array squeeze(const AxisArg& axis = {}) const&;
   CT_VIEW_OF_TEMPORARY(squeeze, (const AxisArg& axis = {}), (axis))
-  /// A view of the same memory with other geometry; offset is relative to this array's first element. No bounds are
-  /// checked.
+  /// Returns a view of this memory with another shape, strides and offset, which is relative to this array's first
+  /// element. Checks no bounds.
   Array as_strided(const Shape& shape, const Strides& strides, std::int64_t offset = 0) const&;
   CT_VIEW_OF_TEMPORARY(as_strided, (const Shape& to, const Strides& by, std::int64_t offset = 0), (to, by, offset))
 #undef CT_VIEW_OF_TEMPORARY
@@ -326,7 +331,7 @@ class CT_API Array {
   void fill(const Scalar& value) && { std::as_const(*this).fill(value); }
   void fill(const Scalar& value) const&& = delete;
 
-  // Reductions, as the functions of these names (array/reduction.h).
+  // Reductions; see the functions of these names in array/reduction.h.
   Array sum(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) const&;
   Array sum(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) &&;
   Array prod(const AxisArg& axis = {}, bool keepdims = false, std::optional<Dtype> dtype = {}) const&;
@@ -343,7 +348,7 @@ class CT_API Array {
   Array argmin(const std::optional<int>& axis = {}, bool keepdims = false) const;
   Array cumsum(const std::optional<int>& axis = {}, std::optional<Dtype> dtype = {}) const;
   Array cumprod(const std::optional<int>& axis = {}, std::optional<Dtype> dtype = {}) const;
-  /// Of all elements, to ask an `if` with.
+  /// Reduce all elements to one bool, which an `if` can test.
   bool any() const&;
   bool any() &&;
   bool all() const&;
@@ -351,8 +356,8 @@ class CT_API Array {
   Array any(const AxisArg& axis, bool keepdims = false) const;
   Array all(const AxisArg& axis, bool keepdims = false) const;
 
-  // In-place: the array keeps its dtype and shape; a float does not fit into an integer array (DtypeError). A view need
-  // not have a name for it: `x(1) += 1` writes to x.
+  // In-place operators. The array keeps its dtype and shape; adding floats to an integer array throws DtypeError. An
+  // unnamed view is accepted: `x(1) += 1` writes to x.
 #define CT_IN_PLACE_OPERATOR(symbol)                                                                 \
   const Array& operator symbol(const Operand& other) const&;                                         \
   const Array& operator symbol(const Operand& other)&& { return std::as_const(*this) symbol other; } \
@@ -394,7 +399,7 @@ template <class T>
 concept MaybeCopy = std::same_as<T, const Array>;
 }  // namespace detail
 
-// Array operators. All comparisons give arrays.
+// Array operators. All comparisons return arrays.
 #define CT_BINARY_OPERATOR(symbol, function)                  \
   CT_API Array function(Operand a, Operand b);                \
   template <detail::ArrayArgument A, detail::ArrayArgument B> \
@@ -435,17 +440,17 @@ CT_UNARY_OPERATOR(~, invert)
 CT_UNARY_OPERATOR(!, logical_not)
 #undef CT_UNARY_OPERATOR
 
-/// As NumPy prints: "[[1. 2.]\n [3. 4.]]"; long arrays are summarised.
+/// Formats as NumPy's str(): "[[1. 2.]\n [3. 4.]]". Long arrays are summarised.
 CT_API std::string to_string(const Array& a);
-/// As NumPy's repr: "array([1., 2.], dtype=float32)".
+/// Formats as NumPy's repr(): "array([1., 2.], dtype=float32)".
 CT_API std::string repr(const Array& a);
 CT_API std::ostream& operator<<(std::ostream& stream, const Array& a);
 
 /// The type of `none`.
 struct NoneType {};
-/// The end of a slice that is left out.
+/// An omitted bound of a slice.
 inline constexpr NoneType none{};
-/// A range of indices, as Python's slice(start, stop, step); `none` leaves an end out.
+/// A range of indices, as Python's slice(start, stop, step); `none` omits a bound.
 struct Slice {
   std::optional<std::int64_t> start, stop, step;
 };
@@ -453,7 +458,7 @@ namespace detail {
 inline std::optional<std::int64_t> slice_end(NoneType) { return std::nullopt; }
 inline std::optional<std::int64_t> slice_end(std::int64_t value) { return value; }
 }  // namespace detail
-/// `slice()` is ":", `slice(stop)` is ":stop", `slice(start, stop, step)` is "start:stop:step".
+/// Makes a slice: `slice()` is ":", `slice(stop)` is ":stop", `slice(start, stop, step)` is "start:stop:step".
 inline Slice slice() { return {}; }
 template <class Stop>
 Slice slice(Stop stop) {
@@ -470,11 +475,11 @@ Slice slice(Start start, Stop stop, Step step) {
 /// The types of `newaxis` and `ellipsis`.
 struct NewAxis {};
 struct Ellipsis {};
-/// In an index expression: a new axis of extent 1, and as many ":" as there are axes left.
+/// Entries of an index expression: a new axis of size 1, and ":" for all remaining axes.
 inline constexpr NewAxis newaxis{};
 inline constexpr Ellipsis ellipsis{};
 
-/// One element of an index expression.
+/// One entry of an index expression.
 class CT_API Index {
  public:
   enum class Kind : std::uint8_t { integer, slice, newaxis, ellipsis, array };
@@ -483,7 +488,7 @@ class CT_API Index {
   Index(const Slice& s) : kind_(Kind::slice), slice_(s) {}
   Index(NewAxis) : kind_(Kind::newaxis) {}
   Index(Ellipsis) : kind_(Kind::ellipsis) {}
-  /// Integers select positions, bools select where they are true.
+  /// Takes an index array: integers select positions, bools select the positions that are true.
   Index(const Array& a) : kind_(Kind::array), array_(a) {}
   Kind kind() const { return kind_; }
   std::int64_t integer() const { return integer_; }
@@ -507,7 +512,7 @@ const Array& Array::set(const Operand& value, const I&... indices) const& {
   return *this;
 }
 
-/// What walks along the first axis of an array; each step gives a view.
+/// Iterates along the first axis of an array. Each step gives a view.
 class ArrayIterator {
  public:
   using iterator_category = std::input_iterator_tag;

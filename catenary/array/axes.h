@@ -1,5 +1,5 @@
 #pragma once
-// Private to the library: what reductions, sorting and linear algebra share about axes.
+// Private to the library: helpers about axes that reductions, sorting and linear algebra share.
 
 #include "catenary/array/array.h"
 #include "catenary/device/range.h"
@@ -10,59 +10,62 @@ enum class Selection : std::uint8_t;
 
 namespace catenary::detail {
 
-/// One bit for each of the axes.
+/// Returns the axes as a bit mask.
 unsigned axis_bits(const Axes& axes);
-/// `shape` without the axes of `bits`, or with 1 in their place.
+/// Returns `shape` without the axes of `bits`, or with size 1 for each of them (keepdims).
 Shape kept_shape(const Shape& shape, unsigned bits, bool keepdims);
-/// Number of elements that one element of the result comes from.
+/// Returns how many elements each element of the result is reduced from.
 std::int64_t reduced_count(const Shape& shape, unsigned bits);
-/// x with `axis` moved to the end: a view.
+/// Returns a view of x with `axis` moved to the end.
 Array axis_to_end(const Array& x, int axis);
-/// x with its last axis moved to position `axis`: a view.
+/// Returns a view of x with the last axis moved to position `axis`.
 Array axis_from_end(const Array& x, int axis);
-/// x[…, start:stop, …] along `axis`; 0 <= start <= stop <= extent: a view.
+/// Returns the view x[…, start:stop, …] along `axis`; 0 <= start <= stop <= size of the axis.
 Array slice_axis(const Array& x, int axis, std::int64_t start, std::int64_t stop);
-/// x with the axes of `axes` moved to the end and made one: [kept axes…, their product]. A view where strides allow it.
+/// Returns x as [kept axes…, product of `axes`]: the axes of `axes` are moved to the end and merged. A view where
+/// strides allow it.
 Array rows_over(const Array& x, const Axes& axes);
-/// x with its last axis reversed: a view.
+/// Returns a view of x with the last axis reversed.
 Array reverse_last(const Array& x);
-/// What primitives::Select gives of the rows along the last axis: so many places of each.
+/// Applies primitives::Select to the rows along the last axis and returns the first `places` columns of the result.
 Array selected(const Array& rows, Selection what, const std::vector<std::int64_t>& kth, bool descending,
                std::int64_t places);
-/// An array of shape `shape` with `value` everywhere.
+/// Returns an array of shape `shape` with `value` in every element.
 Array filled(const Shape& shape, const Operand& value, Dtype dtype, const Device& device);
-/// x itself when it has that dtype, else a cast copy.
+/// Returns x if it already has that dtype, else a cast copy.
 Array as_dtype(Array x, Dtype dtype);
-/// What is added up in at such indices: of 16-bit floats float32, where an index array may name an element many times.
+/// Returns the dtype for sums that are scattered to these indices: float32 for 16-bit floats if an index array may name
+/// an element many times, else `dtype`.
 Dtype dtype_of_sums(Dtype dtype, const std::vector<Index>& indices);
-/// 0, 1, …, n - 1 as int64.
+/// Returns 0, 1, …, n - 1 as int64.
 Array iota(std::int64_t n, const Device& device);
-/// 0, 1, … as int64 and of shape (rows, kIotaBlock), at least n of them; pending, as the sum of a column and a row.
+/// Returns at least n of the numbers 0, 1, … as int64 of shape (rows, kIotaBlock). The result is pending: the sum of a
+/// column and a row.
 Array iota_grid(std::int64_t n, const Device& device);
 inline constexpr std::int64_t kIotaBlock = 4096;
-/// f(iota(n)) for an elementwise f, in one pass over memory.
+/// Returns f(iota(n)) for an elementwise f, in one pass over memory.
 template <class F>
 Array of_iota(std::int64_t n, const Device& device, F&& f) {
   if (n <= kIotaBlock) return f(iota(n, device));
   return slice_axis(f(iota_grid(n, device)).reshape({-1}), 0, 0, n);
 }
-/// Flat positions (int64) of the true elements of a bool array.
+/// Returns the flat indices (int64) of the true elements of a bool array.
 Array positions(const Array& mask);
-/// The array that an operand stands for, as `dtype` on `device`.
+/// Returns the operand as an array of `dtype` on `device`.
 Array as_array(const Operand& x, Dtype dtype, const Device& device);
-/// The dtype that all of them promote to, in whatever order they come: floats count before integers do.
+/// Returns the dtype that all arrays promote to, in any order of the arrays: floats are promoted before integers.
 /// numpy.result_type
 Dtype common_dtype(const std::vector<Array>& arrays);
-/// Throws LinAlgError naming linalg::`what` unless a is a square matrix or a stack of them.
+/// Throws LinAlgError, which names linalg::`what`, unless a is a square matrix or a stack of them.
 void check_square(const Array& a, const char* what);
-/// Throws DeviceError naming `what` when b is on another device than a.
+/// Throws DeviceError, which names `what`, if a and b are on different devices.
 void check_same_device(const Array& a, const Array& b, const char* what);
-/// Throws for an element of x, integers, that is outside a range: at once on the CPU, else when the host next waits for
-/// the device.
+/// Throws if an element of the integer array x is outside a range: at once on the CPU, else when the host next waits
+/// for the device.
 void check_range(const Array& x, const Range& range);
-/// The dtype that sums of `dtype` have: int64 and uint64 for bools and integers.
+/// Returns the dtype of sums of `dtype`: int64 for bools and signed integers, uint64 for unsigned integers.
 Dtype sum_dtype(Dtype dtype);
-/// The floating dtype that a mean of `dtype` has: float64 for bools and integers.
+/// Returns the floating dtype of means of `dtype`: float64 for bools and integers.
 Dtype mean_dtype(Dtype dtype);
 
 }  // namespace catenary::detail

@@ -7,13 +7,13 @@
 
 namespace catenary {
 
-/// Which bit of a byte comes first: the highest or the lowest.
+/// Whether the highest (big) or the lowest (little) bit of a byte comes first.
 enum class BitOrder { big, little };
-/// Eight elements of bools or integers, true where they are not 0, as the bits of one uint8, along `axis` or of the
-/// flattened array; what the last byte lacks is 0. Throws DtypeError for floats. numpy.packbits
+/// Packs groups of eight bools or integers (true where not 0) into the bits of uint8s, along `axis` or in the flattened
+/// array. Missing bits of the last byte are 0. Throws DtypeError for floats. numpy.packbits
 CT_API Array packbits(const Array& x, std::optional<int> axis = {}, BitOrder order = BitOrder::big);
-/// The bits of bytes, as uint8s that are 0 or 1, along `axis` or of the flattened array. Throws DtypeError for what is
-/// not uint8. numpy.unpackbits
+/// Unpacks the bits of uint8s into uint8s that are 0 or 1, along `axis` or in the flattened array. Throws DtypeError
+/// for other dtypes than uint8. numpy.unpackbits
 CT_API Array unpackbits(const Array& x, std::optional<int> axis = {}, BitOrder order = BitOrder::big);
 
 }  // namespace catenary

@@ -1,5 +1,5 @@
 #pragma once
-// Private to the library: what an Array handle points to.
+// Private to the library: the body of an array, which Array handles point to.
 
 #include <atomic>
 #include <utility>
@@ -12,8 +12,8 @@ namespace catenary {
 
 class OpenProgram;
 
-/// Geometry and memory of an array, or a value that an open program has yet to compute (then storage is null and the
-/// array will have no gaps).
+/// The shape, strides and memory of an array, or a value that an open program has yet to compute. A pending body has no
+/// storage, and its array will have no gaps.
 class ArrayBody : public ArrayHead {
  public:
   ArrayBody(Dtype dtype, const Shape& shape, const Strides& strides, const Device& device)
@@ -34,34 +34,35 @@ class ArrayBody : public ArrayHead {
   Ref<Storage> storage;
   std::atomic<OpenProgram*> pending{nullptr};
   std::int16_t value = -1;  // node of the pending program
-  // Whoever holds it is about to let go of it (a temporary of Python's): a reduction leaves it pending and does not
-  // store it. Where that is wrong, its elements are computed once more.
+  // True if the holder is about to drop this array (a Python temporary): a reduction then leaves it pending and does
+  // not store it. If the flag is wrong, the elements are merely computed a second time.
   std::atomic<bool> leaving{false};
 };
 
-/// The array's elements for a backend to read: runs what is pending on them first.
+/// Returns the array's elements for a backend to read, after running pending operations on them.
 CT_API View readable(const Array& a);
-/// The array's elements for a backend to write: runs also what still has to read their old values.
+/// Returns the array's elements for a backend to write, after running also the operations that must read their old
+/// values.
 CT_API View writable(const Array& a);
-/// The array's memory is known outside the library from now on: what is pending on it runs now, and what will read or
-/// write it runs at once.
+/// Marks the array's memory as known outside the library. Pending operations on it run now; later operations that read
+/// or write it run at once.
 CT_API void export_memory(const Array& a);
-/// Strides of a new array that lies in memory as `a` does.
+/// Returns strides for a new array with the memory order of `a`.
 inline Strides strides_like(const Array& a) {
   return a.is_contiguous() ? contiguous_strides(a.shape()) : strides_like(a.shape(), a.strides());
 }
-/// A new array, of another shape with as many axes, that lies in memory as `like` does.
+/// Returns a new array of another shape, with as many axes and the memory order of `like`.
 inline Array empty_beside(const Array& like, const Shape& shape, Dtype dtype) {
   const Array fresh = Array::empty(shape, dtype, like.device());
   return like.is_contiguous() ? fresh : fresh.as_strided(shape, strides_like(shape, like.strides()));
 }
-/// A matrix as a stack of one, as primitives::Matmul takes it.
+/// Returns a matrix as a stack of one matrix, as primitives::Matmul takes it.
 inline View stack_of_one(View matrix) {
   matrix.shape.insert(0, 1);
   matrix.strides.insert(0, 0);
   return matrix;
 }
-/// A view of a C-ordered array: itself, or a copy that `keep` holds.
+/// Returns a view of a C-ordered array: `a`, or a copy that `keep` holds.
 inline View readable_contiguous(const Array& a, Array& keep) {
   keep = a.contiguous();
   return readable(keep);

@@ -1,6 +1,6 @@
 #pragma once
-// Private to the library: convolutions of arrays in their three passes, each of which is a derivative of the other two.
-// Shapes are the caller's to check (functions/convolution.cpp).
+// Private to the library: the three passes of array convolutions. Each pass is a derivative of the other two. The
+// caller checks the shapes (functions/convolution.cpp).
 
 #include <cstdint>
 #include <optional>
@@ -15,19 +15,20 @@ namespace catenary {
 struct Convolving {
   Window window;
   std::int64_t groups = 1;
-  Shape extents;  ///< of the data's last axes
-  Shape counts;   ///< windows on each of them
+  Shape extents;  ///< sizes of the data's last axes
+  Shape counts;   ///< windows along each of them
 };
 CT_FIELDS(Convolving, window, groups, extents, counts)
 
-/// y [N, K, counts…] of x [N, C, extents…] and w [K, C / groups, taps…], plus b [K]. It lies in memory as x does:
-/// channels last or in C order. DeviceError for operands of several devices, in each of the three. With `result`, y has
-/// that dtype: float32 of bfloat16, without bias, where the device multiplies_into_float32.
+/// Computes y [N, K, counts…] from x [N, C, extents…], w [K, C / groups, taps…] and the optional bias b [K]. y has the
+/// memory order of x: channels-last or C order. With `result`, y has that dtype: float32 from bfloat16, without bias,
+/// on devices that multiplies_into_float32. All three passes throw DeviceError for operands on different devices.
 Array convolve(const Array& x, const Array& w, const Convolving& how, const std::optional<Array>& b = {},
                std::optional<Dtype> result = {});
-/// x's gradient for that of y, which is also a transposed convolution: plus b [C]. It lies in memory as y does.
+/// Computes x's gradient from y's gradient, which is also a transposed convolution, plus the optional bias b [C]. The
+/// result has the memory order of y.
 Array convolve_to_data(const Array& y, const Array& w, const Convolving& how, const std::optional<Array>& b = {});
-/// w's gradient for that of y. It lies in memory as an array of w's shape with these strides.
+/// Computes w's gradient from y's gradient. The result has w's shape and the memory order of the strides `like`.
 Array convolve_to_filter(const Array& x, const Array& y, const Convolving& how, const Strides& like);
 
 }  // namespace catenary

@@ -1,7 +1,7 @@
 #pragma once
-// Making arrays: from values in C++, filled, ranges and grids. They are made on the current device (`Device::use`); the
-// dtype when none is given is NumPy's default, float64, or that of the C++ values: `array({1.f, 2.f})` is float32,
-// `array({1, 2})` int32.
+// Creation of arrays: from C++ values, filled, ranges and grids. Arrays are made on the current device (`Device::use`).
+// The default dtype is float64, as in NumPy, or the dtype of the C++ values: `array({1.f, 2.f})` is float32, `array({1,
+// 2})` is int32.
 
 #include <cstdint>
 #include <initializer_list>
@@ -15,7 +15,7 @@
 
 namespace catenary {
 
-/// A C++ type that is an element type of arrays.
+/// A C++ type that can be an element type of arrays.
 template <class T>
 concept Element = requires {
   dtype_traits<T>::value;
@@ -23,7 +23,7 @@ concept Element = requires {
 
 namespace detail {
 [[noreturn]] CT_API void throw_ragged(int depth);
-/// Collects the values of nested lists; throws ShapeError when rows differ in length.
+/// Collects the values of nested lists. Throws ShapeError if rows differ in length.
 template <class T>
 struct Nested {
   std::vector<T> values;
@@ -45,7 +45,7 @@ struct Nested {
     }
   }
 };
-/// An array of host values, cast to `dtype` when one is given.
+/// Returns an array of host values, cast to `wanted` if that is given.
 CT_API Array array_from(const void* values, std::size_t count, const Shape& shape, Dtype dtype,
                         const std::optional<Dtype>& wanted);
 template <class T>
@@ -63,7 +63,7 @@ Array array_from_nested(const List& list, const std::optional<Dtype>& dtype) {
   nested.add(list);
   return array_from(nested.values, nested.shape, dtype);
 }
-/// Nested lists whose values have several C++ types: one value, or a list.
+/// Nested lists with values of several C++ types: a single value, or a list.
 struct AnyValues {
   template <Element T>
   AnyValues(T value) : dtype(dtype_of<T>), real(static_cast<double>(value)) {
@@ -79,13 +79,13 @@ struct AnyValues {
 };
 }  // namespace detail
 
-/// An array of the values in nested braces, up to four levels deep: `array({{1.f, 2.f}, {3.f, 4.f}})`. Throws
-/// ShapeError when rows differ in length. (numpy.array)
+/// Returns an array of the values in nested braces, up to four levels deep: `array({{1.f, 2.f}, {3.f, 4.f}})`. Throws
+/// ShapeError if rows differ in length. (numpy.array)
 template <Element T>
 Array array(std::initializer_list<T> values, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
 }
-// Rows of rows are spelt out: through an alias Clang does not deduce T.
+// Nested lists are spelt out: Clang does not deduce T through an alias.
 template <Element T>
 Array array(std::initializer_list<std::initializer_list<T>> values, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
@@ -100,10 +100,10 @@ Array array(std::initializer_list<std::initializer_list<std::initializer_list<st
             const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
 }
-/// The same of values of several C++ types, `array({1.5, NAN})`, to any depth; its dtype is what NumPy promotes theirs
-/// to.
+/// Returns an array of values of several C++ types, nested to any depth: `array({1.5, NAN})`. NumPy's promotion of
+/// their types gives the dtype.
 CT_API Array array(std::initializer_list<detail::AnyValues> values, const std::optional<Dtype>& dtype = {});
-/// An array of the values of a vector, or of vectors of vectors.
+/// Returns an array of the values of a vector, or of nested vectors.
 template <Element T>
 Array array(const std::vector<T>& values, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from(values, {static_cast<std::int64_t>(values.size())}, dtype);
@@ -112,58 +112,61 @@ template <Element T>
 Array array(const std::vector<std::vector<T>>& values, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from_nested<T>(values, dtype);
 }
-/// The same in C order with a shape; throws ShapeError when the number of values does not fit.
+/// Returns an array of a vector's values in C order with the given shape. Throws ShapeError if their number does not
+/// fit.
 template <Element T>
 Array array(const std::vector<T>& values, const Shape& shape, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from(values, shape, dtype);
 }
-/// An array of values in memory, with a shape.
+/// Returns an array of values in memory, in C order with the given shape.
 template <Element T>
 Array array(std::span<const T> values, const Shape& shape, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from(values.data(), values.size(), shape, dtype_of<T>, dtype);
 }
-/// A 0-d array.
+/// Returns a 0-d array.
 template <Element T>
 Array array(T value, const std::optional<Dtype>& dtype = {}) {
   return detail::array_from(&value, 1, {}, dtype_of<T>, dtype);
 }
-/// A copy that lies in memory as a does, cast when a dtype is given.
+/// Returns a copy with the memory order of a, cast if a dtype is given.
 CT_API Array array(const Array& a, const std::optional<Dtype>& dtype = {});
-/// The array itself where dtype and device are right, else a copy. (numpy.asarray)
+/// Returns the array unchanged if it already has the dtype, else a cast copy. (numpy.asarray)
 CT_API const Array asarray(const Array& a, const std::optional<Dtype>& dtype = {});
-/// The same, C-ordered. (numpy.ascontiguousarray)
+/// Returns the array unchanged if it has the dtype and is C-ordered, else a C-ordered copy. A 0-d array becomes 1-d.
+/// (numpy.ascontiguousarray)
 CT_API const Array ascontiguousarray(const Array& a, const std::optional<Dtype>& dtype = {});
-/// A copy that lies in memory as a does; a.copy() is C-ordered. (numpy.copy)
+/// Returns a copy with the memory order of a; a.copy() is always C-ordered. (numpy.copy)
 CT_API Array copy(const Array& a);
 
-/// An array whose elements have any value. (numpy.empty)
+/// Returns an uninitialised array. (numpy.empty)
 CT_API Array empty(const Shape& shape, Dtype dtype = Dtype::float64);
-/// Zeros. (numpy.zeros)
+/// Returns an array of zeros. (numpy.zeros)
 CT_API Array zeros(const Shape& shape, Dtype dtype = Dtype::float64);
-/// Ones. (numpy.ones)
+/// Returns an array of ones. (numpy.ones)
 CT_API Array ones(const Shape& shape, Dtype dtype = Dtype::float64);
-/// An array filled with a value; its dtype is the value's default (bool, int64 or float64) when none is given. An array
-/// as value is broadcast. (numpy.full)
+/// Returns an array filled with a value, which may be an array that is broadcast. The default dtype is the value's:
+/// bool, int64 or float64 for literals. (numpy.full)
 CT_API Array full(const Shape& shape, const Operand& value, const std::optional<Dtype>& dtype = {});
-/// The like-functions take shape, dtype, device and the order in memory of another array. (numpy.empty_like,
-/// zeros_like, ones_like, full_like)
+/// Return a new array with the shape, dtype, device and memory order of another array. (numpy.empty_like, zeros_like,
+/// ones_like, full_like)
 CT_API Array empty_like(const Array& a, const std::optional<Dtype>& dtype = {});
 CT_API Array zeros_like(const Array& a, const std::optional<Dtype>& dtype = {});
 CT_API Array ones_like(const Array& a, const std::optional<Dtype>& dtype = {});
 CT_API Array full_like(const Array& a, const Operand& value, const std::optional<Dtype>& dtype = {});
 
-/// (rows, columns) zeros with ones on diagonal k; columns is rows when left out. (numpy.eye)
+/// Returns a (rows, columns) array with ones on diagonal k and zeros elsewhere; `columns` defaults to `rows`.
+/// (numpy.eye)
 CT_API Array eye(std::int64_t rows, const std::optional<std::int64_t>& columns = {}, std::int64_t k = 0,
                  Dtype dtype = Dtype::float64);
-/// (n, n) zeros with ones on the diagonal. (numpy.identity)
+/// Returns an (n, n) array with ones on the diagonal and zeros elsewhere. (numpy.identity)
 CT_API Array identity(std::int64_t n, Dtype dtype = Dtype::float64);
-/// Ones at and below diagonal k. (numpy.tri)
+/// Returns an array with ones at and below diagonal k and zeros above it. (numpy.tri)
 CT_API Array tri(std::int64_t rows, const std::optional<std::int64_t>& columns = {}, std::int64_t k = 0,
                  Dtype dtype = Dtype::float64);
 
-/// 0, 1, … before `stop`; or start, start + step, … before `stop`. The dtype is that of the arguments, int64 or
-/// float64, when none is given; the length is ceil((stop - start) / step). Throws ValueError for a step of zero or a
-/// length that cannot be told. (numpy.arange)
+/// Returns 0, 1, … before `stop`, or start, start + step, … before `stop`: ceil((stop - start) / step) numbers. The
+/// default dtype is that of the arguments: int64 or float64. Throws ValueError for a step of zero or an undefined
+/// length. (numpy.arange)
 CT_API Array arange(const Scalar& stop, const std::optional<Dtype>& dtype = {});
 CT_API Array arange(const Scalar& start, const Scalar& stop, const Scalar& step = 1,
                     const std::optional<Dtype>& dtype = {});
@@ -171,13 +174,13 @@ inline Array arange(const Scalar& start, const Scalar& stop, Dtype dtype) { retu
 
 /// Options of linspace.
 struct LinspaceOptions {
-  bool endpoint = true;             ///< is `stop` the last value?
-  std::optional<Dtype> dtype = {};  ///< float64 when not given, or that of arrays; integers are rounded down
-  int axis = 0;                     ///< of arrays: along which the values lie in the result
+  bool endpoint = true;             ///< includes `stop` as the last value
+  std::optional<Dtype> dtype = {};  ///< default: float64, or the dtype of array arguments; integers are rounded down
+  int axis = 0;                     ///< axis of the result along which the values lie, for array arguments
 };
-/// `num` values evenly spaced from start to stop. Throws ValueError for a negative number. (numpy.linspace)
+/// Returns `num` evenly spaced values from start to stop. Throws ValueError for a negative number. (numpy.linspace)
 CT_API Array linspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
-/// The same for each element of arrays, which broadcast: the values lie along a new axis.
+/// Returns evenly spaced values for each element of start and stop, which broadcast. The values lie along a new axis.
 CT_API Array linspace(const Operand& start, const Operand& stop, std::int64_t num = 50,
                       const LinspaceOptions& options = {});
 /// Options of logspace.
@@ -186,22 +189,23 @@ struct LogspaceOptions {
   double base = 10;
   std::optional<Dtype> dtype = {};
 };
-/// base ** linspace(start, stop). (numpy.logspace)
+/// Returns base ** linspace(start, stop). (numpy.logspace)
 CT_API Array logspace(double start, double stop, std::int64_t num = 50, const LogspaceOptions& options = {});
-/// `num` values from start to stop with equal quotients; both must have one sign and not be zero. (numpy.geomspace)
+/// Returns `num` values from start to stop with a constant ratio. Both must have the same sign and not be zero.
+/// (numpy.geomspace)
 CT_API Array geomspace(double start, double stop, std::int64_t num = 50, const LinspaceOptions& options = {});
 
 /// Options of meshgrid.
 struct MeshgridOptions {
   std::string indexing = "xy";  ///< "xy": the first two axes are swapped; "ij": axis i belongs to array i
-  bool sparse = false;          ///< leaves the other axes at extent 1
+  bool sparse = false;          ///< gives the other axes size 1
 };
-/// Coordinate arrays of the grid that 1-d arrays span. (numpy.meshgrid)
+/// Returns the coordinate arrays of the grid that 1-d arrays span. (numpy.meshgrid)
 CT_API std::vector<Array> meshgrid(const std::vector<Array>& axes, const MeshgridOptions& options = {});
-/// result[axis, …] is the coordinate on that axis: shape (ndim, …). (numpy.indices)
+/// Returns the coordinates of each position: result[axis, …], of shape (ndim, …). (numpy.indices)
 CT_API Array indices(const Shape& shape, Dtype dtype = Dtype::int64);
-/// Powers of the 1-d `x` in columns, the highest first unless `increasing`; as many as x has elements when `columns` is
-/// left out. (numpy.vander)
+/// Returns powers of the 1-d `x` in columns, the highest first unless `increasing`. `columns` defaults to the size of
+/// x. (numpy.vander)
 CT_API Array vander(const Array& x, const std::optional<std::int64_t>& columns = {}, bool increasing = false);
 
 }  // namespace catenary

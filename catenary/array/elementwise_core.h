@@ -1,7 +1,6 @@
 #pragma once
-// What the library's own sources include in the place of elementwise.h: the rows of ops/elementwise.def that they call,
-// by name, and the functions that are no rows. So a new row is compiled into what computes with it, and into nothing
-// else.
+// The library's own sources include this file in place of elementwise.h. It declares the rows of ops/elementwise.def
+// that these sources call, and the functions that are no rows. A new row then recompiles only the sources that use it.
 
 #include "catenary/array/array.h"
 
@@ -25,29 +24,29 @@ CT_API Array add(Operand x, Operand y), subtract(Operand x, Operand y), multiply
     left_shift(Operand x, Operand y), right_shift(Operand x, Operand y), polygamma(Operand x, Operand y),
     zeta(Operand x, Operand y);
 
-/// x itself, as a new array; bool is refused. (numpy.positive)
+/// Returns x as a new array. Throws DtypeError for bool. (numpy.positive)
 CT_API Array positive(const Array& x);
-/// |x| as a float. (numpy.fabs)
+/// Returns |x| as a float. (numpy.fabs)
 CT_API Array fabs(const Operand& x);
-/// x where the condition is true, else y; the three broadcast. (numpy.where)
+/// Returns x where the condition is true, else y. The three broadcast. (numpy.where)
 CT_API Array where(Operand condition, Operand x, Operand y);
-/// min(max(x, low), high); an end that is left out does not limit. (numpy.clip)
+/// Returns min(max(x, low), high). An omitted bound does not limit. (numpy.clip)
 CT_API Array clip(const Array& x, const std::optional<Operand>& low, const std::optional<Operand>& high);
-/// x * 2**exponent, exponent an integer array. Throws DtypeError for exponents in uint64, OverflowError for a
-/// literal that int32 cannot hold. (numpy.ldexp)
+/// Returns x * 2**exponent for an integer array of exponents. Throws DtypeError for uint64 exponents, OverflowError for
+/// a literal that int32 cannot hold. (numpy.ldexp)
 CT_API Array ldexp(const Operand& x, const Operand& exponent);
-/// Mantissa in [0.5, 1) and int32 exponent with x = mantissa * 2**exponent. (numpy.frexp)
+/// Returns the mantissa in [0.5, 1) and the int32 exponent with x = mantissa * 2**exponent. (numpy.frexp)
 CT_API std::pair<Array, Array> frexp(const Operand& x);
-/// Fraction and integral part, both with the sign of x. (numpy.modf)
+/// Returns the fractional and the integral part, both with the sign of x. (numpy.modf)
 CT_API std::pair<Array, Array> modf(const Operand& x);
-/// floor_divide and remainder. (numpy.divmod)
+/// Returns floor_divide and remainder. (numpy.divmod)
 CT_API std::pair<Array, Array> divmod(const Operand& x, const Operand& y);
 
-/// dtype that a binary operation computes in: arrays promote, literals are weak. (numpy.result_type)
+/// Returns the dtype that a binary operation computes in: arrays promote, literals are weak. (numpy.result_type)
 CT_API Dtype result_type(const Operand& x, const Operand& y);
-/// Writes `value` into every element of `target`, cast and broadcast. (numpy.copyto)
+/// Writes `value` to every element of `target`, cast and broadcast. (numpy.copyto)
 CT_API void copyto(Target target, const Operand& value);
-/// The same where `mask` is true.
+/// Writes `value` to the elements of `target` where the mask `where` is true.
 CT_API void copyto(Target target, const Operand& value, const Array& where);
 
 }  // namespace catenary

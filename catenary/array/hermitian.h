@@ -5,9 +5,9 @@
 
 namespace catenary::detail {
 
-/// The conjugate transposed matrices; of real ones views.
+/// Returns the conjugate transposes of the matrices; for real matrices a view.
 Array adjoint(const Array& a);
-/// The hermitian matrices of these lower triangles; what is imaginary on the diagonal does not count.
+/// Returns the Hermitian matrices with these lower triangles. Imaginary parts of the diagonal are ignored.
 Array hermitian_of(const Array& a);
 
 }  // namespace catenary::detail

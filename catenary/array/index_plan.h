@@ -1,5 +1,6 @@
 #pragma once
-// Private to the library: what an index expression means for an array of a given geometry (NumPy's rules for `a[...]`).
+// Private to the library: the meaning of an index expression for an array of given geometry (NumPy's rules for
+// `a[...]`).
 
 #include <vector>
 
@@ -7,40 +8,40 @@
 
 namespace catenary {
 
-/// An index expression taken apart. Integers, slices, newaxis and ellipsis are done: they are a view. What index arrays
-/// pick from comes first in that view.
+/// A parsed index expression. Integers, slices, newaxis and ellipsis are already applied to `view`. Axes that index
+/// arrays select from come first in the view.
 struct IndexPlan {
-  bool advanced = false;       ///< are there index arrays?
-  Array view;                  ///< the axes that are picked from, then the others in order
-  std::vector<Array> indices;  ///< one for each picked axis: int64, C-ordered, of shape `shape`
-  std::vector<int> axes;       ///< the numbers of the picked axes in the array, for messages
-  Shape shape;                 ///< that the index arrays broadcast to
-  int position = 0;            ///< where `shape` stands among the other axes in the result
+  bool advanced = false;       ///< true if there are index arrays
+  Array view;                  ///< the indexed axes, then the others in order
+  std::vector<Array> indices;  ///< one for each indexed axis: int64, C-ordered, of shape `shape`
+  std::vector<int> axes;       ///< the numbers of the indexed axes in the array, for messages
+  Shape shape;                 ///< the common shape of the index arrays
+  int position = 0;            ///< position of `shape` among the other axes of the result
 
-  /// Is there nothing to pick, or nothing to pick from?
+  /// Returns whether the result or the indexed part of the array has no elements.
   bool is_empty() const;
-  /// Extents and strides of the axes that are not picked from.
+  /// Returns the sizes and strides of the axes that are not indexed.
   Shape rest() const;
-  /// Shape of `a[indices]`.
+  /// Returns the shape of `a[indices]`.
   Shape result_shape() const;
-  /// The order that brings an array of shape result_shape() to `shape` first.
+  /// Returns the axis order that moves `shape` to the front of an array of shape result_shape().
   Axes picked_first() const;
 };
 
-/// Takes `indices` of `a` apart; throws IndexError as NumPy does. Positions in index arrays are not looked at yet.
+/// Parses `indices` for `a`. Throws IndexError as NumPy does. The values in index arrays are not checked yet.
 IndexPlan plan_index(const Array& a, const std::vector<Index>& indices);
 
-/// Throws IndexError for an index of the plan's arrays that is out of range, as check_range does.
+/// Throws IndexError for an out-of-range value in the plan's index arrays, as check_range does.
 void check_positions(const IndexPlan& plan);
 
-/// target[indices] op= value, with `value` cast to the target's dtype and broadcast.
+/// Computes target[indices] op= value, with `value` cast to the target's dtype and broadcast.
 void scatter_into(const Array& target, const std::vector<Index>& indices, const Operand& value, ScatterMode mode,
                   const char* what);
 
-/// Flat positions (int64) of the elements that are not zero, in C order.
+/// Returns the flat indices (int64) of the nonzero elements in C order.
 Array nonzero_positions(const Array& a);
 
-/// Coordinates on the axes of `shape` of flat positions that are known to be in range.
+/// Returns the coordinates on the axes of `shape` of valid flat indices.
 std::vector<Array> coordinates_of(const Array& positions, const Shape& shape);
 
 }  // namespace catenary

@@ -1,7 +1,7 @@
 #pragma once
-// Arrays in files: .npy, .npz and safetensors. The formats are in io/; here they meet arrays. Paths are taken as they
-// are (no ending is added), files appear complete or not at all, and a damaged file is a FileError that names it and
-// the place.
+// Arrays in files: .npy, .npz and safetensors. io/ implements the formats. Paths are used as given, without an added
+// extension. A file appears complete or not at all. A damaged file throws FileError with its name and the position of
+// the damage.
 
 #include <map>
 #include <optional>
@@ -16,51 +16,52 @@
 
 namespace catenary {
 
-/// Arrays by name, in order.
+/// Named arrays, in order.
 using NamedArrays = std::vector<std::pair<std::string, Array>>;
 
-/// A copy of the elements in host memory, C-ordered. (cupy.asnumpy)
+/// Returns a C-ordered copy of the elements in host memory. (cupy.asnumpy)
 CT_API io::HostArray to_host(const Array& a);
-/// A copy on a device.
+/// Returns a copy on a device.
 CT_API Array from_host(const io::HostArray& a, const Device& device = current_device());
 
-/// Writes a .npy file. DtypeError for bfloat16 unless the options say how. (numpy.save)
+/// Writes a .npy file. Throws DtypeError for bfloat16 unless the options choose a format. (numpy.save)
 CT_API void save(const std::string& path, const Array& a, const io::NpyOptions& options = {});
-/// Reads a .npy file onto the current device. (numpy.load)
+/// Reads a .npy file to the current device. (numpy.load)
 CT_API Array load(const std::string& path, const io::NpyOptions& options = {});
 
-/// Options of loadtxt: those of io::read_text, and numpy.loadtxt's that concern the array.
+/// Options of loadtxt, with the names of numpy.loadtxt.
 struct LoadtxtOptions {
   Dtype dtype = Dtype::float64;
   std::string comments = "#";
   std::string delimiter = "";              ///< white space when empty
-  std::int64_t skiprows = 0;               ///< lines before anything is read
-  std::vector<std::int64_t> usecols = {};  ///< the columns that are wanted; all when empty
-  bool unpack = false;                     ///< transposes, so that rows are the file's columns
-  int ndmin = 0;                           ///< axes of extent 1 go, down to so many axes: 0, 1 or 2
+  std::int64_t skiprows = 0;               ///< lines to skip at the beginning
+  std::vector<std::int64_t> usecols = {};  ///< the columns to read; all when empty
+  bool unpack = false;                     ///< transposes the result, so that each row is a column of the file
+  int ndmin = 0;                           ///< least number of dimensions: 0, 1 or 2; axes of size 1 are squeezed down
+                                           ///< to it
   std::optional<std::int64_t> max_rows = {};
 };
-/// Reads a table of numbers in text onto the current device; a table of one row or column is 1-d. Throws FileError
-/// with the line where it is none, ValueError for another ndmin. (numpy.loadtxt)
+/// Reads a table of numbers from a text file to the current device. A table of one row or column is 1-d. Throws
+/// FileError with the line that cannot be read, ValueError for another ndmin. (numpy.loadtxt)
 CT_API Array loadtxt(const std::string& path, const LoadtxtOptions& options = {});
-/// Writes a 1-d array as a column of text, a 2-d one in rows. Throws as io::write_text does. (numpy.savetxt)
+/// Writes a 1-d array as a column of text, a 2-d array as rows. Throws as io::write_text does. (numpy.savetxt)
 CT_API void savetxt(const std::string& path, const Array& a, const io::SavetxtOptions& options = {});
 
 /// Options of savez.
 struct SavezOptions {
-  bool compressed = false;  ///< numpy.savez_compressed
+  bool compressed = false;  ///< compresses the members (numpy.savez_compressed)
   io::NpyOptions npy = {};
 };
 /// Writes a .npz file. (numpy.savez)
 CT_API void savez(const std::string& path, const NamedArrays& arrays, const SavezOptions& options = {});
-/// Reads all arrays of a .npz file in its order onto the current device; FileError for a member that is no array of
-/// numbers. (numpy.load)
+/// Reads all arrays of a .npz file in file order to the current device. Throws FileError for a member that is not a
+/// numeric array. (numpy.load)
 CT_API NamedArrays load_npz(const std::string& path, const io::NpyOptions& options = {});
 
 /// Writes a safetensors file.
 CT_API void save_safetensors(const std::string& path, const NamedArrays& arrays,
                              const std::map<std::string, std::string>& metadata = {});
-/// Reads all arrays of a safetensors file, or of all files of an index (or its folder), onto the current device.
+/// Reads all arrays of a safetensors file, or of all files of an index (or of its folder), to the current device.
 CT_API NamedArrays load_safetensors(const std::string& path);
 
 }  // namespace catenary

@@ -1,7 +1,7 @@
 #pragma once
-// Private to the library: the engine of kernels that a user writes, whatever language their text is in. Lists of
-// parameters are read; the arguments of a call decide types, the shape of the loop and the outputs; a reduction's axes
-// decide how it is cut. ElementwiseKernel and ReductionKernel stand on it, and those of Python's catenary.cupy.
+// Private to the library: the engine of user-written kernels in any language. It parses parameter lists. From the
+// arguments of a call it derives the types, the loop shape and the outputs, and from a reduction's axes how the work is
+// split. ElementwiseKernel, ReductionKernel and the kernels of Python's catenary.cupy use it.
 
 #include <cstdint>
 #include <functional>
@@ -15,50 +15,50 @@
 
 namespace catenary {
 
-/// One of "float32 x, raw T y".
+/// One parameter of a list such as "float32 x, raw T y".
 struct KernelParameter {
   std::string type, name;
-  std::optional<Dtype> dtype = {};  // none of a placeholder
+  std::optional<Dtype> dtype = {};  // empty for a placeholder
   bool raw = false;
 };
 
-/// By whose rules parameters are read and a call is taken.
+/// The rules for parsing parameters and calls.
 enum class KernelRules : std::uint8_t {
-  library,  ///< a placeholder may have any name; a loop over no array has one step, or as many as the first output
-  cupy      ///< a placeholder is one letter; a loop over no array needs a size, and an output that is raw must be given
+  library,  ///< placeholders have any name; a loop without arrays has the first output's size, or one step
+  cupy      ///< placeholders are one letter; a loop without arrays needs a size, and raw outputs must be given
 };
 
-/// What the arguments of a call decide.
+/// Everything that the arguments of a call decide.
 struct KernelCall {
-  Device device = {};                       ///< that of the arrays, else the current one
-  std::map<std::string, Dtype> types = {};  ///< of placeholders
+  Device device = {};                       ///< the arrays' device, else the current one
+  std::map<std::string, Dtype> types = {};  ///< types of the placeholders
   std::vector<Dtype> dtypes = {};           ///< of all parameters, inputs first
-  bool by_number = false;                   ///< did a number decide a type?
-  Shape shape = {};                         ///< of the loop
-  std::vector<Array> outputs = {};          ///< those that are given, and new ones for the others
+  bool by_number = false;                   ///< true if a number decided a type
+  Shape shape = {};                         ///< loop shape
+  std::vector<Array> outputs = {};          ///< given outputs, and new arrays for the others
 };
 
-/// The same of a reduction: its loop is over the inputs, whose axes stay or go.
+/// The decisions for a reduction: the loop covers the inputs, whose axes are kept or reduced.
 struct CT_API KernelReduction : KernelCall {
-  Axes order = {};                     ///< the axes that stay, then those that go
-  std::int64_t results = 1, rows = 1;  ///< elements of the output, and what each is reduced from
+  Axes order = {};                     ///< the kept axes, then the reduced ones
+  std::int64_t results = 1, rows = 1;  ///< elements of the output, and inputs reduced to each
 
-  /// How many parts the rows of each result are cut into where a work-item reduces a part by itself: enough for all of
-  /// a device's cores, long enough to be worth their partial results. It depends on the shape and on the kind of device
-  /// only, so that results do so too.
+  /// Returns into how many parts the rows of each result are split when each work-item reduces one part: enough for all
+  /// cores of a device, and long enough to pay for the partial results. The number depends only on the shape and the
+  /// kind of device, so that results do not vary.
   std::int64_t parts(bool on_processor) const;
 };
 
 /// The parameters of a kernel.
 class CT_API KernelParameters {
  public:
-  /// Arguments, inputs first: arrays, and null for numbers.
+  /// Arguments, inputs first: arrays, or null for numbers.
   using Arguments = std::vector<const Array*>;
-  /// The dtype that the number among the arguments at this place has by itself; asked for where nothing else says it.
+  /// Returns the own dtype of the number at this argument index. Called only if nothing else decides the type.
   using DtypeOfNumber = std::function<Dtype(std::size_t)>;
 
-  /// Throws ValueError for lists that cannot be read, names that parameters cannot have and a kernel's name that a
-  /// function cannot have, DtypeError for a type that is none.
+  /// Parses the lists. Throws ValueError for syntax errors and for invalid parameter or kernel names, DtypeError for an
+  /// unknown type.
   KernelParameters(const std::string& inputs, const std::string& outputs, std::string kernel,
                    KernelRules rules = KernelRules::library);
 
@@ -66,14 +66,14 @@ class CT_API KernelParameters {
   const std::vector<KernelParameter>& inputs() const { return inputs_; }
   const std::vector<KernelParameter>& outputs() const { return outputs_; }
 
-  /// Takes the inputs, and outputs as far as they are given. `size`: of a loop over no array. Throws ValueError for
-  /// another number of arguments and for a loop of no or of two sizes, DtypeError for types that do not fit or that
-  /// nothing decides and for a number in an array's place (by CuPy's rules an input that is raw may be a number),
-  /// ShapeError, DeviceError for arrays on two devices.
+  /// Resolves a call with the inputs and any given outputs. `size` is the length of a loop without arrays. Throws
+  /// ValueError for a wrong number of arguments and for a loop with no size or with two, DtypeError for types that do
+  /// not fit or cannot be decided, and for a number in place of an array (CuPy's rules accept numbers for raw inputs),
+  /// ShapeError, and DeviceError for arrays on two devices.
   KernelCall elementwise(const Arguments& arguments, const DtypeOfNumber& dtype_of_number,
                          std::optional<std::int64_t> size = {}) const;
-  /// The same for a kernel of one output. Throws AxisError and ShapeError for axes, too, and ValueError where there is
-  /// nothing to reduce and no identity.
+  /// Resolves a call of a reduction with one output. Throws as elementwise() does, AxisError and ShapeError for axes,
+  /// and ValueError for an empty reduction without identity.
   KernelReduction reduction(const Arguments& arguments, const DtypeOfNumber& dtype_of_number, const AxisArg& axes,
                             bool keepdims, bool has_identity) const;
 

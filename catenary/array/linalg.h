@@ -1,12 +1,14 @@
 #pragma once
-// Products of matrices and small dense linear algebra, with NumPy's names.
+// Matrix products and small dense linear algebra, with NumPy's names.
 //
-// Products take every dtype: integers wrap around, bool is "any of and", 16-bit floats are summed in float32 and
-// rounded once. What solves or factors computes in float32, float64, complex64 or complex128 (integers become float64)
-// on stacks of matrices: all axes but the last two are a batch. QR, singular values, eigenvalues of general matrices,
-// and what is made of them, LU factors and determinants of complex matrices too, are computed by the processor in
-// float64 or complex128 for every device, and rounded once; CATENARY_TRACE=ops says so. Norms, singular values,
-// eigenvalues of hermitian matrices and the like of complex matrices are real.
+// Products take every dtype. Integers wrap around, bool means "any of and", and 16-bit floats are summed in float32 and
+// rounded once. Solvers and factorisations work on stacks of matrices: all axes but the last two are a batch. They
+// compute in float32, float64, complex64 or complex128; integers become float64. Norms, singular values and eigenvalues
+// of Hermitian matrices are real.
+//
+// Some functions run on the CPU in float64 or complex128, whatever the device, and round once: QR, singular values,
+// eigenvalues of general matrices, all functions based on these, and LU factors and determinants of complex matrices.
+// CATENARY_TRACE=ops reports them.
 
 #include <optional>
 #include <string>
@@ -18,157 +20,162 @@
 
 namespace catenary {
 
-/// What matmul does beside multiplying.
+/// Options of matmul.
 struct MatmulOptions {
   std::optional<Array> bias = {};   ///< [n], added to every row of the product as it is stored
-  std::optional<Dtype> dtype = {};  ///< of the product, in which sums are kept; that of the operands where not given
+  std::optional<Dtype> dtype = {};  ///< of the product and its sums; default: that of the operands
 };
 
-/// Matrix product over the last two axes, the axes before them broadcast; 1-d operands are a row at the left, a column
-/// at the right. int8 or uint8 operands of a product in int32 are multiplied as they are; others are cast to its dtype
-/// first. Throws ShapeError where the extents differ, an operand is 0-d or the bias does not fit. numpy.matmul
+/// Computes the matrix product over the last two axes; the axes before them broadcast. A 1-d a is a row, a 1-d b is a
+/// column. int8 or uint8 operands of an int32 product are multiplied without a cast; other operands are first cast to
+/// the product's dtype. Throws ShapeError if the sizes do not match, an operand is 0-d or the bias does not fit.
+/// numpy.matmul
 CT_API Array matmul(const Array& a, const Array& b, const MatmulOptions& options = {});
-/// Sum over the last axis of a and the second to last of b; a product where one is 0-d. numpy.dot
+/// Sums products over the last axis of a and the second to last of b. If one is 0-d, multiplies elementwise. numpy.dot
 CT_API Array dot(const Array& a, const Array& b);
-/// Sum of products of the flattened arrays: 0-d. numpy.vdot
+/// Sums the products of the flattened arrays: 0-d. numpy.vdot
 CT_API Array vdot(const Array& a, const Array& b);
-/// Sum over the last axes of both. numpy.inner
+/// Sums products over the last axes of both arrays. numpy.inner
 CT_API Array inner(const Array& a, const Array& b);
-/// Products of all pairs of elements: [a.size(), b.size()]. numpy.outer
+/// Computes the products of all pairs of elements: [a.size(), b.size()]. numpy.outer
 CT_API Array outer(const Array& a, const Array& b);
-/// Sum over the last `axes` axes of a and the first of b, in order. numpy.tensordot
+/// Sums products over the last `axes` axes of a and the first `axes` axes of b, in order. numpy.tensordot
 CT_API Array tensordot(const Array& a, const Array& b, int axes = 2);
-/// Sum over a_axes of a and b_axes of b, pairwise.
+/// Sums products over a_axes of a and b_axes of b, pairwise.
 CT_API Array tensordot(const Array& a, const Array& b, const Axes& a_axes, const Axes& b_axes);
-/// Einstein's sums: letters name axes, "..." stands for broadcast ones, a letter twice in an operand is its diagonal;
-/// without "->" the result has the letters that occur once, in alphabetical order. Several operands are contracted from
-/// left to right. Throws ValueError for subscripts that make no sense and ShapeError where they do not fit.
-/// numpy.einsum
+/// Computes Einstein sums. Letters name axes, "..." stands for broadcast axes, and a letter twice in an operand takes
+/// its diagonal. Without "->" the result has the letters that occur once, in alphabetical order. Several operands are
+/// contracted from left to right. Throws ValueError for invalid subscripts, ShapeError for operands that do not fit
+/// them. numpy.einsum
 CT_API const Array einsum(std::string_view subscripts, const std::vector<Array>& operands);
 template <class... A>
 requires(std::same_as<A, Array>&&...) const Array
     einsum(std::string_view subscripts, const Array& first, const A&... others) {
   return einsum(subscripts, std::vector<Array>{first, others...});
 }
-/// Kronecker product. numpy.kron
+/// Computes the Kronecker product. numpy.kron
 CT_API Array kron(const Array& a, const Array& b);
-/// Sum of the diagonal of axes (axis1, axis2); sums' result dtypes. numpy.trace
+/// Sums the diagonals of axes (axis1, axis2). The result dtype is that of sum. numpy.trace
 CT_API Array trace(const Array& x, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 
 namespace linalg {
 
-/// Lower triangular L with L Lᴴ = a, from the lower triangle of a. Throws LinAlgError for a matrix that is not positive
-/// definite. numpy.linalg.cholesky
+/// Computes the lower triangular L with L Lᴴ = a, from the lower triangle of a. Throws LinAlgError for a matrix that is
+/// not positive definite. numpy.linalg.cholesky
 CT_API Array cholesky(const Array& a);
-/// Inverses. Throws LinAlgError for a singular matrix. numpy.linalg.inv
+/// Computes inverses. Throws LinAlgError for a singular matrix. numpy.linalg.inv
 CT_API Array inv(const Array& a);
-/// Determinants. numpy.linalg.det
+/// Computes determinants. numpy.linalg.det
 CT_API Array det(const Array& a);
-/// What slogdet gives.
+/// The result of slogdet.
 struct SlogdetResult {
   Array sign;
   Array logabsdet;
 };
-/// Sign, of complex matrices a number of absolute value 1, and logarithm of the absolute value of the determinants.
-/// numpy.linalg.slogdet
+/// Computes the sign of the determinants and the logarithm of their absolute value. The sign for a complex matrix is a
+/// number of absolute value 1. numpy.linalg.slogdet
 CT_API SlogdetResult slogdet(const Array& a);
-/// x with a x = b; a 1-d b is one column. Throws LinAlgError for a singular matrix. numpy.linalg.solve
+/// Solves a x = b for x. A 1-d b is a single column. Throws LinAlgError for a singular matrix. numpy.linalg.solve
 CT_API Array solve(const Array& a, const Array& b);
-/// x with tensordot(a, x, x.ndim()) = b: a's first axes are b's, the others x's, after `axes` of a have been moved to
-/// its end. Throws LinAlgError unless that is as many equations as unknowns. numpy.linalg.tensorsolve
+/// Solves tensordot(a, x, x.ndim()) = b for x. `axes` of a are first moved to its end. The first axes of a are then
+/// those in b, the others those in x. Throws LinAlgError unless there are as many equations as unknowns.
+/// numpy.linalg.tensorsolve
 CT_API Array tensorsolve(const Array& a, const Array& b, const std::optional<Axes>& axes = {});
-/// The inverse by which tensordot(tensorinv(a, ind), tensordot(a, x, …), ind) is x: of shape a.shape[ind:] +
-/// a.shape[:ind]. Throws ValueError for ind < 1, LinAlgError unless both parts have as many elements.
+/// Computes the inverse for which tensordot(tensorinv(a, ind), tensordot(a, x, …), ind) is x. Its shape is
+/// a.shape[ind:] + a.shape[:ind]. Throws ValueError for ind < 1, LinAlgError unless both parts have as many elements.
 /// numpy.linalg.tensorinv
 CT_API Array tensorinv(const Array& a, int ind = 2);
-/// What lu gives.
+/// The result of lu.
 struct LuResult {
-  Array lu;      ///< U, and below the diagonal L without its ones
+  Array lu;      ///< U on and above the diagonal, L without its unit diagonal below it
   Array pivots;  ///< int32: row i was exchanged with row pivots(i)
 };
-/// LU factors of square matrices with partial pivoting, as scipy.linalg.lu_factor.
+/// Computes LU factors of square matrices with partial pivoting. scipy.linalg.lu_factor
 CT_API LuResult lu(const Array& a);
-/// What eigh gives.
+/// The result of eigh.
 struct EighResult {
   Array values;   ///< ascending
   Array vectors;  ///< orthonormal columns: a vectors = vectors * values
 };
-/// Eigenvalues and eigenvectors of symmetric or hermitian matrices, from the lower triangle of a or, with uplo "U",
-/// from the upper. By Jacobi's method, for small matrices. Throws LinAlgError for elements that are not finite.
+/// Computes eigenvalues and eigenvectors of symmetric or Hermitian matrices, by Jacobi's method, which suits small
+/// matrices. Reads the lower triangle of a, or the upper one with uplo "U". Throws LinAlgError for non-finite elements.
 /// numpy.linalg.eigh
 CT_API EighResult eigh(const Array& a, const std::string& uplo = "L");
-/// The eigenvalues alone, ascending. numpy.linalg.eigvalsh
+/// Computes the eigenvalues alone, ascending, as eigh. numpy.linalg.eigvalsh
 CT_API Array eigvalsh(const Array& a, const std::string& uplo = "L");
-/// What eig gives.
+/// The result of eig.
 struct EigResult {
-  Array values;   ///< in no order; those of a real matrix that are conjugate to each other are neighbours
-  Array vectors;  ///< columns of norm 1 whose largest element is positive: a vectors = vectors * values
+  Array values;   ///< unordered; conjugate eigenvalues of a real matrix are neighbours
+  Array vectors;  ///< columns of norm 1 with a positive largest element: a vectors = vectors * values
 };
-/// Eigenvalues and eigenvectors of square matrices. Of real ones both are real where no eigenvalue of the stack has an
-/// imaginary part, else complex. Throws LinAlgError for elements that are not finite. numpy.linalg.eig
+/// Computes eigenvalues and eigenvectors of square matrices. For real matrices both are real if no eigenvalue of the
+/// stack has an imaginary part, else complex. Throws LinAlgError for non-finite elements. numpy.linalg.eig
 CT_API EigResult eig(const Array& a);
-/// The eigenvalues alone. numpy.linalg.eigvals
+/// Computes the eigenvalues alone, as eig. numpy.linalg.eigvals
 CT_API Array eigvals(const Array& a);
 
-/// What qr gives.
+/// The result of qr.
 struct QrResult {
   Array q;  ///< orthonormal columns; undefined in mode "r"
   Array r;  ///< upper triangular
 };
-/// a = q r by Householder's reflections; the diagonal of r is real, as LAPACK leaves it. With k the smaller extent of
-/// a, mode "reduced" gives q [m, k] and r [k, n], "complete" q [m, m] and r [m, n], "r" only r [k, n], "raw" the
-/// transposed array of reflections in q and their factors in r, as LAPACK leaves them. Throws ValueError for another
-/// mode. numpy.linalg.qr
+/// Computes a = q r by Householder reflections. The diagonal of r is real, as in LAPACK. With k = min(m, n), the modes
+/// return:
+/// - "reduced": q [m, k] and r [k, n]
+/// - "complete": q [m, m] and r [m, n]
+/// - "r": only r [k, n]
+/// - "raw": the transposed array of reflections in q and their factors in r, as in LAPACK
+/// Throws ValueError for another mode. numpy.linalg.qr
 CT_API QrResult qr(const Array& a, const std::string& mode = "reduced");
-/// What svd gives.
+/// The result of svd.
 struct SvdResult {
   Array u;   ///< orthonormal columns: [m, m], or [m, k]
   Array s;   ///< singular values, descending: [k]
   Array vh;  ///< orthonormal rows: [n, n], or [k, n]
 };
-/// a = u s vh, k being the smaller extent of a; without full_matrices only k columns of u and rows of vh, without
-/// compute_uv none (they are undefined). hermitian: a is hermitian and only its lower triangle is read. Throws
-/// LinAlgError for elements that are not finite. numpy.linalg.svd
+/// Computes the singular value decomposition a = u s vh, with k = min(m, n). Without full_matrices, u has k columns and
+/// vh has k rows. Without compute_uv, u and vh are undefined. With hermitian, a must be Hermitian and only its lower
+/// triangle is read. Throws LinAlgError for non-finite elements. numpy.linalg.svd
 CT_API SvdResult svd(const Array& a, bool full_matrices = true, bool compute_uv = true, bool hermitian = false);
-/// Singular values, descending. numpy.linalg.svdvals
+/// Computes the singular values, descending. numpy.linalg.svdvals
 CT_API Array svdvals(const Array& a);
-/// The inverse of Moore and Penrose [n, m]. Singular values up to `rcond` (1e-15 when not given) times the largest
-/// count as 0. numpy.linalg.pinv
+/// Computes the Moore-Penrose inverse [n, m]. Singular values up to `rcond` (default: 1e-15) times the largest count as
+/// 0. numpy.linalg.pinv
 CT_API Array pinv(const Array& a, std::optional<double> rcond = {}, bool hermitian = false);
-/// How many singular values (int64) are larger than `tol`, or than `rtol` times the largest one; rtol is the larger
-/// extent times the dtype's epsilon when neither is given. Of fewer than two dimensions 1, or 0 where all is 0. Throws
-/// ValueError where both are given. numpy.linalg.matrix_rank
+/// Counts the singular values (int64) above `tol`, or above `rtol` times the largest one. The default rtol is max(m, n)
+/// times the dtype's epsilon. For fewer than two dimensions the rank is 0 if all elements are 0, else 1. Throws
+/// ValueError if both are given. numpy.linalg.matrix_rank
 CT_API Array matrix_rank(const Array& a, std::optional<double> tol = {}, bool hermitian = false,
                          std::optional<double> rtol = {});
-/// What lstsq gives.
+/// The result of lstsq.
 struct LstsqResult {
   Array x;                ///< the shortest x with the smallest |b - a x|: [n] or [n, columns of b]
-  Array residuals;        ///< |b - a x|² of each column; empty where the rank is below n or m <= n
-  std::int64_t rank = 0;  ///< of a
-  Array singular_values;  ///< of a
+  Array residuals;        ///< |b - a x|² of each column; empty if rank < n or m <= n
+  std::int64_t rank = 0;  ///< the rank of a
+  Array singular_values;  ///< the singular values of a
 };
-/// Least squares for a [m, n] and b [m] or [m, columns]. Singular values up to `rcond` (the dtype's epsilon times the
-/// larger extent when not given) times the largest count as 0. Throws LinAlgError for other shapes. numpy.linalg.lstsq
+/// Solves least squares for a [m, n] and b [m] or [m, columns]. Singular values up to `rcond` times the largest count
+/// as 0; rcond defaults to max(m, n) times the dtype's epsilon. Throws LinAlgError for other shapes. numpy.linalg.lstsq
 CT_API LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond = {});
 
 /// Options of solve_triangular.
 struct SolveTriangularOptions {
-  bool trans = false;          ///< solves with the transposed a
-  bool lower = false;          ///< reads the lower triangle of a, else the upper one
+  bool trans = false;          ///< solves with the transpose of a
+  bool lower = false;          ///< reads the lower triangle of a instead of the upper one
   bool unit_diagonal = false;  ///< takes the diagonal to be 1
-  bool conjugate = false;      ///< solves with the conjugate of a; with trans with the adjoint
+  bool conjugate = false;      ///< solves with the conjugate of a, or with its adjoint if trans is set, too
 };
-/// x with a x = b, of which only a triangle of a is read; shapes as solve. Throws LinAlgError where the diagonal has a
-/// 0. scipy.linalg.solve_triangular
+/// Solves a x = b for x, reading only one triangle of a. Shapes are as in solve. Throws LinAlgError for a 0 on the
+/// diagonal. scipy.linalg.solve_triangular
 CT_API Array solve_triangular(const Array& a, const Array& b, const SolveTriangularOptions& options = {});
-/// The product of two or more matrices, in the order that takes the fewest multiplications; the first may be a row and
-/// the last a column (1-d). Throws ValueError for fewer than two. numpy.linalg.multi_dot
+/// Multiplies two or more matrices in the order that needs the fewest multiplications. The first may be a row and the
+/// last a column (1-d). Throws ValueError for fewer than two. numpy.linalg.multi_dot
 CT_API Array multi_dot(const std::vector<Array>& arrays);
 
-/// The n-th power; n < 0 of the inverse. numpy.linalg.matrix_power
+/// Computes the n-th power; for n < 0, powers of the inverse. numpy.linalg.matrix_power
 CT_API Array matrix_power(const Array& a, std::int64_t n);
 
-/// The order of a norm: a number, "fro" (Frobenius) or "nuc" (nuclear), or none. Throws ValueError for another word.
+/// The order of a norm: none, a number, "fro" (Frobenius) or "nuc" (nuclear). Throws ValueError for another word.
 class CT_API NormOrder {
  public:
   enum class Kind : std::uint8_t { none, number, frobenius, nuclear };
@@ -182,7 +189,7 @@ class CT_API NormOrder {
   NormOrder(const char* name) : NormOrder(std::string(name)) {}
   Kind kind() const { return kind_; }
   double number() const { return number_; }
-  /// As it was given, for messages.
+  /// Returns the order as the user gave it, for messages.
   std::string str() const;
 
  private:
@@ -190,15 +197,15 @@ class CT_API NormOrder {
   double number_ = 0;
 };
 
-/// Norm over `axis`. Without `ord` the square root of the sum of squares: the 2-norm of vectors, Frobenius' norm of
-/// matrices. With it the norm of that order of vectors (one axis; 0 counts what is not 0, infinities give max and min
-/// of |x|) or of matrices (two axes; 1, -1, inf, -inf: largest or smallest sum of a column or row; 2, -2, "nuc":
-/// largest, smallest, sum of the singular values). A 1-d or 2-d x needs no axis. Throws ValueError for other orders.
-/// numpy.linalg.norm
+/// Computes the norm over `axis`, by default the square root of the sum of squares: the 2-norm of vectors and the
+/// Frobenius norm of matrices. With `ord` and one axis, the vector norm: 0 counts nonzero elements, infinities give max
+/// and min of |x|. With `ord` and two axes, the matrix norm: 1, -1, inf and -inf give the largest or smallest sum of a
+/// column or row; 2, -2 and "nuc" give the largest, the smallest and the sum of the singular values. A 1-d or 2-d x
+/// needs no axis. Throws ValueError for other orders. numpy.linalg.norm
 CT_API Array norm(const Array& x, const NormOrder& ord = {}, const AxisArg& axis = {}, bool keepdims = false);
-/// The condition number: norm of x times norm of its inverse, infinite for a singular matrix. Without p, for 2 and -2
-/// the quotient of singular values, of matrices that need not be square. Throws LinAlgError for empty matrices.
-/// numpy.linalg.cond
+/// Computes the condition number: the norm of x times the norm of its inverse, infinite for a singular matrix. By
+/// default and for 2 and -2 it is the ratio of singular values, and matrices need not be square. Throws LinAlgError for
+/// empty matrices. numpy.linalg.cond
 CT_API Array cond(const Array& x, const NormOrder& p = {});
 
 }  // namespace linalg

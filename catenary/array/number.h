@@ -1,28 +1,28 @@
 #pragma once
-// A number of which perhaps only the device knows the value.
+// A number whose value may be on the device.
 
 #include "catenary/array/array.h"
 
 namespace catenary {
 
-/// A double, or a 0-d array of float32 that the device computes. Arithmetic of such numbers, and of them with arrays,
-/// waits for nothing; to read one that is on the device does.
+/// A double, or a 0-d float32 array that the device computes. Arithmetic between Numbers, and between Numbers and
+/// arrays, does not wait for the device. Reading the value does.
 class CT_API Number {
  public:
   Number(double value = 0) : value_(value) {}
-  /// Throws ShapeError unless the array is 0-d, DtypeError unless it is float32.
+  /// Takes a 0-d float32 array. Throws ShapeError unless it is 0-d, DtypeError unless it is float32.
   explicit Number(Array array);
 
   bool on_device() const { return array_.defined(); }
   const Array& array() const { return array_; }
   double value() const { return on_device() ? array_.item<double>() : value_; }
-  /// What an elementwise operation takes: `array / number`. The number must live as long.
+  /// Converts to an operand of elementwise operations: `array / number`. The Number must outlive the operand.
   operator Operand() const { return on_device() ? Operand(array_) : Operand(value_); }
-  /// The same number where `device` reads it.
+  /// Returns this number with its value where `device` can read it.
   Number to_device(const Device& device) const { return on_device() ? Number(array_.to_device(device)) : *this; }
-  /// Computes what is pending of it.
+  /// Runs pending operations that compute the value.
   const Number& eval() const;
-  /// Are both the same double, or one array?
+  /// Returns whether both hold the same double, or the same array.
   bool is(const Number& other) const;
   friend bool operator==(const Number& number, double value) { return number.value() == value; }
 
@@ -37,7 +37,7 @@ CT_API Number operator*(const Number& a, const Number& b);
 CT_API Number operator/(const Number& a, const Number& b);
 CT_API Number sqrt(const Number& x);
 CT_API Number minimum(const Number& a, const Number& b);
-/// 1 - base^exponent, exact for a base near 1 on the device, too.
+/// Computes 1 - base^exponent, precisely even for a base near 1.
 CT_API Number one_minus_power(double base, const Number& exponent);
 
 }  // namespace catenary

@@ -1,6 +1,6 @@
 #pragma once
-// Matrices in blocks of few bits: a half, a quarter or an eighth of float32's memory, for weights that are not trained
-// any more. Products read the blocks as they lie.
+// Matrices stored in blocks of few bits, for weights that are not trained any more. They need a half, a quarter or an
+// eighth of float32's memory, and products read the blocks directly.
 
 #include <cstdint>
 
@@ -9,13 +9,13 @@
 
 namespace catenary {
 
-/// Numbers in blocks, and what they stand for. An n-d array is a matrix of shape[0] rows here, each of which begins
-/// with a block of its own. A handle, as an Array: copies share the blocks, which nobody changes.
+/// Numbers stored in blocks. An n-d array is a matrix of shape[0] rows here, and each row begins with a new block. This
+/// is a handle, as Array is: copies share the blocks, which never change.
 class CT_API QuantizedArray {
  public:
   QuantizedArray() = default;
-  /// Of blocks that lie as GGUF has them: uint8, [shape[0], quantized_row_bytes()]. Throws DtypeError, and ShapeError
-  /// where the blocks do not fit the shape, which has at least one axis.
+  /// Takes blocks in GGUF's layout: uint8, [shape[0], quantized_row_bytes()]. Throws DtypeError for other dtypes,
+  /// ShapeError for blocks that do not fit the shape, which needs at least one axis.
   QuantizedArray(const Array& blocks, Quantization kind, const Shape& shape);
   bool defined() const { return blocks_.defined(); }
   const Array& blocks() const { return blocks_; }
@@ -26,9 +26,9 @@ class CT_API QuantizedArray {
   std::int64_t nbytes() const { return static_cast<std::int64_t>(blocks_.nbytes()); }
   Device device() const { return blocks_.device(); }
   QuantizedArray to_device(const Device& device) const;
-  /// Some of its rows, [begin, end); the blocks are shared. Throws IndexError.
+  /// Returns the rows [begin, end), sharing the blocks. Throws IndexError.
   QuantizedArray part(std::int64_t begin, std::int64_t end) const;
-  /// How many rows are 1 MiB in this dtype, and at least one: what is dequantised at a time.
+  /// Returns how many rows are dequantised at a time: 1 MiB of them in this dtype, at least one.
   std::int64_t rows_at_once(Dtype dtype) const;
 
  private:
@@ -37,23 +37,24 @@ class CT_API QuantizedArray {
   Shape shape_;
 };
 
-/// The blocks nearest to x (floats, at least one axis), as GGUF's reference makes them; int8 as PyTorch does for each
-/// channel: scale = (max - min) / 255, zero included. It is computed on the processor, wherever x lies, so that all
-/// devices have the same bits; the result is where x is. Throws DtypeError for x, and ValueError for an inf or a NaN
-/// and where a scale would be none.
+/// Quantises x (floats, at least one axis) to the nearest blocks. The formats follow GGUF's reference, and int8 follows
+/// PyTorch's per-channel scheme: scale = (max - min) / 255, with zero in the range. The CPU computes the blocks for
+/// every device, so that all devices have equal bits. The result is on x's device. Throws DtypeError for x, ValueError
+/// for an inf or NaN and for a scale that does not fit.
 CT_API QuantizedArray quantize(const Array& x, Quantization kind);
-/// What the blocks stand for, in float32 and then rounded to `dtype`. Throws DtypeError for a dtype that is no float.
+/// Dequantises to float32 and then rounds to `dtype`. Throws DtypeError unless dtype is a float.
 CT_API Array dequantize(const QuantizedArray& w, Dtype dtype = Dtype::float32);
-/// Rows of w by their numbers (integers of any shape): [rows' shape, shape[1:]]. (take along axis 0) Throws IndexError.
+/// Dequantises the rows of w with these numbers (integers of any shape): [rows' shape, shape[1:]], as take along axis
+/// 0. Throws IndexError.
 CT_API Array take(const QuantizedArray& w, const Array& rows, Dtype dtype = Dtype::float32);
 
-/// x wᵀ (+ bias) for x [..., columns] of floats and a bias [rows]: [..., rows], in x's dtype, summed in float32
-/// (float64 of float64). Without config.int8_products x is not rounded: the result is that of dequantised weights to
-/// the rounding of sums. Up to 8 rows of x are multiplied with the blocks as they lie, as are more of them where the
-/// device multiplies_rounded; else parts of w of 1 MiB are dequantised to x's dtype one after the other. Throws
-/// ShapeError, DtypeError, DeviceError.
+/// Computes x wᵀ (+ bias) for floats x [..., columns] and a bias [rows]: [..., rows] in x's dtype, summed in float32
+/// (in float64 for float64). Without config.int8_products x is not rounded, and the result matches dequantised weights
+/// up to rounding of the sums. Up to 8 rows of x, or any number where the device multiplies_rounded, are multiplied
+/// with the blocks directly; for more rows, 1 MiB of w at a time is dequantised to x's dtype. Throws ShapeError,
+/// DtypeError, DeviceError.
 CT_API Array linear(const Array& x, const QuantizedArray& w, const Array* bias = nullptr);
-/// y w for y [..., rows]: [..., columns]; x's gradient of what linear computes.
+/// Computes y w for y [..., rows]: [..., columns], the gradient of x in linear.
 CT_API Array linear_back(const Array& y, const QuantizedArray& w);
 
 }  // namespace catenary

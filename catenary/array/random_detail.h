@@ -1,5 +1,5 @@
 #pragma once
-// Private to array/: what the distributions are made of.
+// Private to array/: building blocks of the distributions.
 
 #include <initializer_list>
 #include <limits>
@@ -10,38 +10,39 @@
 
 namespace catenary::random::detail {
 
-/// Of processes that train together: this one's number. seed(value) gives each of them other numbers; number 0 those of
-/// a process alone.
+/// Sets the number of this process among processes that train together. seed(value) gives each process different random
+/// numbers; process 0 gets those of a process that trains alone.
 void set_rank(std::uint64_t rank);
 
-/// The dtype of the result; throws DtypeError for one that is not floating.
+/// Returns the dtype of the result. Throws DtypeError unless it is floating.
 Dtype floating_dtype(const RandomOptions& options, const char* what);
 
-/// 16-bit floats are made in float32 and rounded at the end.
+/// Returns the dtype to compute in: float32 for 16-bit floats, which are rounded at the end.
 Dtype working_dtype(Dtype dtype);
 
-/// Uniform in (0, 1), symmetric about 1/2, as float32 or float64: (k + 1/2) / 2^b with b bits fewer than the mantissa
-/// has, which is exact.
+/// Draws uniformly from (0, 1), symmetrically about 1/2, as float32 or float64: (k + 1/2) / 2^b. b is smaller than the
+/// number of mantissa bits, so the numbers are exact.
 Array open_uniform(const Shape& size, Dtype dtype, const RandomOptions& options);
 
-/// Standard normal as float32 or float64. (Box and Muller 1958, one of the two.)
+/// Draws from the standard normal distribution as float32 or float64 (Box and Muller 1958, using one of the two
+/// numbers).
 Array normal_of(const Shape& size, Dtype dtype, const RandomOptions& options);
 
 using Parameters = std::initializer_list<Operand>;
 
-/// `size`, or what the parameters broadcast to; throws ShapeError where they do not fit.
+/// Returns `size`, or the shape that the parameters broadcast to. Throws ShapeError if they do not fit.
 Shape shape_of(const OptionalShape& size, Parameters parameters, const char* what);
 inline Shape shape_of(const OptionalShape& size, const Operand& a, const Operand& b, const char* what) {
   return shape_of(size, {a, b}, what);
 }
 
-/// The options with the device of an array among the parameters, if there is one.
+/// Returns the options with the device of the first array among the parameters, if there is one.
 RandomOptions placed(const RandomOptions& options, Parameters parameters);
 inline RandomOptions placed(const RandomOptions& options, const Operand& a, const Operand& b) {
   return placed(options, {a, b});
 }
 
-/// Where the elements of a parameter may lie, in words that follow "must".
+/// The valid range of a parameter. `words` follow "must" in messages.
 struct Interval {
   double low = 0;
   bool has_low = true;
@@ -56,10 +57,10 @@ inline constexpr Interval kPositiveFinite{.has_low = false, .has_high = false, .
 inline constexpr Interval kProbability{.high = 1, .words = "lie in [0, 1]"};
 inline constexpr Interval kPositiveProbability{.has_low = false, .high = 1, .words = "lie in (0, 1]"};
 
-/// Throws ValueError unless the parameter, a literal or each element of an array, which is waited for, lies there.
+/// Throws ValueError unless a literal, or each element of an array, lies in the interval. The host waits for arrays.
 void check_values(const Operand& x, const Interval& interval, const char* what, const char* name);
 
-/// An operand in the dtype that is worked in, so that a float64 parameter does not widen the result.
+/// An operand in the working dtype, so that a float64 parameter does not widen the result.
 struct Parameter {
   Array array;
   Scalar scalar = 0.0;
@@ -73,7 +74,7 @@ struct Parameter {
   Operand operand() const { return array.defined() ? Operand(array) : Operand(scalar); }
 };
 
-/// loc + scale * standard(shape), rounded to the result's dtype once.
+/// Returns loc + scale * standard(shape), rounded once to the result's dtype.
 template <class Standard>
 Array located(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options,
               const char* what, Standard&& standard) {

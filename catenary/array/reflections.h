@@ -1,6 +1,6 @@
 #pragma once
-// Private to the library: Householder's reflections H = I - tau v vᴴ of double and std::complex<double>, which
-// decompositions are made of.
+// Private to the library: Householder reflections H = I - tau v vᴴ of double and std::complex<double>, the building
+// blocks of decompositions.
 
 #include <algorithm>
 #include <cmath>
@@ -16,19 +16,19 @@ namespace catenary::factor {
 using Complex = std::complex<double>;
 
 inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-inline constexpr std::int64_t kGrain = 1 << 15;  // multiplications that are worth a thread
+inline constexpr std::int64_t kGrain = 1 << 15;  // fewest multiplications that pay for a thread
 
 inline double conjugated(double x) { return x; }
 inline Complex conjugated(const Complex& x) { return std::conj(x); }
 
-/// Without the look at infinities that `operator*` of complex numbers takes.
+/// Multiplies without the check for infinities in `operator*` of complex numbers.
 inline double times(double x, double y) { return x * y; }
 inline Complex times(const Complex& x, const Complex& y) {
   return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }
 inline Complex times(double x, const Complex& y) { return {x * y.real(), x * y.imag()}; }
 
-/// Real and imaginary parts, one after the other.
+/// Returns the real and imaginary parts, interleaved.
 inline double* parts(double* x) { return x; }
 inline const double* parts(const double* x) { return x; }
 inline double* parts(Complex* x) { return reinterpret_cast<double*>(x); }
@@ -36,10 +36,10 @@ inline const double* parts(const Complex* x) { return reinterpret_cast<const dou
 template <class T>
 constexpr std::int64_t kParts = sizeof(T) / sizeof(double);
 
-/// xᴴ y.
+/// Computes xᴴ y.
 template <class T>
 T dot(const T* x, const T* y, std::int64_t n) {
-  T sums[4] = {0, 0, 0, 0};  // several, so that an addition need not wait for the one before
+  T sums[4] = {0, 0, 0, 0};  // several sums, so that an addition need not wait for the previous one
   std::int64_t i = 0;
   for (; i + 4 <= n; i += 4)
     for (int j = 0; j < 4; ++j) sums[j] += times(conjugated(x[i + j]), y[i + j]);
@@ -47,13 +47,13 @@ T dot(const T* x, const T* y, std::int64_t n) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-/// y += factor x
+/// Computes y += factor x.
 template <class T>
 void add_multiple(T* y, T factor, const T* x, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) y[i] += times(factor, x[i]);
 }
 
-/// Euclid's norm, without overflow.
+/// Computes the Euclidean norm without overflow.
 inline double norm(const double* x, std::int64_t n) {
   const double squares = dot(x, x, n);
   if ((squares > 1e-280 && squares < 1e280) || std::isnan(squares)) return std::sqrt(squares);
@@ -66,15 +66,15 @@ inline double norm(const double* x, std::int64_t n) {
 }
 inline double norm(const Complex* x, std::int64_t n) { return norm(parts(x), 2 * n); }
 
-/// Turns x into the vector of the reflection whose Hᴴ takes it to (beta, 0, 0, …): x[0] becomes 1. Gives beta, which is
-/// real.
+/// Turns x into the vector of the reflection whose Hᴴ maps it to (beta, 0, 0, …): x[0] becomes 1. Returns beta, which
+/// is real.
 template <class T>
 double reflector(T* x, std::int64_t n, T& tau) {
   const T alpha = x[0];
   const double size = std::abs(alpha), rest = norm(x + 1, n - 1);
   const bool there = rest == 0 && std::imag(alpha) == 0;
   if (!there && std::max(size, rest) < 0x1p-900) {
-    // Numbers without all their digits would give a matrix that is no reflection.
+    // Scale up: subnormal numbers have too few digits for an accurate reflection.
     for (std::int64_t i = 0; i < n; ++i) x[i] *= 0x1p900;
     return reflector(x, n, tau) * 0x1p-900;
   }
@@ -94,7 +94,7 @@ struct Block {
   std::int64_t rows, columns, stride;
 };
 
-/// block = Hᴴ block. Columns do not know of each other, so threads take some each.
+/// Computes block = Hᴴ block. Columns are independent, so threads share them.
 template <class T>
 void reflect_rows(const Block<T>& block, const T* v, T tau) {
   if (tau == T(0)) return;
@@ -108,7 +108,7 @@ void reflect_rows(const Block<T>& block, const T* v, T tau) {
   });
 }
 
-/// block = block H, of the conjugate of v.
+/// Computes block = block H from the conjugate of v.
 template <class T>
 void reflect_columns(const Block<T>& block, const T* conjugate_v, T tau) {
   if (tau == T(0)) return;
@@ -120,7 +120,7 @@ void reflect_columns(const Block<T>& block, const T* conjugate_v, T tau) {
   });
 }
 
-/// The vectors of reflections, one after the other: the k-th begins at element k + `shift`.
+/// The vectors of reflections, stored consecutively. The k-th vector begins at element k + `shift`.
 template <class T>
 struct Reflections {
   std::int64_t count, length, shift;
@@ -132,14 +132,14 @@ struct Reflections {
         shift(shift),
         vectors(static_cast<std::size_t>(count * length)),
         taus(static_cast<std::size_t>(count)) {}
-  /// Where the k-th vector differs from 0.
+  /// Returns the nonzero part of the k-th vector.
   T* vector(std::int64_t k) { return vectors.data() + k * length + k + shift; }
   T& tau(std::int64_t k) { return taus[static_cast<std::size_t>(k)]; }
   std::int64_t extent(std::int64_t k) const { return length - k - shift; }
 
-  /// Rows of `to` become the first columns of the product.
+  /// Computes the first columns of the product of the reflections as rows of `to`.
   void columns_into_rows(const Matrix<T>& to) {
-    constexpr std::int64_t kRows = 8;  // that share a vector while it is in the cache
+    constexpr std::int64_t kRows = 8;  // number of rows that share a vector while it is in the cache
     const std::int64_t blocks = (to.rows + kRows - 1) / kRows;
     parallel_for(blocks, std::max<std::int64_t>(kGrain / std::max<std::int64_t>(count * length * kRows, 1), 1),
                  [&](std::int64_t from, std::int64_t until) {

@@ -1,5 +1,5 @@
 #pragma once
-// Private to array/ and functions/: a mean, and how far values are from it.
+// Private to array/ and functions/: a mean, and the squared differences from it.
 
 #include "catenary/array/array.h"
 
@@ -10,8 +10,8 @@ struct Spread {
   Array total;  ///< the sum of the squared differences
 };
 
-/// Computes both in a dtype. On the processor a float32 mean is corrected where the differences are as small as its own
-/// rounding error, so that values which are all the same have a total of 0.
+/// Computes both in a dtype. On the CPU, a float32 mean is corrected if the differences are as small as its rounding
+/// error, so that equal values have a total of 0.
 CT_API Spread spread_of(const Array& x, const AxisArg& axis, Dtype dtype, bool keepdims);
 
 }  // namespace catenary::detail

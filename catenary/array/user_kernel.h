@@ -1,8 +1,7 @@
 #pragma once
-// Kernels that a user writes, as in CuPy: from an expression over elements, from a map and a way to combine, or whole.
-// Their text is the portable C of kernels/ (f32, i64, …, KERNEL, GLOBAL, …; the math prelude's ct_exp_f32 and the
-// like), compiled for the device that the arguments are on: on the processor by its C++ compiler (CXX, c++, g++ or
-// clang++).
+// User-written kernels, as in CuPy: from an expression over elements, from a map and a reduction, or as a whole kernel.
+// Their text is the portable C of kernels/ (f32, i64, …, KERNEL, GLOBAL, … and math functions such as ct_exp_f32). It
+// is compiled for the device of the arguments. On the CPU that needs a C++ compiler (CXX, c++, g++ or clang++).
 
 #include <array>
 #include <functional>
@@ -38,8 +37,8 @@ class CT_API KernelOperand {
   Scalar scalar_;
 };
 
-/// What an ElementwiseKernel does on the CPU: a function of one element of each input that returns an element of the
-/// output. Inputs are cast to the function's parameter types and broadcast.
+/// The CPU version of an ElementwiseKernel: a function that takes one element of each input and returns an element of
+/// the output. Inputs are cast to the function's parameter types and broadcast.
 class CT_API CpuLoop {
  public:
   CpuLoop() = default;
@@ -73,8 +72,8 @@ class CT_API CpuLoop {
   std::function<Array(const std::vector<Array>&, const Shape&)> run_;
 };
 
-/// What a ReductionKernel does on the CPU: the map of one element of each input, how two of what it returns are
-/// combined, what becomes of the last, and what the first is combined with. Rows are combined in order.
+/// The CPU version of a ReductionKernel: a map of one element of each input, a function that combines two mapped
+/// values, a function of the final value, and the initial value. Rows are combined in order.
 class CT_API CpuReduction {
  public:
   CpuReduction() = default;
@@ -97,7 +96,7 @@ class CT_API CpuReduction {
   }
   explicit operator bool() const { return static_cast<bool>(fold_); }
   int arity() const { return map_.arity(); }
-  /// The inputs as they are broadcast to `shape`, of which the first axes stay, `outputs` elements in all.
+  /// Reduces the inputs, broadcast to `shape`, to `outputs` elements. The first axes of `shape` are kept.
   Array operator()(const std::vector<Array>& inputs, const Shape& shape, std::int64_t outputs) const {
     return fold_(map_(inputs, shape).reshape({outputs, outputs ? shape.product() / outputs : 0}));
   }
@@ -109,33 +108,33 @@ class CT_API CpuReduction {
 
 /// Options of ElementwiseKernel.
 struct UserKernelOptions {
-  CpuLoop cpu = {};           ///< what happens on the CPU; without it the text is compiled there, too
+  CpuLoop cpu = {};           ///< the CPU version; without it the text is compiled for the CPU, too
   std::string preamble = {};  ///< text before the kernel: helper functions, macros
 };
 
 /// Options of ReductionKernel.
 struct ReductionKernelOptions {
-  CpuReduction cpu = {};      ///< as above: `{.cpu = {map, reduce, post, identity}}`
-  std::string preamble = {};  ///< as above
+  CpuReduction cpu = {};      ///< the CPU version: `{.cpu = {map, reduce, post, identity}}`
+  std::string preamble = {};  ///< text before the kernel: helper functions, macros
 };
 
 /// An elementwise operation on arrays that are broadcast together. Parameters are lists such as "float32 x, T y, raw T
-/// z": a dtype's name, or any other name for one that is found from the arguments; a `raw` array is not broadcast and
-/// is indexed by the text itself. In the operation, parameters are variables (16-bit floats are f32), `i` is the index
-/// of the element and `n` the number of elements; both are i64. (cupy.ElementwiseKernel)
+/// z". A type is a dtype's name, or another name that stands for the arguments' dtype. A `raw` array is not broadcast,
+/// and the text indexes it. In the operation, parameters are variables (16-bit floats are f32), `i` is the index of the
+/// element and `n` the number of elements (both i64). (cupy.ElementwiseKernel)
 class CT_API ElementwiseKernel {
  public:
-  /// Throws ValueError for parameters that cannot be read and for names that neither they nor the kernel can have.
+  /// Throws ValueError for a syntax error in the parameters and for an invalid name of a parameter or the kernel.
   ElementwiseKernel(const std::string& in_params, const std::string& out_params, const std::string& operation,
                     const std::string& name = "kernel", const UserKernelOptions& options = {});
-  /// The output of the inputs; with several outputs the first. Outputs may follow the inputs as further arguments, and
-  /// are then written. Throws ShapeError, DtypeError (an output's dtype that no input determines), and DeviceError with
-  /// the compiler's words.
+  /// Returns the output for the inputs, or the first of several outputs. Existing outputs may follow the inputs as
+  /// further arguments. Throws ShapeError, DtypeError if no input determines an output's dtype, and DeviceError with
+  /// the compiler's message.
   template <class... A>
   Array operator()(A&&... arguments) const {
     return call({KernelOperand(std::forward<A>(arguments))...}).front();
   }
-  /// The same with all outputs.
+  /// Returns all outputs. Arguments and errors are as in operator().
   std::vector<Array> call(const std::vector<KernelOperand>& arguments) const;
 
  private:
@@ -143,16 +142,15 @@ class CT_API ElementwiseKernel {
   std::shared_ptr<const State> state_;
 };
 
-/// A reduction: `map_expr` of the inputs' elements, combined two at a time by `reduce_expr` over a and b beginning with
-/// `identity`, then `post_map_expr`, a statement that sets the output from a. Accumulates in the output's register
+/// A reduction: `map_expr` maps the inputs' elements, `reduce_expr` combines two values a and b beginning with
+/// `identity`, and `post_map_expr` is a statement that sets the output from a. Accumulates in the output's register
 /// type. (cupy.ReductionKernel)
 class CT_API ReductionKernel {
  public:
   ReductionKernel(const std::string& in_params, const std::string& out_param, const std::string& map_expr,
                   const std::string& reduce_expr, const std::string& post_map_expr, const std::string& identity,
                   const std::string& name = "kernel", const ReductionKernelOptions& options = {});
-  /// Reduces over `axes`, all of them by default. The output may follow the inputs as a further argument, and is then
-  /// written.
+  /// Reduces over `axes`, by default all of them. An existing output may follow the inputs as a further argument.
   Array operator()(const std::vector<KernelOperand>& inputs, const AxisArg& axes = {}, bool keepdims = false) const;
   Array operator()(const Array& x, const AxisArg& axes = {}, bool keepdims = false) const {
     return (*this)(std::vector<KernelOperand>{x}, axes, keepdims);
@@ -166,25 +164,23 @@ class CT_API ReductionKernel {
 /// Options of RawKernel and RawModule.
 struct RawKernelOptions {
   bool portable =
-      true;  ///< false: the text is in the device's own language (CUDA C++, HIP, OpenCL C) and taken as it is
-  bool variables = false;  ///< on CUDA, HIP and the processor: the text has variables that outlive a launch
-                           ///< (`__device__ i32 n = 3;`, `static` ones of a function), which a RawModule's kernels have
-                           ///< in common, or the RawKernel's own are
+      true;  ///< false: the text is in the device's own language (CUDA C++, HIP, OpenCL C) and used unchanged
+  bool variables = false;  ///< on CUDA, HIP and the CPU: the text has variables that outlive a launch (`__device__ i32
+                           ///< n = 3;`, `static` in a function); all kernels of a RawModule share them
 };
 
-/// A whole kernel. An array among the arguments becomes two of the kernel's: its buffer, and the i64 offset of its
-/// first element in it; a number becomes i32, i64 or f32 by its C++ type (double: f64). On the processor the work-items
-/// of a group, up to 1024, come one after the other, from one BARRIER to the next where there are some.
-/// (cupy.RawKernel)
+/// A whole kernel. An array argument becomes two parameters: its buffer, and the i64 offset of its first element. A
+/// number becomes i32, i64, f32 or f64 by its C++ type. On the CPU the work-items of a thread block (at most 1024) run
+/// one after another, from one BARRIER to the next. (cupy.RawKernel)
 class CT_API RawKernel {
  public:
-  /// An argument whose type is known only when the program runs.
+  /// An argument whose type is known only at run time.
   class CT_API Argument {
    public:
     Argument(Array array) : array_(std::move(array)) {}
     template <class T>
     requires std::is_arithmetic_v<T> Argument(T value) : Argument(&value, sizeof(T)) {}
-    /// The bytes of a number or of a structure, which are taken as they are. Throws ValueError for more than 4096.
+    /// Takes the bytes of a number or of a structure unchanged. Throws ValueError for more than 4096 bytes.
     Argument(const void* value, std::size_t size);
     const Array& array() const { return array_; }
     const void* data() const { return more_.empty() ? static_cast<const void*>(&words_) : more_.data(); }
@@ -193,30 +189,30 @@ class CT_API RawKernel {
    private:
     Array array_;
     alignas(16) std::array<std::uint64_t, 2> words_{};
-    std::vector<std::uint64_t> more_;  // where two words do not hold it
+    std::vector<std::uint64_t> more_;  // used if two words are too few
     std::size_t size_ = 0;
   };
 
   RawKernel(const std::string& code, const std::string& name, const RawKernelOptions& options = {});
-  /// Runs `groups` groups of `group_size` work-items on the device of the first array. Throws DeviceError.
+  /// Runs `groups` thread blocks of `group_size` work-items on the device of the first array. Throws DeviceError.
   template <class... A>
   void operator()(std::int64_t groups, int group_size, const A&... arguments) const {
     launch({groups, group_size}, std::vector<Argument>{Argument(arguments)...});
   }
-  /// The same along several axes, `kernel({{3, 2, 1}, {16, 4, 1}}, x, y)`, and with memory of groups
-  /// (kernels/axes.kernel has a portable text's words for both). Throws DeviceError, where a device has no groups of
-  /// such a size, too.
+  /// Runs the kernel along several axes, `kernel({{3, 2, 1}, {16, 4, 1}}, x, y)`, with optional shared memory;
+  /// kernels/axes.kernel has the portable words for both. Throws DeviceError, also for thread blocks that are too large
+  /// for the device.
   template <class... A>
   void operator()(const LaunchShape& shape, const A&... arguments) const {
     launch(shape, std::vector<Argument>{Argument(arguments)...});
   }
-  /// The same with a list of arguments.
+  /// Runs the kernel with a list of arguments.
   void launch(const LaunchShape& shape, const std::vector<Argument>& arguments) const;
-  /// What the driver tells of the kernel as it was compiled for a device, by CUDA's names: "max_threads_per_block",
-  /// "num_regs", … (OpenCL's tell of groups and memory alone). Throws DeviceError. (cupy.RawKernel.attributes)
+  /// Returns the driver's attributes of the compiled kernel, by CUDA's names: "max_threads_per_block", "num_regs", …
+  /// (OpenCL has only block sizes and memory). Throws DeviceError. (cupy.RawKernel.attributes)
   std::map<std::string, std::int64_t> attributes(const Device& device) const;
-  /// How many groups of how many work-items a loop over so many items, each of so many elements, should have on a
-  /// device. Throws DeviceError for one that compiles no kernels.
+  /// Returns the number of thread blocks and their size for a loop over `items` items of `each` elements on a device.
+  /// Throws DeviceError for a device that compiles no kernels.
   static std::pair<std::int64_t, int> groups_for(const Device& device, std::int64_t items, std::int64_t each = 1);
 
  private:
@@ -225,8 +221,8 @@ class CT_API RawKernel {
   std::string code_, name_;
   friend class RawModule;
   RawKernelOptions options_;
-  std::uint32_t number_;  // the code's; copies have the same
-  std::uint32_t module_;  // UserKernelText's
+  std::uint32_t number_;  // identifies the code; copies share it
+  std::uint32_t module_;  // as in UserKernelText
 };
 
 /// A text with several kernels. (cupy.RawModule)
@@ -234,18 +230,18 @@ class CT_API RawModule {
  public:
   explicit RawModule(std::string code, const RawKernelOptions& options = {});
   RawKernel get_function(const std::string& name) const;
-  /// The bytes of a variable on a device, of options.variables, which kernels and arrays change. Throws DeviceError
-  /// where there is none, and on devices without such variables.
+  /// Returns the bytes of a device variable (options.variables), which kernels and arrays change. Throws DeviceError
+  /// for an unknown variable, and on devices without such variables.
   Array get_global(const std::string& name, const Device& device) const;
 
  private:
   std::string code_;
   RawKernelOptions options_;
-  std::uint32_t module_;  // copies have the same
+  std::uint32_t module_;  // copies share it
 };
 
-/// Elementwise operations on arrays are fused by themselves: the function as it is, for programs that are ported from
-/// CuPy. (cupy.fuse)
+/// Returns the function unchanged, for programs that are ported from CuPy: elementwise operations are always fused.
+/// (cupy.fuse)
 template <class F>
 F fuse(F f) {
   return f;

@@ -1,51 +1,51 @@
 #pragma once
-// The bytes of an array seen as another dtype, and the order in which they lie.
+// Views of an array's bytes as another dtype, and the memory order of elements.
 
 #include "catenary/array/array.h"
 
 namespace catenary {
 
-/// A view of the same bytes as another dtype. Where the sizes differ the last axis takes them up, and its elements must
-/// be neighbours: throws ShapeError where they are not, or where the bytes cannot be divided so. (numpy.ndarray.view)
+/// Returns a view of the bytes as another dtype. If the item sizes differ, the last axis changes its size, and it must
+/// be contiguous. Throws ShapeError if it is not, or if its bytes cannot be divided evenly. (numpy.ndarray.view)
 CT_API Array view(const Array& a, Dtype dtype);
 template <detail::MaybeCopy A>
 const Array view(A&& a, Dtype dtype) {
   return view(a, dtype);
 }
-/// A view of the real parts, which are written through it; of what is not complex the array itself. (numpy.real)
+/// Returns a view of the real parts, which can be written to, or the array itself if it is not complex. (numpy.real)
 CT_API Array real(const Array& a);
 template <detail::MaybeCopy A>
 const Array real(A&& a) {
   return real(a);
 }
-/// A view of the imaginary parts; of what is not complex new zeros. (numpy.imag)
+/// Returns a view of the imaginary parts, or new zeros if the array is not complex. (numpy.imag)
 CT_API Array imag(const Array& a);
 template <detail::MaybeCopy A>
 const Array imag(A&& a) {
   return imag(a);
 }
-/// The angle of each number in the plane, in radians; of a negative real number pi. Throws DtypeError for bool.
-/// (numpy.angle)
+/// Returns the angle of each number in the complex plane, in radians: pi for negative real numbers. Throws DtypeError
+/// for bool. (numpy.angle)
 CT_API Array angle(const Array& a);
-/// The complex numbers of these real and imaginary parts, which broadcast. Throws DtypeError where one is complex.
+/// Returns complex numbers from real and imaginary parts, which broadcast. Throws DtypeError if either is complex.
 /// (torch.complex)
 CT_API Array complex(const Array& real, const Array& imag);
-/// A copy in which the bytes of each element are in the reverse order; it lies in C order, or in Fortran order where
-/// that is a's. (numpy.ndarray.byteswap)
+/// Returns a copy in which the bytes of each element are reversed. It is in Fortran order if a is, else in C order.
+/// (numpy.ndarray.byteswap)
 CT_API Array byteswap(const Array& a);
 
-/// How elements lie in memory: the last axis fastest, the first axis fastest (Fortran's order), or as those of the
-/// array that is asked about. (NumPy's `order`)
+/// The order of elements in memory: the last axis fastest (C), the first axis fastest (Fortran), or the order of the
+/// given array (K). (NumPy's `order`)
 enum class Order : std::uint8_t { C, F, K };
-/// Strides of an array in this order, C for K, without gaps.
+/// Returns strides for an array in this order without gaps; K counts as C.
 CT_API Strides strides_of(const Shape& shape, Order order);
-/// Do the elements lie in this order, without gaps? Of order K all do. (numpy.ndarray.flags)
+/// Returns whether the elements are in this order without gaps. Order K is always satisfied. (numpy.ndarray.flags)
 CT_API bool is_in_order(const Array& a, Order order);
-/// An array in this order, C for K, whose elements have any value. (numpy.empty)
+/// Returns an uninitialised array in this order; K counts as C. (numpy.empty)
 CT_API Array empty(const Shape& shape, Dtype dtype, Order order, const Device& device = current_device());
-/// A copy in this order. Of an array that is still to be computed it is part of the same loop. (numpy.copy)
+/// Returns a copy in this order. A copy of a pending array joins its loop. (numpy.copy)
 CT_API Array copy(const Array& a, Order order);
-/// The array itself where it lies in this order, else such a copy. (numpy.asarray with an order)
+/// Returns the array itself if it is in this order, else a copy. (numpy.asarray with an order)
 CT_API const Array in_order(const Array& a, Order order);
 
 }  // namespace catenary
