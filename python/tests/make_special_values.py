@@ -58,22 +58,27 @@ EDGES = {
     **{name: (ORDERS, EDGES_OF_TWO) for name in ('expn', 'polygamma', 'yn')},
     **{name: (EDGES_OF_THREE,) * 3 for name in 'bdtr bdtrc bdtri betainc betaincinv fdtr fdtrc fdtri gdtr gdtrc nbdtr nbdtrc nbdtri radian wright_bessel'.split()},
     'lpmv': ([0.0, 1.0, 2.0, -1.0, -2.0], EDGES_OF_THREE, EDGES_OF_THREE)}
+# Complex numbers with such parts, real and imaginary; float32 has them, too
+EDGES_OF_PARTS = [0.0, -0.0, 2.0 ** -100, -2.0 ** -100, 0.5, 1.0, 1 + 2.0 ** -10, 2.0, 30.0, -1.0, -2.5, -3.0, -30.0, float('inf'), -float('inf'), float('nan')]
+OF_COMPLEX = ('digamma', 'gamma', 'lambertw', 'loggamma', 'psi', 'rgamma', 'shichi', 'sici')
 _isinf, _isnan, _size = numpy.isinf, numpy.isnan, numpy.abs
-# What is not compared, as SciPy has no digits there, or no limit, or another answer for one number than for an array
+# Not compared: SciPy loses digits there, returns no limit, or answers otherwise for an array than for one number
 UNCLEAR = {
-    **{name: _isinf for name in ('cosdg', 'sindg', 'tandg')}, **{name: lambda x: _size(x) > 1e6 for name in ('j0', 'j1', 'y0', 'y1')},
-    'cotdg': lambda x: _isinf(x) | (_size(x) < 1e-3) & (x != 0), 'yn': lambda n, x: _isinf(x), 'zetac': lambda x: x > 100, 'beta': lambda a, b: (a <= 0) & (b <= 0), 'binom': lambda n, k: n == numpy.inf,
+    **{name: lambda x: _size(x) > 1e6 for name in ('j0', 'j1', 'y0', 'y1')}, 'cotdg': lambda x: (_size(x) < 1e-3) & (x != 0), 'yn': lambda n, x: _isinf(x), 'zetac': lambda x: x > 100,
     'ellipj': lambda u, m: (m == 1) & (_isinf(u) | (_size(u) < 1e-20)), **{name: lambda phi, m: m == -numpy.inf for name in ('ellipeinc', 'ellipkinc')},
     **{name: lambda a, p: _size(a) < 1e-20 for name in ('chdtri', 'gammaincinv', 'gammainccinv')}, **{name: lambda k, m: _isnan(k) for name in ('pdtr', 'pdtrc')},
-    'poch': lambda z, m: _isnan(m) | _isinf(z) | (z < 0) & (_size(m) < 1e-20) | _isinf(m), 'nbdtri': lambda k, n, y: _isinf(n),
-    'zeta': lambda s, x: _isinf(s) | _isnan(s) | _isnan(x), 'polygamma': lambda n, x: (n == 20) & (x == -0.5),
-    'lpmv': lambda m, v, x: (_size(x) > 1) | _isnan(x + v) | _isinf(v), 'betaincinv': lambda a, b, p: _isinf(a) | _isinf(b), 'pseudo_huber': lambda delta, r: _isinf(delta)}
+    'nbdtri': lambda k, n, y: _isinf(n), 'polygamma': lambda n, x: (n == 20) & (x == -0.5),
+    'lpmv': lambda m, v, x: (_size(x) > 1) | _isnan(x + v) | _isinf(v), 'betaincinv': lambda a, b, p: _isinf(a) | _isinf(b)}
 
 
 def edges(name, dtype='d'):
     """The arguments of EDGES, of shapes that are broadcast."""
     lists = EDGES[name]
     return [numpy.asarray(values, dtype).reshape((-1,) + (1,) * (len(lists) - 1 - i)) for i, values in enumerate(lists)]
+
+
+def complex_edges():
+    return numpy.asarray([complex(x, y) for x in EDGES_OF_PARTS for y in EDGES_OF_PARTS])
 
 
 def clear(name):
@@ -109,6 +114,9 @@ def edge_answers():
     from scipy import special
     warnings.simplefilter('ignore')
     made = {}
+    for name in OF_COMPLEX:
+        found = getattr(special, name)(complex_edges())
+        made[f'{name} complex'] = [kept(v) for v in (found if isinstance(found, tuple) else (found,))]
     for name in EDGES:
         found = getattr(special, name)(*edges(name))
         made[name] = [kept(numpy.where(clear(name), v, 0)) for v in (found if isinstance(found, tuple) else (found,))]

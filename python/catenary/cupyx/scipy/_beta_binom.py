@@ -104,7 +104,9 @@ def _log_and_sign_of_beta(a, b):
     log = _core.where((large == math.inf) & _ufuncs['isfinite'](small), _core.where(small > 0, -math.inf, math.inf), log)
     sign = _core.where((large == math.inf) & _ufuncs['isfinite'](small), sign_of_gamma(small), sign)
     endless = stored(endless | (large == -math.inf) | (small == -math.inf))
-    return stored(_core.where(endless, math.inf, log)), stored(_core.where(endless, 1, sign))
+    # SciPy's sign of the infinities where both are poles
+    negative = stored(_is_pole(a) & (a > -math.inf) & _is_pole(b) & (_ufuncs['remainder'](_core.where(_ufuncs['isfinite'](b), b, 0), 2) == 1))
+    return stored(_core.where(endless, math.inf, log)), stored(_core.where(endless, _core.where(negative, -1, 1), sign))
 
 
 def beta(a, b):
@@ -155,7 +157,8 @@ def binom(n, k):
     log = stored(_lgamma(one_more) - log_of_ratio(distance, stored(_core.where(far, distance + one_more, 2)), one_more) + _log(_absolute(sine) / math.pi))
     value = stored(_core.where(far, sign_of_gamma(one_more) * _ufuncs['sign'](sine) * _exp(log), near))
     value = _counted(n, k, value)
-    value = _core.where(n == math.inf, _core.where(k == 0, 1, _core.where(k > 0, math.inf, 0)), value)
+    # SciPy multiplies few factors alone for an infinite n
+    value = _core.where(n == math.inf, _core.where((k == _floor(k)) & (k < _COUNTED), _core.where(k == 0, 1, _core.where(k > 0, math.inf, 0)), math.nan), value)
     value = _core.where(_ufuncs['isinf'](k), _core.where((k < 0) & (n > -math.inf), 0, math.nan), value)
     return _core.where((n < 0) & (n == _floor(n)) | _ufuncs['isnan'](n) | _ufuncs['isnan'](k), math.nan, value).astype(dtype)
 
@@ -170,15 +173,20 @@ def _product(z, m):
 
 
 def poch(z, m):
-    """Returns gamma(z + m) / gamma(z): 0 where only z is a pole, infinity where only z + m is a pole."""
+    """Returns gamma(z + m) / gamma(z): 0 where only z is a pole, infinity where only z + m is a pole.
+
+    Infinities and NaN give SciPy's values, also where a limit exists.
+    """
     z, m, dtype = prepared('poch', z, m)
     z, m = _broadcast(*wide(z, m))
     total = stored(z + m)
     log, sign = _log_and_sign_of_ratio(z, total, m, (sine_of_pi(z), sine_of_pi(z, m)))
     value = stored(_core.where(log == math.inf, math.inf, sign * _exp(log)))
     value = stored(_core.where((m == _floor(m)) & (_absolute(m) <= _COUNTED), _product(z, m), value))
-    value = _core.where((z == math.inf) & _ufuncs['isfinite'](m), _core.where(m > 0, math.inf, 0), value)
-    value = _core.where((m == math.inf) & (z > 0), math.inf, value)
-    value = _core.where(_ufuncs['isnan'](z + m) | (m == -math.inf) | (z == -math.inf), math.nan, value)
-    value = _core.where(_is_pole(z) & (z > -math.inf) & _ufuncs['isinf'](m), 0, value)
+    value = _core.where(z == math.inf, _core.where(_absolute(m) <= 2, _core.where(m > 0, math.inf, 0), math.nan), value)
+    value = _core.where((m == math.inf) & _ufuncs['isfinite'](z), sign_of_gamma(z) * math.inf, value)
+    value = _core.where(_is_pole(z) & _is_pole(total) & (m != _floor(m)), math.nan, value)  # z + m rounds to a pole
+    value = _core.where(_ufuncs['isnan'](z + m) | (m == -math.inf) | (z == -math.inf), _core.where(_absolute(m) == 1, _core.where(m > 0, z, 0), math.nan), value)
+    value = _core.where(_ufuncs['isnan'](z), z, value)
+    value = _core.where(_is_pole(z) & (z > -math.inf) & ~_ufuncs['isfinite'](m), 0, value)
     return _core.where(m == 0, 1, value).astype(dtype)

@@ -199,10 +199,10 @@ def _sici_of_complex(z):
     # on the imaginary axis they are the hyperbolic functions
     axis, (of_axis, with_log) = stored(z.real == 0), _shichi(stored(z.imag))
     sine, cosine = stored(_core.where(axis, 1j * of_axis, sine).astype(z.dtype)), stored(_core.where(axis, with_log + half / 2, cosine).astype(z.dtype))
-    nothing = stored(z == 0)
-    undefined = complex(math.nan, math.nan)
-    return (stored(_core.where(known, sine, _core.where(nothing, z, _core.where(z.imag == 0, _sici(z.real)[0], undefined))).astype(z.dtype)),
-            stored(_core.where(known, cosine, _core.where(nothing, -math.inf, _core.where(z.imag == 0, _sici(z.real)[1], undefined))).astype(z.dtype)))
+    real, undefined = stored((z.imag == 0) & ~_ufuncs['isnan'](z.real)), complex(math.nan, math.nan)
+    of_real = tuple(_core.where(real, x, undefined) for x in (_sici(z.real)[0], _core.where(z.real == -math.inf, 1j * math.pi, _sici(z.real)[1])))
+    of_real = of_real[0], _core.where(z == 0, complex(-math.inf, math.nan), of_real[1])
+    return tuple(stored(_core.where(known, x, end).astype(z.dtype)) for x, end in zip((sine, cosine), of_real))
 
 
 def _shichi_of_complex(z):
@@ -213,7 +213,7 @@ def _shichi_of_complex(z):
     v = stored(_core.where(known, z, 1).astype(z.dtype))
     back = stored(_core.where(known, _log(v) - _log(_core.where(known, turned, 1j).astype(z.dtype)), 0).astype(z.dtype))
     real = _shichi(stored(_core.where(z.imag == 0, z.real, 0)))
-    ends = stored(~known & (z.imag == 0))
+    ends = stored(~known & (z.imag == 0) & (z != 0) & ~_ufuncs['isnan'](z.real))
     return (stored(_core.where(ends, real[0], -1j * sine).astype(z.dtype)), stored(_core.where(ends, real[1], cosine + back).astype(z.dtype)))
 
 

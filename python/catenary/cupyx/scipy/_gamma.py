@@ -94,30 +94,45 @@ def _gamma(x):
 # ------------------------------------------------------------------ of complex numbers
 _conjugate, _log = _ufuncs['conjugate'], _ufuncs['log']
 # of the series of the logarithm's derivative, the highest power of 1 / z**2 first
+_EULER, _TERMS = 0.57721566490153286, 24
+# zeta(2), zeta(3), … by Euler's and Maclaurin's sum from 40 on
+_ZETAS = [math.fsum(n ** -k for n in range(1, 40)) + 40.0 ** -k * (40 / (k - 1) + 1 / 2 + k / 480 - k * (k + 1) * (k + 2) / 720 / 40 ** 3) for k in range(2, _TERMS + 1)]
 _DERIVED = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
 
 
 def _series(coefficients, z):
-    square, total = stored(1 / (z * z)), coefficients[0]
+    inverse, total = stored(1 / z), coefficients[0]  # the square of z may overflow
     for c in coefficients[1:]:
-        total = total * square + c
-    return stored(total + 0 * z)
+        total = total * (inverse * inverse) + c
+    return stored(total + 0 * inverse)
 
 
 def _by_parts(z, to_the_right, to_the_left):
     """Makes a function of complex numbers that is real on the real axis from its upper half plane.
 
-    to_the_right applies where the real part is at least 0.1, elsewhere to_the_left(z, q, the first function of 1 - z), where q is exp(2 pi i z). 0
-    and the negative integers give NaN.
+    to_the_right(z) applies where the real part is at least 0.1, elsewhere to_the_left(z, e, to_the_right(1 - z)), where e is exp(2 pi i z) - 1.
+    0 and the negative integers give NaN.
     """
     below = _ufuncs['signbit'](z.imag)
     up = stored(_core.where(below, _conjugate(z), z))
     left = up.real < 0.1
     right = stored(to_the_right(stored(_core.where(left, 1 - up, up))))
-    turned = stored(_exp(2j * math.pi * _core.where(left, up - _floor(up.real), 0.5j).astype(z.dtype)))
+    turned = stored(_ufuncs['expm1'](2j * math.pi * _core.where(left, up - _ufuncs['rint'](up.real), 0.5j).astype(z.dtype)))
     value = stored(_core.where(left, to_the_left(up, turned, right), right).astype(z.dtype))
     value = _core.where(below, _conjugate(value), value)
     return _core.where((z.imag == 0) & (z.real <= 0) & (z.real == _floor(z.real)), complex(math.nan, math.nan), value).astype(z.dtype)
+
+
+def _log_gamma_near_zeros(z, value):
+    """Returns value, and near 1 and 2, where the logarithm of the gamma function is 0, its power series, which keeps the digits of small numbers."""
+    second = stored(_absolute(z - 2) < 0.2)
+    near = stored((_absolute(z - 1) < 0.2) | second)
+    w = stored(_core.where(near, _core.where(second, z - 2, z - 1), 0).astype(z.dtype))
+    total = stored(0 * w)
+    for k, c in zip(range(_TERMS, 1, -1), reversed(_ZETAS)):
+        total = stored((total + c / k * (-1) ** k) * w)
+    total = stored((total - _EULER) * w)
+    return _core.where(near, _core.where(second, total + _ufuncs['log1p'](w), total), value).astype(z.dtype)
 
 
 def _log_gamma_of_complex(z):
@@ -129,9 +144,10 @@ def _log_gamma_of_complex(z):
         w = stored(_core.where(near, z + 8, z))
         return (w - 0.5) * stored(_log(w)) - w + 0.5 * math.log(2 * math.pi) + _series(STIRLING, w) / w - total
 
-    def to_the_left(z, q, other):
-        return math.log(2 * math.pi) - 0.5j * math.pi + 1j * math.pi * z - _log(1 - q) - other
-    return _by_parts(z, to_the_right, to_the_left)
+    def to_the_left(z, e, other):
+        return math.log(2 * math.pi) - 0.5j * math.pi + 1j * math.pi * z - _log(-e) - other
+    value = _log_gamma_near_zeros(z, _by_parts(z, to_the_right, to_the_left))
+    return _core.where(_ufuncs['isinf'](z.imag) & (z.real < 0.1) & (z.real > -math.inf), complex(-math.inf, math.nan), value).astype(z.dtype)
 
 
 def _digamma_of_complex(z):
@@ -141,9 +157,10 @@ def _digamma_of_complex(z):
         for k in range(8):
             total = stored(total + _core.where(near, 1 / _core.where(near, z + k, 1), 0))
         w = stored(_core.where(near, z + 8, z))
-        return stored(_log(w)) - 0.5 / w - _series(_DERIVED, w) / (w * w) - total
-    value = _by_parts(z, to_the_right, lambda z, q, other: other + 1j * math.pi * (1 + q) / (1 - q))
-    return _core.where((z.real == math.inf) & (z.imag == 0), math.inf, value).astype(z.dtype)
+        return stored(_log(w)) - (0.5 + _series(_DERIVED, w) / w) / w - total
+    value = _by_parts(z, to_the_right, lambda z, e, other: other - 1j * math.pi * (2 / e + 1))
+    endless = _ufuncs['isinf'](z) & ((z.real != -math.inf) | (_absolute(z.imag) > 16) | _ufuncs['isnan'](z.imag))  # SciPy has NaN nearer the negative axis
+    return _core.where(endless, _log(z), value).astype(z.dtype)
 
 
 def of_complex(name, of_real, compute):
@@ -168,7 +185,8 @@ def _is_pole(z):
 
 def _of_logarithm(sign):
     def function(z):
-        return _core.where(_is_pole(z), complex(math.nan, math.nan) if sign > 0 else 0, _exp(sign * stored(_log_gamma_of_complex(z)))).astype(z.dtype)
+        log = stored(_log_gamma_of_complex(z))
+        return _core.where(_is_pole(z), complex(math.nan, math.nan) if sign > 0 else 0, _exp(log if sign > 0 else -log)).astype(z.dtype)
     return function
 
 

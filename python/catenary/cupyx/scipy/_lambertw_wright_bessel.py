@@ -63,8 +63,10 @@ def lambertw(z, k=0, tol=1e-8):
     w = stored(until_all_are_done(step, (_start(v, branch), v == v), most=_HALLEY)[0])
     w = stored(_core.where(below, _ufuncs['conjugate'](w), w).astype(z.dtype))
     w = _core.where(v == -math.exp(-1), _core.where((k == 0) | (k == -1), -1, w), w)
-    end = _core.where(z == 0, _core.where(k == 0, z, -math.inf), _core.where(_ufuncs['isnan'](z), z, _log(_core.where(fine, 1, z)) + 2j * math.pi * k))
-    return _core.where(fine, w, end).astype('D')
+    ends = ((z == 0, _core.where(k == 0, z, -math.inf)), (_ufuncs['isnan'](z), z), (z.real == math.inf, z + 2j * math.pi * k), (z.real == -math.inf, 1j * math.pi * (2 * k + 1) - z))
+    for where, end in ends:
+        w = _core.where(where, end, w)
+    return _core.where(_ufuncs['isinf'](z.imag) & _ufuncs['isfinite'](z.real), complex(math.nan, math.nan), w).astype('D')
 
 
 # ------------------------------------------------------------------ Wright's function

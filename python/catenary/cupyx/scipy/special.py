@@ -4,7 +4,7 @@ import math as _math
 
 from catenary import _core, _wheel
 from catenary.cupy import _bessel as _modified  # CuPy's module of that name becomes an attribute of this one
-from catenary.cupy._arguments import operand as _operand
+from catenary.cupy._arguments import delivered as _delivered, operand as _operand
 from catenary.cupy._ufuncs import sinc  # noqa: F401
 from catenary.cupyx.scipy._bessel_functions import j0, j1, k0, k0e, k1, k1e, spherical_yn, y0, y1, yn  # noqa: F401
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, bdtri, betainc, betaincinv, btdtr, btdtri, chdtr, chdtrc, chdtri, fdtr, fdtrc, fdtri,  # noqa: F401
@@ -57,8 +57,17 @@ def loggamma(x, out=None):
 loggamma = _of_complex('loggamma', loggamma, _log_gamma_of_complex)
 expit = _of_the_library('expit', 'sigmoid')
 round = _of_the_library('round', 'rint')
-erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, zeta, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
+erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, _zeta, cbrt, exp2, expm1, log1p = (_of_the_library(name, name) for name in (
     'erf', 'erfc', 'erfcx', 'erfinv', 'erfcinv', 'ndtr', 'ndtri', 'log_ndtr', 'zeta', 'cbrt', 'exp2', 'expm1', 'log1p'))
+
+
+def zeta(x, q, out=None):
+    """Returns Hurwitz's zeta function of each element: infinity for x = 1 and for q = 0, -1, …; NaN for infinite x and q above 1, as SciPy."""
+    made = _zeta(x, q)
+    x, q = _operand(x, 'zeta'), _operand(q, 'zeta')
+    endless = (x == 1) | _ufuncs['isnan'](x) & (q <= 0) & (q == _ufuncs['floor'](q))
+    made = _core.where(endless, _math.inf, _core.where((x == _math.inf) & (q > 1) & (q <= 1e8), _math.nan, made)).astype(made.dtype)
+    return _delivered(made, out, 'zeta')
 
 
 def polygamma(n, x):
@@ -184,7 +193,7 @@ def pseudo_huber(delta, r):
     size, hypot = _absolute(r), _ufuncs['hypot']
     # without the squares, which may be no numbers
     near, far = size * size / (1 + hypot(1, size / delta)), size * (delta / (delta / size + hypot(delta / size, 1)))
-    value = _core.where(size <= delta, near, _core.where(size == _math.inf, size, far))
+    value = _core.where(delta == _math.inf, _math.nan, _core.where(size <= delta, near, _core.where(size == _math.inf, size, far)))
     value = _core.where(_ufuncs['isnan'](delta) | _ufuncs['isnan'](r), _math.nan, value)
     return _core.where(delta < 0, _math.inf, _core.where((delta == 0) | (r == 0), 0, value)).astype(dtype)
 
@@ -251,12 +260,14 @@ def _of_degrees(name, ufunc, quarters):
     """Makes a function of degrees, which are reduced exactly to -45 to 45. Each quarter turn selects one of `quarters`, functions of (sine, cosine)."""
     def function(x):
         x, dtype = _prepared(name, x)
-        x = _stored(_ufuncs['fmod'](x, 360))  # exact however large x is
+        endless = _stored(_ufuncs['isinf'](x))
+        x = _stored(_ufuncs['fmod'](_core.where(endless, 0, x), 360))  # exact however large x is
         turns = _ufuncs['rint'](x / 90)
         rest = _ufuncs['radians'](x - 90 * turns)
         s, c, k = _ufuncs['sin'](rest), _ufuncs['cos'](rest), _ufuncs['remainder'](turns, 4)
         value = quarters(s, c)
-        return _core.where(k == 0, value[0], _core.where(k == 1, value[1], _core.where(k == 2, value[2], value[3]))).astype(dtype)
+        value = _core.where(k == 0, value[0], _core.where(k == 1, value[1], _core.where(k == 2, value[2], value[3])))
+        return _core.where(endless, 0, value).astype(dtype)  # as SciPy, whose limit of what has digits is 1e14
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'The {ufunc} of degrees.'
     return function
