@@ -118,10 +118,10 @@ def test_series_and_fractions_end(monkeypatch):
         for dtype in 'fd':
             whole = call(cupy.asarray(x, dtype)).get()
             with monkeypatch.context() as patch:
-                patch.setattr(_steps, '_MOST', 200)
+                patch.setattr(_iteration, '_MOST', 200)
                 numpy.testing.assert_array_equal(call(cupy.asarray(x, dtype)).get(), whole)
                 steps = []
-                patch.setattr(_steps._core, 'any', lambda mask, any=_steps._core.any: steps.append(1) or any(mask))
+                patch.setattr(_iteration._core, 'any', lambda mask, any=_iteration._core.any: steps.append(1) or any(mask))
                 call(cupy.asarray(x, dtype))
                 assert len(steps) < 20, name
 
