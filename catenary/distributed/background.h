@@ -1,5 +1,5 @@
 #pragma once
-// Private: one thread of this process that talks to other ranks while the program computes.
+// Private: a thread of this process that communicates with other ranks while the program computes.
 
 #include <condition_variable>
 #include <deque>
@@ -9,13 +9,13 @@
 
 namespace catenary::distributed {
 
-/// Does one thing after the other, in the order in which they were given, as ranks must agree in their order.
+/// Runs tasks one at a time in the order of submission, because all ranks must use one order.
 class Background {
  public:
-  /// Made at the first call, and never destroyed: when the process ends its thread may be waiting for another rank.
+  /// Created by the first call and never destroyed: at exit its thread may be waiting for another rank.
   static Background& thread();
 
-  /// The future has what the work throws.
+  /// Submits a task. The future holds its exception, if any.
   std::future<void> start(std::function<void()> work);
 
  private:

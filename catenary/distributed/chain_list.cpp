@@ -18,7 +18,7 @@ void MultiNodeChainList::add_link(const Model& link, const std::vector<int>& ran
 
 Variable MultiNodeChainList::operator()(const Batch& inputs) const {
   if (size() == 0) fail<ValueError>("MultiNodeChainList: rank {} has no links", communicator_.rank());
-  // each message is put behind the one before, so that backward takes them in the opposite order
+  // order each message after the previous one, so that backward takes them in reverse
   Variable delegate, output;
   const auto behind = [&](const Variable& y) {
     return delegate.defined() ? functions::pseudo_connect(delegate, y) : y;
@@ -28,7 +28,7 @@ Variable MultiNodeChainList::operator()(const Batch& inputs) const {
     std::vector<Variable> xs;
     for (const int rank : ends.in) {
       xs.push_back(functions::recv(communicator_, rank, delegate));
-      delegate = Variable();  // it is behind what was received
+      delegate = Variable();  // recv has joined it to its result
     }
     Variable y = (*this)[i](ends.in.empty() ? inputs : Batch(xs));
     if (ends.out.empty()) {

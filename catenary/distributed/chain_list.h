@@ -1,5 +1,5 @@
 #pragma once
-// A model whose links lie on different ranks.
+// A model whose links are on different ranks.
 
 #include <vector>
 
@@ -8,18 +8,18 @@
 
 namespace catenary::distributed {
 
-/// Links of this rank, each with the ranks that it takes its inputs from and gives its output to; no rank means the
-/// list's own input, and its own output. Called with the input on ranks that have one and without arguments elsewhere.
-/// A rank whose links give nothing of their own gets a delegate, on which it must call backward.
-/// (chainermn.MultiNodeChainList)
+/// Links of this rank, each with the ranks that send its inputs and receive its output. An empty list of ranks means
+/// the input or the output of the whole list. Call it with the input on ranks that have an input, and without arguments
+/// elsewhere. If no link of a rank produces the list's output, the call returns a delegate, and the rank must call
+/// backward on it. (chainermn.MultiNodeChainList)
 class CT_API MultiNodeChainList : public ChainList {
  public:
   explicit MultiNodeChainList(const Communicator& communicator) : communicator_(communicator) {}
-  /// Throws ValueError for a rank that is not there or this one.
+  /// Adds a link. Throws ValueError for a rank that does not exist or is this rank.
   void add_link(const Model& link, const std::vector<int>& rank_in = {}, const std::vector<int>& rank_out = {});
   Variable operator()() const { return (*this)(Batch()); }
   Variable operator()(const Variable& x) const { return (*this)(Batch({x})); }
-  /// Throws ValueError where there are no links.
+  /// Runs the links. Throws ValueError if there are no links.
   Variable operator()(const Batch& inputs) const;
   std::string type_name() const override { return "MultiNodeChainList"; }
 

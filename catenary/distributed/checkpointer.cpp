@@ -11,7 +11,7 @@ namespace catenary::distributed {
 
 using training::Trainer;
 
-/// In a file of a set: how many ranks made it.
+/// Entry of each file with the number of ranks that made its set.
 static constexpr const char* kRanks = "_ranks";
 
 MultiNodeCheckpointer create_multi_node_checkpointer(const std::string& name, const Communicator& communicator,
@@ -23,7 +23,9 @@ MultiNodeCheckpointer::MultiNodeCheckpointer(std::string name, const Communicato
                                              CheckpointerOptions options)
     : name_(std::move(name)), communicator_(communicator), options_(std::move(options)) {
   if (name_.empty() || name_.find('/') != std::string::npos)
-    fail<ValueError>("create_multi_node_checkpointer: '{}' is no beginning of a file's name", name_);
+    fail<ValueError>(
+        "create_multi_node_checkpointer: '{}' must be non-empty and without slashes, because file names begin with it",
+        name_);
   if (options_.n_retains < 1)
     fail<ValueError>("create_multi_node_checkpointer: n_retains is {}; 1 or more are expected", options_.n_retains);
 }
@@ -61,7 +63,7 @@ int MultiNodeCheckpointer::made_by(const Trainer& trainer, const std::vector<std
       serializers::detail::load_npz(file(trainer, *newest), read, "", true);
       return ranks;
     } catch (const Error&) {
-      // which maybe_load tells of, if it comes to that
+      // maybe_load reports it if necessary
     }
   }
   return 0;
@@ -77,7 +79,7 @@ std::string MultiNodeCheckpointer::save(Trainer& trainer) {
   };
   serializers::detail::save_npz(file(trainer, iteration), write, true);
   communicator_.barrier();
-  // the set is complete: what is older is needed no more
+  // the set is complete, so older sets can go
   std::vector<std::int64_t> before;
   for (const std::int64_t i : saved(trainer))
     if (i < iteration) before.push_back(i);
@@ -91,7 +93,7 @@ bool MultiNodeCheckpointer::maybe_load(const Trainer& trainer) {
   for (const int ranks : communicator_.allgather_obj(made_by(trainer, own)))
     if (ranks != 0 && ranks != communicator_.size())
       fail<ValueError>(
-          "maybe_load: what is in {} was made by {} ranks, and there are {} now: start {}, or give another "
+          "maybe_load: the snapshots in {} were made by {} ranks, and there are {} now: start {}, or give another "
           "folder",
           folder(trainer), ranks, communicator_.size(), ranks);
   const std::vector<std::vector<std::int64_t>> all = communicator_.allgather_obj(own);
@@ -123,7 +125,7 @@ bool MultiNodeCheckpointer::maybe_load(const Trainer& trainer) {
 
 MultiNodeSnapshot multi_node_snapshot(const Communicator& communicator, const training::extensions::snapshot& snapshot,
                                       const std::vector<std::vector<int>>& replica_sets) {
-  // of each rank the first one of its set
+  // for each rank, the first rank of its set
   std::vector<int> writers(static_cast<std::size_t>(communicator.size()), -1);
   for (const std::vector<int>& set : replica_sets) {
     for (const int rank : set) {
@@ -157,8 +159,8 @@ std::string MultiNodeSnapshot::save(Trainer& trainer) {
 
 namespace {
 
-/// The newest of the names that all writers have; empty where they have none. Throws FileError where they have, but
-/// none in common.
+/// Returns the newest name that all writers have, or "" if no writer has any. Throws FileError if they have files but
+/// no common name.
 std::string newest_in_common(const std::vector<int>& writers, const std::vector<std::vector<std::string>>& names,
                              const std::string& folder) {
   const auto of = [&](int writer) -> const std::vector<std::string>& {
@@ -172,8 +174,10 @@ std::string newest_in_common(const std::vector<int>& writers, const std::vector<
       return *name;
   for (const int writer : writers)
     if (!of(writer).empty())
-      fail<FileError>("multi_node_snapshot: rank {} has {} in {}, of which there is none that every set's writer has",
-                      writer, fmt::join(of(writer), ", "), folder);
+      fail<FileError>(
+          "multi_node_snapshot: rank {} has {} in {}, but the writers of the sets have no snapshot in common; remove "
+          "these or copy the missing ones",
+          writer, fmt::join(of(writer), ", "), folder);
   return {};
 }
 
@@ -197,7 +201,7 @@ void MultiNodeSnapshot::autoload(Trainer& trainer) {
   } catch (const Error& error) {
     wrong = error.what();
   }
-  // as an array: it is not copied into a message
+  // as an array, because arrays are sent without a copy
   const auto size = static_cast<std::int64_t>(bytes.size());
   Array sent;
   if (is_master()) sent = Array::from_host(bytes.data(), {size}, Dtype::uint8, Device());
@@ -215,7 +219,7 @@ void MultiNodeSnapshot::autoload(Trainer& trainer) {
 }
 
 void MultiNodeSnapshot::on_error(Trainer& trainer, const std::exception& error) {
-  failing_ = true;  // the other ranks may not have failed: nobody is waited for
+  failing_ = true;  // other ranks may not have failed, so do not wait for them
   if (is_master()) training::extensions::snapshot::on_error(trainer, error);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a job of several ranks goes on from.
+// Checkpoints of a job with several ranks.
 
 #include <cstdint>
 #include <functional>
@@ -13,13 +13,13 @@ namespace catenary::distributed {
 
 /// Options of create_multi_node_checkpointer.
 struct CheckpointerOptions {
-  std::string path = {};  ///< the folder; the trainer's output folder when not given
-  int n_retains = 2;      ///< so many of the newest complete sets are kept
+  std::string path = {};  ///< folder of the files; the trainer's output folder if empty
+  int n_retains = 2;      ///< number of newest complete sets to keep
 };
 
-/// Has every rank save its trainer as `<name>.<rank>.<iteration>`; a set of them is complete when all ranks have one.
-/// When a signal to any rank ends training, all save after the same iteration. (chainermn's
-/// create_multi_node_checkpointer)
+/// Saves every rank's trainer as `<name>.<rank>.<iteration>`. A set is complete when all ranks have a file of that
+/// iteration. When any rank receives a signal that ends training, all ranks save after one common iteration.
+/// (chainermn's create_multi_node_checkpointer)
 class CT_API MultiNodeCheckpointer : public training::Extension {
  public:
   MultiNodeCheckpointer(std::string name, const Communicator& communicator, CheckpointerOptions options);
@@ -28,19 +28,19 @@ class CT_API MultiNodeCheckpointer : public training::Extension {
   int priority() const override { return -100; }
   void operator()(training::Trainer& trainer) override { save(trainer); }
   bool saves_trainer() const override { return true; }
-  /// Returns when all ranks have saved; then older sets are removed. Gives the folder, from which one goes on.
+  /// Saves, waits until all ranks have saved, then removes older sets. Returns the folder to resume from.
   std::string save(training::Trainer& trainer) override;
-  /// Loads the newest set that is complete and sound on every rank, and says whether there was one. To be called by all
-  /// ranks, when the trainer has all its extensions. Throws, on all ranks, FileError where there are complete sets and
-  /// none is sound, and ValueError where they were made by another number of ranks. (maybe_load)
+  /// Loads the newest set that is complete and readable on every rank. Returns whether there was such a set. All ranks
+  /// must call it, after all extensions were added to the trainer. Throws on all ranks: FileError if there are complete
+  /// sets but none is readable, ValueError if another number of ranks made them. (maybe_load)
   bool maybe_load(const training::Trainer& trainer);
 
  private:
   std::string folder(const training::Trainer& trainer) const;
   std::string file(const training::Trainer& trainer, std::int64_t iteration) const;
-  /// Iterations of which this rank has a file, ascending.
+  /// Returns the iterations that this rank has files for, ascending.
   std::vector<std::int64_t> saved(const training::Trainer& trainer) const;
-  /// How many ranks made the newest sound one of them; 0 where that is not known.
+  /// Returns the number of ranks that made the newest readable set among `iterations`, or 0 if unknown.
   int made_by(const training::Trainer& trainer, const std::vector<std::int64_t>& iterations) const;
 
   std::string name_;
@@ -48,22 +48,23 @@ class CT_API MultiNodeCheckpointer : public training::Extension {
   CheckpointerOptions options_;
 };
 
-/// Throws ValueError for a name that is empty or has a slash.
+/// Makes a checkpointer. Throws ValueError for a name that is empty or contains a slash.
 CT_API MultiNodeCheckpointer create_multi_node_checkpointer(const std::string& name, const Communicator& communicator,
                                                             const CheckpointerOptions& options = {});
 
-/// A snapshot of ranks whose state is the same: the first rank of each set writes, all of it load. Files get the
-/// writer's rank at the end of their names. With autoload all ranks of a set get the state in the writer's newest file,
-/// whether they see that file or not; of several sets, in the newest that all writers have. Where a file cannot be
-/// loaded on one rank, or writers have no file in common, all ranks get a FileError.
-/// (chainermn.extensions.multi_node_snapshot)
+/// A snapshot for sets of ranks with equal state: the first rank of each set writes, and all its ranks load. File names
+/// end with the writer's rank.
+///
+/// With autoload, all ranks of a set get the state from their writer's newest file, even if they cannot see that file.
+/// With several sets, they load the newest iteration that all writers have. If a rank cannot load its file, or if the
+/// writers have no common iteration, all ranks get FileError. (chainermn.extensions.multi_node_snapshot)
 class CT_API MultiNodeSnapshot : public training::extensions::snapshot {
  public:
   MultiNodeSnapshot(const Communicator& communicator, const training::extensions::snapshot& snapshot, int writer);
   std::string save(training::Trainer& trainer) override;
   void autoload(training::Trainer& trainer) override;
   void on_error(training::Trainer& trainer, const std::exception& error) override;
-  /// Is this the rank that writes?
+  /// Returns whether this rank writes.
   bool is_master() const;
 
  private:
@@ -72,7 +73,8 @@ class CT_API MultiNodeSnapshot : public training::extensions::snapshot {
   bool failing_ = false;
 };
 
-/// Ranks that no set names are one more set. Throws ValueError for a rank that is not there or in two sets.
+/// Makes a snapshot extension. Ranks that are in no set form one more set. Throws ValueError for a rank that does not
+/// exist or is in two sets.
 CT_API MultiNodeSnapshot multi_node_snapshot(const Communicator& communicator,
                                              const training::extensions::snapshot& snapshot,
                                              const std::vector<std::vector<int>>& replica_sets = {});

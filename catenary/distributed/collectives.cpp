@@ -13,11 +13,11 @@ namespace catenary::distributed {
 
 namespace {
 
-/// Of an all-reduce by messages, a rank's slice in a pass; of a broadcast, what a rank hands on while the next comes.
-/// What is under way stays in the caches.
+/// Bytes per rank and pass of an allreduce by messages, and per piece of a broadcast. Small enough to stay in the
+/// caches.
 constexpr std::size_t kPiece = std::size_t{1} << 20;
 
-/// Memory for what comes from a rank. Where there is none the others cannot be told any more than that the job ends.
+/// Allocates memory for a message. On failure the other ranks cannot get an exception any more, so the job ends.
 void* room(const Wire& wire, const Group::Place& place, int from, const Head& head) {
   try {
     return place(from, head);
@@ -26,7 +26,7 @@ void* room(const Wire& wire, const Group::Place& place, int from, const Head& he
   }
 }
 
-/// A text with its end replaced by a number of the whole, where it is longer than what is compared.
+/// Replaces the end of a text by a hash of the whole if it is longer than the compared part.
 std::string fitted(const std::string& text, std::size_t capacity) {
   if (text.size() < capacity) return text;
   const std::string number = fmt::format("… {:x}", std::hash<std::string>()(text));
@@ -68,7 +68,7 @@ std::shared_ptr<Group> Group::world() {
 }
 
 std::shared_ptr<Group> Group::of(const std::vector<int>& ranks) {
-  static std::map<std::vector<int>, int> made;  // how many of each, which all of its ranks know alike
+  static std::map<std::vector<int>, int> made;  // number of groups with each list of ranks, equal on all of them
   const std::shared_ptr<Wire>& wire = Wire::job();
   const int self = wire->transport().rank(), size = wire->transport().size();
   for (const int rank : ranks) {
@@ -105,8 +105,8 @@ int Group::agree(const std::string& doing, int vote) {
   return agree_held(doing, vote);
 }
 
-/// In round k each rank hears of what 2^k ranks do, so after log n rounds of all. What one hears is compared with what
-/// it does itself, and a difference is passed on.
+/// In round k each rank learns the operations of 2^k ranks, so log n rounds reach all. Each rank compares received
+/// operations with its operation and passes differences on.
 int Group::agree_held(const std::string& doing, int vote) {
   ++number_;
   begin(doing);
@@ -134,7 +134,7 @@ int Group::agree_held(const std::string& doing, int vote) {
   return mine.vote;
 }
 
-/// What an all-reduce is of.
+/// The operands of an allreduce.
 struct Group::Sum {
   const std::byte* data;
   std::byte* result;
@@ -161,7 +161,7 @@ void Group::allreduce(const std::string& doing, const void* data, void* result, 
   }
 }
 
-/// Pass by pass each rank gets one slice of all ranks' data, sums it in the order of ranks, and gives it to all.
+/// In each pass, each rank receives one slice of all ranks' data, sums it in the order of ranks, and sends it to all.
 void Group::allreduce_by_messages(const Sum& sum) {
   const int n = size();
   const auto pass = static_cast<std::int64_t>(kPiece / sum.item) * n;
@@ -192,12 +192,13 @@ void Group::allreduce_by_messages(const Sum& sum) {
   }
 }
 
-/// Piece by piece each rank lays its data into its block, where the others read them. Two ranks sum all of a piece
-/// each, as does everybody where there is little; of more ranks each sums a slice, lays the sums into its block too,
-/// and takes the others'. The next piece is laid down before one waits for the others' last, so that waits are short.
+/// Each rank copies its data into its block piece by piece, and the other ranks read them there. With two ranks or
+/// little data, each rank sums the whole piece. With more ranks, each sums a slice, writes the sums into its block, and
+/// reads the other slices. A rank copies the next piece before it waits for the last slices of the others, to keep
+/// waits short.
 ///
-/// Pieces take turns at four places in a block, and so do their sums. That is enough: who lays down piece i has seen
-/// that the others laid down piece i - 2, before which they were done with piece i - 4.
+/// Pieces rotate through four slots in a block, and so do their sums. Four are enough: a rank that writes piece i has
+/// seen that the others wrote piece i - 2, and they had finished with piece i - 4 before that.
 void Group::allreduce_in_blocks(const Sum& sum) {
   SharedBlocks& blocks = *wire_->transport().shared_blocks();
   constexpr std::size_t kPlaces = 4, kPlace = SharedBlocks::bytes / (2 * kPlaces);
@@ -218,7 +219,8 @@ void Group::allreduce_in_blocks(const Sum& sum) {
   for (int step = 1; step < n; ++step) others.push_back(member((rank_ + step) % n));
   for (int r = 0; r < wire_->transport().size(); ++r)
     if (r != member(rank_)) everybody.push_back(r);
-  wire_->await_steps(everybody, wire_->steps(), 0);  // who still reads what this or another group did last
+  wire_->await_steps(everybody, wire_->steps(), 0);  // ranks that are still reading results of the previous operation,
+                                                     // in any group
   const std::vector<std::uint64_t> since = wire_->steps();
   std::uint64_t told = 0;
   const auto tell = [&] {
@@ -246,7 +248,7 @@ void Group::allreduce_in_blocks(const Sum& sum) {
       if (!each_all && k != rank_) std::memcpy(sum.result + at(i, k), place(k, i, k, true), bytes(i, k));
   };
 
-  std::uint64_t laid = lay_down(0), summed = 0;  // what the others have told when they have come as far
+  std::uint64_t laid = lay_down(0), summed = 0;  // steps that the other ranks have announced at this point
   for (std::int64_t i = 0; i < pieces; ++i) {
     const std::uint64_t laid_next = i < last ? lay_down(i + 1) : 0;
     await_others(laid);
@@ -263,7 +265,7 @@ void Group::allreduce_in_blocks(const Sum& sum) {
   tell();
 }
 
-/// Down a binomial tree, piece by piece: while a rank hands one on, the next comes.
+/// Broadcasts down a binomial tree in pieces: a rank forwards a piece while it receives the next.
 void Group::bcast(const std::string& doing, const Part& part, int root, const Place& place) {
   const std::lock_guard lock(wire_->mutex());
   agree_held(doing);
@@ -278,7 +280,7 @@ void Group::bcast(const std::string& doing, const Part& part, int root, const Pl
     }
     if (place_in_tree + bit < n) children.push_back(rank_at(place_in_tree + bit));
   }
-  std::reverse(children.begin(), children.end());  // the one with most below it first
+  std::reverse(children.begin(), children.end());  // the child with the largest subtree first
 
   Head head = part.head;
   if (parent >= 0) wire_->receive(parent, &head, sizeof head);

@@ -1,6 +1,5 @@
 #pragma once
-// Private: what a group of ranks does together, on bytes of the host's memory: one set of algorithms for all
-// transports.
+// Private: collective operations of a group of ranks on bytes of host memory. All transports share these algorithms.
 
 #include <cstdint>
 #include <functional>
@@ -14,53 +13,54 @@
 
 namespace catenary::distributed {
 
-/// What one rank has for another: bytes, and what they are. Whoever sends it keeps them.
+/// Bytes for another rank with a description of them. The sender keeps the memory.
 struct Part {
   Head head;
   const void* data = nullptr;
 };
 
-/// The ranks of one communicator. All of them call the same functions in the same order. Each collective begins with an
-/// agreement: where ranks are about to do different things, all get a ValueError that names two of them, and can go on.
+/// The ranks of a communicator. All ranks must call the same functions in the same order. Each collective begins with
+/// an agreement: if ranks call different functions, all get a ValueError that names two of them, and the group stays
+/// usable.
 class Group {
  public:
-  /// All ranks of the job.
+  /// Returns the group of all ranks of the job.
   static std::shared_ptr<Group> world();
-  /// These of them, in this order. All of them call it, and no others. Throws ValueError for a rank that is not there
-  /// or named twice, or where this one is not among them.
+  /// Returns the group of these ranks in this order. Exactly these ranks must call it. Throws ValueError for a rank
+  /// that does not exist or is named twice, or if this rank is not in the list.
   static std::shared_ptr<Group> of(const std::vector<int>& ranks);
 
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(members_.size()); }
   Wire& wire() const { return *wire_; }
-  /// Each rank's host.
+  /// Returns each rank's host.
   const std::vector<std::string>& hosts() const { return hosts_; }
-  /// Those that give the same color, in the order of their keys.
+  /// Returns the group of the ranks that pass this color, ordered by their keys.
   std::shared_ptr<Group> split(int color, int key);
 
-  /// The same ranks on wires of their own, for collectives in another thread that need no order with those of this
-  /// group. Null where the transport has none.
+  /// Returns a group of these ranks with separate wires, for collectives in another thread that run in any order
+  /// relative to those of this group. Null if the transport does not support it.
   std::shared_ptr<Group> background();
 
-  /// Returns when all ranks have called it with the same text: what a collective does, with all in which ranks must
-  /// agree. Gives the largest of the ranks' votes, which ride along.
+  /// Returns once all ranks have called it with equal text. The text names the operation and everything that the ranks
+  /// must agree on. Returns the maximum of the ranks' votes, which travel with the text.
   int agree(const std::string& doing, int vote = 0);
 
-  /// result = the sum of all ranks' data, divided by `divisor`. Bits depend on the values and the order of ranks only.
-  /// The result may lie where the data do.
+  /// Computes result = sum of all ranks' data / `divisor`. The bits depend only on the values and the order of ranks.
+  /// The result may overlap the data exactly.
   void allreduce(const std::string& doing, const void* data, void* result, std::int64_t count, Dtype dtype,
                  int divisor);
-  /// Memory for what comes from a rank.
+  /// Allocates memory for a message from a rank.
   using Place = std::function<void*(int from, const Head& head)>;
-  /// The root's part to all others. `place` is called on them.
+  /// Sends the root's part to all other ranks, which call `place`.
   void bcast(const std::string& doing, const Part& part, int root, const Place& place);
-  /// Each rank gives every rank a part or nothing (null), and gets one of each that `from` names. One's own goes the
-  /// same way.
+  /// Sends `to[i]` to rank i unless it is null, and receives one part from each rank that `from` marks. Includes this
+  /// rank itself.
   void exchange(const std::string& doing, const std::vector<const Part*>& to, const std::vector<bool>& from,
                 const Place& place);
 
-  /// From one rank to another. Messages of a rank with one tag come in order; a receiver may take other tags first, or
-  /// any.
+  /// Sends a message to one rank. Messages of one rank and tag arrive in order. A receiver may request any tag, or
+  /// other tags first.
   void send(const std::string& doing, const Part& part, int to, int tag);
   Letter receive(const std::string& doing, int from, std::optional<int> tag);
 
@@ -75,7 +75,7 @@ class Group {
   int member(int rank) const { return members_[static_cast<std::size_t>(rank)]; }
 
   std::shared_ptr<Wire> wire_;
-  std::vector<int> members_;  // the job's numbers of our ranks
+  std::vector<int> members_;  // the job's rank numbers of the members
   std::vector<std::string> hosts_;
   std::uint32_t id_;
   int rank_ = 0;
@@ -84,9 +84,9 @@ class Group {
   std::shared_ptr<Group> background_;
 };
 
-/// A flag for each rank of a group: one of them, or all where it is -1.
+/// Returns a flag for each rank of a group: true for rank `which`, or for all if it is -1.
 std::vector<bool> flags(const Group& group, int which);
-/// For Group::exchange: the same part for some ranks, a part for each rank, and nothing for any.
+/// Arguments for Group::exchange: one part for all ranks in `to`, or a separate part for each rank.
 std::vector<const Part*> copies(const Part& part, const std::vector<bool>& to);
 std::vector<const Part*> addresses(const std::vector<Part>& parts);
 std::vector<const Part*> nothing(const Group& group);

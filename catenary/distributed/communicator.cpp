@@ -44,10 +44,10 @@ constexpr Name kNames[] = {
 
 constexpr BucketSizes kOneByOne{0, 0};
 constexpr BucketSizes kAtOnce{std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max()};
-/// The first is small, so that the exchange begins early; large ones cost fewer agreements.
+/// A small first bucket starts the exchange early. Later buckets are large, because each costs an agreement.
 constexpr BucketSizes kWhileBackwardComputes{std::size_t{1} << 20, std::size_t{8} << 20};
 
-/// Values in C order in the host's memory.
+/// Returns the values in host memory, C-contiguous.
 Array on_host(const Array& x) { return x.to_device(Device()).contiguous(); }
 
 std::string text_of(const Array& x) { return fmt::format("{} {}", x.dtype(), x.shape()); }
@@ -59,7 +59,7 @@ Part part_of(const Array& host) {
   return part;
 }
 
-/// An array on the host for what a head announces.
+/// Allocates a host array for the message that a head announces.
 Array room_for(const Head& head, const char* function, int from) {
   if (head.type != 0) fail<ValueError>("{}: rank {} sent an object, not an array", function, from);
   return Array::empty(Shape(head.shape.data(), head.ndim), static_cast<Dtype>(head.dtype), Device());
@@ -69,10 +69,10 @@ void* address(const Array& host) { return host.nbytes() > 0 ? host.raw_mutable_d
 
 std::optional<int> wanted(int tag) { return tag == Communicator::any_tag ? std::nullopt : std::optional<int>(tag); }
 
-/// The cores of one of so many ranks on this machine.
+/// Returns the number of cores for each of `intra_size` ranks on this machine.
 int own_processors(int intra_size) {
   const int usable = os::usable_processors();
-  // fewer than the machine has: somebody has dealt them out
+  // if the process sees fewer cores than the machine has, the launcher has divided them already
   return usable < os::online_processors() ? usable : std::max(1, usable / intra_size);
 }
 
@@ -90,10 +90,11 @@ struct Communicator::Strategy {
   std::string name;
   Exchange exchange;
   std::optional<Dtype> dtype;
-  std::shared_ptr<DeviceExchange> devices;  // pure_nccl's; null for the others
+  std::shared_ptr<DeviceExchange> devices;  // for pure_nccl; null for other communicators
   bool overlaps = false;
   bool on_device(const Array& x, int rank) const { return devices && DeviceExchange::takes(x.device(), rank); }
-  /// What begins the exchange of a bucket of gradients: by the cards' library, or in this thread through the host.
+  /// Returns the function that begins the exchange of a bucket: by the vendor's library, or in this thread through the
+  /// host.
   BeginExchange begins(Group& group) const {
     return [&group, this, through_the_host = exchange_now(group)](const std::shared_ptr<Bucket>& bucket,
                                                                   const std::vector<Array>& gradients) {
@@ -115,7 +116,8 @@ Communicator create_communicator(const std::string& name, const CommunicatorOpti
 
 Communicator Communicator::as(const std::string& name, const CommunicatorOptions& options) const {
   group();
-  if (!options.ranks.empty()) fail<ValueError>("as: {} ranks are named; split() divides ranks", options.ranks.size());
+  if (!options.ranks.empty())
+    fail<ValueError>("as: {} ranks are given, but none may be; use split() to divide ranks", options.ranks.size());
   return made(group_, name, options);
 }
 
@@ -148,7 +150,7 @@ Communicator Communicator::made(const std::shared_ptr<Group>& group, const std::
 }
 
 Group& Communicator::group() const {
-  if (!group_) throw ValueError("this Communicator is none: make one with create_communicator()");
+  if (!group_) throw ValueError("this Communicator is undefined: make one with create_communicator()");
   return *group_;
 }
 
@@ -171,7 +173,7 @@ int Communicator::intra_size() const {
 }
 
 namespace {
-/// Each host once, in the order of first ranks.
+/// Returns the distinct hosts in the order of their first ranks.
 std::vector<std::string> different(const std::vector<std::string>& hosts) {
   std::vector<std::string> found;
   for (const std::string& host : hosts)
@@ -189,7 +191,7 @@ int Communicator::inter_size() const { return static_cast<int>(different(group()
 
 Device Communicator::gpu() const {
   const std::vector<Device> found = gpus();
-  if (found.empty()) return get_device("gpu:0");  // which says why there is none
+  if (found.empty()) return get_device("gpu:0");  // throws with the reason
   return found[static_cast<std::size_t>(intra_rank()) % found.size()];
 }
 
@@ -197,7 +199,7 @@ Communicator Communicator::split(int color, int key) const {
   std::shared_ptr<Group> part = group().split(color, key);
   if (!strategy_->devices) return {std::move(part), strategy_};
   auto strategy = std::make_shared<Strategy>(*strategy_);
-  strategy->devices = std::make_shared<DeviceExchange>();  // other ranks, other cards
+  strategy->devices = std::make_shared<DeviceExchange>();  // other ranks mean other cards
   return {std::move(part), std::move(strategy)};
 }
 
@@ -205,7 +207,7 @@ namespace {
 
 void check_peer(const Group& group, const char* function, int rank) {
   if (rank < 0 || rank >= group.size()) fail<ValueError>("{}: rank {} of {} ranks", function, rank, group.size());
-  if (rank == group.rank()) fail<ValueError>("{}: rank {} is this one's own", function, rank);
+  if (rank == group.rank()) fail<ValueError>("{}: rank {} is this rank itself; name another rank", function, rank);
 }
 void check_root(const Group& group, const char* function, int root) {
   if (root < 0 || root >= group.size()) fail<ValueError>("{}: root {} of {} ranks", function, root, group.size());
@@ -217,7 +219,7 @@ void check_count(const Group& group, const char* function, std::size_t n) {
 
 void check_type(std::uint64_t expected, const Head& head, const char* function, int from) {
   if (head.type != expected)
-    fail<ValueError>("{}: rank {} sent {}, which is not what is to be received", function, from,
+    fail<ValueError>("{}: rank {} sent {}; receive it with the matching function and type", function, from,
                      head.type == 0 ? "an array" : "an object of another type");
 }
 
@@ -250,7 +252,7 @@ Array Communicator::bcast(const Array& x, int root) const {
 
 namespace {
 
-/// What comes from each rank, on the current device.
+/// Arrays received from each rank, on the current device.
 class Arrivals {
  public:
   Arrivals(const Group& group, const char* function)

@@ -1,6 +1,6 @@
 #pragma once
-// distributed/: several processes that train one model. A Communicator is the ranks and what they say to each other;
-// optimizers, datasets, evaluators and extensions build on it. (chainermn)
+// distributed/: training one model with several processes. A Communicator is a set of ranks and their communication.
+// Optimizers, datasets, evaluators and extensions build on it. (chainermn)
 
 #include <cstdint>
 #include <functional>
@@ -22,76 +22,79 @@ struct Letter;
 
 /// Options of create_communicator.
 struct CommunicatorOptions {
-  /// Gradients are exchanged in this dtype: none: in their own.
+  /// Exchange gradients in this dtype. Default: each gradient's dtype.
   std::optional<Dtype> allreduce_grad_dtype = {};
-  /// The ranks of the job that it has, in this order, all of which call it, and no others; none: all.
+  /// Ranks of the job in the communicator, in this order. Exactly these must call create_communicator(). Default:
+  /// all.
   std::vector<int> ranks = {};
 };
 
-/// The ranks of a job, or some of them. A handle. All ranks call the same functions in the same order; where they do
-/// not, all get a ValueError that names two of them and what they called. What takes longer than
-/// CATENARY_COLLECTIVE_TIMEOUT (minutes, 30 by default) or meets a rank that has ended ends the job.
+/// All ranks of a job, or some of them. Copies are handles of one communicator. All ranks must call the same functions
+/// in the same order; otherwise all get a ValueError that names two ranks and their calls. The job ends if an operation
+/// takes longer than CATENARY_COLLECTIVE_TIMEOUT (minutes, default 30) or needs a rank that has exited.
 ///
-/// Arrays may be of any dtype, in any memory layout, on any device; they are sent through the host (gradients and
-/// parameters of pure_nccl are not). What arrives lies on the current device. (chainermn.CommunicatorBase)
+/// Arrays may have any dtype, memory layout and device. They travel through the host, except gradients and parameters
+/// of pure_nccl. Received arrays are on the current device. (chainermn.CommunicatorBase)
 class CT_API Communicator {
  public:
   Communicator() = default;
   bool defined() const { return group_ != nullptr; }
 
-  /// "naive", "flat", …
+  /// Returns the name: "naive", "flat", …
   const std::string& name() const;
-  /// What carries the bytes: "shared memory", "one process", …
+  /// Returns the transport of the bytes: "shared memory", "one process", …
   std::string transport() const;
   int rank() const;
   int size() const;
-  /// The number of this rank among those of its machine, and how many these are.
+  /// Returns this rank's number among the ranks on its machine, and the number of ranks there.
   int intra_rank() const;
   int intra_size() const;
-  /// The number of this rank's machine, in the order of each one's first rank, and how many there are.
+  /// Returns the number of this rank's machine (ordered by the lowest rank on each machine), and the number of
+  /// machines.
   int inter_rank() const;
   int inter_size() const;
 
-  /// Are gradients exchanged while backward still computes others, unless an optimizer's options say so? Where there
-  /// is time for it: with ranks on several machines, or more cores than threads that compute; and by flat and
-  /// non_cuda_aware. The same on all ranks.
+  /// Returns whether gradients are exchanged during backward by default. True for flat and non_cuda_aware with ranks on
+  /// several machines, or with more cores than computing threads. Equal on all ranks.
   bool overlaps() const;
 
-  /// The GPU of this rank among those that it sees: `gpu:intra_rank`, modulo their number, so that each rank gets gpu:0
-  /// where a scheduler shows it one card. Throws DeviceError where there is none.
+  /// Returns the GPU of this rank: `gpu:intra_rank` modulo the number of visible GPUs, so that a rank whose scheduler
+  /// shows it a single card gets gpu:0. Throws DeviceError if there is no GPU.
   Device gpu() const;
 
-  /// The ranks that give the same color, in the order of their keys. (CommunicatorBase.split)
+  /// Returns a communicator of the ranks that pass this color, ordered by their keys. (CommunicatorBase.split)
   Communicator split(int color, int key) const;
-  /// The same ranks as a communicator of another name or other options, as create_communicator() makes it; `ranks` must
-  /// be empty. Called by all of them.
+  /// Returns a communicator of these ranks with another name or other options, as from create_communicator(); `ranks`
+  /// must be empty. All ranks must call it.
   Communicator as(const std::string& name, const CommunicatorOptions& options = {}) const;
 
-  /// To one rank; it may return before the other has received. Throws ValueError for a rank that is not there, or one's
-  /// own.
+  /// Sends an array to one rank. May return before the receiver has it. Throws ValueError for a rank that does not
+  /// exist or is this rank.
   void send(const Array& x, int dest, int tag = 0) const;
-  /// As the tag of what is received: whatever tag it has.
+  /// Tag for recv() that accepts a message with any tag.
   static constexpr int any_tag = std::numeric_limits<int>::min();
-  /// What a rank sent with this tag, in order. Throws ValueError where it sent an object.
+  /// Receives the next array that a rank sent with this tag. Throws ValueError if the message is an object.
   Array recv(int source, int tag = 0) const;
-  /// The root's array, on every rank. On the others x is not looked at.
+  /// Returns the root's array on every rank. Other ranks' x is ignored.
   Array bcast(const Array& x, int root = 0) const;
-  /// All ranks' arrays, which may differ in shape and dtype, on the root; nothing elsewhere.
+  /// Returns all ranks' arrays on the root (any shapes and dtypes), and an empty vector elsewhere.
   std::vector<Array> gather(const Array& x, int root = 0) const;
   std::vector<Array> allgather(const Array& x) const;
-  /// The root's arrays, one for each rank. Elsewhere xs is not looked at. Throws ValueError unless there are size().
+  /// Returns this rank's entry of the root's arrays. Other ranks' xs is ignored. Throws ValueError unless the root
+  /// passes size() arrays.
   Array scatter(const std::vector<Array>& xs, int root = 0) const;
-  /// xs[i] goes to rank i; from each rank comes one. Throws ValueError unless there are size().
+  /// Sends xs[i] to rank i and returns one array from each rank. Throws ValueError unless there are size() arrays.
   std::vector<Array> alltoall(const std::vector<Array>& xs) const;
-  /// The sum over all ranks, whose arrays must have one shape and dtype; it lies where x does. Bits depend on the
-  /// values and on the order of ranks only; 16-bit floats are summed in float32 and rounded once, of bool it is `or`.
+  /// Returns the sum over all ranks, on x's device. Shapes and dtypes must be equal. The bits depend only on the values
+  /// and the order of ranks. 16-bit floats are summed in float32 and rounded once. For bool, computes the logical or.
   Array allreduce(const Array& x) const;
-  /// The same divided by size(). Throws DtypeError unless floating.
+  /// Returns allreduce(x) divided by size(). Throws DtypeError unless x is floating.
   Array allreduce_mean(const Array& x) const;
-  /// Returns when all ranks have come here.
+  /// Waits until all ranks have called it.
   void barrier() const;
 
-  // The same with objects: all that packing.h knows, and what users overload pack and unpack for.
+  // Sends or receives objects: all types of packing.h, and types with overloads of pack and unpack. The functions
+  // ending in _obj correspond to the functions for arrays.
   template <Packable T>
   void send_obj(const T& x, int dest, int tag = 0) const {
     send_object(packed(x), dest, tag);
@@ -119,7 +122,7 @@ class CT_API Communicator {
       for (const T& x : xs) objects.push_back(packed(x));
     return unpacked<T>(scatter_objects(objects, type_of<T>(), root));
   }
-  /// The ranks' objects put together by `combine`, in the order of ranks; by `+` where none is given.
+  /// Combines the ranks' objects with `combine`, or `+` by default, in the order of ranks.
   template <Packable T>
   T allreduce_obj(
       const T& x, const std::function<T(const T&, const T&)>& combine = [](const T& a, const T& b) {
@@ -131,26 +134,26 @@ class CT_API Communicator {
     return result;
   }
 
-  /// Gives every rank rank 0's parameters. Throws ValueError on every rank, naming two, where models differ in the
-  /// names, shapes or dtypes of parameters. (bcast_data, broadcast_data)
+  /// Copies rank 0's parameters to every rank. Throws ValueError on every rank, naming two of them, if the models'
+  /// parameters differ in names, shapes or dtypes. (bcast_data, broadcast_data)
   void bcast_data(const Link& model) const;
   void bcast_data(const Model& model) const { bcast_data(model.link()); }
-  /// Gives every parameter the mean over all ranks of its gradients. Where a rank has none for a parameter, zeros are
-  /// taken with zero_fill; else the parameter keeps what it has, and must have none on any rank (ValueError).
-  /// `vote` rides along: the largest of all ranks' is returned. (multi_node_mean_grad, allreduce_grad)
+  /// Sets every gradient to its mean over all ranks. With zero_fill, a missing gradient counts as zeros. Without it, a
+  /// parameter must have a gradient on all ranks or on none; otherwise throws ValueError. Returns the maximum of all
+  /// ranks' `vote`, which travels with the gradients. (multi_node_mean_grad, allreduce_grad)
   int multi_node_mean_grad(const Link& model, bool zero_fill = false, int vote = 0) const;
   int multi_node_mean_grad(const Model& model, bool zero_fill = false, int vote = 0) const {
     return multi_node_mean_grad(model.link(), zero_fill, vote);
   }
 
-  /// Settings: "collective_timeout", minutes. Throws ValueError for others and for values that make no sense.
+  /// Sets "collective_timeout" in minutes. Throws ValueError for other names and for invalid values.
   void set_config(const std::string& name, double value) const;
   double get_config(const std::string& name) const;
-  /// Returns when all ranks have come here; nothing may be sent afterwards.
+  /// Waits until all ranks have called it. Nothing may be sent afterwards.
   void finalize() const;
 
  private:
-  friend class GradientExchange;  // of multi-node optimizers
+  friend class GradientExchange;  // for multi-node optimizers
   friend CT_API Communicator create_communicator(const std::string& name, const CommunicatorOptions& options);
   struct Strategy;
   Communicator(std::shared_ptr<Group> group, std::shared_ptr<const Strategy> strategy);
@@ -183,21 +186,22 @@ class CT_API Communicator {
     for (const Object& object : objects) values.push_back(unpacked<T>(object));
     return values;
   }
-  /// Does a thread of its own exchange gradients? Not where none are exchanged, or parameter by parameter, and
-  /// not over what carries bytes for one thread only.
+  /// Returns whether a background thread exchanges the gradients. False if gradients are not exchanged or are exchanged
+  /// one by one, and for transports that serve only one thread.
   bool exchanges_in_background() const;
-  /// Do the cards exchange gradients, in streams of their own?
+  /// Returns whether the devices exchange gradients, on separate streams.
   bool exchanges_by_devices() const;
-  /// Such an exchange of all gradients; null where there is none to do.
+  /// Begins the exchange of all gradients; null if there is nothing to exchange.
   std::unique_ptr<Flight> begin_flight(const Link& model) const;
-  /// All ranks exchange gradients now, in so many parts, for updates by what `settings` says. Gives the largest vote.
+  /// Agrees with all ranks to exchange gradients in `buckets` parts for updates with these `settings`. Returns the
+  /// maximum vote.
   int agree_on_gradients(std::size_t buckets, int vote, const std::string& settings) const;
   int mean_grad(const Link& model, bool zero_fill, int vote, const std::string& settings) const;
 
   void send_object(const Object& object, int dest, int tag) const;
   Object receive_object(std::uint64_t type, int source, int tag) const;
   Object bcast_object(Object object, int root) const;
-  /// To the root, or to all where it is -1.
+  /// Collects objects on the root, or on all ranks if it is -1.
   std::vector<Object> gather_objects(const Object& object, int root) const;
   Object scatter_objects(const std::vector<Object>& objects, std::uint64_t type, int root) const;
   Array reduced(const Array& x, const char* name, int divisor) const;
@@ -206,26 +210,29 @@ class CT_API Communicator {
   std::shared_ptr<const Strategy> strategy_;
 };
 
-/// The ranks that were started together with this process by `catenary launch` or by MPI (mpiexec, srun), or this
-/// process alone. Called by all.
+/// Returns a communicator of the ranks that `catenary launch` or MPI (mpiexec, srun) started together with this
+/// process, or of this process alone. All ranks must call it.
 ///
 /// | name | gradients are exchanged |
 /// |---|---|
-/// | naive | parameter by parameter |
-/// | flat | all in one buffer; by an optimizer in buckets, while backward still computes others |
-/// | non_cuda_aware | the same |
-/// | pure_nccl | all in one buffer, from card to card by NCCL or RCCL; on other devices as flat |
-/// | dummy | not at all: to see what the exchange costs |
+/// | naive | one parameter at a time |
+/// | flat | all in one buffer, or by an optimizer in buckets during backward |
+/// | non_cuda_aware | like flat |
+/// | pure_nccl | all in one buffer between cards by NCCL or RCCL; on other devices like flat |
+/// | dummy | not at all, to measure the cost of the exchange |
 ///
-/// hierarchical, two_dimensional and single_node are flat by other names, and say so once. The first communicator also
-/// sets the number of threads, unless a variable of the environment does: the cores that this process is bound to, or
-/// its share of the machine's. After random::seed(s) each rank draws other numbers, rank 0 those of one process. Throws
-/// ValueError for another name. pure_nccl looks for its library at the first exchange of what lies on a CUDA or HIP
-/// device: DeviceError on all ranks where one has none, or where two ranks have one card.
+/// hierarchical, two_dimensional and single_node are aliases of flat and print a note once.
+///
+/// The first communicator also sets the number of threads unless an environment variable sets it: all cores that this
+/// process is bound to, or its share of the machine's cores. After random::seed(s), rank 0 draws the random numbers of
+/// a single process, and each other rank draws different numbers.
+///
+/// Throws ValueError for an unknown name. pure_nccl loads its library at the first exchange on a CUDA or HIP device. It
+/// throws DeviceError on all ranks if a rank has no library or if two ranks share a card.
 /// (chainermn.create_communicator)
 CT_API Communicator create_communicator(const std::string& name = "flat", const CommunicatorOptions& options = {});
 
-/// Ends the job of this process at once, all ranks with it. `why` is told once, behind this rank's name.
+/// Ends this process and all other ranks of the job at once. Prints `why` once, prefixed with this rank's name.
 /// (global_except_hook, MPI_Abort)
 [[noreturn]] CT_API void abort_job(const std::string& why);
 

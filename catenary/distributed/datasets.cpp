@@ -12,18 +12,20 @@ namespace catenary::distributed {
 
 namespace {
 
-constexpr int kTag = -1;  // users' begin at 0
+constexpr int kTag = -1;  // users' tags start at 0
 
 std::pair<std::int64_t, std::int64_t> range_of(std::int64_t n, int rank, int size, bool equal) {
   if (equal) {
     const std::int64_t begin = n * rank / size;
     return {begin, begin + (n + size - 1) / size};
   }
-  const auto first = [&](std::int64_t r) { return n / size * r + std::min(r, n % size); };  // the first have one more
+  const auto first = [&](std::int64_t r) {
+    return n / size * r + std::min(r, n % size);
+  };  // the first ranks get one more
   return {first(rank), first(rank + 1)};
 }
 
-/// A rank's part as it travels: columns, or examples.
+/// A rank's part in transit: columns or examples.
 struct Share {
   std::vector<Array> columns;
   std::vector<std::string> names;
@@ -64,7 +66,7 @@ Dataset scatter_dataset(const Dataset& dataset, const Communicator& communicator
   const int rank = communicator.rank(), size = communicator.size();
   const auto given = communicator.bcast_obj<bool>(dataset.defined(), options.root);
   if (!given) fail<ValueError>("scatter_dataset: rank {} has no dataset", options.root);
-  const DeviceScope host{Device()};  // datasets lie there
+  const DeviceScope host{Device()};  // datasets are in host memory
   if (rank != options.root) return dataset_of(communicator.recv_obj<Share>(options.root, kTag));
   const std::int64_t n = dataset.size();
   const std::vector<std::int64_t> order = order_of(n, options);

@@ -1,5 +1,5 @@
 #pragma once
-// A dataset's examples dealt out to ranks.
+// Datasets divided among ranks.
 
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace catenary::distributed {
 
-/// Thrown for a number of examples that cannot be dealt out. (chainermn.DataSizeError)
+/// Thrown for a number of examples that cannot be divided. (chainermn.DataSizeError)
 class CT_API DataSizeError : public ValueError {
  public:
   using ValueError::ValueError;
@@ -20,24 +20,23 @@ class CT_API DataSizeError : public ValueError {
 /// Options of scatter_dataset.
 struct ScatterOptions {
   int root = 0;
-  bool shuffle = false;                    ///< in a random order
-  std::optional<std::uint64_t> seed = {};  ///< of that order; else the root draws it
-  /// All get ceil(n / size) examples, some of which two ranks have then, so that epochs end together.
+  bool shuffle = false;                    ///< divides a random permutation
+  std::optional<std::uint64_t> seed = {};  ///< seed of the permutation; drawn by the root if not set
+  /// Gives every rank ceil(n / size) examples, so that epochs end together. Some examples are then on two ranks.
   bool force_equal_length = true;
 };
 
-/// The part of the root's dataset that is this rank's, one behind the other, in columns where the dataset has some. On
-/// the other ranks `dataset` is not looked at. Throws ValueError where the root's is none.
-/// (chainermn.scatter_dataset)
+/// Returns this rank's part of the root's dataset, a contiguous range, as columns if the dataset has columns. Other
+/// ranks' `dataset` is ignored. Throws ValueError if the root's dataset is undefined. (chainermn.scatter_dataset)
 CT_API Dataset scatter_dataset(const Dataset& dataset, const Communicator& communicator,
                                const ScatterOptions& options = {});
 
-/// The same for indices: begin and end of this rank's, for ranks that can all read the examples. The root's n counts.
-/// Throws DataSizeError on every rank where it is negative. (chainermn.datasets.scatter_index)
+/// Returns the index range [begin, end) of this rank, for ranks that can all read the dataset. The root's n is used.
+/// Throws DataSizeError on every rank if it is negative. (chainermn.datasets.scatter_index)
 CT_API std::pair<std::int64_t, std::int64_t> scatter_index(std::int64_t n, const Communicator& communicator,
                                                            const ScatterOptions& options = {});
 
-/// As many examples as a dataset has, all without anything in them: for ranks whose models have no input of their own.
+/// Returns as many empty examples as a dataset has, for ranks whose models have no input.
 /// (chainermn.datasets.create_empty_dataset)
 CT_API Dataset create_empty_dataset(const Dataset& dataset);
 

@@ -26,11 +26,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For other ranks at the end, where nothing says that they will come, and for NCCL's abort, which is known to hang.
+/// Limit of waits for ranks that may never come, and for NCCL's abort, which is known to hang.
 constexpr std::chrono::seconds kPatience(2);
 constexpr std::chrono::microseconds kLongestPause(1000);
 
-/// Has it ended?
+/// Returns whether the abort has finished in time.
 bool abort_for_a_while(const std::shared_ptr<DeviceGroup>& group) {
   auto done = std::make_shared<std::promise<void>>();
   const std::future<void> seen = done->get_future();
@@ -41,7 +41,7 @@ bool abort_for_a_while(const std::shared_ptr<DeviceGroup>& group) {
   return seen.wait_for(kPatience) == std::future_status::ready;
 }
 
-/// Have all ranks left the group together? Else it is of no use any more.
+/// Returns whether all ranks have left the group together. If not, the group is unusable.
 bool finish_for_a_while(DeviceGroup& group) {
   try {
     group.finish();
@@ -63,21 +63,21 @@ std::string minutes_text(std::chrono::nanoseconds limit) {
 
 }  // namespace
 
-/// One rank's place among the cards of all.
+/// One rank's membership in the group of all cards.
 struct DeviceExchange::Member {
-  int number;  ///< the same on all ranks
+  int number;  ///< equal on all ranks
   std::string library;
   std::shared_ptr<DeviceGroup> group;
   Stream stream;
 };
 
-/// Looks at what is under way now and then, so that nobody has to wait for it.
+/// A thread that polls pending tasks, so that other threads need not wait for them.
 class DeviceExchange::Watch {
  public:
   struct Task {
     std::string doing;
     std::function<bool()> done;
-    std::shared_ptr<DeviceGroup> group;  ///< null for what a group has no part in
+    std::shared_ptr<DeviceGroup> group;  ///< null for a task without a group
     std::chrono::nanoseconds limit;
     Clock::time_point since = Clock::now();
   };
@@ -100,7 +100,7 @@ class DeviceExchange::Watch {
     tasks_.push_back(std::move(task));
     if (tasks_.size() == 1) changed_.notify_all();
   }
-  /// Returns when all that was added is done.
+  /// Returns when all added tasks are done.
   void wait() {
     std::unique_lock lock(mutex_);
     hurried_ = true;
@@ -137,8 +137,7 @@ class DeviceExchange::Watch {
       }
       if (why.empty() && Clock::now() - first.since > first.limit) why = minutes_text(first.limit);
       if (why.empty()) return;
-      // without the group's own abort, after which the stream, and who reads from it, would go on with what are no
-      // means
+      // Do not abort the group itself: its stream would continue, and its readers would use values that are not means.
       wire_->abort(first.doing, why);
     }
   }
@@ -154,13 +153,14 @@ class DeviceExchange::Watch {
 DeviceExchange::DeviceExchange() = default;
 
 DeviceExchange::~DeviceExchange() {
-  // what an exception leaves behind is not waited for
+  // do not wait for tasks left behind by an exception
   const bool in_order = std::uncaught_exceptions() == 0;
   if (watch_ && in_order) watch_->wait();
   watch_.reset();
   for (auto& [device, member] : members_) {
     if (!member || (in_order && finish_for_a_while(*member->group))) continue;
-    if (!abort_for_a_while(member->group)) static_cast<void>(member.release());  // its stream would be waited for
+    if (!abort_for_a_while(member->group))
+      static_cast<void>(member.release());  // leaked, because its destructor would wait for the stream
   }
 }
 
@@ -181,7 +181,7 @@ std::unique_ptr<DeviceExchange::Member> DeviceExchange::join(Group& group, const
   DeviceCollectives& collectives = *device.backend().collectives();
   std::string why;
   const std::string library = collectives.library(why);
-  // each rank's backend, bus address, library, and why it has none
+  // each rank's backend, bus address, library, and the reason if it has no library
   using About = std::tuple<std::string, std::string, std::string, std::string>;
   const std::vector<About> all =
       allgather(group, About{device.backend().name(), device.info().pci, library.substr(0, library.find(' ')), why});
@@ -226,7 +226,7 @@ std::unique_ptr<DeviceExchange::Member> DeviceExchange::join(Group& group, const
                collectives.join(device.index(), made.second, group.rank(), group.size()), Stream(device)});
     settle(group.wire(), *member, doing);
     return member;
-  } catch (const Error& error) {  // others may be in it, and cannot be told otherwise
+  } catch (const Error& error) {  // other ranks may already be in the group and cannot be informed otherwise
     group.wire().abort(doing, error.what());
   }
 }
@@ -253,7 +253,7 @@ Event DeviceExchange::submit(Group& group, Member& member, const std::string& do
   try {
     const Stream::Use use(member.stream);
     task();
-    settle(group.wire(), member, doing);  // the library has told the stream only then
+    settle(group.wire(), member, doing);  // only then has the library submitted its work to the stream
   } catch (const Error& error) {
     group.wire().abort(doing, error.what());
   }
@@ -265,7 +265,7 @@ Event DeviceExchange::submit(Group& group, Member& member, const std::string& do
 
 namespace {
 
-/// From card to card: sums that are made in a stream of their own, and divided when they are wanted.
+/// Exchanges between cards: sums on a separate stream, divided when the result is requested.
 class CardExchange final : public BucketExchange {
  public:
   CardExchange(std::shared_ptr<Bucket> bucket, Array sums, std::optional<Event> done, int ranks)
@@ -273,7 +273,7 @@ class CardExchange final : public BucketExchange {
   void wait() const override {
     if (done_) done_->synchronize();
   }
-  void check() const override {}  // ranks have agreed before it began
+  void check() const override {}  // the ranks agreed before the exchange began
   void finish() override {
     if (done_) current_stream(sums_.device()).wait(*done_);
     const NamedParameters& parameters = bucket_->parameters();
@@ -283,7 +283,7 @@ class CardExchange final : public BucketExchange {
  private:
   std::shared_ptr<Bucket> bucket_;
   Array sums_;
-  std::optional<Event> done_;  // nothing without elements
+  std::optional<Event> done_;  // empty if there are no elements
   int ranks_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Private: pure_nccl's way: gradients go from card to card, by the library of the cards' maker.
+// Private: the gradient exchange of pure_nccl, from card to card by the vendor's library.
 
 #include <functional>
 #include <map>
@@ -18,38 +18,40 @@ class BucketExchange;
 class Group;
 class Wire;
 
-/// The cards of one communicator's ranks. They find each other at the first exchange on a device, which takes place in
-/// a stream of its own; a thread looks that none takes longer than the time limit.
+/// Connects the cards of a communicator's ranks at the first exchange on a device. Exchanges run on a separate stream,
+/// and a watchdog thread enforces the time limit.
 class DeviceExchange {
  public:
   DeviceExchange();
   DeviceExchange(const DeviceExchange&) = delete;
   DeviceExchange& operator=(const DeviceExchange&) = delete;
-  /// Without leave() before it waits for what is under way and two seconds for the others, and then leaves the groups
-  /// alone; after an exception at once.
+  /// Without a preceding leave(), waits for pending exchanges, then up to two seconds for the other ranks, and abandons
+  /// the groups. After an exception, abandons them at once.
   ~DeviceExchange();
 
-  /// Has this device a library for it? Where not, rank 0 says once that gradients go through the host.
+  /// Returns whether there is a library for this device. If not, rank 0 prints once that gradients travel through the
+  /// host.
   static bool takes(const Device& device, int rank);
-  /// Begins to give a bucket's parameters, which are on one device, the mean of all ranks' gradients. Called by all
-  /// ranks. Throws ValueError on all where they do different things, DeviceError on all where the library cannot be
-  /// used by all, or two ranks have one card. What fails later ends the job.
+  /// Begins to replace the gradients of a bucket, which is on one device, by their means over all ranks. All ranks must
+  /// call it. Throws on all ranks: ValueError if they call different functions, DeviceError if some rank cannot use the
+  /// library or if two ranks share a card. Later failures end the job.
   std::unique_ptr<BucketExchange> begin_mean(Group& group, const std::shared_ptr<Bucket>& bucket,
                                              const std::vector<Array>& gradients);
-  /// Gives rank 0's values to all ranks' arrays, which lie on devices. Errors as begin_mean's.
+  /// Copies rank 0's values to all ranks' arrays on devices. Throws the errors of begin_mean().
   void bcast(Group& group, const std::string& doing, const Array& array);
-  /// Called by all ranks: waits for what is under way, and leaves the groups.
+  /// Waits for pending exchanges and leaves the groups. All ranks must call it.
   void leave(Group& group);
 
  private:
   class Watch;
   struct Member;
-  /// Agrees that all ranks are about to do this, and gives what belongs to the device, new at the first time.
+  /// Agrees with all ranks on the operation and returns the device's member, created on first use.
   Member& agree(Group& group, const std::string& doing, const Device& device);
   std::unique_ptr<Member> join(Group& group, const Device& device);
-  /// Returns when the library has taken its last task.
+  /// Returns when the library has accepted its last task.
   static void settle(const Wire& wire, const Member& member, const std::string& doing);
-  /// Submits a task to the member's stream, after what this thread's stream has. Gives its end.
+  /// Submits a task to the member's stream, ordered after the work in this thread's stream. Returns an event for its
+  /// end.
   Event submit(Group& group, Member& member, const std::string& doing, const std::function<void()>& task);
 
   std::map<std::string, std::unique_ptr<Member>> members_;  // by device

@@ -1,5 +1,5 @@
 #pragma once
-// What a trainer does together with those of the other ranks.
+// Trainer extensions that work across ranks.
 
 #include <string>
 
@@ -9,11 +9,12 @@
 
 namespace catenary::distributed {
 
-/// Reports the mean over all ranks, and since the last time, of what each rank's model reports under a name.
+/// Reports the mean, over all ranks and since the last report, of a value that each rank's model reports.
 /// (chainermn.extensions.ObservationAggregator)
 class CT_API ObservationAggregator : public training::Extension {
  public:
-  /// Under its own name where no other is given; the ranks communicate when `comm_trigger` fires.
+  /// Averages `original_key` and reports it as `aggregated_key`, by default under the original key. The ranks
+  /// communicate when `comm_trigger` fires.
   ObservationAggregator(const Communicator& communicator, std::string original_key, std::string aggregated_key = {},
                         const training::Trigger& comm_trigger = training::Trigger(1, "iteration"));
   std::string default_name() const override { return "ObservationAggregator"; }
@@ -28,8 +29,8 @@ class CT_API ObservationAggregator : public training::Extension {
   Summary summary_;
 };
 
-/// Gives the floating persistent arrays of a model (running means) their means over all ranks, before other extensions
-/// of an epoch use them. (chainermn.extensions.AllreducePersistent)
+/// Replaces the floating persistent arrays of a model, such as running means, by their means over all ranks, before
+/// other extensions of an epoch use them. (chainermn.extensions.AllreducePersistent)
 class CT_API AllreducePersistent : public training::Extension {
  public:
   AllreducePersistent(const Model& model, const Communicator& communicator)
@@ -38,7 +39,7 @@ class CT_API AllreducePersistent : public training::Extension {
   training::Trigger trigger() const override { return training::Trigger(1, "epoch"); }
   int priority() const override { return training::kPriorityWriter + 1; }
   void operator()(training::Trainer&) override { (*this)(); }
-  /// The same without a trainer.
+  /// Averages the arrays without a trainer.
   void operator()() const;
 
  private:
@@ -46,8 +47,8 @@ class CT_API AllreducePersistent : public training::Extension {
   Communicator communicator_;
 };
 
-/// An EarlyStoppingTrigger that sees the means over all ranks, so that all stop together. What it monitors must be
-/// reported on every rank. (chainermn.extensions.MultiNodeEarlyStoppingTrigger)
+/// An EarlyStoppingTrigger on the means over all ranks, so that all ranks stop together. Every rank must report the
+/// monitored value. (chainermn.extensions.MultiNodeEarlyStoppingTrigger)
 class CT_API MultiNodeEarlyStoppingTrigger : public training::TriggerBase {
  public:
   explicit MultiNodeEarlyStoppingTrigger(const Communicator& communicator, const std::string& monitor = "main/loss",

@@ -17,12 +17,12 @@ namespace catenary::distributed::functions {
 
 namespace {
 
-/// Stands for something that lies on another rank. Of one element, as backward starts there by itself; as an input it
-/// has a function's backward called in any case.
+/// Placeholder for a value on another rank. It has one element, so that backward can start from it without a gradient.
+/// As an input, it makes a function's backward run even if no other input requires a gradient.
 Array nothing() { return zeros({}, Dtype::float32); }
 Variable delegate_of_nothing() { return Variable(nothing(), true); }
 
-/// What the functions here have in common. The last input is a delegate.
+/// Base of the functions here. The last input is a delegate.
 class Communication : public FunctionNode {
  public:
   explicit Communication(Communicator communicator) : comm_(std::move(communicator)) {}
@@ -50,7 +50,7 @@ class Communication : public FunctionNode {
     });
   }
   virtual std::vector<Array> communicate(const std::vector<Array>& xs) = 0;
-  /// From the outputs' gradients to those of all inputs but the delegate.
+  /// Computes the gradients of all inputs except the delegate from the outputs' gradients.
   virtual std::vector<Array> communicate_back(const std::vector<Array>& gys) = 0;
 
   Communicator comm_;
@@ -105,7 +105,7 @@ class PseudoConnect final : public Communication {
   std::vector<Array> communicate_back(const std::vector<Array>& gys) override { return gys; }
 };
 
-/// Of a rank and a root.
+/// Communication with a root rank.
 class Rooted : public Communication {
  public:
   Rooted(Communicator communicator, int root) : Communication(std::move(communicator)), root_(root) {}

@@ -17,7 +17,7 @@ namespace catenary::distributed {
 
 namespace {
 
-/// A copy of as much takes longer than agreeing on one message more.
+/// Copying more than this takes longer than agreeing on another message.
 constexpr std::size_t kLarge = std::size_t{1} << 18;
 
 Dtype dtype_of(const NamedParameters& parameters, std::optional<Dtype> dtype) {
@@ -56,7 +56,7 @@ Array packed(const std::vector<Array>& arrays, Dtype dtype) {
     if (a.size() > 0) segments.push_back({whole.as_strided(a.shape(), contiguous_strides(a.shape()), begin), a});
     begin += a.size();
   }
-  // copyto would be a copy for each; as an operation of a program it is one piece of work for all
+  // as operations of one program rather than copyto, to launch one kernel for all arrays
   lazy::for_each_segment(segments, [](const std::vector<Array>& segment) {
     const LazyOperand from{.array = &segment[1], .as = segment[1].dtype()};
     lazy::apply_into(segment[0], ops::Op::cast, {&from, 1}, segment[0].dtype());
@@ -103,7 +103,7 @@ void Bucket::unpack() {
 std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<Dtype> dtype,
                                const BucketSizes& sizes) {
   std::vector<NamedParameters> whole;
-  std::vector<std::pair<std::size_t, std::size_t>> open;  // which of them, and the bytes in it
+  std::vector<std::pair<std::size_t, std::size_t>> open;  // index of the bucket, bytes in it
   for (const auto& entry : parameters) {
     const Parameter& p = entry.second;
     const std::size_t bytes = static_cast<std::size_t>(p.size()) * itemsize(dtype.value_or(p.dtype()));
@@ -130,7 +130,7 @@ std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<
 
 namespace {
 
-/// Through the host's memory.
+/// Exchanges through host memory.
 class HostExchange final : public BucketExchange {
  public:
   HostExchange(std::shared_ptr<Bucket> bucket, std::shared_future<void> average)
@@ -144,7 +144,7 @@ class HostExchange final : public BucketExchange {
   void finish() override { bucket_->unpack(); }
 
  private:
-  std::shared_ptr<Bucket> bucket_;  // shared with the thread, as an exchange may be given up
+  std::shared_ptr<Bucket> bucket_;  // shared with the thread, because the exchange may be abandoned
   std::shared_future<void> average_;
 };
 
@@ -159,11 +159,11 @@ BeginExchange exchange_now(Group& group) {
 }
 
 BeginExchange exchange_in_background(std::shared_ptr<Group> group) {
-  return [group = std::move(group), failed = std::make_shared<bool>(false)](  // the thread's
+  return [group = std::move(group), failed = std::make_shared<bool>(false)](  // used by the thread only
              const std::shared_ptr<Bucket>& bucket, const std::vector<Array>& gradients) {
     bucket->pack(gradients);
     return std::make_unique<HostExchange>(bucket, Background::thread().start([group, bucket, failed] {
-      if (std::exchange(*failed, true)) return;  // on all ranks, which learn together that they differ
+      if (std::exchange(*failed, true)) return;  // on all ranks, since they detect a difference together
       bucket->average(*group);
       *failed = false;
     }));

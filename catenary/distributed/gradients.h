@@ -1,5 +1,5 @@
 #pragma once
-// Private: gradients on their way to the other ranks, in buckets.
+// Private: the exchange of gradients in buckets.
 
 #include <cstdint>
 #include <functional>
@@ -18,33 +18,33 @@ namespace catenary::distributed {
 
 using NamedParameters = std::vector<std::pair<std::string, Parameter>>;
 
-/// Names, dtypes and shapes, for ranks to compare.
+/// Returns names, dtypes and shapes as text, for comparison between ranks.
 std::vector<std::string> description(const NamedParameters& parameters);
-/// The blocks of quantised weights, which are in place of parameters, under paths with kinds and shapes.
+/// Returns the blocks of quantised weights, which replace parameters, by path, kind and shape.
 std::vector<std::pair<std::string, Array>> quantized_blocks(const Link& model);
 
-/// Arrays of one device as one of a dtype, one after the other, by one kernel where they lie in C order.
+/// Concatenates arrays of one device into a flat array of a dtype, by one kernel if they are contiguous.
 Array packed(const std::vector<Array>& arrays, Dtype dtype);
-/// The way back: each parameter's grad becomes a view of its part of the array.
+/// Sets each parameter's grad to a view of its part of the concatenated array.
 void give_grads(const NamedParameters& parameters, const Array& whole);
 
-/// Gradients of one dtype and device that are exchanged at once, one after the other in one array.
+/// Gradients of one dtype and device that are concatenated in one array and exchanged at once.
 class Bucket {
  public:
-  /// Exchanged in their own dtype or in another.
+  /// Makes a bucket that is exchanged in `dtype`, or in the parameters' dtype by default.
   Bucket(NamedParameters parameters, std::optional<Dtype> dtype);
 
   const NamedParameters& parameters() const { return parameters_; }
-  /// What messages and ranks call it.
+  /// Returns the bucket's description for messages and for the agreement of ranks.
   const std::string& doing() const { return doing_; }
-  /// As which its gradients are exchanged.
+  /// Returns the dtype of the exchange.
   Dtype dtype() const { return dtype_; }
-  /// Takes their gradients, in the order of the parameters: a single one that lies in the host's memory as it is sent
-  /// stays there, and must not change before average() is over; all others are put behind each other.
+  /// Concatenates the gradients, in the order of the parameters. A single gradient in host memory that needs no
+  /// conversion is not copied and must not change before average() returns.
   void pack(const std::vector<Array>& gradients);
-  /// Makes them the mean of all ranks', in any thread.
+  /// Replaces the gradients by their means over all ranks. Callable from any thread.
   void average(Group& group);
-  /// Gives each parameter its part of the mean. All are views of one array then.
+  /// Sets each parameter's gradient to a view of its part of the mean.
   void unpack();
 
  private:
@@ -52,56 +52,56 @@ class Bucket {
   std::string doing_;
   Dtype dtype_;
   std::int64_t size_ = 0;
-  Array own_, mean_;  // in the host's memory; the same where gradients were put together
+  Array own_, mean_;  // in host memory; one array if the gradients were concatenated
   const void* data_ = nullptr;
   void* result_ = nullptr;
 };
 
-/// The limit in bytes of the first bucket and of the others.
+/// Limits in bytes of the first bucket and of later buckets.
 struct BucketSizes {
   std::size_t first, others;
 };
-/// Parameters divided in their order, by sizes, dtypes and devices alone. A bucket ends with the parameter that brings
-/// it to its limit; large parameters in the host's memory have one of their own, as putting them behind others would
-/// cost more than a message.
+/// Divides parameters into buckets in their order, depending only on sizes, dtypes and devices. A bucket ends with the
+/// parameter that reaches its limit. A large parameter in host memory gets a separate bucket, because copying it would
+/// cost more than another message.
 std::vector<Bucket> buckets_of(const NamedParameters& parameters, std::optional<Dtype> dtype, const BucketSizes& sizes);
 
-/// The exchange of one bucket, which has begun.
+/// An exchange of one bucket in progress.
 class BucketExchange {
  public:
   virtual ~BucketExchange() = default;
-  /// Waits for its end, whatever that is.
+  /// Waits for the end of the exchange, whether it succeeds or fails.
   virtual void wait() const = 0;
-  /// Throws ValueError where ranks exchange different things; waits until that is known.
+  /// Waits for the agreement of the ranks. Throws ValueError if they exchange different things.
   virtual void check() const = 0;
-  /// Gives the parameters their means, after check().
+  /// Sets the gradients to the means. Call it after check().
   virtual void finish() = 0;
 };
-/// Begins it with these gradients, in the order of the bucket's parameters.
+/// Begins the exchange of a bucket with these gradients, in the order of its parameters.
 using BeginExchange = std::function<std::unique_ptr<BucketExchange>(const std::shared_ptr<Bucket>& bucket,
                                                                     const std::vector<Array>& gradients)>;
-/// At once, in this thread.
+/// Returns a function that exchanges at once in the calling thread.
 BeginExchange exchange_now(Group& group);
-/// By a thread in the background; nothing else may use the group.
+/// Returns a function that exchanges in a background thread. Nothing else may use the group.
 BeginExchange exchange_in_background(std::shared_ptr<Group> group);
 
-/// One exchange of all gradients of a model: buckets go as soon as their gradients are final, in the reverse order of
-/// parameters, which is about that in which backward finds them. The order is the same on all ranks, whatever is final
+/// One exchange of all gradients of a model. Each bucket starts when its gradients are final. Buckets go in the reverse
+/// order of parameters, which is about the order of backward and is equal on all ranks, whichever gradient is final
 /// first.
 class Flight {
  public:
   Flight(BeginExchange begin, NamedParameters parameters, std::optional<Dtype> dtype, const BucketSizes& sizes);
 
-  /// How many messages of gradients there are.
+  /// Returns the number of messages.
   std::size_t buckets() const { return parts_.size(); }
-  /// The gradient of a parameter is final. Other leaves count for nothing.
+  /// Reports that the gradient of a parameter is final. Ignores other leaves.
   void add(const VariableNode& leaf, const Array& gradient);
-  /// All are: those that add() was not called with are the parameters' grads, or zeros where there is none.
+  /// Completes the exchange: parameters without an add() contribute their present grad, or zeros.
   void add_rest();
-  /// Waits for the exchange, which add_rest() completes; gives all parameters the means and the loss scale that they
-  /// had then. Throws ValueError where ranks exchange different things.
+  /// Waits for the exchange after add_rest(), and gives all parameters their mean and the loss scale from the time of
+  /// the exchange. Throws ValueError if ranks exchange different things.
   void finish();
-  /// Waits for the exchange, and gives nobody anything.
+  /// Waits for the exchange and discards its results.
   void wait() const;
 
  private:
@@ -115,7 +115,7 @@ class Flight {
 
   BeginExchange begin_;
   std::vector<Part> parts_;
-  std::unordered_map<const VariableNode*, std::pair<std::size_t, std::size_t>> places_;  // part, number there
+  std::unordered_map<const VariableNode*, std::pair<std::size_t, std::size_t>> places_;  // part, index in the part
   std::size_t sent_ = 0;
   std::vector<std::pair<Parameter, std::optional<Number>>> loss_scales_;
 };

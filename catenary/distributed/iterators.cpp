@@ -9,7 +9,7 @@ namespace catenary::distributed {
 
 namespace {
 
-/// What the master's iterator gave, and says of itself then.
+/// The batch of the master's iterator and the iterator's state at that time.
 struct Step {
   bool ended = false;
   std::vector<Example> examples = {};
@@ -71,7 +71,7 @@ class FromMaster final : public iterators::IteratorBase {
   }
   void serialize(Serializer& serializer) override {
     if (is_master()) iterator_.serialize(serializer);
-    // each rank knows where the master is
+    // each rank saves the master's position
     serializer("_master_epoch", now_.epoch);
     serializer("_master_is_new_epoch", now_.is_new_epoch);
     serializer("_master_epoch_detail", now_.epoch_detail);
@@ -107,7 +107,7 @@ class FromMaster final : public iterators::IteratorBase {
   Step now_;
 };
 
-/// Draws its orders from a generator that all ranks have alike.
+/// Draws its orders from a generator that is identical on all ranks.
 class Synchronized final : public iterators::IteratorBase {
  public:
   Synchronized(Iterator iterator, const Communicator& communicator) : iterator_(std::move(iterator)) {
@@ -130,7 +130,7 @@ class Synchronized final : public iterators::IteratorBase {
         const Scope scope(own);
         return make();
       }();
-      // who makes it ahead is to see that a dataset drew from the shared numbers, which then are not where they were
+      // advance the thread's generator as well, so that a prefetching caller notices that the dataset drew numbers
       random::set_state({before.seed, before.call + own.call - shared.call});
       return batch;
     };
@@ -166,7 +166,7 @@ class Synchronized final : public iterators::IteratorBase {
   }
 
  private:
-  /// Until its end the thread draws from another generator.
+  /// Makes the thread draw from another generator until the end of the scope.
   class Scope {
    public:
     explicit Scope(random::Generator& shared) : shared_(shared), before_(random::get_state()) {

@@ -12,7 +12,7 @@ namespace catenary::distributed {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x3430626f6a5f7463;  // "ct_job04": another number where the layout changes
+constexpr std::uint64_t kMark = 0x3430626f6a5f7463;  // "ct_job04"; change it with the layout
 
 std::size_t bytes_of(int size, std::size_t head) {
   const auto n = static_cast<std::size_t>(size);
@@ -64,10 +64,10 @@ std::byte* Job::block(int channel, int i) const {
          static_cast<std::size_t>(channel * size_ + i) * SharedBlocks::bytes;
 }
 
-// A reader that has seen a character of a note that is being written sees that `edits` is odd, too, by the order of
-// each character's release and acquire.
+// Acquire and release of each character guarantee that a reader who sees a character of an unfinished note also sees an
+// odd `edits`.
 void Job::note(int i, const std::string& text) const {
-  static std::mutex one_writer;  // of the channels' threads
+  static std::mutex one_writer;  // among the threads of the channels
   const std::lock_guard lock(one_writer);
   Rank& at = rank(i);
   const std::size_t n = std::min(text.size(), at.note.size() - 1);

@@ -1,7 +1,6 @@
 #pragma once
-// Private: what `catenary launch` and the ranks that it started have in common: a piece of memory with the ranks'
-// notes, the word that ends the job, a block for each rank to write and all to read, and rings of bytes between all
-// pairs.
+// Private: memory shared by `catenary launch` and the ranks that it started. It contains the ranks' notes, the reason
+// for ending the job, one block per rank that this rank writes and all read, and ring buffers between all pairs.
 
 #include <array>
 #include <atomic>
@@ -15,57 +14,58 @@ namespace catenary::distributed {
 
 class Job {
  public:
-  /// Of the launcher.
+  /// Creates the memory, in the launcher.
   explicit Job(int size);
-  /// Of a rank. Throws FileError where the descriptor is another's memory, or of another version.
+  /// Opens the memory in a rank. Throws FileError if the descriptor belongs to other memory or another version.
   static Job inherited(int descriptor);
 
   static constexpr int max_ranks = 256;
   int size() const { return size_; }
   int descriptor() const { return memory_.descriptor(); }
 
-  /// Two threads of a rank may talk to those of others at once, each on a channel.
+  /// Number of threads of a rank that may communicate at once, each on its channel.
   static constexpr int channels = 2;
-  /// Rings between a pair of ranks: one for each channel, and one for letters, which are the first channel's too.
+  /// Rings between a pair of ranks: one per channel, and one for letters, which the first channel handles as well.
   static constexpr int rings = channels + 1, letters = channels;
 
-  /// Rung by others when they have moved what a rank may wait for.
+  /// Wakes a rank. Rung by other ranks after they have moved data that the rank may be waiting for.
   struct Bell {
     alignas(64) std::atomic<std::uint32_t> rings;
     std::atomic<std::uint32_t> asleep;
   };
 
-  /// What one rank tells the others. Each field but its bells has one writer.
+  /// State that a rank publishes to all ranks. Each field except the bells has one writer.
   struct Rank {
     std::array<Bell, channels> bells;
     alignas(64) std::atomic<std::uint32_t> ended;  ///< set by the launcher
-    alignas(64) std::atomic<std::uint32_t> edits;  ///< of the note: odd while it is being written
+    alignas(64) std::atomic<std::uint32_t> edits;  ///< version of the note: odd during a write
     std::array<std::atomic<char>, 252> note;
   };
   Rank& rank(int i) const;
 
-  /// Bytes on their way from one rank to another: `written` is the sender's, `taken` the receiver's.
+  /// Ring buffer from one rank to another. The sender writes `written`, the receiver `taken`.
   struct Ring {
     static constexpr std::size_t bytes = std::size_t{256} << 10;
     alignas(64) std::atomic<std::uint64_t> written;
     alignas(64) std::atomic<std::uint64_t> taken;
-    alignas(64) std::atomic<std::uint64_t> steps;  ///< of SharedBlocks, that the sender has told the receiver of
+    alignas(64) std::atomic<std::uint64_t> steps;  ///< steps of SharedBlocks that the sender has announced to the
+                                                   ///< receiver
     alignas(64) std::array<std::byte, bytes> data;
   };
   Ring& ring(int number, int from, int to) const;
 
-  /// SharedBlocks::bytes that this rank alone writes.
+  /// Returns a block of SharedBlocks::bytes that only this rank writes.
   std::byte* block(int channel, int i) const;
 
   void note(int i, const std::string& text) const;
   std::string noted(int i) const;
 
-  /// Ends the job, for this reason unless there is one already; wakes all ranks.
+  /// Ends the job and wakes all ranks. Keeps the first reason if called again.
   void end(const std::string& why) const;
   bool ending() const;
-  /// Nothing while the job goes on.
+  /// Returns the reason for ending, or "" while the job runs.
   std::string why() const;
-  /// Wakes a rank where it sleeps, on one channel or all.
+  /// Wakes a sleeping rank, on one channel or on all.
   void ring_bell(int channel, int i) const;
   void ring_bells(int i) const;
 

@@ -22,10 +22,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Kind = os::ChildEvent::Kind;
 
-/// Lines that several ranks say alike, to be said once: as often as the rank that says it most often does.
+/// Prints lines that several ranks write once: as often as the rank that writes them most often.
 class Chorus {
  public:
-  /// The lines of a rank's text that are new.
+  /// Returns the lines of a rank's text that are new.
   std::string what_is_new(int rank, const std::string& text) {
     std::string fresh;
     std::istringstream lines(text);
@@ -35,7 +35,7 @@ class Chorus {
         continue;
       }
       bytes_ += line.size();
-      if (said_.size() >= kMostLines || bytes_ > kMostBytes) {  // who says so much says it to a log
+      if (said_.size() >= kMostLines || bytes_ > kMostBytes) {  // so much output is a log, not a common error
         said_.clear();
         bytes_ = line.size();
       }
@@ -49,7 +49,7 @@ class Chorus {
 
  private:
   static constexpr std::size_t kMostLines = 10000, kMostBytes = std::size_t{8} << 20;
-  static constexpr std::size_t kLongest = 65536;  // a longer line is said by each rank
+  static constexpr std::size_t kLongest = 65536;  // longer lines are printed for each rank
   struct Said {
     int times = 0;
     std::map<int, int> by_rank = {};
@@ -58,7 +58,7 @@ class Chorus {
   std::size_t bytes_ = 0;
 };
 
-/// One job: what its ranks do is seen to until all have ended.
+/// Supervises the ranks of one job until all have exited.
 class Launcher {
  public:
   Launcher(const std::vector<std::string>& command, const LaunchOptions& options)
@@ -92,7 +92,7 @@ class Launcher {
     if (event.kind != Kind::ended) return hand_on(event);
     const int status = event.signal ? 128 + event.signal : event.exit_code;
     if (status_ == 0) status_ = status;
-    // once a signal was handed on each rank ends as it sees fit, and may save something first
+    // after a forwarded signal each rank exits in its own time and may save first
     if (status == 0 || handed_on_ != 0) {
       job_.rank(event.child).ended.store(1, std::memory_order_release);
       for (int other = 0; other < job_.size(); ++other) job_.ring_bells(other);
@@ -115,7 +115,8 @@ class Launcher {
     write(stderr, chorus_.what_is_new(event.child, event.text));
   }
 
-  /// A rank that ends the job has said why; of one that has died we know what it was doing.
+  /// Reports why the job ends. A rank that ended the job has given its reason; for a rank that died, report its
+  /// operation.
   void tell_why() {
     if (told_ || job_.why().empty()) return;
     write(stderr, fmt::format("catenary launch: {}\n", job_.why()));
@@ -142,12 +143,12 @@ class Launcher {
     signalled_at_ = Clock::now();
     for (int rank = 0; rank < job_.size(); ++rank) {
       children_.signal(rank, number);
-      children_.signal(rank, os::kContinue);  // one that is stopped looks at no signal
+      children_.signal(rank, os::kContinue);  // a stopped process does not handle signals
     }
   }
 
-  /// After a failure ranks end as soon as they look at the job's memory; then they are told by the lifeline, by SIGTERM
-  /// and by SIGKILL.
+  /// After a failure, ranks exit at their next look at the shared memory. Those that do not get a message on the
+  /// lifeline, then SIGTERM, then SIGKILL.
   void press() {
     if (signalled_at_ && !failed_at_) return press_after_signal();
     if (!failed_at_) return;
@@ -160,7 +161,7 @@ class Launcher {
     ++pressed_;
   }
 
-  /// A rank that was told by a signal may be saving: it is left alone until its time is up.
+  /// A rank that received a signal may be saving, so leave it alone until the limit.
   void press_after_signal() {
     const double limit = kSaving * options_.grace;
     if (pressed_ > 0 || std::chrono::duration<double>(Clock::now() - *signalled_at_).count() < limit) return;
@@ -177,7 +178,7 @@ class Launcher {
   os::ScopedSignals signals_;
   Job job_;
   os::Lifeline lifeline_;
-  os::Children children_;  // the first to go: its destructor ends what still runs
+  os::Children children_;  // destroyed first, which ends the remaining processes
   int status_ = 0, handed_on_ = 0, pressed_ = 0;
   bool told_ = false;
   std::optional<Clock::time_point> failed_at_, signalled_at_;
@@ -208,7 +209,7 @@ LaunchedRank LaunchedRank::parse(const std::string& text) {
   const std::string rest = text.substr(static_cast<std::size_t>(end));
   if (!rest.empty()) self.job = rest.substr(1);
   if (numbers != 3 || (!rest.empty() && rest[0] != ':'))
-    fail<ValueError>("CATENARY_LAUNCH={}: expected what catenary launch sets", text);
+    fail<ValueError>("CATENARY_LAUNCH={}: expected a value set by catenary launch; unset the variable", text);
   return self;
 }
 

@@ -27,7 +27,7 @@ std::optional<int> number(const std::string& text) {
 std::string Launcher::ranks() const { return variable(size); }
 
 const std::vector<Launcher>& mpi_launchers() {
-  // A batch script of Slurm's has its other variables too, but is no step of srun's.
+  // Slurm's batch scripts have the other variables too, but only a step of srun has SLURM_STEP_NUM_TASKS.
   static const std::vector<Launcher> launchers = {
       {"Open MPI's mpiexec", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
       {"MVAPICH's mpiexec", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},

@@ -1,5 +1,5 @@
 #pragma once
-// Private: who may have started this process as one of several ranks, told by the environment. Asking begins nothing.
+// Private: detects from the environment which launcher started this process as a rank. Does not initialise MPI.
 
 #include <optional>
 #include <string>
@@ -9,21 +9,20 @@
 
 namespace catenary::distributed {
 
-/// A launcher that is no `catenary launch`, and the variables that it leaves in the environment of its ranks.
+/// A launcher other than `catenary launch`, and the environment variables that it sets for its ranks.
 struct Launcher {
   const char* name;
   const char* rank;
-  const char* size;  ///< null where it tells none
-  /// The value of `size` in this process, or nothing.
+  const char* size;  ///< null if the launcher does not set it
+  /// Returns the value of `size` in this process, or "".
   std::string ranks() const;
 };
-/// In the order in which they count: MPI's own before those of the batch system below.
+/// Returns the launchers by priority: MPI's variables before those of the batch system.
 CT_API const std::vector<Launcher>& mpi_launchers();
 
-/// The number of this process among those that were started together, as their launcher tells it; nothing where none
-/// does.
+/// Returns the rank number that the launcher assigned to this process, or nothing without a launcher.
 CT_API std::optional<int> launched_rank();
-/// Is this the one of them that talks? A process alone is.
+/// Returns whether this process prints messages: rank 0, or a process without a launcher.
 CT_API bool is_first_rank();
 
 }  // namespace catenary::distributed

@@ -8,7 +8,7 @@ namespace catenary::distributed {
 MultiNodeBatchNormalization::MultiNodeBatchNormalization(const Shape& size, const Communicator& communicator,
                                                          const links::BatchNormalizationLinkOptions& options)
     : BatchNormalization(size, options) {
-  avg_var->fill(0);  // ChainerMN's begins so, Chainer's by 1
+  avg_var->fill(0);  // as in ChainerMN; Chainer starts with 1
   detail::share_statistics(*this, communicator);
 }
 
@@ -22,7 +22,7 @@ void detail::share_statistics(const Link& model, const Communicator& communicato
 }
 
 namespace {
-// Each state has a tag of its own, so that backward may take them in any order. scatter_dataset has -1.
+// Each state has a separate tag, so that backward may receive them in any order. scatter_dataset uses -1.
 constexpr int kFirstStateTag = -2;
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// Links whose ranks compute together.
+// Links that compute across ranks.
 
 #include <optional>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace catenary::distributed {
 
-/// Batch normalization by the mean and variance over the batches of all ranks, which should be of one size, while
-/// training. The gradients of gamma and beta are means over the ranks. (chainermn.links.MultiNodeBatchNormalization)
+/// Batch normalization by the mean and variance over the batches of all ranks during training. The batches should have
+/// equal sizes. The gradients of gamma and beta are means over the ranks. (chainermn.links.MultiNodeBatchNormalization)
 class CT_API MultiNodeBatchNormalization : public links::BatchNormalization {
  public:
   MultiNodeBatchNormalization(const Shape& size, const Communicator& communicator,
@@ -26,7 +26,7 @@ namespace detail {
 CT_API void share_statistics(const Link& model, const Communicator& communicator);
 }  // namespace detail
 
-/// A copy of a model in which every BatchNormalization works as MultiNodeBatchNormalization does.
+/// Returns a copy of a model in which every BatchNormalization works like MultiNodeBatchNormalization.
 /// (chainermn.links.create_mnbn_model)
 template <std::derived_from<Link> L>
 L create_mnbn_model(const L& model, const Communicator& communicator) {
@@ -35,22 +35,22 @@ L create_mnbn_model(const L& model, const Communicator& communicator) {
   return result;
 }
 
-/// What a multi-node n_step link gives: what the link gives, and a delegate where it has sent its states on.
+/// The result of a multi-node n_step link: the link's result, and a delegate if it has sent its states to a rank.
 struct MultiNodeNStepResult : catenary::functions::NStepResult {
   Variable delegate;
 };
 
 namespace detail {
 using States = std::vector<Variable>;  // hy, and cy of LSTMs
-/// Throws ValueError for a rank that is not there, or this one.
+/// Throws ValueError for a rank that does not exist or is this rank.
 CT_API void check_neighbours(const Communicator& communicator, std::optional<int> rank_in, std::optional<int> rank_out);
 CT_API States receive_states(const Communicator& communicator, std::optional<int> rank, int n);
-/// Gives the delegate of all of them; undefined where there is no rank to send to.
+/// Returns one delegate for all states, or an undefined Variable if there is no rank to send to.
 CT_API Variable send_states(const Communicator& communicator, std::optional<int> rank, const States& states);
 }  // namespace detail
 
-/// An n_step link whose first states come from one rank and whose last states go to another: a sequence's parts lie on
-/// several ranks, in order.
+/// An n_step link that receives its initial states from one rank and sends its final states to another, for sequences
+/// divided over several ranks in order.
 template <std::derived_from<links::NStepBase> L>
 class MultiNodeNStepRNN : public Chain {
  public:
@@ -59,8 +59,8 @@ class MultiNodeNStepRNN : public Chain {
       : actual_rnn(link), communicator_(communicator), rank_in_(rank_in), rank_out_(rank_out) {
     detail::check_neighbours(communicator, rank_in, rank_out);
   }
-  /// Sequences [length, in], as many on all these ranks. A rank that sends must call backward on the delegate, or on
-  /// what functions::pseudo_connect joins to it.
+  /// Runs the link on sequences [length, in], whose number must be equal on all these ranks. A rank that sends must
+  /// call backward on the delegate, or on a variable joined to it by functions::pseudo_connect.
   MultiNodeNStepResult operator()(const std::vector<Variable>& xs) const {
     const detail::States before = detail::receive_states(communicator_, rank_in_, L::n_cells);
     MultiNodeNStepResult result;
@@ -85,8 +85,8 @@ class MultiNodeNStepRNN : public Chain {
   std::optional<int> rank_in_, rank_out_;
 };
 
-/// Of NStepLSTM, NStepGRU, NStepRNNTanh, NStepRNNReLU and their forms in both directions. No rank: the states begin at
-/// zero, and are not sent on. Throws ValueError for a rank that is not there, or this one.
+/// Wraps an NStepLSTM, NStepGRU, NStepRNNTanh, NStepRNNReLU or a bidirectional form. Without rank_in the states start
+/// at zero; without rank_out they are not sent. Throws ValueError for a rank that does not exist or is this rank.
 /// (chainermn.links.create_multi_node_n_step_rnn)
 template <std::derived_from<links::NStepBase> L>
 MultiNodeNStepRNN<L> create_multi_node_n_step_rnn(const L& actual_link, const Communicator& communicator,

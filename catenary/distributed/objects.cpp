@@ -11,7 +11,7 @@ Part part_of(const Object& object) {
   return {{.bytes = object.bytes.size(), .type = object.type}, object.bytes.data()};
 }
 
-/// Room for an object of one rank's.
+/// Allocates memory for a rank's object.
 void* room_in(Object& object, const Head& head) {
   object.bytes.resize(head.bytes);
   return object.bytes.data();

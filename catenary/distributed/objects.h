@@ -1,5 +1,5 @@
 #pragma once
-// Private: objects as bytes, between the ranks of a group.
+// Private: exchanges serialized objects between the ranks of a group.
 
 #include <cstdint>
 #include <vector>
@@ -10,14 +10,14 @@ namespace catenary::distributed {
 
 class Group;
 
-/// The root's, on all ranks.
+/// Returns the root's object on all ranks.
 Object bcast_object(Group& group, Object object, int root);
-/// All ranks', on the root, or on all where it is -1.
+/// Returns all ranks' objects, on the root, or on all ranks if it is -1.
 std::vector<Object> gather_objects(Group& group, const Object& object, int root);
-/// The root's, one for each rank.
+/// Returns this rank's entry of the root's objects.
 Object scatter_objects(Group& group, const std::vector<Object>& objects, std::uint64_t type, int root);
 
-/// What all ranks of a group give, for code below Communicator, where both sides are of one place.
+/// Returns the objects of all ranks, for code below Communicator.
 template <Packable T>
 std::vector<T> allgather(Group& group, const T& x) {
   Packer packer;
@@ -29,7 +29,7 @@ std::vector<T> allgather(Group& group, const T& x) {
   }
   return all;
 }
-/// What rank 0 gives.
+/// Returns rank 0's object.
 template <Packable T>
 T bcast(Group& group, const T& x) {
   Packer packer;

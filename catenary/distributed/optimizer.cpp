@@ -26,7 +26,7 @@ static void unpack(Unpacker& from, TrainingPlan& plan) {
 
 namespace {
 
-/// What a forward pass changes in a link beside its outputs, put back at the end of the scope.
+/// Restores, at the end of the scope, everything that a forward pass changes in a link beside its outputs.
 class Untouched {
  public:
   explicit Untouched(const Link& model) : random_(random::get_state()) {
@@ -59,7 +59,7 @@ std::string text_of(const TrainingPlan& plan) {
                      plan.in_epochs ? "epoch" : "iteration");
 }
 
-/// What ends after different iterations; nothing where all is alike, or where a length is not known.
+/// Names the part of the plans that ends after different iterations; "" if they are equal or a length is unknown.
 std::string difference_of(const TrainingPlan& a, const TrainingPlan& b) {
   if (a.length == 0 || b.length == 0) return {};
   if (a.length != b.length || a.in_epochs != b.in_epochs) return "the lengths must be equal";
@@ -94,7 +94,7 @@ class GradientExchange final : public OptimizerHook {
   std::string name() const override { return "MultiNodeOptimizer"; }
   Timing timing() const override { return Timing::exchange; }
 
-  /// Ranks whose epochs or trainings end after different iterations would wait for each other in different places.
+  /// Ranks whose epochs or trainings end after different iterations would deadlock.
   void begin_training(const TrainingPlan& plan) override {
     if (communicator_.size() == 1) return;
     const std::vector<TrainingPlan> plans = communicator_.allgather_obj(plan);
@@ -154,7 +154,7 @@ class GradientExchange final : public OptimizerHook {
       return;
     }
     flight_->add_rest();
-    // not along with the buckets: where another rank does something else all learn of it
+    // separate from the buckets, so that all ranks learn if one of them calls something else
     agreed_signal_ =
         communicator_.agree_on_gradients(flight_->buckets(), os::received_signal(), settings_of(optimizer));
     std::unique_ptr<Flight> landing = std::move(flight_);
@@ -162,15 +162,15 @@ class GradientExchange final : public OptimizerHook {
     landing ? landing->finish() : optimizer.skip_update();
   }
 
-  /// Of several ranks one may get a signal: all end after the iteration in whose exchange it was told.
+  /// Any rank may receive a signal: all end after the iteration whose exchange announced it.
   int agreed_signal(int own) const override { return communicator_.size() == 1 ? own : agreed_signal_; }
 
   ~GradientExchange() override {
-    if (previous_) previous_->wait();  // the others count on it
+    if (previous_) previous_->wait();  // other ranks rely on this exchange
   }
 
  private:
-  /// Ranks with other rates, hooks or loss scales would make other parameters of the same gradients.
+  /// Different rates, hooks or loss scales would make different parameters from equal gradients.
   void compare_settings(const Optimizer& optimizer) const {
     if (communicator_.size() == 1) return;
     const auto all = communicator_.allgather_obj(optimizer.settings());
@@ -183,8 +183,7 @@ class GradientExchange final : public OptimizerHook {
           text(zeroth, all[0]), r, text(other, all[r]));
     }
   }
-  /// The same for each exchange, in which a difference is told without a message of its own: the rate, and a number of
-  /// all settings.
+  /// Summarizes the settings for each exchange without an extra message: the rate, and a hash of all settings.
   static std::string settings_of(const Optimizer& optimizer) {
     const Hyperparameters& numbers = optimizer.hyperparam();
     const std::string key = numbers.rate_name();
@@ -199,7 +198,7 @@ class GradientExchange final : public OptimizerHook {
     return flight_ != nullptr;
   }
 
-  /// A target is new when it is another one, or has parameters that it did not have.
+  /// Returns whether the target is another model or has additional parameters.
   bool is_new(const Optimizer& optimizer) const { return known_ != parameters_of(optimizer); }
   void remember(const Optimizer& optimizer) { known_ = parameters_of(optimizer); }
   static std::vector<const void*> parameters_of(const Optimizer& optimizer) {
@@ -208,7 +207,7 @@ class GradientExchange final : public OptimizerHook {
     return nodes;
   }
 
-  /// Do the ranks' parameters differ?
+  /// Returns whether the ranks' parameters differ.
   bool differs(const Link& model) const {
     Packer packer;
     for (const auto& [name, p] : model.namedparams()) packer(name)(p.array());
@@ -221,7 +220,7 @@ class GradientExchange final : public OptimizerHook {
   MultiNodeOptimizerOptions options_;
   bool in_background_;
   std::vector<const void*> known_;
-  std::unique_ptr<Flight> flight_, previous_;  // of this update, and of the one before with double_buffering
+  std::unique_ptr<Flight> flight_, previous_;  // for this update, and for the previous one with double_buffering
   int agreed_signal_ = 0;
 };
 

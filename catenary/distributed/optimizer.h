@@ -1,5 +1,5 @@
 #pragma once
-// An optimizer whose gradients are the means over all ranks.
+// An optimizer that averages gradients over all ranks.
 
 #include <memory>
 #include <optional>
@@ -11,17 +11,15 @@ namespace catenary::distributed {
 
 /// Options of create_multi_node_optimizer.
 struct MultiNodeOptimizerOptions {
-  bool zero_fill =
-      true;  ///< a parameter without a gradient counts as one of zeros, so that ranks may use different parts
-  /// As ChainerMN: the first update gives all ranks rank 0's parameters and does nothing else.
+  bool zero_fill = true;  ///< a missing gradient counts as zeros, so that ranks may use different parts of the model
+  /// As in ChainerMN: the first update only copies rank 0's parameters to all ranks.
   bool first_update_broadcasts_only = false;
-  /// Each update goes by the gradients of the update before, which are exchanged while the next are computed; the first
-  /// one only starts that, changes nothing and does not count. For communicators that exchange in the background:
-  /// pure_nccl, flat and non_cuda_aware. (ChainerMN has it for pure_nccl only.) What is on its way is not part of a
-  /// snapshot: after resuming the first update is such a one again.
+  /// Updates with the gradients of the previous iteration, whose exchange overlaps with the computation of the next
+  /// ones. The first update only starts an exchange and does not count. Requires a communicator that exchanges in the
+  /// background: pure_nccl, flat or non_cuda_aware. (ChainerMN supports pure_nccl only.) A snapshot does not contain an
+  /// exchange in progress, so the first update after resuming only starts one again.
   bool double_buffering = false;
-  /// Gradients are exchanged while backward computes others: by default where communicator.overlaps(). The bits are the
-  /// same.
+  /// Exchanges gradients during backward, with identical results. Default: communicator.overlaps().
   std::optional<bool> overlap = {};
 };
 
@@ -30,16 +28,22 @@ CT_API void add_exchange(const Optimizer& optimizer, const Communicator& communi
                          const MultiNodeOptimizerOptions& options);
 }  // namespace detail
 
-/// Has updates of this optimizer begin with the mean of all ranks' gradients, before clipping and other hooks see them,
-/// and returns it. Before its first loss each new target gets rank 0's parameters on all ranks: update(loss) runs a
-/// forward pass for parameters that wait for their shapes, which leaves no trace in random numbers, persistent arrays
-/// and reports. update() alone comes after a backward; where the ranks' parameters differ then, it gives them rank 0's
-/// and does no step, as the gradients are other parameters' (so call bcast_data(model) before the loop). With the
-/// communicators flat and non_cuda_aware gradients can be exchanged in buckets, by a thread of their own and while
-/// update(loss) still computes others, with the same bits; with pure_nccl they are exchanged in a stream of their own.
-/// Throws ValueError on every rank where models differ, for overlap with any other communicator, and for
-/// double_buffering with naive and dummy.
-/// (chainermn.create_multi_node_optimizer)
+/// Returns the optimizer, modified so that each update first replaces the gradients by their means over all ranks,
+/// before clipping and other hooks.
+///
+/// - Parameters: each new target gets rank 0's parameters on all ranks before its first loss. For parameters without
+///   shapes, update(loss) first runs a forward pass that leaves random numbers, persistent arrays and reports
+///   unchanged.
+/// - update() without a loss follows a backward. If the ranks' parameters differ then, it copies rank 0's parameters
+///   and
+///   skips the step, since the gradients belong to other parameters. Call bcast_data(model) before the loop to avoid
+///   this.
+/// - Overlap: flat and non_cuda_aware can exchange gradients in buckets by a background thread while update(loss)
+///   computes,
+///   with identical results. pure_nccl exchanges on a separate stream.
+///
+/// Throws ValueError on every rank if models differ, for overlap with another communicator, and for double_buffering
+/// with naive and dummy. (chainermn.create_multi_node_optimizer)
 template <std::derived_from<Optimizer> O>
 O create_multi_node_optimizer(const O& optimizer, const Communicator& communicator,
                               const MultiNodeOptimizerOptions& options = {}) {

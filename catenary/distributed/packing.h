@@ -1,6 +1,6 @@
 #pragma once
-// Objects as bytes, for communicators: numbers, enums, strings, vectors, arrays of fixed size, pairs, tuples,
-// optionals, maps, Array, Example, Observation, and what a user writes these two functions for, beside the type:
+// Serialization of objects for communicators: numbers, enums, strings, vectors, std::array, pairs, tuples, optionals,
+// maps, Array, Example and Observation. To support another type, define these functions in its namespace:
 //
 //   void pack(ct::distributed::Packer& to, const Point& p) { to(p.x)(p.y); }
 //   void unpack(ct::distributed::Unpacker& from, Point& p) { from(p.x)(p.y); }
@@ -25,11 +25,11 @@
 
 namespace catenary::distributed {
 
-/// Where bytes are put.
+/// Writes values to a byte buffer.
 class CT_API Packer {
  public:
   void raw(const void* data, std::size_t bytes);
-  /// Packs a value; returns this packer, for the next one.
+  /// Packs a value. Returns this packer, for the next value.
   template <class T>
   Packer& operator()(const T& value) {
     pack(*this, value);
@@ -41,13 +41,13 @@ class CT_API Packer {
   std::vector<std::byte> bytes_;
 };
 
-/// Where they are taken from, in the same order.
+/// Reads values from a byte buffer in the order of packing.
 class CT_API Unpacker {
  public:
   explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  /// Throws ValueError where fewer are left.
+  /// Copies bytes. Throws ValueError if fewer are left.
   void raw(void* data, std::size_t bytes);
-  /// How many elements follow; throws ValueError where so many cannot be there.
+  /// Reads the number of elements that follow. Throws ValueError if the buffer is too short for them.
   std::size_t count(std::size_t least_bytes_each);
   template <class T>
   Unpacker& operator()(T& value) {
@@ -60,35 +60,35 @@ class CT_API Unpacker {
   std::span<const std::byte> bytes_;
 };
 
-/// What a Packer has made, and the number of the C++ type that it is of.
+/// Packed bytes and the hash of the C++ type that they represent.
 struct Object {
   std::uint64_t type;
   std::vector<std::byte> bytes;
 };
 
-/// Numbers and enumerations: packed as their bytes.
+/// Numbers and enumerations, which are packed as their bytes.
 template <class T>
 concept PlainValue = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/// How an object becomes bytes, for Communicator's functions whose names end in _obj: overload it, and unpack, beside a
-/// type of one's own. Known are numbers, text, arrays, examples, observations, and vectors, pairs and maps of these.
+/// Packs an object for Communicator's functions ending in _obj. Overload pack and unpack in the namespace of another
+/// type to support it. Built in: numbers, text, arrays, examples, observations, and vectors, pairs and maps of these.
 template <PlainValue T>
 void pack(Packer& to, T value) {
   to.raw(&value, sizeof value);
 }
-/// The way back: takes what pack has put, in the same order.
+/// Unpacks a value that pack has written.
 template <PlainValue T>
 void unpack(Unpacker& from, T& value) {
   from.raw(&value, sizeof value);
 }
 CT_API void pack(Packer& to, const std::string& value);
 CT_API void unpack(Unpacker& from, std::string& value);
-/// The values, on whatever device they are; unpacked on the current one. An undefined array stays undefined.
+/// Packs an array of any device. It is unpacked on the current device. An undefined array stays undefined.
 CT_API void pack(Packer& to, const Array& value);
 CT_API void unpack(Unpacker& from, Array& value);
 CT_API void pack(Packer& to, const Example& value);
 CT_API void unpack(Unpacker& from, Example& value);
-/// Names and numbers.
+/// Packs names and numbers.
 CT_API void pack(Packer& to, const Observation& value);
 CT_API void unpack(Unpacker& from, Observation& value);
 CT_API void pack(Packer& to, const Summary::Sums& value);
@@ -171,7 +171,7 @@ void unpack(Unpacker& from, std::map<K, V>& values) {
   }
 }
 
-/// What can be sent as an object.
+/// A type that can be sent as an object.
 template <class T>
 concept Packable = std::default_initializable<T> && requires(Packer& to, Unpacker& from, const T& in, T& out) {
   pack(to, in);

@@ -6,12 +6,12 @@ namespace catenary::distributed {
 
 namespace {
 
-constexpr std::int64_t kBlock = 1024;  // sums stay in the first cache
+constexpr std::int64_t kBlock = 1024;  // the sums fit into the L1 cache
 
-/// Elements [begin, begin + n). For blocks n is known to the compiler, which makes vectors of the loops.
+/// Sums elements [begin, begin + n). n is a compile-time constant for whole blocks, so that the compiler vectorises.
 template <class T, class Count>
 void sum_block(const std::vector<const void*>& parts, void* result, std::int64_t begin, Count n, int divisor) {
-  // unsigned arithmetic wraps; short integers are promoted anyway
+  // unsigned arithmetic wraps without undefined behaviour
   using Sum = std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float,
                                  std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>>;
   Sum sums[kBlock];
@@ -27,7 +27,7 @@ void sum_block(const std::vector<const void*>& parts, void* result, std::int64_t
       for (std::int64_t i = 0; i < n; ++i) sums[i] /= static_cast<Sum>(divisor);
   }
   T* const to = static_cast<T*>(result) + begin;
-  for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(sums[i]);  // of bool: is it not 0?
+  for (std::int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(sums[i]);  // for bool, converts to sum != 0
 }
 
 template <class T>

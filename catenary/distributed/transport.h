@@ -1,6 +1,6 @@
 #pragma once
-// Private: who carries bytes between the ranks of a job. A transport knows no operations, dtypes or time limits: those
-// are in wire.cpp and collectives.cpp, once for all transports.
+// Private: transports of bytes between the ranks of a job. Operations, dtypes and time limits are implemented once for
+// all transports, in wire.cpp and collectives.cpp.
 
 #include <chrono>
 #include <cstddef>
@@ -12,40 +12,38 @@
 
 namespace catenary::distributed {
 
-/// A transfer that was started and not yet found done: a number that its transport gave.
+/// Number of a started transfer, assigned by its transport and valid until done() returns true.
 using Transfer = std::int64_t;
 
-/// Memory of which each rank writes one block and all read all: what is summed there need not be sent. What ranks do
-/// in it they do in steps, and tell each other of each.
+/// Shared memory with one block per rank, which this rank writes and all ranks read, so that sums need no messages.
+/// Ranks announce each completed step to the others.
 class CT_API SharedBlocks {
  public:
-  /// Of a rank's block.
+  /// Size of a rank's block.
   static constexpr std::size_t bytes = std::size_t{1} << 20;
 
   virtual ~SharedBlocks();
   virtual std::byte* block(int rank) const = 0;
-  /// One step more is done, for this rank to know of; when it does it sees what was written before.
+  /// Announces one more completed step to a rank, and makes all earlier writes visible to it.
   virtual void tell(int rank) = 0;
-  /// Has this rank told of so many steps, of all that it ever told this one? Throws Error where it has ended and never
-  /// will.
+  /// Returns whether a rank has announced at least `steps` steps to this rank in total. Throws Error if that rank has
+  /// exited and never will.
   virtual bool has_told(int rank, std::uint64_t steps) = 0;
 };
 
-/// Two streams between each pair of ranks, which do not wait for each other: what all do together, and what one rank
-/// sends to another.
+/// Two independent streams between each pair of ranks: collectives, and messages from one rank to another.
 enum class Lane { collectives, letters };
 
-/// What is known of the next transfer from a rank.
+/// State of the next transfer from a rank.
 enum class Coming { nothing_yet, something, never };
 
-/// The wires between the ranks of one job. Used by one thread at a time; no call waits for another rank. Between two
-/// ranks transfers of one direction and lane meet in the order in which they were started, each send one receive of as
-/// many bytes. A rank does not send to itself. After an exception, which says that the wires are broken, nothing but
-/// abort() may be called. Where the job is to end, told by another rank or by who started them, any call ends the
-/// process.
+/// The connections between the ranks of one job. Used by one thread at a time, and no call blocks on another rank.
+/// Between two ranks, sends and receives of one direction and lane match in the order in which they were started, with
+/// equal sizes. A rank cannot send to itself. An exception means that the connection is broken; only abort() may
+/// follow. If another rank or the launcher has ended the job, any call ends this process.
 class CT_API Transport {
  public:
-  /// No transfer is larger.
+  /// Maximum size of a transfer.
   static constexpr std::size_t max_bytes = std::size_t{256} << 20;
 
   Transport() = default;
@@ -53,65 +51,64 @@ class CT_API Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport();
 
-  /// Who carries: "shared memory", "Open MPI 4.1.4".
+  /// Returns the transport's name: "shared memory", "Open MPI 4.1.4".
   virtual std::string name() const = 0;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// A text that is the same for ranks on one machine and for no others: host_identity().
+  /// Returns a text that is equal exactly for ranks on one machine: host_identity().
   virtual std::string host() const = 0;
 
-  /// Starts to send to another rank. The memory must stay as it is until the transfer is done.
+  /// Starts to send to another rank. The memory must not change until the transfer is done.
   virtual Transfer send(int to, const void* data, std::size_t bytes, Lane lane) = 0;
   /// Starts to receive from another rank.
   virtual Transfer receive(int from, void* data, std::size_t bytes, Lane lane) = 0;
-  /// Moves on what can be moved, and says whether this transfer is done; its number is forgotten then. Throws Error
-  /// that names the other rank where it has ended and the transfer can never be done.
+  /// Makes progress on all transfers and returns whether this transfer is done; if so, its number becomes invalid.
+  /// Throws Error naming the other rank if that rank has exited and the transfer can never finish.
   virtual bool done(Transfer transfer) = 0;
-  /// Has a rank sent something on this lane that no receive was started for? `never` where it has ended, and all that
-  /// it sent has been received.
+  /// Returns whether a rank has sent something on this lane for which no receive was started. `never` means that the
+  /// rank has exited and all its messages were received.
   virtual Coming coming(int from, Lane lane) = 0;
-  /// A rank of which coming(rank, Lane::letters) is `something`; -1 where there is none.
+  /// Returns a rank for which coming(rank, Lane::letters) is `something`, or -1.
   virtual int letter_from() = 0;
-  /// What others do from here on ends the next pause.
+  /// Makes any later activity of other ranks end the next pause().
   virtual void listen();
-  /// Called when no transfer was found done for a time of `waited`, after listen() and a look at what is waited for:
-  /// returns when something may have changed, at the latest after 100 ms. Short waits keep the core, longer ones give
-  /// it away.
+  /// Returns when something may have changed, at the latest after 100 ms. Called after listen() and another check, when
+  /// no transfer has finished for the time `waited`. Spins during short waits and yields the core during longer ones.
   virtual void pause(std::chrono::nanoseconds waited) = 0;
 
-  /// Null where ranks share no memory. Used by the same thread.
+  /// Returns null if the ranks share no memory. Used by the thread that uses the transport.
   virtual SharedBlocks* shared_blocks() { return nullptr; }
 
-  /// Other wires between the same ranks, for another thread, which know nothing of these and carry no letters. Null
-  /// where the ranks cannot have any.
+  /// Returns independent connections between these ranks for another thread, without letters, or null if not supported.
   virtual std::shared_ptr<Transport> background() = 0;
 
-  /// What this rank is about to do ("allreduce of float32 (1000, 784)"), for who tells of its death; and what another
-  /// rank said last, or nothing where that cannot be known.
+  /// Publishes the operation that this rank is about to run ("allreduce of float32 (1000, 784)"), for reports of its
+  /// death. noted() returns the last operation of another rank, or "" if unknown.
   virtual void note(const std::string& doing);
   virtual std::string noted(int rank) const;
 
-  /// Has the reason told to the user once, ends all ranks and this process.
+  /// Reports the reason to the user once, then ends all ranks and this process.
   [[noreturn]] virtual void abort(const std::string& why) noexcept = 0;
 };
 
-/// The transport of this process, which is made at the first call: by who started the process shared memory, MPI, or
-/// the one of a rank alone. Throws Error where the job's other ranks cannot be reached.
+/// Returns the transport of this process, made by the first call: shared memory or MPI, depending on the launcher, or
+/// the transport of a single process. Throws Error if the job's other ranks cannot be reached.
 CT_API std::shared_ptr<Transport> connect();
 
-/// The name of this machine and the number that its kernel drew when it started, as cloned containers and machines
-/// share names. CATENARY_HOST_ID is taken in its place where it is set.
+/// Returns the name of this machine with its kernel's random boot id, because cloned containers and machines share
+/// names. CATENARY_HOST_ID overrides it.
 CT_API std::string host_identity();
 
-/// As much of a text as fits into memory that others read, with NUL at the end.
+/// Copies as much of a text as fits into memory that other ranks read, with a NUL at the end.
 void put_text(char* to, std::size_t capacity, const std::string& text);
 
 namespace transports {
-// Null where the process was not started by such a launcher.
+// Returns null if such a launcher did not start the process.
 std::shared_ptr<Transport> shared_memory();
 std::shared_ptr<Transport> mpi();
 std::shared_ptr<Transport> alone();
-/// The MPI that ranks would use, with its version, and the plugin by which; or why there is none. Begins nothing.
+/// Returns the version of the MPI that ranks would use and its plugin, or the reason why there is none. Does not
+/// initialise MPI.
 CT_API std::string mpi_info();
 }  // namespace transports
 

@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Long, as it is no error that rank 0 validates while the others wait; a rank that dies is known of at once.
+/// Long, because rank 0 may validate while the others wait. The exit of a rank is detected at once.
 constexpr double kLimitMinutes = 30;
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
@@ -101,7 +101,7 @@ void Wire::receive(int from, void* data, std::size_t bytes) {
 
 void Wire::wait(const std::function<Progress()>& look, const std::function<std::vector<int>()>& peers) {
   try {
-    std::optional<Clock::time_point> since;  // most waits are over before a clock is asked
+    std::optional<Clock::time_point> since;  // most waits end before the clock is needed
     for (;;) {
       Progress progress = look();
       bool letters = false;
@@ -116,7 +116,7 @@ void Wire::wait(const std::function<Progress()>& look, const std::function<std::
       if (now - *since > limit()) out_of_time(peers());
       if (progress == Progress::none && !letters) transport_->pause(now - *since);
     }
-  } catch (const std::exception& error) {  // what is under way can be neither finished nor taken back
+  } catch (const std::exception& error) {  // pending transfers can be neither finished nor cancelled
     abort(error.what());
   }
 }
@@ -188,7 +188,7 @@ bool Wire::take_letters() {
   }
   for (int from; (from = transport_->letter_from()) >= 0;) {
     Incoming& incoming = incoming_[static_cast<std::size_t>(from)];
-    if (incoming.stage != Incoming::nothing) break;  // its bytes, before its frame was found done
+    if (incoming.stage != Incoming::nothing) break;  // its bytes may be done before its frame is found done
     incoming.letter = {};
     start_receive(from, &incoming.letter.frame, sizeof(Frame), Lane::letters, incoming.started);
     incoming.stage = Incoming::frame;
@@ -221,7 +221,7 @@ Letter Wire::next_letter(int from, std::uint32_t group, std::optional<std::int32
   const auto at = static_cast<std::size_t>(from);
   std::deque<Letter>& come = letters_[at];
   std::deque<Letter>::iterator found;
-  std::size_t missing = 0;  // transfers of the letter on its way
+  std::size_t missing = 0;  // transfers of the letter being received
   wait(
       [&] {
         found = std::find_if(come.begin(), come.end(), [&](const Letter& letter) {
@@ -234,7 +234,7 @@ Letter Wire::next_letter(int from, std::uint32_t group, std::optional<std::int32
           case Coming::never:
             fail<Error>("rank {} has ended", from);
           case Coming::something:
-            return Progress::none;  // which is taken in before the next look
+            return Progress::none;  // received before the next check
           case Coming::nothing_yet:
             break;
         }
@@ -262,15 +262,15 @@ void Wire::abort(const std::string& doing, const std::string& why) const noexcep
   try {
     text = fmt::format("{} on {}, {}: {}", name_of(transport_->rank()), os::host_name(), doing, why);
   } catch (...) {
-    // no memory for more words
+    // no memory to extend the message
   }
   transport_->abort(text);
-  std::terminate();  // never reached; the compiler does not know that of a virtual function
+  std::terminate();  // unreachable, which the compiler cannot know for a virtual function
 }
 
 void Wire::out_of_time(std::vector<int> silent) const {
   std::string who;
-  // those that are elsewhere, where that is known; else those that have not answered
+  // prefer ranks that are known to be in another operation over ranks that have not answered
   for (int rank = 0; rank < transport_->size(); ++rank) {
     const std::string elsewhere = transport_->noted(rank);
     if (rank != transport_->rank() && !elsewhere.empty() && elsewhere != doing_)

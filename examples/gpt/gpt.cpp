@@ -141,7 +141,7 @@ void go_on(const T::Trainer& trainer, D::MultiNodeCheckpointer& sets, const D::C
   const bool one = anywhere(of_one), several = anywhere(of_several);
   if (!alone && one && !several)
     throw ct::ValueError(fmt::format(
-        "--newest: what is in {} was made by 1 process, and there are {} now: start 1, or give another folder",
+        "--newest: the snapshots in {} were made by 1 process, and there are {} now: start 1, or give another folder",
         trainer.out(), comm.size()));
   // a process alone loads its snapshot as the training begins; sets of several are refused
   if (!alone || (several && !one)) sets.maybe_load(trainer);

@@ -339,9 +339,9 @@ TEST(Launch, ASetOfAnotherNumberOfRanks) {
   for (const int n : {2, 4}) {
     const Job job = ranks(n, {"train", "-1", folder / "out"});
     EXPECT_NE(job.result.exit_code, 0);
-    EXPECT_TRUE(
-        has(job.result.errors,
-            fmt::format("maybe_load: what is in {} was made by 3 ranks, and there are {} now", folder / "out", n)))
+    EXPECT_TRUE(has(
+        job.result.errors,
+        fmt::format("maybe_load: the snapshots in {} were made by 3 ranks, and there are {} now", folder / "out", n)))
         << job.result.errors;
   }
 }
@@ -509,11 +509,12 @@ TEST(Launch, TrainMnistGoesOnFromItsCheckpoints) {
 
   result = train(3, "three", {"-e", "2", "--resume", folder / "begun"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(result.errors.rfind(fmt::format("train_mnist_mn: maybe_load: what is in {} was made by 2 ranks, and there "
-                                            "are 3 now: start 2, or give another folder\n",
-                                            folder / "begun"),
-                                0),
-            0U)
+  EXPECT_EQ(
+      result.errors.rfind(fmt::format("train_mnist_mn: maybe_load: the snapshots in {} were made by 2 ranks, and there "
+                                      "are 3 now: start 2, or give another folder\n",
+                                      folder / "begun"),
+                          0),
+      0U)
       << result.errors;
   result = train(2, "none", {"-e", "2", "-r", folder / "nothing"});
   EXPECT_EQ(result.exit_code, 1);

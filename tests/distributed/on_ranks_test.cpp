@@ -333,7 +333,7 @@ TEST(OnRanks, ArgumentsThatMakeNoSense) {
   names([] { D::create_communicator("rings"); }, "'rings' is none of naive, flat");
   names([] { comm().send(ct::arange(1), size()); }, "send: rank");
   names([] { comm().recv(-1); }, "recv: rank -1");
-  names([] { comm().recv_obj<int>(rank()); }, "this one's own");
+  names([] { comm().recv_obj<int>(rank()); }, "is this rank itself");
   names([] { comm().gather(ct::arange(1), size()); }, "gather: root");
   names([] { comm().alltoall({}); }, "0 parts for");
   names([] { comm().set_config("colour", 1); }, "colour");

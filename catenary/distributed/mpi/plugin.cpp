@@ -10,7 +10,7 @@ namespace {
 MPI_Comm ranks = MPI_COMM_NULL;
 bool begun_here = false;
 std::vector<MPI_Request> requests;
-std::vector<int64_t> unused;  // numbers of requests that are done
+std::vector<int64_t> unused;  // numbers of finished requests, for reuse
 
 void copy_text(char* to, int size, const char* from) {
   strncpy(to, from, static_cast<size_t>(size));
@@ -40,7 +40,8 @@ int start(int* rank, int* size, int* any_thread, int* ours) {
   } else if (code == MPI_SUCCESS) {
     code = MPI_Query_thread(&level);
   }
-  // Threads take turns in calling; an MPI that wants the thread that began works as long as that one alone does.
+  // Threads take turns in calling MPI. An MPI that accepts only its initialising thread works while only this thread
+  // calls.
   if (code == MPI_SUCCESS && level < MPI_THREAD_FUNNELED) code = MPI_ERR_OTHER;
   *any_thread = level >= MPI_THREAD_SERIALIZED;
   *ours = begun_here;

@@ -1,4 +1,4 @@
-// One process that nobody started together with others.
+// Transport of a single process without a launcher.
 
 #include <cstdio>
 #include <cstdlib>

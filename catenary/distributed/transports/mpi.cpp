@@ -1,5 +1,5 @@
-// Ranks that an MPI's mpiexec (or srun) started: its point-to-point messages, through a plugin that is compiled for
-// that MPI. MPI is begun when the first communicator is made, and only in a process that an MPI started.
+// Transport for ranks started by mpiexec (or srun): point-to-point messages through a plugin that is compiled for the
+// MPI in use. The first communicator initialises MPI, and only in a process that an MPI launcher started.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Who started this process as one of several.
+/// Returns the launcher that started this process, or null.
 const Launcher* launcher() {
   for (const Launcher& l : mpi_launchers())
     if (!l.ranks().empty()) return &l;
@@ -45,7 +45,7 @@ std::string plugin_path() {
   return named.empty() ? os::library_folder() + "/libcatenary_mpi.so" : named;
 }
 
-/// The plugin, with the MPI that it is made for; null and the reason where there is none.
+/// Returns the plugin and its MPI, or null with the reason.
 const CatenaryMpi* find_plugin(std::string& why) {
   const std::string path = plugin_path();
   const std::optional<os::Library> library = os::Library::find(path, &why);
@@ -67,7 +67,7 @@ const CatenaryMpi& load() {
   return *found;
 }
 
-// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: …", "MPICH 4.0.2" of "MPICH Version:\t4.0.2\n…".
+// Shortens "Open MPI v4.1.4, package: …" to "Open MPI 4.1.4", "MPICH Version:\t4.0.2\n…" to "MPICH 4.0.2".
 std::string name_of(const CatenaryMpi& mpi) {
   std::array<char, 8192> text{};
   mpi.library(text.data(), static_cast<int>(text.size()));
@@ -82,14 +82,14 @@ std::string name_of(const CatenaryMpi& mpi) {
   return name;
 }
 
-/// What transfers between this rank and another carry, by MPI's tag. A rank that ends with status 0 tells each other,
-/// on the last, how many transfers it has started: who waits for more waits in vain.
+/// MPI tags of transfers between two ranks. A rank that exits with status 0 sends its numbers of started transfers as a
+/// farewell, so that a rank that waits for more knows that it waits in vain.
 enum Channel { main_thread, other_thread, letters, farewells, kinds = farewells };
 struct Farewell {
   std::int64_t sends[kinds] = {}, receives[kinds] = {};
 };
 
-/// The plugin in use. Threads take turns in calling it.
+/// The loaded plugin. Threads take turns in calling it.
 class Mpi {
  public:
   Mpi(const CatenaryMpi& plugin, const Launcher& launcher) : name(name_of(plugin)), plugin_(plugin) {
@@ -97,7 +97,7 @@ class Mpi {
     int threads = 0, ours = 0;
     const std::string hint = hint_for(launcher);
     const bool by_srun = launcher.name == std::string("srun");
-    if (by_srun && is_first_rank()) obituary_.note(hint);  // an MPI that cannot begin may end the process
+    if (by_srun && is_first_rank()) obituary_.note(hint);  // an MPI whose initialisation fails may end the process
     check("begin", plugin_.start(&rank, &size, &threads, &ours));
     obituary_.note({});
     any_thread = threads != 0;
@@ -129,27 +129,28 @@ class Mpi {
       fail<Error>("rank {} has ended", s.peer);
     return false;
   }
-  /// A rank that has sent something on a channel that no receive was started for; -1 where none has. Of one, or of any.
+  /// Returns a rank that has sent a message on a channel for which no receive was started, or -1. Checks one rank or
+  /// all.
   int probe(Channel channel, int from = -1) {
     const std::lock_guard lock(mutex_);
     return probe_held(channel, from);
   }
-  /// Has a rank ended, and was all received that it sent on this channel?
+  /// Returns whether a rank has exited and all its messages on this channel were received.
   bool has_ended(int who, Channel channel) {
     const std::lock_guard lock(mutex_);
     const Peer& of = peer(who);
     return of.farewell && of.own.receives[channel] >= of.farewell->sends[channel];
   }
-  /// Takes in what ranks have said that have ended.
+  /// Receives the farewells of ranks that have exited.
   void hear_farewells() {
     const std::lock_guard lock(mutex_);
     take_farewells();
   }
 
-  /// A rank that ends tells the others and waits for them, so that none of them waits in vain; one that failed ends the
-  /// job. Nobody calls MPI any more from here on: the lock is kept.
+  /// Says farewell to the other ranks and waits for them, so that none waits in vain; after a failure, ends the job.
+  /// Keeps the lock, so that no thread calls MPI afterwards.
   void end(int status) noexcept {
-    if (os::process_id() != process_) return;  // a child that a program has forked
+    if (os::process_id() != process_) return;  // a forked child of the program
     obituary_.withdraw();
     mutex_.lock();
     if (status != 0) {
@@ -163,7 +164,7 @@ class Mpi {
         if (to != rank)
           check("send",
                 plugin_.send(to, farewells, &peer(to).own, sizeof(Farewell), &sent[static_cast<std::size_t>(to)]));
-      if (!ours_) return;  // the program's own end waits for the others, or need not
+      if (!ours_) return;  // the program finalises MPI itself
       for (int to = 0; to < size; ++to)
         while (to != rank && !(peer(to).farewell && test(sent[static_cast<std::size_t>(to)]))) {
           take_farewells();
@@ -177,7 +178,7 @@ class Mpi {
   }
   void withdraw() { obituary_.withdraw(); }
   void abort() const { plugin_.abort(1); }
-  /// mpiexec tells that a rank has died, and by which signal; what it was doing it cannot know.
+  /// mpiexec reports that a rank died and by which signal, but not its operation, so record it.
   void note(const std::string& doing) {
     const std::lock_guard lock(noting_);
     doing_ = doing;
@@ -193,14 +194,14 @@ class Mpi {
     int peer;
     Channel channel;
     bool sends;
-    std::int64_t number;  // of such transfers, from 0
+    std::int64_t number;  // number among such transfers, from 0
   };
   struct Peer {
-    Farewell own;  // what we would say
+    Farewell own;  // farewell that this rank would send
     std::optional<Farewell> farewell;
   };
 
-  /// What to do where the ranks do not find each other.
+  /// Returns a remedy for ranks that do not find each other.
   std::string hint_for(const Launcher& launcher) const {
     if (launcher.name != std::string("srun"))
       return fmt::format(
@@ -221,7 +222,7 @@ class Mpi {
     plugin_.message(code, reason.data(), static_cast<int>(reason.size()));
     fail<Error>("{} cannot {}: {}", name, what, reason.data());
   }
-  // With the lock held:
+  // The functions below require the lock.
   Peer& peer(int who) { return peers_[static_cast<std::size_t>(who)]; }
   Transfer started(Transfer transfer, const Started& what) {
     const auto at = static_cast<std::size_t>(transfer);
@@ -244,20 +245,20 @@ class Mpi {
       Farewell farewell;
       Transfer transfer = 0;
       check("receive", plugin_.receive(from, farewells, &farewell, sizeof farewell, &transfer));
-      while (!test(transfer)) {  // it is here
+      while (!test(transfer)) {  // the message has arrived
       }
       peer(from).farewell = farewell;
     }
   }
 
-  os::Obituary obituary_;  // before MPI begins
+  os::Obituary obituary_;  // before MPI is initialised
   const CatenaryMpi& plugin_;
   std::mutex mutex_, noting_;
   const std::string host_ = os::host_name();
   const int process_ = os::process_id();
   std::string doing_;
   bool ours_ = false;
-  std::vector<Started> started_;  // by the number of the transfer
+  std::vector<Started> started_;  // indexed by the number of the transfer
   std::vector<Peer> peers_;
 };
 
@@ -288,8 +289,8 @@ class MpiTransport final : public Transport {
 
   void note(const std::string& doing) override { mpi_.note(doing); }
 
-  // MPI moves bytes only while it is called: it is asked often at first, as ranks wait for each other for
-  // microseconds mostly, and leaves the core to others when one computes for long.
+  // MPI makes progress only during calls. Poll often at first, because most waits take microseconds, then yield the
+  // core, in case a rank computes for long.
   void pause(nanoseconds waited) override {
     if (waited < std::chrono::microseconds(50)) {
 #if defined(__x86_64__)
@@ -307,7 +308,7 @@ class MpiTransport final : public Transport {
     mpi_.withdraw();
     fmt::print(stderr, "{}\n", why);
     std::fflush(nullptr);
-    // Some MPIs do not return from it, and do not end the process either.
+    // Some MPIs neither return from it nor end the process.
     std::thread([] {
       std::this_thread::sleep_for(std::chrono::seconds(2));
       os::end_process(1);
@@ -334,7 +335,8 @@ std::string mpi_info() {
 std::shared_ptr<Transport> mpi() {
   const Launcher* const by = launcher();
   if (!by) return nullptr;
-  static Mpi& mpi = *new Mpi(load(), *by);  // to the end of the process, which a thread in the background may see
+  static Mpi& mpi = *new Mpi(load(), *by);  // never destroyed, because a background thread may use it until the process
+                                            // ends
   static const int at_exit = on_exit([](int status, void*) { mpi.end(status); }, nullptr);
   (void)at_exit;
   return std::make_shared<MpiTransport>(mpi, main_thread);

@@ -1,4 +1,4 @@
-// Ranks of one machine that `catenary launch` started: rings of bytes, and blocks, in memory that they share.
+// Transport for ranks started by `catenary launch` on one machine: ring buffers and blocks in shared memory.
 
 #include <algorithm>
 #include <cstring>
@@ -26,7 +26,7 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
       : job_(std::move(job)),
         rank_(rank),
         channel_(channel),
-        // who spins keeps the core from the one that it waits for, where there are fewer cores than ranks
+        // with fewer cores than ranks, spinning would keep the core from the rank that it waits for
         spin_(job_->size() <= os::usable_processors() ? kSpin : nanoseconds(0)),
         peers_(static_cast<std::size_t>(job_->size())) {}
 
@@ -50,7 +50,7 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
     move_all();
     if (is_done()) return true;
     if (!has_ended(peer)) return false;
-    move_all();  // what it wrote before it ended
+    move_all();  // data that it wrote before it exited
     if (!is_done()) fail<Error>("rank {} has ended", peer);
     return true;
   }
@@ -109,7 +109,7 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
   std::string noted(int rank) const override { return job_->noted(rank); }
 
   [[noreturn]] void abort(const std::string& why) noexcept override {
-    job_->end(why);  // the launcher tells it
+    job_->end(why);  // the launcher prints it
     os::end_process(1);
   }
 
@@ -119,13 +119,13 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
     std::byte* data;
     std::size_t left;
   };
-  /// Transfers of one direction with one peer, in order.
+  /// Transfers in one direction with one peer, in order.
   struct Queue {
     std::deque<Piece> pieces;
     std::int64_t finished = 0, started = 0;
   };
   struct Peer {
-    Queue queues[2][2];  // by lane and way
+    Queue queues[2][2];  // by lane and direction
   };
   struct Stream {
     int peer;
@@ -149,7 +149,7 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
     return transfer;
   }
 
-  /// An end that somebody else has told: the launcher has its words, so nothing is said here.
+  /// Exits if the job has ended. The launcher has the reason, so print nothing.
   void end_if_told() const {
     if (job_->ending()) os::end_process(1);
   }
@@ -165,7 +165,7 @@ class SharedMemoryTransport final : public Transport, public SharedBlocks {
         for (const Way way : {out, in}) move({peer, lane, way});
   }
 
-  /// As many bytes as the ring takes, or has.
+  /// Moves as many bytes as the ring has room for, or contains.
   void move(const Stream& s) {
     Queue& queue = queue_of(s);
     if (queue.pieces.empty()) return;
