@@ -39,7 +39,7 @@ const AddedToken* AddedTokens::find(std::string_view content) const {
 
 const std::string& AddedTokens::form(const AddedToken& token) const { return forms_[by_id_.at(token.id)]; }
 
-/// The tokens in `text`, the leftmost first, of those the longest, and the text between them.
+/// Splits `text` into added tokens, leftmost first and longest among those, and the text between them.
 void AddedTokens::split(std::string_view text, const Trie& tokens, bool parse_special,
                         std::vector<Piece>& pieces) const {
   std::size_t from = 0;

@@ -9,15 +9,15 @@ namespace catenary::tokenizers {
 
 namespace {
 
-/// A word's symbols are a list, of which merges take out the right one of a pair.
+/// An entry of the linked list of a word's symbols. A merge removes the right symbol of a pair.
 struct Place {
   std::int32_t before, after;  // -1: none
   bool gone = false;
 };
 
-/// Merges neighbours until there is no candidate, the greatest first. `look` gives the candidate of two symbols, if
-/// they are one; its `left` is where the first of them is. `join` makes the left symbol what both become; it says false
-/// where one of them has been merged since the candidate was found.
+/// Merges the greatest candidate until none is left. `look` returns the candidate of two symbols, if they are
+/// mergeable; `left` is the index of its first symbol. `join` merges into the left symbol. It returns false if one of
+/// the symbols has been merged since the candidate was found.
 template <class Candidate, class Symbol, class Look, class Join>
 void merge_neighbours(std::vector<Symbol>& symbols, const Look& look, const Join& join) {
   std::vector<Candidate> queue;
@@ -116,14 +116,14 @@ class ByRank : public Model {
   struct Candidate {
     std::uint32_t rank, id;
     std::int32_t left;
-    /// The lowest rank first, of equals the leftmost.
+    /// lowest rank first, then leftmost
     bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : left > other.left; }
   };
   static std::uint64_t key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }
 
-  /// Which of what a word begins as can be beside each other inside a token. Between others no merge ever reaches, so a
-  /// long text (some tokenizers have no words) is merged part by part, which takes a tenth of the time. Not known where
-  /// a token comes about in unusual ways.
+  /// Finds the pairs of initial symbols that can be adjacent inside a token. Merges never cross other pairs, so a long
+  /// text can be merged in parts, which takes a tenth of the time. (Some tokenizers do not split texts into words.)
+  /// Gives up if different merges lead to equal tokens in unusual ways.
   void find_joints(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& merges) {
     if (!options_.continuing_prefix.empty() || !options_.word_suffix.empty()) return;
     const auto size = static_cast<std::size_t>(vocabulary.size());
@@ -147,11 +147,11 @@ class ByRank : public Model {
     joints_known_ = true;
   }
 
-  /// The characters of a word as ids.
+  /// The ids of a word's characters.
   std::vector<std::uint32_t> begin(std::string_view word) const {
     std::vector<std::uint32_t> symbols;
     const auto add = [&](std::uint32_t id) { symbols.push_back(id); };
-    bool waiting = false;  // an unknown token, which more unknown characters may join
+    bool waiting = false;  // an unknown token, which can absorb further unknown characters
     std::string changed;
     for (std::size_t at = 0; at < word.size();) {
       const std::size_t bytes = bytes_of_char(word[at]);
@@ -168,7 +168,7 @@ class ByRank : public Model {
         waiting = false;
         add(*id);
       } else if (options_.byte_fallback && has_bytes(character)) {
-        // They come before an unknown token that waits: the order of `tokenizers`.
+        // emitted before a waiting unknown token, in the order of `tokenizers`
         for (const char c : character) add(*bytes_[static_cast<unsigned char>(c)]);
       } else if (!options_.unknown) {
         unknown_character(character);
@@ -237,7 +237,7 @@ class ByScore : public Model {
     for (std::size_t at = 0; at < word.size();) {
       const std::size_t here = at;
       const char32_t c = next_char(word, at);
-      // No merge reaches across two characters that no token has beside each other.
+      // merges never cross two characters that are adjacent in no token
       if (here > 0 && !joints_.find(joint(before, c))) finish(word, symbols, ids);
       const auto size = static_cast<std::int32_t>(symbols.size());
       if (size > 0) symbols.back().after = size;
@@ -255,7 +255,7 @@ class ByScore : public Model {
     float score;
     std::int32_t left;
     std::uint32_t bytes;
-    /// The highest score first, of equals the leftmost.
+    /// highest score first, then leftmost
     bool operator<(const Candidate& other) const {
       return score != other.score ? score < other.score : left > other.left;
     }
@@ -263,7 +263,7 @@ class ByScore : public Model {
 
   static std::uint64_t joint(char32_t left, char32_t right) { return std::uint64_t{left} << 32 | right; }
 
-  /// Merges the symbols and appends what they become; none are left.
+  /// Merges the symbols, appends the ids of the result, and clears the symbols.
   void finish(std::string_view word, std::vector<Span>& symbols, std::vector<std::int64_t>& ids) const {
     merge(word, symbols);
     for (const Span& symbol : symbols) {

@@ -1,5 +1,5 @@
-// SentencePiece's normalization by a table that comes with the tokenizer: a trie (Darts, a double array) of what is
-// replaced, and the replacements.
+// SentencePiece's normalization by a table in the tokenizer's file: replacements, and a trie (Darts double array) of
+// the replaced texts.
 
 #include <utf8proc.h>
 
@@ -34,12 +34,12 @@ std::string from_base64(std::string_view text) {
 
 std::size_t offset(std::uint32_t unit) { return std::size_t{unit >> 10} << ((unit & 0x200) >> 6); }
 
-/// As `tokenizers` takes the table.
+/// Applies the table as `tokenizers` does.
 class ByClusters : public Normalizer {
  public:
   explicit ByClusters(std::string_view base64) : table_(from_base64(base64)) {}
 
-  /// Clusters of less than six bytes are looked for as a whole, longer ones, and those that are not found, by
+  /// Looks up clusters of less than six bytes as a whole. Longer clusters, and those not found, are looked up by
   /// character.
   std::string apply(std::string text, Normalizing&) const override {
     std::string made;

@@ -101,7 +101,7 @@ class Replace : public Decoder {
   Replace(Pattern pattern, std::string content) : pattern_(std::move(pattern)), content_(std::move(content)) {}
   void apply(std::vector<std::string>& tokens, bool raw) const override {
     for (std::string& token : tokens) {
-      if (raw && !is_valid(token)) {  // expressions take nothing else
+      if (raw && !is_valid(token)) {  // regular expressions need valid UTF-8
         std::string valid;
         append_valid(valid, token);
         token.swap(valid);

@@ -1,4 +1,5 @@
-// Oniguruma's expressions as PCRE2's. Both read most of them alike; this knows where they do not, and refuses the rest.
+// Translates Oniguruma's regular expressions to PCRE2's. Most constructs mean the same in both. The translator rewrites
+// the known differences and refuses everything else.
 
 #include <algorithm>
 #include <cctype>
@@ -24,7 +25,7 @@ std::string hex(const CodeRange (&ranges)[N]) {
   return text;
 }
 
-/// Of characters assigned since, those of the groups, as the inside of a class.
+/// The groups' characters assigned since Unicode 14, as the inside of a class.
 std::string added(std::initializer_list<Group> groups) {
   std::string text;
   for (const Added& a : kAdded)
@@ -56,20 +57,19 @@ const std::string& punctuation() {
 constexpr char kSpaces[] =
     "\\x{9}-\\x{d} \\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}";
 
-/// Alphabetic, Mark, Decimal_Number, Connector_Punctuation: letters in circles and squares are symbols that are
-/// Alphabetic.
+/// Alphabetic, Mark, Decimal_Number, Connector_Punctuation. Letters in circles and squares are symbols, but Alphabetic.
 std::string word_core() {
   return letters() + marks() + decimals() +
          "\\p{Nl}\\p{Pc}\\x{24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}\\x{1f150}-\\x{1f169}" + "\\x{1f170}-\\x{1f189}";
 }
 
-/// Oniguruma counts a few numbers of Latin-1 among them.
+/// Oniguruma's \w, which includes a few numbers of Latin-1.
 const std::string& word() {
   static const std::string text = word_core() + "\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}";
   return text;
 }
 
-/// The inside of a class for a property, or "" when it is not known here.
+/// The inside of a class for a property, or "" for unknown properties.
 std::string property(const std::string& name) {
   if (name == "L" || name == "Letter") return letters();
   if (name == "M" || name == "Mark") return marks();
@@ -133,14 +133,14 @@ class Translator {
   std::string alternatives(int depth, bool fold) {
     if (depth > kDeepest) refuse("more than {} groups in each other", kDeepest);
     std::string all;
-    char32_t before = 0;  // the letter before, whose fold may be of both
+    char32_t before = 0;  // the previous letter, which may fold together with the next one
     while (!end() && !next_is(")")) {
       if (take("|")) {
         all += '|';
         before = 0;
         continue;
       }
-      // What follows it in its group, alternatives too, which PCRE2 reads otherwise in the middle.
+      // In Oniguruma (?i) also covers the following alternatives of its group. PCRE2 differs unless it is first.
       if (next_is("(?i)") || next_is("(?-i)")) {
         if (!all.empty()) refuse("(?i) that does not stand first in its group");
         fold = take("(?i)") || !take("(?-i)");
@@ -159,14 +159,14 @@ class Translator {
     return all;
   }
 
-  /// Oniguruma lets (?i:ss) match "ß": a pair of letters that one character stands for. PCRE2 does not.
+  /// Refuses pairs of letters that a single character can stand for: Oniguruma lets (?i:ss) match "ß", PCRE2 does not.
   void check_folds(char32_t first, char32_t second) const {
     for (const char* pair : {"ss", "ff", "fi", "fl", "st"})
       if (first == static_cast<char32_t>(pair[0]) && second == static_cast<char32_t>(pair[1]))
         refuse("'{}' in any case, which may be one character, is not supported", pair);
   }
 
-  /// Nor "ss" match (?i:ß).
+  /// Refuses letters that a pair can stand for: Oniguruma lets (?i:ß) match "ss", PCRE2 does not.
   void check_fold(char32_t c) const {
     if (c >= 0x80) refuse("a letter beyond ASCII in any case is not supported");
   }
@@ -193,7 +193,7 @@ class Translator {
       times += '?';
     } else if (next_is("+")) {
       ++at_;
-      if (range) {  // Oniguruma repeats what is repeated
+      if (range) {  // Oniguruma reads "{n,m}+" as a repetition of the repetition
         atom = "(?:" + atom + times + ")";
         times = "+";
       } else {
@@ -212,7 +212,7 @@ class Translator {
     return is;
   }
 
-  /// "{2}", "{2,}", "{,2}" or "{2,3}"; "" when the brace is a letter like any other.
+  /// "{2}", "{2,}", "{,2}" or "{2,3}", or "" if the brace is a literal character.
   std::string interval() {
     const std::size_t from = at_++;
     const auto number = [&] {
@@ -256,7 +256,7 @@ class Translator {
           std::find_if(std::begin(kGroups), std::end(kGroups), [&](const char* kind) { return take(kind); });
       if (found == std::end(kGroups)) refuse("a group '(?{}' that is not supported", text_.substr(at_, 3));
       opening = std::string("(?") + *found;
-      if (opening == "(?m:") opening = "(?s:";  // a point that is any character
+      if (opening == "(?m:") opening = "(?s:";  // a dot that matches any character
       if (opening == "(?i:") fold = true;
       if (opening == "(?-i:") fold = false;
     }
@@ -265,7 +265,7 @@ class Translator {
     return opening + inside + ")";
   }
 
-  /// The inside of a class for \s, \d, \w, \h, \p{…}; `negative` for the large ones. Nothing when it is another escape.
+  /// The inside of a class for \s, \d, \w, \h, \p{…}. `negative` is set for upper-case escapes. "" for other escapes.
   std::string set_escape(bool fold, bool& negative) {
     if (at_ + 1 >= text_.size()) refuse("a '\\' at the end");
     const char name = text_[at_ + 1];
@@ -306,7 +306,7 @@ class Translator {
     return inside;
   }
 
-  /// The character of an escape: \n, \x{e9}, \., …
+  /// The character of an escape such as \n, \x{e9} or \.
   char32_t char_escape() {
     ++at_;
     const char32_t c = take_char();
@@ -369,8 +369,8 @@ class Translator {
     return literal(char_escape());
   }
 
-  /// A class as an expression of one character. In brackets of PCRE2's are no others, so what is excluded or taken
-  /// together stands beside them.
+  /// Translates a class to an expression that matches one character. PCRE2's brackets cannot nest, so nested classes,
+  /// exclusions and intersections become alternatives and lookaheads.
   std::string class_of(int depth, bool fold) {
     if (depth > kDeepest) refuse("more than {} classes in each other", kDeepest);
     ++at_;

@@ -1,4 +1,4 @@
-// Tokenizers of GGUF files, as llama.cpp runs them.
+// Tokenizers of GGUF files, with llama.cpp's results.
 
 #include <cmath>
 
@@ -97,7 +97,7 @@ class Reader {
     if (tokens_.unknown) options.unknown = static_cast<std::uint32_t>(*tokens_.unknown);
     for (std::size_t i = 0; i < tokens_.merges.size(); ++i) {
       const std::string_view both = tokens_.merges[i];
-      // A token may be a space, so the one between them is not the first byte.
+      // a token may itself be a space, so the separator is not the first byte
       const std::size_t space = both.find(' ', 1);
       if (both.empty() || space == std::string_view::npos)
         refuse("merges", "the merge {} is not two tokens: '{}'", i, both.substr(0, 80));
@@ -127,7 +127,7 @@ class Reader {
     state_->decoders.push_back(make_fuse_decoder());
   }
 
-  /// The tokens before and after a text.
+  /// Adds the tokens before and after a text.
   void surround(bool add_bos) {
     std::vector<TemplatePart> parts;
     if (tokens_.add_bos.value_or(add_bos)) {
@@ -150,7 +150,7 @@ class Reader {
     token.content = tokens_.tokens[id];
     token.id = static_cast<std::int64_t>(id);
     token.special = type != kUsers;
-    if (token.content.empty()) return;  // is in no text
+    if (token.content.empty()) return;  // never found in a text
     try {
       state_->added.add(std::move(token));
     } catch (const ValueError& e) {

@@ -22,13 +22,13 @@ GgufTokens gguf_tokens(const io::GgufReader& file) {
   const auto flag = [&](const char* name) { return has(name) ? std::optional(file.flag(key(name))) : std::nullopt; };
   GgufTokens tokens;
   tokens.model = file.text(key("model"));
-  // Files from before this key are cut as llama.cpp cuts them: by the expressions that it calls default.
+  // llama.cpp splits files without this key by the expressions that it calls default
   tokens.pre = has("pre") ? std::string(file.text(key("pre"))) : "default";
   tokens.tokens = copies(file.texts(key("tokens")));
   if (has("scores"))
     for (const double score : file.reals(key("scores"))) tokens.scores.push_back(static_cast<float>(score));
   if (has("token_type"))
-    for (const std::int64_t type : file.integers(key("token_type")))  // what is out of range is no type either
+    for (const std::int64_t type : file.integers(key("token_type")))  // values out of range become an invalid type
       tokens.token_types.push_back(type < 0 || type > INT32_MAX ? 0 : static_cast<std::int32_t>(type));
   if (has("merges")) tokens.merges = copies(file.texts(key("merges")));
   tokens.bos = integer("bos_token_id");
@@ -57,7 +57,7 @@ io::GgufMetadata gguf_metadata(const GgufTokens& tokens) {
   put("tokens", tokens.tokens);
   if (!tokens.scores.empty()) put("scores", tokens.scores);
   if (!tokens.token_types.empty()) put("token_type", tokens.token_types);
-  if (!tokens.merges.empty() || tokens.model == "gpt2") put("merges", tokens.merges);  // llama.cpp wants the key
+  if (!tokens.merges.empty() || tokens.model == "gpt2") put("merges", tokens.merges);  // llama.cpp requires the key
   put_id("bos_token_id", tokens.bos);
   put_id("eos_token_id", tokens.eos);
   put_id("unknown_token_id", tokens.unknown);
@@ -72,7 +72,7 @@ namespace {
 
 using tokenizers::Json;
 
-/// A tokenizer.json whose tokens are to stand in a GGUF file.
+/// A tokenizer.json whose tokens are to be stored in a GGUF file.
 class Subject {
  public:
   explicit Subject(const Tokenizer& tokenizer)
@@ -89,7 +89,7 @@ class Subject {
     GgufTokens tokens;
     tokens.model = "gpt2";
     tokens.pre = words(model.flag("ignore_merges", false));
-    // what llama.cpp leaves out as well
+    // llama.cpp ignores it, too
     if (const auto normalizer = json_.get("normalizer"); normalizer && normalizer->at("type").text() != "NFC")
       refuse("has another normalizer than NFC");
     add_tokens(tokens);
@@ -111,7 +111,7 @@ class Subject {
     fail<ValueError>("gguf_tokens: the tokenizer {} {}, which GGUF cannot say here", state_.name, why);
   }
 
-  /// The name of the words: GPT-2's, or those of expressions as the models' files have them.
+  /// The name of the pre-tokenizer: GPT-2's, or the name of expressions from the models' files.
   std::string words(bool ignores_merges) const {
     constexpr const char* kOthers = "has other words than those of GPT-2, Llama 3, Qwen2, GLM-4 or StarCoder";
     const auto pre = json_.get("pre_tokenizer");
@@ -150,7 +150,7 @@ class Subject {
     }
   }
 
-  /// The tokens before and after a text.
+  /// Stores the tokens before and after a text.
   void surround(GgufTokens& tokens) const {
     const char* const others = "puts other tokens around a text than one that begins and one that ends it";
     tokens.add_bos = tokens.add_eos = false;

@@ -1,5 +1,5 @@
-// What llama.cpp cuts texts by before it merges pairs, by its names. It has the expressions of the models'
-// tokenizer.json, some of them in other words: where both differ, these are llama.cpp's.
+// llama.cpp's pre-tokenizers by name: the regular expressions that split a text into words before pairs are merged.
+// Most equal those of the models' tokenizer.json. Where they differ, llama.cpp's version is used.
 
 #include "catenary/tokenizers/gguf_words.h"
 
@@ -13,16 +13,16 @@ namespace {
 
 using Expressions = std::vector<std::string>;
 
-/// One way to cut texts, which has several names.
+/// A pre-tokenizer and its names.
 struct Family {
-  std::string_view names;  ///< with spaces between them
+  std::string_view names;  ///< separated by spaces
   Expressions (*expressions)();
   bool ignore_merges = false, add_bos = false, of_characters = false, whole_lines = false;
   enum class Digits {
     as_they_are,
     grouped,
     grouped_within
-  } digits = Digits::as_they_are;  ///< before all expressions, or behind them
+  } digits = Digits::as_they_are;  ///< applied before or after all expressions
   Behavior behavior = Behavior::isolated;
   bool invert = false;
 };
@@ -36,7 +36,7 @@ bool has_name(const Family& family, std::string_view name) {
   return false;
 }
 
-/// Texts one behind the other.
+/// The concatenated texts.
 std::string joined(std::initializer_list<std::string_view> parts) {
   std::string all;
   for (const std::string_view part : parts) all += part;
@@ -46,12 +46,12 @@ std::string joined(std::initializer_list<std::string_view> parts) {
 constexpr const char* kContractions = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])";
 constexpr const char* kSpaces = "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
-/// Llama 3's words, with other numbers, spaces or letters.
+/// Llama 3's words, with the given expressions for numbers and spaces.
 std::string modern(const std::string& numbers, const std::string& spaces = kSpaces) {
   return joined({kContractions, "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|", numbers, "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*", spaces});
 }
 
-/// Words that begin with large letters and go on with small ones; `behind` may follow one.
+/// Words that start with upper-case letters and continue with lower-case ones. `behind` may follow a word.
 std::string cased(const std::string& large, const std::string& small, const std::string& behind,
                   const std::string& numbers) {
   return joined({"[^\\r\\n\\p{L}\\p{N}]?", large, "*", small, "+", behind, "|[^\\r\\n\\p{L}\\p{N}]?", large, "+", small,
@@ -59,7 +59,7 @@ std::string cased(const std::string& large, const std::string& small, const std:
 }
 constexpr const char* kLarge = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]";
 constexpr const char* kSmall = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]";
-// llama.cpp's: other letters than those of ASCII are both
+// from llama.cpp: letters outside ASCII match both
 constexpr const char* kNotSmall = "[\\p{L}&&[^a-z]]";
 constexpr const char* kNotLarge = "[\\p{L}&&[^A-Z]]";
 
@@ -68,7 +68,7 @@ const std::string& maybe_contraction() {
   return text;
 }
 
-/// Words beside signs (DeepSeek 3), with what may follow signs.
+/// Words adjacent to signs (DeepSeek 3). `after` is the expression that may follow signs.
 std::string beside_signs(const std::string& after) {
   return joined(
       {"[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+"
@@ -82,7 +82,7 @@ constexpr const char* kBloom = " ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d
 constexpr const char* kAsian =
     "[\u4e00-\u9fff\u3400-\u4dbf\uf900-\ufaff\u3040-\u309f\u30a0-\u30ff\uff65-\uff9f\u2f00-\u2fdf\u0e40-\u0e7f"
     "\u0e80-\u0eff\u1780-\u17ff\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff\uac00-\ud7af\u1100-\u11ff]+";
-/// Letters with a small and a large form, as DeepSeek's tokenizer lists them.
+/// Letters with a lower-case and an upper-case form, as DeepSeek's tokenizer lists them.
 constexpr const char* kCasedLetters =
     "A-Za-z\u00b5\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af\u0370-"
     "\u0373\u0376\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5\u03f7-"
@@ -107,7 +107,7 @@ Expressions deepseek() {
           "\\p{N}+"};
 }
 
-/// Kimi K2's: Han characters are words of their own.
+/// Kimi K2's words, where runs of Han characters are separate words.
 Expressions kimi() {
   constexpr const char* large = "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]";
   constexpr const char* small = "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]";

@@ -1,5 +1,5 @@
 #pragma once
-// Private: the words of GGUF's byte pairs, by the name that tokenizer.ggml.pre has.
+// Private: GGUF's pre-tokenizers of byte pairs, by the name in tokenizer.ggml.pre.
 
 #include <memory>
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace catenary::tokenizers {
 
-/// What comes before the merges.
+/// A pre-tokenizer with its settings.
 struct GgufWords {
   std::unique_ptr<PreTokenizer> words;
-  bool ignore_merges = false;  ///< a word that is a token is that token
-  bool add_bos = false;        ///< where the file does not say
-  bool of_characters = false;  ///< tokens are of characters and bytes ("<0x0A>"), and not of GPT-2's bytes
-  bool marks_spaces = false;   ///< a space is U+2581
-  bool whole_lines = false;    ///< a word of line ends alone is its token
+  bool ignore_merges = false;  ///< a word that equals a token becomes that token, without merges
+  bool add_bos = false;        ///< default if the file has no setting
+  bool of_characters = false;  ///< tokens are characters and byte names ("<0x0A>"), not GPT-2's byte characters
+  bool marks_spaces = false;   ///< spaces become U+2581
+  bool whole_lines = false;    ///< a word of line ends only is looked up as a token
 };
-/// By the name, or null where it is not known.
+/// Returns the pre-tokenizer, or null for unknown names.
 std::unique_ptr<GgufWords> gguf_words(std::string_view name);
-/// All names, with commas between them.
+/// Returns all names, separated by commas.
 std::string gguf_words_names();
 
 }  // namespace catenary::tokenizers

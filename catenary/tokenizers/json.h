@@ -1,5 +1,5 @@
 #pragma once
-// Private: JSON whose every error names the file and the place.
+// Private: JSON values whose errors name the file and the path.
 
 #include <initializer_list>
 #include <memory>
@@ -24,7 +24,7 @@ class Json {
     throw FileError(fmt::format("{}: {}: {}", *file_, path_.empty() ? "the whole" : path_,
                                 fmt::format(format, std::forward<Args>(args)...)));
   }
-  /// Runs f; a ValueError in it becomes a FileError of this place.
+  /// Runs f and turns a ValueError into a FileError with this path.
   template <class F>
   auto check(F f) const {
     try {
@@ -34,7 +34,7 @@ class Json {
     }
   }
 
-  /// The members of an object must be among these.
+  /// Throws if the object has other members than these.
   void only(std::initializer_list<std::string_view> names) const {
     object();
     for (const auto& [name, value] : value_->items()) {
@@ -43,7 +43,7 @@ class Json {
       if (!known) refuse("'{}' is not known here", name.substr(0, 80));
     }
   }
-  /// A member; nothing when it is not there or null.
+  /// Returns a member, or nullopt if it is missing or null.
   std::optional<Json> get(const std::string& name) const {
     object();
     const auto found = value_->find(name);
@@ -74,7 +74,7 @@ class Json {
     if (!value_->is_number()) refuse("a number is expected, not {}", value_->type_name());
     return value_->get<double>();
   }
-  /// A number from 0 to `most`.
+  /// Returns an integer from 0 to `most`.
   std::uint32_t index(std::uint64_t most) const {
     if (!value_->is_number_unsigned()) refuse("a number from 0 is expected, not {}", value_->dump().substr(0, 40));
     const auto number = value_->get<std::uint64_t>();
@@ -85,7 +85,7 @@ class Json {
     const auto found = get(name);
     return found ? found->flag() : otherwise;
   }
-  /// The members of an object as f(name, value, Json), where f is called for many.
+  /// Calls f(name, value, Json) for each member of an object, without building all paths at once.
   template <class F>
   void each(F f) const {
     object();
@@ -105,11 +105,11 @@ class Json {
   std::string path_;
 };
 
-/// The text of a file as JSON; throws FileError with the byte, also for what is too deep to be walked through.
-/// With `numbers_of_tokenizers` numbers are those of number_of_tokenizers.
+/// Parses a file's JSON. Throws FileError with the byte offset, also if values are nested too deeply. With
+/// `numbers_of_tokenizers` numbers are read by number_of_tokenizers.
 nlohmann::json parse_json(std::string_view text, const std::string& file, bool numbers_of_tokenizers = false);
-/// A number of JSON as `tokenizers` reads it: its digits as an integer, multiplied with a power of ten or divided by
-/// it, which may be off by the last bit. Which of two equal cuts of a unigram model is taken depends on it.
+/// Reads a JSON number as `tokenizers` does: the digits as an integer, multiplied with or divided by a power of ten.
+/// The last bit may differ from the nearest double, and it decides between equal splits of a unigram model.
 double number_of_tokenizers(std::string_view text);
 
 struct Normalizer;

@@ -71,7 +71,7 @@ class Lowercase : public Normalizer {
     for (std::size_t at = 0; at < text.size();) {
       const char32_t c = next_char(text, at);
       append_char(made, small(c));
-      if (c == 0x130) append_char(made, 0x307);  // the one letter whose small form is two
+      if (c == 0x130) append_char(made, 0x307);  // the only letter whose lower-case form is two characters
     }
     return made;
   }

@@ -11,7 +11,7 @@ namespace tokenizers {
 
 namespace {
 
-constexpr std::size_t kLongestWord = 64;  // that is worth keeping
+constexpr std::size_t kLongestWord = 64;  // longer words are not cached
 constexpr std::size_t kMostWords = 1 << 16;
 
 }  // namespace
@@ -143,8 +143,8 @@ const std::string& Tokenizer::chat_template() const { return state_->chat_templa
 TokenStream::TokenStream(Tokenizer tokenizer, bool skip_special)
     : tokenizer_(std::move(tokenizer)), skip_special_(skip_special) {}
 
-// What a token becomes depends on whether something stands before it: the first loses its space. So a token is decoded
-// with those before it, whose text was given already.
+// A token's text depends on whether another token precedes it: the first token loses its space. So tokens are decoded
+// together with earlier ones whose text has already been returned.
 std::string TokenStream::put(std::int64_t id) {
   const auto& state = tokenizer_.state();
   if (tokenizer_.is_special(id) && skip_special_) return "";
@@ -158,7 +158,7 @@ std::string TokenStream::put(std::int64_t id) {
     tokenizers::append_valid(text, std::string_view(all).substr(given_, whole - given_));
     given_ = whole;
   }
-  // Tokens whose text alone is nothing would not keep the next one from being the first.
+  // keep tokens that decode to nothing pending, otherwise the next token would count as the first
   if (whole == all.size() && !state.decode(pending_, skip_special_, true).empty()) {
     context_.swap(pending_);
     pending_.clear();

@@ -1,5 +1,5 @@
 #pragma once
-// Private: what a tokenizer consists of.
+// Private: the parts of a tokenizer.
 
 #include <mutex>
 #include <set>
@@ -13,30 +13,30 @@ namespace catenary {
 
 namespace tokenizers {
 
-/// A token beside the model's, found in a text before anything else is.
+/// A token outside the model, searched for in the text first.
 struct AddedToken {
   std::string content;
   std::int64_t id = 0;
-  bool single_word = false;             ///< only where no part of a word
-  bool lstrip = false, rstrip = false;  ///< takes the white space before and after along
-  bool normalized = false;              ///< is looked for, normalized, in the normalized text
+  bool single_word = false;             ///< only if not adjacent to letters or digits of a word
+  bool lstrip = false, rstrip = false;  ///< also matches white space before (after) it
+  bool normalized = false;              ///< its normalized form is searched for in the normalized text
   bool special = false;
 };
 
 class AddedTokens {
  public:
-  /// Throws ValueError for a content or an id that another one has.
+  /// Throws ValueError if another token has the content or the id.
   void add(AddedToken token);
-  /// To be called once, after all were added.
+  /// Must be called once after all tokens are added.
   void finish(const Normalizer* normalizer);
-  /// The normalized text in pieces: those tokens, and what lies between.
+  /// Splits the normalized text into added tokens and the text between them.
   Pieces split(std::string_view text, const Normalizer* normalizer, bool parse_special) const;
 
   const AddedToken* find(std::int64_t id) const;
   const AddedToken* find(std::string_view content) const;
-  /// What decoders get for it: the form in which it was found.
+  /// The form found in the text, which decoders receive.
   const std::string& form(const AddedToken& token) const;
-  /// The highest id and one.
+  /// The highest id plus one.
   std::int64_t end() const { return end_; }
 
  private:
@@ -51,28 +51,28 @@ class AddedTokens {
   std::int64_t end_ = 0;
 };
 
-/// A part of a template: the text's ids, or some of its own.
+/// A part of a template: the ids of the text, or special tokens.
 struct TemplatePart {
   bool text = false;
   std::vector<std::int64_t> ids = {};
 };
 
-/// A step of decoding, from the tokens to the text. Where `raw`, bytes that make no UTF-8 stay as they are.
+/// A step of decoding from tokens to text. With `raw`, invalid UTF-8 stays unchanged.
 struct Decoder {
   virtual ~Decoder() = default;
   virtual void apply(std::vector<std::string>& tokens, bool raw) const = 0;
 };
 std::unique_ptr<Decoder> make_byte_decoder();
 std::unique_ptr<Decoder> make_metaspace_decoder(std::string replacement, Prepend prepend);
-/// "<0xE4>" and its like. Bytes that make no UTF-8 become U+FFFD each, with `by_characters` alone, else with all of
-/// their run.
+/// Decodes runs of byte tokens such as "<0xE4>". If a run is not valid UTF-8, each of its bytes becomes U+FFFD, and
+/// with `by_characters` only those outside valid characters.
 std::unique_ptr<Decoder> make_fallback_decoder(bool by_characters = false);
 std::unique_ptr<Decoder> make_fuse_decoder();
 std::unique_ptr<Decoder> make_replace_decoder(Pattern pattern, std::string content);
 std::unique_ptr<Decoder> make_strip_decoder(std::string content, std::size_t start, std::size_t stop);
 std::unique_ptr<Decoder> make_join_decoder(std::string between);
 
-/// Ids of words that were cut before; of bounded size.
+/// A cache of limited size from words to ids.
 class WordCache {
  public:
   const std::vector<std::int64_t>* find(std::string_view word) const;
@@ -96,9 +96,9 @@ struct Tokenizer::State {
   std::vector<std::vector<tokenizers::TemplatePart>> templates;
   std::vector<std::unique_ptr<tokenizers::Decoder>> decoders;
   std::optional<std::int64_t> bos, eos;
-  std::set<std::int64_t> unused;           ///< ids that are no text, whatever they are called
-  std::string json;                        ///< what save writes; empty for GGUF's
-  std::shared_ptr<const GgufTokens> gguf;  ///< what a GGUF file held; null for others
+  std::set<std::int64_t> unused;           ///< ids that have no text
+  std::string json;                        ///< written by save, empty for GGUF and SentencePiece
+  std::shared_ptr<const GgufTokens> gguf;  ///< the content of a GGUF file, else null
   std::string chat_template;
 
   /// Throws IndexError.
@@ -107,14 +107,14 @@ struct Tokenizer::State {
 
   mutable std::mutex mutex;
   mutable tokenizers::WordCache
-      cache;  ///< of the thread that holds the mutex; others, meanwhile, have one of their own
+      cache;  ///< used by the thread that holds the mutex, other threads use a temporary cache
 };
 
 namespace tokenizers {
 
-/// parse_tokenizer, of which more is to be said before it is used.
+/// Reads a tokenizer.json. The caller can add settings before use.
 std::shared_ptr<Tokenizer::State> read_tokenizer(std::string_view json, const std::string& name);
-/// parse_sentencepiece, likewise.
+/// Reads a model of SentencePiece. The caller can add settings before use.
 std::shared_ptr<Tokenizer::State> read_sentencepiece(std::string_view model, const std::string& name);
 
 }  // namespace tokenizers

@@ -9,13 +9,13 @@ const char* const kWordsOfGpt2 = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?
 
 namespace {
 
-/// A part of a word between matches, or one.
+/// A match, or the part of a word between matches.
 struct Part {
   std::size_t begin, end;
   bool match;
 };
 
-/// Joins parts as the behaviour says; Isolated and Removed join none.
+/// Joins parts according to the behaviour. Isolated and Removed join none.
 void join(std::vector<Part>& parts, Behavior behavior) {
   std::vector<Part> joined;
   bool before = false;
@@ -100,7 +100,7 @@ class DigitGroups : public PreTokenizer {
   }
 
  private:
-  /// Adds where a run of digits is cut.
+  /// Appends the offsets that split a run of digits.
   void cut(std::string_view text, std::size_t begin, std::size_t end, std::vector<std::size_t>& cuts) const {
     std::size_t left = 0;
     for (std::size_t at = begin; at < end; at += bytes_of_char(text[at])) ++left;
@@ -113,7 +113,7 @@ class DigitGroups : public PreTokenizer {
   bool within_;
 };
 
-/// Writes every word anew: f(word, piece, text) appends what it becomes.
+/// Rewrites every word: f(word, piece, text) appends the new word.
 template <class F>
 void rewrite(Pieces& pieces, F f) {
   std::string text;

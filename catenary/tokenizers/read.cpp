@@ -1,4 +1,4 @@
-// tokenizer.json as a whole.
+// Reads tokenizer.json, and the files beside it.
 
 #include <algorithm>
 #include <charconv>
@@ -18,8 +18,7 @@ namespace tokenizers {
 
 namespace {
 
-/// Throws for values in each other of which the library's functions, that call themselves for each, would fill the
-/// stack.
+/// Throws if values are nested so deeply that the JSON library's recursion could exhaust the stack.
 void check_depth(std::string_view text, const std::string& file) {
   constexpr int kMost = 200;
   int depth = 0;
@@ -53,7 +52,7 @@ double number_of_tokenizers(std::string_view text) {
   bool behind_point = false, is_full = false;
   std::size_t at = negative ? 1 : 0;
   for (; at < text.size() && text[at] != 'e' && text[at] != 'E'; ++at) {
-    if (text[at] < '0' || text[at] > '9') {  // the point, which a locale may write otherwise
+    if (text[at] < '0' || text[at] > '9') {  // the decimal point, which depends on the locale
       behind_point = true;
       continue;
     }
@@ -81,7 +80,7 @@ double number_of_tokenizers(std::string_view text) {
 
 namespace {
 
-/// Makes the values of a text, whose numbers are those that `tokenizers` reads.
+/// Builds JSON values whose numbers are read like `tokenizers` reads them.
 class Values : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
  public:
   Values(nlohmann::json& value, const std::string& file) : json_sax_dom_parser(value, true), file_(file) {}
@@ -112,7 +111,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& file, bool n
     });
   } catch (const nlohmann::json::parse_error& e) {
     fail<FileError>("{}: at byte {}: this is not JSON", file, e.byte);
-  } catch (const nlohmann::json::exception& e) {  // a number out of range
+  } catch (const nlohmann::json::exception& e) {  // for example a number out of range
     fail<FileError>("{}: this is not JSON that can be read ({})", file, e.what());
   }
 }
@@ -182,8 +181,8 @@ std::shared_ptr<Tokenizer::State> read_tokenizer(std::string_view text, const st
 
 namespace {
 
-/// Which tokens begin and end a text: a text, or an object with its content. `of` is the tokenizer's file, which says
-/// itself what it puts around a text, if it is a tokenizer.json.
+/// Reads the tokens that begin and end a text: strings, or objects with a content. `of` is the tokenizer's file. With
+/// `surrounds`, that file itself defines the tokens put around a text.
 void read_config(const std::string& path, const std::string& of, bool surrounds, Tokenizer::State& state) {
   const auto bytes = os::read_file(path);
   const nlohmann::json document = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
@@ -211,7 +210,7 @@ void read_config(const std::string& path, const std::string& of, bool surrounds,
       {{false, asked("add_bos_token", "Llama", state.bos)}, {true}, {false, asked("add_eos_token", "T5", state.eos)}});
 }
 
-/// What forms a chat's messages, of a folder.
+/// Reads a folder's chat template.
 std::string read_chat_template(const std::string& folder) {
   if (const std::string file = folder + "/chat_template.jinja"; os::exists(file)) {
     const std::vector<std::byte> bytes = os::read_file(file);
@@ -226,7 +225,7 @@ std::string read_chat_template(const std::string& folder) {
   };
   const nlohmann::json told = member(config, "chat_template");
   if (told.is_string()) return told.get<std::string>();
-  // several by name, of which one is the usual one
+  // several named templates, of which "default" is used
   if (told.is_array())
     for (const nlohmann::json& one : told)
       if (member(one, "name") == "default" && member(one, "template").is_string())
@@ -234,7 +233,7 @@ std::string read_chat_template(const std::string& folder) {
   return "";
 }
 
-/// The tokenizer's file in a folder.
+/// The path of the tokenizer's file in a folder.
 std::string file_in(const std::string& folder) {
   for (const char* name : {"/tokenizer.json", "/tokenizer.model", "/spiece.model", "/ice_text.model"})
     if (os::exists(folder + name)) return folder + name;

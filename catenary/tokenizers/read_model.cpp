@@ -1,4 +1,4 @@
-// The model of a tokenizer.json.
+// Reads the model of a tokenizer.json.
 
 #include "catenary/tokenizers/json.h"
 #include "catenary/tokenizers/model.h"
@@ -7,7 +7,7 @@ namespace catenary::tokenizers {
 
 namespace {
 
-/// Ids may have gaps, but not so many that a small file takes much memory.
+/// Ids may have gaps, but limited ones, so that small files cannot allocate much memory.
 std::uint64_t most_id(std::size_t tokens) { return 4 * std::uint64_t{tokens} + 65536; }
 
 Vocabulary read_vocabulary(const Json& json) {
@@ -95,7 +95,7 @@ std::unique_ptr<Model> read_unigram(const Json& json) {
 }  // namespace
 
 std::unique_ptr<Model> read_model(const Json& json) {
-  // Old files do not name it.
+  // missing in old files
   const auto named = json.get("type");
   const std::string type = named ? named->text() : json.get("merges") ? "BPE" : "Unigram";
   if (type == "BPE") return read_byte_pairs(json);

@@ -1,4 +1,4 @@
-// The steps of a tokenizer.json around its model.
+// Reads the steps of a tokenizer.json before and after its model.
 
 #include "catenary/tokenizers/json.h"
 #include "catenary/tokenizers/pipeline.h"
@@ -56,7 +56,7 @@ Prepend read_prepend(const Json& json) {
       scheme->refuse("'{}' is not known: first, never and always are", name.substr(0, 80));
     }
   }
-  const auto space = json.get("add_prefix_space");  // its name before prepend_scheme
+  const auto space = json.get("add_prefix_space");  // an older form of prepend_scheme
   if (!space || space->flag()) return prepend;
   if (json.get("prepend_scheme") && prepend != Prepend::never) space->refuse("it does not fit prepend_scheme");
   return Prepend::never;
@@ -187,7 +187,7 @@ void read_post_processor(const Json& json, std::vector<std::vector<TemplatePart>
   check_depth(json, depth);
   const std::string& type = json.at("type").text();
   if (type == "ByteLevel") {
-    only_byte_level(json);  // where tokens lie in the text, which nobody asks for here
+    only_byte_level(json);  // only sets the offsets of tokens, which Catenary does not return
     return;
   }
   if (type == "Sequence") {

@@ -48,7 +48,7 @@ Regex::Regex(const std::string& pattern) {
                              PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_AUTO_CAPTURE,
                              &error, &offset, context.get());
   if (!made->code) fail<ValueError>("a regular expression that PCRE2 does not take: {}", message_of(error));
-  // Where a system allows no code made at run time, or a processor has no such compiler, PCRE2 interprets.
+  // Without its compiler (unsupported processor, or executable memory forbidden) PCRE2 interprets.
   pcre2_jit_compile(made->code, PCRE2_JIT_COMPLETE);
   code_ = std::move(made);
 }
@@ -60,7 +60,7 @@ Regex::Search::Search(const Regex& regex, std::string_view text)
   data_->match = pcre2_match_data_create(1, nullptr);
   data_->context = pcre2_match_context_create(nullptr);
   if (!data_->match || !data_->context) throw std::bad_alloc();
-  // Expressions of files may take steps without end; those of a word are few, and of a run of spaces one for each.
+  // Limits the steps of a match, which can grow without bound. Words need few, and a run of spaces one per space.
   constexpr std::size_t kSteps = 1'000'000;
   constexpr std::uint32_t kHeapKib = 256 << 10;
   const std::size_t steps = std::min(kSteps + 20 * text.size(), std::size_t{UINT32_MAX});
@@ -74,7 +74,7 @@ std::optional<std::pair<std::size_t, std::size_t>> Regex::Search::next() {
   while (from_ <= text_.size()) {
     const auto* subject = reinterpret_cast<PCRE2_SPTR>(text_.data() ? text_.data() : "");
     int found = pcre2_match(code_.code, subject, text_.size(), from_, PCRE2_NO_UTF_CHECK, data_->match, data_->context);
-    // The interpreter keeps its stack on the heap.
+    // the interpreter keeps its stack on the heap
     if (found == PCRE2_ERROR_JIT_STACKLIMIT)
       found = pcre2_match(code_.code, subject, text_.size(), from_, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data_->match,
                           data_->context);

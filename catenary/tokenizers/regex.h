@@ -1,5 +1,5 @@
 #pragma once
-// Private: regular expressions as tokenizer.json has them (Oniguruma's syntax), matched by PCRE2.
+// Private: regular expressions of tokenizer.json (Oniguruma's syntax), matched by PCRE2.
 
 #include <memory>
 #include <optional>
@@ -9,15 +9,16 @@
 
 namespace catenary::tokenizers {
 
-/// Oniguruma's expression as PCRE2's, with the characters that both know at any version (unicode_tables.h). Throws
-/// ValueError for what is not Oniguruma's, and for what is not translated: it never means something else.
+/// Translates an Oniguruma expression to PCRE2, using characters that are independent of both libraries' Unicode
+/// versions (unicode_tables.h). Throws ValueError for invalid and for unsupported expressions, and never changes the
+/// meaning.
 std::string translate_expression(std::string_view expression);
 
-/// What a word consists of for the Rust crate `regex`, and white space: as the inside of a class of PCRE2's, whose own
-/// \s knows one more.
+/// The word characters and the white space of the Rust crate `regex`, as the inside of a PCRE2 class. PCRE2's own \s
+/// has one more character.
 std::string word_characters();
 std::string space_characters();
-/// A class of what the pre-tokenizers Digits and Punctuation look for.
+/// Classes for the pre-tokenizers Digits and Punctuation.
 std::string digit_class();
 std::string punctuation_class();
 
@@ -25,11 +26,11 @@ class Regex {
  public:
   /// Throws ValueError.
   static Regex oniguruma(std::string_view expression);
-  /// PCRE2's own syntax.
+  /// Compiles PCRE2 syntax.
   explicit Regex(const std::string& pattern);
 
-  /// The matches of valid UTF-8 from left to right, as f(begin, end); no empty one where the last one ended. Throws
-  /// ValueError when it takes too many steps.
+  /// Calls f(begin, end) for each match in valid UTF-8, from left to right, without empty matches at the end of the
+  /// last one. Throws ValueError after too many steps.
   template <class F>
   void for_each(std::string_view text, F f) const {
     Search search(*this, text);

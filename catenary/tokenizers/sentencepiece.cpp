@@ -1,4 +1,4 @@
-// Models of SentencePiece (tokenizer.model, spiece.model): a protocol buffer, and the steps that SentencePiece takes.
+// Reads models of SentencePiece (tokenizer.model, spiece.model), which are protocol buffers, and rebuilds its steps.
 
 #include <algorithm>
 #include <bit>
@@ -19,12 +19,12 @@ constexpr std::string_view kSpace = "\xe2\x96\x81";
 
 // ---- the file ----
 
-/// The fields of a message of protocol buffers, one after the other.
+/// The fields of a protocol-buffers message, in sequence.
 class Message {
  public:
   Message(std::string_view bytes, std::size_t at, const std::string& file) : bytes_(bytes), start_(at), file_(&file) {}
 
-  /// Goes to the next field; false at the end.
+  /// Advances to the next field. Returns false at the end.
   bool next() {
     if (at_ == bytes_.size()) return false;
     const std::uint64_t key = varint();
@@ -98,7 +98,7 @@ class Message {
 
 enum Type : std::uint64_t { kNormal = 1, kUnknown, kControl, kUsers, kUnused, kByte };
 
-/// What a file says; the numbers are those of SentencePiece's sentencepiece_model.proto.
+/// The content of a file. Field numbers are those of SentencePiece's sentencepiece_model.proto.
 struct File {
   struct Entry {
     std::string_view text;
@@ -137,7 +137,7 @@ struct File {
     if (entry.type < kNormal || entry.type > kByte)
       piece.refuse("a piece of the type {}, which is not known", entry.type);
     if (entry.text.empty() || !is_valid(entry.text)) piece.refuse("the piece {} is empty or not UTF-8", pieces.size());
-    constexpr std::size_t kMost = 4096;  // more would let a small file make texts slow
+    constexpr std::size_t kMost = 4096;  // longer pieces would let a small file slow down encoding
     if (entry.text.size() > kMost)
       piece.refuse("the piece {} has {} bytes, which is more than {}", pieces.size(), entry.text.size(), kMost);
     if (!std::isfinite(entry.score)) piece.refuse("the score of the piece {} is not finite", pieces.size());
@@ -184,10 +184,10 @@ struct File {
   }
 };
 
-// ---- its steps ----
+// ---- the steps of SentencePiece ----
 
-/// SentencePiece's own normalization: the longest beginning of the rest that the table has is replaced, users' pieces
-/// stay; spaces in a row may become one, and the text is given one before it.
+/// SentencePiece's normalization: repeatedly replaces the longest prefix found in the table, and keeps user-defined
+/// pieces. Optionally merges runs of spaces and adds a space before the text.
 class SpaceMarks : public Normalizer {
  public:
   explicit SpaceMarks(const File& file)
@@ -224,7 +224,7 @@ class SpaceMarks : public Normalizer {
     std::size_t bytes = 0;
     std::string_view content;
   };
-  /// What the text begins with, and what it becomes.
+  /// The next prefix of the text and its replacement.
   Step next(std::string_view text) const {
     if (text.empty()) return {};
     std::size_t whole = 0;
@@ -240,7 +240,8 @@ class SpaceMarks : public Normalizer {
   Trie users_;
 };
 
-/// Takes the space before a text away, as SentencePiece put one there; with `all` those of tokens that are one, too.
+/// Removes the space that SentencePiece added before the text. With `all`, also removes tokens that are only that
+/// space.
 class FirstSpace : public Decoder {
  public:
   explicit FirstSpace(bool all) : all_(all) {}
@@ -255,7 +256,7 @@ class FirstSpace : public Decoder {
   bool all_;
 };
 
-/// Tokens that stand for another text than theirs.
+/// Decodes tokens that represent a text other than their name.
 class Named : public Decoder {
  public:
   explicit Named(std::unordered_map<std::string, std::string> names) : names_(std::move(names)) {}
@@ -317,11 +318,11 @@ class Reader {
     token.content = text;
     token.id = id;
     token.special = special;
-    token.normalized = !special;  // is looked for behind the normalizer, which leaves it alone
+    token.normalized = !special;  // found in the normalized text, as the normalizer keeps it
     state_->added.add(std::move(token));
   }
 
-  /// Whether a text may be cut into this piece.
+  /// Whether the model may use this piece in texts.
   static bool is_in_texts(const File::Entry& piece) { return piece.type == kNormal || piece.type == kUsers; }
 
   void unigram(Vocabulary vocabulary) {
@@ -333,7 +334,7 @@ class Reader {
     }
     std::vector<double> scores;
     for (const File::Entry& piece : file_.pieces) {
-      // What users want whole is given the score of as many of the best pieces as it has bytes, less a little.
+      // a user-defined piece gets the score of the best piece for each of its bytes, minus a little
       const double of_users = double{static_cast<float>(piece.text.size()) * most - 0.1F};
       scores.push_back(!is_in_texts(piece)    ? std::numeric_limits<double>::quiet_NaN()
                        : piece.type == kUsers ? of_users
@@ -352,7 +353,7 @@ class Reader {
     state_->model = make_scored_pairs(std::move(vocabulary), std::move(scores), unknown_, true);
   }
 
-  /// From the text to what the model cuts, and back.
+  /// Sets up the steps from a text to the model's input, and back.
   void steps() {
     const auto find = [&](std::string_view text) { return state_->model->vocabulary.id(text); };
     chatglm_ = find("<n>") && find("<|tab|>") && find("<|blank_2|>") && find("[gMASK]") && find("<sop>");

@@ -1,6 +1,6 @@
 #pragma once
-// Tokenizers: text as the numbers that a language model was trained with, and back. tokenizer.json's format and results
-// are those of the Python package `tokenizers`; GGUF's those of llama.cpp.
+// Tokenizers convert text to the token ids of a language model, and back. Results equal those of the Python package
+// `tokenizers` for tokenizer.json, of SentencePiece for its models, and of llama.cpp for GGUF files.
 
 #include <cstdint>
 #include <memory>
@@ -14,50 +14,49 @@
 
 namespace catenary {
 
-/// How a text is encoded.
+/// Options of Tokenizer::encode.
 struct EncodeOptions {
-  bool add_special = true;  ///< the tokens that the model wants before and after a text ("<s>")
-  /// Special tokens that stand in the text are taken for such; else their letters are text like any other. For a
-  /// template of a chat, say; never for what a stranger wrote.
+  bool add_special = true;  ///< add the tokens that the model expects before and after a text ("<s>")
+  /// Recognises special tokens in the text. Otherwise their characters are ordinary text. Set this for chat templates,
+  /// and never for text from untrusted users.
   bool parse_special = false;
 };
 
-/// A tokenizer: a handle of what was read, which copies share. Any number of threads may use it at once.
+/// A tokenizer. Copies share the data. Thread-safe.
 class CT_API Tokenizer {
  public:
   struct State;  ///< private to tokenizers/
   explicit Tokenizer(std::shared_ptr<const State> state);
 
-  /// The ids of a text. Bytes that are not UTF-8 become U+FFFD, one for each longest part that could have begun a
-  /// character. Throws ValueError for a character that neither the vocabulary nor an unknown token has, and where an
-  /// expression takes too many steps.
+  /// Returns the ids of a text. Invalid UTF-8 becomes U+FFFD, once for each maximal invalid part. Throws ValueError for
+  /// characters that are not in the vocabulary if there is no unknown token, and for regular expressions that take too
+  /// many steps.
   std::vector<std::int64_t> encode(std::string_view text, const EncodeOptions& options = {}) const;
-  /// The text of ids, special tokens left out or with their names, GGUF's unused ones left out; bytes that are not
-  /// UTF-8 become U+FFFD. Throws
-  /// IndexError for an id that has no token.
+  /// Returns the text of ids. Special tokens are left out, or with `skip_special` false written by name. GGUF's unused
+  /// tokens are always left out. Bytes that are not UTF-8 become U+FFFD. Throws IndexError for ids without a token.
   std::string decode(std::span<const std::int64_t> ids, bool skip_special = true) const;
 
-  /// The highest id and one: the rows that an embedding needs at least.
+  /// Returns the highest id plus one: the number of rows that an embedding needs.
   std::int64_t vocabulary_size() const;
-  /// The id of a token as the vocabulary writes it ("Ġthe", "▁the", "<0x0A>"); nothing when there is none.
+  /// Returns the id of a token as written in the vocabulary ("Ġthe", "▁the", "<0x0A>"), or nullopt.
   std::optional<std::int64_t> id(std::string_view token) const;
-  /// The token of an id, as the vocabulary writes it; throws IndexError.
+  /// Returns the token of an id, as written in the vocabulary. Throws IndexError.
   std::string token(std::int64_t id) const;
-  /// Whether an id is a special token, which decode may leave out; throws IndexError.
+  /// Whether the id is a special token, which decode can leave out. Throws IndexError.
   bool is_special(std::int64_t id) const;
-  /// Whether an id is a token that is found in a text before the text is cut: a special one, or a user's; throws
-  /// IndexError.
+  /// Whether the id is an added token, found in the text before the model splits it: a special token or a user's.
+  /// Throws IndexError.
   bool is_added(std::int64_t id) const;
-  /// The token that begins a text, and the one that ends it, where the file says which.
+  /// The tokens that begin and end a text, if the file defines them.
   std::optional<std::int64_t> bos_id() const;
   std::optional<std::int64_t> eos_id() const;
-  /// What forms a chat's messages, in Jinja: tokenizer_config.json's (the default of several), or chat_template.jinja
-  /// beside it, or GGUF's; empty where there is none.
+  /// Returns the chat template in Jinja, from tokenizer_config.json (the default one of several), chat_template.jinja
+  /// or GGUF. Empty if there is none.
   const std::string& chat_template() const;
 
-  /// Writes the tokenizer.json that it was read from or trained to: as `path` where that ends with ".json"; else into
-  /// the folder `path`, which is made where there is none, beside a tokenizer_config.json that says which tokens begin
-  /// and end a text, and has the chat template. Throws FileError, and ValueError for one of GGUF's or SentencePiece's.
+  /// Writes the original or trained tokenizer.json. A `path` ending with ".json" is the file. Any other `path` is a
+  /// folder, which is created if missing and also gets a tokenizer_config.json with the begin and end tokens and the
+  /// chat template. Throws FileError, and ValueError for tokenizers from GGUF files or SentencePiece models.
   void save(const std::string& path) const;
 
   const State& state() const { return *state_; }  ///< private to tokenizers/
@@ -66,68 +65,72 @@ class CT_API Tokenizer {
   std::shared_ptr<const State> state_;
 };
 
-/// Text while it is generated: takes one id after the other and gives what has become whole UTF-8. All it gives
-/// together is decode's text; only where byte tokens ("<0xE4>") make no UTF-8 may the number of U+FFFD differ.
+/// Decodes ids one at a time and returns complete characters. The concatenated results equal decode()'s text, except
+/// that invalid sequences of byte tokens ("<0xE4>") may give another number of U+FFFD.
 class CT_API TokenStream {
  public:
   explicit TokenStream(Tokenizer tokenizer, bool skip_special = true);
-  /// The text that an id makes whole; often a word, and nothing while a character is incomplete. Throws IndexError.
+  /// Returns the text that the id completes, often a word, or an empty string inside a character. Throws IndexError.
   std::string put(std::int64_t id);
-  /// The end: U+FFFD for a character that stayed incomplete. The stream may be used again for another text.
+  /// Ends the text: returns U+FFFD for an incomplete character. The stream can then be used for another text.
   std::string finish();
 
  private:
   Tokenizer tokenizer_;
   bool skip_special_;
-  std::vector<std::int64_t> context_, pending_;  // ids whose text was given, and those after them
-  std::size_t given_ = 0;                        // bytes of the text of both that were given
+  std::vector<std::int64_t> context_, pending_;  // ids whose text was returned, and the ids after them
+  std::size_t given_ = 0;                        // bytes of their common text that were returned
 };
 
-/// Reads tokenizer.json, or the one in a folder: byte pairs (of bytes, or of characters with bytes for the rest) and
-/// unigrams. Which tokens begin and end a text is read from tokenizer_config.json, where one lies beside it. A GGUF
-/// file's is read too, as make_tokenizer says, and a model of SentencePiece, whose name ends with ".model", as
-/// parse_sentencepiece says; of a folder tokenizer.model, spiece.model or ice_text.model, where there is no
-/// tokenizer.json. Throws FileError, with the place, for a file that is damaged, and for a step or an option that is
-/// not known here.
+/// Loads a tokenizer from a file or a folder:
+///
+/// - tokenizer.json, or the folder that contains it: byte pairs (of bytes, or of characters with byte fallback) and
+/// unigram
+///   models
+/// - a GGUF file, see make_tokenizer
+/// - a SentencePiece model with a name ending in ".model", or a folder without tokenizer.json that has tokenizer.model,
+///   spiece.model or ice_text.model, see parse_sentencepiece
+///
+/// A tokenizer_config.json in the same folder defines the begin and end tokens. Throws FileError with the path inside
+/// the file for damaged files and for unsupported steps or options.
 CT_API Tokenizer load_tokenizer(const std::string& path);
 
-/// Reads the text of a tokenizer.json from memory; `name` is for messages.
+/// Parses the text of a tokenizer.json. `name` is used in messages.
 CT_API Tokenizer parse_tokenizer(std::string_view json, const std::string& name);
 
-/// Reads a model of SentencePiece (unigram or bpe) from memory; `name` is for messages. A text is cut as SentencePiece
-/// cuts it, with nothing before or after it; load_tokenizer puts there what tokenizer_config.json asks for
-/// (add_bos_token, add_eos_token; else what transformers' classes for Llama and T5 do). chatglm-6b's ice_text.model is
-/// known by its pieces: lines, tabs and spaces in a row have some of their own, and [gMASK] and <sop> end a prompt.
-/// Throws FileError, with the place, for a damaged file and for what is not supported: models of words or characters,
-/// spaces behind words, unused pieces of bpe.
+/// Parses a SentencePiece model (unigram or bpe). `name` is used in messages. Texts are split as SentencePiece splits
+/// them, without begin and end tokens. load_tokenizer adds these according to tokenizer_config.json (add_bos_token,
+/// add_eos_token), by default as transformers' classes for Llama and T5 do. chatglm-6b's ice_text.model is recognised
+/// by its pieces: it encodes line ends, tabs and runs of spaces with separate pieces and ends a prompt with [gMASK] and
+/// <sop>. Throws FileError with the byte offset for damaged files and for unsupported ones: models of words or
+/// characters, spaces after words, unused pieces in bpe.
 CT_API Tokenizer parse_sentencepiece(std::string_view model, const std::string& name);
 
-/// What a GGUF file says of its tokenizer: the keys tokenizer.ggml.*.
+/// The tokenizer in a GGUF file: the keys tokenizer.ggml.*.
 struct GgufTokens {
-  std::string model;                     ///< model: "llama" (pairs by score) or "gpt2" (pairs of bytes by rank)
-  std::string pre;                       ///< pre: llama.cpp's names; of "gpt2" only
+  std::string model;                     ///< model: "llama" (pairs by score) or "gpt2" (byte pairs by rank)
+  std::string pre;                       ///< pre: one of llama.cpp's names, only for "gpt2"
   std::vector<std::string> tokens = {};  ///< tokens
-  std::vector<float> scores = {};        ///< scores; of "llama"
+  std::vector<float> scores = {};        ///< scores, only for "llama"
   std::vector<std::int32_t> token_types =
-      {};                                ///< token_type: 1 normal, 2 unknown, 3 control, 4 user's, 5 unused, 6 byte
-  std::vector<std::string> merges = {};  ///< merges; of "gpt2": "a b"
+      {};  ///< token_type: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte
+  std::vector<std::string> merges = {};                          ///< merges, only for "gpt2": "a b"
   std::optional<std::int64_t> bos = {}, eos = {}, unknown = {};  ///< bos_token_id, eos_token_id, unknown_token_id
-  std::optional<bool> add_bos = {}, add_eos = {}, add_space_prefix = {};  ///< llama.cpp's defaults where not said
+  std::optional<bool> add_bos = {}, add_eos = {}, add_space_prefix = {};  ///< by default as in llama.cpp
   std::string chat_template = {};                                         ///< tokenizer.chat_template
 };
-/// The tokenizer of a GGUF file. Throws FileError with `name` and the key for what does not fit together or is not
-/// known.
+/// Makes the tokenizer of a GGUF file. Throws FileError with `name` and the key for inconsistent or unsupported values.
 CT_API Tokenizer make_tokenizer(const GgufTokens& tokens, const std::string& name = "GGUF");
 
-/// How a vocabulary is trained.
+/// Options of train_byte_pairs.
 struct TrainOptions {
-  /// Special tokens, which get the first ids. The first of them begins and ends a text, if there is one.
+  /// Special tokens. They get the first ids, and the first of them begins and ends a text.
   std::vector<std::string> special = {"<|endoftext|>"};
-  std::int64_t min_count = 2;  ///< pairs that occur less often are not merged
+  std::int64_t min_count = 2;  ///< rarer pairs are not merged
 };
-/// Trains pairs of bytes on a text: the words are GPT-2's, the pair that occurs most often becomes a token, until there
-/// are `vocabulary_size` tokens or no pair is left (Sennrich et al. 2016; the same tokens as `tokenizers`' BpeTrainer).
-/// Throws ValueError for a size below 256 bytes and the special tokens.
+/// Trains byte pairs on a text (Sennrich et al. 2016), with GPT-2's words. Merges the most frequent pair until there
+/// are `vocabulary_size` tokens or no pair is left. The tokens equal those of BpeTrainer in the Python package
+/// `tokenizers`. Throws ValueError if `vocabulary_size` is less than 256 bytes plus the special tokens.
 CT_API Tokenizer train_byte_pairs(std::string_view text, std::int64_t vocabulary_size,
                                   const TrainOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Training pairs of bytes, and the tokenizer.json of what came out.
+// Trains byte pairs and writes the resulting tokenizer.json.
 
 #include <algorithm>
 #include <map>
@@ -25,7 +25,7 @@ class Trainer {
         fail<ValueError>("train_byte_pairs: a special token that is empty or not UTF-8");
       token(special);
     }
-    std::vector<std::string> alphabet;  // by the number of the character, not of the byte
+    std::vector<std::string> alphabet;  // indexed by the character's number, not the byte
     for (char32_t c = 0; c < 324; ++c)
       if (byte_of_char(c) >= 0) append_char(alphabet.emplace_back(), c);
     for (const std::string& character : alphabet) token(character);
@@ -81,12 +81,12 @@ class Trainer {
     std::vector<std::uint32_t> ids;
     std::int64_t count = 0;
   };
-  /// Words that hold a pair. There may be two of a pair: those that came first, and later ones.
+  /// Words that contain a pair. A pair may have two candidates: its first words, and words found later.
   struct Candidate {
     std::int64_t count;
     Pair pair;
     std::unordered_set<std::uint32_t> words;
-    /// The one that occurs most often first, of equals that of the lowest ids.
+    /// most frequent first, then lowest ids
     bool operator<(const Candidate& other) const {
       return count != other.count ? count < other.count : pair > other.pair;
     }
@@ -99,7 +99,7 @@ class Trainer {
     return place->second;
   }
 
-  /// The words of the text with their counts.
+  /// Counts the words of the text.
   void read(std::string_view text) {
     Pieces pieces;
     append_valid(pieces.text, text);
@@ -143,7 +143,7 @@ class Trainer {
       Candidate top = std::move(queue.back());
       queue.pop_back();
       const std::int64_t count = counts_.at(key(top.pair));
-      if (count != top.count) {  // other merges took some of them
+      if (count != top.count) {  // other merges have used some of its occurrences
         top.count = count;
         queue.push_back(std::move(top));
         std::push_heap(queue.begin(), queue.end());
@@ -157,7 +157,7 @@ class Trainer {
     }
   }
 
-  /// Puts one token in place of a pair in a word.
+  /// Replaces a pair in a word by a single token.
   void replace(std::uint32_t w, const Pair& pair, std::uint32_t joined,
                std::map<Pair, std::unordered_set<std::uint32_t>>& found) {
     Word& word = words_[w];

@@ -22,7 +22,7 @@ class Unigram : public Model {
       if (!token.empty()) trie_.add(token, static_cast<std::uint32_t>(i));
       least = std::min(least, scores_[i]);
     }
-    constexpr double kPenalty = 10;  // SentencePiece's
+    constexpr double kPenalty = 10;  // as in SentencePiece
     unknown_score_ = rounded(sums.least.value_or(least) - kPenalty);
     if (byte_fallback)
       for (int byte = 0; byte < 256; ++byte)
@@ -47,7 +47,7 @@ class Unigram : public Model {
       if (!single) offer(bytes, rounded(unknown_score_ + here), unknown_ ? std::int64_t{*unknown_} : kUnknown);
       at += bytes;
     }
-    // Backwards; unknown characters beside each other are one.
+    // in reverse order, with adjacent unknown characters joined
     std::vector<std::pair<std::size_t, std::size_t>> spans;
     bool unknown_after = false;
     for (std::size_t end = word.size(); end > 0;) {

@@ -10,7 +10,7 @@ Sequence first_sequence(std::string_view text) {
   if (lead < 0x80) return {1, true, false};
   if (lead < 0xc2 || lead > 0xf4) return {1, false, false};
   const std::size_t bytes = bytes_of_char(text[0]);
-  // No overlong forms, no surrogates, nothing past U+10FFFF: the second byte shows all of these.
+  // The second byte reveals overlong forms, surrogates and values past U+10FFFF.
   unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   for (std::size_t i = 1; i < bytes; ++i) {
@@ -95,7 +95,7 @@ bool is_space(char32_t c) {
 }
 
 char32_t char_of_byte(unsigned char byte) {
-  // Printable characters of Latin-1 stand for themselves, the others, in their order, for 256 and on.
+  // Printable Latin-1 characters represent themselves, the other bytes map to 256 and up, in order.
   if ((byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae) return byte;
   if (byte <= 0x20) return 256u + byte;
   if (byte <= 0xa0) return 256u + 33 + (byte - 0x7fu);

@@ -1,5 +1,5 @@
 #pragma once
-// Private: UTF-8, and a table of numbers by numbers.
+// Private: UTF-8, and a hash table of integers.
 
 #include <cstdint>
 #include <string>
@@ -8,36 +8,37 @@
 
 namespace catenary::tokenizers {
 
-/// What a text begins with: a character of `bytes` bytes, or as many that make none. `cut`: it ends within one.
+/// The beginning of a text: a character of `bytes` bytes, or an invalid part of that size. `cut`: the text ends inside
+/// it.
 struct Sequence {
   std::size_t bytes;
   bool valid, cut;
 };
 Sequence first_sequence(std::string_view text);
 
-/// Appends `text`, U+FFFD for each longest part that makes no character (Unicode 3.9, "U+FFFD Substitution").
+/// Appends `text` with U+FFFD for each maximal invalid part (Unicode 3.9, "U+FFFD Substitution").
 void append_valid(std::string& to, std::string_view text);
 bool is_valid(std::string_view text);
-/// Where an incomplete character at the end of a text begins; its size when there is none.
+/// The offset of an incomplete character at the end of a text, or the text's size.
 std::size_t complete_size(std::string_view text);
 
 void append_char(std::string& to, char32_t c);
-/// The character at `at`, which moves behind it. The text is valid.
+/// Returns the character at `at` and advances. The text must be valid.
 char32_t next_char(std::string_view text, std::size_t& at);
 inline std::size_t bytes_of_char(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 }
-/// White_Space.
+/// Whether a character has the property White_Space.
 bool is_space(char32_t c);
-/// The byte as one of the 256 characters that stand for bytes in vocabularies of bytes (GPT-2's); and back, or -1.
+/// Maps a byte to the character that represents it in GPT-2's vocabularies, and back (-1 for other characters).
 char32_t char_of_byte(unsigned char byte);
 int byte_of_char(char32_t c);
-/// "<0x0A>"; and back, or -1.
+/// Returns the byte's name, "<0x0A>", and the byte of a name (-1 for other texts).
 std::string name_of_byte(unsigned char byte);
 int byte_of_name(std::string_view name);
 
-/// Values by numbers below 2^64 - 1: open addressing, at most half full.
+/// A hash table with keys below 2^64 - 1, by open addressing, at most half full.
 template <class Value>
 class NumberMap {
  public:
@@ -46,7 +47,7 @@ class NumberMap {
     while (size < 2 * count) size *= 2;
     if (size > slots_.size()) resize(size);
   }
-  /// The value's place, made when there is none; `made` says which.
+  /// Returns the key's value, inserted if missing. Sets `made` if it was inserted.
   Value& at(std::uint64_t key, bool* made = nullptr) {
     if (2 * (count_ + 1) > slots_.size()) resize(slots_.empty() ? 16 : 2 * slots_.size());
     Slot& slot = slots_[place(key)];
@@ -86,10 +87,10 @@ class NumberMap {
   std::size_t count_ = 0;
 };
 
-/// Texts, found where a text begins with one.
+/// Texts, searched for as prefixes of a text.
 class Trie {
  public:
-  /// Gives a text, which is not empty, a value; a later one takes its place.
+  /// Sets the value of a text, which must not be empty. Later values replace earlier ones.
   void add(std::string_view text, std::uint32_t value) {
     std::uint32_t node = 0;
     for (const char c : text) {
@@ -104,7 +105,7 @@ class Trie {
     values_[node] = value;
     first_[static_cast<unsigned char>(text[0])] = true;
   }
-  /// Calls f(length, value) for each text that `text` begins with, short ones first.
+  /// Calls f(length, value) for each stored prefix of `text`, shortest first.
   template <class F>
   void prefixes(std::string_view text, F f) const {
     if (text.empty() || !first_[static_cast<unsigned char>(text[0])]) return;

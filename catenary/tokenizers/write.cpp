@@ -1,4 +1,4 @@
-// tokenizer.json as it was read, and tokenizer_config.json.
+// Writes tokenizer.json as it was read, and tokenizer_config.json.
 
 #include "catenary/core/os/file.h"
 #include "catenary/tokenizers/json.h"
