@@ -50,14 +50,14 @@ void merge_neighbours(std::vector<Symbol>& symbols, const Look& look, const Join
 
 void check_length(std::string_view word) {
   constexpr std::size_t kLongest = INT32_MAX;
-  if (word.size() > kLongest) fail<ValueError>("a word of {} bytes (at most {} are cut)", word.size(), kLongest);
+  if (word.size() > kLongest)
+    fail<ValueError>("a word of {} bytes is too long (at most {} are supported)", word.size(), kLongest);
 }
 
 [[noreturn]] void unknown_character(std::string_view character) {
   std::string bytes;
   for (const char c : character) bytes += fmt::format("{:02X} ", static_cast<unsigned char>(c));
-  fail<ValueError>("the character {}(in UTF-8) is not in the vocabulary, which has no token for what is unknown",
-                   bytes);
+  fail<ValueError>("the character {}(in UTF-8) is not in the vocabulary, which has no unknown token", bytes);
 }
 
 class ByRank : public Model {

@@ -98,7 +98,7 @@ class Translator {
   std::string translate() {
     if (text_.size() > kLongest) refuse("more than 65536 bytes");
     std::string all = alternatives(0, false);
-    if (at_ < text_.size()) refuse("a ')' that closes nothing");
+    if (at_ < text_.size()) refuse("a ')' without a '('");
     return all;
   }
 
@@ -131,7 +131,7 @@ class Translator {
   }
 
   std::string alternatives(int depth, bool fold) {
-    if (depth > kDeepest) refuse("more than {} groups in each other", kDeepest);
+    if (depth > kDeepest) refuse("more than {} nested groups", kDeepest);
     std::string all;
     char32_t before = 0;  // the previous letter, which may fold together with the next one
     while (!end() && !next_is(")")) {
@@ -142,7 +142,7 @@ class Translator {
       }
       // In Oniguruma (?i) also covers the following alternatives of its group. PCRE2 differs unless it is first.
       if (next_is("(?i)") || next_is("(?-i)")) {
-        if (!all.empty()) refuse("(?i) that does not stand first in its group");
+        if (!all.empty()) refuse("(?i) that is not at the beginning of its group");
         fold = take("(?i)") || !take("(?-i)");
         all += fold ? "(?i)" : "(?-i)";
         all += "(?:" + alternatives(depth + 1, fold) + ")";
@@ -372,7 +372,7 @@ class Translator {
   /// Translates a class to an expression that matches one character. PCRE2's brackets cannot nest, so nested classes,
   /// exclusions and intersections become alternatives and lookaheads.
   std::string class_of(int depth, bool fold) {
-    if (depth > kDeepest) refuse("more than {} classes in each other", kDeepest);
+    if (depth > kDeepest) refuse("more than {} nested classes", kDeepest);
     ++at_;
     const bool negative = take("^");
     std::string inside, intersection;

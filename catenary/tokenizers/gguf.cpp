@@ -26,7 +26,7 @@ class Reader {
     } else if (tokens_.model == "gpt2") {
       byte_pairs();
     } else {
-      refuse("model", "'{}' is not supported: llama and gpt2 are", tokens_.model.substr(0, 80));
+      refuse("model", "'{}' is not supported; expected llama or gpt2", tokens_.model.substr(0, 80));
     }
     for (std::size_t i = 0; i < tokens_.token_types.size(); ++i) add(i, tokens_.token_types[i]);
     state_->added.finish(nullptr);
@@ -88,7 +88,8 @@ class Reader {
 
   void byte_pairs() {
     const std::unique_ptr<GgufWords> words = gguf_words(tokens_.pre);
-    if (!words) refuse("pre", "'{}' is not supported: {} are", tokens_.pre.substr(0, 80), gguf_words_names());
+    if (!words)
+      refuse("pre", "'{}' is not supported; expected one of {}", tokens_.pre.substr(0, 80), gguf_words_names());
     Vocabulary all = vocabulary();
     BytePairs options;
     options.ignore_merges = words->ignore_merges;
@@ -143,7 +144,7 @@ class Reader {
   }
 
   void add(std::size_t id, std::int32_t type) {
-    if (type < kNormal || type > kByte) refuse("token_type", "the type {} of token {} is not known", type, id);
+    if (type < kNormal || type > kByte) refuse("token_type", "token {1} has the unknown type {0}", type, id);
     if (type == kUnused) state_->unused.insert(static_cast<std::int64_t>(id));
     if (type != kUnknown && type != kControl && type != kUsers) return;
     AddedToken token;

@@ -85,13 +85,13 @@ class Subject {
     const Json model = json_.at("model");
     if (!model.get("merges") || model.get("unk_token") || model.get("continuing_subword_prefix") ||
         model.get("end_of_word_suffix") || model.flag("byte_fallback", false))
-      refuse("has other tokens than pairs of bytes");
+      refuse("is not a byte-pair tokenizer");
     GgufTokens tokens;
     tokens.model = "gpt2";
     tokens.pre = words(model.flag("ignore_merges", false));
     // llama.cpp ignores it, too
     if (const auto normalizer = json_.get("normalizer"); normalizer && normalizer->at("type").text() != "NFC")
-      refuse("has another normalizer than NFC");
+      refuse("has a normalizer other than NFC");
     add_tokens(tokens);
     const Json merges = model.at("merges");
     for (std::size_t i = 0; i < merges.size(); ++i) {
@@ -108,7 +108,7 @@ class Subject {
 
  private:
   [[noreturn]] void refuse(const char* why) const {
-    fail<ValueError>("gguf_tokens: the tokenizer {} {}, which GGUF cannot say here", state_.name, why);
+    fail<ValueError>("gguf_tokens: the tokenizer {} {}, which GGUF cannot store", state_.name, why);
   }
 
   /// The name of the pre-tokenizer: GPT-2's, or the name of expressions from the models' files.
@@ -185,7 +185,7 @@ GgufTokens gguf_tokens(const Tokenizer& tokenizer) {
   const Tokenizer::State& state = tokenizer.state();
   if (state.gguf) return *state.gguf;
   if (state.json.empty())
-    fail<ValueError>("gguf_tokens: the tokenizer {} is a model of SentencePiece, which is not put into GGUF here",
+    fail<ValueError>("gguf_tokens: the tokenizer {} is a SentencePiece model, which cannot be stored as GGUF",
                      state.name);
   return Subject(tokenizer).tokens();
 }

@@ -40,7 +40,7 @@ class Json {
     for (const auto& [name, value] : value_->items()) {
       bool known = false;
       for (const std::string_view n : names) known = known || n == name;
-      if (!known) refuse("'{}' is not known here", name.substr(0, 80));
+      if (!known) refuse("unknown member '{}'", name.substr(0, 80));
     }
   }
   /// Returns a member, or nullopt if it is missing or null.
@@ -55,7 +55,7 @@ class Json {
     refuse("'{}' is missing", name);
   }
   std::size_t size() const {
-    if (!value_->is_array()) refuse("a list is expected, not {}", value_->type_name());
+    if (!value_->is_array()) refuse("expected a list, not {}", value_->type_name());
     return value_->size();
   }
   Json operator[](std::size_t i) const { return Json((*value_)[i], *file_, fmt::format("{}[{}]", path_, i)); }
@@ -63,22 +63,22 @@ class Json {
   bool is_string() const { return value_->is_string(); }
 
   const std::string& text() const {
-    if (!value_->is_string()) refuse("a text is expected, not {}", value_->type_name());
+    if (!value_->is_string()) refuse("expected a string, not {}", value_->type_name());
     return value_->get_ref<const std::string&>();
   }
   bool flag() const {
-    if (!value_->is_boolean()) refuse("true or false is expected, not {}", value_->type_name());
+    if (!value_->is_boolean()) refuse("expected true or false, not {}", value_->type_name());
     return value_->get<bool>();
   }
   double number() const {
-    if (!value_->is_number()) refuse("a number is expected, not {}", value_->type_name());
+    if (!value_->is_number()) refuse("expected a number, not {}", value_->type_name());
     return value_->get<double>();
   }
   /// Returns an integer from 0 to `most`.
   std::uint32_t index(std::uint64_t most) const {
-    if (!value_->is_number_unsigned()) refuse("a number from 0 is expected, not {}", value_->dump().substr(0, 40));
+    if (!value_->is_number_unsigned()) refuse("expected a non-negative integer, not {}", value_->dump().substr(0, 40));
     const auto number = value_->get<std::uint64_t>();
-    if (number > most) refuse("{} is too large (at most {} is taken)", number, most);
+    if (number > most) refuse("{} is too large (at most {})", number, most);
     return static_cast<std::uint32_t>(number);
   }
   bool flag(const char* name, bool otherwise) const {
@@ -98,7 +98,7 @@ class Json {
 
  private:
   void object() const {
-    if (!value_->is_object()) refuse("an object is expected, not {}", value_->type_name());
+    if (!value_->is_object()) refuse("expected an object, not {}", value_->type_name());
   }
   const nlohmann::json* value_;
   const std::string* file_;

@@ -29,8 +29,7 @@ void check_depth(std::string_view text, const std::string& file) {
     if (in_text) {
       i += c == '\\';
     } else if (c == '[' || c == '{') {
-      if (++depth > kMost)
-        fail<FileError>("{}: at byte {}: more than {} lists and objects in each other", file, i, kMost);
+      if (++depth > kMost) fail<FileError>("{}: at byte {}: more than {} nested lists and objects", file, i, kMost);
     } else if (c == ']' || c == '}') {
       --depth;
     }
@@ -152,9 +151,9 @@ std::shared_ptr<Tokenizer::State> read_tokenizer(std::string_view text, const st
   auto state = std::make_shared<Tokenizer::State>();
   state->name = name;
   if (const auto version = json.get("version"); version && version->text() != "1.0")
-    version->refuse("version '{}' is not known", version->text().substr(0, 80));
+    version->refuse("unknown version '{}'", version->text().substr(0, 80));
   for (const char* what : {"truncation", "padding"})
-    if (const auto found = json.get(what)) found->refuse("it is not supported; the caller cuts or fills");
+    if (const auto found = json.get(what)) found->refuse("not supported; truncate or pad the ids in your program");
   state->model = read_model(json.at("model"));
   if (const auto found = json.get("normalizer")) state->normalizer = read_normalizer(*found);
   if (const auto found = json.get("pre_tokenizer")) state->pre_tokenizer = read_pre_tokenizer(*found);

@@ -14,10 +14,10 @@ Vocabulary read_vocabulary(const Json& json) {
   Vocabulary vocabulary;
   const std::uint64_t most = most_id(json.members());
   json.each([&](const std::string& token, const nlohmann::json& value) {
-    if (!value.is_number_unsigned()) json.refuse("the id of '{}' is no number from 0", token.substr(0, 80));
+    if (!value.is_number_unsigned()) json.refuse("the id of '{}' is not a non-negative integer", token.substr(0, 80));
     const auto id = value.get<std::uint64_t>();
     if (id > most)
-      json.refuse("the id of '{}' is {} (at most {} is taken for {} tokens)", token.substr(0, 80), id, most,
+      json.refuse("the id of '{}' is {} (at most {} is allowed for {} tokens)", token.substr(0, 80), id, most,
                   json.members());
     json.check([&] { vocabulary.add(token, static_cast<std::uint32_t>(id)); });
   });
@@ -34,7 +34,7 @@ std::unique_ptr<Model> read_byte_pairs(const Json& json) {
   json.only({"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk",
              "byte_fallback", "ignore_merges", "vocab", "merges"});
   if (const auto dropout = json.get("dropout"); dropout && dropout->number() != 0)
-    dropout->refuse("merges that are left out by chance are not supported");
+    dropout->refuse("BPE dropout is not supported");
   Vocabulary vocabulary = read_vocabulary(json.at("vocab"));
   BytePairs options;
   options.fuse_unknown = json.flag("fuse_unk", false);
@@ -50,7 +50,7 @@ std::unique_ptr<Model> read_byte_pairs(const Json& json) {
     const Json merge = merges[i];
     std::string_view left, right;
     if (merge.is_array()) {
-      if (merge.size() != 2) merge.refuse("two tokens are expected, not {}", merge.size());
+      if (merge.size() != 2) merge.refuse("expected two tokens, not {}", merge.size());
       left = merge[0].text();
       right = merge[1].text();
     } else {
@@ -58,7 +58,7 @@ std::unique_ptr<Model> read_byte_pairs(const Json& json) {
       if (i == 0 && both.starts_with("#version")) continue;
       const std::size_t space = both.find(' ');
       if (space == std::string_view::npos || both.find(' ', space + 1) != std::string_view::npos)
-        merge.refuse("two tokens and a space between them are expected, not '{}'", both.substr(0, 80));
+        merge.refuse("expected two tokens separated by a space, not '{}'", both.substr(0, 80));
       left = both.substr(0, space);
       right = both.substr(space + 1);
     }
@@ -80,7 +80,7 @@ std::unique_ptr<Model> read_unigram(const Json& json) {
   std::vector<double> scores;
   for (std::size_t i = 0; i < count; ++i) {
     const Json entry = list[i];
-    if (entry.size() != 2) entry.refuse("a token and its score are expected");
+    if (entry.size() != 2) entry.refuse("expected a token and its score");
     vocabulary.add_again(entry[0].text(), static_cast<std::uint32_t>(i));
     scores.push_back(entry[1].number());
   }

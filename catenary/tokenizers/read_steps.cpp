@@ -10,7 +10,7 @@ namespace {
 constexpr int kDeepest = 16;
 
 void check_depth(const Json& json, int depth) {
-  if (depth > kDeepest) json.refuse("more than {} steps in each other", kDeepest);
+  if (depth > kDeepest) json.refuse("more than {} nested steps", kDeepest);
 }
 
 [[noreturn]] void unknown_type(const Json& json, const char* what, const std::string& type) {
@@ -21,9 +21,9 @@ void check_depth(const Json& json, int depth) {
 Pattern read_pattern(const Json& json) {
   json.only({"String", "Regex"});
   const auto text = json.get("String"), regex = json.get("Regex");
-  if (!text == !regex) json.refuse("either 'String' or 'Regex' is expected");
+  if (!text == !regex) json.refuse("expected either 'String' or 'Regex'");
   if (regex) return regex->check([&] { return Pattern(Regex::oniguruma(regex->text())); });
-  if (text->text().empty()) text->refuse("an empty text is nothing to look for");
+  if (text->text().empty()) text->refuse("the pattern is empty");
   return Pattern(text->text());
 }
 
@@ -34,13 +34,13 @@ Behavior read_behavior(const Json& json) {
   if (name == "MergedWithPrevious") return Behavior::merged_with_previous;
   if (name == "MergedWithNext") return Behavior::merged_with_next;
   if (name == "Contiguous") return Behavior::contiguous;
-  json.refuse("the behavior '{}' is not known", name.substr(0, 80));
+  json.refuse("unknown behavior '{}'", name.substr(0, 80));
 }
 
 std::string read_character(const Json& json) {
   const std::string& text = json.text();
   if (text.empty() || text.size() != bytes_of_char(text[0]))
-    json.refuse("one character is expected, not '{}'", text.substr(0, 80));
+    json.refuse("expected one character, not '{}'", text.substr(0, 80));
   return text;
 }
 
@@ -53,12 +53,12 @@ Prepend read_prepend(const Json& json) {
     } else if (name == "never") {
       prepend = Prepend::never;
     } else if (name != "always") {
-      scheme->refuse("'{}' is not known: first, never and always are", name.substr(0, 80));
+      scheme->refuse("unknown value '{}'; expected first, never or always", name.substr(0, 80));
     }
   }
   const auto space = json.get("add_prefix_space");  // an older form of prepend_scheme
   if (!space || space->flag()) return prepend;
-  if (json.get("prepend_scheme") && prepend != Prepend::never) space->refuse("it does not fit prepend_scheme");
+  if (json.get("prepend_scheme") && prepend != Prepend::never) space->refuse("it contradicts prepend_scheme");
   return Prepend::never;
 }
 
@@ -204,9 +204,9 @@ void read_post_processor(const Json& json, std::vector<std::vector<TemplatePart>
     const Json piece = single[i];
     piece.only({"Sequence", "SpecialToken"});
     const auto sequence = piece.get("Sequence"), special = piece.get("SpecialToken");
-    if (!sequence == !special) piece.refuse("either 'Sequence' or 'SpecialToken' is expected");
+    if (!sequence == !special) piece.refuse("expected either 'Sequence' or 'SpecialToken'");
     if (sequence) {
-      if (sequence->at("id").text() != "A") sequence->at("id").refuse("a single text is called 'A'");
+      if (sequence->at("id").text() != "A") sequence->at("id").refuse("the sequence of a single text must be 'A'");
       parts.push_back({true});
       continue;
     }

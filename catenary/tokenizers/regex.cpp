@@ -47,7 +47,7 @@ Regex::Regex(const std::string& pattern) {
   made->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
                              PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_AUTO_CAPTURE,
                              &error, &offset, context.get());
-  if (!made->code) fail<ValueError>("a regular expression that PCRE2 does not take: {}", message_of(error));
+  if (!made->code) fail<ValueError>("a regular expression that PCRE2 rejects: {}", message_of(error));
   // Without its compiler (unsupported processor, or executable memory forbidden) PCRE2 interprets.
   pcre2_jit_compile(made->code, PCRE2_JIT_COMPLETE);
   code_ = std::move(made);

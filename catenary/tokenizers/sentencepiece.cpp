@@ -43,14 +43,14 @@ class Message {
         content_ = take(4);
         break;
       default:
-        refuse("a field of the kind {}, which is not known", key & 7);
+        refuse("a field of the unknown kind {}", key & 7);
     }
     kind_ = static_cast<int>(key & 7);
     return true;
   }
   std::uint64_t field() const { return field_; }
   std::string_view text() const {
-    if (kind_ != 2) refuse("field {} is a number, and a text was expected", field_);
+    if (kind_ != 2) refuse("field {} is a number, expected a string", field_);
     return content_;
   }
   Message message() const { return {text(), start_ + at_ - content_.size(), *file_}; }
@@ -83,7 +83,7 @@ class Message {
     refuse("a number of more than ten bytes");
   }
   std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - at_) refuse("{} bytes are announced, and {} are left", count, bytes_.size() - at_);
+    if (count > bytes_.size() - at_) refuse("expected {} more bytes, but {} are left", count, bytes_.size() - at_);
     const std::string_view taken = bytes_.substr(at_, count);
     at_ += count;
     return taken;
@@ -123,7 +123,7 @@ struct File {
         for (Message normalizer = file.message(); normalizer.next();) read_normalizer(normalizer);
       }
     }
-    if (pieces.empty()) file.refuse("there are no pieces: is this a model of SentencePiece?");
+    if (pieces.empty()) file.refuse("there are no pieces, so this is probably not a SentencePiece model");
   }
 
  private:
@@ -134,8 +134,7 @@ struct File {
       if (piece.field() == 2) entry.score = piece.real();
       if (piece.field() == 3) entry.type = piece.number();
     }
-    if (entry.type < kNormal || entry.type > kByte)
-      piece.refuse("a piece of the type {}, which is not known", entry.type);
+    if (entry.type < kNormal || entry.type > kByte) piece.refuse("a piece of the unknown type {}", entry.type);
     if (entry.text.empty() || !is_valid(entry.text)) piece.refuse("the piece {} is empty or not UTF-8", pieces.size());
     constexpr std::size_t kMost = 4096;  // longer pieces would let a small file slow down encoding
     if (entry.text.size() > kMost)
@@ -275,7 +274,7 @@ class Reader {
 
   std::shared_ptr<Tokenizer::State> read() {
     state_->name = name_;
-    if (file_.suffix) refuse("spaces behind words are not supported");
+    if (file_.suffix) refuse("spaces after words are not supported");
     Vocabulary vocabulary;
     for (std::size_t i = 0; i < file_.pieces.size(); ++i) {
       const auto& piece = file_.pieces[i];
@@ -294,7 +293,7 @@ class Reader {
     } else if (file_.model == 2) {
       pairs(std::move(vocabulary));
     } else {
-      refuse("models of words and of characters are not supported: unigram and bpe are");
+      refuse("word and character models are not supported; expected unigram or bpe");
     }
     steps();
     state_->added.finish(nullptr);
@@ -347,7 +346,7 @@ class Reader {
   void pairs(Vocabulary vocabulary) {
     std::vector<float> scores;
     for (const File::Entry& piece : file_.pieces) {
-      if (piece.type == kUnused) refuse("unused pieces of bpe are not supported");
+      if (piece.type == kUnused) refuse("unused pieces in a bpe model are not supported");
       scores.push_back(piece.type == kNormal ? piece.score : std::numeric_limits<float>::quiet_NaN());
     }
     state_->model = make_scored_pairs(std::move(vocabulary), std::move(scores), unknown_, true);

@@ -8,8 +8,8 @@ namespace catenary {
 
 void Tokenizer::save(const std::string& path) const {
   if (state_->json.empty())
-    fail<ValueError>("Tokenizer::save: {}: {} was not read from a tokenizer.json, so there is none to write", path,
-                     state_->name);
+    fail<ValueError>("Tokenizer::save: {}: {} was not read from a tokenizer.json, so there is no such file to write",
+                     path, state_->name);
   const bool folder = !path.ends_with(".json");
   if (folder) os::make_directories(path);
   os::AtomicFile file(folder ? path + "/tokenizer.json" : path);

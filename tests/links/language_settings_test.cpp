@@ -247,8 +247,8 @@ TEST(LanguageSettings, AFewBytesAskForNoMoreThanTheFileIsOf) {
   // lists in lists: what walks through them calls itself
   const std::size_t n = 200000;
   const std::string deep = std::string(n, '[') + std::string(n, ']');
-  expect(with_value(config, "hidden_size", deep), "more than 200 lists and objects in each other");
-  expect(with_value(config, "transformers_version", deep), "more than 200 lists and objects in each other");
+  expect(with_value(config, "hidden_size", deep), "more than 200 nested lists and objects");
+  expect(with_value(config, "transformers_version", deep), "more than 200 nested lists and objects");
   EXPECT_EQ(refused(with_value(config, "transformers_version", std::string(190, '[') + std::string(190, ']'))), "");
   EXPECT_EQ(refused(with_value(config, "transformers_version", "\"" + std::string(300, '[') + "\\\"" + "\"")), "");
   folder.write("generation_config.json", "{\"eos_token_id\": " + deep + "}");

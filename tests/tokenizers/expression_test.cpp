@@ -72,7 +72,7 @@ TEST(Expressions, MeanWhatOnigurumaMeans) {
 TEST(Expressions, WhatIsNotTranslatedIsRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"(a", "a group that is not closed"},
-      {"a)", "a ')' that closes nothing"},
+      {"a)", "a ')' without a '('"},
       {"[a", "a class that is not closed"},
       {"[]", "a class of nothing"},
       {"[b-a]", "a range that ends before it begins"},
@@ -85,7 +85,7 @@ TEST(Expressions, WhatIsNotTranslatedIsRefused) {
       {"a{2000}", "a repetition of more than 1000 times"},
       {"a{3,2}", "a range that ends before it begins"},
       {"(?<n>a)", "a group '(?<n>' that is not supported"},
-      {"a(?i)b|c", "(?i) that does not stand first in its group"},
+      {"a(?i)b|c", "(?i) that is not at the beginning of its group"},
       {"(?i:ss)", "'ss' in any case, which may be one character, is not supported"},
       {"(?i:ß)", "a letter beyond ASCII in any case is not supported"},
       {"(?i:\\p{Lu})", "the property 'Lu' in any case"},

@@ -230,7 +230,7 @@ TEST(Gguf, FilesHoldTokenizers) {
   for (const char* name : {"unigram", "gpt2_prefix", "pieces_1"})
     EXPECT_NE(message<ValueError>([&] {
                 gguf_tokens(load_tokenizer(data_path(std::string(name) + ".json")));
-              }).find("which GGUF cannot say here"),
+              }).find("which GGUF cannot store"),
               std::string::npos)
         << name;
   // what came from a file goes into another
@@ -271,15 +271,15 @@ TEST(Gguf, WhatDoesNotFitIsRefused) {
   };
   EXPECT_EQ(refusal([](auto&) {}), "");
   EXPECT_EQ(refusal([](auto& t) { t.model = "bert"; }),
-            "file: tokenizer.ggml.model: 'bert' is not supported: llama and gpt2 are");
+            "file: tokenizer.ggml.model: 'bert' is not supported; expected llama or gpt2");
   EXPECT_EQ(refusal([](auto& t) { t.pre = "x"; }).substr(0, 76),
-            "file: tokenizer.ggml.pre: 'x' is not supported: default, llama-bpe, llama3, ");
+            "file: tokenizer.ggml.pre: 'x' is not supported; expected one of default, llama-bpe, llama3, ");
   EXPECT_EQ(refusal([](auto& t) { t.tokens.clear(); }), "file: tokenizer.ggml.tokens: there are none");
   EXPECT_EQ(refusal([](auto& t) { t.tokens[0] = "\xff"; }), "file: tokenizer.ggml.tokens: the token 0 is not UTF-8");
   EXPECT_EQ(refusal([](auto& t) { t.token_types.pop_back(); }),
             "file: tokenizer.ggml.token_type: 3 types for 4 tokens");
   EXPECT_EQ(refusal([](auto& t) { t.token_types[1] = 9; }),
-            "file: tokenizer.ggml.token_type: the type 9 of token 1 is not known");
+            "file: tokenizer.ggml.token_type: token 1 has the unknown type 9");
   EXPECT_EQ(refusal([](auto& t) { t.bos = 4; }), "file: tokenizer.ggml.bos_token_id: 4 is no id of 4 tokens");
   EXPECT_EQ(refusal([](auto& t) { t.merges = {"ab"}; }),
             "file: tokenizer.ggml.merges: the merge 0 is not two tokens: 'ab'");

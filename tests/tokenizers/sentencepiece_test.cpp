@@ -129,22 +129,22 @@ TEST(SentencePiece, WhatIsDamagedOrNotSupportedIsRefused) {
     return message<FileError>([&] { parse_sentencepiece(model, "m"); });
   };
   EXPECT_EQ(refusal(piece("a")), "");
-  EXPECT_EQ(refusal(""), "m: at byte 0: there are no pieces: is this a model of SentencePiece?");
-  EXPECT_EQ(refusal("\x0a\x7f"), "m: at byte 2: 127 bytes are announced, and 0 are left");
+  EXPECT_EQ(refusal(""), "m: at byte 0: there are no pieces, so this is probably not a SentencePiece model");
+  EXPECT_EQ(refusal("\x0a\x7f"), "m: at byte 2: expected 127 more bytes, but 0 are left");
   EXPECT_EQ(refusal("\x0a"), "m: at byte 1: the file ends within a number");
   EXPECT_EQ(refusal(std::string(11, '\xff')), "m: at byte 10: a number of more than ten bytes");
-  EXPECT_EQ(refusal("\x0b"), "m: at byte 1: a field of the kind 3, which is not known");
+  EXPECT_EQ(refusal("\x0b"), "m: at byte 1: a field of the unknown kind 3");
   EXPECT_EQ(refusal(piece("")), "m: at byte 11: the piece 0 is empty or not UTF-8");
   EXPECT_EQ(refusal(piece("\xff")), "m: at byte 12: the piece 0 is empty or not UTF-8");
-  EXPECT_EQ(refusal(piece("a", 7)), "m: at byte 12: a piece of the type 7, which is not known");
+  EXPECT_EQ(refusal(piece("a", 7)), "m: at byte 12: a piece of the unknown type 7");
   EXPECT_EQ(refusal(piece("a", 1, "\xff\xff\xff\x7f")), "m: at byte 12: the score of the piece 0 is not finite");
-  EXPECT_EQ(refusal(part(1, number(1, 3))), "m: at byte 4: field 1 is a number, and a text was expected");
+  EXPECT_EQ(refusal(part(1, number(1, 3))), "m: at byte 4: field 1 is a number, expected a string");
   EXPECT_EQ(refusal(part(1, part(3, "a"))), "m: at byte 5: field 3 is no whole number");
   EXPECT_EQ(refusal(piece("a") + piece("a")), "m: the piece 1: 'a' has the ids 0 and 1");
   EXPECT_EQ(refusal(piece("a") + part(2, number(3, 3))),
-            "m: models of words and of characters are not supported: unigram and bpe are");
-  EXPECT_EQ(refusal(piece("a") + part(2, std::string("\xc0\x01\x01"))), "m: spaces behind words are not supported");
-  EXPECT_EQ(refusal(piece("a", 5) + part(2, number(3, 2))), "m: unused pieces of bpe are not supported");
+            "m: word and character models are not supported; expected unigram or bpe");
+  EXPECT_EQ(refusal(piece("a") + part(2, std::string("\xc0\x01\x01"))), "m: spaces after words are not supported");
+  EXPECT_EQ(refusal(piece("a", 5) + part(2, number(3, 2))), "m: unused pieces in a bpe model are not supported");
   EXPECT_EQ(refusal(piece("a") + part(3, part(2, "abc"))),
             "m: precompiled_charsmap: a table of 3 bytes says that its trie has 0");
   // A character that is unknown, where there is no unknown piece.
