@@ -272,7 +272,7 @@ TEST(Gguf, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(refusal([](auto&) {}), "");
   EXPECT_EQ(refusal([](auto& t) { t.model = "bert"; }),
             "file: tokenizer.ggml.model: 'bert' is not supported; expected llama or gpt2");
-  EXPECT_EQ(refusal([](auto& t) { t.pre = "x"; }).substr(0, 76),
+  EXPECT_EQ(refusal([](auto& t) { t.pre = "x"; }).substr(0, 92),
             "file: tokenizer.ggml.pre: 'x' is not supported; expected one of default, llama-bpe, llama3, ");
   EXPECT_EQ(refusal([](auto& t) { t.tokens.clear(); }), "file: tokenizer.ggml.tokens: there are none");
   EXPECT_EQ(refusal([](auto& t) { t.tokens[0] = "\xff"; }), "file: tokenizer.ggml.tokens: the token 0 is not UTF-8");
