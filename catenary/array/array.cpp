@@ -156,15 +156,15 @@ void* Array::device_pointer() const {
 
 namespace {
 
-/// A view of `a`'s memory with other geometry.
+/// Returns a view of `a`'s memory with another shape and strides.
 Array view_of(const Array& a, const Shape& shape, const Strides& strides, std::int64_t offset) {
   lazy::settle(a.body());
   return Array(Ref<ArrayHead>(new ArrayBody(a.dtype(), shape, strides, offset, a.body().storage)));
 }
 
-/// Strides of a reshaped view, or nothing where only a copy will do.
+/// Returns the strides of a reshaped view, or nothing if only a copy is possible.
 std::optional<Strides> reshaped_strides(const Shape& from, const Strides& strides, const Shape& to) {
-  Shape shape;  // without axes of extent 1
+  Shape shape;  // without axes of size 1
   Strides step;
   for (int i = 0; i < from.size(); ++i) {
     if (from[i] == 1) continue;
@@ -172,8 +172,7 @@ std::optional<Strides> reshaped_strides(const Shape& from, const Strides& stride
     step.push_back(strides[i]);
   }
   Strides result = Strides::filled(to.size(), 1);
-  // Groups of old axes and of new axes with equal products belong together; within a group the old axes must be walked
-  // evenly.
+  // Match groups of old and new axes with equal products. Within a group the old axes must have uniform strides.
   int old_begin = 0, new_begin = 0;
   while (old_begin < shape.size() && new_begin < to.size()) {
     int old_end = old_begin + 1, new_end = new_begin + 1;
@@ -217,15 +216,15 @@ const Array Array::reshape(const Shape& wanted) const {
     unknown = i;
     to[i] = 1;
   }
-  std::int64_t count = checked_size(to, "reshape");  // a product that wraps would be the size of something else
+  std::int64_t count = checked_size(to, "reshape");  // detects overflow of the product
   if (unknown >= 0) {
     to[unknown] = count > 0 ? size() / count : -1;
-    count = count > 0 ? count * to[unknown] : -1;  // beside an extent of 0 it may be anything
+    count = count > 0 ? count * to[unknown] : -1;  // if another axis has size 0, -1 could be any size
   }
   if (count != size())
     fail<ShapeError>("reshape: cannot reshape array of size {} into shape {}; its shape is {}", size(), wanted,
                      shape());
-  if (is_contiguous() || size() == 0) {  // no elements: any strides are right
+  if (is_contiguous() || size() == 0) {  // without elements, any strides are right
     if (to == shape()) return view_of(*this, to, strides(), body().offset);
     lazy::settle(body());
     return view_of(*this, to, contiguous_strides(to), body().offset);

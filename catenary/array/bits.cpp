@@ -10,13 +10,13 @@ namespace catenary {
 
 namespace {
 
-/// How far each bit is shifted, in the order in which they come.
+/// Returns the shift of each bit, in bit order.
 Array shifts(BitOrder order, const Device& device) {
   const Array ascending = detail::iota(8, device).astype(Dtype::uint8);
   return order == BitOrder::little ? ascending : detail::reverse_last(ascending);
 }
 
-/// f of the array with `axis` last, or of the flattened array.
+/// Applies f to the array with `axis` last, or to the flattened array.
 template <class F>
 Array along(const Array& x, const std::optional<int>& axis, const char* what, F&& f) {
   if (!axis) return f(x.reshape({-1}));

@@ -24,9 +24,9 @@ void check_boxes(const Array& boxes, const char* what) {
     fail<ShapeError>("{}: boxes of shape [n, 4] are needed, an array of shape {} was given", what, boxes.shape());
 }
 
-/// Which boxes of a block stay: those that none before them that stays overlaps. `overlaps[j, i]` says whether box j,
-/// before box i, does. What is right for the first boxes makes it right for one more at least, so that repeating the
-/// rule ends.
+/// Returns which boxes of a block remain: a box remains if no earlier remaining box overlaps it. `overlaps[j, i]` says
+/// whether the earlier box j overlaps box i. Each repetition of this rule fixes at least one more box, so the loop
+/// ends.
 Array stay(const Array& overlaps) {
   Array staying = detail::filled({overlaps.shape()[0]}, true, Dtype::bool_, overlaps.device());
   while (true) {

@@ -11,7 +11,8 @@ namespace catenary {
 
 namespace {
 
-/// Do the channels (axis 1) of one place lie side by side? Strides of axes of one element say nothing.
+/// Returns whether the channels (axis 1) of one position are contiguous, or nothing if the strides do not show it: axes
+/// of size 1 say nothing.
 std::optional<bool> channels_last(const Array& a) {
   const auto tells = [&](int axis) { return a.shape(axis) > 1 && a.strides()[axis] != 0; };
   std::optional<bool> last;
@@ -20,8 +21,8 @@ std::optional<bool> channels_last(const Array& a) {
   return last;
 }
 
-/// A new array [n, channels, extents…] that lies in memory as `data` does, or as w where data does not tell; and
-/// channels-last where the device would bring all in that order anyway.
+/// Returns a new array [n, channels, extents…] with the memory order of `data`, or that of w if `data` does not show
+/// one. It is channels-last if the device converts everything to that order anyway.
 Array empty_like(const Array& data, const Array& w, std::int64_t channels, const Shape& extents, Dtype dtype) {
   Shape shape = {data.shape(0), channels};
   for (const std::int64_t extent : extents) shape.push_back(extent);
@@ -34,7 +35,7 @@ Array empty_like(const Array& data, const Array& w, std::int64_t channels, const
   return out.as_strided(shape, strides_in_order(shape, order));
 }
 
-/// One of the arrays is the pass's result, which is fresh.
+/// Runs a pass. One of the arrays is its result, which is a new array.
 void run(ConvolutionPass pass, const Convolving& how, const Array& x, const Array& w, const Array& y,
          const std::optional<Array>& b = {}) {
   const auto view = [&](const Array& a, ConvolutionPass result) { return pass == result ? writable(a) : readable(a); };
@@ -44,7 +45,7 @@ void run(ConvolutionPass pass, const Convolving& how, const Array& x, const Arra
           primitives::Convolution{pass, how.window, how.groups, data, filter, windows, b ? &bias : nullptr});
 }
 
-/// Where nothing is summed the result is 0, or the bias. Tells whether there is something to sum.
+/// Returns whether there is anything to sum. If not, fills the result with 0 or the bias.
 bool has_sums(const Array& out, const Array& a, const Array& other, const std::optional<Array>& b = {}) {
   if (out.size() == 0) return false;
   if (a.size() > 0 && other.size() > 0) return true;

@@ -34,7 +34,7 @@ Array array_from(const void* values, std::size_t count, const Shape& shape, Dtyp
 
 namespace {
 
-/// The values of nested lists in order, their shape, and the dtype that they have in common.
+/// The values of nested lists in order, their shape and their common dtype.
 struct Collected {
   std::vector<const detail::AnyValues*> values;
   Shape shape;
@@ -59,7 +59,7 @@ struct Collected {
   }
 };
 
-/// A floating value as `dtype` would hold it.
+/// Rounds a floating value to `dtype`.
 double rounded(double value, Dtype dtype) {
   return visit_dtype(dtype, [&](auto zero) -> double {
     using T = decltype(zero);
@@ -73,7 +73,7 @@ double rounded(double value, Dtype dtype) {
   });
 }
 
-/// How many integers a range has. Those of uint64 are read from the same 64 bits.
+/// Returns how many integers a range has. uint64 values are stored in the 64 bits of int64.
 std::int64_t whole_length(std::int64_t start, std::int64_t stop, std::int64_t step, bool is_unsigned) {
   if (step == 0) throw ValueError("arange: step must not be zero");
   const auto low = static_cast<std::uint64_t>(start), high = static_cast<std::uint64_t>(stop);
@@ -100,7 +100,7 @@ std::int64_t real_length(double start, double stop, double step) {
 }  // namespace
 
 Array array(std::initializer_list<detail::AnyValues> list, const std::optional<Dtype>& dtype) {
-  const std::vector<detail::AnyValues> all(list);  // to which `collected` points
+  const std::vector<detail::AnyValues> all(list);  // `collected` points into this
   Collected collected;
   collected.add(all, 0);
   const Dtype common = collected.dtype.value_or(Dtype::float64);
@@ -178,7 +178,7 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
   checked_size({length}, "arange");
   const Device device = current_device();
   if (is_floating(to)) {
-    // As NumPy: the step is the difference of the first two values in the dtype of the result.
+    // As in NumPy, the step is the difference of the first two values in the result's dtype.
     const Dtype computed = to == Dtype::float64 ? to : Dtype::float32;
     const double first = rounded(start.real(), to);
     const double delta = rounded(rounded(start.real() + step.real(), to) - first, computed);
@@ -202,7 +202,7 @@ Array linspace(double start, double stop, std::int64_t num, const LinspaceOption
   const Array y = of_iota(num, current_device(), [&](const Array& i) {
     const Array counter = i.astype(Dtype::float64);
     if (steps <= 0) return counter * delta + start;
-    // a step too small for a number: scale the fractions instead
+    // a step that underflows: scale the fractions instead
     return (step == 0 ? counter / n * delta : counter * step) + start;
   });
   if (options.endpoint && num > 1) y(num - 1).fill(stop);

@@ -1,5 +1,5 @@
-// QR, singular values, eigenvalues of general matrices, and what is made of them. One matrix is array/factor.h's
-// business, in float64 or complex128 and host memory; here stacks of matrices go there and come back.
+// QR, singular values, eigenvalues of general matrices, and functions based on them. Stacks of matrices are copied to
+// host memory, array/factor.h decomposes each matrix in float64 or complex128, and the results are copied back.
 
 #include <algorithm>
 #include <complex>
@@ -29,14 +29,14 @@ using detail::host_copy;
 using detail::HostStack;
 using detail::matrix_of;
 
-/// Singular vectors in rows, not conjugated, and singular values: [batch, …, m], [batch, k], [batch, …, n].
+/// Singular vectors as rows, not conjugated, and singular values: [batch, …, m], [batch, k], [batch, …, n].
 struct Singular {
   Array ut, s, vt;
 };
 
-/// All m and n vectors if `full`, else k of each; none at all unless `vectors`.
+/// Computes all m and n vectors if `full`, else k of each, and no vectors unless `vectors` is set.
 Singular singular(const HostStack& a, bool full, bool vectors, const char* what) {
-  // Of a wide matrix the adjoint is decomposed.
+  // For a wide matrix, decompose its adjoint.
   const bool wide = a.m < a.n;
   const Array tall = wide ? adjoint(a.matrices).copy() : a.matrices.copy();
   const std::int64_t rows = tall.shape(1), left = vectors ? full ? rows : a.k : 0, right = vectors ? a.k : 0;
@@ -57,7 +57,7 @@ Singular singular(const HostStack& a, bool full, bool vectors, const char* what)
   return found;
 }
 
-/// 1 / s, and 0 for those up to `cutoff` times the largest of a matrix. At least one of each.
+/// Returns 1 / s, or 0 for values up to `cutoff` times the largest of each matrix. s is not empty.
 Array inverted(const Array& s, double cutoff) {
   const Array large = s > max(s, -1, true) * cutoff;
   return where(large, 1 / where(large, s, 1), 0);
@@ -149,7 +149,7 @@ LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
 
 namespace {
 
-/// Eigenvalues, and with `vectors` eigenvectors, of general matrices.
+/// Computes eigenvalues, and with `vectors` eigenvectors, of general matrices.
 EigResult general(const Array& a, bool vectors, const char* what) {
   detail::check_square(a, what);
   const HostStack stack(a, what);

@@ -1,5 +1,4 @@
-// Differences of neighbours and what is made of products of them: ediff1d, cross, trapezoid. Running sums after a first
-// value.
+// Differences of neighbours and functions based on them: ediff1d, cross, trapezoid. Running sums with an initial value.
 
 #include "catenary/array/differences.h"
 
@@ -17,18 +16,18 @@ using detail::slice_axis;
 
 namespace {
 
-/// What is put before or after the differences, 1-d and as `dtype`.
+/// Returns the values before or after the differences, 1-d and as `dtype`.
 Array border(const std::optional<Operand>& given, const Array& x, const char* what) {
   const Dtype dtype = x.dtype();
   if (!given) return Array::empty({0}, dtype, x.device());
   const Dtype from = given->is_array() ? given->array().dtype() : given->scalar().default_dtype();
-  // A cast may lose digits, not the kind of number.
+  // A cast may lose digits, but not change the kind of number.
   if ((is_inexact(from) && kind(from) > kind(dtype)) || (from != Dtype::bool_ && dtype == Dtype::bool_))
     fail<DtypeError>("ediff1d: {} is {}, which does not fit into an array of {}", what, from, dtype);
   return detail::as_array(*given, dtype, x.device()).reshape({-1});
 }
 
-/// `values` as what stands beside x along an axis.
+/// Returns `values` broadcast so that they can be joined to x along an axis.
 Array beside(const Array& x, int axis, const Operand& values) {
   const Array part = detail::as_array(values, result_type(x, values), x.device());
   if (part.ndim() > 0) return part;
@@ -45,7 +44,7 @@ Array cumulative(const Array& x, const std::optional<int>& axis, Array running, 
   return concatenate({as_dtype(beside(running, a, initial), running.dtype()), running}, a);
 }
 
-/// How far neighbours along an axis are from each other: all the same, or each.
+/// The distance of neighbours along an axis: one for all, or one for each.
 struct Spacing {
   double step = 1;
   Array steps;  // 1-d
@@ -64,7 +63,7 @@ Spacing spacing_along(const Array& f, int axis, const Array& given) {
   return {1, steps};
 }
 
-/// The derivative along one axis.
+/// Computes the derivative along one axis.
 Array gradient_along(const Array& f, int axis, const Spacing& spacing, int edge_order) {
   const std::int64_t n = f.shape(axis);
   if (n <= edge_order)
@@ -95,7 +94,7 @@ Array gradient_along(const Array& f, int axis, const Spacing& spacing, int edge_
     beside[axis] = count;
     return slice_axis(spacing.steps, 0, i, i + count).reshape(beside);
   };
-  // the slope of the parabola through elements i, i + 1 and i + 2, at the one of these that `place` says
+  // slope of the parabola through elements i, i + 1 and i + 2, at the element `place` of the three
   const auto slope = [&](std::int64_t i, std::int64_t count, int place) {
     const Array before = step(i, count), after = step(i + 1, count), whole = before + after;
     const Array first = place == 0 ? -(before + whole) : place == 1 ? -after : after;
@@ -110,7 +109,6 @@ Array gradient_along(const Array& f, int axis, const Spacing& spacing, int edge_
   return out;
 }
 
-/// x[…, i].
 Array component(const Array& x, int i) { return x(ellipsis, i); }
 
 }  // namespace
@@ -159,7 +157,7 @@ Array unwrap(const Array& p, const std::optional<double>& discont, int axis, con
   const int at = normalize_axis(axis, p.ndim(), "unwrap");
   const Array steps = diff(p, 1, at);
   const Dtype dtype = result_type(steps, period);
-  // an odd period of integers has no half: no step is as far from one multiple as from the next
+  // half of an odd integer period is not an integer, so no step is equally far from two multiples
   const bool whole = is_integer(dtype), has_half = !whole || period.integer() % 2 == 0;
   const Scalar half = whole ? Scalar(period.integer() / 2) : Scalar(period.real() / 2);
   const Scalar low = whole ? Scalar(-half.integer()) : Scalar(-half.real());
@@ -198,7 +196,7 @@ Array cross(const Array& a, const Array& b, int axisa, int axisb, int axisc, std
   const bool u3 = u.shape().back() == 3, v3 = v.shape().back() == 3;
   const Array third = component(u, 0) * component(v, 1) - component(u, 1) * component(v, 0);
   if (!u3 && !v3) return third;
-  // A component that is left out is 0.
+  // A missing component counts as 0.
   const auto difference = [](const std::optional<Array>& plus, const std::optional<Array>& minus) {
     return !plus ? negative(*minus) : minus ? *plus - *minus : *plus;
   };

@@ -1,5 +1,5 @@
-// linalg::eigh by Jacobi's method, made of takes and fused elementwise operations, so that it runs wherever arrays do.
-// Each round turns n / 2 planes that share no axis at once, in all matrices of the stack (Brent and Luk 1985).
+// linalg::eigh by Jacobi's method, built from take and fused elementwise operations, so that it runs on every device.
+// Each round rotates n / 2 disjoint planes at once, in all matrices of the stack (Brent and Luk 1985).
 
 #include <cmath>
 #include <vector>
@@ -21,13 +21,12 @@ namespace catenary::linalg {
 
 namespace {
 
-/// A round: each axis and the one that it is turned with (itself: none), and 1 for the first of a pair, -1 for the
-/// second.
+/// A round: the partner of each axis (itself if it has none), and 1 for the first axis of a pair, -1 for the second.
 struct Round {
   Array partner, order;
 };
 
-/// Every pair once, as teams of a tournament: the last stays, the others go round.
+/// Returns rounds that contain every pair once, as in a round-robin tournament: the last team stays, the others rotate.
 std::vector<Round> rounds_of(std::int64_t n, Dtype dtype, const Device& device) {
   const std::int64_t teams = n + n % 2, others = teams - 1;
   std::vector<Round> rounds;
@@ -52,14 +51,14 @@ std::vector<Round> rounds_of(std::int64_t n, Dtype dtype, const Device& device) 
 
 Array diagonals(const Array& a) { return diagonal(a, 0, 1, 2); }
 
-/// Turns all pairs of a round so that their elements off the diagonal become 0.
+/// Rotates all pairs of a round so that their off-diagonal elements become 0.
 void turn(Array& a, Array& v, const Round& round, const Array& negligible) {
   const std::int64_t batch = a.shape(0), n = a.shape(1);
   const bool complex = is_complex(a.dtype());
   const Array swapped = take(a, round.partner, 2), values = real(diagonals(a)).copy();
-  // The same for both of a pair, bit for bit: else the turn would not be one.
+  // Both axes of a pair need bit-identical values, or the result is not a rotation.
   const Array above = diagonals(swapped).copy(), mean = (above + conjugate(take(above, round.partner, 1))) * 0.5;
-  // A complex element is a number that is not negative and a phase, which the second axis is turned by before.
+  // A complex element is a non-negative number times a phase. First remove the phase by turning the second axis.
   const Array off = complex ? absolute(mean) : mean;
   const Array tau = (take(values, round.partner, 1) - values) / (2 * where(off == 0, 1, off));
   const Array direction = where(tau == 0, round.order, sign(tau));
@@ -92,12 +91,12 @@ EighResult eigh(const Array& a, const std::string& uplo) {
   const Device device = given.device();
   if (batch * n == 0)
     return {Array::empty(values_shape, real_result, device), Array::empty(given.shape(), result, device)};
-  // Rounding adds up over hundreds of rounds: in float32 some twenty times what LAPACK's methods lose.
+  // Rounding errors accumulate over hundreds of rounds. In float32 they would be about twenty times LAPACK's.
   const Dtype dtype = device.info().has_f64 ? Dtype::float64 : real_result;
 
   const Array lower = tril(given.astype(promote(result, dtype)).reshape({batch, n, n}));
   if (!isfinite(lower).all()) fail<LinAlgError>("linalg::eigh: an element is not finite");
-  // Scaled, so that squares do not overflow.
+  // Scale, so that squares do not overflow.
   const Array largest = max(absolute(lower), {1, 2}, true), scale = where(largest > 0, largest, 1).eval();
   Array symmetric = (detail::hermitian_of(lower) / scale).eval();
   Array v = eye(n, {}, 0, lower.dtype()).to_device(device).broadcast_to({batch, n, n}).copy();
@@ -106,7 +105,7 @@ EighResult eigh(const Array& a, const std::string& uplo) {
   const Array negligible = (norm * (epsilon / static_cast<double>(n))).eval();
   const Array off_diagonal = (1 - eye(n, {}, 0, dtype)).to_device(device).eval();
   const std::vector<Round> rounds = rounds_of(n, dtype, device);
-  // Once the rest is small it is squared by each sweep; the bound is for rounding, which may keep it where it is.
+  // Once the rest is small, each sweep squares it. The bound of 40 covers rounding, which may keep it constant.
   for (int sweep = 0; sweep < 40; ++sweep) {
     const Array rest = max(absolute(symmetric * off_diagonal), {1, 2}).reshape({batch, 1});
     if ((rest <= norm * epsilon).all()) break;

@@ -1,4 +1,4 @@
-// einsum: subscripts are read into labels, then the operands are contracted pair by pair through matmul.
+// einsum: parses subscripts into labels, then contracts the operands pair by pair through matmul.
 
 #include <algorithm>
 #include <array>
@@ -14,14 +14,14 @@ namespace catenary {
 
 namespace {
 
-/// One axis of an operand: a letter, or an axis that the ellipsis stands for, counted from the last one.
+/// One axis of an operand: a letter, or an axis of the ellipsis, counted from its last one.
 using Label = int;
 constexpr Label ellipsis_label(int from_end) { return 256 + from_end; }
 using Labels = std::vector<Label>;
 
 struct Term {
   Array array;
-  Labels labels;  ///< one an axis, none twice
+  Labels labels;  ///< one for each axis, all different
 };
 
 struct Subscript {
@@ -47,7 +47,7 @@ Subscript parse_subscript(std::string_view text, std::string_view whole) {
   return s;
 }
 
-/// Labels of an operand with `hidden` axes behind the ellipsis.
+/// Returns the labels of an operand with `hidden` axes behind the ellipsis.
 Labels labels_of(const Subscript& s, int hidden) {
   Labels labels(s.before.begin(), s.before.end());
   for (int i = hidden; i-- > 0;) labels.push_back(ellipsis_label(i));
@@ -64,7 +64,7 @@ int position(const Labels& labels, Label label) {
   return static_cast<int>(std::find(labels.begin(), labels.end(), label) - labels.begin());
 }
 
-/// Takes the diagonal where a label occurs twice.
+/// Takes the diagonal if a label occurs twice.
 Term diagonalised(const Array& x, const Labels& labels) {
   Term term;
   Shape shape;
@@ -86,7 +86,7 @@ Term diagonalised(const Array& x, const Labels& labels) {
   return term;
 }
 
-/// Sums over the labels that `needed` lacks.
+/// Sums over the labels that are not in `needed`.
 Term summed(Term term, const Labels& needed) {
   Axes gone;
   Labels kept;
@@ -103,7 +103,7 @@ Term summed(Term term, const Labels& needed) {
   return {truth ? any(term.array, gone) : sum(term.array, gone, false, dtype), kept};
 }
 
-/// The axes in the order of `labels` (which are all there), as [product, product, …] of the groups.
+/// Returns the term with its axes in the order of `labels`, which must be complete, and each group merged to one axis.
 Array arranged(const Term& term, std::initializer_list<const Labels*> groups) {
   Axes order;
   Shape shape;
@@ -119,10 +119,10 @@ Array arranged(const Term& term, std::initializer_list<const Labels*> groups) {
   return (term.array.ndim() > 0 ? term.array.transpose(order) : term.array).reshape(shape);
 }
 
-/// Multiplies two terms and sums over the labels that nobody needs any more.
+/// Multiplies two terms and sums over the labels that are not needed any more.
 Term contracted(const Term& x, const Term& y, const Labels& needed) {
   Labels batch, left, summed_over, right;
-  // An axis of extent 1 broadcasts, so a label belongs to both only where the extents agree.
+  // An axis of size 1 broadcasts, so a label belongs to both terms only if the sizes agree.
   for (std::size_t i = 0; i < x.labels.size(); ++i) {
     const Label label = x.labels[i];
     if (!contains(y.labels, label)) {
@@ -146,7 +146,7 @@ Term contracted(const Term& x, const Term& y, const Labels& needed) {
   return out;
 }
 
-/// Checks that the extents of a label agree up to broadcasting, and drops the axes of extent 1 that broadcast.
+/// Checks that the sizes of a label agree up to broadcasting, and drops the axes of size 1 that broadcast.
 void broadcast_labels(std::vector<Term>& terms) {
   std::array<std::int64_t, 512> extents;
   extents.fill(-1);

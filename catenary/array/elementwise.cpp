@@ -50,8 +50,8 @@ LazyOperand lazy_operand(const Operand& x, Dtype as) {
   return x.is_array() ? LazyOperand{&x.array(), Scalar(false), as} : LazyOperand{nullptr, x.scalar(), as};
 }
 
-/// The same for an operand of `op`. A literal that is compared with 16-bit floats is rounded as they are: 0.1 equals
-/// what 0.1 was stored as.
+/// Returns an operand of `op`. A literal that is compared with 16-bit floats is rounded to their precision, so that an
+/// array of 0.1 equals 0.1.
 LazyOperand lazy_operand(const Operand& x, Dtype as, Op op) {
   if (x.is_array() || !is_16bit_float(as) || ops::info(op).rule != Rule::COMPARE) return lazy_operand(x, as);
   const auto value = static_cast<float>(x.scalar().real());
@@ -75,7 +75,7 @@ void check_literal_fits(const Operand& x, Dtype dtype, const char* what) {
     fail<OverflowError>("{}: the literal {} does not fit into {}", what, x.scalar().integer(), dtype);
 }
 
-/// What a row computes with and gives for operands of dtype d.
+/// The operand and result dtypes of a row for a given dtype.
 struct Types {
   Dtype operand, result;
 };
@@ -131,7 +131,7 @@ Types types_of(Op op, Dtype d) {
   fail<DtypeError>("{}: no array function", row.name);
 }
 
-/// bool has its own arithmetic: + is or, * is and.
+/// Returns bool's version of an operation: + is or, * is and.
 Op op_for_bool(Op op) {
   switch (op) {
     case Op::add:
@@ -162,8 +162,8 @@ Array unary(Op op, Operand& x) {
   return result;
 }
 
-/// types_of for two operands. A literal that the dtype of the computation does not hold is refused; a comparison with
-/// it happens in a dtype that holds both.
+/// Returns types_of for two operands. Refuses a literal that the computation's dtype cannot hold. Comparisons with such
+/// a literal use a dtype that holds both.
 Types types_of(Op op, Dtype d, const Operand& x, const Operand& y, const char* what) {
   Types types = types_of(op, d);
   if (ops::info(op).rule != Rule::COMPARE) {
@@ -175,14 +175,14 @@ Types types_of(Op op, Dtype d, const Operand& x, const Operand& y, const char* w
   return types;
 }
 
-/// The dtype that two operands are brought to. Each integer becomes the float that it is by itself, as in NumPy: int8
+/// Returns the dtype that both operands are cast to. Each integer converts to its own float dtype, as in NumPy: int8
 /// and uint8 give float16.
 Dtype operands_dtype(Op op, const Operand& x, const Operand& y) {
   if (ops::info(op).rule != Rule::FLOAT || !x.is_array() || !y.is_array()) return result_type(x, y);
   return promote(float_of(x.array().dtype()), float_of(y.array().dtype()));
 }
 
-/// Powers by a literal that have a cheaper row, as NumPy's fast paths.
+/// Returns the cheaper row for a power with certain literal exponents, as NumPy's fast paths.
 std::optional<Op> fast_power(const Operand& x, const Operand& y) {
   if (!x.is_array() || y.is_array()) return std::nullopt;
   const double exponent = y.scalar().real();
@@ -197,7 +197,7 @@ std::optional<Op> fast_power(const Operand& x, const Operand& y) {
   return std::nullopt;
 }
 
-/// x to the power 0.5: the square root, but inf of -inf and 0 of -0, as C's pow has it.
+/// Computes x to the power 0.5. Unlike the square root, it gives inf for -inf and 0 for -0, as C's pow does.
 Array half_power(const Array& x) {
   const double inf = std::numeric_limits<double>::infinity();
   Array size = add(where(equal(x, -inf), Scalar(inf), x), 0);
@@ -205,8 +205,8 @@ Array half_power(const Array& x) {
   return unary(Op::sqrt, operand);
 }
 
-/// nextafter of 16-bit floats, which are computed as float32, whose neighbours are rounded away: by their bits, which
-/// are a sign and a magnitude.
+/// Computes nextafter of 16-bit floats through their bits, a sign and a magnitude. In float32 arithmetic the neighbours
+/// would be rounded away.
 Array next_of_16bit(const Operand& from, const Operand& to, Dtype dtype, const Device& device) {
   const Array x = detail::as_array(from, dtype, device), y = detail::as_array(to, dtype, device);
   const Array bits = view(x, Dtype::int16), away = equal(greater(y, x), greater(x, 0));
@@ -264,7 +264,7 @@ void unary_into(const Array& out, Op op, Operand& x) {
   lazy::assign(out, {.array = &result, .as = result.dtype()});
 }
 
-/// `what` stands in messages: a row's name, or an operator.
+/// Messages name `what`: a row's name, or an operator.
 void binary_into(const Array& out, Op op, Operand& x, Operand& y, const char* what) {
   const Dtype d = operands_dtype(op, x, y);
   const Types types = types_of(op, d, x, y, what);
@@ -318,7 +318,7 @@ void apply_at(Target to, ops::Op op, const std::vector<Index>& indices, const st
   std::optional<Array> values;
   if (value && value->is_array()) values = value->array().broadcast_to(places.shape()).ravel();
   if (n == 0) return;
-  // how many uses of the same element come before each: the first use of every element is one round, and so on
+  // number of earlier uses of the same element: all first uses form a round, then all second uses, and so on
   const Array order = argsort(flat), sorted = take(flat, order);
   const Array round = subtract(detail::iota(n, device), searchsorted(sorted, sorted));
   const auto rounds = max(round).item<std::int64_t>() + 1;
@@ -355,7 +355,7 @@ Array positive(const Array& x) {
 }
 
 namespace {
-/// f of floats: of arrays of others those that hold them, of literals their value.
+/// Applies f to floats: non-float arrays are cast, and literals are passed as their value.
 template <class F>
 Array of_floats(const Operand& x, F&& f) {
   if (is_complex(dtype_of_operand(x))) detail::refuse_complex(dtype_of_operand(x));
@@ -397,7 +397,7 @@ Array ldexp(const Operand& x, const Operand& exponent) {
   check_literal_fits(exponent, Dtype::int32, "ldexp");
   Array limited;
   if (exponent.is_array() && (e == Dtype::int64 || e == Dtype::uint32)) {
-    // What int32 cannot hold lies far beyond the exponents of every float, and must not wrap around to within them.
+    // Clip exponents to int32. The limit is far beyond every float's exponents, and larger ones must not wrap around.
     constexpr std::int64_t limit = 1 << 20;
     limited = clip(exponent.array(), e == Dtype::int64 ? -limit : 0, limit);
   }
@@ -422,7 +422,7 @@ std::pair<Array, Array> divmod(const Operand& x, const Operand& y) { return {flo
 
 namespace {
 
-/// Throws DtypeError where a copy would drop imaginary parts, as numpy.copyto does.
+/// Throws DtypeError if a copy would drop imaginary parts, as numpy.copyto does.
 void check_keeps_parts(Dtype from, Dtype to) {
   if (loses_parts(from, to))
     fail<DtypeError>(

@@ -53,7 +53,7 @@ std::vector<Array> ElementwiseKernel::call(const std::vector<KernelOperand>& arg
     }
   }
   const int group = launcher.group_size(call.device.index());
-  const std::string function = name + "_elementwise";  // no word of a compiler, whatever the name is
+  const std::string function = name + "_elementwise";  // the suffix avoids a clash with a keyword
   const std::string text =
       fmt::format("{}{}\n{}KERNEL REQD({}) {}({}i64 n) {{\nFOR_UNITS(i, n) {{\n{}{{\n#line 1\n{};\n}}\n{}}}\n}}\n",
                   typedefs(call.types), s.options.preamble, kernel_loops(group), group, function, launch.parameters(),

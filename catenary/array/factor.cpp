@@ -19,14 +19,14 @@ struct Turn {
   double cosine, sine;
 };
 
-/// The rotation that takes (f, g) to (r, 0).
+/// Computes the rotation that maps (f, g) to (r, 0).
 double rotation(double f, double g, double& cosine, double& sine) {
   if (g == 0) {
     cosine = 1;
     sine = 0;
     return f;
   }
-  // Numbers without all their digits would give a matrix that is no rotation.
+  // Scale up: subnormal numbers have too few digits for an accurate rotation.
   const double scale = std::max(std::abs(f), std::abs(g)) < 0x1p-500 ? 0x1p500 : 1;
   f *= scale;
   g *= scale;
@@ -36,8 +36,8 @@ double rotation(double f, double g, double& cosine, double& sine) {
   return r / scale;
 }
 
-/// Rotations that wait until there are enough of them: columns do not know of each other, so a few at a time stay in
-/// the cache through all rotations, and threads take some each.
+/// Rotations that are delayed and applied together. Columns are independent: a few at a time stay in the cache through
+/// all rotations, and threads share the columns.
 template <class T>
 class Turns {
  public:
@@ -71,13 +71,13 @@ class Turns {
   std::vector<Turn> turns_;
 };
 
-/// The smaller singular value of [[f, g], [0, h]].
+/// Returns the smaller singular value of [[f, g], [0, h]].
 double smaller_of_two(double f, double g, double h) {
   const double larger = (std::hypot(f + h, g) + std::hypot(f - h, g)) / 2;
   return larger == 0 ? 0 : std::abs(f) / larger * std::abs(h);
 }
 
-/// An upper bidiagonal matrix, which is real, on its way to a diagonal one; T is of the vectors.
+/// A real upper bidiagonal matrix during its reduction to a diagonal one. T is the type of the vectors.
 template <class T>
 struct Bidiagonal {
   std::vector<double> d, e;
@@ -86,14 +86,14 @@ struct Bidiagonal {
   double& diagonal(std::int64_t i) { return d[static_cast<std::size_t>(i)]; }
   double& above(std::int64_t i) { return e[static_cast<std::size_t>(i)]; }
 
-  /// Is element i beside the diagonal 0, or so small that it may be?
+  /// Returns whether off-diagonal element i is 0 or negligible.
   bool negligible(std::int64_t i) {
     const double near = std::abs(diagonal(i)) + std::abs(diagonal(i + 1));
     return std::abs(above(i)) <= kEpsilon / 2 * near || std::abs(above(i)) < std::numeric_limits<double>::min();
   }
 
-  /// A step on rows and columns first … last that loses no accuracy of small singular values. A 0 on the diagonal
-  /// comes out as a 0 at the end.
+  /// Performs a zero-shift step on rows and columns first … last, which keeps small singular values accurate. A 0 on
+  /// the diagonal moves to the end.
   void step_without_shift(std::int64_t first, std::int64_t last) {
     double cosine = 1, sine = 0, left_cosine = 1, left_sine = 0;
     for (std::int64_t i = first; i < last; ++i) {
@@ -108,7 +108,7 @@ struct Bidiagonal {
     above(last - 1) = end * left_sine;
   }
 
-  /// The same with a shift: the bulge that the first rotation makes is chased down.
+  /// Performs a step with a shift: chases the bulge of the first rotation down.
   void step(std::int64_t first, std::int64_t last, double shift) {
     const double top = diagonal(first);
     double f = (std::abs(top) - shift) * (std::copysign(1.0, top) + shift / top), g = above(first), cosine, sine;
@@ -132,7 +132,7 @@ struct Bidiagonal {
     above(last - 1) = f;
   }
 
-  /// Steps until nothing is left beside the diagonal.
+  /// Performs steps until all off-diagonal elements are 0.
   bool diagonalise() {
     std::int64_t last = static_cast<std::int64_t>(d.size()) - 1;
     for (std::int64_t budget = 60 * (last + 1); last > 0; --budget) {
@@ -146,7 +146,7 @@ struct Bidiagonal {
       for (; first > 0 && !negligible(first - 1); --first) singular |= diagonal(first - 1) == 0;
       const double shift = smaller_of_two(diagonal(last - 1), above(last - 1), diagonal(last));
       const double top = std::abs(diagonal(first));
-      if (singular || shift <= top * std::sqrt(kEpsilon)) {  // its square would vanish beside the top's
+      if (singular || shift <= top * std::sqrt(kEpsilon)) {  // its square would vanish beside the square of the top
         step_without_shift(first, last);
       } else {
         step(first, last, shift);
@@ -204,7 +204,7 @@ bool svd(const Matrix<T>& a, double* s, const Matrix<T>& ut, const Matrix<T>& vt
     if (!std::isfinite(elements[i])) return false;
     largest = std::max(largest, std::abs(elements[i]));
   }
-  // Scaled by a power of two, so that nothing overflows and only what is far below rounding underflows.
+  // Scale by a power of two. Then nothing overflows, and only numbers far below rounding errors underflow.
   const int exponent = largest > 0 ? -std::ilogb(largest) : 0;
   for (std::int64_t i = 0; i < count; ++i) elements[i] = std::scalbn(elements[i], exponent);
 

@@ -1,5 +1,5 @@
-// Eigenvalues of general matrices: Hessenberg's form by reflections, Schur's form T by shifted QR steps, eigenvectors
-// of T by back substitution. Real matrices take Francis' double steps, so that what is real stays it to the last bit.
+// Eigenvalues of general matrices: Hessenberg form by reflections, Schur form T by shifted QR steps, eigenvectors of T
+// by back substitution. Real matrices use Francis' double steps, so that real eigenvalues stay exactly real.
 
 #include <algorithm>
 #include <cmath>
@@ -13,12 +13,12 @@ namespace catenary::factor {
 
 namespace {
 
-constexpr int kSteps = 60;  // for one eigenvalue; each tenth step takes another shift, should the usual ones go round
+constexpr int kSteps = 60;  // for one eigenvalue; every tenth step uses another shift, in case the usual shifts repeat
 
 double size(double x) { return std::abs(x); }
 double size(const Complex& x) { return std::abs(x.real()) + std::abs(x.imag()); }
 
-/// D⁻¹ a D in the place of a, where rows and columns are of about the same norms: the diagonal of D, powers of two.
+/// Replaces a by D⁻¹ a D, whose rows and columns have similar norms. Returns the diagonal of D, powers of two.
 template <class T>
 std::vector<double> balance(const Matrix<T>& a) {
   const std::int64_t n = a.rows;
@@ -38,7 +38,7 @@ std::vector<double> balance(const Matrix<T>& a) {
       for (; column_now < row_now / 2; factor *= 2, column_now *= 2) row_now /= 2;
       for (; column_now >= row_now * 2; factor /= 2, column_now /= 2) row_now *= 2;
       double& scale = scales[static_cast<std::size_t>(i)];
-      // Of matrices that are graded by more than that, the scales would not be numbers.
+      // Larger scales would overflow or underflow for strongly graded matrices.
       const bool fits = std::abs(std::ilogb(scale * factor)) < 500;
       if (factor == 1 || !fits || column_now + row_now >= 0.95 * before) continue;
       again = true;
@@ -50,8 +50,7 @@ std::vector<double> balance(const Matrix<T>& a) {
   return scales;
 }
 
-/// a becomes h with a = q h qᴴ, which is 0 below the first diagonal below the main one. Rows of qt, of which there may
-/// be none, become the columns of q.
+/// Replaces a by its Hessenberg form h, with a = q h qᴴ. The rows of qt, which may be empty, become the columns of q.
 template <class T>
 void hessenberg(const Matrix<T>& a, const Matrix<T>& qt) {
   const std::int64_t n = a.rows;
@@ -70,7 +69,8 @@ void hessenberg(const Matrix<T>& a, const Matrix<T>& qt) {
   all.columns_into_rows(qt);
 }
 
-/// Where the block that ends at `last` begins: the element left of its diagonal's first is 0 or may be.
+/// Returns where the active block that ends at `last` begins: the element left of its first diagonal element is 0 or
+/// negligible.
 template <class T>
 std::int64_t block_begin(const Matrix<T>& h, std::int64_t last) {
   for (std::int64_t i = last; i > 0; --i) {
@@ -83,7 +83,7 @@ std::int64_t block_begin(const Matrix<T>& h, std::int64_t last) {
   return 0;
 }
 
-/// [cosine sine; -conj(sine) cosine] takes (x, y) to (r, 0).
+/// The rotation [[cosine, sine], [-conj(sine), cosine]] maps (x, y) to (r, 0).
 struct Givens {
   double cosine = 1;
   Complex sine = 0;
@@ -97,7 +97,7 @@ struct Givens {
     cosine = std::abs(x) / length;
     sine = times(x == 0.0 ? Complex(1) : x / std::abs(x), std::conj(y)) / length;
   }
-  /// Of n elements of two rows.
+  /// Rotates n elements of two rows.
   void rows(Complex* upper, Complex* lower, std::int64_t n) const {
     for (std::int64_t i = 0; i < n; ++i) {
       const Complex x = upper[i], y = lower[i];
@@ -105,7 +105,7 @@ struct Givens {
       lower[i] = times(cosine, y) - times(std::conj(sine), x);
     }
   }
-  /// Of columns `at` and at + 1 of rows first … end - 1, by the adjoint.
+  /// Applies the adjoint to columns `at` and at + 1 of rows first … end - 1.
   void columns(const Matrix<Complex>& a, std::int64_t at, std::int64_t first, std::int64_t end) const {
     for (std::int64_t i = first; i < end; ++i) {
       Complex& left = a.row(i)[at];
@@ -115,7 +115,7 @@ struct Givens {
       right = times(cosine, y) - times(sine, x);
     }
   }
-  /// Of Schur vectors, which are columns that lie in rows: those of a unitary matrix that is multiplied by the adjoint.
+  /// Rotates Schur vectors, which are stored as rows: multiplies their unitary matrix by the adjoint.
   void vectors(const Matrix<Complex>& of, std::int64_t at) const {
     if (of.rows == 0) return;
     Complex *left = of.row(at), *right = of.row(at + 1);
@@ -127,7 +127,7 @@ struct Givens {
   }
 };
 
-/// The eigenvalue of the last block of two up to `last` that is nearer to its last element.
+/// Returns the eigenvalue of the 2 x 2 block that ends at `last` that is nearer to its last element.
 Complex shift_of(const Matrix<Complex>& h, std::int64_t last) {
   const Complex a = h.row(last - 1)[last - 1], d = h.row(last)[last];
   const Complex bc = h.row(last - 1)[last] * h.row(last)[last - 1], p = (a - d) * 0.5, root = std::sqrt(p * p + bc);
@@ -135,8 +135,8 @@ Complex shift_of(const Matrix<Complex>& h, std::int64_t last) {
   return far == 0.0 ? d : d - bc / far;
 }
 
-/// Schur's form of a complex Hessenberg matrix, all of it where there are vectors, else its diagonal; zt's rows are
-/// turned with it.
+/// Reduces a complex Hessenberg matrix to Schur form: completely if zt has rows, else only its diagonal. The rows of zt
+/// are rotated along.
 bool schur(const Matrix<Complex>& h, const Matrix<Complex>& zt, Complex* w) {
   const std::int64_t n = h.rows;
   int steps = 0;
@@ -168,7 +168,7 @@ bool schur(const Matrix<Complex>& h, const Matrix<Complex>& zt, Complex* w) {
   return true;
 }
 
-/// A reflection of up to three rows, and of the columns beside.
+/// A reflection of up to three rows and columns.
 struct Bulge {
   double v[3];
   double tau = 0, beta;
@@ -194,8 +194,8 @@ struct Bulge {
   }
 };
 
-/// Two steps at once, whose shifts are the eigenvalues of the last block of two, or for `other` of what is in their
-/// place.
+/// Performs two steps at once. Their shifts are the eigenvalues of the last 2 x 2 block, or with `other` exceptional
+/// shifts.
 void double_step(const Matrix<double>& h, const Matrix<double>& zt, std::int64_t first, std::int64_t last, bool other) {
   const std::int64_t n = h.rows, from = zt.rows > 0 ? 0 : first, end = zt.rows > 0 ? n : last + 1;
   double a = h.row(last - 1)[last - 1], d = h.row(last)[last], bc = h.row(last - 1)[last] * h.row(last)[last - 1];
@@ -204,7 +204,7 @@ void double_step(const Matrix<double>& h, const Matrix<double>& zt, std::int64_t
     a = d = h.row(last)[last] + 0.75 * s;
     bc = -0.4375 * s * s;
   }
-  // The first column of the product of both, divided by the element below the first.
+  // The first column of the product of both steps, divided by the element below the first.
   const double top = h.row(first)[first], next = h.row(first + 1)[first + 1], below = h.row(first + 1)[first];
   double x = ((a - top) * (d - top) - bc) / below + h.row(first)[first + 1], y = next + top - a - d,
          z = h.row(first + 2)[first + 1];
@@ -225,7 +225,7 @@ void double_step(const Matrix<double>& h, const Matrix<double>& zt, std::int64_t
   }
 }
 
-/// The eigenvalues of the block of two that begins at k; where these are real it becomes a triangle.
+/// Computes the eigenvalues of the 2 x 2 block that begins at k. If they are real, makes the block triangular.
 void split(const Matrix<double>& h, const Matrix<double>& zt, std::int64_t k, Complex* w) {
   const double a = h.row(k)[k], b = h.row(k)[k + 1], c = h.row(k + 1)[k], d = h.row(k + 1)[k + 1];
   const double p = (a - d) / 2, scale = std::max({std::abs(p), std::abs(b), std::abs(c)});
@@ -253,7 +253,7 @@ void split(const Matrix<double>& h, const Matrix<double>& zt, std::int64_t k, Co
   h.row(k + 1)[k] = 0;
 }
 
-/// The same of a real Hessenberg matrix; blocks of two with eigenvalues that are not real stay.
+/// Reduces a real Hessenberg matrix to Schur form. 2 x 2 blocks with complex eigenvalues remain.
 bool schur(const Matrix<double>& h, const Matrix<double>& zt, Complex* w) {
   int steps = 0;
   for (std::int64_t last = h.rows - 1; last >= 0;) {
@@ -274,7 +274,7 @@ bool schur(const Matrix<double>& h, const Matrix<double>& zt, Complex* w) {
   return true;
 }
 
-/// Turns blocks of two on the diagonal of t into triangles.
+/// Makes the 2 x 2 blocks on the diagonal of t triangular.
 void triangularise(const Matrix<Complex>& t, const Matrix<Complex>& zt, const Complex* w) {
   const std::int64_t n = t.rows;
   for (std::int64_t k = 0; k + 1 < n; ++k) {
@@ -287,13 +287,13 @@ void triangularise(const Matrix<Complex>& t, const Matrix<Complex>& zt, const Co
   }
 }
 
-/// Divides by the norm and turns x so that its largest element is positive.
+/// Divides x by its norm and rotates it so that its largest element is positive.
 void normalise(Complex* x, std::int64_t n) {
   const double length = norm(x, n);
   std::int64_t largest = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     x[i] /= length;
-    // What is as large but for rounding comes later.
+    // Among elements that are equal but for rounding, take the first.
     if (std::norm(x[i]) > std::norm(x[largest]) * (1 + 16 * kEpsilon)) largest = i;
   }
   const double top = std::abs(x[largest]);
@@ -302,7 +302,7 @@ void normalise(Complex* x, std::int64_t n) {
   x[largest] = top;
 }
 
-/// The eigenvector of t's k-th eigenvalue into x, as a combination of Schur vectors, with `scales` before them.
+/// Writes the eigenvector of t's k-th eigenvalue to x: a combination of Schur vectors, multiplied by `scales`.
 void eigenvector(const Matrix<Complex>& t, const Matrix<Complex>& zt, std::int64_t k, const std::vector<double>& scales,
                  Complex* x) {
   const std::int64_t n = t.rows;
@@ -316,14 +316,14 @@ void eigenvector(const Matrix<Complex>& t, const Matrix<Complex>& zt, std::int64
     Complex sum = 0;
     for (std::int64_t j = i + 1; j <= k; ++j) sum += times(t.row(i)[j], y[static_cast<std::size_t>(j)]);
     Complex gap = t.row(i)[i] - value;
-    if (size(gap) < kEpsilon * largest) gap = kEpsilon * largest;  // of equal eigenvalues
+    if (size(gap) < kEpsilon * largest) gap = kEpsilon * largest;  // for equal eigenvalues
     Complex& element = y[static_cast<std::size_t>(i)] = -sum / gap;
     if (const double grown = size(element); grown > 0x1p200)
       for (std::int64_t j = i; j <= k; ++j) y[static_cast<std::size_t>(j)] /= grown;
   }
   std::fill_n(x, n, Complex(0));
   for (std::int64_t j = 0; j <= k; ++j) add_multiple(x, y[static_cast<std::size_t>(j)], zt.row(j), n);
-  // The scales are powers of two far apart at worst: the largest element decides.
+  // The scales may be powers of two far apart, so find the largest element first.
   double most = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     x[i] *= scales[static_cast<std::size_t>(i)];
@@ -343,7 +343,7 @@ bool eig(const Matrix<T>& a, Complex* w, const Matrix<Complex>& vt, bool vectors
   const std::int64_t count = n * n * kParts<T>;
   double largest = 0;
   for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(elements[i]));
-  // Scaled by a power of two, so that nothing overflows and only what is far below rounding underflows.
+  // Scale by a power of two. Then nothing overflows, and only numbers far below rounding errors underflow.
   const int exponent = largest > 0 ? -std::ilogb(largest) : 0;
   for (std::int64_t i = 0; i < count; ++i) elements[i] = std::scalbn(elements[i], exponent);
   const std::vector<double> scales = balance(a);
@@ -361,8 +361,8 @@ bool eig(const Matrix<T>& a, Complex* w, const Matrix<Complex>& vt, bool vectors
         Complex* x = vt.row(k);
         eigenvector(t, turned_zt, k, scales, x);
         if (kParts<T> == 2 || w[k].imag() != 0) continue;
-        // Of a real value the real part is a vector too; beside others as large, where any combination is one, not the
-        // imaginary part of rounding alone is lost.
+        // The real part of a real eigenvalue's vector is also an eigenvector. Within a multiple eigenvalue, dropping
+        // the imaginary part may remove more than rounding errors, but any combination is an eigenvector there.
         for (std::int64_t i = 0; i < n; ++i) x[i] = x[i].real();
         normalise(x, n);
       }

@@ -51,14 +51,14 @@ namespace {
 
 using detail::slice_axis;
 
-/// The dtype of the parts that a transform works with.
+/// Returns the dtype of the real and imaginary parts in a transform.
 Dtype part_of(const Array& x) {
   const Dtype part = part_dtype(x.dtype());
   if (is_16bit_float(part)) return Dtype::float32;
   return is_floating(part) ? part : widest_float(x.device());
 }
 
-/// The elements of an axis up to n, zeros where there are fewer.
+/// Returns the first n elements along an axis, padded with zeros.
 Array of_length(const Array& x, int axis, std::int64_t n) {
   const std::int64_t have = x.shape()[axis];
   if (have == n) return x;
@@ -77,14 +77,14 @@ std::int64_t length_of(const Array& x, int axis, const std::optional<std::int64_
   return length;
 }
 
-/// What a transform of n elements is multiplied with.
+/// Returns the factor of a transform of n elements.
 double scale_of(std::int64_t n, bool inverse, Norm norm) {
   const auto count = static_cast<double>(n);
   if (norm == Norm::ortho) return 1 / std::sqrt(count);
   return inverse == (norm == Norm::backward) ? 1 / count : 1;
 }
 
-/// Transforms n elements of an axis, in their place where `is_own` says that nobody else sees x.
+/// Transforms n elements along an axis, in place if `is_own` says that x has no other user.
 Array transform(const Array& x, int axis, std::int64_t n, bool inverse, double scale, bool is_own = false) {
   const Dtype part = part_of(x);
   const bool has_imag = is_complex(x.dtype());
@@ -123,7 +123,7 @@ Array real_transform(const Array& x, const Options& options, const char* functio
   const std::int64_t n = options.n.value_or(2 * (x.shape()[axis] - 1));
   if (n < 1) fail<ValueError>("fft::{}: a transform needs at least one element, {} were asked for", function, n);
   const Array half = of_length(detail::as_dtype(x, promote(part_of(x), Dtype::complex64)), axis, n / 2 + 1);
-  // the other half is the conjugate of the first one, from behind
+  // the second half is the conjugate of the first half, reversed
   Shape shape = half.shape();
   shape[axis] = n;
   const Array whole = Array::empty(shape, half.dtype(), x.device());
@@ -131,14 +131,14 @@ Array real_transform(const Array& x, const Options& options, const char* functio
   const std::int64_t mirrored = (n - 1) / 2;
   if (mirrored > 0)
     copyto(slice_axis(whole, axis, n / 2 + 1, n), conjugate(flip(slice_axis(half, axis, 1, mirrored + 1), axis)));
-  // of real results these are real
+  // for real results these elements are real
   imag(slice_axis(whole, axis, 0, 1)).fill(0);
   if (n % 2 == 0) imag(slice_axis(whole, axis, n / 2, n / 2 + 1)).fill(0);
   const Array result = real(transform(whole, axis, n, true, scale_of(n, true, options.norm)));
   return is_16bit_float(x.dtype()) ? result.astype(x.dtype()) : copy(result);
 }
 
-/// The axes and their lengths; nothing where that follows from half a spectrum.
+/// The axes and their lengths. A length is empty if it follows from half a spectrum.
 struct Plan {
   Axes axes;
   std::vector<std::optional<std::int64_t>> lengths;
@@ -146,7 +146,7 @@ struct Plan {
 Plan plan_of(const Array& x, const OptionsN& options, const char* function, bool last_is_half = false) {
   Plan plan;
   if (options.axes) {
-    // an axis may be named twice, and is transformed twice then
+    // an axis that is named twice is transformed twice
     for (const std::int64_t axis : *options.axes)
       plan.axes.push_back(normalize_axis(static_cast<int>(axis), x.ndim(), function));
   } else {

@@ -56,13 +56,13 @@ namespace {
 
 using detail::check_same_device;
 
-/// Index array as the backend wants it.
+/// Returns an index array in the form that backends take.
 Array positions_of(const Array& indices, const Shape& shape) {
   const Array wide = detail::as_dtype(indices, Dtype::int64);
   return (wide.shape() == shape ? wide : wide.broadcast_to(shape)).contiguous();
 }
 
-/// Half-open range of a slice over `n` elements, as Python's slice.indices.
+/// The half-open range of a slice over `n` elements, as Python's slice.indices.
 struct Range {
   std::int64_t start, step, count;
 };
@@ -74,7 +74,7 @@ Range resolve(const Slice& s, std::int64_t n) {
   const auto clamp = [&](std::int64_t i) { return std::min(std::max(i < 0 ? i + n : i, low), high); };
   const std::int64_t start = s.start ? clamp(*s.start) : step > 0 ? low : high;
   const std::int64_t stop = s.stop ? clamp(*s.stop) : step > 0 ? high : low;
-  // as unsigned, so that the step -2^63 has a magnitude
+  // as unsigned, because -2^63 has no positive int64
   const std::uint64_t stride =
       step > 0 ? static_cast<std::uint64_t>(step) : std::uint64_t{0} - static_cast<std::uint64_t>(step);
   const std::int64_t distance = step > 0 ? stop - start : start - stop;
@@ -82,7 +82,7 @@ Range resolve(const Slice& s, std::int64_t n) {
   return {start, step, static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1};
 }
 
-/// Walks through an index expression from the left.
+/// Processes an index expression from left to right.
 class Planner {
  public:
   explicit Planner(const Array& a) : a_(a) {}
@@ -150,7 +150,7 @@ class Planner {
     const Range range = resolve(s, a_.shape()[axis_]);
     const std::int64_t stride = a_.strides()[axis_++];
     offset_ += range.start * stride;
-    // the step over an axis of one element may be any number, and its product with the stride none
+    // the step along an axis of one element may be huge, and its product with the stride could overflow
     keep(range.count, range.count > 1 ? range.step * stride : stride);
   }
 
@@ -167,7 +167,7 @@ class Planner {
       pick(indices, a_.shape()[axis_], a_.strides()[axis_], axis_);
       ++axis_;
     } else if (indices.ndim() == 0) {
-      // one more axis, of extent 1 or 0
+      // one more axis, of size 1 or 0
       picks(Shape{indices.item<bool>() ? 1 : 0});
     } else {
       mask(indices);
@@ -176,10 +176,10 @@ class Planner {
 
   void mask(const Array& mask) {
     std::int64_t extent = 1;
-    bool even = true;  // can the axes be walked as one?
+    bool even = true;  // true if the axes can be merged to one
     for (int i = 0; i < mask.ndim(); ++i) {
       const int axis = axis_ + i;
-      // NumPy: no bools are no positions, whatever the axis's extent is
+      // NumPy: a mask of size 0 selects nothing, whatever the axis's size is
       if (mask.shape()[i] != a_.shape()[axis] && mask.shape()[i] != 0) {
         fail<IndexError>("a mask of extent {} does not fit axis {}, whose extent is {}", mask.shape()[i], axis,
                          a_.shape()[axis]);
@@ -212,13 +212,13 @@ class Planner {
 
   void picks(const Shape& shape) { shapes_.push_back(shape); }
 
-  /// An index array or, beside some, an integer stands here: the first decides where their common axes go.
+  /// Notes an index array, or an integer beside one. The first one decides where the common axes go.
   void place() {
     if (group_ == Group::none) position_ = rest_.size();
     if (group_ == Group::closed) position_ = 0;
     group_ = group_ == Group::none || group_ == Group::open ? Group::open : Group::apart;
   }
-  /// Something that keeps an axis, or makes one, stands here (an ellipsis for no axis does too).
+  /// Notes an entry that keeps or adds an axis (also an ellipsis for no axis).
   void separate() {
     if (group_ == Group::open) group_ = Group::closed;
   }
@@ -238,10 +238,10 @@ class Planner {
         }
       }
       for (const Picked& p : picked_) {
-        // seen by the shapes alone, at once: on a GPU what has no elements is never read, when an error would be told
+        // checked at once from the shapes: a GPU never reads an empty array, so it could not report the error
         if (p.extent == 0 && plan.shape.product() > 0)
           throw_outside(indices_into("indexing", p.extent, p.axis), p.indices.ravel()(0).item<std::int64_t>(), 0);
-        // a 0-d array counts as an integer: it is looked at even if its axis is broadcast away
+        // a 0-d array counts as an integer: it is checked even if its axis is broadcast away
         if (p.indices.ndim() == 0 && plan.shape.product() == 0)
           detail::check_range(p.indices, indices_into("indexing", p.extent, p.axis));
         plan.indices.push_back(positions_of(p.indices, plan.shape));
@@ -271,7 +271,7 @@ class Planner {
   std::vector<Shape> shapes_;
 };
 
-/// Strips leading axes of extent 1 that the target does not have: an assignment may have them.
+/// Strips leading axes of size 1 that the target does not have, as NumPy allows in assignments.
 Array without_leading_ones(const Array& value, int ndim) {
   Shape shape = value.shape();
   Strides strides = value.strides();
@@ -290,7 +290,7 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
   return true;
 }
 
-/// `value` as an array of the target's dtype whose memory is not the target's.
+/// Returns `value` as an array of the target's dtype that does not share the target's memory.
 Array values_for(const Array& target, const Operand& value, const char* what) {
   if (!value.is_array()) {
     const Array values = Array::empty({}, target.dtype(), target.device());
@@ -302,7 +302,7 @@ Array values_for(const Array& target, const Operand& value, const char* what) {
   return values.shares_memory(target) ? values.copy() : values;
 }
 
-/// A mask over leading axes, and a value that is the same for all of them: no positions are needed.
+/// Assigns through a mask over leading axes if the value is constant along them. This needs no positions.
 bool masked_assign(const Array& target, const std::vector<Index>& indices, const Operand& value) {
   if (indices.size() != 1 || indices[0].kind() != Index::Kind::array) return false;
   const Array& mask = indices[0].array();
@@ -349,8 +349,7 @@ const Array Array::get(const std::vector<Index>& indices) const {
   }
   if (plan.indices.empty()) return plan.view.copy().reshape(result_shape);  // only 0-d bools
   if (plan.indices.size() == 1) {
-    // One picked axis: where the view with that axis in its place is C-ordered, whole runs of elements are copied at
-    // once.
+    // One indexed axis: if the view with that axis in its original position is C-ordered, copy whole runs of elements.
     Axes order;
     for (int i = 0; i < rest.size() + 1; ++i) order.push_back(i == plan.position ? 0 : i < plan.position ? i + 1 : i);
     const Array in_place = plan.view.transpose(order);
@@ -418,7 +417,7 @@ void scatter_into(const Array& target, const std::vector<Index>& indices, const 
   Array view = plan.view;
   std::vector<Array> picks = plan.indices;
   if (picks.empty()) {
-    // only 0-d bools: the one position 0 of an axis of extent 1
+    // only 0-d bools: position 0 of an axis of size 1
     Shape extents = view.shape();
     Strides strides = view.strides();
     extents.insert(0, 1);
@@ -429,7 +428,7 @@ void scatter_into(const Array& target, const std::vector<Index>& indices, const 
     picks.push_back(zero);
   }
   std::vector<View> views;
-  for (const Array& i : picks) views.push_back(readable(i));  // all are looked at before the first element is written
+  for (const Array& i : picks) views.push_back(readable(i));  // checks all before the first element is written
   const auto scatter = [&](const Array& to, const Array& from) {
     const View read = readable(from);
     compute(target.device(), primitives::Scatter{writable(to), views, read, mode, plan.axes});

@@ -16,7 +16,7 @@ using detail::iota;
 
 namespace {
 
-/// An index argument as an int64 array on the device of `a`; bools are not positions here.
+/// Returns an index argument as an int64 array on the device of `a`. Bools are not accepted as positions here.
 Array index_array(const Operand& indices, const Array& a, const char* what) {
   if (!indices.is_array()) {
     if (indices.scalar().kind() != Scalar::Kind::integer) fail<IndexError>("{}: an index must be an integer", what);
@@ -29,14 +29,15 @@ Array index_array(const Operand& indices, const Array& a, const char* what) {
   return indices.array().dtype() == Dtype::int64 ? indices.array() : indices.array().astype(Dtype::int64);
 }
 
-/// Positions brought into [0, n); with IndexMode::raise as they are.
+/// Brings indices into [0, n), but leaves them unchanged for IndexMode::raise.
 Array in_range(const Array& indices, std::int64_t n, IndexMode mode) {
   if (mode == IndexMode::wrap) return remainder(indices, n);
   if (mode == IndexMode::clip) return clip(indices, Operand(0), Operand(n - 1));
   return indices;
 }
 
-/// The shape of what `take_along_axis` and `put_along_axis` address: that of the indices, broadcast beside `axis`.
+/// Returns the shape that `take_along_axis` and `put_along_axis` address: the indices' shape, broadcast except along
+/// `axis`.
 Shape shape_along(const Array& a, const Array& indices, int axis, const char* what) {
   if (indices.ndim() != a.ndim()) {
     fail<ShapeError>("{}: indices of shape {} and the array of shape {} must have the same number of dimensions", what,
@@ -56,7 +57,7 @@ Shape shape_along(const Array& a, const Array& indices, int axis, const char* wh
   return shape;
 }
 
-/// The same as advanced indices, one for each axis.
+/// Returns advanced indices, one for each axis, that address these elements.
 std::vector<Index> indices_along(const Array& a, const Array& indices, int axis) {
   std::vector<Index> result;
   for (int i = 0; i < a.ndim(); ++i) {
@@ -71,7 +72,8 @@ std::vector<Index> indices_along(const Array& a, const Array& indices, int axis)
   return result;
 }
 
-/// Flat positions of `along` in a C-ordered array of `shape`, in one pass; throws IndexError for one out of range.
+/// Returns the flat indices of `along` in a C-ordered array of `shape`, in one pass. Throws IndexError for an index out
+/// of range.
 Array flat_positions(const std::vector<Index>& along, const Shape& shape, int axis) {
   Array flat;
   std::int64_t stride = 1;
@@ -91,7 +93,7 @@ Array flat_positions(const std::vector<Index>& along, const Shape& shape, int ax
   return flat;
 }
 
-/// `values` repeated or cut to n elements, 1-d.
+/// Returns `values` repeated or cut to n elements, 1-d.
 Array cycled(const Operand& values, const Array& a, std::int64_t n) {
   if (!values.is_array()) {
     const Array one = Array::empty({1}, a.dtype(), a.device());
@@ -105,7 +107,7 @@ Array cycled(const Operand& values, const Array& a, std::int64_t n) {
   return resize(flat, {n});
 }
 
-/// a.flat[positions] = values
+/// Sets a.flat[positions] = values.
 void put_flat(const Array& a, const Array& positions, const Array& values) {
   if (a.is_contiguous()) return scatter_into(a.reshape({a.size()}), {positions}, values, ScatterMode::assign, "put");
   const std::int64_t n = a.size();
@@ -115,7 +117,7 @@ void put_flat(const Array& a, const Array& positions, const Array& values) {
   scatter_into(a, indices, values, ScatterMode::assign, "put");
 }
 
-/// tri() with bools, on the device of `m`, for its last two axes.
+/// Returns tri() as bools for the last two axes of `m`, on its device.
 Array triangle(const Array& m, std::int64_t k, const char* what) {
   if (m.ndim() < 1) fail<ShapeError>("{}: the array must have at least one dimension", what);
   const std::int64_t columns = m.shape().back();

@@ -24,7 +24,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// None for what is no dtype's name. A single letter is always a placeholder.
+/// Returns nothing if the word is not a dtype's name. A single letter is always a placeholder.
 std::optional<Dtype> dtype_of_word(const std::string& word) {
   if (word.size() < 2) return std::nullopt;
   for (const auto& [name, dtype] :
@@ -92,7 +92,7 @@ std::vector<KernelParameter> KernelParameters::read(const std::string& text) con
   return parameters;
 }
 
-/// Device and types. Outputs decide first, then inputs, then numbers.
+/// Decides the device and the types. Outputs decide first, then inputs, then numbers.
 void KernelParameters::bind(KernelCall& call, const Arguments& arguments, const DtypeOfNumber& dtype_of_number) const {
   const std::size_t nin = inputs_.size(), nout = outputs_.size();
   if (arguments.size() < nin || arguments.size() > nin + nout)
@@ -139,7 +139,7 @@ void KernelParameters::bind(KernelCall& call, const Arguments& arguments, const 
   }
 }
 
-/// The shape that arrays among the first arguments broadcast to which are not raw; false where there is none.
+/// Computes the shape that the first `count` arrays broadcast to, without raw ones. Returns false if there is none.
 bool KernelParameters::broadcast(KernelCall& call, const Arguments& arguments, std::size_t count) const {
   bool found = false;
   for (std::size_t k = 0; k < count; ++k) {

@@ -14,7 +14,8 @@ namespace catenary {
 
 namespace {
 
-/// All programs that ever were: never destroyed, as arrays of other threads may point at them, but used again.
+/// All programs of the process. They are never destroyed, because arrays of other threads may point at them, but they
+/// are reused.
 struct Registry {
   std::mutex mutex;
   std::vector<OpenProgram*> all, idle;
@@ -26,7 +27,7 @@ Registry& registry() {
 
 class ThreadPrograms {
  public:
-  ThreadPrograms() {  // what is made here outlives this
+  ThreadPrograms() {  // creates the registry first, so that it outlives this object
     deferred_work();
     ThreadState::make_all();
   }
@@ -36,7 +37,7 @@ class ThreadPrograms {
     programs_.push_back({device, taken(), nullptr});
     return *programs_.back().open;
   }
-  /// What is open for the device is as another thread's from now on: it runs when something of it is wanted.
+  /// Treats the device's open program like another thread's from now on: it runs when one of its values is needed.
   void put_aside(const Device& device) {
     for (Programs& known : programs_) {
       if (!(known.device == device)) continue;
@@ -57,11 +58,11 @@ class ThreadPrograms {
   ~ThreadPrograms() {
     deferred_work().clear();
     const EndOfThread end;
-    if (!end.may_run()) return;  // the process ends, and with it who might want a value
+    if (!end.may_run()) return;  // the process is ending, and nobody can use the values
     for_each([](OpenProgram& program) {
       try {
         program.run("the thread ends");
-      } catch (...) {  // nobody is left to tell; the arrays say so when they are read
+      } catch (...) {  // a destructor cannot report the error; reading the arrays does
       }
     });
     Registry& r = registry();
@@ -104,7 +105,7 @@ ThreadPrograms& thread_programs() {
   return programs;
 }
 
-/// Runs what other threads' programs still have to do with the array, before this thread's program takes it in.
+/// Runs pending work of other threads' programs on the array before this thread's program uses it.
 void settle_foreign(const ArrayBody& body, OpenProgram& mine) {
   OpenProgram* pending = body.pending.load(std::memory_order_acquire);
   if (pending && pending != &mine) pending->run("wanted by another thread");
@@ -120,7 +121,7 @@ void settle_foreign(std::span<const LazyOperand> operands, OpenProgram& mine) {
 }
 
 void check_value(const ArrayBody& body) {
-  // In this order: while it is pending, another thread may be about to give it its memory.
+  // Order matters: while the array is pending, another thread may be about to set its storage.
   if (!body.pending.load(std::memory_order_acquire) && !body.storage && body.shape.product() != 0)
     throw DeviceError("the array has no value: the kernel that should have computed it failed");
 }
@@ -161,7 +162,7 @@ bool is_c_ordered(const Shape& shape, const Strides& strides) {
   return true;
 }
 
-/// The operand with the shape and the strides of the result, if one is in C order, which wins where they disagree.
+/// Returns the C-ordered operand with the shape of the result, if there is one. C order wins if operands disagree.
 const ArrayBody* c_ordered_operand(std::span<const LazyOperand> operands, const Shape& shape) {
   for (const LazyOperand& operand : operands) {
     if (!operand.array) continue;
@@ -171,7 +172,7 @@ const ArrayBody* c_ordered_operand(std::span<const LazyOperand> operands, const 
   return nullptr;
 }
 
-/// Strides of what is computed from operands none of which is in C order: NumPy's order K.
+/// Returns the strides of a result if no operand is in C order: NumPy's order K.
 Strides strides_of_result(std::span<const LazyOperand> operands, const Shape& shape) {
   if (shape.size() < 2) return contiguous_strides(shape);
   Strides strides[3];
@@ -187,7 +188,7 @@ Strides strides_of_result(std::span<const LazyOperand> operands, const Shape& sh
   return strides_in_order(shape, memory_order(shape.size(), {all, n}));
 }
 
-/// The order of entries that makes them ascend.
+/// Returns the order that sorts the entries in ascending order.
 Axes sorting(const Axes& entries) {
   Axes order;
   for (int i = 0; i < entries.size(); ++i) order.push_back(i);
@@ -197,7 +198,7 @@ Axes sorting(const Axes& entries) {
   return order;
 }
 
-std::atomic<bool> anything_exported{false};  // mostly nothing is, and then nothing is looked at
+std::atomic<bool> anything_exported{false};  // skips the checks below in the common case
 
 bool is_exported(const Array* a) {
   if (!a) return false;
@@ -206,7 +207,7 @@ bool is_exported(const Array* a) {
          body.storage->exported.load(std::memory_order_relaxed);
 }
 
-/// Runs the program where somebody outside may look at what it reads or writes, or where nothing is deferred at all.
+/// Runs the program if memory that it reads or writes is exported, or if fusion is off.
 void run_what_cannot_wait(OpenProgram& program, std::span<const LazyOperand> operands, const Array* target = nullptr) {
   if (!config.fusion)
     program.run("fusion is off");
@@ -267,7 +268,7 @@ void apply_into(const Array& target, ops::Op op, std::span<const LazyOperand> op
       const ArrayBody& other = operand.array->body();
       if (other.storage == body.storage && !(other.offset == body.offset && other.dtype == body.dtype &&
                                              other.shape == body.shape && other.strides == body.strides)) {
-        // the target overlaps what it is computed from: compute first, then write
+        // the target overlaps its inputs: compute first, then write
         const Array result = apply(op, operands, dtype, body.shape, body.device);
         assign(target, {.array = &result, .as = dtype});
         return;
@@ -295,7 +296,7 @@ void assign(const Array& target, const LazyOperand& value) {
   ArrayBody& body = target.body();
   if (body.shape.product() == 0) return;
   if (value.array && !value.array->body().pending.load(std::memory_order_acquire)) {
-    // memory to memory: the backend's copy knows about transposes
+    // memory to memory: the backend's copy has fast transposes
     View from = readable(*value.array);
     from.strides = broadcast_strides(from.shape, from.strides, body.shape, "assignment");
     from.shape = body.shape;
@@ -312,7 +313,7 @@ void assign(const Array& target, const LazyOperand& value) {
 Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
   ArrayBody& body = x.body();
   check_value(body);
-  // walked as x lies in memory
+  // iterate in x's memory order
   const Strides strides = broadcast_strides(body.shape, body.strides, body.shape);
   const Strides* const of_x = &strides;
   const Axes order = memory_order(body.shape.size(), {&of_x, 1});
@@ -355,11 +356,11 @@ Array reduce(Array x, ops::Reduce op, unsigned axes, Dtype as, Dtype result) {
         mine.close("a reduction", &spec, &order);
       }
     }
-    // what follows is of another shape, for which the open program would have to run
+    // later operations have another shape, which would force the open program to run
     if (ahead) thread_programs().put_aside(body.device);
     return in_axes_of_x;
   }
-  // a program of its own: what is open stays open
+  // a separate program, so that the open one stays open
   const View view = readable(x);
   OpenProgram single;
   single.prepare(view.shape, 1, body.device);

@@ -24,11 +24,11 @@ using detail::as_dtype;
 
 namespace {
 
-/// A stack of square matrices as [batch, n, n] in the dtype that it is worked on in.
+/// A stack of square matrices as [batch, n, n] in the working dtype.
 struct Stack {
   Array matrices;
   Shape outer;   ///< the axes before the last two
-  Dtype result;  ///< the dtype as computed, of 32 or 64 bits a part; 16-bit floats are refused as NumPy does
+  Dtype result;  ///< the dtype as computed, of 32 or 64 bits for each part; 16-bit floats are refused as in NumPy
   std::int64_t batch, n;
 
   Stack(const Array& a, Dtype dtype, const char* what) {
@@ -41,7 +41,7 @@ struct Stack {
     n = a.shape().back();
     matrices = as_dtype(a, result).reshape({batch, n, n}).contiguous();
   }
-  /// outer and then `inner`.
+  /// Returns `outer` followed by `inner`.
   Shape shape(std::initializer_list<std::int64_t> inner) const {
     Shape s = outer;
     for (std::int64_t extent : inner) s.push_back(extent);
@@ -49,7 +49,7 @@ struct Stack {
   }
 };
 
-/// Runs a primitive on real matrices. Gives false for each matrix that it could not handle.
+/// Runs a primitive on real matrices. Returns false for each matrix that it could not handle.
 std::vector<bool> attempt(LinalgOp op, const Array& matrices, const View& b, const Array& out) {
   std::vector<bool> ok;
   if (matrices.size() == 0) return ok;
@@ -57,13 +57,13 @@ std::vector<bool> attempt(LinalgOp op, const Array& matrices, const View& b, con
   return ok;
 }
 
-/// Throws LinAlgError naming the first matrix that a primitive could not handle.
+/// Throws LinAlgError with the index of the first matrix that a primitive could not handle.
 void check(const std::vector<bool>& ok, const char* what, const char* problem) {
   for (std::size_t i = 0; i < ok.size(); ++i)
     if (!ok[i]) fail<LinAlgError>("linalg::{}: matrix {} of {} is {}", what, i, ok.size(), problem);
 }
 
-/// What real_blocks made of a stack, from the first column of each block.
+/// Inverts real_blocks, using the first column of each block.
 Array from_blocks(const Array& blocks) {
   Shape shape = blocks.shape();
   Strides strides = blocks.strides();
@@ -76,7 +76,7 @@ Array from_blocks(const Array& blocks) {
   return complex(blocks.as_strided(shape, strides, 0), blocks.as_strided(shape, strides, down));
 }
 
-/// Cholesky factors or inverses of a stack, in the order of its matrices.
+/// Computes Cholesky factors or inverses of a stack, in the order of its matrices.
 Array factored(LinalgOp op, const Stack& stack, std::vector<bool>& ok) {
   const bool complex = is_complex(stack.result);
   const Array matrices = complex ? detail::real_blocks(stack.matrices).contiguous() : stack.matrices;
@@ -85,8 +85,8 @@ Array factored(LinalgOp op, const Stack& stack, std::vector<bool>& ok) {
   return complex ? from_blocks(out) : out;
 }
 
-/// x of a x = b: [batch, n, n] and [batch, n, columns]. A complex right side is a real one whose elements are columns
-/// [re; im].
+/// Solves a x = b for [batch, n, n] and [batch, n, columns]. A complex right side becomes a real one with columns [re;
+/// im].
 Array solved(const Array& a, const Array& b, const char* what) {
   if (!is_complex(a.dtype())) {
     const Array right = b.contiguous(), out = Array::empty(right.shape(), a.dtype(), a.device());
@@ -101,12 +101,12 @@ Array solved(const Array& a, const Array& b, const char* what) {
   return complex(part(0), part(1));
 }
 
-/// Of each matrix of a stack.
+/// The results for each matrix of a stack.
 struct Determinants {
   Array value, sign, logarithm;
 };
 
-/// LU factors [batch, n, n] and pivots [batch, n] of complex matrices, by the processor.
+/// Computes LU factors [batch, n, n] and pivots [batch, n] of complex matrices, on the CPU.
 std::pair<Array, Array> complex_lu(const detail::HostStack& stack) {
   const Array pivots = detail::host_array({stack.batch, stack.n}, Dtype::int32);
   stack.matrices.eval();
@@ -127,7 +127,7 @@ Determinants complex_determinants(const Array& a, const char* what) {
                            detail::host_array({batch}, Dtype::complex128), detail::host_array({batch})};
   for (std::int64_t i = 0; i < batch; ++i) {
     const auto factors = detail::matrix_of<std::complex<double>>(lu, i);
-    // Of the value the exponent is apart, so that a product of many numbers is one where it is itself.
+    // The exponent of the value is kept separately, so that a long product neither overflows nor underflows early.
     std::complex<double> value = 1, sign = 1;
     double logarithm = 0;
     std::int64_t exponent = 0;
@@ -194,11 +194,11 @@ SlogdetResult slogdet(const Array& a) {
 
 namespace {
 
-/// a and b of a x = b, broadcast to one batch.
+/// a and b of a x = b, broadcast to a common batch.
 struct System {
   Stack stack;
   Array right;    ///< [batch, n, columns]
-  Shape b_shape;  ///< of the result; with one column where b is a vector
+  Shape b_shape;  ///< of the result; a vector b has one column
   bool vector;
 
   System(const Array& a, const Array& b, const char* what) : System(a, b, columns_of(a, b, what), what) {}
@@ -234,8 +234,8 @@ struct System {
   }
 };
 
-/// x with u x = b for upper triangles u [batch, n, n] and b [batch, n, columns]: halves, so that most of the work is
-/// products of matrices, down to blocks whose LU factors exchange no rows and are the blocks themselves.
+/// Solves u x = b for upper triangular u [batch, n, n] and b [batch, n, columns]. Splits recursively, so that matrix
+/// products do most of the work. The blocks at the end are their own LU factors, without row exchanges.
 Array solve_upper(const Array& u, const Array& b) {
   constexpr std::int64_t kBlock = 64;
   const std::int64_t n = u.shape(1), half = n / 2;
@@ -262,7 +262,7 @@ Array solve_triangular(const Array& a, const Array& b, const SolveTriangularOpti
   const Array given = options.conjugate && is_complex(a.dtype()) ? conjugate(a) : a;
   const System system(options.trans && a.ndim() >= 2 ? matrix_transpose(given) : given, b, "solve_triangular");
   if (system.right.size() == 0) return system.result(system.right.copy());
-  // A lower triangle is an upper one from the other end.
+  // A lower triangle becomes an upper one when both axes are reversed.
   const bool lower = options.lower != options.trans;
   const auto turned = [&](const Array& x, const Axes& axes) { return lower ? flip(x, axes) : x; };
   Array u = triu(turned(system.stack.matrices, {1, 2}));
@@ -287,7 +287,7 @@ Array multi_dot(const std::vector<Array>& arrays) {
       fail<ShapeError>("linalg::multi_dot: shapes {} and {} of arrays {} and {} do not fit", arrays[i - 1].shape(),
                        arrays[i].shape(), i - 1, i);
   }
-  // The cheapest way to multiply arrays i … j, from short chains to long ones, and where it cuts them.
+  // The cheapest way to multiply arrays i … j, from short chains to long ones, and its first cut.
   std::vector<std::vector<double>> cost(n, std::vector<double>(n, 0));
   std::vector<std::vector<std::size_t>> cut(n, std::vector<std::size_t>(n, 0));
   for (std::size_t length = 1; length < n; ++length)
@@ -381,7 +381,7 @@ Array matrix_power(const Array& a, std::int64_t n) {
 
 namespace {
 
-/// |x| in a floating dtype; 16-bit ones are widened until the end.
+/// Returns |x| in a floating dtype. 16-bit floats stay widened until the end.
 Array magnitudes(const Array& x, Dtype& result) {
   const Dtype dtype = detail::mean_dtype(x.dtype());
   result = part_dtype(dtype);

@@ -134,7 +134,7 @@ const Array sliding_window_view(const Array& a, const Shape& window, const AxisA
   Shape shape = a.shape();
   Strides strides = a.strides();
   for (int i = 0; i < window.size(); ++i) {
-    // an axis may be named again: then the windows' windows
+    // an axis may be named twice: windows of the windows
     const int at = normalize_axis(axes[i], a.ndim(), "sliding_window_view");
     if (window[i] < 0 || window[i] > shape[at] + (window[i] == 0))
       fail<ShapeError>("sliding_window_view: window {} is larger than the array of shape {}", window, a.shape());
@@ -169,7 +169,7 @@ Array concatenate(const std::vector<Array>& arrays, const std::optional<int>& ax
     check_same_device(first, a, "concatenate");
     shape[at] += a.shape()[at];
   }
-  // the result lies in memory as the arrays do
+  // the result takes the memory order of the arrays
   std::vector<Strides> strides;
   std::vector<const Strides*> all;
   for (const Array& a : arrays) strides.push_back(broadcast_strides(a.shape(), a.strides(), a.shape()));
@@ -277,7 +277,7 @@ std::vector<Array> unstack(const Array& a, int axis) {
 
 Array tile(const Array& a, const Shape& repetitions) {
   const int ndim = std::max(a.ndim(), repetitions.size());
-  Shape shape, wide, result;  // where an axis is repeated, an axis of repetitions stands before it
+  Shape shape, wide, result;  // each repeated axis gets an additional axis of repetitions before it
   for (int i = 0; i < ndim; ++i) {
     const int own = i - (ndim - a.ndim()), given = i - (ndim - repetitions.size());
     const std::int64_t extent = own < 0 ? 1 : a.shape()[own], times = given < 0 ? 1 : repetitions[given];
@@ -339,7 +339,7 @@ Array roll(const Array& a, const Axes& shift, const Axes& axis) {
     const std::int64_t n = std::max<std::int64_t>(a.shape()[at], 1);
     offsets[at] = ((offsets[at] + shift[shift.size() == 1 ? 0 : i] % n) % n + n) % n;
   }
-  // Each rolled axis is two runs; every combination of runs is copied to its place.
+  // Each rolled axis consists of two runs. Copy every combination of runs to its destination.
   std::vector<std::pair<Array, Array>> parts{{a, Array::empty(a.shape(), a.dtype(), a.device())}};
   const Array result = parts[0].second;
   if (a.size() == 0) return result;
@@ -369,7 +369,7 @@ Array resize(const Array& a, const Shape& shape) {
 
 namespace {
 
-/// Positions in [0, n) that an index names along one axis of `n`; for insert, n itself is one too.
+/// Returns the positions in [0, n) that an index names along one axis. For insert, n itself is also valid.
 std::vector<std::int64_t> positions_of(const Index& at, std::int64_t n, int axis, bool end_allowed, const char* what) {
   std::vector<std::int64_t> positions;
   switch (at.kind()) {
@@ -439,7 +439,8 @@ Array insert(const Array& a, const Index& at, const Operand& values, const std::
     copyto(slice_axis(result, place, begin + block[place], shape[place]), slice_axis(a, place, begin, n));
     return result;
   }
-  // New elements stand before what is at their position, in the order given; so each moves by those before it.
+  // New elements go before the element at their position, in the given order. Each moves by the number of those before
+  // it.
   std::vector<std::size_t> order(positions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

@@ -1,4 +1,4 @@
-// Products: matmul and what comes down to it.
+// Matrix products: matmul, and functions that reduce to it.
 
 #include <algorithm>
 
@@ -18,8 +18,8 @@ using detail::check_same_device;
 
 namespace {
 
-/// out = the product of stacks of matrices [count, m, k] and [count, k, n]; `out` is fresh and as large as [count, m,
-/// n].
+/// Computes the product of stacks of matrices [count, m, k] and [count, k, n]. `out` is new and has the size of [count,
+/// m, n].
 void multiply_stacks(const View& left, const View& right, const Array& out, const std::optional<Array>& bias) {
   View to = writable(out);
   to.shape = {left.shape[0], left.shape[1], right.shape[2]};
@@ -28,7 +28,7 @@ void multiply_stacks(const View& left, const View& right, const Array& out, cons
   compute(out.device(), primitives::Matmul{left, right, to, bias ? &row : nullptr});
 }
 
-/// The matrices of a C-ordered array below one another.
+/// Returns the matrices of a C-ordered array, stacked vertically.
 View stack_of_rows(View view) {
   const std::int64_t columns = view.shape.back();
   view.shape = {1, view.shape.product() / columns, columns};
@@ -38,7 +38,7 @@ View stack_of_rows(View view) {
 
 Shape without_last(const Shape& shape, int count) { return Shape(shape.data(), shape.size() - count); }
 
-/// The axes of x that `axes` (bits) leaves out, in order.
+/// Returns the axes of x that are not in `axes`, in order.
 Axes other_axes(int ndim, const Axes& axes) {
   const unsigned bits = detail::axis_bits(axes);
   Axes others;
@@ -47,8 +47,8 @@ Axes other_axes(int ndim, const Axes& axes) {
   return others;
 }
 
-/// A product of complex matrices as one of real ones: a row of the left factor as it lies in memory, its parts side by
-/// side, meets for each element of the right one the block [re im; -im re].
+/// Computes a complex product as a real one. Each element of the right factor becomes the block [[re, im], [-im, re]];
+/// rows of the left factor are used as stored, with real and imaginary parts interleaved.
 Array complex_product(const Array& left, const Array& right) {
   const Array parts = view(left.contiguous(), part_dtype(left.dtype()));
   return view(matmul(parts, detail::real_blocks(right, true)), left.dtype());
@@ -61,7 +61,7 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options) {
     fail<ShapeError>("matmul: operands need at least one axis, shapes {} and {} were given", a.shape(), b.shape());
   check_same_device(a, b, "matmul");
   const Dtype promoted = promote(a.dtype(), b.dtype()), dtype = options.dtype.value_or(promoted);
-  // 8-bit integers are multiplied as they are
+  // 8-bit integers are multiplied without a cast
   const bool widens = dtype == Dtype::int32 && a.dtype() == b.dtype() && a.itemsize() == 1 && a.dtype() != Dtype::bool_;
   const Dtype from = widens ? promoted : dtype;
   const bool row = a.ndim() == 1, column = b.ndim() == 1;

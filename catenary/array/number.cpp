@@ -12,7 +12,7 @@ namespace catenary {
 
 namespace {
 
-/// On the host by `host` if both numbers are known there, else on the device.
+/// Computes with `host` if both numbers are known on the host, else on the device.
 template <class Host, class OnDevice>
 Number combine(const Number& a, const Number& b, const Host& host, const OnDevice& device) {
   if (!a.on_device() && !b.on_device()) return host(a.value(), b.value());

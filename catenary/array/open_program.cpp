@@ -17,9 +17,9 @@ using ops::Reg;
 
 namespace {
 
-// The bounds of one program. Sixteen buffers, each with its strides, fit into the smallest parameter space that a GPU
-// driver offers; thirty-two operations compile quickly everywhere. A rule over segments has no strides and is one for
-// all parameters: it may be larger.
+// The bounds of one program. Sixteen buffers, each with its strides, fit into the smallest parameter space of all GPU
+// drivers; thirty-two operations compile quickly everywhere. A rule over segments has no strides and one program serves
+// all parameters, so it may be larger.
 constexpr int kMaxOperations = 32, kMaxRuleOperations = 64;
 constexpr std::size_t kMaxNodes = 96, kMaxRuleNodes = 160;
 constexpr std::size_t kMaxBuffers = 16, kMaxRuleBuffers = 32;
@@ -29,8 +29,8 @@ bool same_place(const Access& a, const Access& b) {
   return a.handle == b.handle && a.offset == b.offset && a.dtype == b.dtype && a.strides == b.strides;
 }
 
-/// Can two walks with these steps (descending, without zeros) from places so far apart come to one element? A yes may
-/// be wrong where the steps are no nest.
+/// Returns whether two walks with these steps (descending, nonzero) and this distance between their starts can meet.
+/// May wrongly return true if the steps are not nested.
 bool may_meet(std::int64_t distance, std::span<const std::pair<std::int64_t, std::int64_t>> steps_and_counts) {
   if (distance == 0) return true;
   if (steps_and_counts.empty()) return false;
@@ -46,7 +46,8 @@ bool may_meet(std::int64_t distance, std::span<const std::pair<std::int64_t, std
   return false;
 }
 
-/// Do both walk evenly through different elements of the same memory, as the gates of a recurrent layer do?
+/// Returns whether both have uniform strides over different elements of the same memory, as the gates of a recurrent
+/// layer do.
 bool apart(const Access& a, const Access& b, const Shape& shape) {
   if (a.dtype != b.dtype || a.strides != b.strides) return false;
   std::vector<std::pair<std::int64_t, std::int64_t>> steps;
@@ -74,7 +75,7 @@ ops::Constant constant_of(const Scalar& scalar, Reg reg) {
   return c;
 }
 
-/// The values of a literal in a dtype that is narrower than its register.
+/// Rounds a literal's values to a dtype that is narrower than its register.
 ops::Constant narrowed(ops::Constant c, Dtype dtype) {
   if (is_complex(dtype)) return c;
   visit_dtype(dtype, [&](auto of) {
@@ -87,10 +88,10 @@ ops::Constant narrowed(ops::Constant c, Dtype dtype) {
   return c;
 }
 
-/// Is the result one of the operands?
+/// Returns whether the operation's result is always one of its operands.
 bool picks(Op op) { return op == Op::cast || op == Op::where || op == Op::maximum || op == Op::minimum; }
 
-/// Does every value of `from` fit into the narrow `to`?
+/// Returns whether every value of `from` fits into the narrow `to`.
 bool fits(Dtype from, Dtype to) { return from == Dtype::bool_ || promote(from, to) == to; }
 
 Access access_of(const ArrayBody& body, const Shape& shape) {
@@ -189,7 +190,7 @@ std::int16_t OpenProgram::operate(Op op, std::span<const LazyOperand> operands, 
   const Reg operand_reg = ops::register_of(operand_dtype);
   if (op == Op::cast) {
     const std::int16_t value = cast_to(args[0], operand_dtype, dtype);
-    // each pending array has a node of its own
+    // each pending array needs a separate node
     return value != args[0] ? value : emit(Op::cast, operand_reg, operand_reg, args);
   }
   const ops::Rule rule = ops::info(op).rule;
@@ -301,7 +302,7 @@ std::optional<std::vector<Segment>> OpenProgram::places_in(const std::vector<std
   std::vector<int> loads, stores;
   for (const Access& load : program_.loads) loads.push_back(number_of(load));
   for (const ops::Store& store : program_.stores) stores.push_back(number_of(store.to));
-  // what is loaded beside the segments' arrays is one number for all of them
+  // every load outside the segments' arrays must be a single number
   for (std::size_t i = 0; i < loads.size(); ++i)
     if (loads[i] < 0 && std::ranges::any_of(program_.loads[i].strides, [](std::int64_t stride) { return stride != 0; }))
       return std::nullopt;
@@ -403,7 +404,7 @@ std::int16_t OpenProgram::narrow(std::int16_t value, Dtype dtype) {
 std::int16_t OpenProgram::cast_to(std::int16_t value, Dtype from, Dtype to) {
   if (from == to) return value;
   if (fits(from, to)) return cast(value, ops::register_of(to));
-  // over float32 a float64 would be rounded twice
+  // by way of float32 a float64 would be rounded twice
   if (from == Dtype::float64 && is_16bit_float(to)) return cast(narrow(value, to), ops::register_of(to));
   return narrow(cast(value, ops::register_of(to)), to);
 }
@@ -412,7 +413,7 @@ int OpenProgram::loads_holding(const Storage& storage) const {
   int n = 0;
   for (const LoadSlot& load : loads_) n += load.storage.get() == &storage;
   for (const StoreSlot& store : stores_) n += store.storage.get() == &storage;
-  return n - 1;  // the store that asks counts as the one reference too many
+  return n - 1;  // does not count the store that asks
 }
 
 std::size_t OpenProgram::retained_bytes() const {
@@ -432,7 +433,7 @@ ops::Program& OpenProgram::started() {
 }
 
 void OpenProgram::extract_needed(ops::Program& program, ReduceSpec* reduction) {
-  constexpr std::int16_t kNotNeeded = -1, kNeeded = -2;  // until it has its number
+  constexpr std::int16_t kNotNeeded = -1, kNeeded = -2;  // until the node has its number
   std::array<std::int16_t, kMaxRuleNodes> number;
   std::fill_n(number.begin(), nodes_.size(), kNotNeeded);
   for (const ops::Store& store : program.stores) number[store.value] = kNeeded;
@@ -462,7 +463,7 @@ void OpenProgram::extract_needed(ops::Program& program, ReduceSpec* reduction) {
 
 void OpenProgram::reset() {
   for (ArrayBody* body : owners_)
-    if (body) body->pending.store(nullptr, std::memory_order_release);  // its kernel failed: it has no value
+    if (body) body->pending.store(nullptr, std::memory_order_release);  // its kernel failed, so the array has no value
   for (std::size_t i = 0; i < loads_.size(); ++i) {
     bool first = true;
     for (std::size_t j = 0; j < i; ++j) first = first && !(loads_[j].storage == loads_[i].storage);

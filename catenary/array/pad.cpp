@@ -30,7 +30,7 @@ std::pair<T, T> of_axis(const PerSide<T>& sides, int axis, int ndim, const char*
   return pairs[pairs.size() == 1 ? 0 : static_cast<std::size_t>(axis)];
 }
 
-/// An axis as kernels/pad.kernel takes it; `stride` is that of the operand that is read.
+/// An axis as kernels/pad.kernel takes it. `stride` is that of the operand that is read.
 struct PadAxis {
   std::int64_t n, out, before, stride;
   std::int64_t period = 0, mirror = 0;
@@ -46,7 +46,7 @@ struct PadAxis {
 
 constexpr std::size_t kPadAxes = 4;
 
-/// The axes of x, those without borders merged where memory allows it.
+/// Returns the axes of x. Axes without borders are merged if memory allows it.
 std::vector<PadAxis> pad_axes(PadMode mode, const Shape& extents, const std::vector<Width>& widths,
                               const Strides& strides) {
   std::vector<PadAxis> axes;
@@ -65,7 +65,7 @@ std::vector<PadAxis> pad_axes(PadMode mode, const Shape& extents, const std::vec
   return axes;
 }
 
-/// What the kernels take behind the arrays.
+/// The kernels' arguments after the arrays.
 struct PadNumbers {
   Dims n, out, before, period, mirror, stride;
   explicit PadNumbers(const std::vector<PadAxis>& axes) {
@@ -80,7 +80,7 @@ struct PadNumbers {
   }
 };
 
-/// The widths of the first axis with borders, and those of the others.
+/// Returns the widths of the first axis with borders, and those of the others.
 std::pair<std::vector<Width>, std::vector<Width>> split(const std::vector<Width>& widths) {
   std::vector<Width> first(widths.size(), {0, 0}), rest = widths;
   for (std::size_t axis = 0; axis < widths.size(); ++axis) {
@@ -100,16 +100,16 @@ Shape padded_shape(Shape shape, const std::vector<Width>& widths) {
 }
 
 Array repeated(const Array& a, const std::vector<Width>& widths, PadMode mode) {
-  if (a.dtype() == Dtype::complex128)  // no integer that a kernel moves is as wide
+  if (a.dtype() == Dtype::complex128)  // no integer type of the kernels is as wide
     return complex(repeated(real(a), widths, mode), repeated(imag(a), widths, mode));
   const std::vector<PadAxis> axes = pad_axes(mode, a.shape(), widths, a.strides());
-  if (axes.size() > kPadAxes) {  // one by one, which needs three in C order
+  if (axes.size() > kPadAxes) {  // one at a time, which needs all arrays in C order
     const auto [first, rest] = split(widths);
     return repeated(repeated(a.copy(), first, mode), rest, mode);
   }
   const Array y = Array::empty(padded_shape(a.shape(), widths), a.dtype(), a.device());
   const PadNumbers p(axes);
-  // rows of a processor's are copied, the threads of a card take neighbours
+  // a CPU copies rows, the threads of a GPU take neighbouring elements
   const std::int64_t row = p.out[3], block = a.device().is_cpu() ? std::max<std::int64_t>(row, 1) : 1;
   const std::int64_t units = row == 0 ? 0 : y.size() / row * ((row + block - 1) / block);
   detail::run_text(
@@ -131,7 +131,7 @@ Array repeated_back(const Array& gy, const Shape& shape, const std::vector<Width
   return gx;
 }
 
-/// Reflections through the edge's point: 2 * edge - value. Wide borders reflect again what was reflected before.
+/// Pads by reflection through the edge point: 2 * edge - value. Wide borders reflect earlier reflections again.
 Array padded_odd(const Array& a, int axis, Width width, bool with_edge) {
   const std::int64_t n = a.shape()[axis], period = with_edge ? n : n - 1;
   Array result = a;
@@ -155,7 +155,7 @@ Array padded_odd(const Array& a, int axis, Width width, bool with_edge) {
   return result;
 }
 
-/// Steps from `end` towards the edge, which is not reached; computed in float64.
+/// Computes steps from `end` towards the edge, which is not reached, in float64.
 Array ramp(const Scalar& end, const Array& edge, std::int64_t width, int axis) {
   const Array start = Array::empty({}, Dtype::float64, edge.device());
   start.fill(end);
@@ -181,7 +181,7 @@ std::vector<Width> pad_widths(const Array& a, const PerSide<std::int64_t>& width
     widths.push_back(of_axis(width, axis, a.ndim(), "widths"));
     const auto [before, after] = widths.back();
     if (before < 0 || after < 0) fail<ValueError>("pad: negative width {} or {} for axis {}", before, after, axis);
-    constexpr std::int64_t most = std::int64_t{1} << 59;  // no array is that large, and sums do not wrap
+    constexpr std::int64_t most = std::int64_t{1} << 59;  // above every array size, and sums do not wrap
     if (before > most || after > most)
       fail<ShapeError>("pad: no array has borders as wide as {} and {}, of axis {}", before, after, axis);
     if (a.shape()[axis] == 0 && before + after > 0 && mode != PadMode::constant && mode != PadMode::empty)
@@ -224,7 +224,7 @@ Array pad(const Array& a, const PerSide<std::int64_t>& width, const PadOptions& 
     const auto [before, after] = width_of(axis);
     const std::int64_t n = a.shape()[axis], end = before + n;
     if (before + after == 0) continue;
-    // axes before this one have their borders, those after it are without
+    // earlier axes have their borders already, later axes do not
     Array region = result;
     for (int i = axis + 1; i < a.ndim(); ++i)
       region = slice_axis(region, i, width_of(i).first, width_of(i).first + a.shape()[i]);

@@ -17,13 +17,13 @@ using detail::slice_axis;
 
 namespace {
 
-/// result[k] = sum over j of a[k + j - left] v[j], where what lies outside of a is 0.
+/// Computes result[k] = sum over j of a[k + j - left] v[j], with zeros outside of a.
 Array sliding_products(const Array& a, const Array& v, std::int64_t left, std::int64_t right) {
   const std::int64_t n = a.size(), m = v.size(), size = n + left + right - m + 1;
   const Array padded = detail::filled({n + left + right}, 0, a.dtype(), a.device());
   copyto(slice_axis(padded, 0, left, left + n), a);
   const Array out = Array::empty({size}, a.dtype(), a.device());
-  // Windows overlap, so a product of matrices may copy them: some at a time.
+  // Windows overlap, so the matrix product may copy them. Limit the memory of the copy.
   const std::int64_t windows = std::max<std::int64_t>((std::int64_t{1} << 22) / m, 1);
   for (std::int64_t from = 0; from < size; from += windows) {
     const std::int64_t to = std::min(from + windows, size);
@@ -32,7 +32,7 @@ Array sliding_products(const Array& a, const Array& v, std::int64_t left, std::i
   return out;
 }
 
-/// Correlation; `turned`: of v from its end, which is the convolution.
+/// Computes the correlation, or with `turned` the convolution, which reverses v.
 Array correlation(const Array& first, const Array& second, bool turned, const std::string& mode, const char* what) {
   detail::check_same_device(first, second, what);
   for (const Array& x : {first, second}) {
@@ -49,7 +49,7 @@ Array correlation(const Array& first, const Array& second, bool turned, const st
   const std::int64_t m = v.size(), left = mode == "full" ? m - 1 : mode == "same" ? m / 2 : 0;
   const std::int64_t right = mode == "full" ? m - 1 : mode == "same" ? m - m / 2 - 1 : 0;
   const Array out = sliding_products(a, v.contiguous(), left, right);
-  // The correlation of v and a is that of a and v from its end.
+  // Exchanging a and v reverses the correlation.
   return exchanged && !turned ? detail::reverse_last(out).copy() : out;
 }
 
@@ -93,7 +93,7 @@ PolyfitResult polyfit(const Array& x, const Array& y, int deg, const PolyfitOpti
   }
   PolyfitResult result;
   result.rcond = options.rcond.value_or(static_cast<double>(n) * detail::epsilon_of(dtype));
-  // Columns of one length: else high powers would hide the others.
+  // Scale the columns to equal norms, else high powers would hide the others.
   const Array scale = sqrt(sum(square(left), 0)).eval();
   left = left / scale;
   const linalg::LstsqResult found = linalg::lstsq(left, right, result.rcond);

@@ -1,4 +1,4 @@
-// Text of arrays, as numpy.array2string writes it.
+// Text of arrays, as numpy.array2string formats it.
 
 #include "catenary/array/print.h"
 
@@ -19,7 +19,7 @@ namespace catenary {
 
 namespace {
 
-/// PrintOptions with all that NumPy starts with.
+/// PrintOptions with NumPy's defaults.
 struct Style {
   int precision = 8;
   std::int64_t threshold = 1000;
@@ -50,7 +50,7 @@ class Styles {
   Style style_;
 };
 
-/// |x| = digits[0].digits[1]digits[2]… * 10^exponent, without zeros at the end.
+/// |x| = digits[0].digits[1]digits[2]… * 10^exponent, without trailing zeros.
 struct Decimal {
   std::string digits;
   int exponent = 0;
@@ -66,14 +66,14 @@ Decimal parse_scientific(const char* begin, const char* end) {
   return d;
 }
 
-/// `count` digits of |x|, rounded exactly (ties to even).
+/// Returns `count` digits of |x|, rounded exactly (ties to even).
 Decimal rounded(double x, int count) {
   char text[64];
   const int length = std::snprintf(text, sizeof text, "%.*e", count - 1, std::fabs(x));
   return parse_scientific(text, text + length);
 }
 
-/// The fewest digits that only x's own value, among those of its type, is nearest to.
+/// Returns the fewest digits that identify x among the numbers of its type.
 template <class T>
 Decimal shortest(T x) {
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
@@ -100,7 +100,7 @@ double wide(T x) {
   }
 }
 
-/// "-12." and "5": whole part with sign, and fraction; at most `precision` digits of fraction.
+/// A number as whole part with sign, "-12.", and fraction, "5". The fraction has at most `precision` digits.
 struct Parts {
   std::string whole, fraction;
   int exponent = 0;
@@ -144,21 +144,21 @@ std::string exponent_text(int exponent, int digits) {
 }
 int exponent_digits(int exponent) { return std::abs(exponent) >= 100 ? 3 : 2; }
 
-/// NumPy's decimal digits that a type is sure to hold (finfo.precision).
+/// The decimal digits that a type always preserves (NumPy's finfo.precision).
 template <class T>
 constexpr int sure_digits = std::is_same_v<T, double>    ? 15
                             : std::is_same_v<T, float>   ? 6
                             : std::is_same_v<T, float16> ? 3
                                                          : 2;
 
-/// How all elements of an array are written, so that they stand in columns.
+/// The common format of all elements of an array, which aligns them in columns.
 template <class T>
 class Format;
 
 template <class T>
 requires(!std::is_integral_v<T>) class Format<T> {
  public:
-  /// `plus`: the sign is written of positive numbers too.
+  /// `plus` writes the sign of positive numbers, too.
   Format(const std::vector<T>& values, const Style& style, bool plus = false) : style_(style), plus_(plus) {
     double largest = 0, smallest = INFINITY;
     bool finite = false, special = false, negative_infinity = false;
@@ -213,7 +213,7 @@ requires(!std::is_integral_v<T>) class Format<T> {
                                        : signed_text(style_.inf),
                          left_ + right_ + 1);
     if (scientific_) {
-      // all with as many digits as the longest needs, past what is shortest
+      // uses as many digits as the longest number, beyond the shortest representation
       Decimal d = rounded(v, precision_ + 1);
       d.digits.resize(static_cast<std::size_t>(precision_) + 1, '0');
       const std::string whole = signed_text((std::signbit(v) ? "-" : "") + d.digits.substr(0, 1));
@@ -253,7 +253,7 @@ requires(std::is_integral_v<T>) class Format<T> {
   std::size_t width_ = 0;
 };
 
-/// What of an axis is written when it is long: some at both ends.
+/// Returns the positions of a long axis that are printed: some at both ends.
 std::vector<std::int64_t> shown_positions(std::int64_t n, std::int64_t edge_items) {
   std::vector<std::int64_t> positions;
   for (std::int64_t i = 0; i < n; ++i) {
@@ -263,7 +263,7 @@ std::vector<std::int64_t> shown_positions(std::int64_t n, std::int64_t edge_item
   return positions;
 }
 
-/// Writes nested brackets around elements that are text already.
+/// Writes nested brackets around elements that are already formatted.
 class Layout {
  public:
   Layout(const Shape& full, const Shape& shown, const std::vector<std::string>& words, std::string_view separator,
@@ -317,7 +317,7 @@ class Layout {
   std::int64_t edge_items_;
 };
 
-/// The same of complex numbers: both parts, and j before what pads the second one.
+/// Formats complex numbers: both parts, with j before the padding of the second part.
 template <class T>
 std::vector<std::string> complex_words(const Array& a, const Style& style) {
   const std::vector<T> re = real(a).to_vector<T>(), im = imag(a).to_vector<T>();
@@ -332,7 +332,7 @@ std::vector<std::string> complex_words(const Array& a, const Style& style) {
   return words;
 }
 
-/// Elements that are shown, as text.
+/// Formats the elements that are shown.
 std::vector<std::string> words_of(const Array& a, const Style& style) {
   if (a.dtype() == Dtype::complex64) return complex_words<float>(a, style);
   if (a.dtype() == Dtype::complex128) return complex_words<double>(a, style);
@@ -369,7 +369,7 @@ std::string array_text(const Array& a, const Style& style, std::string_view sepa
       .text(0, word, std::string(static_cast<std::size_t>(prefix) + 1, ' '), width);
 }
 
-/// A number by itself: all digits that it needs.
+/// Formats a single number with all digits that it needs.
 std::string scalar_text(const Array& a) {
   if (is_complex(a.dtype())) {
     const auto short_text = [](const Array& part) {

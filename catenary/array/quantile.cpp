@@ -1,4 +1,4 @@
-// The statistics of order: median, quantile, percentile.
+// Order statistics: median, quantile, percentile.
 
 #include <algorithm>
 #include <cmath>
@@ -26,13 +26,13 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// What each result comes from in one row, of which some elements are needed in their order.
+/// The rows from which each result is computed, and their elements at selected positions of the sorted row.
 struct Rows {
   Array rows;
-  Shape result;  ///< what a row turns into, with or without the reduced axes
+  Shape result;  ///< the shape of the results, with or without the reduced axes
   std::int64_t n;
   std::vector<std::int64_t> places;
-  Array elements;  ///< those at `places`
+  Array elements;  ///< the elements at `places`
 
   Rows(const Array& x, const AxisArg& axis, bool keepdims, const char* what) {
     const Axes axes = axis.normalized(x.ndim(), what);
@@ -40,7 +40,7 @@ struct Rows {
     result = kept_shape(x.shape(), axis_bits(axes), keepdims);
     n = rows.shape().back();
   }
-  /// Finds what sorting would put at these places, and the last, where a NaN would be.
+  /// Finds the elements that sorting would put at these positions and at the last one, where a NaN would be.
   void select(std::vector<std::int64_t> at) {
     places = std::move(at);
     if (is_inexact(rows.dtype())) places.push_back(n - 1);
@@ -48,28 +48,28 @@ struct Rows {
     places.erase(std::unique(places.begin(), places.end()), places.end());
     elements = detail::selected(rows, Selection::elements, places, false, static_cast<std::int64_t>(places.size()));
   }
-  /// The i-th smallest of each row, one of those selected.
+  /// Returns the i-th smallest element of each row. Position i must be selected.
   Array at(std::int64_t i) const {
     const auto column = std::lower_bound(places.begin(), places.end(), i) - places.begin();
     return slice_axis(elements, elements.ndim() - 1, column, column + 1).reshape(result);
   }
-  /// `value`, but NaN where a row has one: it is the last.
+  /// Returns `value`, but NaN for rows with a NaN, which would be the last element.
   Array unless_nan(const Array& value) const {
     return is_inexact(rows.dtype()) ? where(isnan(at(n - 1)), kNan, value) : value;
   }
 };
 
-/// The mean of two values in the dtype of a mean, rounded once.
+/// Returns the mean of two values in the dtype of means, rounded once.
 Array middle(const Array& low, const Array& high) {
   const Dtype result = mean_dtype(low.dtype());
   const Dtype as = is_16bit_float(result) ? Dtype::float32 : result;
   return as_dtype(divide(add(as_dtype(low, as), as_dtype(high, as)), 2.0), result);
 }
 
-/// How a method makes one value of the sorted ones.
+/// How a method combines the sorted values to one value.
 enum class Pick { between, lower, higher, nearest, nearest_odd, midpoint, averaged };
-/// Where a method looks: at (n - 1) q, or at n q + alpha + q (1 - alpha - beta) - 1. (Hyndman and Fan, Sample Quantiles
-/// in Statistical Packages, 1996.)
+/// The position that a method uses: (n - 1) q, or n q + alpha + q (1 - alpha - beta) - 1. (Hyndman and Fan, Sample
+/// Quantiles in Statistical Packages, 1996.)
 struct Method {
   Pick pick;
   bool of_gaps = true;
@@ -91,17 +91,17 @@ struct Method {
                                      {Pick::between, false, 3 / 8.0, 3 / 8.0}};
     return all[static_cast<int>(method)];
   }
-  /// The place among n sorted values: of a number, or of an array with the n of each row.
+  /// Returns the position among n sorted values. n is a number, or an array with the count of each row.
   template <class N, class Q>
   N place(const N& n, Q q) const {
     if (of_gaps) return (n - Q(1)) * q;
     return n * q + (static_cast<Q>(alpha) + q * static_cast<Q>(1 - alpha - beta)) - Q(1);
   }
-  /// Is the result a mean of values, and not one of them?
+  /// Returns whether the result is a mean of values instead of one of them.
   bool computes() const { return pick == Pick::between || pick == Pick::midpoint || pick == Pick::averaged; }
 };
 
-/// Fractions of the values, with the precision in which places are found.
+/// Fractions of the values, with the precision in which positions are computed.
 struct Fractions {
   std::vector<double> values;
   Dtype dtype = Dtype::float64;
@@ -116,7 +116,7 @@ struct Fractions {
   }
 };
 
-/// The elements that a quantile is made of, how much of the higher one is in it, and the rest.
+/// The two elements that a quantile is computed from, the weight of the higher one (share), and the rest.
 struct Between {
   std::int64_t low = 0, high = 0;
   double share = 0, rest = 1;
@@ -149,14 +149,15 @@ Between between(F q, std::int64_t n, const Method& method) {
   return {at(below), at(below + 1), share, F(1) - share};
 }
 
-/// From the nearer end, so that the ends are met exactly; as `result`, but the difference is theirs.
+/// Interpolates from the nearer end, so that both ends are exact. Returns `result`, but computes the difference in the
+/// arrays' dtype.
 Array between(const Array& a, const Array& b, const Between& place, Dtype result) {
   const Array span = as_dtype(subtract(b, a), result);
   return place.share < 0.5 ? add(as_dtype(a, result), multiply(span, place.share))
                            : subtract(as_dtype(b, result), multiply(span, place.rest));
 }
 
-/// Quantiles as `result`: floating, unless the method picks an element.
+/// Computes quantiles as `result`, which is floating unless the method picks an element.
 std::vector<Array> quantiles_of(Rows& rows, const Fractions& q, const Method& method, Dtype result) {
   std::vector<Between> all;
   std::vector<std::int64_t> places;
@@ -175,7 +176,7 @@ std::vector<Array> quantiles_of(Rows& rows, const Fractions& q, const Method& me
   return results;
 }
 
-/// Quantiles of what is not NaN: each row has a count of its own.
+/// Computes quantiles of the values that are not NaN. Each row has a separate count.
 std::vector<Array> nan_quantiles_of(const Rows& rows, const Fractions& q, const Method& method, Dtype result) {
   const Array sorted = sort(rows.rows);  // NaN comes last
   const Array n = count_nonzero(logical_not(isnan(sorted)), -1, true).astype(widest_float(sorted.device())).eval();
@@ -220,10 +221,10 @@ std::vector<Array> nan_quantiles_of(const Rows& rows, const Fractions& q, const 
   return results;
 }
 
-/// Which elements count: all, and one NaN makes the result NaN, or those that are not NaN.
+/// The elements that count: all, where one NaN makes the result NaN, or only numbers.
 enum class Of { all, numbers };
 
-/// A quantile for each fraction, in rows of the shape that `Rows` says.
+/// Computes a quantile for each fraction, of rows with the shape given by `Rows`.
 std::vector<Array> quantiles_of(Of of, Rows& rows, const Fractions& q, const Method& method, Dtype result) {
   if (of == Of::all || !is_floating(rows.rows.dtype())) return quantiles_of(rows, q, method, result);
   return nan_quantiles_of(rows, q, method, result);
@@ -262,7 +263,7 @@ Array one_quantile(Of of, const Array& x, const Fractions& q, const AxisArg& axi
   return quantiles_of(of, rows, q, method, dtype).front().copy();
 }
 
-/// Fractions that are an array: its dtype counts.
+/// Computes quantiles for an array of fractions, whose dtype takes part in the promotion.
 Array quantiles(Of of, const Array& x, const Array& q, double scale, const AxisArg& axis, bool keepdims,
                 QuantileMethod how, const char* what) {
   if (q.ndim() > 1)
@@ -280,7 +281,7 @@ Array median(const Array& x, const AxisArg& axis, bool keepdims) {
   if (rows.n == 0) return detail::filled(rows.result, kNan, mean_dtype(x.dtype()), x.device());
   rows.select({(rows.n - 1) / 2, rows.n / 2});
   const Array high = rows.at(rows.n / 2);
-  // one element is its own middle, where twice it would be an infinity
+  // a single middle element is the result; the mean of it with itself could overflow
   return rows.unless_nan(rows.n % 2 ? as_dtype(high, mean_dtype(x.dtype())) : middle(rows.at(rows.n / 2 - 1), high));
 }
 
@@ -288,7 +289,7 @@ Array nanmedian(const Array& x, const AxisArg& axis, bool keepdims) {
   if (!is_inexact(x.dtype())) return median(x, axis, keepdims);
   const Rows rows(x, axis, keepdims, "nanmedian");
   if (rows.n == 0) return detail::filled(rows.result, kNan, x.dtype(), x.device());
-  // Each row has a middle of its own.
+  // Each row has a separate middle.
   const Array sorted = sort(rows.rows);
   const Array count = count_nonzero(logical_not(isnan(sorted)), -1, true);
   const Array low = take_along_axis(sorted, maximum(floor_divide(subtract(count, 1), 2), 0), -1);

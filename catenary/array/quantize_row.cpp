@@ -1,6 +1,6 @@
-// How GGUF's reference quantises. Q8_0 and Q4_0 follow the Python package gguf to the bit; Q4_K and Q6_K search scales
-// as ggml's C does (quantize_row_q4_K_ref, quantize_row_q6_K_ref), whose own bits depend on whether its compiler fuses
-// products and sums.
+// Quantisation as in GGUF's reference. Q8_0 and Q4_0 match the Python package gguf bit by bit. Q4_K and Q6_K search for
+// scales as ggml's C code does (quantize_row_q4_K_ref, quantize_row_q6_K_ref), whose exact bits depend on whether its
+// compiler fuses products and sums.
 
 #include "catenary/array/quantize_row.h"
 
@@ -22,7 +22,7 @@ namespace {
 using std::int64_t;
 using std::uint8_t;
 
-/// The bits of x in float16, little-endian; gives back what they stand for.
+/// Writes x as a little-endian float16 and returns the rounded value.
 float put_half(uint8_t* to, float x) {
   const float16 half(x);
   to[0] = static_cast<uint8_t>(half.bits);
@@ -30,7 +30,7 @@ float put_half(uint8_t* to, float x) {
   return half;
 }
 
-constexpr float kNone = 1e-15f;  // what is smaller is 0 to Q6_K
+constexpr float kNone = 1e-15f;  // Q6_K treats smaller numbers as 0
 
 int nearest(float x) { return static_cast<int>(std::lrint(x)); }
 
@@ -57,7 +57,8 @@ bool q4_0(const float* x, uint8_t* block) {
   return std::isfinite(kept);
 }
 
-/// The scale that stands for 16 numbers best, each error weighted by its number's square, and what they are by it.
+/// Returns the scale that represents 16 numbers best, each error weighted by the square of its number, and writes the
+/// quantised numbers.
 float scale_of_16(const float* x, uint8_t* numbers) {
   constexpr int most = 32;
   float extreme = 0;
@@ -130,7 +131,7 @@ bool q6_k(const float* x, uint8_t* block) {
   return std::isfinite(kept);
 }
 
-/// The scale and the minimum, negated, that stand for 32 numbers best, and what they are by these.
+/// Returns the scale and the negated minimum that represent 32 numbers best, and writes the quantised numbers.
 std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers) {
   constexpr int most = 15;
   float squares = 0;
@@ -253,7 +254,7 @@ bool quantize_row(Quantization kind, const float* x, int64_t n, uint8_t* blocks)
   if (kind == Quantization::int8) return int8(x, n, blocks);
   const QuantizationInfo& info = quantization_info(kind);
   bool fits = true;
-  std::array<float, 256> last{};  // zeros behind what is left
+  std::array<float, 256> last{};  // zeros pad the last block
   for (int64_t i = 0; i < n; i += info.elements, blocks += info.bytes) {
     const float* from = x + i;
     if (n - i < info.elements) {

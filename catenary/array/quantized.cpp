@@ -22,7 +22,7 @@ namespace {
 
 using std::int64_t;
 
-/// As many rows of x are multiplied with blocks as they lie; more where a device multiplies bytes fast.
+/// Up to this many rows of x are multiplied with the blocks directly; more if a device multiplies bytes fast.
 constexpr int64_t kFewRows = 8;
 
 void check_float(Dtype dtype, const char* function, const char* what) {
@@ -32,19 +32,19 @@ void check_defined(const QuantizedArray& w, const char* function) {
   if (!w.defined()) fail<ValueError>("{}: the quantized array is undefined", function);
 }
 
-/// Of all extents but the first.
+/// Returns the product of all sizes but the first.
 int64_t product_of_rest(const Shape& shape) {
   int64_t n = 1;
   for (int axis = 1; axis < shape.size(); ++axis) n *= shape[axis];
   return n;
 }
 
-/// Rows of w into `out`, which has room for them and is C-ordered.
+/// Dequantises the rows of w to `out`, which is C-ordered and large enough.
 void dequantize_into(const QuantizedArray& w, const Array& out) {
   compute(out.device(), primitives::Dequantize{w.kind(), readable(w.blocks()), writable(out)});
 }
 
-/// Calls f with parts of w, dequantised, and the number of their first row.
+/// Calls f with dequantised parts of w and the number of their first row.
 template <class F>
 void each_part(const QuantizedArray& w, Dtype dtype, const F& f) {
   const int64_t rows = w.rows_at_once(dtype);
@@ -57,7 +57,7 @@ void each_part(const QuantizedArray& w, Dtype dtype, const F& f) {
   }
 }
 
-/// x as a matrix; a copy only where its rows do not lie evenly.
+/// Returns x as a matrix. Copies only if its rows are not evenly strided.
 Array as_matrix(const Array& x, int64_t columns) {
   return x.ndim() == 2 ? x : x.reshape({columns == 0 ? x.size() : x.size() / columns, columns});
 }
@@ -162,7 +162,7 @@ Array linear(const Array& x, const QuantizedArray& w, const Array* bias) {
                         x.device().backend().multiplies_rounded(x.device().index(), w.kind());
   if (rows.shape()[0] <= kFewRows || by_bytes) {
     const Array even = rows.strides()[1] == 1 || w.columns() == 1 ? rows : rows.contiguous();
-    // what is rounded takes a byte and a quarter each: less than a MiB at a time, in equal parts
+    // a rounded element takes 1.25 bytes: process less than 1 MiB at a time, in equal parts
     const int64_t count = rows.shape()[0],
                   most = std::max(kFewRows, (int64_t{3} << 18) / std::max<int64_t>(w.columns(), 64)),
                   parts = (count + most - 1) / most, together = (count + parts - 1) / parts;
@@ -194,7 +194,7 @@ Array linear_back(const Array& y, const QuantizedArray& w) {
     fail<ShapeError>("{}: y must be (..., {}) for weights of {}, not {}", what, w.rows(), w.shape(), y.shape());
   Shape shape = y.shape();
   shape[y.ndim() - 1] = w.columns();
-  // 16-bit floats are added up in float32, and rounded once
+  // 16-bit floats are summed in float32 and rounded once
   const Dtype sums = is_16bit_float(y.dtype()) ? Dtype::float32 : y.dtype();
   const Array out = Array::empty(shape, sums, y.device());
   out.fill(0);

@@ -30,13 +30,13 @@ namespace {
 
 Generator& generator_of(Generator* given) { return given ? *given : default_generator(); }
 
-/// 64 random bits an element.
+/// Returns 64 random bits for each element.
 Array words64(const Shape& size, const RandomOptions& options) {
   const Array upper = bits(size, options), lower = bits(size, options);
   return bitwise_or(left_shift(upper.astype(Dtype::uint64), 32), lower.astype(Dtype::uint64));
 }
 
-/// Upper half of the products of 64-bit numbers with `factor`.
+/// Returns the upper half of the products of 64-bit numbers with `factor`.
 Array multiply_high(const Array& x, std::uint64_t factor) {
   const auto low = static_cast<std::int64_t>(factor & 0xffffffffu), high = static_cast<std::int64_t>(factor >> 32);
   const Array xl = bitwise_and(x, std::int64_t{0xffffffff}), xh = right_shift(x, 32);
@@ -117,7 +117,7 @@ void check_values(const Operand& x, const Interval& interval, const char* what, 
 
 }  // namespace detail
 
-using namespace detail;  // NOLINT: what all distributions are made of
+using namespace detail;  // NOLINT: building blocks of all distributions
 
 Generator& default_generator() {
   thread_local Generator generator{.seed = system_seed()};
@@ -125,7 +125,7 @@ Generator& default_generator() {
 }
 
 namespace {
-std::atomic<std::uint64_t> seed_offset{0};  // of this process among those that it trains with
+std::atomic<std::uint64_t> seed_offset{0};  // of this process among those that train together
 }  // namespace
 
 void detail::set_rank(std::uint64_t rank) {
@@ -247,17 +247,17 @@ Array bernoulli(const Operand& p, const OptionalShape& size, const RandomOptions
 
 namespace {
 
-/// Numbers of something: log of the probability of k, the likeliest k and the largest.
+/// A distribution of counts: log of the probability of k, the most likely k and the largest k.
 struct Counts {
   std::function<double(double k)> log_probability;
   double mode;
   double most;
 };
 
-/// The parameters of a distribution of counts; the last ones may be unused.
+/// The parameters of a distribution of counts. The last ones may be unused.
 using Three = std::array<double, 3>;
 
-/// Draws counts by inversion. `of` tells the distribution for some parameters, and checks them.
+/// Draws counts by inversion. `of` checks the parameters and returns their distribution.
 Array draw_counts(Parameters parameters, const OptionalShape& size, const RandomOptions& options, const char* what,
                   Counts (*of)(const Three& parameters)) {
   const Shape shape = shape_of(size, parameters, what);
@@ -274,11 +274,11 @@ Array draw_counts(Parameters parameters, const OptionalShape& size, const Random
     ++k;
   }
 
-  // One cumulative table after the other; that of row r runs from r to r + 1, so that one search finds row and count.
+  // Concatenated cumulative tables. The table of row r covers r to r + 1, so that one search finds row and count.
   std::map<Three, std::int64_t> row_of;
   std::vector<double> cumulative;
   std::vector<std::int64_t> rows, shifts, ends;
-  constexpr double kNever = -50;  // a log of probabilities that 53 bits cannot draw
+  constexpr double kNever = -50;  // log of probabilities that 53 random bits cannot draw
   for (const Three& these : wanted) {
     const auto [found, is_new] = row_of.try_emplace(these, static_cast<std::int64_t>(row_of.size()));
     rows.push_back(found->second);
@@ -306,7 +306,7 @@ Array draw_counts(Parameters parameters, const OptionalShape& size, const Random
   const Array row = upload(rows, own, Dtype::int64);
   const Array found = searchsorted(upload(cumulative, {static_cast<std::int64_t>(cumulative.size())}, Dtype::float64),
                                    add(u, row), Side::right);
-  // Rounding may leave a row's last sum below a number drawn.
+  // Rounding may leave the last sum of a row below a drawn number.
   const Array within = minimum(found, take(upload(ends, {count}, Dtype::int64), row));
   return as_dtype(add(within, take(upload(shifts, {count}, Dtype::int64), row)), dtype);
 }
@@ -361,7 +361,7 @@ Array permutation(std::int64_t n, const RandomOptions& options) {
   if (n < 0) fail<ValueError>("random::permutation: n must not be negative, {} was given", n);
   if (options.dtype && *options.dtype != Dtype::int64)
     return permutation(n, {.device = options.device, .generator = options.generator}).astype(*options.dtype);
-  return argsort(words64({n}, options));  // equal keys stay in order: the sort is stable
+  return argsort(words64({n}, options));  // a stable sort keeps equal keys in order
 }
 
 Array permutation(const Array& x, Generator* generator) {
@@ -378,7 +378,7 @@ void shuffle(Target to, Generator* generator) {
 
 namespace {
 
-/// From 1 to the next number of a dtype; the square root is how far from 1 NumPy lets a sum of probabilities be.
+/// Returns the machine epsilon of a dtype. NumPy accepts sums of probabilities that differ from 1 by its square root.
 double spacing(Dtype dtype) {
   switch (dtype) {
     case Dtype::float16:
@@ -421,7 +421,8 @@ Array choice(std::int64_t n, const Shape& size, const ChoiceOptions& options) {
   if (count > possible)
     fail<ValueError>("random::choice: {} elements cannot be drawn without replacement from {} with p > 0", count,
                      possible);
-  // The largest of log p plus Gumbel noise are a draw without replacement (Yellott 1977); log 0 is never among them.
+  // The largest values of log p plus Gumbel noise are a draw without replacement (Yellott 1977). Elements with p = 0
+  // have -inf and are never drawn.
   const Array key = add(log(p), gumbel(0.0, 1.0, p.shape(), drawing));
   return slice_axis(argsort(negative(key)), 0, 0, count).reshape(size).copy();
 }

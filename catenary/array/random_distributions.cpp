@@ -1,4 +1,4 @@
-// Distributions that are functions of uniform and normal numbers, one or several of each.
+// Distributions that are functions of one or several uniform and normal numbers.
 
 #include <cmath>
 
@@ -14,19 +14,19 @@
 namespace catenary::random {
 
 using catenary::detail::as_dtype;
-using namespace detail;  // NOLINT: what all distributions are made of
+using namespace detail;  // NOLINT: building blocks of all distributions
 
 namespace {
 
-constexpr double kLargestCount = 9.2e18;  // what int64 holds; larger numbers become this one
-constexpr double kLargestMean = 1e15;     // of a Poisson distribution whose numbers float64 holds
+constexpr double kLargestCount = 9.2e18;  // largest count for int64; larger numbers are clipped to it
+constexpr double kLargestMean = 1e15;     // of a Poisson distribution with counts that float64 can hold
 
-/// -log of uniform numbers.
+/// Returns -log of uniform numbers.
 Array exponential_of(const Shape& size, Dtype dtype, const RandomOptions& options) {
   return negative(log(open_uniform(size, dtype, options)));
 }
 
-/// formula(standard exponential numbers, the parameter).
+/// Returns formula(standard exponential numbers, the parameter).
 template <class Formula>
 Array of_exponential(const Operand& a, const OptionalShape& size, const RandomOptions& options, const char* what,
                      Formula&& formula) {
@@ -36,22 +36,22 @@ Array of_exponential(const Operand& a, const OptionalShape& size, const RandomOp
   return as_dtype(formula(exponential_of(shape, work, placed(options, a, a)), parameter.operand()), dtype);
 }
 
-/// Gamma with scale 1 as value * e^boost: where the parameter is below 1 the product may be too small for the dtype.
+/// Gamma numbers with scale 1, as value * e^boost. For parameters below 1 the product may underflow.
 struct GammaNumbers {
   Array value, boost;
   Array product() const { return multiply(value, exp(boost)); }
   Array logarithm() const { return add(log(value), boost); }
 };
 
-/// A parameter in the dtype that is worked in, on the current device: one number, or one for each element of `shape`.
+/// Returns a parameter in the working dtype, on the current device: one number, or one for each element of `shape`.
 Array flat(const Operand& x, const Shape& shape, Dtype dtype) {
   if (!x.is_array()) return full({1}, x.scalar().real(), dtype);
   const Array here = as_dtype(x.array(), dtype).to_device(current_device());
   return here.size() == 1 ? here.reshape({1}) : here.broadcast_to(shape).reshape({shape.product()});
 }
 
-/// Numbers by rejection: draw(n, of_these, value) makes n candidates and says which are accepted; of_these(x) takes of
-/// a flat parameter the elements that belong to them. What was rejected is drawn again until nothing is.
+/// Draws numbers by rejection. draw(n, of_these, value) makes n candidates and returns which are accepted; of_these(x)
+/// selects the elements of a flat parameter that belong to them. Rejected numbers are drawn again until none is left.
 template <class Draw>
 Array accepted(const Shape& shape, Draw&& draw) {
   const auto rejects = [&](std::int64_t n, const Array& which, Array& value) {
@@ -69,11 +69,11 @@ Array accepted(const Shape& shape, Draw&& draw) {
   return result.reshape(shape);
 }
 
-/// a: a literal, or an array that broadcasts to `shape`; its values have been checked.
+/// Draws gamma numbers. a is a literal, or an array that broadcasts to `shape`; its values are checked.
 GammaNumbers gamma_of(const Operand& a, const Shape& shape, Dtype dtype, const RandomOptions& options) {
   const DeviceScope scope(options.device.value_or(current_device()));
   const Array alpha = flat(a, shape, dtype);
-  // Marsaglia and Tsang 2000: d (1 + c x)^3 with x normal is gamma(alpha >= 1) where it is accepted.
+  // Marsaglia and Tsang 2000: d (1 + c x)^3 with normal x, if accepted, is gamma(alpha) for alpha >= 1.
   const Array d = subtract(where(less(alpha, 1), add(alpha, 1), alpha), 1.0 / 3);
   const Array c = rsqrt(multiply(d, 9));
   GammaNumbers result;
@@ -96,7 +96,7 @@ GammaNumbers gamma_of(const Operand& a, const Shape& shape, Dtype dtype, const R
   return result;
 }
 
-/// Half of a parameter, in the dtype that is worked in.
+/// Returns half of a parameter in the working dtype.
 Parameter half_of(const Operand& x, Dtype dtype) {
   Parameter half(x, dtype);
   if (x.is_array()) {
@@ -107,14 +107,14 @@ Parameter half_of(const Operand& x, Dtype dtype) {
   return half;
 }
 
-/// Poisson with the means `lam`, given as `a` above, in a floating dtype: there may be as many means as numbers, for
-/// which the tables of random::poisson would be too many. Devroye 1987 (A simple generator for discrete log-concave
-/// distributions): with the likeliest count m and w = 1 + p(m) / 2 no p(m + k) is above p(m) min(1, e^(w - p(m) |y|))
-/// for a y that rounds to k.
+/// Draws Poisson numbers with the means `lam`, given as `a` above, in a floating dtype. There may be as many means as
+/// numbers, which would need too many of random::poisson's tables. Devroye 1987 (A simple generator for discrete
+/// log-concave distributions): with the most likely count m and w = 1 + p(m) / 2, p(m + k) <= p(m) min(1, e^(w - p(m)
+/// |y|)) for every y that rounds to k.
 Array poisson_of(const Operand& lam, const Shape& shape, Dtype dtype, const RandomOptions& options) {
   const DeviceScope scope(options.device.value_or(current_device()));
-  const Array mean = maximum(flat(lam, shape, dtype), 1e-30);  // from which 0 does not differ
-  // By Stirling's series from 16 on, where large terms would leave no digits of their difference.
+  const Array mean = maximum(flat(lam, shape, dtype), 1e-30);  // indistinguishable from 0
+  // Stirling's series from 16 on, where a difference of large terms would lose all digits.
   const auto log_probability = [](const Array& k, const Array& of) {
     const Array beyond = subtract(k, of), last = divide(1, k), square_last = multiply(last, last);
     const Array series =
@@ -140,8 +140,8 @@ Array poisson_of(const Operand& lam, const Shape& shape, Dtype dtype, const Rand
   });
 }
 
-/// Noncentral chi-square in a floating dtype (Johnson, Kotz and Balakrishnan 1995, chapter 29): the square of a normal
-/// number and chi-square(df - 1) where df > 1, else chi-square(df + 2 Poisson(nonc / 2)).
+/// Draws noncentral chi-square numbers in a floating dtype (Johnson, Kotz and Balakrishnan 1995, chapter 29): the
+/// square of a normal number plus chi-square(df - 1) if df > 1, else chi-square(df + 2 Poisson(nonc / 2)).
 Array noncentral_of(const Operand& df, const Operand& nonc, const Shape& shape, Dtype dtype,
                     const RandomOptions& options) {
   const Device device = options.device.value_or(current_device());
@@ -158,7 +158,7 @@ Array noncentral_of(const Operand& df, const Operand& nonc, const Shape& shape, 
   return square.defined() ? add(square, rest) : rest;
 }
 
-/// What formula(shape, dtype that is worked in, options) makes of gamma numbers.
+/// Returns formula(shape, working dtype, options) of gamma numbers.
 template <class Formula>
 Array of_gammas(const Operand& a, const Operand& b, const OptionalShape& size, const RandomOptions& options,
                 const char* what, Formula&& formula) {
@@ -249,7 +249,7 @@ Array wald(const Operand& mean, const Operand& scale, const OptionalShape& size,
   const RandomOptions here = placed(options, mean, scale);
   const Parameter m(mean, work), s(scale, work);
   const Array z = normal_of(shape, work, here), u = open_uniform(shape, work, here);
-  // The smaller root over the mean; the larger one is its reciprocal.
+  // The smaller root over the mean. The larger root is its reciprocal.
   const Array w = divide(multiply(multiply(multiply(z, z), m.operand()), 0.5), s.operand());
   const Array ratio = divide(1, add(add(w, 1), sqrt(multiply(w, add(w, 2)))));
   const Array chosen = where(less_equal(multiply(u, add(ratio, 1)), 1), ratio, divide(1, ratio));
@@ -297,7 +297,7 @@ Array beta(const Operand& a, const Operand& b, const OptionalShape& size, const 
   check_values(a, kPositiveFinite, "beta", "a");
   check_values(b, kPositiveFinite, "beta", "b");
   return of_gammas(a, b, size, options, "beta", [&](const Shape& out, Dtype work, const RandomOptions& here) {
-    // x / (x + y) by logarithms, as both may be too small for the dtype
+    // x / (x + y) through logarithms, because both numbers may underflow
     const Array x = gamma_of(a, out, work, here).logarithm(), y = gamma_of(b, out, work, here).logarithm();
     return sigmoid(subtract(x, y));
   });
@@ -334,7 +334,7 @@ Array multivariate_normal(const Array& mean, const Array& cov, const Shape& size
   const double lowest = min(factors.values).item<double>(), highest = max(absolute(factors.values)).item<double>();
   if (lowest < -1e-5 * highest)
     fail<ValueError>("random::multivariate_normal: cov has the eigenvalue {}, none may be negative", lowest);
-  // Columns are eigenvectors times standard deviations: z (n numbers of each point) times their transpose.
+  // Columns are eigenvectors times standard deviations. Multiply z (n numbers for each point) by their transpose.
   const Array root = multiply(factors.vectors, sqrt(maximum(factors.values, 0)));
   const Array z = normal_of({size.product(), n}, work, here);
   const Array centred = matmul(z, root.transpose()).reshape(shape);
@@ -372,9 +372,10 @@ Array vonmises(const Operand& mu, const Operand& kappa, const OptionalShape& siz
   const Shape shape = shape_of(size, mu, kappa, "vonmises");
   const RandomOptions here = placed(options, mu, kappa);
   const DeviceScope scope(here.device.value_or(current_device()));
-  // Best and Fisher 1979: candidates 2 arctan(c tan(x)) with x uniform, whose density is in proportion to 1 / y with
-  // y = h + kappa (1 - cos of the candidate), so that y e^(1 - y) is to be accepted. h is kappa (s - 1), their s =
-  // (1 + sqrt(1 + 4 kappa^2)) / (2 kappa); thus written no digits are lost for large kappa, and 0 needs no case.
+  // Best and Fisher 1979: candidates 2 arctan(c tan(x)) with x uniform. Their density is proportional to 1 / y with y =
+  // h + kappa (1 - cos(candidate)), so they are accepted with probability y e^(1 - y). In the paper's terms h is kappa
+  // (s - 1) with s = (1 + sqrt(1 + 4 kappa^2)) / (2 kappa). This form is accurate for large kappa and needs no special
+  // case for 0.
   const Array doubled = multiply(minimum(flat(kappa, shape, work), work == Dtype::float32 ? 1e30 : 1e300), 2);
   const Array h = add(divide(0.5, add(sqrt(add(multiply(doubled, doubled), 1)), doubled)), 0.5);
   const Array c = sqrt(divide(h, add(h, doubled)));
@@ -406,7 +407,7 @@ Array logseries(const Operand& p, const OptionalShape& size, const RandomOptions
   const RandomOptions here = placed(options, p, p);
   const Array chance = catenary::detail::as_array(p, Dtype::float64, here.device.value_or(current_device()));
   const Array u = open_uniform(shape, Dtype::float64, here), v = open_uniform(shape, Dtype::float64, here);
-  // Geometric numbers of the probability (1 - p)^u; the log of what it leaves of 1 without loss of digits.
+  // A geometric number with the probability (1 - p)^u. The log of 1 minus that is computed accurately.
   const Array exponent = multiply(u, log1p(negative(chance)));
   const Array log_rest = where(less(exponent, -0.7), log1p(negative(exp(exponent))), log(negative(expm1(exponent))));
   const Array count = add(floor(divide(log(v), log_rest)), 1);
@@ -436,8 +437,8 @@ Array zipf(const Operand& a, const OptionalShape& size, const RandomOptions& opt
   const DeviceScope scope(here.device.value_or(current_device()));
   const int value_bits = static_cast<int>(itemsize(dtype)) * 8 - (kind(dtype) == Kind::signed_int ? 1 : 0);
   const double most = value_bits < 63 && !is_floating(dtype) ? std::ldexp(1.0, value_bits) - 1 : kLargestCount;
-  // Devroye 1986, X.6.1, with powers of numbers near 1 and beyond the dtype as logarithms: x is the integral part of a
-  // Pareto number, here of those below most + 1.
+  // Devroye 1986, X.6.1: x is the integral part of a Pareto number below most + 1. Powers near 1 and beyond the dtype's
+  // range are computed as logarithms.
   const Array power_less = subtract(flat(a, shape, Dtype::float64), 1);
   const Array within = expm1(multiply(power_less, -std::log(most + 1)));
   const Array least = negative(expm1(multiply(power_less, -std::log(2.0))));

@@ -13,7 +13,7 @@ RawKernel::RawKernel(const std::string& code, const std::string& name, const Raw
     : code_(code), name_(name), options_(options), number_(++last_number), module_(options.variables ? number_ : 0) {}
 
 RawKernel::Argument::Argument(const void* value, std::size_t size) : size_(size) {
-  constexpr std::size_t kMost = 4096;  // what CUDA has for all parameters
+  constexpr std::size_t kMost = 4096;  // CUDA's limit for all parameters
   if (size > kMost) fail<ValueError>("a kernel's parameter has up to {} bytes, {} are given", kMost, size);
   if (size > sizeof words_) more_.resize((size + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t));
   std::memcpy(more_.empty() ? words_.data() : more_.data(), value, size);
@@ -84,7 +84,7 @@ Array RawModule::get_global(const std::string& name, const Device& device) const
       launcher_for(device, name).variable(device.index(), {code_, name, name, options_.portable, 0, module_}, name);
   const Array variable = Array::from_memory(memory, {static_cast<std::int64_t>(bytes)}, {1}, Dtype::uint8, device,
                                             std::shared_ptr<void>(memory, [](void*) {}));
-  export_memory(variable);  // kernels change it that have it not among their arguments
+  export_memory(variable);  // kernels can change it without having it as an argument
   return variable;
 }
 

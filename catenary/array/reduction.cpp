@@ -38,7 +38,7 @@ Array reduce(Array x, ops::Reduce op, const AxisArg& axis, bool keepdims, Dtype 
   return keepdims ? out.reshape(kept_shape(shape, bits, true)) : out;
 }
 
-/// The dtype that 16-bit floats are handled in between, so that they are rounded once.
+/// Returns the dtype for intermediate results. 16-bit floats use float32, so that they are rounded once.
 Dtype wide(Dtype dtype) { return is_16bit_float(dtype) ? Dtype::float32 : dtype; }
 
 double element_count(const Array& x, const AxisArg& axis, const char* what) {
@@ -50,7 +50,7 @@ Array arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, b
   const int a = axis ? normalize_axis(*axis, x.ndim(), what) : 0;
   if (flat.shape()[a] == 0)
     fail<ValueError>("{}: there is no element along axis {} of an array of shape {}", what, a, x.shape());
-  if (is_complex(x.dtype())) {  // the first that is equal to the largest, or NaN
+  if (is_complex(x.dtype())) {  // the first element equal to the largest, or NaN
     const Array end = largest ? max(flat, a, true) : min(flat, a, true);
     return arg_reduce(logical_or(equal(flat, end), isnan(flat)).reshape(x.shape()), true, axis, keepdims, what);
   }
@@ -61,7 +61,7 @@ Array arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, b
   return out.reshape(axis ? kept_shape(x.shape(), bit, true) : Shape::filled(x.ndim(), 1));
 }
 
-/// Sums are those of the parts; products are taken up over 1, 2, 4, … elements.
+/// Scans complex numbers. Sums scan both parts separately; products combine elements at distances 1, 2, 4, …
 Array scan_complex(const Array& x, ScanOp op, int axis) {
   Array out = copy(x);
   if (op == ScanOp::sum) {
@@ -89,10 +89,10 @@ Array scan(const Array& x, ScanOp op, const std::optional<int>& axis, std::optio
   return out;
 }
 
-/// Bits of x's values that are numbers; undefined for dtypes that have no NaN.
+/// Returns which values of x are not NaN.
 Array not_nan(const Array& x) { return equal(x, x); }
 
-/// x with `instead` where it is NaN.
+/// Returns x with `instead` in place of NaN.
 Array without_nan(const Array& x, double instead) { return is_inexact(x.dtype()) ? where(not_nan(x), x, instead) : x; }
 
 Array nan_arg_reduce(const Array& x, bool largest, const std::optional<int>& axis, bool keepdims, const char* what) {
@@ -104,14 +104,14 @@ Array nan_arg_reduce(const Array& x, bool largest, const std::optional<int>& axi
   return found;
 }
 
-/// |x|^2, of a real number x^2.
+/// Returns |x|^2, which is x^2 for a real number.
 Array squared_size(Array x) {
   if (!is_complex(x.dtype())) return square(std::move(x));
   return add(square(real(x)), square(imag(x)));
 }
 
-/// Are squared differences as small as the rounding error of a mean over n elements may be? Then the mean is worth
-/// correcting. Of devices this is not asked, as the answer would have to be waited for.
+/// Returns whether squared differences are as small as the rounding error of a mean over n elements may be, so that the
+/// mean needs a correction. Always false on devices, where the host would have to wait for the answer.
 bool is_rounding(const Array& mean, const Array& total, double n) {
   if (mean.dtype() != Dtype::float32 || !mean.device().is_cpu()) return false;
   constexpr double kRelative = 1024 * double{std::numeric_limits<float>::epsilon()};
@@ -160,7 +160,8 @@ Array nan_extremum(const Array& x, bool largest, const AxisArg& axis, bool keepd
 
 Array sum(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
   const Dtype result = dtype.value_or(sum_dtype(x.dtype()));
-  const ops::Reduce op = result == Dtype::bool_ ? ops::Reduce::any : ops::Reduce::sum;  // as + of bools
+  // addition of bools is `any`
+  const ops::Reduce op = result == Dtype::bool_ ? ops::Reduce::any : ops::Reduce::sum;
   return reduce(std::move(x), op, axis, keepdims, result, result, "sum");
 }
 
@@ -179,7 +180,8 @@ Array mean(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dty
 }
 
 detail::Spread detail::spread_of(const Array& x, const AxisArg& axis, Dtype dtype, bool keepdims) {
-  const auto wide_x = [&] { return as_dtype(x, dtype); };  // made anew, as a value that is kept is stored
+  const auto wide_x = [&] { return as_dtype(x, dtype); };  // computed again for each use, because a value with a handle
+                                                           // is stored
   Spread s{catenary::mean(wide_x(), axis, true), {}};
   const auto squares = [&] { return sum(squared_size(subtract(wide_x(), s.mean)), axis, keepdims); };
   s.total = squares();

@@ -11,11 +11,11 @@ namespace catenary {
 
 namespace {
 
-// Lengths depend on the shape and on the kind of device only, so that results do so too.
-constexpr std::int64_t kShortRow = 128;      // below it a GPU's work-item takes an output by itself
-constexpr std::int64_t kRowOfGroup = 16384;  // elements that a GPU's group takes
+// These limits depend only on the shape and the kind of device, so that results do, too.
+constexpr std::int64_t kShortRow = 128;      // shorter rows are reduced by a single work-item of a GPU
+constexpr std::int64_t kRowOfGroup = 16384;  // elements for each thread block of a GPU
 
-/// Does a group of work-items reduce a row together?
+/// Returns whether a thread block reduces a row together.
 bool is_together(int group, std::int64_t rows) { return group > 1 && rows >= kShortRow; }
 
 std::int64_t chunk_of(int group, const KernelReduction& call) {
@@ -57,7 +57,7 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
   const std::vector<KernelParameter>& in = s.parameters.inputs();
   const KernelReduction call =
       s.parameters.reduction(arrays_of(arguments), dtypes_of(arguments), axes, keepdims, !s.identity.empty());
-  // the axes that go come last, so that one output's elements are neighbours
+  // the reduced axes come last, so that the elements for an output are neighbours
   Shape shape;
   for (std::int64_t axis : call.order) shape.push_back(call.shape[static_cast<int>(axis)]);
   std::vector<KernelOperand> inputs = arguments;
@@ -80,7 +80,7 @@ Array ReductionKernel::operator()(const std::vector<KernelOperand>& arguments, c
   if (outputs == 0) return out;
   const Array written = out.is_contiguous() ? out : Array::empty(out.shape(), dtype, call.device);
 
-  // One launch of kernels/reduce.kernel. `functions` are the user's, `i` the index of the element `value`.
+  // One launch of kernels/reduce.kernel. The user writes `functions`; `i` is the index of the element `value`.
   const auto run = [&](KernelLaunch& launch, const std::string& functions, const char* suffix, const std::string& i,
                        const std::string& value, const View& result, const std::string& finished, std::int64_t rows,
                        std::int64_t chunk) {

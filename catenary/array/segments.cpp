@@ -14,7 +14,7 @@ namespace catenary::lazy {
 
 namespace {
 
-/// While it lives, what is collected is one rule.
+/// While it exists, the following operations are collected as one rule.
 class Collecting {
  public:
   explicit Collecting(OpenProgram& program) : program_(program) { program_.collect_rule(true); }
@@ -53,7 +53,7 @@ void for_each_segment(const std::vector<std::vector<Array>>& segments,
       }
     }
   }
-  std::vector<Array> before;  // pending at first, so that what runs as one piece of work does not store them
+  std::vector<Array> before;  // pending at first, so that the single piece of work does not store them
   const auto apply = [&](const std::vector<Array>& arrays) {
     before.clear();
     if (here.defined())
@@ -87,14 +87,14 @@ void for_each_segment(const std::vector<std::vector<Array>>& segments,
 
 namespace {
 
-/// The elements of an array, 1-d in the order in which they lie in memory; of a copy where they lie apart.
+/// Returns the elements as a 1-d array in memory order. Copies them if they have gaps.
 Array elements_of(const Array& a) {
   const Strides* const strides = &a.strides();
   const Array in_order = a.is_contiguous() ? a : a.transpose(memory_order(a.ndim(), {&strides, 1}));
   return (in_order.is_contiguous() ? in_order : a.copy()).reshape({-1});
 }
 
-/// any_of_segments, over arrays of one dtype and one device, into a bool of that device that may be true already.
+/// Sets `found`, which may already be true, with any_of_segments over arrays of one dtype and one device.
 void look_through(std::vector<std::vector<Array>> segments, const std::function<Array(const Array&)>& test,
                   const Array& found) {
   const Device device = found.device();
@@ -125,7 +125,7 @@ Array any_of_segments(const std::vector<Array>& arrays, const std::function<Arra
   while (!left.empty()) {
     const Array first = left.front();
     const Device device = first.device();
-    // flags of other devices are brought to the first one's
+    // flags of other devices are copied to the first device
     const Array found = result.defined() && result.device() == device ? result : Array::empty({}, Dtype::bool_, device);
     if (!found.is(result)) found.fill(false);
     std::vector<std::vector<Array>> segments;

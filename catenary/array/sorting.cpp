@@ -28,7 +28,7 @@ using detail::slice_axis;
 
 namespace {
 
-/// What is sorted: x with `axis` last, or flattened; `axis` becomes the axis that the rows come from.
+/// Returns the rows to sort: x with `axis` last, or flattened. `from` receives the axis of the rows.
 Array rows_of(const Array& x, const std::optional<int>& axis, int& from, const char* what) {
   if (!axis) {
     from = 0;
@@ -40,8 +40,8 @@ Array rows_of(const Array& x, const std::optional<int>& axis, int& from, const c
 
 Array argsorted_rows(const Array& rows);
 
-/// The order of complex numbers, along the last axis: by the real part, then the imaginary one; what has a NaN is last,
-/// as NumPy has it: first of the imaginary part, then of the real one, then of both.
+/// Returns the order of complex numbers along the last axis: by the real part, then by the imaginary part. NaNs come
+/// last, in NumPy's order: NaN in the imaginary part only, in the real part only, in both.
 Array order_of_complex(const Array& rows) {
   const Array re = real(rows), im = imag(rows);
   const Array last = add(multiply(isnan(re).astype(Dtype::int8), 2), isnan(im).astype(Dtype::int8));
@@ -68,7 +68,8 @@ Array argsorted_rows(const Array& rows) {
   return out;
 }
 
-/// The places ascending, each once, from 0 on. Throws ValueError for one that is out of range, or for none.
+/// Returns the positions sorted, without duplicates and non-negative. Throws ValueError for a position out of range, or
+/// if there are none.
 std::vector<std::int64_t> places_of(std::vector<std::int64_t> kth, std::int64_t n, const char* what) {
   if (kth.empty()) fail<ValueError>("{}: at least one kth is needed", what);
   for (std::int64_t& k : kth) {
@@ -80,7 +81,7 @@ std::vector<std::int64_t> places_of(std::vector<std::int64_t> kth, std::int64_t 
   return kth;
 }
 
-/// For ascending values, or rows of them: which differ from the one before? (The first one does.)
+/// Returns which of the ascending values, or rows, differ from the one before. The first one always does.
 Array starts_group(const Array& sorted, bool equal_nan = true) {
   const std::int64_t n = sorted.shape()[0];
   const Array out = Array::empty({n}, Dtype::bool_, sorted.device());
@@ -99,7 +100,7 @@ void check_1d(const Array& x, const char* what) {
   if (x.ndim() != 1) fail<ShapeError>("{}: a 1-d array is needed, one of shape {} was given", what, x.shape());
 }
 
-/// Does each element follow the one before it, or NaN follow numbers?
+/// Returns whether the elements ascend, with NaN after numbers.
 bool ascends(const Array& x) {
   const std::int64_t n = x.size();
   if (n < 2) return true;
@@ -124,7 +125,7 @@ Array argsort(const Array& x, std::optional<int> axis) {
 namespace detail {
 Array selected(const Array& rows, Selection what, const std::vector<std::int64_t>& kth, bool descending,
                std::int64_t places) {
-  if (is_complex(rows.dtype())) {  // in their whole order
+  if (is_complex(rows.dtype())) {  // a complete sort
     if (descending) refuse_complex(rows.dtype());
     const Array all = what == Selection::indices ? argsorted_rows(rows) : sorted_rows(rows);
     if (what == Selection::elements)
@@ -178,7 +179,7 @@ Array lexsort(const std::vector<Array>& keys) {
 }
 
 Array lexsort(const Array& keys) {
-  if (keys.ndim() == 1) return filled({}, 0, Dtype::int64, keys.device());  // of one place each
+  if (keys.ndim() == 1) return filled({}, 0, Dtype::int64, keys.device());  // each has one position
   if (keys.ndim() != 2)
     fail<ShapeError>("lexsort: a 2-d array of keys is needed, one of shape {} was given", keys.shape());
   std::vector<Array> rows;
@@ -197,10 +198,10 @@ std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis, bool larg
     const Array none = slice_axis(rows, last, 0, 0);
     return {axis_from_end(none.copy(), from), axis_from_end(none.astype(Dtype::int64), from)};
   }
-  // Those that belong to it, the first of equals first; then these in order.
+  // Select the k elements, the first among equals, then sort them.
   const Array chosen = k < n ? selected(rows, Selection::indices, {k - 1}, largest, k) : Array();
   const Array among = k < n ? take_along_axis(rows, chosen, -1) : rows;
-  // From behind, a stable ascending sort of the reversed row has the first of equal elements first.
+  // Reversing before and after a stable ascending sort keeps equal elements in order.
   const Array order =
       largest ? subtract(k - 1, reverse_last(argsorted_rows(reverse_last(among)))) : argsorted_rows(among);
   const Array values = take_along_axis(among, order, -1);
@@ -210,8 +211,8 @@ std::pair<Array, Array> topk(const Array& x, std::int64_t k, int axis, bool larg
 
 namespace {
 
-/// searchsorted of complex numbers: how many of `sorted` come before each where all are sorted together. Of equal ones
-/// the first given come first.
+/// Computes searchsorted of complex numbers: sorts all together and counts the elements of `sorted` before each value.
+/// Among equal elements the array listed first comes first.
 Array merged_places(const Array& sorted, const Array& values, Side side) {
   const Array flat = values.reshape({values.size()});
   const bool after = side == Side::right;
@@ -352,8 +353,8 @@ Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t
 
 namespace {
 
-/// The bin of each of x's elements between ascending edges, the last of which belongs to the last bin; what lies
-/// outside is in one bin more.
+/// Returns the bin of each element of x between ascending edges. The last edge belongs to the last bin. Elements
+/// outside go to an extra bin.
 Array bins_of(const Array& x, const Array& edges, const char* what) {
   check_1d(edges, what);
   check_same_device(x, edges, what);
@@ -366,8 +367,8 @@ Array bins_of(const Array& x, const Array& edges, const char* what) {
   return where(logical_and(greater_equal(flat, first), less_equal(flat, last)), bin, bins);
 }
 
-/// The edges that are given, or, as `dtype`, those of bins of equal width over a range, or over all of x; then, as
-/// NumPy's, in x's own precision.
+/// Returns the given edges, or edges as `dtype` for bins of equal width over a range or over all of x. The latter are
+/// computed in x's precision, as in NumPy.
 Array edges_of(const Array& x, const HistogramBins& how, const std::optional<std::pair<double, double>>& range,
                Dtype dtype, const char* what) {
   if (how.edges().defined()) return how.edges();
@@ -398,7 +399,7 @@ Array edges_of(const Array& x, const HistogramBins& how, const std::optional<std
   return Array::from_host(edges.data(), {bins + 1}, Dtype::float64, Device()).astype(dtype).to_device(x.device());
 }
 
-/// The weights of x's elements, flattened.
+/// Returns the flattened weights of x's elements.
 std::optional<Array> weights_of(const Array& x, const std::optional<Array>& weights, const char* what) {
   if (!weights) return std::nullopt;
   if (weights->shape() != x.shape())

@@ -26,7 +26,7 @@ Array isclose(const Operand& a, const Operand& b, double rtol, double atol, bool
   const Device device = a.is_array() ? a.array().device() : b.is_array() ? b.array().device() : current_device();
   const Array x = detail::as_array(a, dtype, device), y = detail::as_array(b, dtype, device);
   const Array near = less_equal(absolute(subtract(x, y)), add(multiply(absolute(y), rtol), atol));
-  // An infinite b makes the bound infinite, and infinities of one sign differ by NaN.
+  // An infinite b makes the bound infinite, and equal infinities differ by NaN.
   Array close = logical_or(logical_and(near, isfinite(y)), equal(x, y));
   if (equal_nan) close = logical_or(close, logical_and(isnan(x), isnan(y)));
   return close;
@@ -133,7 +133,7 @@ Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<dou
     const Array x0 = take(from, i), x1 = take(from, j), y0 = take(to, i), y1 = take(to, j);
     const Array slope = divide(subtract(y1, y0), subtract(x1, x0));
     value = add(multiply(slope, subtract(at, x0)), y0);
-    // beside infinite values from the other end, and what two equal ones are
+    // where the first form gives NaN, use the other end, and then the common value of two equal ends
     value = where(isnan(value), add(multiply(slope, subtract(at, x1)), y1), value);
     value = where(logical_and(isnan(value), equal(y0, y1)), y0, value);
     value = where(equal(at, x0), y0, where(equal(at, x1), y1, value));
@@ -145,21 +145,21 @@ Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<dou
 
 namespace {
 
-/// The variables of an array as its rows.
+/// Returns the variables of an array as rows.
 Array variables_of(const Array& m, bool rowvar, const char* what) {
   if (m.ndim() > 2)
     fail<ShapeError>("{}: at most two axes are allowed, an array of shape {} was given", what, m.shape());
   return m.ndim() < 2 ? m.reshape({1, m.size()}) : rowvar ? m : m.T();
 }
 
-/// Weights of n observations, as `dtype`.
+/// Returns weights of n observations as `dtype`.
 Array observed(const Array& weights, std::int64_t n, Dtype dtype, const char* what) {
   if (weights.shape() != Shape{n})
     fail<ShapeError>("cov: {} of shape {} were given for {} observations", what, weights.shape(), n);
   return as_dtype(weights, part_dtype(dtype));
 }
 
-/// The covariances, always [variables, variables].
+/// Returns the covariances, always [variables, variables].
 Array covariances(const Array& m, const std::optional<Array>& y, const CovOptions& options, const char* what) {
   Array rows = variables_of(m, options.rowvar, what);
   if (y) rows = concatenate({rows, variables_of(*y, options.rowvar, what)});
@@ -167,7 +167,7 @@ Array covariances(const Array& m, const std::optional<Array>& y, const CovOption
   const std::int64_t n = rows.shape()[1];
   const double ddof = options.ddof.value_or(options.bias ? 0 : 1);
   if (ddof != std::floor(ddof)) fail<ValueError>("cov: ddof must be a whole number, {} was given", ddof);
-  if (rows.size() == 0 && rows.shape()[0] == 0)  // NumPy: of float64, whatever the dtype is
+  if (rows.size() == 0 && rows.shape()[0] == 0)  // NumPy returns float64 for every dtype
     return Array::empty({0, 0}, widest_float(rows.device()), rows.device());
   if (!is_inexact(dtype)) fail<DtypeError>("{}: dtype must be a floating one, not {}", what, dtype);
   if (options.fweights && is_floating(options.fweights->dtype()))

@@ -72,7 +72,7 @@ Array complex(const Array& re, const Array& im) {
 
 namespace {
 
-/// A view of the bytes, along a last axis.
+/// Returns a view of the bytes along an additional last axis.
 Array bytes_of(const Array& a) {
   const auto size = static_cast<std::int64_t>(a.itemsize());
   lazy::settle(a.body());
@@ -95,10 +95,11 @@ Strides strides_of(const Shape& shape, Order order) {
 }
 
 Array byteswap(const Array& a) {
-  const Order order = is_in_order(a, Order::F) && !is_in_order(a, Order::C) ? Order::F : Order::C;  // NumPy's order A
+  // NumPy's order A
+  const Order order = is_in_order(a, Order::F) && !is_in_order(a, Order::C) ? Order::F : Order::C;
   if (a.itemsize() == 1) return copy(a, order);
   const Array result = empty(a.shape(), a.dtype(), order, a.device());
-  if (is_complex(a.dtype())) {  // each part has an order of its own
+  if (is_complex(a.dtype())) {  // each part is reversed separately
     copyto(real(result), byteswap(real(a)));
     copyto(imag(result), byteswap(imag(a)));
     return result;
