@@ -2,7 +2,7 @@
 
 
 def __getattr__(name):
-    # The hook of catenary.pth imports this package in every interpreter, so the extension waits until it is asked for.
+    # catenary_hook.pth imports this package in every interpreter, so the extension is loaded on first use.
     if name == '__version__':
         from catenary import _core
         return _core.version

@@ -1,15 +1,14 @@
-"""`python -m catenary`: runs a program with our `cupy` and a Chainer that can be imported, puts data where Chainer looks for
-it, or tells of this machine.
+"""`python -m catenary`: runs a program with Catenary's `cupy` and an importable Chainer, installs data sets for Chainer, or reports on this machine.
 
-    python -m catenary script.py arguments…     as `python script.py arguments…`
-    python -m catenary -m module arguments…     as `python -m module arguments…`
-    python -m catenary data mnist               MNIST into Chainer's cache of datasets
-    python -m catenary devices                  the devices, a line each: ordinal, name, memory, which is the default
-    python -m catenary doctor                   checks drivers and devices, and says what to do
-    python -m catenary info                     versions and devices, for a report
-    python -m catenary launch -n 4 python x.py  a script as several ranks on this machine, which train one model (chainermn)
-    python -m catenary names [MODULE]           which of CuPy's names are here
-    python -m catenary chainer                  which of Chainer's names are the library's with CATENARY_CHAINER=1
+    python -m catenary script.py arguments…     runs as `python script.py arguments…`
+    python -m catenary -m module arguments…     runs as `python -m module arguments…`
+    python -m catenary data mnist               puts MNIST into Chainer's cache of data sets
+    python -m catenary devices                  lists the devices: ordinal, name, memory, the default
+    python -m catenary doctor                   checks drivers and devices, and says how to repair them
+    python -m catenary info                     prints versions and devices, for a bug report
+    python -m catenary launch -n 4 python x.py  runs a script as several ranks on this machine that train one model (chainermn)
+    python -m catenary names [MODULE]           lists which of CuPy's names are available
+    python -m catenary chainer                  lists which of Chainer's names CATENARY_CHAINER=1 replaces
 """
 
 import os
@@ -31,7 +30,7 @@ def _hand_to_children():
 
 
 def run(arguments):
-    """Runs a script or a module as the main program. SystemExit with a sentence for what cannot be run."""
+    """Runs a script or a module as the main program. Raises SystemExit with a message if it cannot be run."""
     early = sorted(name for name in sys.modules if name in _finder.SERVED or name in _finder.PATCHES)
     if early:
         sys.stderr.write('catenary: imported before the hook, and left as they are: %s\n' % ', '.join(early))
@@ -62,7 +61,7 @@ def command(arguments):
                  'catenary_command' % (arguments[0], program))
     os.environ.setdefault('CATENARY_PYTHON', sys.executable)
     if not os.access(program, os.X_OK):
-        os.chmod(program, 0o755)  # an installer that forgets what was a program
+        os.chmod(program, 0o755)  # some installers drop the executable bit
     sys.stdout.flush()
     os.execv(program, [program, *arguments])
 

@@ -7,8 +7,8 @@ import threading
 
 @contextlib.contextmanager
 def written_aside(path):
-    """A name beside `path`, with its ending, for a file that takes its place when the block ends. When the block fails, what is
-    there stays: a program that reads it at the same time finds it whole."""
+    """Yields a temporary name beside `path`, with its extension, and renames the file to `path` when the block ends. If the block fails, the old file
+    stays, so that readers always find a complete file."""
     folder, name = os.path.split(os.fsdecode(path))
     new = os.path.join(folder, f'.{os.getpid()}-{threading.get_ident()}-{name}')
     try:

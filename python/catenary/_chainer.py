@@ -1,9 +1,9 @@
-"""Chainer's own modules over the library's graph, where CATENARY_CHAINER=1 asks for it.
+"""Replaces Chainer's hot classes and functions by the library's graph, if CATENARY_CHAINER=1 is set.
 
-The installed Chainer 7.8.1 is imported as it is. As soon as a module of it has run, the names that are hot become ours: the classes of
-variables, nodes and functions derive from objects of the library (python/src/chainer) and keep the methods of the original for all else,
-and functions of GRAFTS become calls of the library's, behind which the original's stand for what the library does not take: then errors
-are the original's, too. One class has one name: nothing of Chainer's is there twice.
+The installed Chainer 7.8.1 is imported unchanged. After each of its modules has run, some names are replaced. Variables, nodes and functions
+become classes that derive from objects of the library (python/src/chainer) and keep the original's methods for everything else. Functions in
+GRAFTS call the library. Unsupported arguments fall back to the original, which then also raises its own errors. Each name has one class: no class
+of Chainer's exists twice.
 """
 
 import functools
@@ -29,7 +29,7 @@ def loader(original):
 
 
 def names():
-    """What is the library's, by the original's names; all else is the original's."""
+    """Returns Chainer's names that the library implements. All others are the original's."""
     return sorted({'chainer.Variable', 'chainer.Parameter', 'chainer.variable.VariableNode', 'chainer.FunctionNode', 'chainer.backward',
                    'chainer.grad',
                    *('chainer.optimizers.' + name for name in _OPTIMIZERS.values()), *_core._chainer_rows()})
@@ -53,7 +53,7 @@ def _derived(original, base, ours):
 
 # ---- chainer.configuration
 
-# what the library, or is_special of python/src/chainer, has to know
+# settings that the library, or is_special in python/src/chainer, must know
 _SHARED = frozenset(('enable_backprop', 'train', 'debug', 'lazy_grad_sum', 'schedule_func'))
 
 
@@ -104,7 +104,7 @@ class _Cell:
 
 
 def _set_data(variable, cell):
-    """A list of its own: what the copies share is theirs alone from now on."""
+    """Gives a variable data of its own, which it no longer shares with its copies."""
     copies = variable.__dict__.pop('_copies', None)
     if copies is not None:
         copies[:] = [reference for reference in copies if reference() is not variable]
@@ -183,7 +183,7 @@ def _variable(module):
 # ---- chainer.function_node
 
 class _Output:
-    """What FunctionNode.outputs holds: called, it gives the node, or None where that is gone."""
+    """The elements of FunctionNode.outputs. Calling one returns the node, or None if it was freed."""
 
     __slots__ = ('_function', '_index')
 
@@ -233,7 +233,7 @@ def _function_node(module):
               'attributes': property(lambda self: self._native_attributes()), '__module__': 'chainer.functions'}
 
     def factor(self, i):
-        """What an input was multiplied by; on the processor, where alone functions with noise are the library's."""
+        """Returns the factor that an input was multiplied by, on the processor, where functions with noise are the library's."""
         x = self.inputs[i]
         return self.backward((i,), (numpy.ones(x.shape, x.dtype),))[0].array
 
@@ -242,7 +242,7 @@ def _function_node(module):
         x = self.inputs[0].get_variable_or_none()
         return None if x is None else chainer.functions.softmax(x.array).array
 
-    # what scripts read of Chainer's objects
+    # attributes of Chainer's objects that scripts read
     attributes = {'Dropout': {'mask': property(lambda self: factor(self, 0))}, 'SoftmaxCrossEntropy': {'y': property(y)},
                   # zoneout's
                   'Where': {'flag_x': property(lambda self: factor(self, 0) != 0), 'flag_h': property(lambda self: factor(self, 1) != 0)}}
@@ -273,7 +273,7 @@ _OPERATORS = ('add', 'sub', 'mul', 'truediv', 'pow', 'neg', 'getitem', 'matmul')
 
 
 def _chainer(module):
-    """The package has run: its operators of variables stand behind the library's."""
+    """Runs after the package `chainer`: the library's operators of variables fall back to Chainer's."""
     Variable = module.Variable
 
     def taken(name):
@@ -288,14 +288,14 @@ def _chainer(module):
 
 # ---- chainer.optimizer, chainer.optimizers
 
-# Chainer's modules of optimizers that are the library's, with the optimizer's name; its rule's is that with Rule behind.
+# Chainer's optimizer modules that the library implements, with the optimizer's name. The rule's name adds Rule.
 _OPTIMIZERS = {
     'ada_delta': 'AdaDelta', 'ada_grad': 'AdaGrad', 'adam': 'Adam', 'corrected_momentum_sgd': 'CorrectedMomentumSGD', 'momentum_sgd': 'MomentumSGD',
     'msvag': 'MSVAG', 'nesterov_ag': 'NesterovAG', 'rmsprop': 'RMSprop', 'rmsprop_graves': 'RMSpropGraves', 'sgd': 'SGD', 'smorms3': 'SMORMS3',
 }
 # The classes of update rules whose formula is the library's, by the optimizer's name.
 _RULES = {}
-# What a rule has of its own where somebody changed what it does.
+# Methods that a rule or its class overrides if a user changed its behaviour.
 _CHANGES = frozenset(('update', 'update_core', 'update_core_cpu', 'update_core_gpu', 'init_state', '_init_states'))
 
 _formula = functools.cache(_core._Formula)
@@ -303,7 +303,7 @@ _names_of = functools.cache(lambda formula: ['weight_decay_rate' if name == 'cha
 
 
 def _numbers(rule):
-    """The formula and the hyperparameters of a rule's next update; None for what the library's formula does not do."""
+    """Returns (formula, hyperparameters) for a rule's next update, or None if the library's formula does not cover it."""
     name, hyperparam = _RULES[type(rule)], rule.hyperparam
     if name != 'Adam':
         formula = _formula(name)
@@ -355,7 +355,7 @@ def _rule(name, module):
 
 
 def _update_all(params, update):
-    """Updates parameters: those whose formula, number of the update and hyperparameters are the same, at once."""
+    """Updates parameters, in one call for all with equal formula, update number and hyperparameters."""
     groups, known = {}, {}
     for param in params:
         rule = param.update_rule
@@ -392,7 +392,7 @@ def _update_all(params, update):
 
 
 def _optimizer(module):
-    """Optimizers update all parameters at once. Hooks, loss scales and parameters with rules of their own see what they see in Chainer."""
+    """Makes optimizers update all parameters in one call. Hooks, loss scales and parameters with rules of their own behave as in Chainer."""
     GradientMethod = module.GradientMethod
     reallocate = GradientMethod.reallocate_cleared_grads
 

@@ -1,4 +1,4 @@
-"""`python -m catenary data mnist`: the MNIST that ships, in the form in which Chainer 7.8.1 keeps what it has downloaded."""
+"""`python -m catenary data mnist`: writes the bundled MNIST into Chainer's cache, in the format of Chainer 7.8.1's downloads."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ def mnist():
 
 
 def main(arguments):
-    """What follows `python -m catenary data`."""
+    """Runs `python -m catenary data` with these arguments."""
     if arguments != ['mnist']:
         sys.exit('python -m catenary data: expected "mnist", got %s' % (' '.join(arguments) or 'nothing'))
     try:

@@ -1,13 +1,13 @@
-"""Serves `cupy`, `cupyx`, `cupy_backends` and `chainermn` from `catenary`, and lets Chainer 7.8.1 be imported on a current Python.
+"""Serves `cupy`, `cupyx`, `cupy_backends` and `chainermn` from `catenary`, and makes Chainer 7.8.1 importable on a current Python.
 
-`install()` is what catenary.pth calls when an interpreter starts, so nothing is imported here but `sys`; all else waits
-until one of the names below is asked for. CATENARY_PYTHON_HOOKS=0 turns everything off. NumPy is never changed.
+catenary_hook.pth calls `install()` whenever an interpreter starts. To keep that fast, this module imports only `sys` until a program imports one
+of the names below. CATENARY_PYTHON_HOOKS=0 disables all hooks. NumPy is never changed.
 """
 
 import sys
 
 SERVED = frozenset(('cupy', 'cupyx', 'cupy_backends'))
-# Packages of Chainer's of which some modules are ours: those come first, the others are the original's, and all have one package.
+# Packages of Chainer's of which some modules are replaced. These modules come first, the others are the original's.
 LAID_OVER = frozenset(('chainermn',))
 CHAINER = '7.8.1'
 # Modules of Chainer that catenary._precision changes, so that 16-bit models train as the library's do.
@@ -15,15 +15,15 @@ TRAINING = frozenset(('chainer.optimizer', 'chainer.variable', 'chainer.training
 HOW_TO_INSTALL = ("Chainer 7.8.1 runs on Catenary as it is. Its setup needs a setuptools that has pkg_resources, and pip 25.3 or later:\n"
                   "  python -m pip install -U pip; echo 'setuptools<82' >c.txt; python -m pip install --build-constraint c.txt chainer==7.8.1")
 
-# Modules of Chainer that ask for what Python or NumPy no longer have, or warn of what is well: the SHA-256 of the source, and what is replaced in
-# it. Both texts of a pair have the same number of lines, so that tracebacks name the right ones.
+# Modules of Chainer that use names removed from Python or NumPy, or warn without need: the SHA-256 of the source, and the replacements. Both texts of
+# a pair have equally many lines, so that tracebacks show the right ones.
 PATCHES = {
     'chainer._environment_check': (
         'c7d1eaf0c5e1464abfb79f6fec532af073b79b70890311384afe68153047838c',
         (('import numpy.distutils.system_info\n', '\n'),
          ('import pkg_resources\n', 'from catenary import _requirements as pkg_resources\n'),
          ("numpy.distutils.system_info.get_info('blas_opt')", 'None'))),
-    # it warns at each start of what our cupy has no need of
+    # it warns at each start that cuDNN is missing, which Catenary does not need
     'chainer.backends.cuda': (
         '3e2994a6a5cc58cebc03389f7042aaa06d0a89e59fd4ae68390ad2b9d5247027',
         (("os.environ.get('CHAINER_CUDNN', '1')) == 0",
@@ -51,7 +51,7 @@ class Finder:
         self._serves = None  # is `cupy` ours? Decided when it is first asked for
         self._deciding = False
         self._grafts = None
-        self._layers = {}  # of a name in LAID_OVER the folders, ours first; none where it is the original alone
+        self._layers = {}  # name in LAID_OVER -> folders, ours first, or empty if only the original is used
 
     def find_spec(self, name, path=None, target=None):
         package = name.partition('.')[0]
@@ -147,10 +147,10 @@ class Finder:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError as error:
             if error.name == name:
-                error.name = real  # else `from cupy import …` drops what it says (_names.not_imported)
+                error.name = real  # else `from cupy import …` drops the message (_names.not_imported)
                 raise
             if not real.startswith(str(error.name)):
-                raise  # ours, but something that it imports is missing; or CuPy's, and absent
+                raise  # a dependency of our module is missing, or the module is CuPy's and absent
             found = None
         if found is None:
             return None
@@ -159,15 +159,15 @@ class Finder:
                           is_package=found.submodule_search_locations is not None)
 
     def layers(self, package):
-        """The folders of a package of LAID_OVER. Ours comes first where the `cupy` is ours, or CATENARY_CHAINER=1 says so; it does
-        not come at all with CATENARY_CHAINER=0."""
+        """Returns the folders of a package in LAID_OVER. Ours comes first if `cupy` is Catenary's or CATENARY_CHAINER=1. CATENARY_CHAINER=0 leaves it
+        out."""
         if package not in self._layers and not self._deciding:
             import os
             if package in sys.modules or not self.is_ours():
                 self._layers[package] = ()
                 return ()
             import importlib.util
-            self._deciding = True  # the other finders are asked where the original is
+            self._deciding = True  # keeps this finder out of the search for the original
             try:
                 original = importlib.util.find_spec(package)
             except (ImportError, ValueError):
@@ -241,11 +241,11 @@ class AliasLoader:
 
     def exec_module(self, module):
         import importlib
-        # the import system takes what stands in sys.modules afterwards
+        # the import system uses the entry in sys.modules afterwards
         name = module.__spec__.name
         sys.modules[name] = real = importlib.import_module(self.real)
         if name in SERVED:
-            real.__name__ = name  # by which programs know whose arrays these are
+            real.__name__ = name  # programs identify arrays by this name
 
     # runpy asks for these: `python -m cupy.something`
     def get_code(self, name):

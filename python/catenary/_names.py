@@ -1,5 +1,7 @@
-"""Which of CuPy's names are here: `python -m catenary names [MODULE]`. names.txt lists them by module, with those of NumPy's
-that CuPy lacks and that are here; scripts/cupy_names writes it."""
+"""`python -m catenary names [MODULE]`: lists which of CuPy's names are available.
+
+names.txt lists them by module, together with names of NumPy's that CuPy lacks. scripts/cupy_names writes it.
+"""
 
 import functools
 import os
@@ -30,7 +32,7 @@ def read(text):
 
 @functools.lru_cache(None)
 def known():
-    """What names.txt says."""
+    """Returns the contents of names.txt: {module: (available names, absent names)}."""
     with open(_FILE) as file:
         return read(file.read())
 
@@ -48,8 +50,8 @@ def absent(module, name):
 
 
 def not_imported(name):
-    """The ModuleNotFoundError of `import name`, or of `from cupy import gcd` (for which Python asks for a module catenary.cupy.gcd),
-    where CuPy has that; None where it has not."""
+    """Returns the ModuleNotFoundError of `import name`, or of `from cupy import gcd` (for which Python imports catenary.cupy.gcd), if CuPy has that
+    name, else None."""
     module, _, last = name.rpartition('.')
     if name not in known() and last not in known().get(module, ((), ()))[1]:
         return None
@@ -71,7 +73,7 @@ def getter(module):
 
 
 def main(arguments):
-    """What follows `python -m catenary names`."""
+    """Runs `python -m catenary names` with these arguments."""
     for module in arguments or known():
         if module not in known():
             sys.exit('python -m catenary names: %r is none of %s' % (module, ', '.join(known())))

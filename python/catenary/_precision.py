@@ -11,7 +11,7 @@ import warnings
 
 import numpy
 
-_INTERVAL = 1000  # updates in which the scale is doubled, as in Chainer
+_INTERVAL = 1000  # number of updates after which the scale doubles, as in Chainer
 _MOST_IN_A_ROW = 8  # updates that may be skipped at a scale of 1: one batch may be bad
 
 
@@ -50,7 +50,7 @@ def _begin(optimizer, by_itself, interval=_INTERVAL):
 
 
 def _get_scale(self):
-    """Returns the scale of the next loss; None where there is none. A model with float16 parameters begins at 1."""
+    """Returns the scale of the next loss, or None without scaling. A model with float16 parameters begins at 1."""
     own = vars(self)
     if '_loss_scale' not in own and self.target is not None:
         if '_has_half' not in own:
@@ -233,7 +233,7 @@ def update_of(module, update_all, reallocated=None):
 # ---- snapshots
 
 def _read(serializer, key):
-    """Returns what a snapshot holds by a key, None where it has none: Chainer writes none of these."""
+    """Returns the entry of a snapshot for a key, or None if it is missing, as in Chainer's snapshots."""
     try:
         return serializer(key, None)
     except KeyError:

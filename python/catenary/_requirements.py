@@ -1,6 +1,7 @@
-"""What Chainer 7.8.1 asks of pkg_resources, which setuptools has dropped: is a distribution there, in a version that fits?
+"""A substitute for the part of pkg_resources that Chainer 7.8.1 uses, as setuptools no longer has it: is a distribution installed in a suitable
+version?
 
-Versions are compared by their release numbers; a pre-release counts as its release.
+Versions are compared by their release numbers. A pre-release counts as its release.
 """
 
 import collections

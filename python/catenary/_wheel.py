@@ -1,7 +1,7 @@
-"""CuPy's own Python modules of `cupyx`, where a wheel of CuPy is installed: they run on our arrays and our kernels.
+"""Runs the pure Python modules of `cupyx` from an installed wheel of CuPy on Catenary's arrays and kernels.
 
-They are found by their files. CuPy itself is never imported, none of its compiled modules is loaded, and what Catenary has
-of a module or a name comes first: docs/guide/python.md says what runs.
+The modules are found by their files. CuPy itself is never imported and none of its compiled modules is loaded. Catenary's own modules and names
+take precedence. docs/guide/python.md lists the modules that run.
 """
 
 import functools
@@ -11,20 +11,20 @@ import sys
 TESTED = ('14.2.0',)
 # Without these of its dependencies `import cupy` of a wheel fails: then the wheel is there for its Python modules.
 _NEEDS = ('cuda.pathfinder',)
-# The packages of which the wheel's modules may be used.
+# The packages whose modules may come from the wheel.
 _UNDER = ('cupyx.scipy', 'cupyx.signal')
-# Modules of which the classes are ours, in modules of other names: one class per name.
+# Modules that define sparse classes, which Catenary defines elsewhere. Loading them would create a second class of each name.
 _OURS = {'cupyx.scipy.sparse._' + name for name in ('compressed', 'construct', 'coo', 'csc', 'data', 'dia', 'index')}
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def is_under(module):
-    """Belongs this module, by the name that CuPy gives it, to the packages of which modules may be the wheel's?"""
+    """Does this module, by its name in CuPy, belong to a package whose modules may come from the wheel?"""
     return any(module == package or module.startswith(package + '.') for package in _UNDER)
 
 
 def version_of(folder):
-    """The version of the CuPy whose package `cupy` lies in this folder; None where that is something else."""
+    """Returns the version of the CuPy whose package `cupy` is in this folder, or None if it is not CuPy."""
     import re
     try:
         with open(os.path.join(folder, '_version.py')) as file:
@@ -50,7 +50,7 @@ def is_bare(folder):
 
 @functools.lru_cache(None)
 def _installed():
-    """The folder of the installed `cupyx` of a CuPy, and the version; or None."""
+    """Returns (folder of the installed `cupyx` of a CuPy, its version), or None."""
     from importlib.machinery import PathFinder
     spec = PathFinder.find_spec('cupyx')
     if spec is None or not spec.origin:
@@ -83,7 +83,7 @@ def place(module):
 
 
 def headers():
-    """The folder of the wheel's headers, which kernels of its modules include; None where there is no wheel."""
+    """Returns the folder of the wheel's headers, which kernels of its modules include, or None without a wheel."""
     return os.path.join(os.path.dirname(_installed()[0]), 'cupy', '_core', 'include') if is_used() else None
 
 
@@ -104,8 +104,8 @@ def _loader(name, file):
 
 
 def find_spec(name):
-    """The spec of a module `catenary.cupyx.…`: ours, whose path goes on into the wheel's folder, or the wheel's. Raises
-    ModuleNotFoundError for what of the wheel is not used."""
+    """Returns the spec of a module `catenary.cupyx.…`: ours, whose path continues into the wheel's folder, or the wheel's. Raises ModuleNotFoundError
+    for modules of the wheel that cannot be used."""
     from importlib.machinery import PathFinder
     from importlib.util import spec_from_file_location
     parts = name.split('.')[1:]
@@ -113,7 +113,7 @@ def find_spec(name):
     spec = PathFinder.find_spec(name, [os.path.join(_HERE, *parts[:-1])])
     file, folder = place(module) or (None, None)
     if spec is not None:
-        if is_under(module) and not parts[-1].startswith('_'):  # a package for CuPy: a name that is absent is asked for as a module, which says what to do
+        if is_under(module) and not parts[-1].startswith('_'):  # a package in CuPy: importing an absent name asks for a module, whose error names the remedy
             spec.submodule_search_locations = [*(spec.submodule_search_locations or ()), *([folder] if folder else ())]
         return spec
     if file:
@@ -130,7 +130,7 @@ def _parsed(file):
 
 
 def _all_of(module):
-    """What __all__ of a module of the wheel's lists."""
+    """Returns __all__ of a module of the wheel."""
     ast, tree = _parsed(place(module)[0])
     lists = [node.value for node in tree.body if isinstance(node, ast.Assign) and getattr(node.targets[0], 'id', None) == '__all__']
     return ast.literal_eval(lists[0]) if lists else []
@@ -138,7 +138,7 @@ def _all_of(module):
 
 @functools.lru_cache(None)
 def exported(module):
-    """Of each name that a package of the wheel's takes from its modules, that module and the name there; by its text."""
+    """Maps each name that a package of the wheel imports from its modules to (module, name there), by parsing its source."""
     file = (place(module) or (None,))[0]
     found = {}
     if file and file.endswith('__init__.py'):
@@ -152,7 +152,7 @@ def exported(module):
 
 
 def attribute(module, name):
-    """What the wheel has by this name in a module that is ours. AttributeError where there is none, which says what to do."""
+    """Returns the wheel's attribute of a module that is ours. Raises AttributeError with the remedy if there is none."""
     import importlib
     from catenary import _names
     if not name.startswith('_'):
@@ -169,7 +169,7 @@ def attribute(module, name):
 
 
 def refusal(module):
-    """Why a module that the wheel has is not used; None where it has none."""
+    """Returns why a module of the wheel is not used, or None if the wheel has no such module."""
     if not is_used() or not is_under(module):
         return None
     if module in _OURS:
@@ -194,7 +194,7 @@ def getter(module):
 
 
 def advice():
-    """Which wheel to install, and how; or why the one that is installed is not used."""
+    """Returns which wheel to install and how, or why the installed one is not used."""
     found = _installed()
     if found and found[1] not in TESTED:
         return (f'CuPy {found[1]} is installed in {os.path.dirname(found[0])}, and the modules of CuPy {" or ".join(TESTED)} alone are known to run '

@@ -21,7 +21,7 @@ def _hook(kind, value, traceback):
 
 
 def add_hook():
-    """Puts the hook before sys.excepthook, once; a warning the second time."""
+    """Installs the hook before sys.excepthook. A second call only warns."""
     global _before
     if _before is not None:
         warnings.warn('chainermn.global_except_hook.add_hook() was called before; this call does nothing', stacklevel=2)

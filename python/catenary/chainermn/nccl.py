@@ -1,5 +1,7 @@
-"""Which NCCL there is, for scripts that ask. The library finds NCCL or RCCL itself, at the first exchange between cards; its
-communicators are not for Python."""
+"""Reports NCCL's version to scripts that ask.
+
+The library itself finds NCCL or RCCL at the first exchange between GPUs. Python has no access to its communicators.
+"""
 
 _available = True
 

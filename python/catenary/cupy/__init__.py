@@ -1,4 +1,4 @@
-"""CuPy's interface on every device that Catenary finds: docs/reference/cupy.md says what differs."""
+"""CuPy's interface on every device that Catenary supports. docs/reference/cupy.md lists the differences."""
 
 import importlib as _importlib
 
@@ -22,8 +22,8 @@ from catenary.cupy._util import clear_memo, fuse, memoize
 __version__ = _names.CUPY
 catenary_version = _native.version
 
-# What is public stands in names.txt: a row of elementwise.def or reductions.def, a function of the extension's or of
-# _functions' families is a name here if CuPy or NumPy has one such, without a line of Python.
+# names.txt lists the public names. A row of elementwise.def or reductions.def, or a function of the extension or of _functions, becomes a name here
+# if CuPy or NumPy has it.
 _found = {**{_name: getattr(_native, _name) for _name in dir(_native)}, **_native.ufuncs,
           **{_name: _value for _family in _functions.FAMILIES for _name, _value in vars(_family).items()
              if getattr(_value, '__module__', None) == _family.__name__}}
@@ -47,7 +47,7 @@ round = round_ = around
 true_divide = divide
 trapz = trapezoid
 
-# NumPy's own: dtypes, constants, and what tells of them
+# NumPy's own dtypes, constants and dtype functions
 for _name in ('bool_', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'float16', 'float32',
               'float64', 'byte', 'short', 'intc', 'int_', 'longlong', 'ubyte', 'ushort', 'uintc', 'uint', 'ulonglong',
               'intp', 'uintp', 'half', 'single', 'double', 'number', 'integer', 'signedinteger', 'unsignedinteger',
@@ -89,7 +89,7 @@ def array2string(a, *args, **kwargs):
 
 
 def show_config(*, _full=False):
-    """Prints what `catenary info` prints."""
+    """Prints the output of `catenary info`."""
     print(_info.RuntimeInfo())
 
 
@@ -109,7 +109,7 @@ _in_other_modules = {name: f'catenary.cupy.{module}' for module, names in {
     '_polynomials': ('poly', 'poly1d', 'polyadd', 'polymul', 'polysub', 'polyval', 'roots'),
     '_integers': ('gcd', 'lcm', 'bitwise_count'), '_bessel': ('i0',)}.items() for name in names}
 
-# What `from cupy import *` gives, by which array_api_compat makes its namespace: modules and classes that are made when asked for, too.
+# The names for `from cupy import *`, from which array_api_compat makes its namespace. It includes modules and classes that are loaded on first use.
 __all__ = [*(_name for _name in globals() if not _name.startswith('_')), *_in_other_modules,
            'cuda', 'exceptions', 'fft', 'lib', 'linalg', 'polynomial', 'random', 'testing']
 

@@ -1,4 +1,4 @@
-"""What functions are given, as arrays, and what they deliver."""
+"""Conversion of arguments to arrays, and delivery of results into `out`."""
 
 import functools
 
@@ -9,24 +9,24 @@ from catenary.cupy._array import asarray, ndarray
 
 
 def given(x):
-    """An argument as an array; an array stays on its device."""
+    """Returns an argument as an array. An array stays on its device."""
     return x if isinstance(x, ndarray) else asarray(x)
 
 
 def listed(x):
-    """A list as an array; all else as it is."""
+    """Converts a list to an array and returns other objects unchanged."""
     return asarray(x) if isinstance(x, (list, tuple)) else x
 
 
 def operand(x, function):
-    """An operand of an elementwise function as an array; numpy.ndarray is refused, as everywhere."""
+    """Returns an operand of an elementwise function as an array. Raises TypeError for numpy.ndarray, which is never converted implicitly."""
     if isinstance(x, numpy.ndarray):
         raise TypeError(f'{function}: Unsupported type {type(x)}; numpy.ndarray is not converted implicitly, use cupy.asarray')
     return given(x)
 
 
 def delivered(result, out, function, casting='same_kind'):
-    """The result, or `out` with its values; a TypeError or a ValueError where it does not fit."""
+    """Returns the result, or `out` filled with it. Raises TypeError or ValueError if it does not fit."""
     if out is None:
         return result
     if not isinstance(out, ndarray):
@@ -38,14 +38,14 @@ def delivered(result, out, function, casting='same_kind'):
 
 
 def check_stored(value, dtype):
-    """Raises what NumPy does where a float or a complex number of Python's is stored as what cannot hold it: NaN as an integer, say."""
+    """Raises NumPy's error for a Python float or complex that the dtype cannot hold, such as NaN for an integer dtype."""
     if type(value) in (float, complex):
         numpy.empty((), dtype)[()] = value
 
 
 def of_anything(module, counts, given=given):
-    """{name: the extension's function of this name, for whose first arguments, as many as `counts` says, lists and numbers
-    count as arrays}; or what else `given` makes of them. They are said to be of the module."""
+    """Wraps functions of the extension, {name: function}, so that lists and numbers among the first arguments (as many as `counts` says) are
+    converted by `given` or another function. Their module becomes `module`."""
     return {name: _of_anything(module, name, count, given) for name, count in counts.items()}
 
 
@@ -55,7 +55,7 @@ def _of_anything(module, name, count, given):
     @functools.wraps(function)
     def of_anything(*args, **kwargs):
         return function(*(given(x) for x in args[:count]), *args[count:], **kwargs)
-    del of_anything.__wrapped__  # of which `inspect` says that it has no signature
+    del of_anything.__wrapped__  # so that inspect.signature does not report the extension's missing signature
     of_anything.__module__ = module
     of_anything.__name__ = of_anything.__qualname__ = name
     return of_anything

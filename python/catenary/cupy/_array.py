@@ -16,7 +16,7 @@ ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and its tests
 
 
 def _arrays_in(values):
-    """Is there an ndarray, or what gives one by a protocol, somewhere in nested lists?"""
+    """Do nested lists contain an ndarray, or an object with an array protocol?"""
     if isinstance(values, ndarray) or hasattr(values, '__cuda_array_interface__') or hasattr(values, '__cupy_get_ndarray__'):
         return True
     return isinstance(values, (list, tuple)) and any(_arrays_in(v) for v in values)
@@ -29,7 +29,7 @@ def _stacked(values, dtype):
 
 
 def _shared(interface):
-    """An array upon the memory that a __cuda_array_interface__ tells of, if it is Catenary's."""
+    """Returns an array over the memory of a __cuda_array_interface__, if that memory is Catenary's."""
     dtype, shape = numpy.dtype(interface['typestr']), tuple(interface['shape'])
     if interface.get('mask') is not None:
         raise ValueError('CuPy does not support masked arrays: __cuda_array_interface__ has a mask')
@@ -85,24 +85,24 @@ def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
 
 
 def asanyarray(a, dtype=None, order=None, *, blocking=False):
-    """The same as asarray: ndarray has no subclasses that would be kept."""
+    """Returns asarray(a), as ndarray has no subclasses."""
     return asarray(a, dtype, order)
 
 
 def ascontiguousarray(a, dtype=None):
-    """An array in C order with at least one axis: `a` itself where it is one."""
+    """Returns the array in C order with at least one axis, without a copy if possible."""
     result = asarray(a, dtype, 'C')
     return result if result.ndim else result.reshape(1)
 
 
 def asfortranarray(a, dtype=None):
-    """An array in Fortran order with at least one axis: `a` itself where it is one."""
+    """Returns the array in Fortran order with at least one axis, without a copy if possible."""
     result = asarray(a, dtype, 'F')
     return result if result.ndim else result.reshape(1)
 
 
 def asarray_chkfinite(a, dtype=None, order=None):
-    """asarray; raises ValueError for values that are infinite or NaN."""
+    """Returns asarray(a). Raises ValueError for infinite values and NaN."""
     result = asarray(a, dtype, order)
     if result.dtype.kind == 'f' and not bool(_core.all(_core.ufuncs['isfinite'](result))):
         raise ValueError('array must not contain Infs or NaNs')
@@ -164,7 +164,7 @@ def _method(function):
 
 @_method
 def get(self, stream=None, order='C', out=None, blocking=True):
-    """The values as a numpy.ndarray. `order` C, F or A; `out` a numpy.ndarray of the same shape and dtype."""
+    """Returns the values as a numpy.ndarray in `order` C, F or A. `out` is a numpy.ndarray of equal shape and dtype."""
     if order not in ('C', 'F', 'A'):
         raise ValueError(f"get: order must be 'C', 'F' or 'A', not {order!r}")
     if out is not None:
@@ -185,7 +185,7 @@ def get(self, stream=None, order='C', out=None, blocking=True):
 
 @_method
 def set(self, arr, stream=None):
-    """Takes the values of a numpy.ndarray of the same shape and dtype."""
+    """Copies the values of a numpy.ndarray of equal shape and dtype into the array."""
     if not isinstance(arr, numpy.ndarray):
         raise TypeError('set: only numpy.ndarray can be set to cupy.ndarray')
     if arr.dtype != self.dtype:
@@ -307,7 +307,7 @@ def byteswap(self, inplace=False):
 
 @_method
 def copy_(self, order='C'):
-    """A new array with the same values, on the current device."""
+    """Returns a copy on the current device."""
     return _core._copy(_core._to_current_device(self), order)
 
 
@@ -328,7 +328,7 @@ def __deepcopy__(self, memo):
 
 @_method
 def __reduce__(self):
-    # where `cupy` is ours, under the name by which CuPy's own pickles know it: each reads the other's
+    # if `cupy` is Catenary's, pickles use CuPy's name, so that either library reads the other's
     served = sys.modules.get('cupy') is sys.modules['catenary.cupy']
     return (importlib.import_module('cupy._core.core').array if served else array), (self.get(order='A'),)
 
@@ -356,7 +356,7 @@ def is_complex(x):
 
 
 def refuse_complex(name, *values):
-    """Raises TypeError where a number, or one of an array or a list, is complex: what is handed to C++ as a double has no imaginary part."""
+    """Raises TypeError if a number, or an element of an array or list, is complex, as C++ takes it as a double."""
     for x in values:
         if isinstance(x, (list, tuple)):
             refuse_complex(name, *x)
@@ -370,7 +370,7 @@ def of_real_numbers(function, name, module):
     def of_real_numbers(*args, **kwargs):
         refuse_complex(name, *args, *kwargs.values())
         return function(*args, **kwargs)
-    del of_real_numbers.__wrapped__  # of which `inspect` says that it has no signature
+    del of_real_numbers.__wrapped__  # so that inspect.signature does not report the extension's missing signature
     of_real_numbers.__module__ = module
     of_real_numbers.__name__ = of_real_numbers.__qualname__ = name
     return of_real_numbers
@@ -394,13 +394,13 @@ def argsort(self, axis=-1, kind=None):
 
 @_method
 def partition(self, kth, axis=-1):
-    """Puts in place, along an axis, what a sort would put at kth, the smaller before it."""
+    """Partially sorts in place along an axis: the element at kth is where a full sort would put it, with smaller ones before it."""
     _core.copyto(self, _core.partition(self, kth, axis))
 
 
 @_method
 def view(self, dtype=None, type=None):
-    """A view of the same bytes, of another dtype if one is given. There are no subclasses that `type` could name."""
+    """Returns a view of the same bytes, with another dtype if one is given. `type` has no effect, as there are no subclasses."""
     if type not in (None, ndarray):
         raise TypeError(f'view: type must be cupy.ndarray, given {type!r}')
     fields = dtype is not None and dtype is not ndarray and numpy.dtype(dtype).fields
@@ -437,7 +437,7 @@ def __complex__(self):
 
 @_method
 def conj(self):
-    """The complex conjugates; an array that is not complex itself."""
+    """Returns the complex conjugates, or a real array itself."""
     return _core.ufuncs['conjugate'](self) if self.dtype.kind == 'c' else self
 
 
@@ -460,7 +460,7 @@ def _data(self):
 ndarray.data = property(_data)
 
 
-# What NumPy's functions do with ndarrays: the function of the same name here does it.
+# __array_function__: NumPy's functions called with ndarrays use the function of this name here.
 
 def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
     from catenary import cupy
@@ -508,7 +508,7 @@ def _at(self, a, indices, b=None):
         if not isinstance(b, ndarray):
             b = numpy.asarray(b)
         result = self(*(_core.empty(0, x.dtype) for x in (a, b))).dtype
-        # sums and products of integers wrap; all else has to be in the dtype of both before it is cast
+        # integer sums and products wrap, other operations use the common dtype before the cast
         if result != a.dtype and not (name in ('add', 'subtract', 'multiply') and a.dtype.kind != 'b' and result.kind in 'iu'):
             return at_on_host(self, a, indices, b)
         b = (b if isinstance(b, ndarray) else asarray(b)).astype(a.dtype)
@@ -545,7 +545,7 @@ _OF_NOTHING = {'logical_xor': False, 'bitwise_and': -1, 'bitwise_or': 0, 'bitwis
 
 
 def _rows(self, array, axes, dtype, method):
-    """What lies along these axes as rows, in the dtype of the results, which become operands."""
+    """Arranges these axes as rows, in the dtype of the results, which are reused as operands."""
     if not isinstance(array, ndarray):
         raise TypeError(f'{self.__name__}.{method}: expected a cupy.ndarray, given {type(array)}')
     rows = _core.moveaxis(array, axes, tuple(range(len(axes))))
@@ -618,7 +618,7 @@ def _accumulate(self, array, axis=0, dtype=None, out=None):
         raise TypeError(f'{self.__name__}.accumulate: expected add, multiply or one of {", ".join(_ASSOCIATIVE)}')
     rows = _rows(self, array, (axis,), dtype, 'accumulate')
     step = 1
-    while step < len(rows):  # after a step each has what is of 2 * step elements to itself
+    while step < len(rows):  # after a step, each element holds the result over 2 * step elements
         rows = _core._concatenate([rows[:step], self(rows[:-step], rows[step:])], 0)
         step *= 2
     return _put(_core.moveaxis(rows, 0, axis), out, f'{self.__name__}.accumulate')

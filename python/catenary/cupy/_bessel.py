@@ -1,5 +1,7 @@
-"""Modified Bessel functions of the first kind, by Chebyshev's polynomials, whose coefficients are computed on the host from the integral
-that defines the functions: e^-x I_n(x) = 1/pi times that of exp(x (cos t - 1)) cos(n t) from 0 to pi."""
+"""Modified Bessel functions of the first kind by Chebyshev expansions.
+
+The host computes the coefficients from the integral e^-x I_n(x) = 1/pi integral of exp(x (cos t - 1)) cos(n t) over 0 to pi.
+"""
 
 import functools
 
@@ -19,7 +21,7 @@ def _scaled(x, n):
 
 @functools.lru_cache(None)
 def _coefficients(n):
-    """Those of exp(-x) I_n(x) in [0, 8], where 4 t + 4 is x, and of that times sqrt(x) beyond, where 16 / (t + 1) is x."""
+    """Returns the coefficients of exp(-x) I_n(x) on [0, 8] in t with x = 4 t + 4, and of sqrt(x) exp(-x) I_n(x) beyond 8 in t with x = 16 / (t + 1)."""
     fit = numpy.polynomial.chebyshev.chebinterpolate
     return (fit(lambda t: _scaled(4 * t + 4, n), 34).tolist(),
             fit(lambda t: numpy.sqrt(16 / (t + 1)) * _scaled(16 / (t + 1), n), 26).tolist())

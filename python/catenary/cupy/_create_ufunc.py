@@ -1,4 +1,4 @@
-"""Elementwise functions that have a text of CUDA C++ for each set of types: what cupy._core.create_ufunc makes."""
+"""cupy._core.create_ufunc: elementwise functions defined by CUDA C++ text for each combination of dtypes."""
 
 import numpy
 
@@ -7,12 +7,12 @@ from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._kernels import ElementwiseKernel
 
 _RANKS = 'biufc'  # of kinds
-# What a number of Python's is by itself, and which kinds of dtypes it may become beside arrays of its kind
+# the dtype of a Python number, and the kinds of array dtypes that it adopts
 _NUMBERS = {bool: ('?', 'biufc'), int: ('l', 'iufc'), float: ('d', 'fc'), complex: ('D', 'c')}
 
 
 def _kinds(args):
-    """Of each argument a dtype that is to be cast, or the kinds that a number may become: it has no dtype of its own beside arrays of its kind."""
+    """Returns for each argument its dtype, or the kinds that a Python number may adopt, as it has no dtype of its own beside arrays."""
     strongest = max((_RANKS.index(a.dtype.kind) for a in args if type(a) not in _NUMBERS), default=-1)
     for a in args:
         if type(a) not in _NUMBERS:
@@ -35,7 +35,7 @@ class _Row:
 
 
 class TypedUfunc:
-    """Called with arrays and numbers, it takes the first row of types to which all of them can be cast without loss."""
+    """An elementwise function of arrays and numbers. It uses the first row of dtypes to which all arguments can be cast safely."""
 
     def __init__(self, name, rows, preamble, loop_prep, doc, casting):
         self.name = self.__name__ = name
@@ -106,8 +106,8 @@ class TypedUfunc:
 
 
 def create_ufunc(name, ops, routine=None, preamble='', doc='', default_casting=None, loop_prep='', out_ops=None, **more):
-    """A function of rows such as 'ff->f', or ('ff->f', text) with a text of its own: the text sets out0 from in0 and in1, whose
-    types it knows as in0_type and out0_type."""
+    """Makes an elementwise function of rows such as 'ff->f', or ('ff->f', text) with its own text. The text computes out0 from in0 and in1, whose
+    types are in0_type and out0_type."""
     if out_ops is not None or any(value is not None for value in more.values()):
         raise NotImplementedError(f'create_ufunc: {name}: out_ops and {", ".join(more)} are not there')
     rows = [_Row(name, *(op if isinstance(op, tuple) else (op, routine))) for op in ops]

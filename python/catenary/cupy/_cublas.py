@@ -52,7 +52,7 @@ def axpy(a, x, y):
 
 
 def dot(x, y, out=None):
-    """The sum of products of floats; complex numbers have dotu and dotc."""
+    """Returns the dot product of real vectors. Complex vectors need dotu or dotc."""
     if x.dtype.kind == 'c':
         raise TypeError('cublas.dot: complex numbers have dotu and dotc')
     _checked('dot', x, y)

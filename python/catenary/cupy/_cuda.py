@@ -1,7 +1,8 @@
-"""CuPy's kernels for CUDA, HIP and the processor: the user's text is taken as it is, after a header (_headers/carray.cuh).
+"""CuPy's kernels for CUDA, HIP and the processor: the user's text behind a header (_headers/carray.cuh), otherwise unchanged.
 
-The kernels take what those of `_translator` take. They are portable texts of the library: its prelude comes first; on the
-processor it is `_host`'s."""
+The kernels have the parameters of those of `_translator`. They are portable texts for the library, so its prelude comes first, or `_host`'s on the
+processor.
+"""
 
 import functools
 import os
@@ -16,14 +17,14 @@ _TYPES = {'bool': 'bool', 'float16': 'float16', 'float32': 'float', 'float64': '
           'uint64': 'unsigned long long', 'complex64': 'complex<float>', 'complex128': 'complex<double>'}
 _HALF = re.compile(r'\b(?:__)?half\b|\b__(?:half2float|float2half|float2half_rn|habs|hmin|hmax)\b')
 _INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]*)')
-# names of the standard headers, and those of std that std.cuh has
+# names of the standard headers, and names in std that std.cuh defines
 _STANDARD = re.compile(r'\b((?:FLT|DBL|M)_[A-Z0-9_]+|(?:S|U)?(?:CHAR|SHRT|INT|LONG|LLONG)(?:8|16|32|64)?_(?:MAX|MIN)|CHAR_BIT|SIZE_MAX|type_traits|ct_std)\b')
 OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # which a text has itself
 _OF_STD = re.compile(r'\bstd\s*::\s*(?=(?:numeric_limits|integral_constant|bool_constant|true_type|false_type|swap|min|max|void_t|%s)\b)' % '|'.join(
     '%s(?:_t|_v)?' % name for name in '''is_same is_integral is_floating_point is_arithmetic is_signed is_unsigned is_pointer is_void is_const conditional
     enable_if remove_const remove_volatile remove_cv remove_reference remove_pointer decay make_signed make_unsigned'''.split()))
 _STD_MATH = re.compile(r'\bstd\s*::\s*(?=(?:%s)\s*\()' % '|'.join(sorted(opencl.MATH - {'min', 'max'})))
-# what a text calls so itself
+# text that defines this name itself
 _NAMED_HALF = re.compile(r'\b(?:struct|class|union|enum|namespace|using)\s+half\b|\btypedef\b[^;]*\bhalf\s*;|\b(?:void|bool|int|unsigned|float|double|float16|auto|T)\s+half\s*\(')
 
 
@@ -100,7 +101,7 @@ def _head(name, types, preamble, group, takes, *others):
 
 
 def _counts(parameters, ndim, size):
-    """The index; `n` is the number of elements, where no parameter has that name."""
+    """Returns the text that computes the index. `n` is the number of elements, unless a parameter has that name."""
     text = '\nCIndexer<%d> _ind(%s);' % (ndim, ', '.join([size] + ['_n%d' % k for k in range(ndim)]))
     return text if any(p.name == 'n' for p in parameters) else text + '\nconst ptrdiff_t n = %s;' % size
 
@@ -115,15 +116,18 @@ def _loop(index, size, group):
 
 
 def elementwise(name, parameters, operation, types, *, preamble='', loop_prep='', after_loop='', ndim=1, group=64, **_):
-    """As translate.elementwise. An operation that returns leaves its work-item: there must be one for each element, or
-    groups of one, in whose loop it is a function of its own."""
+    """Returns the text of an elementwise kernel, as translate.elementwise.
+
+    An operation with `return` ends its work-item: either there is one work-item per element, or the operation becomes a function called in the
+    loop.
+    """
     preamble, operation, loop_prep, after_loop = (_without_headers(text, name) for text in (preamble, operation, loop_prep, after_loop))
     takes, first = _bind(parameters)
     takes += numbers('long long', ndim, '_size')
     done = '[&] { do {\n#line 1 "%s"\n%s;\n} while (0); }();' if group == 1 else '#line 1 "%s"\n%s;'
     head = _head(name, types, preamble, group, takes, operation, loop_prep, after_loop)
     first += _counts(parameters, ndim, '_size') + _whole(parameters, (operation, loop_prep, after_loop), ['_n%d' % k for k in range(ndim)])
-    # operations may change i, which is not what counts
+    # operations may change i, so the loop counts with another variable
     return head + '%s\n%s;\n%s {\nptrdiff_t i = _at;\n_ind.set(i);\n%s\n%s\n}\n%s;\n}\n' % (
         first, loop_prep, _loop('_at', '_size', group),
         _elements(parameters, 'i', '_ind.get()'), done % (name, operation), after_loop)
@@ -135,7 +139,7 @@ _OF_CLASSES = {**OF_CLASSES, 'sized': OF_CLASSES['sized'] % {'global': ''}, 'beg
 
 def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, types, *, preamble='', reduce_type=None,
               ndim=1, group=64, axes=None, **_):
-    """As translate.reduction; partial results of float16 are floats here, too."""
+    """Returns the text of a reduction, as translate.reduction. float16 partial results are floats here, too."""
     preamble, map_expr, reduce_expr, post_map_expr, identity = (_without_headers(str(text or ''), name) for text in (
         preamble, map_expr, reduce_expr, post_map_expr, identity))
     takes, first = _bind(parameters)
@@ -155,7 +159,7 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
 
 
 def _templates(ts):
-    """Of kernels that are templates the places of `template`, of its `>`, of __global__ and of the name."""
+    """Returns for each template kernel the indices of `template`, of its `>`, of __global__ and of the name."""
     start = 0
     for k, t in enumerate(ts):
         if t.text in (';', '}') or t.kind == 'directive' or not t.text and k == start:
@@ -177,8 +181,8 @@ def _blank(ts):
 
 
 def _specialized(ts, base, arguments, made):
-    """Leaves of kernels that are templates with what they are for some arguments, `template<> __global__ void f<half>(...) {...}`, that of these arguments alone, as the kernel
-    `made`, and then none that is a template of this name. Is there one?"""
+    """Keeps only the explicit specialisation `template<> __global__ void f<half>(...) {...}` for the arguments of `made`, and removes other
+    specialisations and the template of this name. Was there one?"""
     found = False
     for start, end, kernel, at in list(_templates(ts)):
         if end != start + 2 or ts[at].text != '>':
@@ -220,7 +224,7 @@ def _declared(ts):
 
 
 def _bound(name, parameters, arguments, text, own=''):
-    """What the parameters of a template are for its arguments: declarations whose names begin with `own`, and the types among them."""
+    """Binds template parameters to their arguments. Returns (declarations with names that begin with `own`, the type parameters)."""
     classes, named = text
     types, first = {}, ''
     for part, given in zip(parameters, arguments):
@@ -237,8 +241,8 @@ def _bound(name, parameters, arguments, text, own=''):
 
 
 def _instantiated(text, name):
-    """The text in which a template has become the kernel for its arguments; its name, and the types among these. Other
-    templates become functions, of which a compiler makes nothing."""
+    """Instantiates a template kernel. Returns (text, kernel name, type parameters). Other templates become functions that the compiler drops if
+    unused."""
     ts = tokens(text, name)
     base, arguments = instance_of(name)
     made, types = None if arguments else name, {}
@@ -264,7 +268,7 @@ def _instantiated(text, name):
 
 
 def _kinds(text, name, types):
-    """For each parameter of the kernel 'pointer', the dtype in which it takes a number, or None for other types."""
+    """Returns for each parameter 'pointer', the dtype for a number, or None for other types."""
     ts = balanced([t for t in tokens(text, name) if t.text and t.kind != 'directive'])
     for k, t in enumerate(ts):
         if t.text == '(' and ts[k - 1].text == name and any(x.text == '__global__' for x in ts[max(k - 10, 0):k]):
@@ -273,8 +277,8 @@ def _kinds(text, name, types):
 
 
 def raw(code, name):
-    """The text of a whole kernel, which is the user's. Its pointers are addresses of first elements. Gives it with the kinds of
-    its parameters, as translate.raw does, and what the kernel is called in it."""
+    """Returns the text of a user's whole kernel, with the kinds of its parameters as in translate.raw, and the kernel's name in the text. Pointers
+    are addresses of first elements."""
     code, made, types = _instantiated(_without_headers(code, name), name)
     return header(code) + '#line 1 "%s"\n' % name + code, _kinds(code, made, types), made
 
@@ -285,24 +289,26 @@ _ATTRIBUTES = frozenset(('__launch_bounds__', '__align__', 'alignas', '__attribu
 
 
 def _opens_names(words):
-    """Whether what stands in brackets after these words is outside functions, too."""
+    """Do the words before an opening bracket start a namespace or linkage block, whose contents are outside functions?"""
     return '(' not in words and ('"C"' in words or 'namespace' in words)
 
 
 def _is_kept(ts, k):
-    """Whether `static`, which stands at k in a function or a class, begins a variable that changes and outlives a launch."""
+    """Does `static` at token k, in a function or class, declare a mutable variable that persists between launches?"""
     end = next((m for m in range(k, len(ts)) if ts[m].text in ('(', ';', '=', '{', '[')), k)
     words = [t.text for t in ts[k:end]]
     return end > k and ts[end].text != '(' and not {'constexpr', '__shared__'}.intersection(words) and ('const' not in words or '*' in words)
 
 
 def has_variables(code, name, constants=True):
-    """Whether a text has variables that outlive a launch: the device's outside functions, or `static` ones of a function. Without `constants` those
-    that are `__constant__` and have a value do not count. Throws Untranslatable for what is no text."""
+    """Does a text have variables that persist between launches: global device variables, or `static` ones in functions?
+
+    Without `constants`, initialised `__constant__` variables do not count. Raises Untranslatable if the text cannot be read.
+    """
     if not re.search(r'\b(__(device|constant|managed)__|static)\b', code):
         return False
     marks = _MARKS.union(_MARKING.findall(code))
-    opened, words, skipped, sizes = [], [], 0, 0  # brackets, each whether names in it are outside functions; words of what stands here
+    opened, words, skipped, sizes = [], [], 0, 0  # brackets (are names in it outside functions?), and the words of the current declaration
     ts = [t for t in tokens(code, name) if t.text and t.kind != 'directive']
     for k, t in enumerate(ts):
         if skipped or t.text == '(' and ts[k - 1].text in _ATTRIBUTES:
@@ -312,7 +318,7 @@ def has_variables(code, name, constants=True):
         elif t.text == '(' and all(opened) and marks.intersection(words) and ts[k + 1].text[:1].isdigit():
             return True  # a value in brackets
         elif t.text == '{' and all(opened) and '(' not in words and marks.intersection(words):
-            return True  # of values: what is not constant has come to its `=` before
+            return True  # a variable, as constants reach their `=` first
         elif t.text == '{':
             opened.append(all(opened) and _opens_names(words))
             words = [] if opened[-1] else words
@@ -328,7 +334,7 @@ def has_variables(code, name, constants=True):
             if not fixed:
                 return True
             words = words if t.text == '=' else []
-            words += ['('] * (t.text == '=')  # what follows is its value
+            words += ['('] * (t.text == '=')  # an initialiser follows
         else:
             words = [] if t.text == ';' else words + [t.text]
     return False
@@ -350,7 +356,7 @@ def _kernels(ts):
 
 def _export(ts):
     """Variables outside functions that are `static` are known outside the text, too: the text is a module by itself."""
-    opened, begin = [], 0  # brackets, each whether names in it are outside functions and whether a declaration ends with it; where one begins
+    opened, begin = [], 0  # brackets (are names in it outside functions? does a declaration end with it?), and the start of the declaration
     for k, t in enumerate(ts):
         outside = all(names for names, _ in opened)
         if t.text == '{':
@@ -370,15 +376,16 @@ def _export(ts):
 
 
 def symbol(name):
-    """What compilers call a variable: of a namespace by all its names."""
+    """Returns the compiler's name of a variable, which includes its namespaces."""
     names = [part for part in name.split('::') if part]
     return names[0] if len(names) == 1 else '_ZN%sE' % ''.join('%d%s' % (len(part.encode()), part) for part in names)
 
 
 def module(code, names):
-    """The text of a module whose kernels have its variables in common: it has all of them, those that are templates for the
-    arguments of each of `names`. Gives it, and by the name of each kernel what it is called there and the types among its parameters, or why it
-    cannot be made. Throws ValueError."""
+    """Returns the text of a module whose kernels share its global variables, with templates instantiated for each of `names`.
+
+    Also returns, by kernel name, the name in the text with the type parameters, or the reason why the kernel cannot be made. Raises ValueError.
+    """
     ts = tokens(_without_headers(code, 'RawModule'), 'RawModule')
     _export(ts)
     found, added, declared = {name: (name, {}) for name in _kernels(ts)}, '', _declared(ts)
@@ -408,7 +415,7 @@ def module(code, names):
 
 
 def of_module(text, found, name):
-    """Of a kernel of such a module the kinds of its parameters, as raw gives them, and what it is called."""
+    """Returns the parameter kinds (as raw) and the name of a kernel in such a module."""
     made = found.get(name)
     if made is None:
         raise ValueError('RawModule: the text has no kernel %r; it has %s' % (name, ', '.join(sorted(found)) or 'none'))

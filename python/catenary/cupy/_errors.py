@@ -1,4 +1,4 @@
-"""Exceptions and warnings with CuPy's names, and what no Python may lack."""
+"""Exceptions and warnings with CuPy's names, and the check that Python has a GIL."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Arrays in NumPy's files. What goes to a path is written beside it and renamed: a failure leaves the old file."""
+"""Arrays in NumPy's file formats. Files are written under a temporary name and renamed, so that a failure keeps the old file."""
 
 import collections.abc
 import contextlib
@@ -22,8 +22,8 @@ def _write(file, ending, write):
 
 
 def save(file, arr, allow_pickle=None):
-    """Writes `arr` to a .npy file: a path, to which .npy is appended where it lacks, or a stream of bytes. `allow_pickle`
-    is CuPy's and means nothing: no dtype here is pickled."""
+    """Writes `arr` to a .npy file: a path, to which .npy is appended if missing, or a binary stream. `allow_pickle` is ignored, as no dtype here is
+    pickled."""
     _write(file, '.npy', lambda stream: numpy.save(stream, asnumpy(arr), allow_pickle=False))
 
 

@@ -27,7 +27,7 @@ class Variables:
         self._code, self._names, self._modules = code, names, {}
 
     def kernel(self, name, device):
-        """What RawKernel._make gives."""
+        """Returns a kernel in the form of RawKernel._make."""
         module = self._module(device)
         if _core.backend_of(device) != 'opencl':
             with refusals(self._code, name):
@@ -52,13 +52,13 @@ class Variables:
 
     def _module(self, device):
         backend = _core.backend_of(device)
-        key = device.name if backend in ('opencl', 'cpu') else backend  # a module of CUDA's has variables of its own on each device
+        key = device.name if backend in ('opencl', 'cpu') else backend  # on CUDA and HIP each device has its own variables
         if key not in self._modules:
             self._modules[key] = self._in_opencl(device) if backend == 'opencl' else self._compiled(backend)
         return self._modules[key]
 
     def _compiled(self, backend):
-        """What has the kernels, its text, and what _cuda.of_module is to know of them."""
+        """Returns (the compiled module, its text, the arguments for _cuda.of_module)."""
         with refusals(self._code, 'RawModule'):
             text, found = _cuda.module(self._code, self._names)
         if backend == 'cpu':

@@ -17,7 +17,7 @@ _DYNAMIC = re.compile(r'\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:
 _BRACKETS = re.compile(r"""(\bextern\s*"C"\s*|\bnamespace\b[\w:\s]*)?\{|\}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
 _XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of functions in CuPy's wheel
 _OWN_TYPES = re.compile(r'\btypedef\b[^;{}]*\b((?:ssize|u?int(?:8|16|32|64))_t)\s*;')  # the C library has them, NVIDIA's compiler has not
-# what needs the threads of a group side by side
+# operations that need the threads of a block to run side by side
 _WARPS = re.compile(r'\b(__syncwarp|__syncthreads_\w+|__(shfl|ballot|any|all|match_any|match_all|reduce)\w*_sync|__activemask|warpSize|cooperative_groups)\b')
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
 _PRINTF = re.compile(r'\bprintf\b')
@@ -39,8 +39,8 @@ def header():
 
 @functools.lru_cache(None)
 def _stamp(folder):
-    """What tells versions of a folder's headers apart that a text may include: kept kernels are known by their text. Folders that begin with an
-    underscore, other projects' in a wheel of CuPy, are left out."""
+    """Returns a hash of the headers in a folder, by which cached kernels that include them are identified. Folders that begin with an underscore
+    (other projects in CuPy's wheel) do not count."""
     digest = hashlib.sha256()
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name[0] != '_')
@@ -72,12 +72,12 @@ def compiled(text, kernel, *flags):
 
 
 def function(text, entry, kernel):
-    """What launches the kernel `entry` of a text of _cuda's. Throws as compiled does."""
+    """Returns a launcher of the kernel `entry` in a text of _cuda. Raises as compiled()."""
     return compiled(source(text, ct_run=entry), kernel).function('ct_run')
 
 
 def _is_in_a_function(text):
-    """Whether what follows a text stands in a function of it."""
+    """Is the end of this text inside of a function?"""
     opened = []
     for found in _BRACKETS.finditer(_COMMENT.sub(' ', text)):
         if found[0] == '}':
@@ -109,7 +109,7 @@ def _whole_text(text, kernel):
 
 
 def whole_function(text, entry, kernel):
-    """What launches a whole kernel. Throws as _whole_text and compiled do."""
+    """Returns a launcher of a whole kernel. Raises as _whole_text() and compiled()."""
     return function(_whole_text(text, kernel), entry, kernel)
 
 

@@ -35,14 +35,14 @@ def _greatest(a, b):
 
 @made(2)
 def gcd(x1, x2):
-    """The greatest common divisor of |x1| and |x2|; 0 of two zeros."""
+    """Returns the greatest common divisor of |x1| and |x2|. gcd(0, 0) is 0."""
     dtype, a, b = _integers('gcd', x1, x2)
     return _greatest(a, b).astype(dtype)
 
 
 @made(2)
 def lcm(x1, x2):
-    """The lowest common multiple of |x1| and |x2|; 0 where one is 0."""
+    """Returns the lowest common multiple of |x1| and |x2|. It is 0 if either is 0."""
     dtype, a, b = _integers('lcm', x1, x2)
     divisor = _greatest(a, b)
     return (_core.ufuncs['floor_divide'](a, divisor) * b).astype(dtype)

@@ -1,19 +1,21 @@
-"""What stands around the texts of CuPy's kernels, alike in OpenCL C (`_translator`) and in CUDA C++ (`_cuda`)."""
+"""Text that surrounds CuPy's kernels, shared by OpenCL C (`_translator`) and CUDA C++ (`_cuda`)."""
 
 import re
 
 
 def entry(name):
-    """What a kernel is called in its text: compilers have functions of many names that kernels have, as `dot` and `exp`. What
-    a template makes is named by its arguments, too."""
+    """Returns the name of a kernel in its text, which must differ from functions of the compiler such as `dot` and `exp`. Names of template instances
+    contain their arguments."""
     return 'ct_' + re.sub(r'\W', '_', name)
 
 
 class Parameter:
-    """A parameter of a kernel. `kind`: 'scalar', 'element' (an array of which the element i is meant) or 'raw'; arrays
-    have `ndim` axes, and `contiguous` says whether they are in C order. What the kernel takes for it, in order: a scalar
-    its value; an array its buffer and the offset of its first element (long), then, where it is raw, ndim extents and
-    ndim strides in elements (long), where it is an element and not contiguous, ndim strides."""
+    """A parameter of a kernel. `kind` is 'scalar', 'element' (an array accessed at index i) or 'raw'. Arrays have `ndim` axes, and `contiguous` means
+    C order.
+
+    The kernel receives for a scalar its value, and for an array its buffer and the offset of its first element (long). A raw array adds ndim sizes
+    and ndim strides in elements (long), a non-contiguous element array ndim strides.
+    """
 
     def __init__(self, name, dtype, kind='element', ndim=1, contiguous=True, out=False):
         self.name, self.dtype, self.kind, self.ndim, self.contiguous, self.out = name, dtype, kind, ndim, contiguous, out
@@ -33,8 +35,8 @@ class Parameter:
 
 
     def whole(self, own, extents, axes=None):
-        """The extents and strides (in elements) of an element's whole array. `extents`: of the loop's axes; `axes`: where these come from among the
-        array's, if in another order."""
+        """Returns (sizes, strides in elements) of the whole array of an element parameter. `extents` are the loop's sizes, `axes` the array's axes in
+        their order if it differs."""
         places = range(self.ndim) if axes is None else [axes.index(k) for k in range(self.ndim)]
         shape = [extents[at] for at in places]
         if self.contiguous:
@@ -43,19 +45,19 @@ class Parameter:
 
 
 def asked(parameters, texts):
-    """The parameters of which a text names the whole array, as CuPy calls it."""
+    """Returns the parameters whose whole array a text names, as CuPy does."""
     text = ' '.join(filter(None, texts))
     return [p for p in parameters if p.kind != 'scalar' and re.search(r'\b_raw_%s\b' % p.name, text)] if '_raw_' in text else []
 
 
 def numbers(long, ndim, *names):
-    """Parameters of a kernel: extents and others."""
+    """Returns numeric parameters of a kernel, such as sizes."""
     return ['%s %s' % (long, name) for name in ['_n%d' % k for k in range(ndim)] + list(names)]
 
 
 # How stages are written. Of numbers: partial results are an array of them.
 OF_NUMBERS = {'sized': '', 'parts': '_partial_p[_partial_at + ', 'fixed': 'const ', 'begin': '_kind _mapped;\n{', 'set': '_mapped = ', 'end': '}'}
-# Of classes, of which only the compiler knows the size: stage 3 says it.
+# For classes, whose size only the compiler knows: stage 3 reports it.
 OF_CLASSES = {**OF_NUMBERS, 'sized': '%(global)s_kind* const _parts = (%(global)s_kind*)(_partial_p + _partial_at);\n'
                                      'if (_stage == 3) {\n_partial_p[_partial_at] = sizeof(_kind);\nreturn;\n}\n',
               'parts': '_parts[', 'fixed': ''}

@@ -1,7 +1,8 @@
 """cupy.ElementwiseKernel, ReductionKernel, RawKernel, RawModule.
 
-A kernel's text is made for the dtypes, the axes and the layouts of its arguments, once each: by `_translator` for OpenCL,
-by `_cuda` for CUDA and HIP, and for the processor, whose C++ compiler `_host` asks. Offsets, extents and strides are arguments of what was compiled."""
+Each kernel's text is generated once for the dtypes, numbers of axes and layouts of its arguments: by `_translator` for OpenCL, by `_cuda` for CUDA
+and HIP, and for the processor, whose C++ compiler `_host` calls. Offsets, sizes and strides are arguments of the compiled kernel.
+"""
 
 import functools
 import math
@@ -55,7 +56,7 @@ def _is_plain(a, shape):
 
 
 def _options(options):
-    """What options of a compiler say that a text can: -DNAME=VALUE."""
+    """Returns the compiler options that can be expressed as text: -DNAME=VALUE."""
     text = ''
     for option in options:
         if option.startswith('-D'):
@@ -82,7 +83,7 @@ class ElementwiseKernel:
         self.no_return, self.return_tuple = no_return, return_tuple
         self.loop_prep, self.after_loop = loop_prep, after_loop
         self._cached_codes, self._plans = {}, {}
-        self.named_types = {}  # what else the text knows of dtypes, by name
+        self.named_types = {}  # further names of dtypes in the text
         self._known = _pointer_calls.known(self)
 
     @property
@@ -128,7 +129,7 @@ class ElementwiseKernel:
         return outputs[0] if self.nout == 1 and not self.return_tuple else tuple(outputs)
 
     def _plan(self, launcher, groups, group, values, places, dtypes):
-        """What another call with such arguments has to do."""
+        """Returns the launch plan for further calls with such arguments."""
         scalars = [(place, k, dtypes[k]) for k, place in enumerate(places) if not isinstance(values[place], ndarray)]
         arrays = [(place, k) for k, place in enumerate(places) if isinstance(values[place], ndarray)]
         for place in places:
@@ -204,7 +205,7 @@ class ElementwiseKernel:
 
 @functools.lru_cache
 def _named(word, types):
-    """The dtype that a kernel knows by this word, where `types` are pairs of a name and a dtype's; None if there is none."""
+    """Returns the dtype that a kernel knows by this name, from pairs (name, dtype), or None."""
     names = {name: REGISTER.get(dtype) for name, dtype in types}
     try:
         type = read_name('reduce_type', word, tuple(names))[1]
@@ -263,7 +264,7 @@ class ReductionKernel:
         return out
 
     def _collected_in(self, dtypes, known):
-        """The dtype of partial results: the output's, or what reduce_type names; of a class its name."""
+        """Returns the dtype of partial results: the output's or reduce_type's. For a class it is the class name."""
         word = self.reduce_type
         if word is None:
             return dtypes[-1]
@@ -347,8 +348,10 @@ def _words(kernel, position, value, size):
 
 
 class RawKernel:
-    """A whole kernel in CUDA C++ (cupy.RawKernel), called with (grid, block, arguments). Numbers become what the kernel's
-    parameters are. Throws CompileException as ElementwiseKernel does."""
+    """A CUDA C++ kernel (cupy.RawKernel), called with (grid, block, arguments).
+
+    Numbers are converted to the types of the kernel's parameters. Raises CompileException if the text does not compile.
+    """
 
     # a setting that does nothing is refused
     __slots__ = 'code', 'name', 'options', 'backend', '_launchers', '_module', '_asked', '__weakref__'
@@ -413,14 +416,14 @@ class RawKernel:
         return cucomplex.renamed(_options(self.options) + self.code)
 
     def _made(self, device):
-        """What _make gives, made once for each device."""
+        """Returns the result of _make, cached per device."""
         if device.name not in self._launchers:
             self._launchers[device.name] = self._make(device)
         return self._launchers[device.name]
 
     def _make(self, device):
-        """The launcher, the kinds of parameters, and whether one more is for memory of a group; None where a launch has a
-        place of its own for that."""
+        """Returns (launcher, parameter kinds, whether shared memory is an extra parameter). The last is None if the launch passes shared memory
+        itself."""
         check_length(self.name, self.code)
         backend = _core.backend_of(device)
         if self._module is None and has_variables(self._text(), self.name, False):
@@ -439,13 +442,13 @@ class RawKernel:
 
     @property
     def attributes(self):
-        """What the current device's driver tells of the kernel, by CUDA's names; None for what it does not tell."""
+        """The attributes of the kernel on the current device, by CUDA's names. An attribute that the driver does not report is None."""
         told = self._made(_core.Device())[0].attributes()
         return {**{name: told.get(name) for name in _ATTRIBUTES}, 'max_dynamic_shared_size_bytes': self.max_dynamic_shared_size_bytes}
 
     @property
     def max_dynamic_shared_size_bytes(self):
-        """The most memory that a launch may give with shared_mem: all that the device lets a group have without asking, or what was asked for."""
+        """The maximum of shared_mem in a launch, in bytes: the device's default limit, or the limit that was set."""
         return self._most(_core.Device())
 
     @max_dynamic_shared_size_bytes.setter
@@ -461,7 +464,7 @@ class RawKernel:
         return self._asked.get(device.name, device.info['local_bytes'])
 
     def compile(self, log_stream=None):
-        """Translates the text, so that what it cannot be is said now."""
+        """Translates the text now, so that errors appear here instead of at the first call."""
         self._make(_core.Device())
 
 
@@ -491,14 +494,14 @@ class RawModule:
         self._variables, self._kernels = None, {}  # a program may ask for a kernel at each call
 
     def _check(self):
-        """What is refused is refused here and not where a program makes a module that it may never use."""
+        """Reports errors at the first use, not when a program creates a module that it may never use."""
         if self.file_path is not None:
             raise NotImplementedError('RawModule: %s: binaries of a device are not loaded; give the code' % self.file_path)
         check_length('RawModule', self.code)
 
     def get_function(self, name):
-        """The kernel of this name; of a template what `name<float>` makes of it. Where name_expressions are given, it is one
-        of them, or a kernel that is no template."""
+        """Returns the kernel of this name, or an instance such as `name<float>` of a template. With name_expressions, it must be one of these or a
+        kernel that is not a template."""
         self._check()
         if '<' in name and name not in (self.name_expressions or ()):
             raise ValueError('RawModule: %r is not among the name_expressions %s' % (name, list(self.name_expressions or ())))
@@ -508,8 +511,10 @@ class RawModule:
         return self._kernels[name]
 
     def get_global(self, name):
-        """Where a variable of the text outside functions lies on the current device (`__device__`, `__constant__`), as a MemoryPointer: what is
-        written there the kernels of this module see. Throws CUDARuntimeError where there is none of this name."""
+        """Returns the address of a global `__device__` or `__constant__` variable on the current device, as a MemoryPointer.
+
+        The kernels of this module see values written there. Raises CUDARuntimeError if there is no variable of this name.
+        """
         from catenary.cupy.cuda.memory import Memory, MemoryPointer
         self._check()
         shared = self._shared()
@@ -528,7 +533,7 @@ class RawModule:
         return self._variables
 
     def compile(self, log_stream=None):
-        """Translates the text for an OpenCL device, so that what it cannot be is said now; others compile it at a call."""
+        """Translates the text for an OpenCL device now, so that errors appear here. On other devices it is compiled at the first call."""
         self._check()
         if _core.backend_of(_core.Device()) != 'opencl':
             return

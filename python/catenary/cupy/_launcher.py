@@ -12,7 +12,7 @@ from catenary.cupy.cuda.compiler import CompileException
 
 
 class Launcher:
-    """A text and how it is launched. What its compiler says against it becomes a CompileException."""
+    """A kernel's text and its launch. Compiler errors become CompileException."""
 
     def __init__(self, text, name, portable, addresses=False, entry=None, function=None):
         self.text, self.called = text, (entry or name, name)
@@ -26,7 +26,7 @@ class Launcher:
             self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
 
     def attributes(self):
-        """What the current device's driver tells of the kernel."""
+        """The attributes of the kernel that the current device's driver reports."""
         with self._compiling():
             return self.function.attributes()
 
@@ -43,7 +43,7 @@ class Launcher:
 
 @contextlib.contextmanager
 def refusals(code, kernel):
-    """What cannot be translated is the user's CompileException."""
+    """Turns translation errors into CompileException."""
     try:
         yield
     except translate.Untranslatable as error:

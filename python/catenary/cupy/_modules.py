@@ -29,7 +29,7 @@ def _texture(name):
 
 
 def _legacy_sign(x):
-    """The sign as NumPy 1 had it: of a complex number that of its real part, or of its imaginary part where that is 0."""
+    """Returns NumPy 1's sign: of a complex number the sign of its real part, or of its imaginary part if the real part is 0."""
     sign = _core.ufuncs['sign']
     if x.dtype.kind != 'c':
         return sign(x)

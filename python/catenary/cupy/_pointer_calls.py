@@ -1,7 +1,8 @@
-"""What Chainer asks of kernels and of cuBLAS by addresses in memory, done upon the arrays that are there.
+"""Replacements for Chainer's kernels and cuBLAS calls that take arrays of pointers.
 
-An OpenCL kernel cannot follow an address, so that these kernels of Chainer, known by their names and the SHA-256 of
-their texts, are done by copies of arrays; factors and inverses of matrices are done so on all devices."""
+An OpenCL kernel cannot follow pointers in memory. These kernels of Chainer are recognised by name and the SHA-256 of their text, and replaced by
+copies of arrays. Batched LU factors and inverses work this way on all devices.
+"""
 
 import hashlib
 
@@ -19,7 +20,7 @@ def _pad_sequence(pointers, lengths, padding, base, longest, y):
 
 
 def _parts(pointers, dtypes, info):
-    """Arrays that lie one after the other in the flat one: where each begins and ends there, and itself."""
+    """Yields (begin, end, array) of arrays that are consecutive in the flat array."""
     ends = info.get().tolist()
     begins = [0] + ends[1:-1]
     for begin, end, address, kind in zip(begins, ends[1:], pointers.get().tolist(), dtypes.get().tolist()):
@@ -47,7 +48,7 @@ _KNOWN = {
 
 
 def known(kernel):
-    """What does the work of an ElementwiseKernel of Chainer that follows addresses, or None."""
+    """Returns the replacement for an ElementwiseKernel of Chainer's that follows pointers, or None."""
     if not any(kernel.name == name for name, _ in _KNOWN):
         return None
     text = ''.join((kernel.loop_prep + kernel.operation).split())
@@ -78,7 +79,7 @@ def getrf(dtype, n, pointers, leading, pivots, info, count):
 
 
 def getri(dtype, n, pointers, leading, pivots, inverses, leading_of_inverses, info, count):
-    """Inverses from what getrf left."""
+    """Computes inverses from the factors of getrf."""
     if count == 0 or n == 0:
         return
     factors, _ = _matrices(pointers, dtype, n, leading, count)

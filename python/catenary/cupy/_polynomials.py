@@ -8,14 +8,14 @@ from catenary.cupy._array import array, asarray, asnumpy, ndarray
 
 
 def roots(p):
-    """The roots of a polynomial, complex where one of them is. Raises TypeError for a number."""
+    """Returns the roots of a polynomial, complex if any root is. Raises TypeError for a number."""
     if not isinstance(p, poly1d) and given(p).ndim == 0:
         raise TypeError(f'roots: coefficients are needed, the number {p} was given')
     return asarray(numpy.roots(asnumpy(_coefficients(p))))
 
 
 def poly(seq_of_zeros):
-    """The polynomial that has these zeros; of a square matrix its characteristic one."""
+    """Returns the polynomial with these roots, or the characteristic polynomial of a square matrix."""
     return asarray(numpy.poly(asnumpy(seq_of_zeros)))
 
 
@@ -42,25 +42,25 @@ def _aligned(a, b, sign):
 
 
 def polyadd(a1, a2):
-    """The sum of two polynomials: a poly1d where one of them is."""
+    """Returns the sum of two polynomials, a poly1d if either is one."""
     return _of_two(a1, a2, lambda a, b: _aligned(a, b, 1))
 
 
 def polysub(a1, a2):
-    """The difference of two polynomials: a poly1d where one of them is."""
+    """Returns the difference of two polynomials, a poly1d if either is one."""
     return _of_two(a1, a2, lambda a, b: _aligned(a, b, -1))
 
 
 def polymul(a1, a2):
-    """The product of two polynomials: a poly1d where one of them is."""
-    def product(a, b):  # without zeros before the first coefficient; what has no coefficients is 0
+    """Returns the product of two polynomials, a poly1d if either is one."""
+    def product(a, b):  # without leading zeros, and 0 if nothing is left
         a, b = (_core.trim_zeros(x, 'f') for x in (a, b))
         return _core.convolve(*(x if x.size else _core.zeros((1,), x.dtype) for x in (a, b)))
     return _of_two(a1, a2, product)
 
 
 def polyval(p, x):
-    """The values of a polynomial at x; at a poly1d the polynomial of a polynomial."""
+    """Returns the values of a polynomial at x. For a poly1d x it returns the composed polynomial."""
     coefficients = _coefficients(p)
     if not isinstance(p, poly1d) and given(p).ndim == 0:
         raise TypeError(f'polyval: coefficients are needed, the number {p} was given')
@@ -111,7 +111,7 @@ class poly1d:
     roots = r = property(lambda self: roots(self), None, None, 'The zeros, complex where one of them is.')
 
     def get(self, stream=None, out=None):
-        """The same as numpy.poly1d."""
+        """Returns the polynomial as numpy.poly1d."""
         return numpy.poly1d(self._coeffs.get(stream=stream), variable=self._variable)
 
     def set(self, polyin, stream=None):

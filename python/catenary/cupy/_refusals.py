@@ -1,5 +1,8 @@
-"""Answers the calls that functions of the extension refuse: NumPy's arrays and lists become arrays where CuPy takes them, `where=` and `initial=` of
-reductions are computed here, and all else is a TypeError that names the function, the argument and what was given."""
+"""Handles calls that the extension's functions reject.
+
+NumPy arrays and lists become arrays where CuPy accepts them, and `where=` and `initial=` of reductions are computed here. Otherwise a TypeError
+names the function, the argument and the given value.
+"""
 
 import functools
 
@@ -38,7 +41,7 @@ class _Parameter:
 
 
 def _split(text, by):
-    """The parts of a text between separators that stand in no brackets and no quotes."""
+    """Splits a text at separators outside of brackets and quotes."""
     parts, depth, quote, begin, i = [], 0, '', 0, 0
     while i < len(text):
         letter = text[i]
@@ -58,7 +61,7 @@ def _split(text, by):
 
 
 def _is(kind, value):
-    """Does an argument of this annotation take the value? What is not known takes all."""
+    """Does the value fit this annotation? Unknown annotations accept every value."""
     if kind == 'None':
         return value is None
     if kind == 'catenary._core.ndarray':
@@ -97,7 +100,7 @@ def _signature(function):
 
 
 def _said(value):
-    """What was given, in words."""
+    """Describes a given value in words."""
     if isinstance(value, numpy.ndarray):
         return f'a numpy.ndarray of {value.dtype} and shape {value.shape}; numpy.ndarray is not converted implicitly, use cupy.asarray'
     if isinstance(value, ndarray):
@@ -135,7 +138,7 @@ def _bound(name, parameters, more, args, keywords):
 
 
 def _converted(name, values):
-    """The keywords of the call with arrays in place of what CuPy makes arrays of, or None where that changes nothing."""
+    """Returns the call's keywords with arrays in place of arguments that CuPy converts, or None if nothing changes."""
     taken = _TAKEN.get(name, '').split()
     fit = {p: asarray(value) if p.name in taken and not p.takes(value) and isinstance(value, (numpy.ndarray, list, tuple, int, float, complex, numpy.generic))
            else value for p, value in values.items()}
@@ -143,7 +146,7 @@ def _converted(name, values):
 
 
 def answer(function, args, keywords, error):
-    """The result of a call that was refused with this error, or a TypeError that says what is wrong."""
+    """Returns the result of a call that was rejected with this error, or raises a TypeError that says how to correct it."""
     name = type(args[0]).__name__ if function.__name__ == '__init__' and args else function.__name__.strip('_') or function.__name__
     parameters, more = _signature(function)
     if str(error).startswith('dtype '):

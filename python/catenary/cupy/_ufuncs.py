@@ -1,4 +1,4 @@
-"""Elementwise functions that are made of others, as cupy.ufunc: those of NumPy's and CuPy's ufuncs that are no rows of elementwise.def."""
+"""ufuncs composed of other functions: those of NumPy and CuPy that are not rows of elementwise.def."""
 
 import numpy
 
@@ -12,8 +12,11 @@ def _letter(dtype):
 
 
 class Made(_core.ufunc):
-    """A ufunc that computes by `function`, which takes `nin` arrays or numbers and gives an array, or a tuple of `nout`. `types`: what it computes,
-    where its operands and results are of several kinds ('di->d'); then dtype= names the results' as it does in NumPy, else that of all."""
+    """A ufunc computed by `function`, which takes `nin` arrays or numbers and returns an array or a tuple of `nout` arrays.
+
+    `types` lists its loops if operands and results differ in kind ('di->d'). dtype= then selects the dtype of the results, as in NumPy, and
+    otherwise that of all.
+    """
 
     nin = nout = nargs = 0  # the base's are of its row
 
@@ -45,7 +48,7 @@ class Made(_core.ufunc):
         for x in args:
             if isinstance(x, numpy.ndarray):
                 _operand(x, name)  # which refuses it
-        numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
+        numpy.can_cast('b', 'b', casting)  # raises ValueError for an unknown casting rule
         if dtype is not None:
             dtypes = (dtype,) * self.nin if self._types is None else self._dtypes_for(numpy.dtype(dtype), args)
             args = [x.astype(dtype, casting=casting) if isinstance(x, ndarray) else asarray(_operand(x, name), dtype) for x, dtype in zip(args, dtypes)]
@@ -57,7 +60,7 @@ class Made(_core.ufunc):
         return results if self.nout > 1 else results[0]
 
     def _dtypes_for(self, dtype, args):
-        """The operands' dtypes where all results are to be of one: those of the first type to which the operands can be cast safely."""
+        """Returns the operands' dtypes for a requested result dtype: the first loop to which all operands can be cast safely."""
         given = [_operand(x, self._name).dtype for x in args]
         for takes, gives in (t.split('->') for t in self._types):
             if all(numpy.dtype(letter) == dtype for letter in gives) and all(map(numpy.can_cast, given, takes)):
@@ -87,7 +90,7 @@ class Made(_core.ufunc):
 
     @property
     def types(self):
-        """What it computes for each dtype: 'll->l'."""
+        """The loops: 'll->l'."""
         if self._types is not None:
             return list(self._types)
         types = []
@@ -100,14 +103,14 @@ class Made(_core.ufunc):
         return types
 
     def at(self, a, indices, b=None):
-        """a[indices] op= b, by NumPy on the host. Throws TypeError for what NumPy has not as a ufunc."""
+        """Computes a[indices] op= b by NumPy on the host. Raises TypeError if NumPy has no such ufunc."""
         if not isinstance(getattr(numpy, self._name, None), numpy.ufunc):
             raise TypeError(f'{self._name}.at: not defined')
         at_on_host(self, a, indices, b)
 
 
 def made(nin, nout=1, types=None):
-    """The decorator of a function that is one."""
+    """Decorates a function to make it a ufunc."""
     return lambda function: Made(function, nin, nout, types and types.split())
 
 

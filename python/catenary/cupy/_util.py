@@ -1,4 +1,4 @@
-"""What is remembered, and functions that need not be fused."""
+"""Memoization, settings, submodules, and fuse, which returns its function unchanged."""
 
 import functools
 import importlib
@@ -13,11 +13,11 @@ CUDA_ARRAY_INTERFACE_EXPORT_VERSION = 3
 _memos = []
 # Of names under which a test asks for modules (cupy.testing) the modules that go with cupy and with numpy: packages above this one add theirs.
 beside = {}
-of_ufuncs = []  # modules above this package whose functions take arrays from NumPy's ufuncs of the same names
+of_ufuncs = []  # modules above this package whose functions accept arrays from NumPy ufuncs of their names
 
 
 def memoize(for_each_device=False):
-    """Remembers what a function gave for the same arguments, for each device if asked to."""
+    """Decorates a function to cache its results by arguments, and by device if requested."""
     def decorate(function):
         memo = {}
         _memos.append(memo)
@@ -41,7 +41,7 @@ def clear_memo():
 
 
 def setting(default):
-    """What reads and what writes a setting, or one for each dtype, which is kept and heeded by nothing."""
+    """Returns a getter and a setter of a setting, or one per dtype, that has no effect."""
     chosen = {}
     return lambda *dtypes: chosen.get((*map(numpy.dtype, dtypes),), default), lambda *values: chosen.update(
         {(*map(numpy.dtype, values[:-1]),): values[-1]})

@@ -10,8 +10,8 @@ from catenary.cupy._array import array, asarray, asnumpy, ndarray
 
 
 class vectorize:
-    """A function that calls `pyfunc` for each element of its arguments, which broadcast, as numpy.vectorize does: Python computes,
-    with the values on the host. What is arithmetic needs no vectorize: it takes arrays."""
+    """Calls `pyfunc` for each element of broadcast arguments, as numpy.vectorize does, in Python on the host. Arithmetic needs no vectorize: call the
+    function with arrays instead."""
 
     def __init__(self, pyfunc=None, otypes=None, doc=None, excluded=None, cache=False, signature=None):
         if signature is not None:
@@ -22,7 +22,7 @@ class vectorize:
         self._host = numpy.vectorize(self._on_host, otypes=otypes, doc=doc, excluded=excluded, cache=cache)
 
     def _on_host(self, *args, **kwargs):
-        """What pyfunc gives, which may compute with cupy's functions, too."""
+        """Calls pyfunc and returns its results on the host. pyfunc may itself use cupy's functions."""
         result = self.pyfunc(*args, **kwargs)
         if isinstance(result, tuple):
             return tuple(asnumpy(x)[()] if isinstance(x, ndarray) else x for x in result)
@@ -35,7 +35,7 @@ class vectorize:
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """func1d of each 1-d slice along an axis; what it gives has that axis' place."""
+    """Applies func1d to each 1-d slice along an axis, which its result replaces."""
     arr = given(arr)
     if not -arr.ndim <= axis < arr.ndim:
         raise numpy.exceptions.AxisError(axis, arr.ndim)
@@ -51,7 +51,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 
 def apply_over_axes(func, a, axes):
-    """func(a, axis) for one axis after another; an axis that it takes away comes back with the extent 1."""
+    """Applies func(a, axis) for one axis after another. Axes that it removes are restored with size 1."""
     result = given(a)
     ndim = result.ndim
     for axis in numpy.atleast_1d(asnumpy(axes)).tolist():
@@ -66,8 +66,8 @@ def apply_over_axes(func, a, axes):
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """Where a condition is true, what its function makes of the elements, or its number; one function more is for the rest, where
-    else there is 0. Of two conditions that are true the last counts."""
+    """Evaluates a function, or takes a number, where each condition is true. An extra function covers the remaining elements, by default 0. If
+    several conditions are true, the last one wins."""
     x = given(x)
     if isinstance(condlist, ndarray) and (condlist.ndim <= 1 and x.ndim > 0 or condlist.ndim == 0):
         condlist = [condlist]

@@ -1,4 +1,4 @@
-"""Reductions with `where=` and `initial=`, as NumPy's: elements that the mask leaves out become what changes nothing, then the extension reduces."""
+"""Reductions with `where=` and `initial=` as in NumPy. Masked elements are replaced by the neutral element, then the extension reduces."""
 
 import numpy
 
@@ -60,7 +60,7 @@ def _extreme(name, plain, function, a, axis, keepdims, mask, initial):
     if mask is not None:
         a = _core.where(mask, a, begun)
     axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    if any(a.shape[k] == 0 for k in axes):  # of nothing it is what it began with
+    if any(a.shape[k] == 0 for k in axes):  # an empty reduction returns `initial`
         ends = {k % a.ndim for k in axes}
         return _core.broadcast_to(begun, tuple(1 if k in ends else n for k, n in enumerate(a.shape) if keepdims or k not in ends)).copy()
     both = _core.ufuncs[('f' if name.startswith('nan') else '') + plain if name.startswith('nan') else plain + 'imum']

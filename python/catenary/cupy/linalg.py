@@ -35,7 +35,7 @@ def _assert_square(*arrays):
             raise LinAlgError('Last 2 dimensions of the array must be square')
 
 
-# what CuPy's own modules ask of matrices
+# helpers that CuPy's own modules import
 _util = _SimpleNamespace(stacked_identity=lambda shape, n, dtype: _core.broadcast_to(_core.eye(n, dtype=dtype), (*shape, n, n)),
                         _assert_cupy_array=_assert_arrays, _assert_2d=_functools.partial(_assert_axes, 2, False),
                         _assert_stacked_2d=_functools.partial(_assert_axes, 2, True), _assert_stacked_square=_assert_square)
@@ -55,7 +55,7 @@ def cond(x, p=None):
 
 
 def pinv(a, rcond=None, hermitian=False):
-    """The pseudo-inverses of matrices; what is left out may be said of each by an array of `rcond`, as in numpy.linalg.pinv."""
+    """Returns the pseudo-inverses of matrices. An array of `rcond` gives each matrix its own cutoff, as in numpy.linalg.pinv."""
     if not isinstance(rcond, _ndarray) or rcond.ndim == 0:
         return _core.linalg.pinv(a, rcond if rcond is None else float(rcond), hermitian)
     u, s, vh = _core.linalg.svd(a, full_matrices=False, compute_uv=True)

@@ -1,4 +1,4 @@
-"""cupy.random: the functions of a RandomState, of which each device has one, and generators, which draw from one, too."""
+"""cupy.random: functions of a RandomState, one per device, and generators, which also draw from a RandomState."""
 
 import inspect
 import os
@@ -11,11 +11,11 @@ from catenary.cupy._array import array, asarray, ndarray, of_real_numbers
 from catenary.cupy._core import get_size
 
 RandomState = _core.RandomState
-_random_states = {}  # of each device; all threads draw from them, as in CuPy
+_random_states = {}  # one per device, shared by all threads, as in CuPy
 
 
 def _seed_of(seed):
-    """A number of 64 bits from what NumPy takes for a seed."""
+    """Returns a 64-bit number from a seed in any form that NumPy accepts."""
     if seed is None:
         return int.from_bytes(os.urandom(8), 'little')
     if isinstance(seed, (numpy.ndarray, list, tuple, ndarray)):
@@ -37,13 +37,13 @@ def _method(function):
 
 @_method
 def rand(self, *size, dtype=float):
-    """Uniform in [0, 1), with extents as arguments."""
+    """Returns uniform numbers in [0, 1). The arguments are the shape."""
     return self.random_sample(size, dtype)
 
 
 @_method
 def randn(self, *size, dtype=float):
-    """Standard normal, with extents as arguments."""
+    """Returns standard normal numbers. The arguments are the shape."""
     return self.standard_normal(size, dtype)
 
 
@@ -117,13 +117,13 @@ def _fractional(dtype):
 
 @_method
 def noncentral_chisquare(self, df, nonc, size=None, dtype=float):
-    """Noncentral chi-square; an integer dtype gets the integral parts, as CuPy's."""
+    """Draws from the noncentral chi-square distribution. As in CuPy, an integer dtype truncates."""
     return self._noncentral_chisquare(df, nonc, size, _fractional(dtype)).astype(dtype, copy=False)
 
 
 @_method
 def noncentral_f(self, dfnum, dfden, nonc, size=None, dtype=float):
-    """Noncentral F; an integer dtype gets the integral parts, as CuPy's."""
+    """Draws from the noncentral F distribution. As in CuPy, an integer dtype truncates."""
     return self._noncentral_f(dfnum, dfden, nonc, size, _fractional(dtype)).astype(dtype, copy=False)
 
 
@@ -184,7 +184,7 @@ def reset_states():
 
 
 class BitGenerator:
-    """What a Generator draws from: Philox4x32-10, which is also what XORWOW, MRG32k3a and Philox4x3210 draw by."""
+    """The source of a Generator: Philox4x32-10, also for XORWOW, MRG32k3a and Philox4x3210."""
 
     def __init__(self, seed=None, *, size=-1):
         if isinstance(seed, numpy.random.SeedSequence):
@@ -196,7 +196,7 @@ class BitGenerator:
         self._random_state = RandomState(self._seed_seq if seed is None else seed)
 
     def random_raw(self, size=None, output=True):
-        """32 random bits an element, as int32; None where output is False."""
+        """Returns 32 random bits per element as int32, or None if output is False."""
         drawn = self._random_state._integers(-2 ** 31, 2 ** 31, size, numpy.int32)
         return drawn if output else None
 
@@ -210,7 +210,7 @@ class MRG32k3a(BitGenerator):
 
 
 class Philox4x3210(BitGenerator):
-    """Draws by Philox4x32-10; its numbers are not those of CuPy's."""
+    """Draws by Philox4x32-10. The numbers differ from CuPy's."""
 
 
 class Generator:
@@ -220,7 +220,7 @@ class Generator:
         self.bit_generator = bit_generator
 
     def integers(self, low, high=None, size=None, dtype=numpy.int64, endpoint=False):
-        """Integers in [low, high), with endpoint in [low, high]; without high in [0, low)."""
+        """Returns integers in [low, high), or in [low, high] with endpoint. Without high they are in [0, low)."""
         low, high = (0, low) if high is None else (low, high)
         return self.bit_generator._random_state.randint(low, int(high) + bool(endpoint), size, dtype)
 

@@ -1,4 +1,4 @@
-"""cupy.typing: what annotations need. An ndarray is not generic: NDArray[float] is ndarray."""
+"""cupy.typing: names for annotations. An ndarray is not generic: NDArray[float] is ndarray."""
 
 from numpy.typing import ArrayLike, DTypeLike, NBitBase  # noqa: F401
 

@@ -18,15 +18,14 @@ _CLASSES = {
 
 
 def create_communicator(communicator_name='pure_nccl', mpi_comm=None, *, allreduce_grad_dtype=None, batched_copy=True):
-    """The ranks that were started together with this process by `catenary launch` or by MPI, or this process alone; called by
-    all of them. (chainermn.create_communicator)
+    """Returns a communicator of the ranks started by `catenary launch` or MPI, or of this process alone (chainermn.create_communicator). All ranks
+    call it.
 
-    mpi_comm: a communicator of mpi4py's, whose ranks alone are meant, and call this.
-    allreduce_grad_dtype: of pure_nccl, the floating dtype in which gradients are exchanged; else that of `chainer.config.dtype`.
-    batched_copy: read by nobody, as gradients always go together.
+    mpi_comm: a communicator of mpi4py's, whose ranks call this function together. allreduce_grad_dtype: for pure_nccl, the floating dtype in which
+    gradients are exchanged, by default that of `chainer.config.dtype`. batched_copy: ignored, as gradients are always batched.
 
-    All names take NumPy's arrays and those of every device. ValueError for another name, and for allreduce_grad_dtype with
-    another communicator than pure_nccl.
+    All names accept arrays of NumPy and of every device. Raises ValueError for another name, and for allreduce_grad_dtype with a communicator
+    other than pure_nccl.
     """
     if communicator_name not in _CLASSES:
         raise ValueError('create_communicator: %r is none of %s' % (communicator_name, ', '.join(_CLASSES)))

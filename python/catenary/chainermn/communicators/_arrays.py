@@ -12,7 +12,7 @@ def is_array(x):
 
 
 def given(x, function):
-    """An array of NumPy's or cupy's as the library's. TypeError for what is none, or has a dtype that the library has not."""
+    """Converts an array of NumPy's or cupy's to the library's. Raises TypeError for other objects and unsupported dtypes."""
     if isinstance(x, _ndarray):
         return x
     if not isinstance(x, numpy.ndarray):
@@ -25,7 +25,7 @@ def given(x, function):
 
 
 def single(x, function):
-    """The same; TypeError for a tuple of arrays, too."""
+    """Converts an array as given(). Raises TypeError also for a tuple of arrays."""
     if not is_array(x):
         raise TypeError('%s cannot handle %s; expected one array of NumPy or cupy' % (function, type(x).__name__))
     return given(x, function)
@@ -50,7 +50,7 @@ def shared(x):
 
 
 def taken(x):
-    """What the library gives on the host, which nobody else has, as NumPy's."""
+    """Returns a host array of the library's, which nobody else holds, as a NumPy array."""
     if x.dtype.name == 'bfloat16' or not x.size:
         return x.get()
     y = numpy.from_dlpack(x)
@@ -58,7 +58,7 @@ def taken(x):
 
 
 def delivered(x, to_host):
-    """The same as NumPy's, or as cupy's on the current device."""
+    """Returns a library's array as NumPy's, or as cupy's on the current device."""
     y = taken(x)
     if to_host:
         return y
@@ -67,12 +67,12 @@ def delivered(x, to_host):
 
 
 def reduced(x, y):
-    """What became of x, which lies where x does."""
+    """Returns a reduced x where x is: on the host or on its device."""
     return taken(y) if isinstance(x, numpy.ndarray) else y
 
 
 def _memory(x):
-    """What is to be written through: NumPy's memory itself, whatever its layout."""
+    """Returns the memory to write into: NumPy's own, whatever its layout."""
     return x if isinstance(x, _ndarray) else shared(x)
 
 

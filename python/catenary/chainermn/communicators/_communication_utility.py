@@ -1,4 +1,4 @@
-"""What ChainerMN's tests and some scripts call of its module of this name."""
+"""The part of ChainerMN's module of this name that its tests and some scripts use."""
 
 import pickle
 

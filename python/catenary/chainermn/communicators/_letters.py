@@ -1,4 +1,4 @@
-"""What one rank sends another: arrays or an object, each behind a message that says what it is and with which tag it comes."""
+"""Messages between two ranks: arrays or an object, preceded by a header with their kind and tag."""
 
 import pickle
 

@@ -1,6 +1,6 @@
-"""What ChainerMN's module of this name had for scripts that call MPI themselves."""
+"""The part of ChainerMN's module of this name for scripts that call MPI themselves."""
 
 
 def array_to_buffer_object(array, mpi_dtype=None):
-    """What is given to `mpi_comm.Bcast`: the array."""
+    """Returns the argument for `mpi_comm.Bcast`: the array."""
     return array

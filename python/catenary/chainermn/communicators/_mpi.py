@@ -24,8 +24,10 @@ def ranks_of(mpi_comm, name):
 
 
 class Comm:
-    """The attribute mpi_comm of a communicator that was made without mpi4py: what scripts call of it. Objects go by pickle;
-    what MPI writes into buffers is written into NumPy's arrays."""
+    """The attribute mpi_comm of a communicator without mpi4py, with the methods that scripts use.
+
+    Objects are pickled. Methods that fill buffers in mpi4py fill NumPy arrays here.
+    """
 
     def __init__(self, ranks):
         self._ranks = ranks
@@ -74,7 +76,7 @@ class Comm:
         return functools.reduce(op, _objects.allgather(self._ranks, sendobj))
 
     def Bcast(self, buf, root=0):
-        """Writes the root's array into those of the others."""
+        """Copies the root's array into the arrays of all other ranks."""
         array = buf if _arrays.is_array(buf) else numpy.frombuffer(buf, numpy.uint8)
         there = self._ranks.bcast(_arrays.given(array, 'Bcast') if self.rank == root else None, root)
         if self.rank != root:

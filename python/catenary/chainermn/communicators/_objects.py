@@ -1,7 +1,7 @@
-"""Objects between ranks, as pickles.
+"""Pickled objects between ranks.
 
-From one rank to another, and from one to all, the memory of what is large goes beside the pickle, as it lies: first one message
-with all that is small and the number of pieces, then these, as arrays of bytes.
+For messages between two ranks and broadcasts, large buffers stay out of the pickle. The first message holds the pickle and the number of buffers,
+which follow as arrays of bytes.
 """
 
 import pickle
@@ -10,7 +10,7 @@ import numpy
 
 from chainermn.communicators import _arrays
 
-# What is smaller goes in the first message: a second one would cost more than the copy.
+# Smaller buffers go into the first message, as a second message costs more than the copy.
 _LARGE = 1 << 16
 
 
@@ -34,7 +34,7 @@ def packed(obj):
 
 
 def unpacked(message, next_piece):
-    """The object of a first message and of what each call of next_piece gives, an array of the library's."""
+    """Returns the object of a first message. Each call of next_piece returns the next buffer, an array of the library's."""
     text, own, pieces = pickle.loads(message)
     buffers = [_arrays.taken(next_piece()) for _ in range(pieces)]
     if own:

@@ -2,6 +2,6 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
 class DummyCommunicator(MpiCommunicatorBase):
-    """Gradients do not go at all: to see what the exchange costs."""
+    """A communicator that does not exchange gradients, to measure the cost of the exchange."""
 
     _name = 'dummy'

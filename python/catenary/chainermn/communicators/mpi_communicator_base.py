@@ -1,4 +1,4 @@
-"""What all communicators do; they differ in how gradients go."""
+"""The operations of all communicators, which differ only in the exchange of gradients."""
 
 import functools
 import operator
@@ -11,11 +11,12 @@ from chainermn.communicators.communicator_base import CommunicatorBase
 
 
 class MpiCommunicatorBase(CommunicatorBase):
-    """The ranks of a job, or some of them. All call the same functions in the same order; where they do not, all get a ValueError
-    that names two of them and what they called. Arrays are NumPy's or cupy's, of any dtype, layout and device; what arrives is
-    NumPy's where NumPy's was sent, and else lies on the current device.
+    """The ranks of a job, or some of them.
 
-    mpi_comm: None, a communicator of mpi4py's, or what another communicator has as its attribute of this name.
+    All ranks call the same functions in the same order. Otherwise every rank raises a ValueError that names two ranks and their calls. Arrays are
+    NumPy's or cupy's, of any dtype, layout and device. A received array is NumPy's if NumPy's was sent, and otherwise lies on the current device.
+
+    mpi_comm: None, a communicator of mpi4py's, or the attribute mpi_comm of another communicator.
     """
 
     _name = 'naive'
@@ -35,7 +36,7 @@ class MpiCommunicatorBase(CommunicatorBase):
     inter_size = property(lambda self: self._ranks.inter_size)
 
     def set_config(self, name, value=True, **kwargs):
-        """'batched_copy', which nobody reads; 'collective_timeout', in minutes. ValueError for others."""
+        """Sets 'batched_copy' (ignored) or 'collective_timeout' (in minutes). Raises ValueError for other names."""
         if name == 'collective_timeout':
             self._ranks.set_config(name, value)
         elif name == 'batched_copy':
@@ -50,23 +51,23 @@ class MpiCommunicatorBase(CommunicatorBase):
         return self.batched_copy if name == 'batched_copy' else super().get_config(name)
 
     def split(self, color, key):
-        """A communicator of the ranks that give the same color, in the order of their keys."""
+        """Returns a communicator of the ranks with the same color, in the order of their keys."""
         return self.__class__(_mpi.Comm(self._ranks.split(color, key)))
 
     def finalize(self):
-        """Returns when all ranks have come here; this communicator is not used afterwards."""
+        """Waits until all ranks call it. The communicator must not be used afterwards."""
         self._ranks.finalize()
 
     # Arrays
 
     def send(self, data, dest, tag=0):
-        """An array, or a tuple or list of arrays of one dtype, to another rank; it may return before that has received them."""
+        """Sends an array, or a tuple or list of arrays of one dtype, to a rank. It may return before that rank has received them."""
         is_tuple = not _arrays.is_array(data)
         arrays = _arrays.sequence(data, 'send') if is_tuple else [data]
         _letters.send_arrays(self._ranks, arrays, is_tuple, dest, tag)
 
     def recv(self, source, tag=0):
-        """What a rank sent: an array, or a tuple of them."""
+        """Receives an array, or a tuple of arrays, from a rank."""
         return _letters.recv_arrays(self._ranks, source, tag)
 
     def bcast(self, x, root=0):
@@ -81,7 +82,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return _arrays.delivered(self._ranks.bcast(None, root), on_host)
 
     def gather(self, x, root=0):
-        """All ranks' arrays as a tuple, on the root; None elsewhere."""
+        """Returns the arrays of all ranks as a tuple on the root, and None elsewhere."""
         ys = self._ranks.gather(_arrays.single(x, 'gather'), root)
         return self._like(x, ys) if self.rank == root else None
 
@@ -90,14 +91,14 @@ class MpiCommunicatorBase(CommunicatorBase):
         return self._like(x, self._ranks.allgather(_arrays.single(x, 'allgather')))
 
     def alltoall(self, xs):
-        """xs[i] goes to rank i; gives what came from each rank, as a tuple. ValueError unless there are `size`."""
+        """Sends xs[i] to rank i and returns the arrays received from all ranks as a tuple. Raises ValueError unless xs has `size` arrays."""
         if len(xs) != self.size:
             raise ValueError('alltoall: %d arrays for %d ranks; one for each is expected' % (len(xs), self.size))
         ys = self._ranks.alltoall([_arrays.given(x, 'alltoall') for x in _arrays.sequence(xs, 'alltoall')])
         return self._like(xs[0], ys)
 
     def scatter(self, xs, root=0):
-        """The root's arrays, one for each rank; or one array, whose first axis is divided. Elsewhere xs is not looked at."""
+        """Distributes the root's arrays, one per rank, or one array divided along its first axis. Other ranks' xs is ignored."""
         if self.rank != root:
             on_host = self.bcast_obj(None, root=root)
             return _arrays.delivered(self._ranks.scatter([], root), on_host)
@@ -118,11 +119,11 @@ class MpiCommunicatorBase(CommunicatorBase):
     # Objects, by pickle
 
     def send_obj(self, obj, dest, tag=0):
-        """To another rank; it may return before that has received it."""
+        """Sends an object to a rank. It may return before that rank has received it."""
         _letters.send_object(self._ranks, obj, dest, tag)
 
     def recv_obj(self, source, status=None, tag=_letters.ANY_TAG):
-        """What a rank sent, whatever tag it has unless one is given. `status` is mpi4py's, and gets source and tag."""
+        """Receives an object from a rank, with any tag unless one is given. `status` is mpi4py's, and receives source and tag."""
         return _letters.recv_object(self._ranks, source, tag, status)
 
     def bcast_obj(self, obj, max_buf_len=256 * 1024 * 1024, root=0):
@@ -130,7 +131,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return _objects.bcast(self._ranks, obj, root)
 
     def gather_obj(self, obj, root=0):
-        """All ranks' objects as a list, on the root; None elsewhere."""
+        """Returns the objects of all ranks as a list on the root, and None elsewhere."""
         return _objects.gather(self._ranks, obj, root)
 
     def allgather_obj(self, obj):
@@ -148,12 +149,12 @@ class MpiCommunicatorBase(CommunicatorBase):
     # Models
 
     def bcast_data(self, model):
-        """Gives all ranks rank 0's parameters, but for those that wait for their shapes."""
+        """Copies rank 0's parameters to all ranks, except parameters without a shape yet."""
         _arrays.bcast_data(self._exchange(), [(name, p) for name, p in _named(model) if p.array is not None])
 
     def multi_node_mean_grad(self, model, zero_fill=False):
-        """Gives every parameter the mean over all ranks of its gradients. Where a rank has none, zeros are taken with zero_fill;
-        else the parameter keeps what it has, and must have none on any rank."""
+        """Replaces every gradient by its mean over all ranks. With zero_fill a missing gradient counts as zeros. Without it, a parameter without a
+        gradient must have none on any rank."""
         params = [(name, p) for name, p in _named(model) if p.array is not None]
         if zero_fill:
             # the mean is in the loss scale of the ranks that have gradients

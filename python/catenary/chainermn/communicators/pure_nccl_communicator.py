@@ -5,7 +5,7 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
 class PureNcclCommunicator(MpiCommunicatorBase):
-    """Gradients go in one buffer, from card to card by NCCL or RCCL; those of other devices through the host."""
+    """A communicator that exchanges gradients in one buffer, between GPUs by NCCL or RCCL, and through the host for other devices."""
 
     _name = 'pure_nccl'
 
@@ -16,7 +16,7 @@ class PureNcclCommunicator(MpiCommunicatorBase):
         self._by_dtype = {}
 
     def set_config(self, name, value=True, **kwargs):
-        """'allreduce_grad_dtype': a floating dtype or None; else as in all communicators."""
+        """Sets 'allreduce_grad_dtype', a floating dtype or None, or a setting of all communicators."""
         if name != 'allreduce_grad_dtype':
             return super().set_config(name, value, **kwargs)
         dtype = None if value is None else numpy.dtype(value)
@@ -29,7 +29,7 @@ class PureNcclCommunicator(MpiCommunicatorBase):
         return self.allreduce_grad_dtype if name == 'allreduce_grad_dtype' else super().get_config(name)
 
     def finalize(self):
-        """As in all communicators; the cards leave NCCL's group together."""
+        """Waits until all ranks call it. The GPUs leave NCCL's group together."""
         for exchange in self._by_dtype.values():
             exchange.finalize()
         self._by_dtype.clear()
@@ -44,5 +44,5 @@ class PureNcclCommunicator(MpiCommunicatorBase):
         return self._by_dtype[dtype]
 
     def _multi_node_mean_grad_async(self, model, zero_fill, stream):
-        """What a double buffering optimizer calls: on a card the sums go on while the host returns."""
+        """Starts the exchange for a double-buffering optimizer. On a GPU it returns before the sums are done."""
         self.multi_node_mean_grad(model, zero_fill)

@@ -1,4 +1,4 @@
-"""Snapshots of all ranks, from which a job goes on after it was killed."""
+"""Snapshots of all ranks, from which a killed job continues."""
 
 import os
 import pickle
@@ -17,13 +17,15 @@ from catenary._aside import written_aside
 
 
 def create_multi_node_checkpointer(name, comm, cp_interval=5, gc_interval=5, path=None, allow_pickle=False):
-    """Has every rank save what it is given, a trainer mostly, as `<name>.<rank>.<iteration>`, whole or not at all. A set of them is complete
-    when all ranks have one. (chainermn.create_multi_node_checkpointer)
+    """Makes an extension that saves an object of every rank, usually a trainer, atomically as `<name>.<rank>.<iteration>`
+    (chainermn.create_multi_node_checkpointer).
 
-    cp_interval: so many of the newest complete sets are kept, at least. gc_interval: how many more there may be before older ones are
-    removed. path: the folder; the trainer's output folder when not given. When training has ended all sets are removed.
-    allow_pickle: whether maybe_load takes files of older versions, which hold a pickle: it can run any code, so trust who wrote them.
-    ValueError for a name that is empty or has a slash, and for numbers below 1.
+    A set is complete if all ranks have a file of that iteration. When training ends, all sets are removed.
+
+    cp_interval: the minimum number of complete sets to keep, the newest ones. gc_interval: how many more may accumulate before older sets are
+    removed. path: the folder, by default the trainer's output folder. allow_pickle: whether maybe_load accepts files of older versions, which hold
+    pickles. Unpickling can run any code, so enable it for trusted files only. Raises ValueError for a name that is empty or contains a slash, and
+    for numbers below 1.
     """
     warnings.warn('create_multi_node_checkpointer is deprecated in Chainer 7: see chainermn.extensions.multi_node_snapshot, which saves '
                   'no random numbers', DeprecationWarning, stacklevel=2)
@@ -70,7 +72,7 @@ class _MultiNodeCheckpointer(extension.Extension):
         self.save(trainer, trainer.updater.iteration)
 
     def save(self, target, iteration):
-        """Saves on this rank. Called by all of them after the same iteration."""
+        """Saves this rank's object. All ranks call it after the same iteration."""
         os.makedirs(self.path, exist_ok=True)
         self.stats.start()
         _save(os.path.join(self.path, self._filename(iteration)), target, self.comm.size)
@@ -85,10 +87,12 @@ class _MultiNodeCheckpointer(extension.Extension):
             self.files = kept
 
     def maybe_load(self, trainer, optimizer=None, path=None):
-        """Loads the newest set that is complete and sound on every rank; where there is none nothing happens. Called by all ranks, when the
-        trainer has all its extensions. The random numbers go on as they did, and the next update of `optimizer` and of the
-        trainer's own is one: it does not only give all ranks rank 0's parameters, as the first one does. ValueError where the set
-        was saved by another number of ranks."""
+        """Loads the newest set that is complete and intact on every rank, if there is one. All ranks call it, after the trainer has all its
+        extensions.
+
+        Random states are restored. The next update of `optimizer` and of the trainer's own is a real one, whereas a first update only broadcasts
+        rank 0's parameters. Raises ValueError if another number of ranks saved the set.
+        """
         self.path = self.path or path or trainer.out
         found = os.listdir(self.path) if os.path.isdir(self.path) else []
         self.files = self._filenames(sorted(
@@ -115,7 +119,7 @@ class _MultiNodeCheckpointer(extension.Extension):
         return self.stats.report()
 
     def _complete(self, files):
-        """Iterations of which all ranks have a file, ascending."""
+        """Returns the iterations of which all ranks have a file, ascending."""
         everybody = self.comm.allgather_obj([iteration for _, _, iteration in self._parse_filenames(files)])
         return sorted(set(everybody[0]).intersection(*everybody[1:]))
 
@@ -133,7 +137,7 @@ class _MultiNodeCheckpointer(extension.Extension):
         return [self._filename(iteration) for iteration in iterations]
 
     def _parse_filenames(self, filenames):
-        """(name, rank, iteration) of those that are a checkpointer's."""
+        """Returns (name, rank, iteration) for each file name of a checkpointer."""
         found = (re.fullmatch(r'(.+)\.(\d+)\.(\d+)', filename) for filename in filenames)
         return [(match[1], int(match[2]), int(match[3])) for match in found if match]
 

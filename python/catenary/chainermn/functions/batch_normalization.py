@@ -24,7 +24,7 @@ class _OverRanks(batch_normalization.GeneralBatchNormalizationImpl):
 
 
 class MultiNodeBNImplSelector:
-    """What chooses how BatchNormalization of Chainer's computes."""
+    """Selects the implementation of Chainer's BatchNormalization."""
 
     def __init__(self, comm, communication_backend_name):
         self._comm = comm
@@ -34,8 +34,8 @@ class MultiNodeBNImplSelector:
 
 
 def get_communication_backend(comm, communication_backend='auto'):
-    """The same way for all, over the communicator's ranks. ValueError for a name that is none of 'auto', 'mpi' and 'nccl', and for 'nccl' with
-    another communicator than pure_nccl."""
+    """Returns 'nccl' or 'mpi'; both compute alike, over the communicator's ranks. Raises ValueError for a name other than 'auto', 'mpi' and 'nccl',
+    and for 'nccl' with a communicator other than pure_nccl."""
     from chainermn.communicators.pure_nccl_communicator import PureNcclCommunicator
     if communication_backend not in BACKENDS:
         raise ValueError('MultiNodeBatchNormalization: communication_backend %r is none of %s' % (communication_backend, ', '.join(BACKENDS)))

@@ -1,4 +1,4 @@
-"""What programs take from `cupy._core`, the home of CuPy's classes. Ours is `catenary._core`."""
+"""Names that programs import from `cupy._core`, CuPy's compiled core. Catenary's own core is `catenary._core`."""
 
 from types import SimpleNamespace
 
@@ -14,13 +14,13 @@ flags = SimpleNamespace(Flags=Flags)
 
 
 def get_size(size):
-    """What is given for size=, as a tuple."""
+    """Returns the argument size= as a tuple."""
     if size is None:
         return ()
     return tuple(size) if hasattr(size, '__iter__') else (size,)
 
 
 def elementwise_copy(source, out):
-    """Copies an array into another one of a shape that it broadcasts to, whatever their dtypes are; gives the latter."""
+    """Copies an array into another one to whose shape it broadcasts, with any dtypes. Returns the destination."""
     out[...] = source.astype(out.dtype, copy=False)
     return out

@@ -1,4 +1,4 @@
-"""What dtypes are called."""
+"""Names of dtypes."""
 
 import numpy
 

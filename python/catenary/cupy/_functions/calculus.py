@@ -13,7 +13,7 @@ globals().update(of_anything(__name__, {'ediff1d': 1}, listed))
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """The differences of neighbours along an axis, n times, with what is put before and after."""
+    """Returns the n-th differences of neighbours along an axis, after `prepend` and `append` are attached."""
     return _core.diff(a, n, axis, listed(prepend), listed(append))
 
 
@@ -62,7 +62,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
-    """The polynomial of least squares; with `full` or `cov` what numpy.polyfit gives then."""
+    """Fits a polynomial by least squares. With `full` or `cov` it also returns numpy.polyfit's further results."""
     if cov not in (False, True, 'unscaled'):
         raise ValueError(f"polyfit: cov must be False, True or 'unscaled', not {cov!r}")
     for name, a, axes in (('x', x, (1,)), ('y', y, (1, 2)), ('w', w, (1,))):

@@ -1,4 +1,4 @@
-"""Parts of numbers, what they are, and whether they are near each other."""
+"""Real and imaginary parts, angles, complex tests, and allclose."""
 
 import numpy
 
@@ -16,12 +16,12 @@ def allclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):
 
 
 def real(val):
-    """The real parts, a view; the array itself where it is not complex."""
+    """Returns a view of the real parts, or the array itself if it is real."""
     return given(val).real
 
 
 def imag(val):
-    """The imaginary parts, a view; zeros where the array is not complex."""
+    """Returns a view of the imaginary parts, or zeros for a real array."""
     return given(val).imag
 
 
@@ -36,7 +36,7 @@ def isreal(x):
 
 
 def real_if_close(a, tol=100):
-    """The real parts where no imaginary one is above `tol` (times the dtype's eps where it is above 1); else the array."""
+    """Returns the real parts if no imaginary part exceeds `tol` (multiplied by the dtype's eps if tol is above 1), else the array."""
     a = given(a)
     if a.dtype.kind != 'c':
         return a

@@ -1,4 +1,4 @@
-"""Arrays made of numbers, of files and of what other libraries hold."""
+"""Arrays from numbers, files and other libraries' memory."""
 
 import functools
 import math
@@ -37,12 +37,12 @@ def wide_arange(start, stop, step, dtype):
 
 
 def tril(m, k=0):
-    """What lies on and below the k-th diagonal of matrices, and 0 above."""
+    """Returns the elements on and below the k-th diagonal of matrices, with 0 above."""
     return _core.tril(given(m), k)
 
 
 def triu(m, k=0):
-    """What lies on and above the k-th diagonal of matrices, and 0 below."""
+    """Returns the elements on and above the k-th diagonal of matrices, with 0 below."""
     return _core.triu(given(m), k)
 
 
@@ -56,7 +56,7 @@ def _dtype_of_ends(*ends):
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
-    """Values evenly spaced from start to stop; of arrays such values along an axis for each element."""
+    """Returns evenly spaced values from start to stop. Arrays give such values along a new axis for each element."""
     start, stop = listed(start), listed(stop)
     if not isinstance(start, ndarray) and not isinstance(stop, ndarray):
         found = _dtype_of_ends(start, stop)
@@ -74,7 +74,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    """Powers of the base, evenly spaced on a logarithmic scale; of arrays such values along an axis for each element."""
+    """Returns values that are evenly spaced on a logarithmic scale. Arrays give such values along a new axis for each element."""
     if not any(map(_is_array, (start, stop, base))):
         found = numpy.result_type(_dtype_of_ends(start, stop), base)
         if found.kind != 'c':
@@ -84,7 +84,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
-    """Values from start to stop, each the same multiple of the one before; of arrays such values along an axis for each element."""
+    """Returns a geometric progression from start to stop. Arrays give such values along a new axis for each element."""
     if not _is_array(start) and not _is_array(stop) and _dtype_of_ends(start, stop).kind != 'c':
         return _core.geomspace(start, stop, num, endpoint, dtype)
     start, stop = operand(start, 'geomspace'), operand(stop, 'geomspace')
@@ -119,8 +119,10 @@ def require(a, dtype=None, requirements=None):
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """An array over the memory of another library's, on the device where it lies; with `device` (a Device or an ordinal) it
-    is copied to there from elsewhere, which copy=False refuses with a ValueError."""
+    """Returns an array over another library's memory, on its device.
+
+    `device` (a Device or an ordinal) copies it there if it lies elsewhere. In that case copy=False raises ValueError.
+    """
     result = _core.from_dlpack(x, copy=copy)
     if device is None:
         return result
@@ -150,4 +152,4 @@ globals().update({_name: _on_host(_name) for _name in (
 def eye(N, M=None, k=0, dtype=float, order='C'):
     """Ones on diagonal k, zeros elsewhere."""
     columns = N if M is None else M
-    return _core.eye(N, M, max(-N, min(k, columns)), dtype, order)  # beyond the corners all diagonals are one
+    return _core.eye(N, M, max(-N, min(k, columns)), dtype, order)  # all diagonals beyond the corners are equal

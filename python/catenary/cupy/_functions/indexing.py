@@ -11,7 +11,7 @@ globals().update(of_anything(__name__, {'compress': 2}))
 
 def copyto(dst, src, casting='same_kind', where=True):
     """Writes the values of `src`, which broadcasts to `dst`, where `where` is true."""
-    numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
+    numpy.can_cast('b', 'b', casting)  # raises ValueError for an unknown casting rule
     if isinstance(src, numpy.ndarray):
         src = given(src)
     elif type(src) is int and dst.dtype.kind in 'iu':
@@ -42,7 +42,7 @@ def delete(arr, indices, axis=None):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    """Picks along an axis, everywhere another element; of the flattened array with axis None."""
+    """Picks one element per position along an axis, or of the flattened array if axis is None."""
     return _core.take_along_axis(arr, indices, axis) if axis is not None else _core.take_along_axis(arr.ravel(), indices, 0)
 
 
@@ -73,7 +73,7 @@ def select(condlist, choicelist, default=0):
 
 
 def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
-    """Positions in the flattened array of extents `dims`."""
+    """Converts indices to flat indices of an array of shape `dims`."""
     if order not in ('C', 'F', 'c', 'f', None):
         raise ValueError(f"ravel_multi_index: order must be 'C' or 'F', not {order!r}")
     step = -1 if order in ('F', 'f') else 1
@@ -84,7 +84,7 @@ def ravel_multi_index(multi_index, dims, mode='raise', order='C'):
 
 
 def unravel_index(indices, dims, order='C'):
-    """Indices along each axis of positions in the flattened array of extents `dims`."""
+    """Converts flat indices of an array of shape `dims` to indices along each axis."""
     if order not in ('C', 'F', 'c', 'f', None):
         raise ValueError(f"unravel_index: order must be 'C' or 'F', not {order!r}")
     dims, step = (dims,) if isinstance(dims, int) else tuple(dims), -1 if order in ('F', 'f') else 1
@@ -102,7 +102,7 @@ def mask_indices(n, mask_func, k=0):
 
 
 def put_along_axis(arr, indices, values, axis):
-    """Stores values at the places along an axis that argsort and its like give; with None at those of all elements in C order."""
+    """Stores values at indices along an axis, as argsort returns them, or at flat indices if axis is None."""
     if axis is None:
         _core.put(arr, indices, values, 'raise')
     else:

@@ -1,4 +1,4 @@
-"""What is told of arrays without a look at their values: dtypes, shapes, memory."""
+"""Functions of an array's dtype, shape and memory that do not read its values."""
 
 import functools
 
@@ -9,7 +9,7 @@ from catenary.cupy._array import ndarray
 
 
 def _described(name, described):
-    """NumPy's function of this name, for which a description of an array is enough."""
+    """Makes a function that calls NumPy's with a description of the array."""
     host = getattr(numpy, name)
 
     @functools.wraps(host)
@@ -35,12 +35,12 @@ def may_share_memory(a, b, max_work=None):
 
 
 def shares_memory(a, b, max_work=None):
-    """Has one of the two an element of which the other one has a byte?"""
+    """Does an element of one array share a byte with the other array?"""
     apart = _core._bytes_between(a, b)
     if apart is None:
         return False
 
-    def stand_in(x, at):  # of its place and strides, which NumPy compares; nobody reads it
+    def stand_in(x, at):  # a dummy with its address and strides, which NumPy compares but does not read
         about = {'shape': x.shape, 'strides': x.strides, 'typestr': x.dtype.str if x.dtype.kind in 'biufc' else f'|V{x.dtype.itemsize}', 'data': (at, False), 'version': 3}
         return numpy.asarray(type('Memory', (), {'__array_interface__': about})())
     base = 1 << 40

@@ -13,7 +13,7 @@ globals().update(of_anything(__name__, {'append': 2}))
 
 
 def _joined(name, tup, axis, out, dtype, casting):
-    numpy.can_cast('b', 'b', casting)  # raises ValueError for what is no rule
+    numpy.can_cast('b', 'b', casting)  # raises ValueError for an unknown casting rule
     arrays = list(tup)
     for value in arrays:
         if not isinstance(value, ndarray):
@@ -26,7 +26,7 @@ def _joined(name, tup, axis, out, dtype, casting):
 
 
 def concatenate(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
-    """Arrays one after the other along an axis, or all flattened with axis None."""
+    """Joins arrays along an axis, or flattened if axis is None."""
     return _joined('concatenate', tup, (axis,), out, dtype, casting)
 
 

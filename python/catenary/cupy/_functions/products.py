@@ -28,7 +28,7 @@ def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None, axes=None):
 
 
 def tensordot(a, b, axes=2):
-    """Sum of products over axes of both: the last of a and the first of b, or those that are named."""
+    """Sums products over axes of both arrays: the last of a and the first of b, or those given."""
     if a.ndim == 0 or b.ndim == 0:
         if axes != 0 and axes != ((), ()):
             raise ValueError('An input is zero-dim while axes has dimensions')

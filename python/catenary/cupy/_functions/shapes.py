@@ -1,4 +1,4 @@
-"""Other extents: axes, borders, and what arrays broadcast to."""
+"""Reshaping, rolling, padding and broadcasting."""
 
 import numpy
 
@@ -15,12 +15,12 @@ def ravel(a, order='C'):
 
 
 def reshape(a, /, shape, order='C', *, copy=None):
-    """The same elements with other extents."""
+    """Returns the elements in another shape."""
     return given(a).reshape(shape, order=order, copy=copy)
 
 
 def roll(a, shift, axis=None):
-    """Elements moved along axes, what leaves at an end coming in at the other."""
+    """Shifts elements along axes, cyclically."""
     numbers = [tuple(numpy.atleast_1d(x.get()).tolist()) if isinstance(x, ndarray) else x for x in (shift, axis)]
     return _core.roll(a, *numbers)
 
@@ -71,7 +71,7 @@ def broadcast_shapes(*shapes):
 
 
 class broadcast:
-    """What arrays and numbers broadcast to: `values`, `shape`, `nd` and `size`."""
+    """The result of broadcasting arrays and numbers: `values`, `shape`, `nd` and `size`."""
 
     def __init__(self, *arrays):
         shapes = [a.shape for a in arrays if isinstance(a, ndarray)]

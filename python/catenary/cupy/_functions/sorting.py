@@ -49,7 +49,7 @@ def sort_complex(a):
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
-    """The distinct elements, sorted; with them, as asked for, where each is first, which of them each element is, how often each is there."""
+    """Returns the sorted distinct elements, and on request first indices, the inverse mapping, and counts."""
     return _core.unique(given(ar), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
 
 

@@ -11,7 +11,7 @@ globals().update({_name: of_real_numbers(getattr(_core, _name), _name, __name__)
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    """The weighted mean; with `returned` also the sum of the weights that each of its elements has."""
+    """Returns the weighted mean, and with `returned` also the sums of the weights."""
     a, weights = given(a), weights if weights is None else given(weights)
     result = _core._average(a, axis, weights, keepdims)
     if not returned:
@@ -23,8 +23,8 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
 
 
 def _bins(x, bins, range, weights):
-    """Bins as the extension takes them: an integer, or edges as an array. NumPy computes on the host how many a name means.
-    Raises TypeError for a name with weights, and for what is none of these."""
+    """Returns bins for the extension: an integer, or edges as an array. NumPy computes on the host the number of bins for a rule's name. Raises
+    TypeError for a name with weights and for other types."""
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError(f'histogram: bins={bins!r} does not go with weights; give a number of bins, or edges')

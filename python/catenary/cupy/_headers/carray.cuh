@@ -1,5 +1,5 @@
-// What CuPy's kernels find: arrays with indices, 16-bit floats, atomic additions. For NVRTC and hipRTC, after the library's
-// prelude (ct_half_to_f32, ct_f32_to_half); nothing is included.
+// Declarations for CuPy's kernels: indexed arrays, 16-bit floats, atomic additions. For NVRTC and hipRTC, after the
+// library's prelude (ct_half_to_f32, ct_f32_to_half). It includes nothing.
 #ifndef CATENARY_CARRAY
 #define CATENARY_CARRAY
 
@@ -32,7 +32,7 @@ typedef uint64_t uint64;
 typedef float float32;
 typedef double float64;
 
-/// A 16-bit float in memory; arithmetic is float's.
+/// A 16-bit float in memory. Arithmetic is done in float.
 class float16 {
  public:
   float16() = default;
@@ -69,12 +69,12 @@ class float16 {
  private:
   unsigned short bits_;
 };
-template <int = 0>  // so that a program may have its own
+template <int = 0>  // a template, so that a program may define its own
 CATENARY_BOTH float16 min(float16 x, float16 y) { return fminf(x, y); }
 template <int = 0>
 CATENARY_BOTH float16 max(float16 x, float16 y) { return fmaxf(x, y); }
 
-/// An array argument: an element by its number in C order or by one index for each axis. Strides are in bytes.
+/// An array argument, indexed by an element's number in C order or by one index per axis. Strides are in bytes.
 template <class T, int kNdim, bool kContiguous>
 class CArray {
  public:
@@ -113,7 +113,7 @@ class CArray {
   ptrdiff_t numbers_[kNdim ? 2 * kNdim : 1];
 };
 
-/// The index of a loop's element.
+/// The index of the current element in a loop.
 template <int kNdim>
 class CIndexer {
  public:
@@ -135,7 +135,7 @@ class CIndexer {
   Index index_;
 };
 
-/// The value before the addition; the other half of the word is left as it is.
+/// Returns the value before the addition. The other half of the 32-bit word is not changed.
 CATENARY_BOTH float16 atomicAdd(float16* p, float16 value) {
   const unsigned long long address = reinterpret_cast<unsigned long long>(p);
   unsigned int* const word = reinterpret_cast<unsigned int*>(address & ~3ull);

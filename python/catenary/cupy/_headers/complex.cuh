@@ -1,5 +1,5 @@
-// complex<float> and complex<double> in kernels, after carray.cuh. What they compute is the library's (complex.inc): on CUDA
-// and HIP it is found by the names that stand here, on the processor it lies in catenary::math.
+// complex<float> and complex<double> in kernels, after carray.cuh. The library computes them (complex.inc). CUDA and
+// HIP find its functions by the names below, and the processor in catenary::math.
 #ifndef CATENARY_COMPLEX
 #define CATENARY_COMPLEX
 
@@ -15,7 +15,7 @@ struct ct_in_place {
   typedef T type;
 };
 
-/// A number of real and imaginary part. What is not initialised has no value.
+/// A complex number. Without an initialiser it is uninitialised.
 template <class T>
 class complex {
  public:
@@ -52,10 +52,10 @@ class complex {
   friend CATENARY_BOTH bool operator==(const complex& a, const complex& b) { return a.x == b.x && a.y == b.y; }
   friend CATENARY_BOTH bool operator!=(const complex& a, const complex& b) { return !(a == b); }
 
-  T x, y;  // as those of cuComplex.h are called
+  T x, y;  // named as in cuComplex.h
 };
 
-// Beside each other the wider type decides; of one type the functions above are nearer.
+// The wider type decides for two types. For one type, overload resolution prefers the functions above.
 #define CATENARY_MIXED(result, op)                                             \
   template <class T, class U>                                                  \
   CATENARY_BOTH result operator op(const complex<T>& x, const complex<U>& y) { \
@@ -127,7 +127,7 @@ template <class T>
 CATENARY_BOTH T imag(const complex<T>& z) {
   return z.imag();
 }
-/// The square of the absolute value.
+/// Returns the square of the absolute value.
 template <class T>
 CATENARY_BOTH T norm(const complex<T>& z) {
   return z.real() * z.real() + z.imag() * z.imag();
@@ -149,7 +149,7 @@ template <class T>
 CATENARY_BOTH bool isfinite(const complex<T>& z) {
   return z.real() - z.real() == T(0) && z.imag() - z.imag() == T(0);
 }
-// Those of cuComplex.h
+// Functions of cuComplex.h
 template <class T>
 CATENARY_BOTH complex<T> ct_cadd(const complex<T>& a, const complex<T>& b) {
   return a + b;
@@ -170,7 +170,7 @@ template <class T>
 CATENARY_BOTH complex<T> ct_cfma(const complex<T>& a, const complex<T>& b, const complex<T>& c) {
   return a * b + c;
 }
-/// Each part by itself, as no unit adds 16 bytes at once.
+/// Adds each part separately, as no hardware adds 16 bytes atomically.
 template <class T>
 CATENARY_BOTH void atomicAdd(complex<T>* p, const complex<T>& value) {
   T* parts = reinterpret_cast<T*>(p);

@@ -1,4 +1,4 @@
-// The numbers that CUDA's header of constants names, for every compiler.
+// The constants of CUDA's math_constants.h, for every compiler.
 #define CUDART_INF_F __int_as_float(0x7f800000)
 #define CUDART_NAN_F __int_as_float(0x7fffffff)
 #define CUDART_INF __longlong_as_double(0x7ff0000000000000LL)

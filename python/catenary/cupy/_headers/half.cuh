@@ -1,5 +1,5 @@
-// The words of <cuda_fp16.h> in kernels, after carray.cuh. hipRTC has them by itself; NVRTC has them only beside a
-// toolkit's headers, and the processor not at all: there a half float is a float16, whose arithmetic is float's.
+// The functions of <cuda_fp16.h> in kernels, after carray.cuh. hipRTC has them built in. NVRTC has them only with a
+// toolkit's headers, and the processor lacks them: there a half is a float16, with arithmetic in float.
 #ifndef CT_HIP
 typedef float16 half, __half;
 CATENARY_BOTH float __half2float(float x) { return x; }

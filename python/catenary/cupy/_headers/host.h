@@ -1,6 +1,6 @@
-// CUDA C++ for the processor's C++ compiler: what stands before a kernel's text there (_host.py), after the library's
-// own kernels/host.kernel, which knows how a kernel is called.
-#define NDEBUG  // a kernel's assertions say nothing
+// CUDA C++ for the processor's C++ compiler: the text before a kernel (_host.py), after the library's
+// kernels/host.kernel, which defines how a kernel is called.
+#define NDEBUG  // disables a kernel's assertions
 #include <assert.h>
 #include <limits.h>
 #include <math.h>
@@ -57,7 +57,7 @@ static inline T atomicCAS(T* p, typename ct_same<T>::type expected, typename ct_
 }
 
 // ------------------------------------------------------------------ functions
-// Of arguments of two types the wider one decides, as by CUDA's overloads; a class (float16) is a float.
+// Mixed arguments convert to the wider type, as by CUDA's overloads. A class (float16) counts as float.
 template <class A, class B>
 struct ct_wider {
   template <class T>
@@ -79,7 +79,7 @@ static inline typename ct_wider<A, B>::type min(A a, B b) {
   return x < y ? x : y;
 }
 
-// Names that a C library may have, too, are other names here.
+// Renames functions that the C library may also define.
 #define rsqrt ct_cuda_rsqrt
 #define rsqrtf ct_cuda_rsqrt
 #define rcbrt ct_cuda_rcbrt
@@ -113,7 +113,7 @@ CATENARY_REAL(exp10, pow(static_cast<ct_real<T>>(10), x))
 CATENARY_REAL(sinpi, sin(static_cast<ct_real<T>>(M_PI) * fmod(x, static_cast<ct_real<T>>(2))))
 CATENARY_REAL(cospi, cos(static_cast<ct_real<T>>(M_PI) * fmod(x, static_cast<ct_real<T>>(2))))
 #undef CATENARY_REAL
-// The modified Bessel functions of order 0 and 1 by their power series, whose terms all have one sign.
+// The modified Bessel functions of orders 0 and 1 by their power series, whose terms all have one sign.
 #define CATENARY_BESSEL(name, first, order)                           \
   template <class T>                                                  \
   static inline ct_real<T> name(T a) {                                \
@@ -182,7 +182,7 @@ CATENARY_VECTORS(float, float)
 CATENARY_VECTORS(double, double)
 #undef CATENARY_VECTORS
 
-// What C lacks and the library has.
+// Functions of the library that C lacks.
 #ifdef CATENARY_SPECIAL
 #  include "catenary/ops/math.h"
 #  define CATENARY_SPECIAL_FUNCTION(name, own)                                                        \

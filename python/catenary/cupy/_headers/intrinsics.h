@@ -1,12 +1,12 @@
 // CUDA's device functions that C++ lacks, for the processor's C++ compiler (after host.kernel and host.h) and for
-// simulated cards. Nothing is included: functions of C are the compiler's own.
+// simulated cards. It includes nothing: functions of C are the compiler's built-ins.
 #ifndef CATENARY_INTRINSICS
 #define CATENARY_INTRINSICS
 #define CATENARY_OWN static inline
 
 // ------------------------------------------------------------------ rounding
-// `value` is a result rounded to nearest and `error` has the sign of what is left of the exact one: n, z, u, d are the
-// modes.
+// `value` is a result rounded to nearest, and `error` has the sign of (exact result - value). Modes: n, z, u, d
+// (nearest, to zero, up, down).
 template <class T>
 CATENARY_OWN T ct__step(T value, bool up) {
   if (sizeof(T) == sizeof(float))
@@ -20,7 +20,7 @@ CATENARY_OWN T ct__rounded(T value, E error) {
   if (kMode == 'd') return error < 0 ? ct__step(value, false) : value;
   return value > 0 && error < 0 ? ct__step(value, false) : value < 0 && error > 0 ? ct__step(value, true) : value;
 }
-// Of finite numbers whose result is beyond all: nearest is infinite, others may be the largest number.
+// If finite operands overflow, rounding to nearest gives infinity, and the other modes may give the largest number.
 template <char kMode, class T>
 CATENARY_OWN T ct__beyond(T infinite) {
   if (kMode == 'z' || kMode == (infinite > 0 ? 'd' : 'u')) return ct__step(infinite, infinite < 0);
@@ -33,7 +33,8 @@ CATENARY_OWN T ct__error_of_sum(T x, T y, T sum) {
   const T other = sum - x;
   return (x - (sum - other)) + (y - other);
 }
-// A power of two, so that products of small numbers keep what they leave.
+// Returns a power of two by which small operands are scaled, so that the rounding error of their product stays
+// representable.
 template <class T>
 CATENARY_OWN T ct__large() {
   return sizeof(T) == sizeof(float) ? (T)0x1p100f : (T)0x1p700;
@@ -64,7 +65,7 @@ CATENARY_OWN T ct__div(T x, T y) {
   const T quotient = x / y;
   if (__builtin_isinf(quotient)) return y != 0 && __builtin_isfinite(x) ? ct__beyond<kMode>(quotient) : quotient;
   if (x == 0 || !__builtin_isfinite(y) || !__builtin_isfinite(x)) return quotient;
-  // the rest has the sign of what is left, times that of y
+  // the remainder has the sign of the rounding error times that of y
   const T scale = __builtin_fabs((double)x) * (double)ct__large<T>() < 1 ? ct__large<T>() : (T)1;
   const T rest = ct__fma(-quotient, y * scale, x * scale);
   return ct__rounded<kMode>(quotient, y < 0 ? -rest : rest);
@@ -77,7 +78,7 @@ CATENARY_OWN T ct__sqrt(T x) {
   if (!(x > 0) || __builtin_isinf(root)) return root;
   return ct__rounded<kMode>(root, -ct__error_of_product(root, root, x));
 }
-// What x * y + z leaves, as Boldo and Muller compute it.
+// Returns the rounding error of x * y + z (Boldo and Muller).
 template <class T>
 CATENARY_OWN T ct__error_of_fused(T x, T y, T z, T sum) {
   const T high = x * y, low = ct__fma(x, y, -high);
@@ -118,7 +119,7 @@ CATENARY_MODES(CATENARY_MODE)
 CATENARY_OWN float __frsqrt_rn(float x) { return (float)(1 / __builtin_sqrt((double)x)); }
 
 // ------------------------------------------------------------------ conversions
-// Beyond the result's range the nearest number in it; 0 for what is none.
+// Values out of range saturate, and NaN gives 0.
 template <class To>
 CATENARY_OWN To ct__whole(double x) {
   const bool is_signed = (To)-1 < 0;
@@ -138,7 +139,7 @@ template <char kMode, class To, class From>
 CATENARY_OWN To ct__to_real(From x) {
   const To value = (To)x;
   if (kMode == 'n') return value;
-  return ct__rounded<kMode>(value, (double)((__int128)x - (__int128)value));  // 128 bits hold both
+  return ct__rounded<kMode>(value, (double)((__int128)x - (__int128)value));  // exact, as 128 bits hold both
 }
 template <char kMode>
 CATENARY_OWN float ct__to_float(double x) {
@@ -201,7 +202,8 @@ CATENARY_OWN unsigned long long __brevll(unsigned long long x) {
 CATENARY_OWN unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
 CATENARY_OWN unsigned __nv_bswap32(unsigned x) { return __builtin_bswap32(x); }
 CATENARY_OWN unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
-// Of the eight bytes of y and x the four that the digits of `chosen` name; with 8 added, the sign alone.
+// Returns the four of the eight bytes of y and x that the digits of `chosen` select. Adding 8 to a digit replicates the
+// sign bit.
 CATENARY_OWN unsigned __byte_perm(unsigned x, unsigned y, unsigned chosen) {
   const unsigned long long both = (unsigned long long)y << 32 | x;
   unsigned result = 0;
@@ -223,8 +225,8 @@ CATENARY_OWN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) 
 CATENARY_OWN unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) {
   return by < 32u ? __funnelshift_r(low, high, by) : high;
 }
-// The place of the offset-th bit that is set, counted from `base` up, or down where the offset is below 0; all ones if
-// there is none.
+// Returns the position of the offset-th set bit, counted from `base` upwards, or downwards if the offset is negative,
+// and all ones if there is none.
 CATENARY_OWN unsigned __fns(unsigned mask, unsigned base, int offset) {
   if (offset == 0) return mask >> (base & 31u) & 1u ? base : 0xffffffffu;
   int left = offset > 0 ? offset : -offset;
@@ -256,7 +258,7 @@ CATENARY_OWN long long llmin(long long x, long long y) { return x < y ? x : y; }
 CATENARY_OWN long long llmax(long long x, long long y) { return x < y ? y : x; }
 CATENARY_OWN unsigned long long ullmin(unsigned long long x, unsigned long long y) { return x < y ? x : y; }
 CATENARY_OWN unsigned long long ullmax(unsigned long long x, unsigned long long y) { return x < y ? y : x; }
-// Sums of products of bytes with bytes or with halves of a word; a vector of CUDA's is its bytes.
+// Sums products of bytes with bytes, or with halves of a word. A vector of CUDA's is passed as its bytes.
 template <class T, class A>
 CATENARY_OWN T ct__piece(A x, int k) {
   T parts[sizeof(A) / sizeof(T)];
@@ -322,7 +324,7 @@ static inline void __trap() { __builtin_trap(); }
 #if defined(__x86_64__)
 CATENARY_OWN long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
 #else
-// Counts calls: what passes between two of them is above 0.
+// Counts calls, so that a difference of two times is positive.
 CATENARY_OWN long long clock64() {
   static long long calls;
   return __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
@@ -338,7 +340,7 @@ template <class T>
 CATENARY_OWN T atomicDec(T* p, typename ct_same<T>::type most) {
   return ct_atomically(p, [=](T old) { return old == 0 || old > most ? most : (T)(old - 1); });
 }
-// Within a block and beyond the device they are what they are on it.
+// Block scope and system scope behave as device scope.
 #define CATENARY_SCOPES(name)                    \
   template <class... A>                          \
   CATENARY_OWN auto name##_block(A... values) {  \
@@ -360,7 +362,7 @@ CATENARY_SCOPES(atomicXor)
 CATENARY_SCOPES(atomicExch)
 CATENARY_SCOPES(atomicCAS)
 #undef CATENARY_SCOPES
-// Loads and stores that tell a cache what to keep.
+// Loads and stores with cache hints, which are ignored.
 #define CATENARY_LOAD(name)         \
   template <class T>                \
   CATENARY_OWN T name(const T* p) { \

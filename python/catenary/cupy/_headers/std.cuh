@@ -1,5 +1,5 @@
-// What kernels take from the standard headers, which NVRTC and hipRTC lack: numbers, std::numeric_limits and the traits of types.
-// Their names of std are here names of ct_std (_cuda.py), so that no compiler's own are in the way.
+// Parts of the standard headers that NVRTC and hipRTC lack: fixed-width integers, std::numeric_limits and type traits.
+// They are in the namespace ct_std (_cuda.py), so that they do not collide with a compiler's own.
 #ifdef CT_HOST
 #include <float.h>
 #include <limits>

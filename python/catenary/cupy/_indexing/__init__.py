@@ -1,1 +1,1 @@
-"""What programs take from `cupy._indexing`."""
+"""Names that programs import from `cupy._indexing`."""

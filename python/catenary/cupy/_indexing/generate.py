@@ -7,7 +7,7 @@ from catenary.cupy._array import array, asarray, ndarray
 
 
 def _range(key):
-    """start:stop:step as an array; with an imaginary step so many numbers from start to stop."""
+    """Returns start:stop:step as an array. An imaginary step is the number of values from start to stop inclusive."""
     start, step = key.start or 0, 1 if key.step is None else key.step
     if isinstance(step, complex):
         dtype = numpy.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in (start, key.stop)), 1.0)
@@ -16,8 +16,10 @@ def _range(key):
 
 
 class AxisConcatenator:
-    """r_ and c_: arrays, numbers and ranges, joined by [ ]. A string that comes first says '0,2,1': the axis, how many axes all have
-    at least, and where those that one has stand among these."""
+    """The class of r_ and c_, which join arrays, numbers and ranges by [ ].
+
+    A leading string '0,2,1' gives the axis, the minimum number of axes, and the position of the axes of lower-dimensional arrays among these.
+    """
 
     def __init__(self, axis=0, ndmin=1, place=-1):
         self._axis, self._ndmin, self._place = axis, ndmin, place
@@ -36,7 +38,7 @@ class AxisConcatenator:
         return _core._concatenate([self._raised(asarray(x, dtype)) for x in known], self._axis)
 
     def _directed(self, text):
-        """What the string asks for. Throws ValueError, and NotImplementedError for a matrix."""
+        """Parses the leading string. Raises ValueError, or NotImplementedError for a matrix."""
         if text in ('r', 'c'):
             raise NotImplementedError('r_ and c_: there are no matrices: %r is cupy.r_[...][None] or [:, None]' % text)
         numbers = text.split(',')
@@ -100,12 +102,12 @@ mgrid, ogrid = _Grid(numpy.mgrid, False), _Grid(numpy.ogrid, True)
 
 
 def diag_indices(n, ndim=2):
-    """The indices of the main diagonal of an array with extents n."""
+    """Returns the indices of the main diagonal of an array with `ndim` axes of size n."""
     return (_core.arange(n),) * ndim
 
 
 def diag_indices_from(arr):
-    """The indices of the main diagonal of `arr`, whose extents are equal."""
+    """Returns the indices of the main diagonal of `arr`, whose axes have equal size."""
     if not isinstance(arr, ndarray):
         raise TypeError(f'diag_indices_from: expected cupy.ndarray, not {type(arr).__name__}')
     if arr.ndim < 2:
@@ -116,10 +118,10 @@ def diag_indices_from(arr):
 
 
 def tril_indices_from(arr, k=0):
-    """tril_indices for the extents of a matrix."""
+    """Returns tril_indices for the shape of a matrix."""
     return _core.tril_indices(arr.shape[-2], k, arr.shape[-1])
 
 
 def triu_indices_from(arr, k=0):
-    """triu_indices for the extents of a matrix."""
+    """Returns triu_indices for the shape of a matrix."""
     return _core.triu_indices(arr.shape[-2], k, arr.shape[-1])

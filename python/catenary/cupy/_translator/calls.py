@@ -17,12 +17,12 @@ NOTHING = frozenset(('__nanosleep', '__builtin_assume', '__assume'))
 
 
 def atomic_of(name):
-    """An atomic operation without its scope: within a block and beyond the device it is what it is on the device."""
+    """Removes the scope suffix of an atomic operation: block and system scope behave as device scope."""
     return name.removesuffix('_block').removesuffix('_system') if name.startswith('atomic') else name
 
 
 class Calls:
-    """Writes calls. `unit` keeps what has been made."""
+    """Translates calls. `unit` records the functions made so far."""
 
     def call(self, x):
         f = x.function
@@ -90,7 +90,7 @@ class Calls:
         return Value('%s(%s)' % (own, ', '.join(texts)), result, at=next((v.at for v in values if v.__class__ is Value and v.at), None))
 
     def matched(self, function, values, explicit, this):
-        """How badly a function fits arguments, with what its template's parameters become and the types of its parameters."""
+        """Returns (conversion penalty, template bindings, parameter types) if a function accepts these arguments, else None."""
         parameters = function.parameters
         if len(values) > len(parameters) or any(p.default is None for p in parameters[len(values):]):
             return None
@@ -151,7 +151,7 @@ class Calls:
             self.deduced(spec.args[0], COMPLEX[given.name], bindings, names)
 
     def within(self, bindings, this):
-        """What writes in a function's place: the text's names, and what a template's parameters stand for."""
+        """Returns a writer for a function's body, whose scopes are the global names and the template bindings."""
         return self.fresh([self.scopes[0], bindings], this)
 
     def instance(self, t, function, bindings, types, this, this_space):
@@ -216,7 +216,7 @@ class Calls:
         return made
 
     def members(self, struct):
-        """The scope of a class: what its template's parameters are, its constants and functions."""
+        """Returns the scope of a class: its template bindings, constants and functions."""
         classes, scope, members = self.unit.classes[struct]
         if not members:
             members.update(scope)
@@ -230,7 +230,7 @@ class Calls:
         return members
 
     def static(self, struct, t):
-        """The Value of a class's constant; None where there is none."""
+        """Returns a class's static constant as a Value, or None."""
         if struct not in self.unit.classes:
             return None
         found = self.members(struct).get(t.text)
@@ -312,7 +312,7 @@ class Calls:
 
     # ------------------------------------------------------------------ constructors
     def constructors(self, type):
-        """The constructors of a class; None of what has none."""
+        """Returns the constructors of a class, or None."""
         return self.members(type).get(tree.CONSTRUCTOR) if type.__class__ is Struct and type in self.unit.classes else None
 
     def constructed(self, t, type, args):

@@ -6,7 +6,7 @@ from catenary.cupy._translator.types import BOOL, COMPLEX, DOUBLE, SCALARS, VOID
 from catenary.cupy._translator.values import Value
 
 OPERATORS = {'+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide', '==': 'equal', '!=': 'not_equal'}
-# by the name in CUDA C++ the library's; those that give a number have its type behind
+# CUDA C++ name -> name in the library. Names of functions with a real result end with the type.
 OF_ONE = {**{name: name for name in 'exp expm1 log log2 log10 log1p sqrt sin cos tan sinh cosh tanh'.split()},
           **{short: 'arc' + short[1:] for short in 'asin acos atan asinh acosh atanh'.split()}, 'conj': 'conjugate'}
 PARTS = {'real': 're', 'imag': 'im'}
@@ -15,7 +15,7 @@ TESTS = frozenset(('isnan', 'isinf', 'isfinite'))
 
 
 class Complex:
-    """Writes what complex numbers are in."""
+    """Translates complex numbers."""
 
     def complex_type(self, spec):
         """The type of complex<...>."""
@@ -28,7 +28,7 @@ class Complex:
         return found
 
     def wider(self, a, b):
-        """The type of what two numbers make, of which one is complex: as wide as the wider complex one."""
+        """Returns the common type of two numbers of which at least one is complex: the wider complex type."""
         return SCALARS['c128' if SCALARS['c128'] in (a.type, b.type) else 'c64']
 
     def to_complex(self, v, type, at):

@@ -1,4 +1,4 @@
-"""cuComplex.h: its types and functions by other words, complex<float> and complex<double> and theirs, in the same lines of the text."""
+"""Translates cuComplex.h: renames its types and functions to complex<float>, complex<double> and their functions, without moving lines."""
 
 import re
 

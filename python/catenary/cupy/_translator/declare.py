@@ -1,4 +1,4 @@
-"""Statements and declarations of CUDA C++: what `parse` does for expressions."""
+"""Parses statements and declarations of CUDA C++, as `parse` does expressions."""
 
 from catenary.cupy._translator import tree
 from catenary.cupy._translator.parse import CLASS, END, OTHER, TEMPLATE, TYPE, Parser
@@ -10,7 +10,7 @@ JUMPS = frozenset(('break', 'continue'))
 
 
 class Statements(Parser):
-    """Reads what stands inside functions and outside."""
+    """Parses the contents of functions and of the global scope."""
 
     # ------------------------------------------------------------------ statements
     def statements(self, end=None):
@@ -118,7 +118,7 @@ class Statements(Parser):
 
     # ------------------------------------------------------------------ declarations
     def words(self):
-        """The words before a type, other than what stands in __launch_bounds__."""
+        """Reads the specifiers before a type. __launch_bounds__ with its arguments is skipped."""
         found = []
         while self.t.text in STORAGE or self.t.text == '__launch_bounds__':
             t = self.take()
@@ -130,7 +130,7 @@ class Statements(Parser):
         return found
 
     def declaration(self):
-        """A declaration of variables, or of a type; None, and nothing is taken, where there is something else."""
+        """Parses a declaration of variables or of a type. Returns None and consumes nothing if there is none."""
         start, t = self.i, self.t
         if t.text in ('typedef', 'using'):
             return self.typedef()
@@ -338,7 +338,7 @@ class Statements(Parser):
         return found
 
     def function(self, template, inner, owner=None):
-        """A function with its body or without; None where there is something else."""
+        """Parses a function declaration or definition. Returns None if there is none."""
         start = self.i
         found = self.words()
         self.scopes.append(inner)
@@ -349,7 +349,7 @@ class Statements(Parser):
             found += [x.text for x in self.ts[start:self.i] if x.text in STORAGE]
             at = self.t
             stars, reference = self.stars()
-            found += self.words()  # __launch_bounds__ may stand behind the result
+            found += self.words()  # __launch_bounds__ may follow the result type
             if self.t.text == 'operator':
                 refuse(self.t, REFUSED['operator'])
             if self.t.kind != 'id' or self.peek().text not in ('(', '::'):
@@ -378,7 +378,7 @@ class Statements(Parser):
             self.scopes.pop()
 
     def unless_refused(self, what):
-        """What stands in the brackets here; where it is refused a Refused, behind the brackets."""
+        """Parses a bracketed part. If it is rejected, returns Refused and skips to the closing bracket."""
         start, t, scopes = self.i, self.t, len(self.scopes)
         try:
             return what()
@@ -394,7 +394,7 @@ class Statements(Parser):
                     return tree.Refused(t, str(error))
 
     def parameters_follow(self):
-        """Whether parameters stand in the brackets here, and not a value."""
+        """Do the brackets contain parameters rather than a value?"""
         start = self.i
         self.take()
         found = self.t.text == ')' or self.spec() is not None
@@ -455,7 +455,7 @@ class Statements(Parser):
         return tuple(map(tuple, found))
 
     def constructor(self, owner):
-        """A constructor of a class: what it begins members with is the first of its body. None of a copy that is as by default."""
+        """Parses a constructor, whose member initialisers become the first statements of its body. Returns None for a defaulted copy constructor."""
         at = self.take()
         self.scopes.append({})
         parameters = self.parameters()

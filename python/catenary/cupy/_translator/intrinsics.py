@@ -1,10 +1,10 @@
-"""OpenCL C of CUDA's intrinsics: rounding by mode, conversions, whole numbers. `opencl` writes those that a kernel asks for."""
+"""OpenCL C for CUDA's intrinsics: directed rounding, conversions, integer functions. `opencl` emits those that a kernel uses."""
 
 MODES = {'n': 'rte', 'z': 'rtz', 'u': 'rtp', 'd': 'rtn'}  # and OpenCL's words for them
 _WAYS = {'n': 'ct__even_%s', 'z': 'trunc', 'u': 'ceil', 'd': 'floor'}  # PoCL's compiler ends its process at convert_int_sat(rint(1e30f))
 _INTEGERS = {'int': 'int', 'uint': 'uint', 'll': 'long', 'ull': 'ulong'}
 
-# What arithmetic leaves decides where rounding to nearest went the wrong way, as in _headers/intrinsics.h. For double the same text.
+# The sign of the rounding error shows whether rounding to nearest went the wrong way, as in _headers/intrinsics.h. double uses the same text.
 _ROUNDING = '''static inline float ct__step_float(float x, int up) { return nextafter(x, up ? (float)INFINITY : -(float)INFINITY); }
 static inline float ct__rounded_float(float x, float error, int mode) {
   if (mode == 0 || error == 0 || error != error) return x;

@@ -1,4 +1,4 @@
-"""CUDA C++'s macros and conditions: a text's tokens become those that are left when directives have been done."""
+"""The preprocessor for CUDA C++: executes directives, expands macros, and returns the remaining tokens."""
 
 from catenary.cupy._translator.reader import HEADERS, LONGEST, Source, Token, balanced, refuse, tokens
 
@@ -6,7 +6,7 @@ KNOWN = {'__cplusplus': '201703L', '__OPENCL_VERSION__': '120'}
 
 
 class Macro:
-    """`parameters` is None for a macro without brackets; `rest` says that the last takes all that is left."""
+    """A macro. `parameters` is None for an object-like macro. `rest` marks a variadic one."""
     __slots__ = ('parameters', 'body', 'rest')
 
     def __init__(self, parameters, body, rest):
@@ -14,14 +14,14 @@ class Macro:
 
 
 class Macros:
-    """The macros of a kernel's texts, one after another. `value` computes what stands behind #if."""
+    """The macros of a kernel's texts, in sequence. `value` evaluates the condition of #if."""
 
     def __init__(self, kernel, value):
         self.kernel, self.value, self.made = kernel, value, 0
         self.known = {name: Macro(None, [Token('num', text)], False) for name, text in KNOWN.items()}
 
     def run(self, text, file=None):
-        """The tokens that a text becomes; those of `#pragma unroll` are among them."""
+        """Returns the preprocessed tokens of a text. `#pragma unroll` is kept."""
         ts = tokens(text, self.kernel, 1, Source(self.kernel, text, file))
         if len(self.known) == len(KNOWN) and '#' not in text:
             return balanced([t for t in ts if t.text])

@@ -1,5 +1,8 @@
-"""OpenCL C of what CUDA C++ has and OpenCL C 1.2 has not, or has otherwise: overloads of mathematical functions,
-intrinsics, atomic operations on every type, 16-bit floats and bool in memory. A kernel gets those that it asks for."""
+"""OpenCL C text for CUDA C++ features that OpenCL C 1.2 lacks or defines differently.
+
+These are overloads of mathematical functions, intrinsics, atomic operations on every type, 16-bit floats, and bool in memory. A kernel gets only
+the functions that it uses.
+"""
 
 import re
 
@@ -10,13 +13,13 @@ SIZES = {'bool': 1, 'int8': 1, 'uint8': 1, 'int16': 2, 'uint16': 2, 'float16': 2
 
 _KINDS = ('int', 'uint', 'long', 'ulong', 'float', 'double')
 
-# Functions of one float or double; an integer counts as double. The name of OpenCL's, or an expression of x.
+# Functions of one float or double. An integer counts as double. The value is OpenCL's name, or an expression in x.
 _UNARY = {name: '%s(x)' % name for name in (
     'exp log sqrt sin cos tan tanh sinh cosh floor ceil round rint log1p expm1 erf erfc lgamma tgamma fabs asin acos atan '
     'asinh acosh atanh exp2 exp10 log2 log10 trunc cbrt rsqrt sinpi cospi logb').split()}
 _UNARY.update({'nearbyint': 'rint(x)', 'rcbrt': '1 / cbrt(x)', 'abs': 'fabs(x)', 'cyl_bessel_i0': 'ct__bessel(x, 1, 0)',
                'cyl_bessel_i1': 'ct__bessel(x, 0.5f, 1)'})
-# Those that OpenCL lacks and the library's own prelude has (math.inc, special.inc), by the name there.
+# Functions that OpenCL lacks and the library's prelude has (math.inc, special.inc), with their name there.
 _LIBRARY = {'erfinv': 'erfinv', 'erfcinv': 'erfcinv', 'erfcx': 'erfcx', 'normcdf': 'ndtr', 'normcdfinv': 'ndtri'}
 _TESTS = {'isnan': 'isnan(x)', 'isinf': 'isinf(x)', 'isfinite': 'isfinite(x)', 'signbit': 'signbit(x)'}
 _BINARY = {name: '%s(x, y)' % name for name in (
@@ -55,7 +58,7 @@ MATH = frozenset(_UNARY) | frozenset(_LIBRARY) | frozenset(_TESTS) | frozenset(_
     _FAST) | frozenset(_FAST_BINARY) | frozenset(_PLAIN) | frozenset(_PAIRS) | frozenset(_SCALED) | frozenset(_OUTS) | frozenset(
     intrinsics.SEVERAL) | frozenset(intrinsics.DOTS) | {'ilogb'}
 
-# Words that stand for numbers: what they are in OpenCL C, and their types.
+# Words for constants, with their OpenCL C text and type.
 CONSTANTS = {'NULL': ('0', 'int'), 'nullptr': ('0', 'int'), 'true': ('1', 'bool'), 'false': ('0', 'bool'),
              'INFINITY': ('INFINITY', 'float'), 'NAN': ('NAN', 'float'), 'HUGE_VALF': ('INFINITY', 'float'),
              'HUGE_VAL': ('((double)INFINITY)', 'double'), 'CUDART_INF_F': ('INFINITY', 'float'), 'CUDART_NAN_F': ('NAN', 'float'),
@@ -91,8 +94,8 @@ for _kind, _word in _WORDS.items():
 
 
 def signature(name):
-    """Of a function of MATH: how many arguments it takes, the type of its result, None where that is its arguments', and for
-    each argument None, or of what the pointer is."""
+    """Returns (number of arguments, result type, argument pointees) of a function in MATH. The result type is None if it is the arguments' type. A
+    pointee is None for an argument that is not a pointer."""
     if name in _PAIRS:
         kind = _PAIRS[name][0]
         return 3, 'void', (None, kind, kind)
@@ -242,7 +245,7 @@ static inline float ct_store_half(__global ushort* p, long i, float x) {
 ''',
 }
 
-# What complex numbers have and the library's prelude has not, for c64 and float; for c128 the same text in other types
+# Complex functions that the library's prelude lacks, for c64 and float. c128 uses the same text with other types.
 _COMPLEX = {
     'to': 'static inline c64 ct_to_c64(c128 z) { return ct_complex_c64(z.re, z.im); }\n',
     'of': '''static inline float ct_real_c64(c64 z) { return z.re; }
@@ -269,7 +272,7 @@ def _complex(name):
 
 
 def _at(ndim):
-    """Where the element i, counted in C order, of an array with these extents and strides lies."""
+    """Returns the offset of element i, counted in C order, in an array with this shape and these strides."""
     parameters = ''.join(', long n%d, long s%d' % (k, k) for k in range(ndim))
     steps = ''.join(' at += i %% n%d * s%d; i /= n%d;' % (k, k, k) for k in reversed(range(1, ndim)))
     return 'static inline long ct_at%d(long i%s) { long at = 0;%s return at%s; }\n' % (

@@ -17,7 +17,7 @@ END = Token('end', '')
 
 
 class Parser:
-    """A place in a list of tokens, and what its names are."""
+    """A position in a list of tokens, and the meaning of names in scope."""
 
     def __init__(self, ts, scopes):
         self.ts, self.i, self.n, self.scopes, self.angles = ts, 0, len(ts), scopes, 0
@@ -64,7 +64,7 @@ class Parser:
 
     # ------------------------------------------------------------------ types
     def spec(self):
-        """The type at this place, without what a declarator adds; None, and nothing is taken, where there is none."""
+        """Parses a type without its declarator. Returns None and consumes nothing if there is none."""
         start, words, base, args, member, const, first = self.i, [], None, None, None, False, None
         while self.t.kind == 'id':
             word = self.t.text
@@ -142,7 +142,7 @@ class Parser:
         return count, reference
 
     def type_id(self):
-        """A type without a name, as in a cast; None, and nothing is taken, where there is none."""
+        """Parses an unnamed type, as in a cast. Returns None and consumes nothing if there is none."""
         at = self.t
         spec = self.spec()
         return spec and tree.TypeId(at, spec, *self.stars(), ())
@@ -174,7 +174,7 @@ class Parser:
         return x
 
     def expression(self, least=0):
-        """What operators of at least this level join; 0: assignments and choices, too."""
+        """Parses an expression of operators with at least this precedence. Level 0 includes assignments and the conditional operator."""
         x = self.unary()
         while True:
             op = self.t.text
@@ -242,7 +242,7 @@ class Parser:
                 return x
 
     def inside(self, what, end):
-        """What stands in brackets, where > compares."""
+        """Parses a bracketed part, in which > is a comparison."""
         before, self.angles = self.angles, 0
         x = what()
         self.angles = before
@@ -332,7 +332,7 @@ class Parser:
             self.take()
 
     def templated(self):
-        """Whether what begins with < at this place ends with >( : the template of a class has this form."""
+        """Does the `<` here start template arguments, that is, does a matching `>(` follow?"""
         depth, k = 0, self.i
         while k < self.n and self.ts[k].text not in (';', '{', '}'):
             depth += (self.ts[k].text == '<') - (self.ts[k].text == '>')

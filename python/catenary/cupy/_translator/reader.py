@@ -1,4 +1,4 @@
-"""Reads CUDA C++ word by word: tokens, what is refused and how it is said. `macros`, `parse` and `translate` build upon it."""
+"""Reads CUDA C++ as tokens and reports unsupported text. `macros`, `parse` and `translate` build upon it."""
 
 import re
 
@@ -38,7 +38,7 @@ VECTORS = {kind + str(n): (REGISTER.get(own) or own, n) for kind, own in (
     ('char', 'int8'), ('uchar', 'uint8'), ('short', 'int16'), ('ushort', 'uint16'), ('int', 'int32'), ('uint', 'uint32'),
     ('long', 'int64'), ('ulong', 'uint64'), ('longlong', 'int64'), ('ulonglong', 'uint64'), ('float', 'float32'),
     ('double', 'float64')) for n in (1, 2, 3, 4)}
-# Traits of types in std and cupy::type_traits: those that are types, also with _t behind, and those that are numbers, also with _v
+# Type traits in std and cupy::type_traits: those that are types (also with suffix _t), and those that are values (also with suffix _v).
 TYPE_TRAITS = frozenset('''conditional enable_if remove_const remove_volatile remove_cv remove_reference remove_pointer decay make_signed
     make_unsigned'''.split())
 VALUE_TRAITS = frozenset('''is_same is_integral is_floating_point is_arithmetic is_signed is_unsigned is_pointer is_void'''.split())
@@ -65,11 +65,11 @@ _DIRECTIVE = re.compile(r'#(?:[^\n\\/]|\\\n|\\.|//[^\n]*|/\*.*?\*/|/)*', re.S)
 
 
 class Untranslatable(ValueError):
-    """What a kernel says cannot be said in OpenCL C 1.2, or is not known here."""
+    """Raised for CUDA C++ that cannot be expressed in OpenCL C 1.2 or is not supported."""
 
 
 class Source:
-    """A text and the kernel it is of, for messages; `file` is what the device's compiler calls it."""
+    """A text and its kernel, for messages. `file` is the file name in the device compiler's messages."""
     __slots__ = ('kernel', 'lines', 'file')
 
     def __init__(self, kernel, text, file=None):
@@ -85,7 +85,7 @@ class Token:
 
 
 def refuse(token, why):
-    """Throws Untranslatable: `why` is what the token stands for that OpenCL C lacks or that is not known."""
+    """Raises Untranslatable for a token. `why` names the unsupported feature."""
     source = token.source or Source('', '')
     line = source.lines[token.line - 1].strip() if 0 < token.line <= len(source.lines) else ''
     raise Untranslatable("kernel %s, line %d: %r: %s cannot be translated to OpenCL C\n    %s" % (
@@ -93,8 +93,8 @@ def refuse(token, why):
 
 
 def tokens(text, kernel='kernel', line=1, source=None):
-    """The tokens of a text, each with its line and the space before it; a directive is one token. The last may have no text: it
-    keeps the space at the end."""
+    """Splits a text into tokens, each with its line and the preceding space. A directive is one token. The last token may be empty, with the trailing
+    space."""
     source = source or Source(kernel, text)
     found, at, fresh = [], 0, True
     space_of, token_of = _SPACE.match, _TOKEN.match
@@ -122,7 +122,7 @@ def tokens(text, kernel='kernel', line=1, source=None):
 
 
 def split(ts):
-    """What stands between commas."""
+    """Splits tokens at commas."""
     parts = [[]]
     for t in ts:
         if t.text == ',':
@@ -133,7 +133,7 @@ def split(ts):
 
 
 def balanced(ts):
-    """The tokens, whose brackets close what they open, at most DEEPEST inside each other. Refuses others."""
+    """Returns the tokens if all brackets match and are nested at most DEEPEST levels deep, else raises Untranslatable."""
     opened = []
     for t in ts:
         if t.text in BRACKETS:

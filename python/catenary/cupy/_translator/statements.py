@@ -19,8 +19,8 @@ _NATURAL = 4  # bytes: arrays of less are aligned, as texts take them for arrays
 
 
 class Writer(Expressions, Calls, Complex, Traits):
-    """Writes one function, or what stands in an operation's place. `names` is the scope of a text; `returned` a list of the
-    type that it gives; in an operation of ElementwiseKernel `operation` is a list of what has been seen."""
+    """Writes one function, or an operation's code. `names` is the text's scope and `returned` a list of the result type. In an operation of
+    ElementwiseKernel, `operation` lists what its code uses."""
 
     def __init__(self, unit, scopes, this=None, operation=None, in_kernel=False, returned=None):
         self.unit, self.scopes, self.this = unit, scopes, this
@@ -37,7 +37,7 @@ class Writer(Expressions, Calls, Complex, Traits):
 
     # ------------------------------------------------------------------ names
     def declare(self, name, value, own=None):
-        """Makes a name stand for a value; what it is called in OpenCL C."""
+        """Binds a name to a value and returns its name in OpenCL C."""
         value.text = own or ('u_' + name if name in RESERVED or name.startswith(('ct_', 'u_')) or
                              name in self.scopes[0] else name)
         self.scopes[-1][name] = value
@@ -209,7 +209,7 @@ class Writer(Expressions, Calls, Complex, Traits):
             self.out.append(' }')
 
     def for_first(self, node):
-        """What a loop begins with, and whether it can stand in its brackets: variables of one type can."""
+        """Returns (initialisation of a loop, whether it fits into the loop's brackets). It fits if all variables have one type."""
         if node is None:
             return '', True
         before, self.out = self.out, []
@@ -359,7 +359,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         self.finish(at, type, Value('', type, '', const=const), text, False, 'const ' * fixed)
 
     def finish(self, at, type, v, text, later=False, const=''):
-        """Writes a declaration, in which the name itself stands for what it stood for before."""
+        """Writes a declaration. Its initialiser still sees the outer meaning of the name."""
         own = self.declare(at.text, v)
         if later:
             self.emit(at, '')
@@ -400,7 +400,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         self.finish(at, type, Value('', type, ''), text, type.space is None or type.to.__class__ is Pointer)
 
     def assigned(self, at):
-        """Where a pointer points to that gets its value later; None where that is not seen yet."""
+        """Returns the address space of a pointer that is assigned later, or None if it is not known yet."""
         for x in walked(tuple(reversed(self.following))):
             if x.__class__ is tree.Assign and not x.op and x.left.__class__ is tree.Name and x.left.at.text == at.text:
                 found = self.space_of(x.right)
@@ -459,7 +459,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         return spelled(type, own)
 
     def function(self, function, types, this, this_space):
-        """Writes a function for these types of parameters; its name and its result's type."""
+        """Writes a function for these parameter types. Returns (name, result type)."""
         file = function.at.source.file
         own = self.unit.own(function.name if function.result else 'new_' + function.owner.text)
         self.scopes.append({})

@@ -1,5 +1,4 @@
-"""Whole texts of CUDA C++ as trees: a kernel's preamble and what stands in its operations, names of types and of kernels, the
-parameters of a kernel, and the numbers behind #if."""
+"""Parses whole texts of CUDA C++: preambles and operations, names of types and kernels, kernel parameters, and numbers in #if."""
 
 import functools
 import re
@@ -14,9 +13,10 @@ from catenary.cupy._translator.types import FOLDS
 
 @functools.lru_cache(256)
 def read(kernel, types, names, preamble, texts, is_raw=False):
-    """The trees of a kernel's texts: of the preamble's declarations, and of each of `texts`, (file, text, whether it is an
-    expression). `types` are names that stand for types, `names` those of variables. Kept, as most kernels are made for several
-    dtypes."""
+    """Parses the preamble's declarations and each of `texts`: (file, text, whether it is an expression).
+
+    `types` and `names` are known names of types and variables. Results are cached, as most kernels are made for several dtypes.
+    """
     base = {'complex': CLASS, **dict.fromkeys(types, TYPE)}
     macros = Macros(kernel, lambda ts: known_number(ts, base))
     parser = Statements(macros.run(preamble, kernel if is_raw else kernel + '_preamble'), [base])
@@ -34,7 +34,7 @@ def read(kernel, types, names, preamble, texts, is_raw=False):
 
 
 def read_name(kernel, name, types=()):
-    """`f<float, 4>` as (f, its arguments as trees or ()); a type's name as (None, its TypeId)."""
+    """Parses `f<float, 4>` to (f, its arguments as trees, or ()), and a type's name to (None, its TypeId)."""
     base = {'complex': CLASS, **dict.fromkeys(types, TYPE)}
     ts = balanced([t for t in tokens(name, kernel) if t.text])
     parser = Statements(ts, [base])
@@ -58,7 +58,7 @@ def class_of(kernel, word, top):
 
 
 def instance_of(name):
-    """`f<float, 4>` as ('f', ['float', '4']); no arguments where the name has none."""
+    """Splits `f<float, 4>` into ('f', ['float', '4']). A plain name has no arguments."""
     base, _, rest = name.strip().partition('<')
     found, depth = [''] if rest else [], 0
     for c in rest.rstrip()[:-1] if rest.rstrip().endswith('>') else rest:
@@ -80,7 +80,7 @@ def number_of(kernel, parameter, text):
 
 
 def type_of(kernel, parameter, text, resolve):
-    """The type that a template's parameter becomes: what `resolve` makes of the tree of `text`. Throws ValueError."""
+    """Returns the type that a template argument names, as `resolve` maps the tree of `text`. Raises ValueError."""
     try:
         base, found = read_name(kernel, text)
         found = resolve(found) if base is None and found is not None and not found.stars else None
@@ -92,7 +92,7 @@ def type_of(kernel, parameter, text, resolve):
 
 
 def scalar_of(type, types=None):
-    """The number of OpenCL C's that a TypeId without stars stands for, where `types` are names for some; None for others."""
+    """Returns the OpenCL C scalar type of a TypeId without pointers, or None. `types` maps further names."""
     base = type.spec.base
     if base == 'complex' and type.spec.args and isinstance(type.spec.args[0], tree.TypeId):
         return {'float': 'c64', 'double': 'c128'}.get(scalar_of(type.spec.args[0], types))
@@ -122,7 +122,7 @@ def parameter_kinds(ts, types):
 
 
 def known_number(ts, base):
-    """The value of a constant expression of numbers, for #if; None where it is none."""
+    """Returns the value of a constant expression of numbers, for #if, or None."""
     parser = Statements(list(ts), [base])
     x = parser.commas()
     return None if parser.t is not END else fold(x)

@@ -1,11 +1,10 @@
-"""CuPy's kernels, written in CUDA C++, as OpenCL C 1.2.
+"""Translates CuPy's kernels from CUDA C++ to OpenCL C 1.2.
 
-A text becomes tokens (`reader`), those without macros (`macros`), a tree (`tree`, `parse`, `declare`, `texts`), and the
-tree a text in which each expression's type and address space is known (`types`, `values`, `write`, `calls`, `complex`,
-`statements`). What is not known is refused by kernel, line and token (`Untranslatable`), never guessed. Registers hold 16-bit
-floats as float: values are rounded where they are stored.
+A text becomes tokens (`reader`), preprocessed tokens (`macros`), a tree (`tree`, `parse`, `declare`, `texts`), and a text in which each expression
+has a type and an address space (`types`, `values`, `write`, `calls`, `complex`, `statements`). Unsupported text raises Untranslatable with kernel,
+line and token, as the translator never guesses. Registers hold 16-bit floats as float, and values are rounded when they are stored.
 
-`elementwise`, `reduction` and `raw` are the ways in; `opencl` has the texts of functions that are asked for.
+The entry points are `elementwise`, `reduction` and `raw`. `opencl` has the texts of helper functions.
 """
 
 from catenary.cupy._kernel_templates import OF_CLASSES, OF_NUMBERS, STAGES, Parameter, asked, entry, numbers
@@ -42,7 +41,7 @@ class Kernel:
         return Writer(self.unit, [self.names, self.parameters, scope, {}], operation=operation)
 
     def expression(self, x, scope, type):
-        """An expression's text, as what takes a `type` is given it."""
+        """Returns the text of an expression converted to `type`."""
         writer = self.writer(scope, self.seen)
         return writer.marked_text(writer.converted(writer.rvalue(x), type, x.at))
 
@@ -69,7 +68,7 @@ def _own(name):
 
 
 def _bind(kernel, parameters):
-    """Declares the parameters of a kernel, and gives (its own parameters, what is done first)."""
+    """Declares the parameters of a kernel. Returns (the kernel's own parameters, the code that runs first)."""
     takes, first = [], []
     for p in parameters:
         type, own = SCALARS[REGISTER[p.dtype]], _own(p.name)
@@ -93,7 +92,7 @@ def _members(p, own):
 
 
 def _bind_whole(kernel, parameters, texts, extents, axes=None):
-    """Declares _raw_NAME, the whole array, of the parameters that a text asks it of; gives what is done first."""
+    """Declares _raw_NAME, the whole array, for parameters whose array a text names. Returns the code that runs first."""
     first = []
     for p in asked(parameters, texts):
         if p.kind == 'raw':
@@ -115,7 +114,7 @@ def _index(ndim):
 
 
 def _head(kernel, name, group, takes):
-    """What stands before a kernel's body: all that has been asked for, classes and helpers."""
+    """Returns the text before a kernel's body: used features, classes and helpers."""
     unit, size = kernel.unit, '__attribute__((reqd_work_group_size(%d, 1, 1))) ' % group if group else ''
     return '%s%s%s__kernel %svoid %s(%s) {\n' % (
         opencl.header(unit.needs, unit.float64), unit.struct_texts(), ''.join(unit.functions), size, entry(name), ', '.join(takes))
@@ -130,7 +129,7 @@ def _loop(index, size, group):
 
 
 def _elements(kernel, parameters, ndim, place='i'):
-    """What reads the elements at `place` into variables, and what writes those of outputs back."""
+    """Returns (code that loads the elements at `place` into variables, code that stores the outputs)."""
     loads, stores = [], []
     if 'index' in kernel.seen or any(not p.contiguous for p in parameters if p.kind == 'element'):
         loads.append('long _index[%d]; { long _rest = %s;' % (max(ndim, 1), place) + ''.join(
@@ -149,10 +148,12 @@ def _elements(kernel, parameters, ndim, place='i'):
 
 def elementwise(name, parameters, operation, types, *, preamble='', loop_prep='', after_loop='', ndim=1, float64=True,
                 group=64):
-    """The text of a kernel `name` that does `operation` for each element. `types`: placeholders and their dtypes; `ndim`:
-    axes of what the elements are of. After the arguments of its parameters (see Parameter) the kernel takes the ndim
-    extents and the number of elements, all long. Groups have `group` work-items; 1 means a loop over a range each.
-    Throws Untranslatable."""
+    """Returns the text of a kernel `name` that performs `operation` for each element.
+
+    `types` maps placeholders to dtypes, and `ndim` is the number of loop axes. After the arguments of its parameters (see Parameter) the kernel
+    takes ndim sizes and the number of elements, all long. Work-groups have `group` work-items. With 1, each work-item loops over a range. Raises
+    Untranslatable.
+    """
     top, (preparation, body, after) = read(
         name, tuple(types), (*(p.name for p in parameters), 'i', 'n', '_ind'), preamble,
         ((name + '_prep', loop_prep, False), (name, operation, False), (name + '_after', after_loop, False)))
@@ -162,7 +163,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     kernel.parameters['i'] = Value('i', LONG, '')
     kernel.parameters.setdefault('n', Value('_size', LONG, ''))  # a parameter may have this name
     around = kernel.writer({})
-    around.scopes = around.scopes[:2]  # what is prepared is known in the operation
+    around.scopes = around.scopes[:2]  # the operation sees names of the preparation
     around.statements(preparation)
     preparation = around.text()
     body = kernel.body(body, _index(ndim), True)
@@ -180,12 +181,16 @@ _OF_CLASSES = {**OF_CLASSES, 'sized': OF_CLASSES['sized'] % {'global': '__global
 
 def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, types, *, preamble='', reduce_type=None,
               ndim=1, float64=True, group=64, axes=None):
-    """The text of a kernel `name` that reduces. `parameters`: inputs, whose elements have the axes that stay before those
-    that go (`axes`: these among the arrays', if in another order), then the output (an element, contiguous). After their
-    arguments the kernel takes a buffer of partial results of `reduce_type` (bool as bytes, 16-bit floats as floats, classes
-    as words of eight bytes) and its offset, the ndim extents, the numbers of outputs, of
-    elements of each (rows) and of chunks, and the stage: 0 does all of it, 1 reduces chunks into partial results
-    [chunk, output], 2 those into outputs; 3 says the size of a class. Throws Untranslatable."""
+    """Returns the text of a reduction kernel `name`.
+
+    `parameters` are the inputs, whose kept axes precede the reduced ones (`axes`: the arrays' axes in this order, if it differs), and the output,
+    a contiguous element. After their arguments the kernel takes a buffer of partial results of `reduce_type` (bool as bytes, 16-bit floats as
+    floats, classes as 8-byte words) and its offset, ndim sizes, the numbers of outputs, of elements per output (rows) and of chunks, and the
+    stage.
+
+    Stage 0 performs the whole reduction, stage 1 reduces chunks to partial results [chunk, output], stage 2 reduces these to outputs, and stage 3
+    reports the size of a class. Raises Untranslatable.
+    """
     extras = ('_j', 'i'), ('i', 'i'), ('_i', '_out'), ('n', '_size')
     of_class = reduce_type is not None and reduce_type not in REGISTER
     given = {'map': map_expr, 'reduce': reduce_expr, 'post': post_map_expr, 'identity': identity or (reduce_type + '()' if of_class else '0')}
@@ -213,12 +218,13 @@ def reduction(name, parameters, map_expr, reduce_expr, post_map_expr, identity, 
 
 
 def raw(code, name, *, float64=True, of_module=False):
-    """The text of a whole kernel `name` in `code`. A pointer among its parameters becomes two of the kernel's: the buffer
-    and the offset of the first element (long). What it declares `extern __shared__` is one more, the last one. Gives the text;
-    for each parameter 'pointer', the dtype in which it takes a number or, of a class, its size in bytes, which come in words of
-    eight; and whether there is that last one. `name<float, 4>` is what a template makes of a type and a number. A kernel `of_module` takes
-    the memory of the variables that `begin` gives, and its offset, before that last one. Throws Untranslatable, ValueError where the text has
-    no such kernel."""
+    """Returns (text, parameter kinds, whether there is dynamic shared memory) of a whole kernel `name` in `code`.
+
+    A pointer parameter becomes two: the buffer and the offset of the first element (long). Dynamic shared memory, declared `extern __shared__`, is
+    an additional last parameter. A kind is 'pointer', the dtype of a number, or the size in bytes of a class, which is passed in 8-byte words.
+    `name<float, 4>` instantiates a template. A kernel `of_module` takes the memory of the variables from `begin` and its offset before the shared
+    memory. Raises Untranslatable, and ValueError if there is no such kernel.
+    """
     base, arguments = instance_of(name)
     top, _ = read(name, (), (), code, (), True)
     kernel = Kernel(name, {}, float64, top, of_module)
@@ -289,8 +295,8 @@ def raw(code, name, *, float64=True, of_module=False):
 
 
 def begin(code, name, *, float64=True):
-    """Of the variables of a module each one's place in its memory and its bytes, the bytes of all, and the text of a kernel that gives them
-    the values that they begin with, in memory of zeros; None where there are no values. Throws Untranslatable."""
+    """Lays out a module's variables. Returns (offset and size of each in bytes, total size, text of a kernel that initialises zeroed memory, or None
+    without initial values). Raises Untranslatable."""
     kernel = Kernel(name, {}, float64, read(name, (), (), code, (), True)[0], True)
     places, size, nodes = variables.layout(kernel)
     if not nodes:
@@ -304,7 +310,7 @@ def begin(code, name, *, float64=True):
 
 
 def check(code, name):
-    """Reads the text of a module, so that what it cannot be is said. Throws Untranslatable."""
+    """Parses and checks the text of a module. Raises Untranslatable."""
     Kernel(name, {}, True, read(name, (), (), code, (), True)[0], True)
 
 

@@ -1,7 +1,8 @@
-"""The tree that `parse` makes of CUDA C++ and `write` goes through. Nothing changes it: it may be kept for other dtypes.
+"""The syntax tree that `parse` makes of CUDA C++ and `write` reads. It is immutable, so that it can be reused for other dtypes.
 
-Each node has `at`, the token that messages name. A type is a `Spec` (which word, with what arguments) and what a declarator
-adds to it (`TypeId`: stars, a reference, sizes of an array)."""
+Each node has `at`, the token that messages name. A type is a `Spec` (a name with template arguments) and its declarator's additions (`TypeId`:
+stars, a reference, array sizes).
+"""
 
 
 def _node(name, fields, doc=''):
@@ -10,7 +11,7 @@ def _node(name, fields, doc=''):
     body = '\n'.join(['class %s:' % name, '    __slots__ = %r' % (tuple(fields),), '    def __init__(self, %s):' % ', '.join(fields)]
                      + ['        self.%s = %s' % (f, f) for f in fields])
     space = {'__name__': __name__}
-    exec(body, space)  # as dataclasses do: the constructors are what most of the time goes into
+    exec(body, space)  # generated like dataclasses, as constructors take most of the time
     space[name].__doc__ = doc
     return space[name]
 
@@ -56,7 +57,7 @@ Check = _node('Check', 'at test', 'static_assert')
 
 Refused = _node('Refused', 'at words', 'A body that cannot be read, and why: it is refused where it is used.')
 
-# what stands outside functions
+# global declarations
 CONSTRUCTOR = '(constructor)'
 Typedef = _node('Typedef', 'at name type template')
 Template = _node('Template', 'at name type default', 'A parameter: `type` is None for a type, else what the number is.')

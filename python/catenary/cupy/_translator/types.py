@@ -9,7 +9,7 @@ SIZES = {'bool': 1, 'char': 1, 'uchar': 1, 'short': 2, 'ushort': 2, 'half': 2, '
 BITS = {name: 8 * SIZES[name] for name in INTEGERS}
 
 
-# operators on whole numbers, as C computes them; None for what it does not define
+# operators on integers, as C computes them, or None if the result is undefined
 FOLDS = {'+': lambda a, b: a + b, '-': lambda a, b: a - b, '*': lambda a, b: a * b, '&': lambda a, b: a & b,
          '|': lambda a, b: a | b, '^': lambda a, b: a ^ b, '==': lambda a, b: a == b, '!=': lambda a, b: a != b,
          '<': lambda a, b: a < b, '>': lambda a, b: a > b, '<=': lambda a, b: a <= b, '>=': lambda a, b: a >= b,
@@ -20,7 +20,7 @@ FOLDS = {'+': lambda a, b: a + b, '-': lambda a, b: a - b, '*': lambda a, b: a *
 
 
 class Scalar:
-    """A number, or void. There is one of each name."""
+    """A scalar type or void. There is one object per name."""
     __slots__ = ('name',)
 
     def __init__(self, name):
@@ -35,7 +35,7 @@ class Scalar:
 
 
 class Pointer:
-    """What points to `to` in an address space, '' for private memory; `space` is None until something says where it points to."""
+    """A pointer to `to` in an address space, '' for private memory. `space` is None until it is inferred."""
     __slots__ = ('to', 'space', 'const')
 
     def __init__(self, to, space, const=False):
@@ -52,7 +52,7 @@ class Pointer:
 
 
 class Array:
-    """`count` numbers of type `to`; 0: unknown."""
+    """An array of `count` elements of type `to`. A count of 0 is unknown."""
     __slots__ = ('to', 'count')
 
     def __init__(self, to, count):
@@ -69,7 +69,7 @@ class Array:
 
 
 class Struct:
-    """A class: its name, the types of its fields, how it is aligned; `node` is its text's, `types` what its template is for."""
+    """A class: its name, field types and alignment. `node` is its syntax tree, `types` its template arguments."""
     __slots__ = ('name', 'own', 'fields', 'size', 'align', 'node', 'bindings')
 
     def __init__(self, name, own, fields, align, node=None, bindings=None):
@@ -133,7 +133,7 @@ def joined(a, b):
 
 
 def decayed(type, space):
-    """What an array in this space becomes as a value."""
+    """Returns the type of a value: an array in this space decays to a pointer."""
     return Pointer(type.to, space) if isinstance(type, Array) else type
 
 

@@ -1,4 +1,4 @@
-"""What expressions of a kernel stand for in OpenCL C: `Value`, and what is known of a whole text, `Unit`."""
+"""Values of expressions in OpenCL C (`Value`), and the state of a whole text (`Unit`)."""
 
 from catenary.cupy._translator import tree
 from catenary.cupy._translator.reader import RESERVED, VECTORS, refuse
@@ -9,11 +9,13 @@ LOST = 'a pointer of which nothing says where it points to'
 
 
 class Value:
-    """An expression. `text` says it in OpenCL C. A place in memory has a `home`, its address space; where memory holds it in
-    another form than registers do, `packed` is its pointer and its index. `array` is the Parameter of an array argument,
-    `members` what x.NAME is, `table` what x.NAME()[k] is, `const` the value of an integer that is known here, `at` the first
-    variable's token. What a `ref` stands for is what it points to. A `null` fits every pointer. `counted`:
-    how many indices it is."""
+    """An expression. `text` is its OpenCL C.
+
+    `home` is the address space of an lvalue, and `packed` its (pointer, index) if memory and registers represent it differently. `array` is the
+    Parameter of an array argument, `members` maps NAME to x.NAME, `table` maps NAME to x.NAME()[k], `const` is the value of a known integer, `at`
+    the first variable's token. A `ref` is a pointer that stands for its target. A `null` converts to every pointer. `counted` is the number of
+    indices.
+    """
     __slots__ = ('text', 'type', 'home', 'packed', 'array', 'members', 'table', 'const', 'at', 'ref', 'null', 'counted')
 
     def __init__(self, text, type, home=None, packed=None, at=None, const=None, array=None, members=None, table=None, ref=False,
@@ -58,7 +60,7 @@ class Constant:
 
 
 class Classes:
-    """A class, or a class template with what it is for other arguments; `made` are its types by arguments."""
+    """A class, or a class template with its specialisations. `made` maps arguments to types."""
     __slots__ = ('nodes', 'made')
 
     def __init__(self, node):
@@ -66,14 +68,14 @@ class Classes:
 
 
 class Unit:
-    """A kernel's text that is being written: what has been asked for and what has been made."""
+    """The state of a kernel's text in progress: required helpers, and instances made so far."""
 
     def __init__(self, kernel, float64):
         self.kernel, self.float64, self.takes_memory = kernel, float64, False
         self.needs, self.instances, self.taken, self.names = set(), {}, {}, {}
         self.structs, self.functions = [], []  # texts in order
         self.variables = {}  # of a module, in the memory that its kernels take for them
-        self.classes = {}  # of each class: what it is made of, and its scopes
+        self.classes = {}  # per class: its instances and scopes
 
     def own(self, name):
         """A name of OpenCL's for one of the text's that no other has."""
@@ -110,7 +112,7 @@ def field_name(name):
 
 
 def names_of(nodes, names=None):
-    """The scope of what stands outside functions."""
+    """Returns the global scope."""
     names = {} if names is None else names
     for node in nodes:
         if isinstance(node, tree.Function):

@@ -18,7 +18,7 @@ class Variable:
 
 
 def add(kernel, node):
-    """Makes the names of a declaration outside functions stand for places in the buffer. False for what is no variable of the device's."""
+    """Binds global variables in a declaration to offsets in the buffer. Returns False if it declares no device variable."""
     if not {'__device__', '__constant__'} & node.words or 'constexpr' in node.words:
         return False
     if node.spec.const and not any(d.type.stars for d in node.names):
@@ -67,7 +67,7 @@ def _pointer_text(type):
 
 
 def take(takes, first):
-    """Adds a kernel's parameters for the buffer, and what is done first."""
+    """Adds a kernel's parameters for the buffer, and the code that runs first."""
     takes += ['__global uchar* %s_p' % VARIABLES, 'long %s_at' % VARIABLES]
     first.append('__global uchar* const %s = %s_p + %s_at;' % (VARIABLES, VARIABLES, VARIABLES))
 

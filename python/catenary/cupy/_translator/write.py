@@ -1,4 +1,4 @@
-"""Expressions of a kernel in OpenCL C: their types, and in which address space they lie."""
+"""Translates expressions of a kernel to OpenCL C, with their types and address spaces."""
 
 from catenary.cupy._translator import opencl, tree
 from catenary.cupy._translator.reader import ALIASES, OF_CUDA, REFUSED, VECTORS, WORDS, refuse
@@ -15,7 +15,7 @@ STEPS = ('++', '--')
 
 
 class Expressions:
-    """Writes expressions. `scopes` are what names stand for, from the text's own to those of a block."""
+    """Translates expressions. `scopes` map names to values, from the global scope to the innermost block."""
 
     def value(self, x):
         return _WAYS[x.__class__](self, x)
@@ -234,7 +234,7 @@ class Expressions:
         refuse(x.at, 'this operator between %s and %s' % (left, right))
 
     def choice(self, x):
-        """What stands before '?' becomes an integer, as OpenCL wants it."""
+        """Converts the condition before '?' to an integer, which OpenCL requires."""
         test, yes, no = self.rvalue(x.test), self.rvalue(x.yes), self.rvalue(x.no)
         condition = test.text if is_integer(test.type) else '((%s) != 0)' % test.text
         at, type = yes.at or no.at, yes.type
@@ -256,7 +256,7 @@ class Expressions:
 
     # ------------------------------------------------------------------ places in memory
     def element(self, v, index, text=None):
-        """What a pointer or an array has at an index. `text` says it where memory and registers hold it alike."""
+        """Returns the element of a pointer or array at an index. `text` is its text if memory and registers represent it alike."""
         to, home = v.type.to, v.home if v.type.__class__ is Array else v.type.space
         if home is None:
             refuse(v.at, LOST)
@@ -358,7 +358,7 @@ class Expressions:
 
     # ------------------------------------------------------------------ conversions
     def converted(self, v, type, at):
-        """The text of a value, or of braces, as what takes a `type` is given it."""
+        """Returns the text of a value, or of a braced list, converted to `type`."""
         if v.__class__ is tree.Braces:
             return self.aggregate(v, type)
         given = v.type
@@ -385,7 +385,7 @@ class Expressions:
         refuse(v.at or at, '%s where %s is asked for' % (given, type))
 
     def aggregate(self, braces, type):
-        """A list in braces, as what begins a variable of this type."""
+        """Returns a braced list as the initialiser of a variable of this type."""
         if type.__class__ is Array:
             if len(braces.items) > (type.count or len(braces.items)):
                 refuse(braces.at, 'more numbers than an array has')
@@ -407,7 +407,7 @@ class Expressions:
         return '{%s}' % (', '.join(parts) or '0')
 
     def literal(self, braces, type):
-        """The same as a value that stands by itself."""
+        """Returns a braced list as an expression (a compound literal)."""
         text = self.aggregate(braces, type)
         return '((%s)%s)' % (memory(type), text) if text[:1] == '{' else text
 

@@ -1,4 +1,4 @@
-"""cupy.cuda.cublas: constants, and the factors and inverses of many matrices; products are cupy.matmul's."""
+"""cupy.cuda.cublas: constants, and batched LU factors and inverses. For products call cupy.matmul."""
 
 from catenary.cupy import _pointer_calls
 

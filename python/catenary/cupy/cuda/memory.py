@@ -21,7 +21,7 @@ def check_allocator(allocator):
 
 
 class MemoryPool:
-    """The pool of each device; counts are of the current one."""
+    """The memory pools of all devices. Sizes refer to the current device."""
 
     def __init__(self, allocator=None):
         check_allocator(allocator)
@@ -36,7 +36,7 @@ class MemoryPool:
         for name in ('used_bytes', 'free_bytes', 'n_free_blocks', 'total_bytes', 'limit'))
 
     def free_all_blocks(self, stream=None):
-        """Gives back what is not in use."""
+        """Returns unused memory to the driver."""
         _core.pool_free_all_blocks()
 
     free_all_free = free_all_blocks  # its old name
@@ -84,11 +84,11 @@ class MemoryPointer:
         self.bytes()[:size] = src.bytes()[:size]
 
     def copy_from_host(self, mem, size):
-        """Takes so many bytes of the host's memory: an address, or what ctypes has."""
+        """Copies bytes from host memory, given by an address or a ctypes object."""
         self.bytes()[:size] = _host_bytes(mem, size)
 
     def copy_to_host(self, mem, size):
-        """Writes so many bytes into the host's memory: an address, or what ctypes has."""
+        """Copies bytes to host memory, given by an address or a ctypes object."""
         _host_bytes(mem, size)[:] = self.bytes()[:size].get()
 
     def copy_from(self, mem, size):
@@ -149,7 +149,7 @@ default_pool = MemoryPool()
 
 
 class MemoryAsyncPool(MemoryPool):
-    """The pool again: it gives memory back in the order of each stream's work, which is what CUDA's asynchronous pool is for."""
+    """The same pool as MemoryPool. It already reuses memory in the order of each stream's work, which is the purpose of CUDA's asynchronous pool."""
 
     def __init__(self, pool_handles='current'):
         super().__init__()
@@ -165,7 +165,7 @@ def malloc_managed(size):
 
 
 def set_allocator(allocator=None):
-    """Takes MemoryPool.malloc, which is what there is, and nothing else."""
+    """Accepts only MemoryPool.malloc, the allocator in use."""
     check_allocator(allocator)
 
 

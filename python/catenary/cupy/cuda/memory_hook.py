@@ -21,10 +21,11 @@ def _tell(kind, device, size, mem_size, pointer):
 
 
 class MemoryHook:
-    """Within `with hook:` its methods are told of this thread's memory with CuPy's keywords: alloc_* of what comes from the
-    device, malloc_* and free_* of blocks of the pool. Operations are computed at once meanwhile; a method is called when
-    the operation that needed the memory is done, free_* with the next one. Throws KeyError where a hook of its name is
-    entered."""
+    """A hook whose methods observe this thread's memory within `with hook:`, with CuPy's keywords.
+
+    alloc_* report memory of the device, malloc_* and free_* blocks of the pool. Operations run synchronously meanwhile: a method is called when
+    the operation that needed the memory is done, free_* with the next one. Raises KeyError if a hook of its name is active.
+    """
 
     name = 'MemoryHook'
 

@@ -52,7 +52,7 @@ class PinnedMemoryPool:
 
 
 def set_pinned_memory_allocator(allocator=None):
-    """Makes it what alloc_pinned_memory calls. Copies of arrays go through memory of the library's own."""
+    """Sets the function that alloc_pinned_memory calls. Copies of arrays use the library's own memory."""
     global _allocator
     _allocator = allocator
 

@@ -28,7 +28,7 @@ def memGetInfo():
 
 
 def getDeviceProperties(ordinal):
-    """What the driver says of a device."""
+    """Returns the properties that the driver reports for a device."""
     info = _core.Device(ordinal).info
     return {'name': info['name'].encode(), 'totalGlobalMem': info['memory_bytes'],
             'multiProcessorCount': info['compute_units'], 'maxThreadsPerBlock': info['group_size'],

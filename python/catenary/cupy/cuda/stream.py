@@ -20,7 +20,7 @@ def get_current_stream_ptr():
 
 
 def _add_callback(self, callback, arg):
-    """Waits for the stream, and calls: a callback never overlaps what was submitted."""
+    """Waits for the stream, then calls the function: a callback never overlaps earlier work of the stream."""
     self.synchronize()
     callback(self, 0, arg)
 

@@ -16,11 +16,11 @@ def _operand(a):
     return _given(a)
 
 
-_entered = _threading.local()  # checks: of each block of a plan that the thread is in, what says whether a transform is what the plan was made for
+_entered = _threading.local()  # stack of checks, one for each block of a plan that the thread is in
 
 
 def _checked(name, a, lengths, axes):
-    """The array; ValueError where the thread is in the block of a plan for another transform."""
+    """Returns the array. Raises ValueError if the thread is in the block of a plan for another transform."""
     if checks := getattr(_entered, 'checks', None):
         checks[-1](name, a, lengths, axes)
     return a
@@ -33,7 +33,7 @@ def _one(name, doc):
 
 
 def _lengths(a, s, axes, name):
-    """`s` with numbers for what NumPy takes as the whole axis: -1 and None."""
+    """Returns `s` with the axis sizes in place of -1 and None."""
     if s is None or isinstance(s, int) or all(n not in (None, -1) for n in s):
         return s
     axes = range(a.ndim - len(s), a.ndim) if axes is None else axes
@@ -93,7 +93,7 @@ def fftshift(x, axes=None):
 
 
 def ifftshift(x, axes=None):
-    """What fftshift undoes."""
+    """Returns the inverse of fftshift."""
     return _core._ifftshift(_given(x), axes)
 
 

@@ -1,4 +1,4 @@
-"""cupy.fft._cache: what programs ask of CuPy's cache of plans. The library keeps its own, of the lengths that were lately in use."""
+"""cupy.fft._cache: CuPy's interface to its plan cache. The library keeps its own cache of recently used lengths."""
 
 
 class PlanCache:

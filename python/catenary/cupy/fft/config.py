@@ -1,4 +1,4 @@
-"""cupy.fft.config: CuPy's settings of transforms, of which the library's own have no need."""
+"""cupy.fft.config: CuPy's settings of transforms, which have no effect on the library's own transforms."""
 
 import sys
 import types

@@ -38,14 +38,15 @@ def polycompanion(c):
 
 
 def _spread(c, x, tensor):
-    """What polynomials are given by, with one axis at least and with tensor one more for each of x's; and x."""
+    """Returns (coefficients with at least one axis, x), with one more axis per axis of x if `tensor`."""
     c, x = _floating(_given(c)), _given(x)
     c = c.reshape(1) if c.ndim == 0 else c
     return (c.reshape(c.shape + (1,) * x.ndim) if tensor else c), x
 
 
 def polyval(x, c, tensor=True):
-    """The values at x of polynomials, whose coefficients have the first axis; with tensor each at all of x, else they broadcast."""
+    """Returns polynomials' values at x. Coefficients lie along the first axis. With tensor each polynomial is evaluated at all x, else they
+    broadcast."""
     c, x = _spread(c, x, tensor)
     value = c[-1] + x * 0
     for k in range(2, c.shape[0] + 1):

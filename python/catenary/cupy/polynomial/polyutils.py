@@ -1,4 +1,4 @@
-"""cupy.polynomial.polyutils: what functions of polynomials ask of their arguments."""
+"""cupy.polynomial.polyutils: checks of the arguments of polynomial functions."""
 
 import numpy
 
@@ -18,7 +18,7 @@ def trimseq(seq):
 
 
 def as_series(alist, trim=True):
-    """Coefficients as 1-d arrays of one floating dtype. Raises ValueError for what has more axes, or is empty."""
+    """Returns coefficients as 1-d arrays of one floating dtype. Raises ValueError for an empty array or more axes."""
     arrays = [_given(a).reshape(-1) if _given(a).ndim == 0 else _given(a) for a in alist]
     if any(a.ndim != 1 for a in arrays):
         raise ValueError('Coefficient array is not 1-d')
@@ -34,7 +34,7 @@ def as_series(alist, trim=True):
 
 
 def trimcoef(c, tol=0):
-    """The coefficients without those of the highest powers that are not larger than tol, one at least. Raises ValueError for tol < 0."""
+    """Removes the highest coefficients of at most tol, but keeps one. Raises ValueError for tol < 0."""
     if tol < 0:
         raise ValueError('tol must be non-negative')
     c, = as_series([c])

@@ -45,7 +45,7 @@ def assert_array_list_equal(actual, desired, err_msg='', verbose=True):
 
 
 def shaped_arange(shape, xp=None, dtype=numpy.float32, order='C', *, reverse=False):
-    """1, 2, … in a shape; alternating truth for bool."""
+    """Returns 1, 2, … in a shape, or alternating bools."""
     values = numpy.arange(1, int(numpy.prod(shape, dtype=numpy.int64)) + 1)[::-1 if reverse else 1].reshape(shape)
     if numpy.dtype(dtype) == bool:
         values = values % 2 == 0
@@ -56,7 +56,7 @@ shaped_reverse_arange = functools.partial(shaped_arange, reverse=True)
 
 
 def shaped_random(shape, xp=None, dtype=numpy.float32, scale=10, seed=0, order='C'):
-    """Values in [0, scale) by a seed, the same with either library."""
+    """Returns values in [0, scale) from a seed, equal for both libraries."""
     xp = xp or __import__('catenary.cupy').cupy
     generator = numpy.random.RandomState(seed)
     dtype = numpy.dtype(dtype)
@@ -65,7 +65,7 @@ def shaped_random(shape, xp=None, dtype=numpy.float32, scale=10, seed=0, order='
 
 
 def shaped_sparse_random(shape, sp, dtype=numpy.float32, density=0.01, format='coo', seed=0):
-    """A matrix of sp, scipy.sparse or cupyx.scipy.sparse, with this share of its places taken by random values, by a seed, the same with either library."""
+    """Returns a random sparse matrix of scipy.sparse or cupyx.scipy.sparse with this density, equal for both libraries with equal seeds."""
     import scipy.sparse
     values = scipy.sparse.random(*shape, density, random_state=seed).astype(dtype)
     return (values if sp is scipy.sparse else sp.coo_matrix(values)).asformat(format)

@@ -1,10 +1,10 @@
-"""Tests of what comes by chance: run several times."""
+"""Decorators that repeat tests of random results."""
 
 import functools
 
 
 def repeat_with_success_at_least(times, min_success):
-    """Runs a test so many times, of which so many have to pass."""
+    """Repeats a test and requires a minimum number of passes."""
     def decorate(test):
         @functools.wraps(test)
         def run(*args, **kwargs):
@@ -24,8 +24,7 @@ def repeat_with_success_at_least(times, min_success):
 
 
 def repeat(times, intensity=None):
-    """Runs a test so many times, each of which has to pass. `intensity`, what CuPy multiplies them by in long runs, is
-    not asked for."""
+    """Repeats a test, which has to pass each time. `intensity`, CuPy's factor for long runs, is ignored."""
     return repeat_with_success_at_least(times, times)
 
 

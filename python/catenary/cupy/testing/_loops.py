@@ -37,8 +37,8 @@ def _public(error):
 
 
 def _outcomes(impl, args, kwargs, name, accept_error, others):
-    """What the test gives with cupy and with NumPy; nothing where both raise the same, and it is accepted. `others` are names of arguments for
-    the modules beside these, by the names of the options that give them."""
+    """Returns the results of the test with cupy and NumPy, or nothing if both raise an accepted equal exception. `others` maps options to argument
+    names of further modules."""
     from catenary import cupy
     outcomes = []
     for k, module in enumerate((cupy, numpy)):
@@ -99,7 +99,7 @@ def _compared(compare, name='xp', type_check=True, accept_error=False, contiguou
 
 
 def numpy_cupy_allclose(rtol=1e-7, atol=0, err_msg='', verbose=True, contiguous_check=True, **options):
-    """The results are close; a tolerance may be a dict of dtypes."""
+    """Compares the results with a tolerance, which may be a dict by dtype."""
     def compare(a, b):
         limits = [x.get(b.dtype.type, x.get('default', 0)) if isinstance(x, dict) else x for x in (rtol, atol)]
         testing.assert_allclose(a, b, *limits, err_msg=err_msg, verbose=verbose)
@@ -117,7 +117,7 @@ def numpy_cupy_array_almost_equal(decimal=6, err_msg='', verbose=True, **options
 
 
 def _of_host(value):
-    """The same, with numbers for ndarrays that have no axis."""
+    """Returns the results with numbers in place of 0-d arrays."""
     if isinstance(value, (tuple, list)):
         return type(value)(map(_of_host, value))
     return value.get()[()] if isinstance(value, ndarray) else value

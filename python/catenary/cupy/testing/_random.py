@@ -34,7 +34,7 @@ def generate_seed():
 
 
 def fix_random():
-    """A decorator of test functions and classes: the same random numbers each time."""
+    """Decorates test functions and classes so that they use equal random numbers each time."""
     def decorate(target):
         if isinstance(target, type):
             up, down = target.setUp, target.tearDown
