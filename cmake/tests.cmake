@@ -53,6 +53,15 @@ if(TARGET test_backends)
   set_tests_properties(backends PROPERTIES COST 1000) # the longest under a sanitizer: it begins first
 endif()
 
+if(TARGET test_functions)
+  # The list of all public names, for tests of all functions.
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS catenary/*.h catenary/*.def)
+  set(coverage ${PROJECT_SOURCE_DIR}/scripts/make_coverage)
+  add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/coverage.md COMMAND ${coverage} ${PROJECT_BINARY_DIR}/coverage.md
+                     DEPENDS ${coverage} ${PROJECT_SOURCE_DIR}/scripts/data/coverage.awk ${headers} VERBATIM)
+  add_custom_target(coverage_list DEPENDS ${PROJECT_BINARY_DIR}/coverage.md)
+  add_dependencies(test_functions coverage_list)
+endif()
 if(TARGET test_reference)
   add_dependencies(test_reference reference-check)
 endif()

@@ -29,6 +29,10 @@ std::string source_path(const std::string& name) {
   return std::string(root ? root : CT_SOURCE_DIR) + "/" + name;
 }
 
+std::string names_path() {
+  return std::getenv("CATENARY_TEST_ROOT") ? source_path("coverage.md") : build_path("coverage.md");
+}
+
 std::string build_path(const std::string& name) { return CT_BINARY_DIR "/" + name; }
 
 namespace {

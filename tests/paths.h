@@ -12,4 +12,7 @@ std::string source_path(const std::string& name);
 /// The path of a file of the build folder, `name` being relative to it.
 std::string build_path(const std::string& name);
 
+/// The path of the list of all public names, which the build makes (scripts/make_coverage).
+std::string names_path();
+
 }  // namespace tests

@@ -295,12 +295,11 @@ END {
       print "chainermn_names.txt: " theirs[c] ": " (ours[c] == "-" ? "without a reason" : ours[c] " is not there") >"/dev/stderr"
       bad = 1
     }
-  if (bad) exit 1
-  print "# What there is"
+  print "# Names and coverage"
   print ""
-  print "Every public name, with the first sentence of its documentation, its header (under `catenary/`, namespace `catenary`), and below it how"
-  print "a function, or what a class can be made of and asked, is called."
-  print "`scripts/make_coverage` makes this file from the headers, and a test keeps it true. Operators are not listed."
+  print "Every public name of C++: the first sentence of its documentation, its header (under `catenary/`, namespace `catenary`), and its"
+  print "signatures. Below the names stand Chainer\047s functions and ChainerMN\047s names with their counterparts. Operators are not listed."
+  print "`scripts/make_coverage` generates this page from the headers."
   for (r = 1; r <= n_rooms; ++r) {
     room = rooms[r]
     print ""; print "## " room; print ""
@@ -326,4 +325,5 @@ END {
   print ""
   for (c = 1; c <= n_theirs; ++c)
     print "- [" (ours[c] == "-" ? " " : "x") "] `" theirs[c] "`: " (ours[c] == "-" ? "none, as " why_not[c] : "`" ours[c] "`")
+  exit bad
 }

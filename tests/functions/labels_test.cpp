@@ -36,7 +36,7 @@ using test::values;
 
 /// A function of four labels, or a link.
 struct Taker {
-  std::string covers;                        ///< as docs/reference/coverage.md calls it
+  std::string covers;                        ///< as scripts/make_coverage calls it
   std::string function, name;                ///< as messages call it and its labels
   std::int64_t classes;                      ///< labels are in [0, classes),
   std::optional<std::int64_t> ignored;       ///< or this
@@ -319,13 +319,12 @@ TEST(Labels, AreIntegers) {
   }
 }
 
-/// The names that docs/reference/coverage.md has of functions and links; a test of it says that it is what the headers
-/// are.
+/// The names of all functions and links, from the list that scripts/make_coverage makes of the headers.
 std::set<std::string> functions_and_links() {
   const std::regex line(
       "- `(functions::\\w+)` \\(function\\):.*|- `(links::\\w+|functions::CooMatrix)` \\(class\\):.*");
   std::set<std::string> names;
-  std::ifstream file(tests::source_path("docs/reference/coverage.md"));
+  std::ifstream file(tests::names_path());
   std::smatch found;
   for (std::string text; std::getline(file, text);)
     if (std::regex_match(text, found, line)) names.insert(found[found[1].matched ? 1 : 2]);
