@@ -102,7 +102,7 @@ CT_API Tokenizer parse_tokenizer(std::string_view json, const std::string& name)
 /// them, without begin and end tokens. load_tokenizer adds these according to tokenizer_config.json (add_bos_token,
 /// add_eos_token), by default as transformers' classes for Llama and T5 do. chatglm-6b's ice_text.model is recognised
 /// by its pieces: it encodes line ends, tabs and runs of spaces with separate pieces and ends a prompt with [gMASK] and
-/// <sop>. Throws FileError with the byte offset for damaged files and for unsupported ones: models of words or
+/// `<sop>`. Throws FileError with the byte offset for damaged files and for unsupported ones: models of words or
 /// characters, spaces after words, unused pieces in bpe.
 CT_API Tokenizer parse_sentencepiece(std::string_view model, const std::string& name);
 

@@ -19,7 +19,8 @@ struct ChatGlmOptions {
   double epsilon = 1e-5;        ///< added to variances in normalizations
   double base = 10000;          ///< base of the rotary positions' wavelengths
   bool tied = false;            ///< use the token embeddings as the last layer's weights
-  /// The tokens [MASK] and [gMASK], which mark the position of the text to generate, and <sop>, which starts that text.
+  /// The tokens [MASK] and [gMASK], which mark the position of the text to generate, and `<sop>`, which starts that
+  /// text.
   std::int64_t mask = 130000, gmask = 130001, begin = 130004;
 };
 /// A transformer with bidirectional attention up to the token `begin` and causal attention after it. Each token has two
