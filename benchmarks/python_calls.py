@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Python's calls cost beside NumPy's and beside C++'s, in one run; the section on Python of docs/measurements/performance.md.
+"""What Python's calls cost beside NumPy's and beside C++'s, in one run; "Calls from Python" in docs/measurements/history.md.
 
     build/python/venv/bin/python benchmarks/python_calls.py build/release
 

@@ -190,7 +190,7 @@ void expect_resnet18(ct::Dtype dtype, const Bounds& bounds) {
 // step 0 one is at 3e-7, where errors are 1e-6, PyTorch's and ours, and were 3e-7 if each layer rounded but once. On
 // which side such a one comes to lie is chance, and moves losses by up to 0.03 and weights by 0.1 within a few steps.
 // PyTorch's own runs of seeds 2 and 3, and this one without oneDNN, are 0.034, 0.007 and 0.009 from float64's:
-// docs/measurements/performance.md.
+// docs/measurements/history.md.
 TEST(TorchRuns, ResNet18) {
   expect_resnet18(ct::Dtype::float64, {.losses = 1e-5, .weights = 1e-3});
   expect_resnet18(ct::Dtype::float32, {.losses = 1e-3, .weights = 0.3, .sensitive = 2, .late = 0.05});

@@ -65,7 +65,7 @@ CT_API void set_bfloat_unit(BfloatUnit unit);
 enum class FloatUnit { vectors, tiles };
 /// The one in use: vectors, or the one that CATENARY_FLOAT32=vectors|tiles names. Throws DeviceError for one that is
 /// not there. A processor that is not kept from its full rate multiplies large matrices up to 1.8 times as fast in
-/// tiles; one that is, as virtual ones often are, no faster (docs/measurements/performance.md).
+/// tiles; one that is, as virtual ones often are, no faster (docs/measurements/history.md).
 CT_API FloatUnit float_unit();
 /// Changes it for the whole process, for tests and comparisons; throws DeviceError for one that is not there.
 CT_API void set_float_unit(FloatUnit unit);
