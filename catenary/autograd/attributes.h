@@ -31,7 +31,7 @@
 
 namespace catenary {
 
-/// Holds the value of an attribute. std::monostate stands for an argument that was not given; enumerators are strings.
+/// Holds the value of an attribute. std::monostate stands for an argument that was not given. Enumerators are strings.
 using Attribute =
     std::variant<std::monostate, bool, std::int64_t, double, std::complex<double>, std::string, Dtype, Device,
                  std::vector<std::int64_t>, std::vector<double>, std::vector<std::string>, std::vector<Index>, Array>;
@@ -47,7 +47,7 @@ class CT_API AttributeVisitor {
 
 /// Returns the attributes of a function with their names. Throws ValueError if the function does not describe itself.
 CT_API std::vector<std::pair<std::string, Attribute>> attributes_of(const FunctionNode& function);
-/// Returns the value in Python's notation; for an array, only its dtype and shape.
+/// Returns the value in Python's notation, for an array only its dtype and shape.
 CT_API std::string to_string(const Attribute& value);
 
 CT_FIELDS(Window, size, stride, pad, dilate)

@@ -56,14 +56,14 @@ Ref<F> node(A&&... arguments) {
   return Ref<F>(new F(std::forward<A>(arguments)...));
 }
 
-/// An operation in the graph of computations; derive from it to add a function. (chainer.FunctionNode)
+/// An operation in the graph of computations. Derive from it to add a function. (chainer.FunctionNode)
 class CT_API FunctionNode {
  public:
   FunctionNode();
   FunctionNode(const FunctionNode&) = delete;
   FunctionNode& operator=(const FunctionNode&) = delete;
 
-  /// Returns the class name for hooks and errors; Chainer's name if Chainer has the function.
+  /// Returns the class name for hooks and errors: Chainer's name if Chainer has the function.
   virtual const char* name() const = 0;
   /// Returns the text that graphs show, such as "_ + _" for an addition.
   virtual std::string label() const { return name(); }

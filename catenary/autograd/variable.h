@@ -2,7 +2,7 @@
 // autograd/: records array operations as a graph (define by run) and backpropagates gradients, with Chainer 7's names
 // and behaviour. Variable and Parameter are handles to graph nodes, FunctionNode (function_node.h) is an operation in
 // the graph, and backward.h walks the graph. This folder implements only the operations that a Variable itself needs
-// (operators.h); all other functions are in functions/. It may not include optimizers, links or details of devices.
+// (operators.h). All other functions are in functions/. It may not include optimizers, links or details of devices.
 
 #include <atomic>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct VariableOptions {
   bool requires_grad = true;
 };
 
-/// A handle to an array in the graph of computations; copies refer to one variable. (chainer.Variable)
+/// A handle to an array in the graph of computations. Copies refer to one variable. (chainer.Variable)
 ///
 /// `Variable x(array)` requires a gradient, as in Chainer. An Array passed to a function that takes a Variable is
 /// converted implicitly to a Variable without gradient, as by Chainer's as_variable. Arrays of non-floating dtypes
@@ -154,7 +154,7 @@ class CT_API VariablePeer {
 };
 
 /// The node of a variable in the graph. It holds the array while handles exist, or permanently if a function retained
-/// it. Only one thread at a time may build and walk a graph; several threads may use leaves (parameters).
+/// it. Only one thread at a time may build and walk a graph, while several threads may use leaves (parameters).
 /// (chainer.variable.VariableNode)
 class CT_API VariableNode {
  public:

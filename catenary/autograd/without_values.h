@@ -19,7 +19,7 @@ class CT_API WithoutValues {
  private:
   bool before_;
 };
-/// Returns the shape of a parameter, with or without values; an empty shape if it is not known yet.
+/// Returns the shape of a parameter, with or without values (an empty shape if not known yet).
 CT_API const Shape& shape_of(const Parameter& parameter);
 
 }  // namespace catenary
