@@ -12,7 +12,7 @@ namespace catenary::distributed {
 
 namespace {
 
-constexpr std::uint64_t kMark = 0x3430626f6a5f7463;  // "ct_job04"; change it with the layout
+constexpr std::uint64_t kMark = 0x3430626f6a5f7463;  // "ct_job04", change it with the layout
 
 std::size_t bytes_of(int size, std::size_t head) {
   const auto n = static_cast<std::size_t>(size);

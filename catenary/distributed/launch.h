@@ -26,8 +26,7 @@ struct LaunchOptions {
 ///   common error, appears once.
 /// - If a rank fails, the job ends with one message on standard error.
 /// - SIGINT, SIGTERM, SIGHUP and SIGXCPU are forwarded to all ranks. A second signal ends the job at once. Ranks that
-///   do
-///   not exit in time get SIGKILL.
+///   do not exit in time get SIGKILL.
 ///
 /// Returns, when all ranks have exited, 0 or the exit status of the rank that failed first (128 + signal number if a
 /// signal ended it). Throws ValueError, and FileError if the program cannot be started. Call it in the main thread.

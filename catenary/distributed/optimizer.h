@@ -35,12 +35,10 @@ CT_API void add_exchange(const Optimizer& optimizer, const Communicator& communi
 ///   shapes, update(loss) first runs a forward pass that leaves random numbers, persistent arrays and reports
 ///   unchanged.
 /// - update() without a loss follows a backward. If the ranks' parameters differ then, it copies rank 0's parameters
-///   and
-///   skips the step, since the gradients belong to other parameters. Call bcast_data(model) before the loop to avoid
-///   this.
+///   and skips the step, since the gradients belong to other parameters. Call bcast_data(model) before the loop to
+///   avoid this.
 /// - Overlap: flat and non_cuda_aware can exchange gradients in buckets by a background thread while update(loss)
-///   computes,
-///   with identical results. pure_nccl exchanges on a separate stream.
+///   computes, with identical results. pure_nccl exchanges on a separate stream.
 ///
 /// Throws ValueError on every rank if models differ, for overlap with another communicator, and for double_buffering
 /// with naive and dummy. (chainermn.create_multi_node_optimizer)
