@@ -7,7 +7,7 @@ namespace catenary {
 
 namespace {
 
-/// The arrays under one new first axis.
+/// Stacks the arrays along a new first axis.
 Array stacked(const std::vector<Array>& arrays, const std::optional<Scalar>& padding, std::size_t column) {
   const Shape& first = arrays.front().shape();
   Shape largest = first;

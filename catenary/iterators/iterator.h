@@ -1,6 +1,5 @@
 #pragma once
-// iterators/: minibatches of a dataset, epoch after epoch, in an order that a snapshot remembers. Training may not come
-// in.
+// iterators/: minibatches of a dataset, epoch after epoch, in an order that snapshots save. May not include training.
 
 #include <functional>
 #include <memory>
@@ -12,30 +11,30 @@
 
 namespace catenary {
 
-/// A minibatch as an iterator gives it: whole columns where the dataset can make them, else single examples.
+/// A minibatch from an iterator: whole columns if the dataset provides them, otherwise single examples.
 struct Minibatch {
   std::vector<Example> examples;
   Columns columns;
   bool has_columns = false;
   std::int64_t size = 0;
 
-  /// Examples first, first + step, first + 2 step, …: a part for one of several devices.
+  /// Returns examples first, first + step, first + 2 step, …: the part for one of several devices.
   CT_API Minibatch every(std::int64_t first, std::int64_t step) const;
 };
 
 namespace iterators {
 
-/// A minibatch that an iterator has not given yet.
+/// A future minibatch of an iterator.
 struct Upcoming {
-  std::vector<std::int64_t> which;  ///< two that have the same are the same minibatch
-  std::function<Minibatch()> make;  ///< to be called once at most, by whatever thread; throws as next() would
+  std::vector<std::int64_t> which;  ///< identifies the minibatch
+  std::function<Minibatch()> make;  ///< makes the minibatch (call it once at most, from any thread), throws like next()
 };
 
-/// What every iterator does; a handle (Iterator, below) refers to one.
+/// Base class of iterators. An Iterator (below) is a handle to an implementation.
 class CT_API IteratorBase {
  public:
   virtual ~IteratorBase();
-  /// The next minibatch, or nothing at the end of a dataset that is not repeated.
+  /// Returns the next minibatch, or nothing at the end of a dataset that does not repeat.
   virtual std::optional<Minibatch> next() = 0;
   virtual std::int64_t epoch() const = 0;
   virtual bool is_new_epoch() const = 0;
@@ -44,22 +43,21 @@ class CT_API IteratorBase {
   virtual bool repeat() const = 0;
   virtual std::int64_t batch_size() const = 0;
   virtual const Dataset& dataset() const = 0;
-  /// Of an epoch.
+  /// Returns the number of examples in an epoch.
   virtual std::int64_t examples() const { return dataset().size(); }
   virtual void reset() = 0;
   virtual void finalize() {}
   virtual void serialize(Serializer& serializer) = 0;
 
-  // What StandardUpdaterOptions::prefetch needs, which refuses an iterator that does not look ahead. One that does
-  // overrides all three.
+  // For StandardUpdaterOptions::prefetch, which rejects iterators without looks_ahead(). Override all three or none.
 
-  /// Does it know before next() what next() will give?
+  /// Returns whether the iterator can describe the result of next() in advance.
   virtual bool looks_ahead() const { return false; }
-  /// The minibatch that next() would give now, or nothing where that is not settled before (next() draws an order
-  /// first) and at the end. Nothing changes by it, and what makes the minibatch reads nothing that advance() changes:
-  /// one thread makes it while another one goes on with the iterator.
+  /// Returns the minibatch that next() would return, without changing the iterator. Returns nothing at the end, and if
+  /// next() must first draw an order. Making the minibatch reads nothing that advance() changes, so one thread may make
+  /// it while another continues with the iterator.
   virtual std::optional<Upcoming> upcoming() const { return std::nullopt; }
-  /// Goes on as next() does, without making the minibatch.
+  /// Moves on like next() without making the minibatch.
   virtual void advance() { next(); }
 };
 
@@ -93,9 +91,8 @@ class CT_API Iterator {
   std::shared_ptr<iterators::IteratorBase> implementation_;
 };
 
-/// Turns a minibatch into the arguments of a model: columns on the device. (chainer.dataset.concat_examples)
-/// With `padding`, arrays of different shapes are padded to the largest with that value; without, they throw
-/// ValueError.
+/// Converts a minibatch to the arguments of a model: columns on the device. Arrays of different shapes throw ValueError
+/// unless `padding` is given, a value that pads them to the largest shape. (chainer.dataset.concat_examples)
 CT_API Batch concat_examples(const Minibatch& batch, const std::optional<Device>& device = {},
                              const std::optional<Scalar>& padding = {});
 

@@ -30,7 +30,7 @@ Walk::Sampler sampler_of(bool shuffle, const OrderSampler& given, std::optional<
     };
   if (!shuffle) return {};
   return [seed](const std::vector<std::int64_t>& current, std::int64_t, std::int64_t epoch) {
-    // a seed's order of an epoch is one of the epoch's number, so that nothing needs to be remembered
+    // with a seed, the order is a function of the epoch's number, so there is no state to save
     random::Generator own{seed.value_or(0), static_cast<std::uint64_t>(epoch)};
     const auto size = static_cast<std::int64_t>(current.size());
     const std::vector<std::int64_t> at =
@@ -45,7 +45,7 @@ Walk::Sampler sampler_of(bool shuffle, const OrderSampler& given, std::optional<
 Walk::Walk(std::int64_t n, std::int64_t batch, bool again, Sampler sampler)
     : size(n), batch_size(batch), repeat(again), sampler_(std::move(sampler)) {
   if (batch <= 0) fail<ValueError>("iterator: batch_size must be positive, got {}", batch);
-  // a rank's part of a dataset may be empty, and an evaluation of it has no minibatch
+  // a rank's part of a dataset may be empty, and evaluating it gives no minibatch
   if (n < 0 || (n == 0 && repeat)) throw ValueError("iterator: the dataset has no examples");
   reset();
 }
@@ -117,7 +117,7 @@ void Walk::serialize(Serializer& serializer) {
 }
 
 std::string Walk::key_of_order(const Serializer& serializer) {
-  return serializer.contains("order") ? "order" : "_order";  // as older ones of Chainer's have it
+  return serializer.contains("order") ? "order" : "_order";  // the key of older Chainer versions
 }
 
 void Walk::check(const Serializer& serializer) const {
@@ -138,14 +138,15 @@ void Walk::check(const Serializer& serializer) const {
 
 namespace {
 
-/// Makes minibatches of a dataset, one at a time: those who look ahead and those who do not may be two threads.
+/// Makes minibatches of a dataset under a lock, because a prefetching thread and the iterator's user may both call it.
 class Maker {
  public:
   explicit Maker(const Dataset& dataset) : dataset_(dataset) {}
   void read_ahead(int n_threads) { ahead_ = std::make_unique<ReadAhead>(dataset_, n_threads); }
   bool reads_ahead() const { return ahead_ != nullptr; }
   const Dataset& dataset() const { return dataset_; }
-  /// The examples `now`, the first of which has this place among all epochs' examples; `later` are those after them.
+  /// Makes the batch of the examples `now`. `place` is the first one's position in the sequence of epochs, and `later`
+  /// are the examples that follow.
   Minibatch make(const std::vector<std::int64_t>& now, const std::vector<std::int64_t>& later, std::int64_t place) {
     const std::lock_guard lock(mutex_);
     Minibatch batch;
@@ -177,7 +178,7 @@ class Maker {
  private:
   std::mutex mutex_;
   const Dataset dataset_;
-  std::unique_ptr<ReadAhead> ahead_;  // null: examples are read when they are wanted
+  std::unique_ptr<ReadAhead> ahead_;  // null: no reading ahead
 };
 
 class Batches final : public IteratorBase {
@@ -228,10 +229,10 @@ class Batches final : public IteratorBase {
   void serialize(Serializer& serializer) override { walk_.serialize(serializer); }
 
  private:
-  /// How many examples are read ahead by threads of the iterator's own.
+  /// Returns the number of examples that background threads read ahead.
   std::int64_t read_ahead() const { return maker_->reads_ahead() ? n_prefetch_ * walk_.batch_size : 0; }
 
-  std::shared_ptr<Maker> maker_;  // of what is made ahead, too
+  std::shared_ptr<Maker> maker_;  // shared with the functions in Upcoming::make
   Walk walk_;
   std::int64_t n_prefetch_ = 0;
 };

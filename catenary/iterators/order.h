@@ -1,5 +1,5 @@
 #pragma once
-// Private to iterators/: which examples come next. Both iterators walk by this, so that they agree.
+// Private to iterators/: the order of examples, shared by both iterators.
 
 #include <algorithm>
 
@@ -7,22 +7,22 @@
 
 namespace catenary::iterators {
 
-/// Position in the endless sequence of epochs.
+/// A position in the endless sequence of epochs.
 class Walk {
  public:
-  /// A sampler for the epoch of a number.
+  /// Returns the order for an epoch number.
   using Sampler = std::function<std::vector<std::int64_t>(const std::vector<std::int64_t>& current,
                                                           std::int64_t position, std::int64_t epoch)>;
   Walk(std::int64_t size, std::int64_t batch_size, bool repeat, Sampler sampler);
 
-  /// Indices of the next batch; empty at the end.
+  /// Returns the indices of the next batch, none at the end.
   std::vector<std::int64_t> next();
-  /// Indices of at most n examples after those that next() gave, as far as they are settled: a new order is drawn by
-  /// next() only, so that drawing does not depend on how far somebody looks ahead.
+  /// Returns the indices of at most n examples after the last batch, limited to the present order. Only next() draws a
+  /// new order, so that drawing does not depend on the amount of reading ahead.
   std::vector<std::int64_t> upcoming(std::int64_t n) const;
-  /// What next() would give, where that is settled; else nothing, as at the end.
+  /// Returns the result of the coming next(), or nothing at the end or if next() must draw an order.
   std::vector<std::int64_t> settled() const;
-  /// How many examples next() gave in all.
+  /// Returns the total number of examples that next() has returned.
   std::int64_t place() const { return epoch * size + position; }
   void reset();
 
@@ -30,7 +30,7 @@ class Walk {
   std::int64_t position = 0;
   bool is_new_epoch = false;
   double previous_epoch_detail = -1;
-  std::vector<std::int64_t> order;  // empty: as they lie
+  std::vector<std::int64_t> order;  // empty: the dataset's order
 
   double epoch_detail() const {
     return static_cast<double>(epoch) +
@@ -44,14 +44,14 @@ class Walk {
  private:
   /// Asks the sampler for a new order.
   void draw(const std::vector<std::int64_t>& current, std::int64_t at);
-  /// Throws FileError for what is no place in this dataset, or no order of it.
+  /// Throws FileError for an invalid position or an order that does not fit the dataset.
   void check(const Serializer& serializer) const;
   static std::string key_of_order(const Serializer& serializer);
 
   Sampler sampler_;
 };
 
-/// The given one, or the random order of shuffle = true, or nothing. Throws ValueError for a seed that nothing uses.
+/// Returns the given sampler, a random sampler if shuffle is true, or nothing. Throws ValueError for an unused seed.
 Walk::Sampler sampler_of(bool shuffle, const OrderSampler& given, std::optional<std::uint64_t> seed);
 
 }  // namespace catenary::iterators

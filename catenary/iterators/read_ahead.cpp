@@ -13,13 +13,13 @@ namespace catenary::iterators {
 
 namespace {
 
-/// The same numbers whichever thread reads the example and whenever, and after resuming; apart from those of the thread
-/// that trains, whose seed they come from. The place leaves room for 2³² calls an example.
+/// Random numbers of an example: independent of the reading thread, the time of reading and resuming, and separate from
+/// the training thread's numbers, which provide the seed. Leaves room for 2³² numbers per example.
 random::Generator numbers_of(const ReadAhead::Wish& wish) {
   return {~random::default_generator().seed, static_cast<std::uint64_t>(wish.place) << 32};
 }
 
-/// An example that is read or will be; guarded by the mutex of the state.
+/// A requested example. Guarded by the mutex of the state.
 struct Slot {
   ReadAhead::Wish wish;
   random::Generator generator;
@@ -37,7 +37,7 @@ struct ReadAhead::State {
   const int n_threads;
   std::mutex mutex;
   std::condition_variable work, done;
-  std::deque<std::shared_ptr<Slot>> asked;    // in order; of the thread that reads
+  std::deque<std::shared_ptr<Slot>> asked;    // in order, for the calling thread only
   std::deque<std::shared_ptr<Slot>> waiting;  // not begun yet
   bool stopping = false;
   std::vector<std::thread> threads;
@@ -55,7 +55,7 @@ struct ReadAhead::State {
       try {
         random::set_state(slot->generator);
         example = dataset[slot->wish.index];
-        // what is pending belongs to the thread that began it
+        // deferred operations belong to the thread that began them, so run them here
         for (const Array& array : example.values) array.eval();
       } catch (...) {
         error = std::current_exception();

@@ -1,5 +1,5 @@
 #pragma once
-// Private to iterators/: examples read by threads, ahead of when they are wanted.
+// Private to iterators/: reads examples ahead on threads.
 
 #include <cstdint>
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace catenary::iterators {
 
-/// Reads examples of a dataset on threads of its own, in the order in which they were asked for. To be used by one
-/// thread at a time.
+/// Reads examples of a dataset on background threads, in the order of the requests. Only one thread at a time may use
+/// it.
 class ReadAhead {
  public:
-  /// An example of the dataset, and its place in the endless sequence of all epochs, which its random numbers depend
-  /// on.
+  /// An example of the dataset, and its position in the endless sequence of epochs, which determines its random
+  /// numbers.
   struct Wish {
     std::int64_t index = 0, place = 0;
     bool operator==(const Wish&) const = default;
@@ -25,13 +25,12 @@ class ReadAhead {
   ReadAhead& operator=(const ReadAhead&) = delete;
   ~ReadAhead();
 
-  /// The examples `now`, after which `later` will be wanted: what of them was not asked for before is begun, and the
-  /// first are waited for. Where earlier wishes foresaw something else, or another seed, they are forgotten. An
-  /// exception of the dataset is thrown here.
+  /// Returns the examples `now` and starts to read `later`. Starts reads that earlier calls did not request, and
+  /// discards requests that differ from the present ones or used another seed. Throws exceptions of the dataset.
   std::vector<Example> read(const std::vector<Wish>& now, const std::vector<Wish>& later);
-  /// Forgets what was asked for.
+  /// Discards all requests.
   void clear();
-  /// Ends the threads; the next read starts new ones.
+  /// Ends the threads. The next read starts new ones.
   void stop();
 
  private:
