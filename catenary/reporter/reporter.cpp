@@ -36,7 +36,7 @@ void Observation::update(const Observation& other) {
 
 struct Reporter::State {
   std::unordered_map<const void*, std::string> names;
-  std::vector<std::shared_ptr<const void>> kept;  // so that an identity is not given to another link
+  std::vector<std::shared_ptr<const void>> kept;  // keeps the addresses from being reused by another link
   Observation own;
   Observation* observation = &own;
 };
@@ -82,8 +82,9 @@ void Summary::add(const Reported& value, double weight) {
     fail<ShapeError>("Summary: only numbers can be averaged, got an array of shape {}", value.array().shape());
   if (!value.is_array() || value.array().device().backend().host_addressable())
     return add_number(value.value(), weight);
-  // Reading a number back has the host wait for the device, so some are kept there until they are read together. Kept
-  // is a copy, as the array may change; of a value, not of what is pending, so that one kernel serves all.
+  // Reading a number back makes the host wait for the device, so several numbers are collected and read together.
+  // Copies them, since the array may change, and evaluates pending operations first, so that one kernel copies any of
+  // them.
   waiting_.emplace_back(value.array().eval().reshape({}).copy(), weight);
   if (waiting_.size() == kWaiting) gather();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// reporter/: values that models report while they run, such as "main/loss". They stay on the device until somebody
-// prints them. (chainer.reporter)
+// reporter/: values that models report while they run, such as "main/loss". They stay on the device until they are
+// read. (chainer.reporter)
 
 #include <cstdint>
 #include <map>
@@ -16,20 +16,20 @@ namespace catenary {
 
 class Link;
 
-/// A reported value: a number, or a 0-d array that is read when it is wanted.
+/// A reported value: a number, or a 0-d array that is read on demand.
 class CT_API Reported {
  public:
   Reported() = default;
   Reported(double value) : value_(value) {}
   Reported(const Array& value) : array_(value) {}
-  /// A variable's array; its graph is dropped unless config.keep_graph_on_report.
+  /// Takes a variable's array. Keeps the graph only with config.keep_graph_on_report.
   Reported(const Variable& value);
 
   bool is_array() const { return array_.defined(); }
   const Array& array() const { return array_; }
-  /// The number; waits for the device if need be. Throws ShapeError for an array of several elements.
+  /// Returns the number, after waiting for the device if necessary. Throws ShapeError for an array of several elements.
   double value() const;
-  /// The reported variable, where its graph was kept.
+  /// Returns the reported variable if its graph was kept.
   const Variable& variable() const { return variable_; }
 
  private:
@@ -38,10 +38,10 @@ class CT_API Reported {
   Variable variable_;
 };
 
-/// What was observed, by name, in the order of reporting.
+/// Observed values by name, in the order of reporting.
 class CT_API Observation {
  public:
-  /// The entry of a name, made if it is not there.
+  /// Returns the entry of a name, inserting it if necessary.
   Reported& operator[](const std::string& name);
   const Reported* find(const std::string& name) const;
   bool contains(const std::string& name) const { return find(name) != nullptr; }
@@ -55,18 +55,18 @@ class CT_API Observation {
   std::vector<std::pair<std::string, Reported>> entries_;
 };
 
-/// Collects what is reported in its scope. A handle. (chainer.Reporter)
+/// Collects the values reported in its scope. Copies are handles of one reporter. (chainer.Reporter)
 class CT_API Reporter {
  public:
   Reporter();
-  /// Gives a link (and, by add_observers, all below it) a name: what it reports appears as "name/value".
+  /// Names a link (with add_observers, all links below it too). Its values appear as "name/value".
   void add_observer(const std::string& name, const Link& observer) const;
-  /// The same for what has an identity of its own, which is not given to anything else while `kept` is.
+  /// Names an observer by another address, which no other object may use while `kept` is alive.
   void add_observer(const std::string& name, const void* identity, std::shared_ptr<const void> kept) const;
   void add_observers(const std::string& prefix, const Link& observer) const;
-  /// What is collected now.
+  /// Returns the present observation.
   Observation& observation() const;
-  /// Name of an observer, or "" for one that is not known.
+  /// Returns the name of an observer, or "" if unknown.
   std::string name_of(const void* identity) const;
 
  private:
@@ -89,24 +89,22 @@ class CT_API ReportScope {
   const Reporter* before_reporter_;
 };
 
-/// Reports values, under the observer's name where one is given; nothing happens outside of a ReportScope.
-/// (chainer.report)
+/// Reports values, under the observer's name if given. Does nothing outside of a ReportScope. (chainer.report)
 CT_API void report(const std::vector<std::pair<std::string, Reported>>& values);
 CT_API void report(const std::vector<std::pair<std::string, Reported>>& values, const Link& observer);
-/// The reporter of the scope; null outside. (chainer.get_current_reporter)
+/// Returns the reporter of the scope, or null outside. (chainer.get_current_reporter)
 CT_API const Reporter* current_reporter();
 
-/// Mean and deviation of numbers that are reported one by one. (chainer.reporter.Summary)
+/// Mean and standard deviation of numbers added one by one. (chainer.reporter.Summary)
 class CT_API Summary {
  public:
   void add(const Reported& value, double weight = 1.0);
-  /// Was nothing added?
+  /// Returns whether nothing was added.
   bool empty() const { return n_ == 0 && waiting_.empty(); }
-  /// NaN when there was none.
+  /// Returns the mean, or NaN if nothing was added.
   double mean() const;
   double standard_deviation() const;
-  /// Weighted sums of the numbers and of their squares, and the weights' sum: what several summaries can be made one
-  /// of.
+  /// Weighted sums of the numbers and their squares, and the sum of weights, for merging summaries.
   struct Sums {
     double x, x2, n;
   };
@@ -118,7 +116,7 @@ class CT_API Summary {
   static constexpr std::size_t kWaiting = 64;
 
   mutable double x_ = 0, x2_ = 0, n_ = 0;
-  mutable std::vector<std::pair<Array, double>> waiting_;  // numbers on a device that were not read yet, and weights
+  mutable std::vector<std::pair<Array, double>> waiting_;  // numbers on a device that were not read yet, with weights
   void add_number(double value, double weight) const;
   void gather() const;
 };
@@ -130,12 +128,12 @@ class CT_API DictSummary {
   void add(const Observation& observation, double weight = 1.0);
   void add(const std::string& name, const Reported& value, double weight = 1.0);
   void add(const std::string& name, const Summary::Sums& sums);
-  /// Means in the order in which names were first seen.
+  /// Returns the means in the order in which names were first added.
   std::vector<std::pair<std::string, double>> means() const;
   const Summary* find(const std::string& name) const;
   const std::vector<std::pair<std::string, Summary>>& entries() const { return entries_; }
   void clear() { entries_.clear(); }
-  /// As Chainer: names as JSON in `_names`, summaries in `_summaries/<i>`.
+  /// Saves or loads as Chainer does: names as JSON in `_names`, summaries in `_summaries/<i>`.
   void serialize(Serializer& serializer);
 
  private:
