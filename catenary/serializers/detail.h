@@ -1,5 +1,5 @@
 #pragma once
-// Private: an archive that is no file.
+// Private: an archive in memory.
 
 #include <cstddef>
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace catenary::serializers::detail {
 
-/// load_npz of the bytes of a file, whose name is for messages.
+/// Does load_npz on the bytes of a file. `file` is its name for messages.
 CT_API void load_npz(std::span<const std::byte> bytes, const std::string& file,
                      const std::function<void(Serializer&)>& serialize, const std::string& path, bool strict);
 

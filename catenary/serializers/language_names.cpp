@@ -101,7 +101,7 @@ constexpr LanguageName kNames[] = {
     {kGguf, "glm4", "blk.*.post_ffw_norm.weight", "blocks/*/after_layers/gamma"},
     {kGguf, kGgufAll, "output_norm.weight", "norm/gamma"},
     {kGguf, kGgufAll, "output.weight", "head/W"},
-    {kGguf, kGgufAll, "rope_freqs.weight", "", ignored},  // of the rotary positions: read with the options
+    {kGguf, kGgufAll, "rope_freqs.weight", "", ignored},  // part of the rotary embedding, read with the options
 
     {kGguf, "gpt2", "token_embd.weight", "tokens/W"},
     {kGguf, "gpt2", "position_embd.weight", "positions/W"},
@@ -132,7 +132,7 @@ std::vector<std::string> words_of(std::string_view text) {
   return words;
 }
 
-/// What stands for the pattern's '*', or "" where there is none; nothing where the name does not fit.
+/// Returns the text that matches the pattern's '*', or "" without one; nothing if the name does not match.
 std::optional<std::string> fit(std::string_view pattern, std::string_view name) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return name == pattern ? std::optional<std::string>("") : std::nullopt;
@@ -153,7 +153,7 @@ bool is_of(const LanguageName& row, LanguageFormat format, std::string_view arch
   return row.format == format && std::ranges::count(all, architecture) > 0;
 }
 
-/// A name of the base model, which its file may have without the model's own part.
+/// Removes the prefix of the base model, which files may lack.
 std::string_view without_prefix(std::string_view name) {
   for (const std::string_view prefix : {"model.", "transformer."})
     if (name.starts_with(prefix)) return name.substr(prefix.size());

@@ -1,5 +1,5 @@
 #pragma once
-// Weights of language models: what their tensors are called in other programs' files, and how they lie there.
+// Weights of language models: the names and layouts of their tensors in other programs' files.
 
 #include <optional>
 #include <span>
@@ -11,46 +11,47 @@
 
 namespace catenary::serializers {
 
-/// Whose names a file has.
+/// The naming scheme of a file.
 enum class LanguageFormat { hugging_face, gguf };
 
-/// How a tensor of a file becomes one here.
+/// The conversion from a tensor in a file to a parameter.
 enum class LanguageLayout {
   same,
-  transposed,  ///< [in, out] there
-  /// Rows of each head are pairs of neighbours there, and half a head apart here: GGUF turns llama's queries and keys
-  /// so.
+  transposed,  ///< [in, out] in the file
+  /// GGUF permutes the rows of llama's queries and keys: pairs of rotary components are adjacent in the file, and half
+  /// a head apart in Catenary.
   paired,
-  /// Of each head the rows of its queries, its keys and its values follow one another there (ChatGLM).
+  /// The rows of queries, keys and values are interleaved by head in the file (ChatGLM).
   by_heads,
-  ignored,  ///< made of others, or a mask: nothing is read
+  ignored,  ///< computed from others, or a mask: not read
 };
 
-/// A row of the table. A '*' stands for a block's number, the same on both sides.
+/// A row of the table. '*' stands for a block's number, equal in both names.
 struct LanguageName {
   LanguageFormat format;
-  const char* architectures;  ///< with blanks between them, as config.json's model_type or general.architecture
+  const char* architectures;  ///< separated by spaces: config.json's model_type, or general.architecture
   const char* theirs;         ///< in the file
-  /// A parameter's path here, or several with blanks between them, of which the file has the rows one after the other.
+  /// A parameter's path in Catenary, or several paths, separated by spaces, whose rows the file concatenates.
   const char* ours;
   LanguageLayout layout = LanguageLayout::same;
 };
-/// The whole table.
+/// Returns the whole table.
 CT_API std::span<const LanguageName> language_names();
-/// The architectures that the table has in a format, in alphabetical order.
+/// Returns the architectures of a format, sorted.
 CT_API std::vector<std::string> language_architectures(LanguageFormat format);
 
-/// A tensor of a file, by the table.
+/// The conversion of a tensor of a file, looked up in the table.
 struct LanguageTensor {
-  std::vector<std::string> ours;  ///< paths of parameters, as "blocks/3/attention/q/W"; empty for what is ignored
+  std::vector<std::string> ours;  ///< paths of parameters, such as "blocks/3/attention/q/W", empty for an ignored
+                                  ///< tensor
   LanguageLayout layout = LanguageLayout::same;
 };
-/// What a tensor of a file of this architecture is here; nothing where the table does not have it. Of Hugging Face's
-/// names the first part, "model." or "transformer.", may be missing.
+/// Looks up a tensor of a file of this architecture. Returns nothing if the table does not contain it. Hugging Face's
+/// names may lack the prefix "model." or "transformer.".
 CT_API std::optional<LanguageTensor> language_tensor(LanguageFormat format, std::string_view architecture,
                                                      std::string_view theirs);
-/// The other way: the tensor of which a parameter is made, or those of them ("attn_q.weight or attn_qkv.weight"); empty
-/// where the table has none.
+/// Returns the name of the tensor for a parameter, or all possible names ("attn_q.weight or attn_qkv.weight"); "" if
+/// the table has none.
 CT_API std::string language_tensor_name(LanguageFormat format, std::string_view architecture, std::string_view ours);
 
 }  // namespace catenary::serializers

@@ -28,21 +28,21 @@ Parts split(const std::string& name) {
   return parts;
 }
 
-/// The number that `text` is; -1 where it is none of up to four digits.
+/// Returns the number that `text` represents, or -1 unless it has one to four digits.
 int number(const std::string& text) {
   if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos) return -1;
   return std::stoi(text);
 }
 
-/// What a link is called here, and whether it takes rows where theirs is a convolution of the whole image.
+/// A link's name in Catenary, and whether it has a matrix where PyTorch has a convolution over the whole image.
 struct LinkName {
   std::string name;
   bool takes_rows = false;
 };
-/// Nothing where the architecture has no such module.
+/// Empty if the architecture has no such module.
 using Found = std::optional<LinkName>;
 
-/// The second of the pair that begins with `key`.
+/// Returns the second of the pair that begins with `key`.
 Found found(std::initializer_list<std::pair<const char*, const char*>> pairs, const std::string& key,
             const std::string& below = "") {
   for (const auto& [theirs, ours] : pairs)
@@ -78,7 +78,7 @@ Found vgg(const std::string& module, const Tensors& tensors) {
   const Parts parts = split(module);
   const int wanted = parts.size() == 2 && parts[0] == "features" ? number(parts[1]) : -1;
   if (wanted < 0) return {};
-  // convolutions are counted with what is between them: a ReLU, and a pooling where a stage ends
+  // indices count all layers: convolutions, ReLUs between them, and a pooling at the end of each stage
   int stage = 1, place = 1, at = 0;
   for (int next = 1; at < wanted; ++next) {
     if (!tensors.contains(fmt::format("features.{}.weight", next))) {
@@ -128,7 +128,7 @@ Found timm_mobilenet(const std::string& module, const Tensors&) {
     return found(
         {{"conv_stem", "first"}, {"bn1", "first_bn"}, {"conv_head", "last"}, {"bn2", "last_bn"}, {"classifier", "fc"}},
         module);
-  constexpr std::array kBlocks = {1, 2, 3, 4, 3, 3, 1};  // in each stage
+  constexpr std::array kBlocks = {1, 2, 3, 4, 3, 3, 1};  // number of blocks in each stage
   const int stage = parts.size() == 4 && parts[0] == "blocks" ? number(parts[1]) : -1;
   if (stage < 0 || stage >= static_cast<int>(kBlocks.size())) return {};
   int block = number(parts[2]);
@@ -147,7 +147,7 @@ Found timm_mobilenet(const std::string& module, const Tensors&) {
                parts[3], place);
 }
 
-/// A network whose modules are known, by a tensor that no other one has.
+/// A known network, identified by a tensor that no other network has.
 struct Architecture {
   const char* rule;
   const char* name;
@@ -176,7 +176,7 @@ const Architecture& architecture_of(const std::string& file, const std::string& 
       file, rule, fmt::join(known, ", "), tensors.empty() ? "" : fmt::format(" ({}, …)", tensors.begin()->first));
 }
 
-/// A parameter's name in its link.
+/// Returns a parameter's name in its link.
 std::string in_link(const std::string& leaf, bool normalizes) {
   if (leaf == "weight") return normalizes ? "gamma" : "W";
   if (leaf == "bias") return normalizes ? "beta" : "b";
@@ -189,12 +189,12 @@ std::string joined(const std::string& module, const std::string& leaf) {
   return module.empty() ? leaf : module + "." + leaf;
 }
 
-/// The tensors of one file while they are named.
+/// Renames the tensors of one file.
 class Naming {
  public:
   explicit Naming(const Tensors& tensors) : tensors_(tensors) {}
   bool has(const std::string& module, const char* leaf) const { return tensors_.contains(joined(module, leaf)); }
-  /// A normalization has statistics, or a scale of the shape of its shift.
+  /// A normalization has running statistics, or a scale with the shape of its shift.
   bool normalizes(const std::string& module) const {
     if (has(module, "running_mean")) return true;
     const auto scale = tensors_.find(joined(module, "weight")), shift = tensors_.find(joined(module, "bias"));

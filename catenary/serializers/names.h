@@ -1,5 +1,5 @@
 #pragma once
-// Weights of other frameworks: what their tensors are called here, by rule.
+// Weights of other frameworks: rules that rename their tensors.
 
 #include <functional>
 #include <initializer_list>
@@ -12,48 +12,51 @@
 
 namespace catenary::serializers {
 
-/// What the tensors of a file of PyTorch are called here. `weight` and `bias` are W and b, or gamma and beta of what
-/// normalizes; `running_mean`, `running_var` and `num_batches_tracked` are avg_mean, avg_var and N (0 where the file
-/// has none). That is the rule "torch", where modules have the names of links. "torchvision" and "timm" also know the
-/// modules of their ResNet, VGG and MobileNet-V2. "THEIRS=OURS" renames one tensor, or a module with all that is in it;
-/// with nothing behind the sign its name is left out. Renaming comes first.
+/// Maps the tensor names of a PyTorch file to Catenary's names.
+///
+/// - "torch": modules have the names of links. `weight` and `bias` become W and b, or gamma and beta of a
+///   normalization. `running_mean`, `running_var` and `num_batches_tracked` become avg_mean, avg_var and N (0 if the
+///   file lacks it).
+/// - "torchvision", "timm": also rename the modules of their ResNet, VGG and MobileNet-V2.
+/// - "THEIRS=OURS": renames one tensor, or a module with all its contents. "THEIRS=" drops the name of the module.
+///   Renamings apply first.
 class CT_API Names {
  public:
-  /// As they are in the file.
+  /// Keeps the names of the file.
   Names() = default;
-  /// One rule: {.names = "torchvision"}. Throws ValueError for one that is none.
+  /// Uses one rule: {.names = "torchvision"}. Throws ValueError for an unknown rule.
   Names(const char* rule) : Names({std::string(rule)}) {}
-  /// Several: {.names = {"torch", "backbone=body"}}, of which one at most is no renaming. Throws ValueError.
+  /// Uses several rules: {.names = {"torch", "backbone=body"}}. All but one must be renamings. Throws ValueError.
   Names(std::initializer_list<std::string> rules) : Names(std::vector<std::string>(rules)) {}
   Names(const std::vector<std::string>& rules);
 
-  /// A tensor of a file, as it is here.
+  /// A tensor of a file with its new name.
   struct Tensor {
-    std::string name;    ///< here, with '.' between its parts
+    std::string name;    ///< in Catenary, with '.' between its parts
     std::string theirs;  ///< in the file; empty for a number that the file lacks, which is 0
-    Shape shape;         ///< here: the same elements
+    Shape shape;         ///< in Catenary, with equal elements
   };
-  /// All tensors of a file by name and shape, in their order. Throws FileError, which names `file`, for one that an
-  /// architecture does not have, for an architecture that is not known, for a renaming of what is not there, and where
-  /// two would have one name.
+  /// Returns all tensors of a file, given by name and shape, in their order. Throws FileError naming `file` for a
+  /// tensor that the architecture does not have, for an unknown architecture, for a renaming that matches nothing, and
+  /// for two tensors with one name.
   std::vector<Tensor> of(const std::string& file, const std::vector<std::pair<std::string, Shape>>& tensors) const;
-  /// Are names left as they are?
+  /// Returns whether names stay unchanged.
   bool empty() const { return rule_.empty() && renamings_.empty(); }
-  /// The rules, as they were given.
+  /// Returns the rules as they were given.
   std::string text() const;
 
  private:
-  std::string rule_;  // "torch" where only renamings are given
+  std::string rule_;  // "torch" if only renamings are given
   std::vector<std::pair<std::string, std::string>> renamings_;
 };
 
 /// Options of load_safetensors.
 struct SafetensorsLoadOptions {
-  bool strict = true;  ///< a tensor that the file lacks is an error; with `names` also one that the object lacks
+  bool strict = true;  ///< throws if the file lacks a tensor or, with `names`, if the object lacks one
   Names names = {};    ///< for files of PyTorch
 };
-/// load_safetensors of a file whose tensors are called otherwise: load_safetensors(path, model, {.names =
-/// "torchvision"}). Throws FileError, ShapeError.
+/// Does load_safetensors for a file with other names: load_safetensors(path, model, {.names = "torchvision"}). Throws
+/// FileError, ShapeError.
 template <class T>
 void load_safetensors(const std::string& file, T&& object, const SafetensorsLoadOptions& options);
 

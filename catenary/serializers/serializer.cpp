@@ -15,7 +15,7 @@
 
 namespace catenary {
 
-/// What is behind serializers: something that values are written to, or read from and kept aside.
+/// The storage behind serializers: writes values, or reads and holds them until all are read.
 class Archive {
  public:
   virtual ~Archive() = default;
@@ -23,12 +23,12 @@ class Archive {
   virtual void write(const std::string&, const io::NpyValue&) {
     throw ValueError("internal: this archive is being read");
   }
-  /// Nothing when the key is not there and that is allowed.
+  /// Returns nothing if the key is missing and may be missing.
   virtual std::optional<io::NpyValue> read(const std::string&) {
     throw ValueError("internal: this archive is being written");
   }
   virtual bool contains(const std::string&) const { return false; }
-  /// Where a value came from, for messages.
+  /// Returns a value's origin, for messages.
   virtual std::string where(const std::string& key) const { return key; }
 
   void later(std::function<void()> f) { values_.push_back(std::move(f)); }
@@ -71,7 +71,7 @@ class NpzSaver : public Archive {
   io::NpzWriter& writer_;
 };
 
-/// The first names, as many as can be read.
+/// Lists the first names, up to a readable length.
 std::string first_of(const std::vector<std::string>& names) {
   constexpr std::size_t kMost = 300;
   std::string text;
@@ -148,7 +148,7 @@ class TensorLoader : public Archive {
     fail<FileError>("{}: there is no tensor '{}'{}; {}the file has: {}", file_, tensor_name(key), by,
                     rule_hint(tensor_name(key)), first_of(reader_.names()));
   }
-  /// Throws where names were mapped, strictly, and something of the file has no place in the object.
+  /// Throws if names were mapped strictly and the object does not use a tensor of the file.
   void check_all_used() const {
     if (!options_.strict || options_.names.empty()) return;
     std::vector<std::string> left;
@@ -160,7 +160,7 @@ class TensorLoader : public Archive {
   }
 
  private:
-  /// Names the rule by which the file has the tensor, where no rule was given.
+  /// If no rule was given, names the rule under which the file has the tensor.
   std::string rule_hint(const std::string& wanted) const {
     if (!options_.names.empty()) return "";
     for (const char* rule : {"torchvision", "timm", "torch"}) {
@@ -171,7 +171,7 @@ class TensorLoader : public Archive {
               "its names are PyTorch's: give load_safetensors the option {{.names = \"{}\"}}, or convert the file by "
               "`catenary convert --from {}`; ",
               rule, rule);
-      } catch (const FileError&) {  // this rule does not know them
+      } catch (const FileError&) {  // this rule does not apply to the file
       }
     }
     return "";
@@ -183,12 +183,12 @@ class TensorLoader : public Archive {
   std::string file_;
   io::ShardedSafetensorsReader reader_;
   const serializers::SafetensorsLoadOptions& options_;
-  std::vector<std::pair<std::string, Shape>> shapes_;          // by the file's names
-  std::map<std::string, serializers::Names::Tensor> tensors_;  // by our names
+  std::vector<std::pair<std::string, Shape>> shapes_;          // keyed by the file's names
+  std::map<std::string, serializers::Names::Tensor> tensors_;  // keyed by our names
   std::set<std::string> used_;
 };
 
-/// The only element of a number in the file.
+/// Returns the only element of a number in the file.
 template <class T>
 T number(const io::NpyValue& value, const std::string& where) {
   const auto* array = std::get_if<io::HostArray>(&value);
@@ -269,7 +269,7 @@ void Serializer::operator()(const std::string& key, std::string& value) const {
   if (contains(key)) {
     archive_->later([&value, loaded = read_string(key)] { value = loaded; });
   } else {
-    archive_->read(path_ + key);  // says that it is not there, when that is an error
+    archive_->read(path_ + key);  // throws that the key is missing, unless that is allowed
   }
 }
 
@@ -282,7 +282,7 @@ void Serializer::operator()(const std::string& key, std::vector<std::string>& va
     }
   }
   if (!contains(key)) {
-    archive_->read(path_ + key);  // says that it is not there, when that is an error
+    archive_->read(path_ + key);  // throws that the key is missing, unless that is allowed
     return;
   }
   const auto read = json_text::parse_or_discarded<nlohmann::json>(read_string(key));
@@ -293,7 +293,7 @@ void Serializer::operator()(const std::string& key, std::vector<std::string>& va
 
 namespace {
 
-/// What is there is an array of a dtype that goes into `into`.
+/// Returns the stored array. Throws unless its dtype can be converted to `into`.
 const io::HostArray& stored_array(const io::NpyValue& read, Dtype into, const std::string& where) {
   const auto* host = std::get_if<io::HostArray>(&read);
   if (!host) fail<FileError>("{}: expected an array", where);
@@ -331,7 +331,7 @@ void Serializer::operator()(const std::string& key, const Parameter& value) cons
                            value.is_initialized() ? io::NpyValue(to_host(value.array())) : io::NpyValue(io::None{}));
   const auto read = archive_->read(full);
   if (!read || std::holds_alternative<io::None>(*read)) return;
-  // a parameter takes part in backward, which knows real numbers alone
+  // parameters are real, because backward supports real numbers only
   const io::HostArray& host = stored_array(*read, Dtype::float64, archive_->where(full));
   if (value.is_initialized() && !(host.shape == value.shape()))
     fail<ShapeError>("{}: the array there has shape {}, the parameter {}", archive_->where(full), host.shape,
