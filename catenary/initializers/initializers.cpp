@@ -27,7 +27,7 @@ void fill_uniform(const Array& a, double scale) {
 void fill_normal(const Array& a, double scale) {
   copyto(a, random::normal(0.0, scale, a.shape(), {.dtype = a.dtype(), .device = a.device()}));
 }
-/// Values that the host has computed in float64, which not every device has.
+/// Copies values that the host computed in float64, which some devices do not support.
 void copy_from_host(const Array& a, const Array& values) { copyto(a, values.astype(a.dtype()).to_device(a.device())); }
 double fan_in(const Array& a) { return static_cast<double>(get_fans(a.shape()).first); }
 double fan_sum(const Array& a) {
@@ -64,8 +64,8 @@ void Orthogonal::operator()(const Array& a) const {
   const std::int64_t out = a.shape(0), in = a.size() / out;
   if ((mode_ == "projection" && out > in) || (mode_ == "embedding" && out < in) || (mode_ == "basis" && out != in))
     fail<ValueError>("Orthogonal: mode {} does not fit a weight of {} outputs and {} inputs", mode_, out, in);
-  // Rows of the smaller side made orthonormal by Gram and Schmidt, twice, in float64: Q of a QR decomposition whose R
-  // has a positive diagonal, hence uniform among orthogonal matrices.
+  // Orthonormalizes the rows of the smaller side by Gram-Schmidt, twice, in float64: the Q of a QR decomposition whose
+  // R has a positive diagonal, hence uniformly distributed over orthogonal matrices.
   const std::int64_t rows = std::min(out, in), columns = std::max(out, in);
   std::vector<double> q =
       random::standard_normal({rows, columns}, {.dtype = Dtype::float64, .device = Device()}).to_vector<double>();
@@ -108,7 +108,7 @@ void HeNormal::operator()(const Array& a) const {
 
 namespace {
 
-/// One axis of a kernel of extent k for linear interpolation.
+/// One axis of a linear interpolation kernel of size k.
 std::vector<double> triangle(std::int64_t k) {
   const double factor = static_cast<double>((k + 1) / 2), centre = k % 2 == 1 ? factor - 1 : factor - 0.5;
   std::vector<double> values;
@@ -129,7 +129,7 @@ void fill_linear(const Array& a, bool normalize, const char* what) {
   Array kernel = line;
   for (int axis = 1; axis < axes; ++axis) kernel = expand_dims(kernel, -1) * line;
   if (normalize) kernel = kernel / kernel.sum();
-  // channel i to channel i only, or each channel by itself
+  // connects channel i to channel i, or is one kernel per channel
   Array same = a.shape(1) == 1 ? ones({a.shape(0), 1}, Dtype::float64) : eye(a.shape(0), a.shape(0), 0, Dtype::float64);
   for (int axis = 0; axis < axes; ++axis) same = expand_dims(same, -1);
   copy_from_host(a, same * kernel);
