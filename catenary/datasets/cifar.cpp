@@ -21,7 +21,7 @@ struct Cifar {
   const Distribution& distribution;
   const char* archive() const { return distribution.files[0].name; }
   std::vector<std::string> train, test;
-  std::int64_t images_a_file[2];  // of train and test
+  std::int64_t images_a_file[2];  // for train and test
   std::int64_t label_bytes;       // the last one is the label
   int classes;
 };
@@ -53,7 +53,7 @@ std::string what_to_do(const Cifar& d) {
       d.distribution.name, d.archive(), d.distribution.unpacked);
 }
 
-/// The files by name: from the folder where they lie unpacked, else from the archive.
+/// Returns the files by name, from the folder of unpacked files or from the archive.
 std::map<std::string, Content> read_files(const Cifar& d, const std::string& folder) {
   std::vector<std::string> names = d.train;
   names.insert(names.end(), d.test.begin(), d.test.end());

@@ -18,7 +18,7 @@ namespace catenary::datasets {
 
 namespace {
 
-/// The labels as text; numbers as short as they can be written.
+/// Returns the labels as text, numbers in their shortest form.
 std::vector<std::string> texts_of(const io::CsvColumn& column) {
   if (!column.numeric) return column.strings;
   std::vector<std::string> texts;
@@ -43,7 +43,7 @@ std::vector<std::string> classes_of(const io::CsvColumn& column) {
   return names;
 }
 
-/// A name is printed, and saved with weights: another encoding is better refused here than after an hour of training.
+/// Names are printed and saved with weights. Reject other encodings now, not after an hour of training.
 void check_name(const std::string& path, const std::string& name) {
   try {
     io::npy_string(name);
@@ -52,7 +52,7 @@ void check_name(const std::string& path, const std::string& name) {
   }
 }
 
-/// Columns of numbers in the wanted dtype; what is missing becomes `missing`.
+/// Returns columns of numbers in a dtype, with `missing` in empty fields.
 Array numbers_of(const io::CsvTable& table, const std::vector<std::string>& names, const std::optional<double>& missing,
                  Dtype dtype) {
   const io::HostArray matrix = table.matrix(names);
@@ -71,7 +71,7 @@ Array numbers_of(const io::CsvTable& table, const std::vector<std::string>& name
   if (!missing) {
     const auto i = argmax(gaps.ravel()).item<std::int64_t>();
     fail<FileError>(
-        "{}: line {} has no number in the column '{}'; fill it in, or give a value for what is missing "
+        "{}: line {} has no number in the column '{}'; fill it in, or give a value for missing numbers "
         "(the option missing)",
         table.source, line(i), name(i));
   }
@@ -91,7 +91,7 @@ CsvDataset::CsvDataset(const std::string& path, const std::string& label, const 
   for (const io::CsvColumn& c : table.columns) columns.emplace(c.name, &c);
   const auto ignored = [&](const std::string& name) { return left_out.contains(name); };
   for (const std::string& name : options.ignore)
-    if (!columns.contains(name)) table.column(name);  // which throws
+    if (!columns.contains(name)) table.column(name);  // throws
   if (!label.empty() && ignored(label)) fail<ValueError>("CsvDataset: the label '{}' is among those to ignore", label);
   feature_names_ = options.features;
   if (feature_names_.empty())

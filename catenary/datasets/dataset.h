@@ -1,5 +1,5 @@
 #pragma once
-// datasets/: examples by index, and what makes and combines such. Iterators and training may not come in.
+// datasets/: examples by index, and classes that make and combine datasets. May not include iterators or training.
 
 #include <cstdint>
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace catenary {
 
-/// One example: arrays in order, with names where it is a dictionary.
+/// One example: arrays in order, with names if it is a dictionary.
 struct Example {
   std::vector<Array> values;
   std::vector<std::string> names;
 };
 
-/// The examples of a minibatch, column by column: each array has the examples along its first axis.
+/// A minibatch in columns: each array has the examples along its first axis.
 struct Columns {
   std::vector<Array> values;
   std::vector<std::string> names;
@@ -25,22 +25,23 @@ struct Columns {
 
 namespace datasets {
 
-/// What every dataset can do; derive from it to write one. (chainer.dataset.DatasetMixin)
+/// Base class of datasets. (chainer.dataset.DatasetMixin)
 class CT_API DatasetMixin {
  public:
   virtual ~DatasetMixin();
-  /// Number of examples.
+  /// Returns the number of examples.
   virtual std::int64_t size() const = 0;
-  /// Example i, 0 <= i < size().
+  /// Returns example i, 0 <= i < size().
   virtual Example get_example(std::int64_t i) const = 0;
-  /// A whole batch at once where the dataset can: then no example is made by itself. Returns false where it cannot.
+  /// Makes a whole batch at once, without making single examples. Returns false if the dataset does not support it.
   virtual bool get_columns(const std::vector<std::int64_t>& indices, Columns& columns) const;
 };
 
 }  // namespace datasets
 
-/// A handle to a dataset: anything with `size()` and `operator[]`, which returns an Example, an Array, or a pair or
-/// tuple of arrays and numbers; a derived class of DatasetMixin; or a vector of such. (chainer's datasets)
+/// A handle to a dataset. Constructed from a class derived from DatasetMixin, from any object with `size()` and an
+/// `operator[]` that returns an Example, an Array, or a pair or tuple of arrays and numbers, or from a vector of these
+/// types. (chainer's datasets)
 class CT_API Dataset {
  public:
   Dataset() = default;
@@ -55,9 +56,9 @@ class CT_API Dataset {
 
   bool defined() const { return implementation_ != nullptr; }
   std::int64_t size() const { return implementation().size(); }
-  /// Example i; negative i counts from the end. Throws IndexError.
+  /// Returns example i, counted from the end if negative. Throws IndexError.
   Example operator[](std::int64_t i) const;
-  /// Examples [begin, end) step by step, as a list.
+  /// Returns the examples at these indices.
   std::vector<Example> get(const std::vector<std::int64_t>& indices) const;
   bool get_columns(const std::vector<std::int64_t>& indices, Columns& columns) const {
     return implementation().get_columns(indices, columns);
@@ -69,7 +70,7 @@ class CT_API Dataset {
 };
 
 namespace detail {
-/// Makes an Example of what a user's operator[] returns.
+/// Converts the result of a user's operator[] to an Example.
 inline Example to_example(Example e) { return e; }
 inline Example to_example(const Array& a) { return {{a}, {}}; }
 template <class T>

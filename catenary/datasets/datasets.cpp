@@ -122,7 +122,7 @@ std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets(const Dat
   const std::int64_t n = dataset.size();
   std::vector<std::pair<Dataset, Dataset>> folds;
   for (std::int64_t fold = n_folds; fold > 0; --fold) {
-    // the test set of the fold is at the end of the order, and goes to its front for the next one
+    // the fold's test set is at the end of the order; move it to the front for the next fold
     const std::int64_t length = n * fold / n_folds - n * (fold - 1) / n_folds;
     folds.push_back(split_dataset(dataset, n - length, all));
     std::rotate(all.begin(), all.end() - length, all.end());

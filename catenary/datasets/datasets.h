@@ -1,5 +1,5 @@
 #pragma once
-// Datasets made of arrays and of other datasets.
+// Datasets made from arrays and from other datasets.
 
 #include <functional>
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace catenary::datasets {
 
-/// Arrays (or datasets) of one length; example i is their i-th entries. Batches of arrays are one gather.
-/// (chainer.datasets.TupleDataset)
+/// Combines arrays (or datasets) of equal length: example i consists of their entries i. Batches of arrays are one
+/// gather. (chainer.datasets.TupleDataset)
 class CT_API TupleDataset : public DatasetMixin {
  public:
-  /// Throws ValueError when the lengths differ.
+  /// Makes the dataset. Throws ValueError if the lengths differ.
   explicit TupleDataset(std::vector<Array> columns);
   template <std::same_as<Array>... A>
   explicit TupleDataset(const Array& first, const A&... rest) : TupleDataset(std::vector<Array>{first, rest...}) {}
@@ -29,7 +29,7 @@ class CT_API TupleDataset : public DatasetMixin {
   std::int64_t size_ = 0;
 };
 
-/// The same with names: examples are dictionaries. (chainer.datasets.DictDataset)
+/// A TupleDataset with names: examples are dictionaries. (chainer.datasets.DictDataset)
 class CT_API DictDataset : public DatasetMixin {
  public:
   explicit DictDataset(std::vector<std::pair<std::string, Array>> columns);
@@ -45,7 +45,8 @@ class CT_API DictDataset : public DatasetMixin {
 /// Examples [start, finish) of a dataset, or of a permutation of it. (chainer.datasets.SubDataset)
 class CT_API SubDataset : public DatasetMixin {
  public:
-  /// Throws ValueError unless 0 <= start <= finish <= size, and the order (if any) has the dataset's length.
+  /// Makes the dataset. Throws ValueError unless 0 <= start <= finish <= size and the order, if given, has the
+  /// dataset's length.
   SubDataset(Dataset dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order = {});
   std::int64_t size() const override { return finish_ - start_; }
   Example get_example(std::int64_t i) const override { return dataset_[index(i)]; }
@@ -60,7 +61,7 @@ class CT_API SubDataset : public DatasetMixin {
   std::vector<std::int64_t> order_;
 };
 
-/// One dataset after another. (chainer.datasets.ConcatenatedDataset)
+/// Concatenates datasets. (chainer.datasets.ConcatenatedDataset)
 class CT_API ConcatenatedDataset : public DatasetMixin {
  public:
   explicit ConcatenatedDataset(std::vector<Dataset> datasets);
@@ -72,7 +73,7 @@ class CT_API ConcatenatedDataset : public DatasetMixin {
   std::vector<std::int64_t> ends_;
 };
 
-/// A function of each example, computed when it is asked for. (chainer.datasets.TransformDataset)
+/// Applies a function to each example on access. (chainer.datasets.TransformDataset)
 class CT_API TransformDataset : public DatasetMixin {
  public:
   TransformDataset(Dataset dataset, std::function<Example(Example)> transform)
@@ -85,20 +86,20 @@ class CT_API TransformDataset : public DatasetMixin {
   std::function<Example(Example)> transform_;
 };
 
-/// The first `split_at` examples and the rest. (chainer.datasets.split_dataset)
+/// Splits a dataset into the first `split_at` examples and the rest. (chainer.datasets.split_dataset)
 CT_API std::pair<Dataset, Dataset> split_dataset(const Dataset& dataset, std::int64_t split_at,
                                                  const std::vector<std::int64_t>& order = {});
-/// The same in a random order; a seed makes it repeatable. (split_dataset_random)
+/// Splits a random permutation of a dataset. A seed makes the split repeatable. (split_dataset_random)
 CT_API std::pair<Dataset, Dataset> split_dataset_random(const Dataset& dataset, std::int64_t first_size,
                                                         std::optional<std::uint64_t> seed = {});
-/// n datasets of size/n examples each (the last examples are left over), in order or at random. (split_dataset_n,
-/// split_dataset_n_random)
+/// Splits a dataset into n parts of size/n examples each, in order or at random, and drops the remainder.
+/// (split_dataset_n, split_dataset_n_random)
 CT_API std::vector<Dataset> split_dataset_n(const Dataset& dataset, std::int64_t n,
                                             const std::vector<std::int64_t>& order = {});
 CT_API std::vector<Dataset> split_dataset_n_random(const Dataset& dataset, std::int64_t n,
                                                    std::optional<std::uint64_t> seed = {});
-/// n pairs of training and test sets whose test sets partition the dataset. (get_cross_validation_datasets and its
-/// _random form)
+/// Returns n pairs of training and test sets whose test sets partition the dataset. (get_cross_validation_datasets and
+/// its _random form)
 CT_API std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets(
     const Dataset& dataset, std::int64_t n_folds, const std::vector<std::int64_t>& order = {});
 CT_API std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets_random(
@@ -106,19 +107,19 @@ CT_API std::vector<std::pair<Dataset, Dataset>> get_cross_validation_datasets_ra
 
 /// Options of get_mnist and get_fashion_mnist.
 struct MnistOptions {
-  bool withlabel = true;            ///< examples are (image, label), else images
+  bool withlabel = true;            ///< if false, examples are images without labels
   int ndim = 1;                     ///< 1: (784), 2: (28, 28), 3: (1, 28, 28)
-  double scale = 1.0;               ///< pixels lie in [0, scale]
-  std::string folder = {};          ///< where the four files are; see mnist_folder()
-  std::optional<Dtype> dtype = {};  ///< of the images; config.dtype when not given
+  double scale = 1.0;               ///< pixels are in [0, scale]
+  std::string folder = {};          ///< folder of the four files (default mnist_folder())
+  std::optional<Dtype> dtype = {};  ///< dtype of the images (default config.dtype)
 };
-/// MNIST: 60,000 training and 10,000 test images, labels int32. Throws FileError that names a file that is
-/// missing, short or altered, and what to do. (chainer.datasets.get_mnist)
+/// Returns MNIST: 60,000 training and 10,000 test images, labels int32. Throws FileError that names a missing, short or
+/// altered file and the remedy. (chainer.datasets.get_mnist)
 CT_API std::pair<Dataset, Dataset> get_mnist(const MnistOptions& options = {});
-/// The same form for Fashion-MNIST, whose files are not shipped. (get_fashion_mnist)
+/// Returns Fashion-MNIST in the form of get_mnist(). Its files are not shipped. (get_fashion_mnist)
 CT_API std::pair<Dataset, Dataset> get_fashion_mnist(const MnistOptions& options = {});
-/// The folder of the MNIST files: CATENARY_DATA, else data/mnist of the installation or of the source tree. Throws
-/// FileError that lists the folders that were looked into.
+/// Returns the folder of the MNIST files: CATENARY_DATA, or data/mnist of the installation or of the source tree.
+/// Throws FileError that lists the searched folders.
 CT_API std::string mnist_folder();
 
 }  // namespace catenary::datasets

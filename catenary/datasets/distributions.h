@@ -1,5 +1,5 @@
 #pragma once
-// Private: the datasets that are known by name, as their authors distribute them.
+// Private: the datasets that are known by name, in their authors' distributions.
 
 #include <cstdint>
 #include <string>
@@ -18,20 +18,20 @@ struct DistributedFile {
 
 struct Distribution {
   const char* name;    ///< "fashion-mnist"
-  const char* folder;  ///< below data_folder(), or "" for that itself
-  const char* home;    ///< what the files' names are added to; "" where they come with Catenary
+  const char* folder;  ///< below data_folder(), or "" for data_folder() itself
+  const char* home;    ///< URL prefix of the files, "" if they come with Catenary
   std::vector<DistributedFile> files;
-  const char* unpacked = "";  ///< the folder that an archive unpacks to, which is read as well
+  const char* unpacked = "";  ///< folder that the archive unpacks to, which is read as well
 };
 
-/// All of them.
+/// Returns all distributions.
 CT_API const std::vector<Distribution>& distributions();
-/// The one of a name; throws ValueError that lists the names.
+/// Returns the distribution with this name. Throws ValueError that lists the names.
 CT_API const Distribution& distribution(const std::string& name);
 
-/// The folder below which datasets lie: what CATENARY_DATA names, else "data".
+/// Returns the folder of all datasets: CATENARY_DATA, or "data".
 CT_API std::string data_folder();
-/// Where a distribution's files are looked for.
+/// Returns the folder of a distribution's files.
 CT_API std::string folder_of(const Distribution& distribution);
 
 }  // namespace catenary::datasets

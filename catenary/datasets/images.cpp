@@ -24,7 +24,7 @@ void check(const ImageDatasetOptions& options) {
                      options.width);
 }
 
-/// What stands in the lines of a text file, with their numbers; without spaces around it and without empty lines.
+/// Returns the nonempty lines of a text file, trimmed, with their numbers.
 std::vector<std::pair<int, std::string>> lines_of(const std::string& file) {
   const os::FileView view(file);
   const std::string_view text(reinterpret_cast<const char*>(view.bytes().data()), view.bytes().size());
@@ -74,7 +74,7 @@ std::string joined(const ImageDatasetOptions& options, const std::string& path) 
   return (std::filesystem::path(options.root) / path).string();
 }
 
-/// Takes those entries out whose file cannot be read, and tells why of each.
+/// Removes entries with unreadable files and returns the error of each.
 template <class Entry, class Path>
 std::vector<std::string> take_broken(std::vector<Entry>& entries, const ImageDatasetOptions& options,
                                      const Path& path_of) {
@@ -99,7 +99,7 @@ std::vector<std::string> take_broken(std::vector<Entry>& entries, const ImageDat
 ImageDataset::ImageDataset(std::vector<std::string> paths, const ImageDatasetOptions& options)
     : paths_(std::move(paths)), options_(options) {
   check(options);
-  // the setting is one of the thread, and images may be read by others
+  // config.dtype is per thread, and other threads may read the images
   options_.dtype = get_dtype(options_.dtype);
   if (options_.skip_broken) broken_ = take_broken(paths_, options_, [](const std::string& path) { return path; });
 }
@@ -169,7 +169,7 @@ struct ImageFolderDataset::Found {
 
 namespace {
 
-/// The ending of a name in small letters, without the dot.
+/// Returns the file name extension in lower case, without the dot.
 std::string ending(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   std::string result = dot == std::string::npos ? "" : name.substr(dot + 1);
@@ -177,7 +177,7 @@ std::string ending(const std::string& name) {
   return result;
 }
 
-/// The images below a folder; with `all` also files of kinds that cannot be read, which are an error otherwise.
+/// Collects the images below a folder. With `all`, includes unsupported formats, which otherwise are an error.
 void collect(const std::string& folder, std::int64_t label, bool all, LabeledImageDataset::Pairs& pairs) {
   for (const std::string& name : os::list_directory(folder)) {
     const std::string path = folder + "/" + name;

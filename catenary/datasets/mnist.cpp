@@ -47,7 +47,7 @@ Dataset make(const Distribution& d, const std::string& folder, const Distributed
   const Shape shape = options.ndim == 1   ? Shape{n, rows * columns}
                       : options.ndim == 2 ? Shape{n, rows, columns}
                                           : Shape{n, 1, rows, columns};
-  // the images go straight into their final buffer
+  // read directly into the final buffer
   const Array images = Array::empty(shape, Dtype::float32, Device());
   const std::uint8_t* from = pixels.data<std::uint8_t>();
   float* to = images.mutable_data<float>();
@@ -77,7 +77,7 @@ std::string mnist_folder() {
     return os::exists(folder + "/" + distribution("mnist").files[0].name);
   };
   if (const std::string named = environment::text("CATENARY_DATA"); !named.empty()) {
-    // what was asked for is what is used, so that a mistake is seen
+    // use the folder that was asked for, so that a mistake shows
     return has(named + "/mnist") ? tried.back() : named;
   }
   const std::string library = os::library_folder();

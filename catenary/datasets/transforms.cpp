@@ -13,7 +13,7 @@ namespace catenary::datasets {
 
 namespace {
 
-/// `count` integers of [0, high).
+/// Draws `count` integers from [0, high).
 std::vector<std::int64_t> drawn(std::int64_t high, std::int64_t count, random::Generator* generator) {
   random::RandomOptions options;
   options.dtype = Dtype::int64;
@@ -22,14 +22,14 @@ std::vector<std::int64_t> drawn(std::int64_t high, std::int64_t count, random::G
   return random::randint(high, {count}, options).to_vector<std::int64_t>();
 }
 
-/// x as a batch.
+/// Returns x as a batch.
 Array images_of(const Array& x, const char* what) {
   if (x.ndim() != 3 && x.ndim() != 4)
     fail<ShapeError>("{}: x must be an image (c, h, w) or a batch of them (n, c, h, w), not {}", what, x.shape());
   return x.ndim() == 3 ? expand_dims(x, 0) : x;
 }
 
-/// The axes of x again.
+/// Restores the axes of x.
 Array as_given(const Array& images, const Array& x) { return x.ndim() == 3 ? images[0] : images; }
 
 }  // namespace
