@@ -111,7 +111,7 @@ Variable MultiHeadAttention::attend(const Variable& x, const Variable& other, co
   if (const auto parts = std::ssize(call.positions); parts > 1 && head_size % parts != 0)
     fail<ValueError>("MultiHeadAttention: heads of {} have no {} equal parts", head_size, parts);
   const std::int64_t before = call.cache ? call.cache->size() : 0;
-  // heads in front of rows: views, as attention takes any strides
+  // views with the heads before the rows, as attention accepts any strides
   const auto projected = [&](const Linear& by, const Variable& from, std::int64_t n) {
     return functions::transpose(functions::reshape(by(from), {from.shape(0), from.shape(1), n, head_size}),
                                 {0, 2, 1, 3});

@@ -1,5 +1,5 @@
 #pragma once
-// What transformers are made of, beside Linear, EmbedID and RMSNorm.
+// Links for transformers, beside Linear, EmbedID and RMSNorm.
 
 #include <cstdint>
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace catenary::links {
 
-/// The keys and values of what MultiHeadAttention has been called with, for the queries that follow. It belongs to
-/// whoever generates; a copy goes its own way from then on. Memory is made for twice as many when it is full.
+/// The keys and values of earlier calls of MultiHeadAttention, for later queries. The caller of the model owns it.
+/// Copies are independent. A full cache doubles its memory.
 class CT_API KeyValueCache {
  public:
   KeyValueCache() = default;
@@ -28,18 +28,18 @@ class CT_API KeyValueCache {
     notes = std::move(other.notes);
     return *this;
   }
-  /// How many positions it holds.
+  /// Returns the number of positions in the cache.
   std::int64_t size() const { return size_; }
-  /// Forgets all from this position on. Throws ValueError beyond size().
+  /// Drops all positions from `size` on. Throws ValueError if `size` exceeds size().
   void resize(std::int64_t size);
-  /// Adds [batch, groups, n, E] and [batch, groups, n, F]. Throws ShapeError where they do not go with what is there,
-  /// DtypeError likewise.
+  /// Adds [batch, groups, n, E] and [batch, groups, n, F]. Throws ShapeError and DtypeError unless they match the
+  /// cache.
   void append(const Array& keys, const Array& values);
-  /// [batch, groups, size(), E or F], views that live until the next append.
+  /// Returns views [batch, groups, size(), E or F], valid until the next append.
   const Array keys() const;
   const Array values() const;
-  /// What a model has to know of a sequence beside its keys, in the first layer's cache (ChatGlm: where its parts
-  /// begin). resize(0) forgets it.
+  /// Further state of a sequence, kept in the first layer's cache (ChatGlm: the positions of its special tokens).
+  /// resize(0) clears it.
   std::vector<std::int64_t> notes;
 
  private:
@@ -49,39 +49,41 @@ class CT_API KeyValueCache {
 
 /// Options of MultiHeadAttention.
 struct MultiHeadAttentionOptions {
-  std::optional<std::int64_t> groups = {};  ///< of heads that share keys and values: their number; heads' if not given
-  std::optional<std::int64_t> head_size = {};  ///< size / heads when not given
+  std::optional<std::int64_t> groups =
+      {};  ///< number of key and value heads, shared by groups of query heads (default: heads)
+  std::optional<std::int64_t> head_size = {};  ///< size / heads by default
   bool nobias = false;
-  double dropout = 0;  ///< of attention's weights, in training
+  double dropout = 0;  ///< rate for attention weights, in training
   std::optional<ParameterInit> initialW = {};
-  /// Turns queries and keys by their positions; a cache's positions come first.
+  /// Rotates queries and keys by their positions, which continue after a cache's positions.
   std::optional<functions::RotaryOptions> rotary = {};
 };
 CT_FIELDS(MultiHeadAttentionOptions, groups, head_size, nobias, dropout, initialW, rotary)
 
-/// Attention with several heads between projections: q, k, v, and out, which takes the heads' results together. Of x
-/// [batch, L, size] it makes [batch, L, size]. (torch.nn.MultiheadAttention with batch_first; Vaswani et al. 2017)
+/// Multi-head attention with the projections q, k, v and out. Maps x [batch, L, size] to [batch, L, size].
+/// (torch.nn.MultiheadAttention with batch_first; Vaswani et al. 2017)
 class CT_API MultiHeadAttention : public Link {
  public:
-  /// What a call is told: scaled_dot_product_attention's.
+  /// Options of a call, see scaled_dot_product_attention.
   struct Call {
-    Variable mask = {};  ///< broadcast to [batch, heads, L, keys]
+    Variable mask = {};  ///< must broadcast to [batch, heads, L, keys]
     bool causal = false;
     std::int64_t window = 0;
-    /// Keys and values of earlier calls come before x's own, and x's are added. No gradient reaches earlier calls: it
-    /// is refused while a graph is recorded (config.enable_backprop).
+    /// Keys and values of earlier calls. They precede x's, which are added. A cache cannot be used while a graph is
+    /// recorded (config.enable_backprop), because gradients do not reach earlier calls.
     KeyValueCache* cache = nullptr;
-    /// Of x, in place of its places behind the cache's: of shape [L] or what broadcasts to [batch, heads, L]. Where
-    /// there are several, each head has as many equal parts, and each part is turned by its own (GLM has two).
+    /// Positions of x, by default its indices after the cache's. Shape [L], or any that broadcasts to [batch, heads,
+    /// L]. With several arrays each head is split into equal parts, and each array rotates one part (GLM has two).
     std::vector<Array> positions = {};
   };
 
-  /// Throws ValueError where size is no multiple of heads (unless head_size is given), or heads of groups.
+  /// Throws ValueError if size is not a multiple of heads (unless head_size is given), or heads not a multiple of
+  /// groups.
   MultiHeadAttention(std::int64_t size, std::int64_t heads, const MultiHeadAttentionOptions& options = {});
-  /// Of x to itself.
+  /// Self-attention.
   Variable operator()(const Variable& x) const { return (*this)(x, Call()); }
   Variable operator()(const Variable& x, const Call& call) const;
-  /// Of x to another sequence [batch, S, size]. Throws ValueError for a cache and for positions.
+  /// Cross-attention to a sequence [batch, S, size]. Throws ValueError if the call has a cache or positions.
   Variable operator()(const Variable& x, const Variable& other) const { return (*this)(x, other, Call()); }
   Variable operator()(const Variable& x, const Variable& other, const Call& call) const;
   std::string type_name() const override { return "MultiHeadAttention"; }

@@ -37,7 +37,7 @@ Variable Classifier::operator()(const Batch& batch) const {
 void Classifier::detach(CopyMode mode) {
   predictor = predictor.copy(mode);
   last_ = std::make_shared<Last>();
-  // the copied predictor has been detached already
+  // the predictor's copy is already detached
   Link::detach(CopyMode::share);
 }
 

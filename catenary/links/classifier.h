@@ -1,5 +1,5 @@
 #pragma once
-// A predictor with a loss.
+// A predictor with loss and accuracy.
 
 #include <functional>
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace catenary::links {
 
-/// Functions of predictions and targets.
+/// A function of predictions and targets.
 using LossFunction = std::function<Variable(const Variable& y, const Variable& t)>;
 
 /// Computes loss and accuracy of a predictor and reports them. The last argument of a call is the labels.
 /// (chainer.links.Classifier)
 class CT_API Classifier : public Chain {
  public:
-  /// softmax_cross_entropy and accuracy when not given; `compute_accuracy` can be set to false. Labels of -1, which
-  /// that loss ignores, count as wrong, as in Chainer.
+  /// Uses softmax_cross_entropy and accuracy by default. Set `compute_accuracy` to false to skip the accuracy. Labels
+  /// of -1, which the default loss ignores, count as wrong in the accuracy, as in Chainer.
   explicit Classifier(const Model& predictor, LossFunction lossfun = {}, LossFunction accfun = {});
   template <std::derived_from<Link> L>
   explicit Classifier(const L& predictor, LossFunction lossfun = {}, LossFunction accfun = {})
@@ -34,7 +34,7 @@ class CT_API Classifier : public Chain {
   Model predictor;
   bool compute_accuracy = true;
 
-  /// Of the last call: the prediction, the loss, the accuracy. Shared by copies of the link.
+  /// Return the prediction, the loss and the accuracy of the last call. Copies of the link share them.
   const Variable& y() const { return last_->y; }
   const Variable& loss() const { return last_->loss; }
   const Variable& accuracy() const { return last_->accuracy; }

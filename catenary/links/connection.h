@@ -1,5 +1,5 @@
 #pragma once
-// Links that connect all inputs with all outputs.
+// Fully connected layers and other links with weights.
 
 #include <functional>
 #include <optional>
@@ -14,22 +14,22 @@ namespace catenary::links {
 /// Options of Linear.
 struct LinearOptions {
   bool nobias = false;
-  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal by default
   ParameterInit initial_bias = 0;
-  int n_batch_axes = 1;  ///< of each call that does not say another; -1: the last axis is the input, as in torch
+  int n_batch_axes = 1;  ///< default of each call, -1 to treat the last axis as the input, as torch does
 };
 CT_FIELDS(LinearOptions, nobias, initialW, initial_bias, n_batch_axes)
 
-/// y = x Wᵀ + b for x (N, in_size), W (out_size, in_size), which may be quantised. (chainer.links.Linear)
+/// y = x Wᵀ + b for x (N, in_size) and W (out_size, in_size), which may be quantised. (chainer.links.Linear)
 class CT_API Linear : public QuantizableW {
  public:
-  /// The input size is found at the first call.
+  /// Determines the input size at the first call.
   explicit Linear(std::int64_t out_size, const LinearOptions& options = {});
   Linear(std::int64_t in_size, std::int64_t out_size, const LinearOptions& options = {});
-  /// With the option's n_batch_axes.
+  /// Uses the option n_batch_axes.
   Variable operator()(const Variable& x) const { return (*this)(x, n_batch_axes); }
-  /// The first n_batch_axes are those of the batch, the others are inputs; negative ones count from the end: -1 for all
-  /// but the last.
+  /// Treats the first n_batch_axes axes as the batch and the others as inputs. Negative values count from the end: -1
+  /// means all axes but the last.
   Variable operator()(const Variable& x, int n_batch_axes) const;
   std::string type_name() const override { return "Linear"; }
   std::int64_t out_size;
@@ -63,16 +63,16 @@ class CT_API Bilinear : public Link {
 
 /// Options of EmbedID.
 struct EmbedIDOptions {
-  std::optional<ParameterInit> initialW = {};     ///< Normal(1) when not given
+  std::optional<ParameterInit> initialW = {};     ///< Normal(1) by default
   std::optional<std::int64_t> ignore_label = {};  ///< an id whose vector is 0
 };
 CT_FIELDS(EmbedIDOptions, initialW, ignore_label)
-/// Rows of W (in_size, out_size) by id; of a quantised W in config.dtype. (chainer.links.EmbedID)
+/// Returns rows of W (in_size, out_size) by id. Rows of a quantised W have config.dtype. (chainer.links.EmbedID)
 class CT_API EmbedID : public QuantizableW {
  public:
   EmbedID(std::int64_t in_size, std::int64_t out_size, const EmbedIDOptions& options = {});
   Variable operator()(const Variable& x) const;
-  /// x Wᵀ over the last axis: how well each id's vector fits, where a model's last layer shares W.
+  /// Returns x Wᵀ over the last axis: each id's score, for models whose last layer shares W.
   Variable scores(const Variable& x) const;
   std::string type_name() const override { return "EmbedID"; }
   std::optional<std::int64_t> ignore_label;
@@ -83,11 +83,10 @@ class CT_API EmbedID : public QuantizableW {
   Shape shape_;
 };
 
-/// x times W, broadcast from `axis` on; W is a parameter, or the second input when no shape is given.
-/// (chainer.links.Scale)
+/// x times W, broadcast from `axis` on. W is a parameter, or without `W_shape` the second input. (chainer.links.Scale)
 class CT_API Scale : public Link {
  public:
-  /// With a bias of the same shape if asked for.
+  /// `bias_term` adds a bias of W's shape.
   explicit Scale(int axis = 1, const OptionalShape& W_shape = {}, bool bias_term = false,
                  const OptionalShape& bias_shape = {});
   Variable operator()(const Variable& x) const;
@@ -98,8 +97,7 @@ class CT_API Scale : public Link {
   CT_LINKS(W, bias)
 };
 
-/// x plus b, broadcast from `axis` on; b is a parameter, or the second input when no shape is given.
-/// (chainer.links.Bias)
+/// x plus b, broadcast from `axis` on. b is a parameter, or without a shape the second input. (chainer.links.Bias)
 class CT_API Bias : public Link {
  public:
   explicit Bias(int axis = 1, const OptionalShape& shape = {});
@@ -111,8 +109,8 @@ class CT_API Bias : public Link {
   CT_LINKS(b)
 };
 
-/// A Linear of out_size · pool_size outputs, of which each pool gives its largest. (chainer.links.Maxout; Goodfellow et
-/// al., arXiv:1302.4389)
+/// A Linear with out_size · pool_size outputs, reduced to the maximum of each pool. (chainer.links.Maxout; Goodfellow
+/// et al., arXiv:1302.4389)
 class CT_API Maxout : public Chain {
  public:
   Maxout(std::int64_t in_size, std::int64_t out_size, std::int64_t pool_size,
@@ -139,7 +137,7 @@ class CT_API Highway : public Chain {
   CT_LINKS(plain, transform)
 };
 
-/// Leaky relu with a learnt slope for each element of `shape` (one for all by default). (chainer.links.PReLU; He et
+/// Leaky relu with a learnt slope for each element of `shape`, by default a single slope. (chainer.links.PReLU; He et
 /// al., arXiv:1502.01852)
 class CT_API PReLU : public Link {
  public:
@@ -150,8 +148,8 @@ class CT_API PReLU : public Link {
   CT_LINKS(W)
 };
 
-/// x · sigmoid(beta · x) with a learnt beta of `beta_shape`, or of x's shape without its first axis at the first call.
-/// (chainer.links.Swish; Ramachandran, Zoph and Le, arXiv:1710.05941)
+/// x · sigmoid(beta · x) with a learnt beta. Its shape is `beta_shape`, by default that of x without the first axis,
+/// determined at the first call. (chainer.links.Swish; Ramachandran, Zoph and Le, arXiv:1710.05941)
 class CT_API Swish : public Link {
  public:
   explicit Swish(const OptionalShape& beta_shape = {}, const ParameterInit& beta_init = 1.0);
@@ -163,19 +161,19 @@ class CT_API Swish : public Link {
 
 /// Options of SimplifiedDropconnect.
 struct SimplifiedDropconnectOptions {
-  double ratio = 0.5;  ///< of weights that are dropped
+  double ratio = 0.5;  ///< fraction of weights that are dropped
   bool nobias = false;
-  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal by default
   ParameterInit initial_bias = 0;
 };
 CT_FIELDS(SimplifiedDropconnectOptions, ratio, nobias, initialW, initial_bias)
-/// A Linear that drops weights. (chainer.links.SimplifiedDropconnect; Wan et al. 2013)
+/// A Linear that drops weights in training. (chainer.links.SimplifiedDropconnect; Wan et al. 2013)
 class CT_API SimplifiedDropconnect : public Link {
  public:
-  /// The input size is found at the first call when it is not given.
+  /// Without `in_size`, determines the input size at the first call.
   SimplifiedDropconnect(const std::optional<std::int64_t>& in_size, std::int64_t out_size,
                         const SimplifiedDropconnectOptions& options = {});
-  /// Without `train` nothing is dropped; `mask` and `use_batchwise_mask` as functions::simplified_dropconnect has them.
+  /// Drops nothing if `train` is false. See functions::simplified_dropconnect for `mask` and `use_batchwise_mask`.
   Variable operator()(const Variable& x, bool train = true, const Array& mask = {},
                       bool use_batchwise_mask = true) const;
   std::string type_name() const override { return "SimplifiedDropconnect"; }
@@ -185,10 +183,10 @@ class CT_API SimplifiedDropconnect : public Link {
   CT_LINKS(W, b)
 };
 
-/// A parameter as a link, which gives it when it is called. (chainer.links.Parameter)
+/// A link that holds a parameter and returns it when called. (chainer.links.Parameter)
 class CT_API ParameterLink : public Link {
  public:
-  /// With the values of an array, which is not copied.
+  /// Uses the array as the parameter's data, without a copy.
   explicit ParameterLink(const Array& array);
   Variable operator()() const;
   std::string type_name() const override { return "Parameter"; }

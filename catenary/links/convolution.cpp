@@ -61,7 +61,7 @@ void check_range(const char* name, const InputRange& range) {
 }
 }  // namespace
 
-// What was read of x_range when it was that array, as it may be on a device.
+// A copy of x_range on the host, valid while x_range is the array `of`. x_range itself may be on a device.
 struct ConvolutionND::Known {
   std::mutex mutex;
   Array of;

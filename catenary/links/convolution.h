@@ -1,5 +1,5 @@
 #pragma once
-// Links with convolutions. Where in_channels is none, `{}`, it is found at the first call.
+// Convolutional layers. Without in_channels (`{}`) they determine it at the first call.
 
 #include <functional>
 #include <optional>
@@ -15,12 +15,12 @@
 
 namespace catenary::links {
 
-/// Options of ConvolutionND and its kin.
+/// Options of ConvolutionND, Convolution1D, Convolution2D and Convolution3D.
 struct ConvolutionLinkOptions {
   PerAxis stride = 1;
   PerAxis pad = 0;
   bool nobias = false;
-  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal by default
   ParameterInit initial_bias = 0;
   bool cover_all = false;
   PerAxis dilate = 1;
@@ -28,9 +28,9 @@ struct ConvolutionLinkOptions {
 };
 CT_FIELDS(ConvolutionLinkOptions, stride, pad, nobias, initialW, initial_bias, cover_all, dilate, groups)
 
-/// A convolution over `ndim` axes (1 to 3) with W [out_channels, in_channels / groups, ksize…] and b [out_channels];
-/// see functions::convolution_nd; W may be quantised. Throws ValueError for impossible sizes, and channels that are no
-/// multiple of groups. (chainer.links.ConvolutionND)
+/// A convolution over `ndim` axes (1 to 3) with W [out_channels, in_channels / groups, ksize…] and b [out_channels].
+/// See functions::convolution_nd. W may be quantised. Throws ValueError for impossible sizes, and for channels that are
+/// not a multiple of groups. (chainer.links.ConvolutionND)
 class CT_API ConvolutionND : public QuantizableW {
  public:
   ConvolutionND(int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
@@ -38,16 +38,16 @@ class CT_API ConvolutionND : public QuantizableW {
       : ConvolutionND("ConvolutionND", ndim, in_channels, out_channels, ksize, options) {}
   Variable operator()(const Variable& x) const;
   std::string type_name() const override { return name_; }
-  /// With quantised weights x is rounded to 256 numbers of this range (see calibrate): both operands have 8 bits then.
-  /// Throws ValueError unless low ≤ 0 ≤ high, both finite.
+  /// Rounds x to 256 values of this range in calls with quantised weights, so that both operands have 8 bits (see
+  /// calibrate). Throws ValueError unless low ≤ 0 ≤ high, both finite.
   void set_input_range(const InputRange& range);
-  /// Nothing where x is not rounded.
+  /// Returns nullopt if x is not rounded.
   std::optional<InputRange> input_range() const;
-  /// x is not rounded any more.
+  /// Stops rounding x.
   void clear_input_range() { x_range = Array(); }
   std::int64_t out_channels;
   Parameter b;
-  Persistent x_range;  ///< float32: low and high; undefined where x is not rounded
+  Persistent x_range;  ///< float32: low and high, undefined if x is not rounded
   CT_MORE_LINKS(QuantizableW, W, b, W_blocks, W_kind, x_range)
 
  protected:
@@ -92,7 +92,7 @@ class CT_API Convolution3D : public ConvolutionND {
       : ConvolutionND("Convolution3D", 3, in_channels, out_channels, ksize, options) {}
   Convolution3D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
 };
-/// Convolution2D by its older name. (chainer.links.DilatedConvolution2D)
+/// The older name of Convolution2D. (chainer.links.DilatedConvolution2D)
 class CT_API DilatedConvolution2D : public ConvolutionND {
  public:
   DilatedConvolution2D(std::int64_t out_channels, const PerAxis& ksize)
@@ -103,13 +103,13 @@ class CT_API DilatedConvolution2D : public ConvolutionND {
   DilatedConvolution2D copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
 };
 
-/// Options of DeconvolutionND and its kin.
+/// Options of DeconvolutionND, Deconvolution1D, Deconvolution2D and Deconvolution3D.
 struct DeconvolutionLinkOptions {
   PerAxis stride = 1;
   PerAxis pad = 0;
   bool nobias = false;
-  OptionalShape outsize = {};                  ///< extents of the result; the least possible when not given
-  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  OptionalShape outsize = {};                  ///< spatial shape of the result, by default the smallest possible
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal by default
   ParameterInit initial_bias = 0;
   PerAxis dilate = 1;
   std::int64_t groups = 1;
@@ -117,8 +117,8 @@ struct DeconvolutionLinkOptions {
 CT_FIELDS(DeconvolutionLinkOptions, stride, pad, nobias, outsize, initialW, initial_bias, dilate, groups)
 
 /// A transposed convolution over `ndim` axes (1 to 3) with W [in_channels, out_channels / groups, ksize…] and b
-/// [out_channels]; see functions::deconvolution_nd. Throws ValueError for impossible sizes, and channels that are no
-/// multiple of groups. (chainer.links.DeconvolutionND)
+/// [out_channels]. See functions::deconvolution_nd. Throws ValueError for impossible sizes, and for channels that are
+/// not a multiple of groups. (chainer.links.DeconvolutionND)
 class CT_API DeconvolutionND : public Link {
  public:
   DeconvolutionND(int ndim, const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
@@ -178,12 +178,12 @@ struct DepthwiseConvolutionLinkOptions {
   PerAxis stride = 1;
   PerAxis pad = 0;
   bool nobias = false;
-  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal by default
   ParameterInit initial_bias = 0;
 };
 CT_FIELDS(DepthwiseConvolutionLinkOptions, stride, pad, nobias, initialW, initial_bias)
-/// Filters of each channel's own: W [channel_multiplier, in_channels, ksize…], b [in_channels · channel_multiplier];
-/// see functions::depthwise_convolution_2d. (chainer.links.DepthwiseConvolution2D)
+/// Convolves each channel separately: W [channel_multiplier, in_channels, ksize…], b [in_channels ·
+/// channel_multiplier]. See functions::depthwise_convolution_2d. (chainer.links.DepthwiseConvolution2D)
 class CT_API DepthwiseConvolution2D : public Link {
  public:
   DepthwiseConvolution2D(const std::optional<std::int64_t>& in_channels, std::int64_t channel_multiplier,
@@ -203,12 +203,12 @@ class CT_API DepthwiseConvolution2D : public Link {
 struct LocalConvolutionLinkOptions {
   PerAxis stride = 1;
   bool nobias = false;
-  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal by default
   ParameterInit initial_bias = 0;
 };
 CT_FIELDS(LocalConvolutionLinkOptions, stride, nobias, initialW, initial_bias)
-/// A convolution with filters of each place's own: W [out_channels, out h, out w, in_channels, ksize…], b
-/// [out_channels, out h, out w]; see functions::local_convolution_2d. Channels and size of the input are found at the
+/// A convolution whose filters differ at each position: W [out_channels, out h, out w, in_channels, ksize…], b
+/// [out_channels, out h, out w]. See functions::local_convolution_2d. Determines the input's channels and size at the
 /// first call unless both are given. (chainer.links.LocalConvolution2D)
 class CT_API LocalConvolution2D : public Link {
  public:
@@ -226,21 +226,21 @@ class CT_API LocalConvolution2D : public Link {
   Window window_;
 };
 
-/// Options of DeformableConvolution2D and of its sampler.
+/// Options of DeformableConvolution2D and of DeformableConvolution2DSampler.
 struct DeformableConvolutionLinkOptions {
   PerAxis stride = 1;
   PerAxis pad = 0;
   bool offset_nobias = false;
-  ParameterInit offset_initialW = 0;  ///< so that the taps are not moved at first
+  ParameterInit offset_initialW = 0;  ///< taps start at their regular positions
   ParameterInit offset_initial_bias = 0;
   bool deform_nobias = false;
-  std::optional<ParameterInit> deform_initialW = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> deform_initialW = {};  ///< LeCunNormal by default
   ParameterInit deform_initial_bias = 0;
 };
 CT_FIELDS(DeformableConvolutionLinkOptions, stride, pad, offset_nobias, offset_initialW, offset_initial_bias,
           deform_nobias, deform_initialW, deform_initial_bias)
-/// A convolution whose taps are moved by its second input; W [out_channels, in_channels, ksize…], b [out_channels]; see
-/// functions::deformable_convolution_2d_sampler. (chainer.links.DeformableConvolution2DSampler)
+/// A convolution whose taps are displaced by the second input: W [out_channels, in_channels, ksize…], b [out_channels].
+/// See functions::deformable_convolution_2d_sampler. (chainer.links.DeformableConvolution2DSampler)
 class CT_API DeformableConvolution2DSampler : public Link {
  public:
   DeformableConvolution2DSampler(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
@@ -254,7 +254,7 @@ class CT_API DeformableConvolution2DSampler : public Link {
  private:
   Window window_;
 };
-/// A convolution that moves the taps of each of its windows by what another convolution, offset_conv, says.
+/// A convolution whose taps are displaced by offsets that another convolution, offset_conv, computes from the input.
 /// (chainer.links.DeformableConvolution2D; Dai et al., arXiv:1703.06211)
 class CT_API DeformableConvolution2D : public Chain {
  public:
@@ -271,13 +271,13 @@ class CT_API DeformableConvolution2D : public Chain {
 struct MLPConvolutionOptions {
   PerAxis stride = 1;
   PerAxis pad = 0;
-  std::function<Variable(const Variable&)> activation = {};  ///< relu when not given
-  std::optional<ParameterInit> conv_init = {};               ///< LeCunNormal when not given
+  std::function<Variable(const Variable&)> activation = {};  ///< relu by default
+  std::optional<ParameterInit> conv_init = {};               ///< LeCunNormal by default
   ParameterInit bias_init = 0;
 };
 CT_FIELDS(MLPConvolutionOptions, stride, pad, activation, conv_init, bias_init)
-/// A convolution to out_channels[0] channels, and convolutions with windows of one element to the others, an activation
-/// between any two. Throws ValueError without out_channels. (chainer.links.MLPConvolution2D; Lin et al.,
+/// A convolution to out_channels[0] channels followed by 1 × 1 convolutions to the further out_channels, with an
+/// activation between them. Throws ValueError if out_channels is empty. (chainer.links.MLPConvolution2D; Lin et al.,
 /// arXiv:1312.4400)
 class CT_API MLPConvolution2D : public ChainList {
  public:

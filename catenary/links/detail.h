@@ -1,5 +1,5 @@
 #pragma once
-// Private to the library: what links share.
+// Private to the library: helpers shared by links.
 
 #include <optional>
 
@@ -7,7 +7,7 @@
 
 namespace catenary::links::detail {
 
-/// The given initializer of a weight, or LeCunNormal.
+/// Returns the given initializer of a weight, or LeCunNormal.
 inline ParameterInit weight_init(const std::optional<ParameterInit>& given) {
   return given ? *given : ParameterInit(initializers::LeCunNormal());
 }

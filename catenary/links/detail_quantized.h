@@ -1,5 +1,5 @@
 #pragma once
-// Private to links/: what files say of quantised weights.
+// Private to links/: quantised weights in files.
 
 #include <cstdint>
 #include <functional>
@@ -13,15 +13,15 @@
 
 namespace catenary::links::detail {
 
-/// What the numbers of W_kind tell, and which blocks go with it.
+/// The content of W_kind, and the blocks that match it.
 struct CT_API QuantizedForm {
   using Refuse = std::function<void(const std::string& why)>;
 
   Quantization kind = Quantization::q8_0;
   Shape shape;
-  /// Calls `refuse` with what is wrong with the numbers; it throws.
+  /// Calls `refuse`, which throws, with the reason if the numbers are invalid.
   QuantizedForm(const std::vector<std::int64_t>& numbers, const Refuse& refuse);
-  /// Calls `refuse` where blocks of this dtype and shape do not go with it.
+  /// Calls `refuse` if blocks of this dtype and shape do not match.
   void check_blocks(Dtype dtype, const Shape& blocks, const Refuse& refuse) const;
 };
 

@@ -15,7 +15,7 @@ namespace {
 ConvolutionLinkOptions padded(const InceptionOptions& options, std::int64_t pad) {
   return {.pad = pad, .initialW = options.conv_init, .initial_bias = options.bias_init};
 }
-/// A normalization behind it has a bias.
+/// no bias, as a normalization follows
 ConvolutionLinkOptions unbiased(const InceptionBNOptions& options, const PerAxis& stride, std::int64_t pad) {
   return {.stride = stride, .pad = pad, .nobias = true, .initialW = options.conv_init};
 }

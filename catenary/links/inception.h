@@ -12,13 +12,18 @@ namespace catenary::links {
 
 /// Options of Inception.
 struct InceptionOptions {
-  std::optional<ParameterInit> conv_init = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> conv_init = {};  ///< LeCunNormal by default
   ParameterInit bias_init = 0;
 };
 CT_FIELDS(InceptionOptions, conv_init, bias_init)
-/// Side by side: out1 channels of a 1 × 1 convolution, out3 of a 3 × 3 one and out5 of a 5 × 5 one, each behind a 1 × 1
-/// one to proj3 or proj5 channels, and proj_pool of a 1 × 1 one behind a max pooling. (chainer.links.Inception; Szegedy
-/// et al., arXiv:1409.4842)
+/// Four parallel branches, concatenated along channels:
+///
+/// - a 1 × 1 convolution to out1 channels
+/// - a 1 × 1 convolution to proj3 channels, then a 3 × 3 one to out3
+/// - a 1 × 1 convolution to proj5 channels, then a 5 × 5 one to out5
+/// - a max pooling, then a 1 × 1 convolution to proj_pool channels
+///
+/// (chainer.links.Inception; Szegedy et al., arXiv:1409.4842)
 class CT_API Inception : public Chain {
  public:
   Inception(const std::optional<std::int64_t>& in_channels, std::int64_t out1, std::int64_t proj3, std::int64_t out3,
@@ -31,15 +36,15 @@ class CT_API Inception : public Chain {
 
 /// Options of InceptionBN.
 struct InceptionBNOptions {
-  std::optional<std::int64_t> proj_pool = {};  ///< none: the pooled channels as they are
+  std::optional<std::int64_t> proj_pool = {};  ///< nullopt keeps the pooled channels unchanged
   PerAxis stride = 1;
-  std::optional<ParameterInit> conv_init = {};  ///< LeCunNormal when not given
-  std::optional<Dtype> dtype = {};              ///< of the normalizations; config.dtype when not given
+  std::optional<ParameterInit> conv_init = {};  ///< LeCunNormal by default
+  std::optional<Dtype> dtype = {};              ///< of the normalizations, config.dtype by default
 };
 CT_FIELDS(InceptionBNOptions, proj_pool, stride, conv_init, dtype)
-/// The same with two 3 × 3 convolutions in the place of the 5 × 5 one, a batch normalization behind each convolution,
-/// and a pooling that is "max" or "avg". out1 may be 0. Throws ValueError for another pooling, and for out1 channels
-/// with a stride or without proj_pool. (chainer.links.InceptionBN; Ioffe and Szegedy, arXiv:1502.03167)
+/// Inception with two 3 × 3 convolutions instead of the 5 × 5 one, a batch normalization after each convolution, and a
+/// "max" or "avg" pooling. out1 may be 0. Throws ValueError for other poolings, and for out1 channels with a stride or
+/// without proj_pool. (chainer.links.InceptionBN; Ioffe and Szegedy, arXiv:1502.03167)
 class CT_API InceptionBN : public Chain {
  public:
   InceptionBN(const std::optional<std::int64_t>& in_channels, std::int64_t out1, std::int64_t proj3, std::int64_t out3,

@@ -43,7 +43,7 @@ void Link::set_name(std::string name) const { state_->name = std::move(name); }
 
 namespace {
 
-/// A visitor made of functions; what is not given is passed over.
+/// A visitor made of functions. Members without a function are skipped.
 struct Visit : MemberVisitor {
   std::function<void(const std::string&, Link&)> on_child = [](const std::string&, Link&) {};
   std::function<void(const std::string&, Parameter&)> on_parameter = [](const std::string&, Parameter&) {};
@@ -88,7 +88,7 @@ std::vector<std::pair<std::string, Parameter>> Link::namedparams(bool include_un
 }
 
 namespace {
-/// Those that are there.
+/// The persistent arrays that are defined.
 std::vector<std::pair<std::string, Persistent>> persistents_of(const Link& root) {
   std::vector<std::pair<std::string, Persistent>> all;
   root.for_each_link([&](const std::string& path, const Link& link) {
@@ -111,7 +111,7 @@ std::vector<std::pair<std::string, Array>> Link::namedpersistents() const {
 std::vector<Parameter> Link::params(bool include_uninit) const {
   std::vector<Parameter> all;
   for (auto& [path, p] : namedparams(include_uninit)) {
-    bool known = false;  // tied weights are listed once
+    bool known = false;  // list tied weights once
     for (const Parameter& other : all) known = known || other.is(p);
     if (!known) all.push_back(p);
   }
@@ -148,7 +148,7 @@ void Link::check_members() const {
   for_each_link([&](const std::string& path, const Link& link) {
     const std::span<const std::byte> extent = link.ct_links_extent();
     std::vector<const Parameter*> own = Parameter::inside(extent);
-    std::vector<const Link*> members;  // in the order of their declaration
+    std::vector<const Link*> members;  // in order of declaration
     for (const detail::LinkPlace* place : Places<detail::LinkPlace>::instance().inside(extent))
       members.push_back(static_cast<const Link*>(place));
     std::vector<const Link*> named;
@@ -159,7 +159,7 @@ void Link::check_members() const {
     const std::byte* end_of_last = extent.data();
     for (const Link* member : members) {
       const auto* begin = reinterpret_cast<const std::byte*>(member);
-      if (member == &link || begin < end_of_last) continue;  // a member's own members are looked at in its turn
+      if (member == &link || begin < end_of_last) continue;  // members of a member are checked with that member
       ++number;
       const std::span<const std::byte> whole = member->ct_links_extent();
       end_of_last = std::max(begin + 1, whole.data() + whole.size());
@@ -170,7 +170,7 @@ void Link::check_members() const {
       if (std::find(named.begin(), named.end(), member) != named.end()) continue;
       bool trains = false;
       member->for_each_link([&](const std::string&, const Link& below) { trains = trains || below.update_enabled(); });
-      bool others = false;  // parameters that no named link has
+      bool others = false;  // parameters that belong to no named link
       for (const Parameter& p : member->params()) others = others || !is_known(p);
       if (trains && others)
         fail<ValueError>(
@@ -212,7 +212,7 @@ void check_same_structure(const T& mine, const T& theirs, const char* what) {
   fail<ValueError>("{}: the links differ in structure: [{}] and [{}]", what, fmt::join(a, ", "), fmt::join(b, ", "));
 }
 
-/// What is not there yet takes any shape.
+/// Arrays that are not defined yet accept any shape.
 void check_fits(const char* what, const std::string& path, const Array& mine, const Array& theirs) {
   if (mine.defined() && theirs.defined() && mine.shape() != theirs.shape())
     fail<ShapeError>("{}: {} has the shape {} here and {} in the other link", what, path, mine.shape(), theirs.shape());
@@ -224,14 +224,14 @@ void Link::copyparams(const Link& from, bool copy_persistent) const {
   check_same_structure(mine, theirs, "copyparams");
   const auto my_arrays = persistents_of(*this), their_arrays = persistents_of(from);
   if (copy_persistent) check_same_structure(my_arrays, their_arrays, "copyparams");
-  // all is looked at before the first is changed
+  // check everything before changing anything
   for (std::size_t i = 0; i < mine.size(); ++i)
     check_fits("copyparams", mine[i].first, mine[i].second.array(), theirs[i].second.array());
   for (std::size_t i = 0; copy_persistent && i < my_arrays.size(); ++i)
     check_fits("copyparams", my_arrays[i].first, my_arrays[i].second, their_arrays[i].second);
   for (std::size_t i = 0; i < mine.size(); ++i) mine[i].second.copydata(theirs[i].second);
   for (std::size_t i = 0; copy_persistent && i < my_arrays.size(); ++i) {
-    // another array, as links keep what they have read of one: of quantised weights their kind
+    // replace the array, because links cache values read from it: the kind of quantised weights
     const Persistent& to = my_arrays[i].second;
     const Array fresh = Array::empty(to->shape(), to->dtype(), to->device());
     fresh.set(their_arrays[i].second->to_device(to->device()), ellipsis);
@@ -249,7 +249,7 @@ void Link::addgrads(const Link& from) const {
     if (const Dtype sum = own.defined() ? promote(own.dtype(), other.dtype()) : other.dtype(); sum != values.dtype())
       fail<DtypeError>("addgrads: {} is {} here, and its gradient would be {}", mine[i].first, values.dtype(), sum);
   }
-  std::set<std::pair<const void*, const void*>> added;  // weights tied in both are one under several paths
+  std::set<std::pair<const void*, const void*>> added;  // weights tied in both links appear under several paths
   for (std::size_t i = 0; i < mine.size(); ++i)
     if (added.emplace(&mine[i].second.node(), &theirs[i].second.node()).second)
       mine[i].second.addgrad(theirs[i].second);
@@ -293,7 +293,7 @@ void Link::serialize_member(const Serializer& serializer, const std::string& nam
 }
 
 void Link::serialize_member(const Serializer& serializer, const std::string& name, Persistent& a) const {
-  // one that is not set yet becomes what the file has
+  // undefined arrays take the file's value
   if (a.defined() || (serializer.loading() && serializer.contains(name))) serializer(name, a.slot());
 }
 
@@ -315,7 +315,7 @@ void Link::serialize_state(const Serializer& serializer) const {
 
 namespace {
 
-/// What the outermost detach and those of members have made so far: what was one, as tied weights are, is one again.
+/// Copies made so far by the outermost detach() and its members, so that tied weights stay tied.
 struct Copies {
   std::map<const VariableNode*, Parameter> parameters;
   std::map<const Array*, Persistent> persistents;
@@ -490,7 +490,7 @@ void throw_in(const Link& link, const Error& error) {
   throw_again<LinAlgError>(error, text);
   throw_again<OutOfMemoryError>(error, text);
   throw_again<DeviceError>(error, text);
-  throw;  // one that says more than its text
+  throw;  // an error with more members than its text
 }
 
 bool has_hooks(const Link& link) { return !thread_hooks.empty() || !link.hooks().empty(); }

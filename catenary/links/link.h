@@ -1,9 +1,10 @@
 #pragma once
-// links/: layers. A Link holds parameters and persistent arrays, a Chain also other links; both know all of them by
-// name and path, move and serialise them. Optimizers, datasets and training may not come in.
+// links/: layers. A Link holds parameters and persistent arrays. A Chain also holds other links. Both know their
+// members by name and path, move them between devices and serialise them. links/ must not include optimizers, datasets
+// or training.
 //
-// A link's parameters and persistent arrays are handles (Parameter, Persistent): a C++ copy of a link shares them, and
-// is the same link to hooks and reporters. `link.copy(CopyMode::copy)` makes another.
+// A link's parameters and persistent arrays are handles (Parameter, Persistent). A C++ copy of a link shares them, and
+// hooks and reporters treat the copy as the original link. Use `link.copy(CopyMode::copy)` for an independent link.
 
 #include <array>
 #include <concepts>
@@ -27,14 +28,14 @@ namespace catenary {
 class Link;
 class LinkHook;
 
-/// What a copy of a link shares with it. (chainer.Link.copy)
+/// How a copy of a link relates to the original. (chainer.Link.copy)
 enum class CopyMode {
-  share,  ///< parameters and persistent arrays, as a C++ copy does; but it is another link
-  copy,   ///< nothing: parameters and persistent arrays are copied
-  init,   ///< nothing: parameters are initialised anew
+  share,  ///< a new link that shares parameters and persistent arrays
+  copy,   ///< copies parameters and persistent arrays
+  init,   ///< copies persistent arrays and initialises parameters again
 };
 
-/// Sees the members of a link, in the order of CT_LINKS.
+/// Visits the members of a link, in the order of CT_LINKS.
 class CT_API MemberVisitor {
  public:
   virtual ~MemberVisitor();
@@ -47,12 +48,12 @@ class CT_API MemberVisitor {
   void operator()(const std::string& name, Parameter& p) { parameter(name, p); }
   void operator()(const std::string& name, Persistent& a) { persistent(name, a); }
   void operator()(const std::string& name, StateVariable& s) { state(name, s); }
-  /// A child that some objects of a class do not have.
+  /// A child that only some objects of a class have.
   template <std::derived_from<Link> L>
   void operator()(const std::string& name, std::optional<L>& link) {
     if (link) child(name, *link);
   }
-  /// Several in a row, as "blocks/0", "blocks/1", …: the paths of a ChainList that is called so.
+  /// Several children, named "blocks/0", "blocks/1", … like those of a ChainList.
   template <class M>
   void operator()(const std::string& name, std::vector<M>& all) {
     each(name, all);
@@ -61,9 +62,9 @@ class CT_API MemberVisitor {
   void operator()(const std::string& name, std::array<M, n>& all) {
     each(name, all);
   }
-  /// A plain array would not follow when another C++ copy of the link is moved: make it a Persistent.
+  /// Use a Persistent: a plain array would stay behind when another C++ copy of the link is moved.
   void operator()(const std::string& name, Array& a) = delete;
-  /// A plain variable would be known to no evaluation, snapshot and F::forget(): make it a StateVariable.
+  /// Use a StateVariable: evaluation, snapshots and F::forget() would not know a plain variable.
   void operator()(const std::string& name, Variable& v) = delete;
 
  private:
@@ -74,8 +75,7 @@ class CT_API MemberVisitor {
 };
 
 namespace detail {
-/// A link's place in memory, known while the link lives: so a chain finds links among its members that CT_LINKS does
-/// not name.
+/// A link's address, registered while the link lives. Lets a chain find member links that CT_LINKS does not name.
 class CT_API LinkPlace {
  protected:
   LinkPlace();
@@ -95,36 +95,37 @@ class CT_API Link : private detail::LinkPlace {
   Link& operator=(Link&&) = default;
   virtual ~Link();
 
-  /// Shows the visitor this link's parameters, persistent arrays and children. CT_LINKS writes it.
+  /// Passes this link's parameters, persistent arrays and children to the visitor. CT_LINKS defines it.
   virtual void visit_members(MemberVisitor& visitor) const;
-  /// The same, and before them what this link's hooks give it (LinkHook::visit_members).
+  /// Visits the members that hooks add (LinkHook::visit_members), then those of visit_members().
   void visit_all_members(MemberVisitor& visitor) const;
 
-  /// Own parameters and those of all links below; by default also those that are not initialised. (chainer.Link.params)
+  /// Returns the parameters of this link and of all links below, by default also uninitialised ones.
+  /// (chainer.Link.params)
   std::vector<Parameter> params(bool include_uninit = true) const;
-  /// The same with paths such as "/l1/W".
+  /// Returns params() with paths such as "/l1/W".
   std::vector<std::pair<std::string, Parameter>> namedparams(bool include_uninit = true) const;
-  /// Persistent arrays with paths. (values that are saved but not learnt)
+  /// Returns persistent arrays, which are saved but not learnt, with their paths.
   std::vector<std::pair<std::string, Array>> namedpersistents() const;
   /// Calls f for this link ("/") and all links below, with their paths. (chainer.Link.namedlinks)
   void for_each_link(const std::function<void(const std::string& path, const Link& link)>& f) const;
-  /// Names of the direct children.
+  /// Returns the names of the direct children.
   std::vector<std::string> children() const;
-  /// Number of elements of all initialised parameters.
+  /// Returns the number of elements of all initialised parameters.
   std::int64_t count_params() const;
 
-  /// Forgets all gradients. (chainer.Link.cleargrads)
+  /// Drops all gradients. (chainer.Link.cleargrads)
   void cleargrads() const;
   void zerograds() const;
-  /// Copies parameters (and persistents) of a link of the same structure; adds its gradients. Throws ValueError when
-  /// the structures differ, ShapeError when shapes do, and then changes nothing.
+  /// Copy parameters (and persistents), or add the gradients, of a link of the same structure. Throw ValueError if the
+  /// structures differ and ShapeError if shapes differ, before changing anything.
   void copyparams(const Link& from, bool copy_persistent = true) const;
   void addgrads(const Link& from) const;
-  /// Moves everything (what links remember, too) to a device, in place: for all C++ copies of this link.
+  /// Moves parameters, persistent arrays and remembered states to a device, in place: all C++ copies of this link move.
   void to_device(const Device& device) const;
   void to_cpu() const { to_device(Device()); }
   void to_gpu(int index = 0) const { to_device(get_device("gpu:" + std::to_string(index))); }
-  /// Lets optimizers update the parameters below, or not. (chainer.Link.enable_update)
+  /// Enables or disables optimizer updates of all parameters below. (chainer.Link.enable_update)
   void enable_update() const;
   void disable_update() const;
   bool update_enabled() const;
@@ -132,28 +133,29 @@ class CT_API Link : private detail::LinkPlace {
   /// Saves or loads parameters and persistents under their names.
   void serialize(Serializer& serializer) const;
 
-  /// Saves or loads what the links remember (StateVariable), which serialize() leaves out: a training that is resumed
-  /// goes on from there. What was not saved is forgotten.
+  /// Saves or loads the states that links remember (StateVariable), which serialize() leaves out, so that training can
+  /// be resumed. Loading clears states that were not saved.
   void serialize_state(const Serializer& serializer) const;
 
-  /// The name under which the parent knows this link; empty at the top.
+  /// The name of this link in its parent. Empty at the top.
   const std::string& name() const;
-  /// Class name for reports and hooks; "Link" unless a class says otherwise.
+  /// The class name for reports and hooks, "Link" unless overridden.
   virtual std::string type_name() const;
 
-  /// Hooks run around each call of this link (library links, Sequential and call()); copies of the link have copies of
-  /// them. Throws ValueError for a second hook of one name, and for one whose members have names that are taken.
+  /// Adds a hook that runs around each call of this link (library links, Sequential and call()). Copies of the link get
+  /// copies of the hook. Throws ValueError if the link already has a hook of this name, or members with the names of
+  /// the hook's members.
   void add_hook(std::shared_ptr<LinkHook> hook) const;
-  /// Throws ValueError when there is none of the name.
+  /// Removes a hook. Throws ValueError if the link has no hook of this name.
   void delete_hook(const std::string& name) const;
   const std::vector<std::shared_ptr<LinkHook>>& hooks() const;
 
-  /// Equal for C++ copies of one link, different for all others.
+  /// An identifier that C++ copies of a link share, and no other link has.
   const void* identity() const { return state_.get(); }
 
-  /// Throws ValueError when this link, or one below, has a Parameter as a member that CT_LINKS does not name, or a link
-  /// whose parameters may be updated (disable_update() says that they are not to be): it would never be trained, saved
-  /// or moved. Known of members that lie in the object itself. Optimizer::setup calls it.
+  /// Throws ValueError if this link, or a link below, has a member that CT_LINKS does not name: a Parameter, or a link
+  /// with updatable parameters (call disable_update() on it to allow that). Such a member would never be trained, saved
+  /// or moved. Finds only members inside the object itself. Called by Optimizer::setup.
   void check_members() const;
 
   /// Internal: see copy_link and CT_LINKS.
@@ -163,7 +165,7 @@ class CT_API Link : private detail::LinkPlace {
   void set_name(std::string name) const;
 
  protected:
-  /// Saves or loads one of the link's own members: serialize() calls it for each.
+  /// Saves or loads a member of the link itself. serialize() calls it for each member.
   virtual void serialize_member(const Serializer& serializer, const std::string& name, Parameter& parameter) const;
   virtual void serialize_member(const Serializer& serializer, const std::string& name, Persistent& array) const;
 
@@ -172,13 +174,13 @@ class CT_API Link : private detail::LinkPlace {
   std::shared_ptr<State> state_;
 };
 
-/// A link made of links. (chainer.Chain)
+/// A link that contains other links. (chainer.Chain)
 class CT_API Chain : public Link {
  public:
   std::string type_name() const override;
 };
 
-/// Another link with the same structure. (chainer.Link.copy)
+/// Returns another link with the same structure. (chainer.Link.copy)
 template <std::derived_from<Link> L>
 L copy_link(const L& link, CopyMode mode) {
   L result = link;
@@ -194,11 +196,10 @@ void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, co
 }
 }  // namespace detail
 
-/// Names the links, parameters, persistent arrays and states that are members of a class, by their identifiers:
-/// `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b, mean)` for a Link's Parameters and Persistents. A
-/// std::vector or std::array of one of these is named like one member, and a std::optional link may be missing. In a
-/// class derived from one that has CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the base's; CT_LINKS there does not
-/// compile.
+/// Names the members of a class by their identifiers: `CT_LINKS(l1, l2)` for a Chain's children, `CT_LINKS(W, b, mean)`
+/// for a Link's parameters, persistent arrays and states. Members may also be std::vector or std::array of these, and
+/// std::optional links. In a class derived from a class with CT_LINKS use CT_MORE_LINKS(Base, …), which keeps the
+/// base's members; CT_LINKS does not compile there.
 #define CT_LINKS(...)                         \
   void ct_links_is_here_once() const final {} \
   CT_MORE_LINKS_OF_(::catenary::Link::visit_members(visitor), __VA_ARGS__)
@@ -216,14 +217,14 @@ void visit_all(MemberVisitor& visitor, const std::vector<std::string>& names, co
     return ::catenary::copy_link(*this, mode);                                                   \
   }
 
-/// What a hook sees of a call.
+/// A call, as hooks see it.
 struct LinkCall {
   const Link& link;
   std::span<const Variable> inputs;
   std::span<const Variable> outputs;  ///< empty before the call
 };
 
-/// Runs around calls of links. Register it for a thread by LinkHookScope, or for one link by add_hook.
+/// Runs code around calls of links. Register it for a thread with LinkHookScope, or for one link with add_hook.
 /// (chainer.LinkHook)
 class CT_API LinkHook {
  public:
@@ -231,18 +232,18 @@ class CT_API LinkHook {
   virtual std::string name() const = 0;
   virtual void forward_preprocess(const LinkCall&) {}
   virtual void forward_postprocess(const LinkCall&) {}
-  /// In place of forward_postprocess when the call, or the preprocessing of a hook, has thrown.
+  /// Called instead of forward_postprocess if the call, or a hook's preprocessing, has thrown.
   virtual void forward_failed(const LinkCall&) noexcept {}
-  /// When the hook is added to a link, or taken away from it; null stands for all links of a thread (LinkHookScope).
+  /// Called when the hook is added to (removed from) a link. Null stands for all links of a thread (LinkHookScope).
   virtual void added(const Link*) {}
   virtual void deleted(const Link*) noexcept {}
-  /// Shows what the hook gives its link: it is saved, moved, learnt and copied with the link's own members.
+  /// Visits members that the hook adds to its link. They are saved, moved, learnt and copied with the link.
   virtual void visit_members(MemberVisitor&) {}
-  /// Another hook for a copy of the link; null where one hook serves both.
+  /// Returns another hook for a copy of the link, or null if the copy uses this hook, too.
   virtual std::shared_ptr<LinkHook> copy() const { return nullptr; }
 };
 
-/// Has a hook see all calls of the thread until the end of the scope.
+/// Registers a hook for all calls of the thread until the end of the scope.
 class CT_API LinkHookScope {
  public:
   explicit LinkHookScope(std::shared_ptr<LinkHook> hook);
@@ -251,16 +252,16 @@ class CT_API LinkHookScope {
   LinkHookScope& operator=(const LinkHookScope&) = delete;
 };
 
-/// Sums up the time of each link's calls. (chainer.link_hooks.TimerHook)
+/// Adds up the time of each link's calls. (chainer.link_hooks.TimerHook)
 class CT_API LinkTimerHook : public LinkHook {
  public:
   std::string name() const override { return "LinkTimerHook"; }
   void forward_preprocess(const LinkCall& call) override;
   void forward_postprocess(const LinkCall& call) override;
   void forward_failed(const LinkCall& call) noexcept override;
-  /// Seconds of all outermost calls.
+  /// Returns the seconds spent in outermost calls.
   double total_time() const;
-  /// A table of the calls by class: time and number.
+  /// Returns a table of calls by class, with time and number.
   std::string report() const;
 
  private:
@@ -275,14 +276,14 @@ class CT_API LinkTimerHook : public LinkHook {
 };
 
 namespace detail {
-/// Are there hooks to run for this link? Cheap when there are none.
+/// Whether any hooks run for this link. Cheap if there are none.
 CT_API bool has_hooks(const Link& link);
 
-/// A call of a link with hooks around it, the thread's first.
+/// Runs hooks around a call, the thread's hooks first.
 class CT_API HookedCall {
  public:
   HookedCall(const Link& link, std::span<const Variable> inputs);
-  /// Hooks that have begun and not ended are told that the call failed.
+  /// Reports a failed call to hooks that have begun and not ended.
   ~HookedCall();
   HookedCall(const HookedCall&) = delete;
   HookedCall& operator=(const HookedCall&) = delete;
@@ -295,7 +296,7 @@ class CT_API HookedCall {
   std::size_t begun_ = 0, ended_ = 0;
 };
 
-/// In a handler of the error: throws one of the same class that names the link, too.
+/// In a handler of `error`, throws an error of the same class that also names the link.
 [[noreturn]] CT_API void throw_in(const Link& link, const Error& error);
 
 inline void collect(std::vector<Variable>& all, const Variable& v) { all.push_back(v); }
@@ -307,7 +308,7 @@ void collect(std::vector<Variable>& all, const std::pair<A, B>& values) {
   collect(all, values.first);
   collect(all, values.second);
 }
-/// What hooks see of arguments and results: Variables, lists and pairs.
+/// Collects arguments and results for hooks: Variables, lists and pairs.
 template <class... X>
 std::vector<Variable> variables_of(const X&... values) {
   std::vector<Variable> all;
@@ -316,8 +317,8 @@ std::vector<Variable> variables_of(const X&... values) {
 }
 }  // namespace detail
 
-/// Runs `f()`, which computes the link's output from the inputs, with the hooks around it. Inputs and output are
-/// Variables, lists of them, or pairs. An error says in which link it was met.
+/// Runs `f()`, which computes the link's output from the inputs, with hooks around it. Inputs and output are Variables,
+/// lists of them, or pairs. Errors name the link.
 template <class F, class... X>
 auto hooked(const Link& link, F&& f, const X&... inputs) {
   try {

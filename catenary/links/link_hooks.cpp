@@ -20,7 +20,7 @@ namespace catenary::link_hooks {
 
 namespace {
 
-/// A link's own parameters.
+/// Collects a link's own parameters.
 struct OwnParameters : MemberVisitor {
   std::vector<std::pair<std::string, Parameter*>> all;
   void child(const std::string&, Link&) override {}
@@ -30,7 +30,7 @@ struct OwnParameters : MemberVisitor {
   void persistent(const std::string&, Persistent&) override {}
 };
 
-/// The link's handle of the parameter, null where it has none of the name.
+/// Returns the link's handle of the parameter, or null.
 Parameter* find(const Link& link, const std::string& name) {
   OwnParameters own;
   link.visit_members(own);
@@ -67,7 +67,7 @@ void WeightHook::forward_preprocess(const LinkCall& call) {
   if (!found) fail<ValueError>("{}: the link has no parameter '{}' any more; was it quantised?", name_, weight_name_);
   Parameter& weight = *found;
   const Variable computed = normalized(weight);
-  // where another hook has replaced it already, that one puts it back
+  // if another hook has already replaced the parameter, that hook restores it
   if (Parameter::is_parameter(weight)) learnt_ = weight;
   static_cast<Variable&>(weight) = computed;
 }
@@ -115,7 +115,7 @@ void SpectralNormalization::prepare(const Array& weight) {
   if (!u_.defined())
     u_ = random::standard_normal({weight.shape()[axis_]}, {.device = weight.device()}).astype(weight.dtype());
   if (!gamma_.defined() || gamma_.is_initialized()) return;
-  // a file's gamma, or the largest singular value
+  // overridden if a file contains gamma
   gamma_.set_initializer(linalg::norm(as_matrix(weight), 2));
   gamma_.initialize({});
 }

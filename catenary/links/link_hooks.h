@@ -1,5 +1,5 @@
 #pragma once
-// Hooks that compute a link's weight anew for each call, from the parameter that is learnt.
+// Hooks that compute a link's weight for each call from a learnt parameter.
 
 #include <optional>
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace catenary::link_hooks {
 
-/// Has a link's calls see normalized(weight) in the place of one of its parameters, which is back when a call has
-/// ended: gradients reach it through normalized(). A hook belongs to one link, which one thread at a time may call.
-/// Throws ValueError when it is added to a link without such a parameter, to a second link, or to a thread.
+/// Replaces one of a link's parameters by normalized(weight) during calls. Gradients flow to the original parameter
+/// through normalized(). A hook belongs to a single link, and only one thread may call that link at a time. Throws
+/// ValueError when added to a link without such a parameter, to a second link, or to a thread.
 class CT_API WeightHook : public LinkHook {
  public:
   std::string name() const override { return name_; }
@@ -25,7 +25,7 @@ class CT_API WeightHook : public LinkHook {
 
  protected:
   WeightHook(std::string name, std::string weight_name);
-  /// The first sight of the link's parameter, when it is added; it may wait for its shape still.
+  /// Called when the hook is added, with the link's parameter, whose shape may still be unknown.
   virtual void start(const Link&, const Parameter&) {}
   virtual Variable normalized(const Variable& weight) = 0;
 
@@ -33,32 +33,32 @@ class CT_API WeightHook : public LinkHook {
   void restore(const Link& link) noexcept;
   std::string name_, weight_name_;
   bool in_use_ = false;
-  Parameter learnt_;  ///< during a call
+  Parameter learnt_;  ///< the original parameter, during a call
 };
 
 /// Options of SpectralNormalization.
 struct SpectralNormalizationOptions {
   int n_power_iteration = 1;
   double eps = 1e-6;
-  bool use_gamma = false;             ///< multiply by a learnt number, which begins as the largest singular value?
-  std::optional<double> factor = {};  ///< divides the singular value, where given
+  bool use_gamma = false;             ///< multiply by a learnt factor that starts as the largest singular value
+  std::optional<double> factor = {};  ///< divides the singular value if given
   std::string weight_name = "W";
   std::string name = "SpectralNormalization";
 };
 CT_FIELDS(SpectralNormalizationOptions, n_power_iteration, eps, use_gamma, factor, weight_name, name)
-/// Divides a weight by its largest singular value, that of the matrix of its first axis (a deconvolution's second) by
-/// all others. Each call in training goes `n_power_iteration` steps of the power iteration on from the singular vector
-/// that the link saves as the persistent "W_u" (after the weight's name); it begins at random. With use_gamma the link
-/// has a parameter "gamma". Throws ValueError without iterations, and for a weight without elements along the axis.
+/// Divides a weight by its largest singular value. The matrix has the weight's first axis (a deconvolution's second) as
+/// rows and all others as columns. Each call in training continues the power iteration by `n_power_iteration` steps
+/// from the link's persistent "W_u" (named after the weight), which starts random. use_gamma adds a parameter "gamma"
+/// to the link. Throws ValueError for less than one iteration, and for a weight without elements along the axis.
 /// (chainer.link_hooks.SpectralNormalization; Miyato et al., arXiv:1802.05957)
 class CT_API SpectralNormalization : public WeightHook {
  public:
   explicit SpectralNormalization(const SpectralNormalizationOptions& options = {});
-  /// Name of the persistent singular vector, such as "W_u".
+  /// Returns the name of the persistent singular vector, such as "W_u".
   std::string vector_name() const { return weight_name() + "_u"; }
-  /// The singular vector on the side of the outputs, undefined while the weight waits for its shape.
+  /// Returns the left singular vector, undefined until the weight's shape is known.
   const Array& u() const { return u_.array(); }
-  /// The one on the other side, of the last call.
+  /// Returns the right singular vector of the last call.
   const Array& v() const { return v_; }
   /// Undefined without use_gamma.
   const Parameter& gamma() const { return gamma_; }
@@ -89,7 +89,7 @@ struct WeightStandardizationOptions {
   std::string name = "WeightStandardization";
 };
 CT_FIELDS(WeightStandardizationOptions, eps, weight_name, name)
-/// Brings each filter W[i] of a weight to mean 0 and variance 1: (W[i] - mean) / sqrt(var + eps).
+/// Normalises each filter W[i] of a weight to mean 0 and variance 1: (W[i] - mean) / sqrt(var + eps).
 /// (chainer.link_hooks.WeightStandardization; Qiao et al., arXiv:1903.10520)
 class CT_API WeightStandardization : public WeightHook {
  public:

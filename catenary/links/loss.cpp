@@ -22,7 +22,7 @@ namespace catenary::links {
 
 namespace {
 
-/// counts^power as probabilities.
+/// Returns counts^power, normalised to probabilities.
 Array probabilities_of(const std::vector<double>& counts, double power, const char* what) {
   std::vector<double> p;
   double total = 0;
@@ -36,7 +36,7 @@ Array probabilities_of(const std::vector<double>& counts, double power, const ch
   return Array::from_host(p.data(), {static_cast<std::int64_t>(p.size())}, Dtype::float64, Device());
 }
 
-/// Classes by these probabilities; drawn by the processor, as few devices have float64.
+/// Draws classes by these probabilities. Runs on the host, because few devices have float64.
 Array drawn(const Array& probabilities, const Shape& shape, const Device& device) {
   return random::choice(probabilities.size(), shape, {.p = probabilities, .device = Device()}).to_device(device);
 }
@@ -77,7 +77,7 @@ Variable NegativeSampling::operator()(const Variable& x, const Variable& t, func
 
 namespace {
 
-/// The ways from the root to the leaves: which inner nodes, and 1 where it goes left, -1 where right.
+/// The paths from the root to the leaves: inner nodes, with 1 for left and -1 for right.
 class Ways {
  public:
   explicit Ways(const ClassTree& tree) {
@@ -86,7 +86,7 @@ class Ways {
   }
   std::int64_t inner() const { return inner_; }
   std::int64_t leaves() const { return static_cast<std::int64_t>(ways_.size()); }
-  /// One row for each class, as long as the longest way.
+  /// One row per class, as long as the longest path.
   std::pair<Array, Array> arrays() const {
     std::size_t depth = 0;
     for (const auto& [leaf, way] : ways_) depth = std::max(depth, way.size());
@@ -136,7 +136,7 @@ BinaryHierarchicalSoftmax::BinaryHierarchicalSoftmax(std::int64_t in_size, const
 
 ClassTree BinaryHierarchicalSoftmax::create_huffman_tree(const std::map<std::int64_t, double>& counts) {
   if (counts.empty()) throw ValueError("create_huffman_tree: there are no classes");
-  // what was made first goes first among equals
+  // among equal counts, earlier nodes come first
   using Entry = std::tuple<double, std::size_t>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::vector<ClassTree> trees;

@@ -1,5 +1,5 @@
 #pragma once
-// Any link that can be called with Variables, as one type: what optimizers, evaluators and Sequential hold.
+// A single type for all links that can be called with Variables, used by optimizers, evaluators and Sequential.
 
 #include <memory>
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace catenary {
 
-/// The columns of a minibatch: arrays in order, with names where the examples were dictionaries.
+/// The columns of a minibatch: arrays in order, with names if the examples were dictionaries.
 class CT_API Batch {
  public:
   Batch() = default;
   Batch(std::vector<Variable> values) : values_(std::move(values)) {}
   Batch(std::vector<Variable> values, std::vector<std::string> names)
       : values_(std::move(values)), names_(std::move(names)) {}
-  /// How many columns there are: 2 for inputs and labels.
+  /// Returns the number of columns: 2 for inputs and labels.
   int columns() const { return static_cast<int>(values_.size()); }
-  /// How many examples there are, by the first axis of the first column. Throws ValueError for a batch without columns
-  /// and for a first column without axes.
+  /// Returns the number of examples, the length of the first column's first axis. Throws ValueError if there are no
+  /// columns, or if the first column is 0-d.
   std::int64_t examples() const;
-  int size() const = delete;  // of columns, or of examples?
+  int size() const = delete;  // ambiguous: columns() or examples()?
   const Variable& operator[](int i) const { return values_.at(static_cast<std::size_t>(i)); }
-  /// The column of a name; throws IndexError that lists the names.
+  /// Returns a column by name. Throws IndexError that lists the names.
   const Variable& operator[](const std::string& name) const;
   const std::vector<Variable>& values() const { return values_; }
   const std::vector<std::string>& names() const { return names_; }
@@ -35,14 +35,14 @@ class CT_API Batch {
 };
 
 namespace detail {
-/// Has a link operator(), or Chainer's forward, for these arguments?
+/// Whether a link has operator(), or Chainer's forward, for these arguments.
 template <class L, class... V>
 concept HasForward = requires(L& link, V... v) {
   link.forward(v...);
 };
 template <class L, class... V>
 inline constexpr bool is_callable = std::is_invocable_v<L&, V...> || HasForward<L, V...>;
-/// Calls operator(), or forward where there is none.
+/// Calls operator(), or forward if there is no operator().
 template <class L, class... V>
 decltype(auto) call_link(L& link, const V&... v) {
   if constexpr (std::is_invocable_v<L&, const V&...>) {
@@ -53,8 +53,8 @@ decltype(auto) call_link(L& link, const V&... v) {
 }
 }  // namespace detail
 
-/// A link with its call: the link's operator() (or a member `forward`, as in Chainer) may take 1 to 8 Variables, or a
-/// Batch, and return a Variable (or nothing that is used). A handle.
+/// A link with its call. The link's operator() (or `forward`, as in Chainer) takes 1 to 8 Variables or a Batch. It
+/// returns a Variable, or a result that is ignored. A handle.
 class CT_API Model {
  public:
   Model() = default;
@@ -63,14 +63,14 @@ class CT_API Model {
 
   bool defined() const { return holder_ != nullptr; }
   Link& link() const;
-  /// Calls the link; throws ValueError that names both numbers when it does not take so many arguments, or says that it
-  /// has no operator().
+  /// Calls the link. Throws ValueError if the number of arguments is wrong, with both numbers, or if the link has no
+  /// operator().
   Variable operator()(const Batch& batch) const;
   template <class... X>
   requires(std::convertible_to<X, Variable>&&...) Variable operator()(const X&... x) const {
     return (*this)(Batch(std::vector<Variable>{Variable(x)...}));
   }
-  /// The same kind of model with a copied link.
+  /// Returns a model with a copy of the link.
   Model copy(CopyMode mode) const;
   void serialize(Serializer& serializer) const { link().serialize(serializer); }
 

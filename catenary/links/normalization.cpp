@@ -12,7 +12,7 @@ namespace catenary::links {
 
 namespace {
 
-/// What parameters of a normalisation begin with: float32 where config.dtype is mixed.
+/// The initial value of normalization parameters, in float32 if config.dtype is mixed.
 initializers::Constant wide(double value) {
   const Precision precision = config.dtype;
   return initializers::Constant(value, precision.is_mixed() ? std::optional(precision.wide()) : std::nullopt);
@@ -51,7 +51,7 @@ Variable BatchNormalization::shift(const Variable& x) const {
   return beta.defined() ? Variable(beta) : Variable(zero_.to_device(x.device()), false);
 }
 double BatchNormalization::next_decay(const Variable& x, bool finetune) const {
-  if (!finetune || x.size() == 0) return options_.decay;  // a batch without elements does not count
+  if (!finetune || x.size() == 0) return options_.decay;  // an empty batch does not count
   if (!functions::recomputing()) N.array() += 1;
   return 1 - 1 / N->item<double>();
 }

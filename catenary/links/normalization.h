@@ -1,5 +1,5 @@
 #pragma once
-// Links that normalise, with learnt scale and shift.
+// Normalization layers with learnt scale and shift.
 
 #include <concepts>
 #include <functional>
@@ -16,25 +16,25 @@ namespace catenary::links {
 struct BatchNormalizationLinkOptions {
   double decay = 0.9;  ///< of the running averages
   double eps = 2e-5;
-  std::optional<Dtype> dtype = {};  ///< of parameters and averages; config.dtype when not given
+  std::optional<Dtype> dtype = {};  ///< of parameters and averages, config.dtype by default
   bool use_gamma = true;
   bool use_beta = true;
-  OptionalShape axis = {};  ///< axes that are averaged over; all but the second when not given
+  OptionalShape axis = {};  ///< axes to average over, by default all but the second
 };
 CT_FIELDS(BatchNormalizationLinkOptions, decay, eps, dtype, use_gamma, use_beta, axis)
 
-/// Normalises over the batch while training and by running averages otherwise. The persistent arrays have Chainer's
-/// names avg_mean, avg_var and N. (chainer.links.BatchNormalization; Ioffe and Szegedy, arXiv:1502.03167)
+/// Normalises over the batch in training, and by running averages otherwise. The persistent arrays have Chainer's names
+/// avg_mean, avg_var and N. (chainer.links.BatchNormalization; Ioffe and Szegedy, arXiv:1502.03167)
 class CT_API BatchNormalization : public Link {
  public:
   explicit BatchNormalization(const Shape& size, const BatchNormalizationLinkOptions& options = {});
   explicit BatchNormalization(std::int64_t size, const BatchNormalizationLinkOptions& options = {})
       : BatchNormalization(Shape{size}, options) {}
-  /// `finetune` averages the statistics of all batches since start_finetuning().
+  /// With `finetune`, averages the statistics of all batches since start_finetuning().
   Variable operator()(const Variable& x, bool finetune = false) const;
   void start_finetuning() const;
-  /// From now on statistics, and the gradients of gamma and beta, are means over processes; for all C++ copies of this
-  /// link. BatchRenormalization does not look at it.
+  /// Averages statistics, and the gradients of gamma and beta, over processes from now on, in all C++ copies of this
+  /// link. BatchRenormalization ignores it.
   void set_mean_over_processes(std::function<Array(const Array&)> mean) const;
   std::string type_name() const override { return "BatchNormalization"; }
   void detach(CopyMode mode) override;
@@ -45,7 +45,7 @@ class CT_API BatchNormalization : public Link {
  protected:
   Variable scale(const Variable& x) const;
   Variable shift(const Variable& x) const;
-  /// The weight of the running averages in the update of this call, which `finetune` counts.
+  /// Returns the decay of the running averages for this call, which it counts if `finetune` is set.
   double next_decay(const Variable& x, bool finetune) const;
   BatchNormalizationLinkOptions options_;
 
@@ -57,24 +57,24 @@ class CT_API BatchNormalization : public Link {
 
 /// Options of BatchRenormalization.
 struct BatchRenormalizationLinkOptions {
-  double rmax = 1, dmax = 0;  ///< how far the correction may go; as they are, it is batch normalization
+  double rmax = 1, dmax = 0;  ///< limits of the correction, by default those of batch normalization
   double decay = 0.9;         ///< of the running averages
   double eps = 2e-5;
-  std::optional<Dtype> dtype = {};  ///< of parameters and averages; config.dtype when not given
+  std::optional<Dtype> dtype = {};  ///< of parameters and averages, config.dtype by default
   bool use_gamma = true;
   bool use_beta = true;
 };
 CT_FIELDS(BatchRenormalizationLinkOptions, rmax, dmax, decay, eps, dtype, use_gamma, use_beta)
 
-/// Normalises over the batch, corrected towards the running averages, while training, and by these otherwise. The
-/// persistent arrays have Chainer's names avg_mean, avg_var and N. (chainer.links.BatchRenormalization; Ioffe,
-/// arXiv:1702.03275)
+/// Normalises over the batch with a correction towards the running averages in training, and by running averages
+/// otherwise. The persistent arrays have Chainer's names avg_mean, avg_var and N. (chainer.links.BatchRenormalization;
+/// Ioffe, arXiv:1702.03275)
 class CT_API BatchRenormalization : public BatchNormalization {
  public:
   explicit BatchRenormalization(const Shape& size, const BatchRenormalizationLinkOptions& options = {});
   explicit BatchRenormalization(std::int64_t size, const BatchRenormalizationLinkOptions& options = {})
       : BatchRenormalization(Shape{size}, options) {}
-  /// `finetune` averages the statistics of all batches since start_finetuning().
+  /// With `finetune`, averages the statistics of all batches since start_finetuning().
   Variable operator()(const Variable& x, bool finetune = false) const;
   std::string type_name() const override { return "BatchRenormalization"; }
   BatchRenormalization copy(CopyMode mode = CopyMode::share) const { return copy_link(*this, mode); }
@@ -90,14 +90,14 @@ struct DecorrelatedBatchNormalizationLinkOptions {
 };
 CT_FIELDS(DecorrelatedBatchNormalizationLinkOptions, groups, decay, eps, dtype)
 
-/// Makes the channels of each group uncorrelated over the batch while training, and by running averages otherwise. The
-/// persistent arrays have Chainer's names avg_mean, avg_projection and N. Throws ValueError when `size` is no multiple
+/// Decorrelates the channels of each group: by batch statistics in training, and by running averages otherwise. The
+/// persistent arrays have Chainer's names avg_mean, avg_projection and N. Throws ValueError if `size` is not a multiple
 /// of groups. (chainer.links.DecorrelatedBatchNormalization; Huang et al., arXiv:1804.08450)
 class CT_API DecorrelatedBatchNormalization : public Link {
  public:
   explicit DecorrelatedBatchNormalization(std::int64_t size,
                                           const DecorrelatedBatchNormalizationLinkOptions& options = {});
-  /// `finetune` averages the statistics of all batches since start_finetuning().
+  /// With `finetune`, averages the statistics of all batches since start_finetuning().
   Variable operator()(const Variable& x, bool finetune = false) const;
   void start_finetuning() const;
   std::string type_name() const override { return "DecorrelatedBatchNormalization"; }
@@ -108,8 +108,9 @@ class CT_API DecorrelatedBatchNormalization : public Link {
   DecorrelatedBatchNormalizationLinkOptions options_;
 };
 
-/// Normalises over the last axis, or over the last axes of a shape: LayerNormalization({4, 8}). The size of the last
-/// axis is found at the first call unless it is given. (chainer.links.LayerNormalization; Ba et al., arXiv:1607.06450)
+/// Normalises over the last axis, or over the last axes with a shape: LayerNormalization({4, 8}). Determines the size
+/// of the last axis at the first call unless it is given. (chainer.links.LayerNormalization; Ba et al.,
+/// arXiv:1607.06450)
 class CT_API LayerNormalization : public Link {
  public:
   explicit LayerNormalization(const OptionalShape& normalized_shape = {}, double eps = 1e-6);
@@ -126,13 +127,13 @@ class CT_API LayerNormalization : public Link {
   CT_LINKS(gamma, beta)
 };
 
-/// Rows divided by the root of their squares' mean, times gamma: over the last axis, or the last axes of a shape. The
-/// size of the last axis is found at the first call unless it is given. gamma is float32 where the precision is mixed.
-/// (torch.nn.RMSNorm; Zhang and Sennrich 2019)
+/// Divides rows by the root of their mean square and multiplies them with gamma, over the last axis, or over the last
+/// axes with a shape. Determines the size of the last axis at the first call unless it is given. gamma is float32 in
+/// mixed precision. (torch.nn.RMSNorm; Zhang and Sennrich 2019)
 class CT_API RMSNorm : public Link {
  public:
   explicit RMSNorm(const OptionalShape& normalized_shape = {}, double eps = 1e-6);
-  // two templates, as LayerNormalization
+  // two templates, as in LayerNormalization
   template <std::integral Size>
   explicit RMSNorm(Size size) : RMSNorm(size, 1e-6) {}
   template <std::integral Size, std::floating_point Eps>
@@ -144,7 +145,7 @@ class CT_API RMSNorm : public Link {
   CT_LINKS(gamma)
 };
 
-/// Normalises groups of channels of (N, C, …). The number of channels is found at the first call unless it is given.
+/// Normalises groups of channels of (N, C, …). Determines the number of channels at the first call unless it is given.
 /// (chainer.links.GroupNormalization; Wu and He, arXiv:1803.08494)
 class CT_API GroupNormalization : public Link {
  public:

@@ -1,4 +1,4 @@
-// What a reporter, which stands below links, does with one.
+// Reporter's functions for links. They are defined here because reporter/ must not include links/.
 
 #include <memory>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a link has beside parameters: what it saves but does not learn, and what it remembers from call to call
+// A link's state beside parameters: arrays that are saved but not learnt (Persistent), and variables kept between calls
 // (StateVariable).
 
 #include <memory>
@@ -8,19 +8,19 @@
 
 namespace catenary {
 
-/// A persistent array of a link, such as a running mean: saved and moved with the link, not learnt. A handle like a
-/// Parameter: C++ copies of a link have the same one, so that moving or replacing it through one copy shows in all.
+/// A persistent array of a link, such as a running mean: saved and moved with the link, but not learnt. A handle like
+/// Parameter: C++ copies of a link share it, so moving or replacing the array through one copy affects all.
 /// (chainer.Link.register_persistent)
 class CT_API Persistent {
  public:
   Persistent() : slot_(std::make_shared<Array>()) {}
   explicit Persistent(const Array& array) : slot_(std::make_shared<Array>(array)) {}
-  // Moved from, it would be a handle to nothing: copies only.
+  // No move: a moved-from handle would refer to nothing.
   Persistent(const Persistent&) = default;
   Persistent& operator=(const Persistent&) = default;
   ~Persistent() = default;
 
-  /// Replaces the array, for everyone who has this handle.
+  /// Replaces the array in all copies of this handle.
   const Persistent& operator=(const Array& array) const {
     *slot_ = array;
     return *this;
@@ -30,7 +30,7 @@ class CT_API Persistent {
   operator const Array&() const { return *slot_; }
   const Array* operator->() const { return slot_.get(); }
 
-  /// Internal: where the array is kept, for serializers.
+  /// Internal: the stored array, for serializers.
   Array& slot() const { return *slot_; }
 
  private:
@@ -39,10 +39,10 @@ class CT_API Persistent {
 
 class Link;
 
-/// Of what a link remembers of each example: the rows of a batch of n, the first ones, as it may be smaller than the
-/// one before; undefined where there is none yet. Throws ShapeError, in the link's name, for a larger batch.
+/// Returns the first n rows of a link's state, for a batch of n that may be smaller than the last one. Undefined if
+/// there is no state yet. Throws ShapeError with the link's name if the batch is larger.
 CT_API Variable state_rows(const Link& link, const StateVariable& state, std::int64_t n);
-/// Remembers `rows` in place of as many first ones. The others stay as they are.
+/// Replaces the first rows of the state by `rows`. The remaining rows stay as they are.
 CT_API void remember_rows(const StateVariable& state, const Variable& rows);
 
 }  // namespace catenary

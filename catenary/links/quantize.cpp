@@ -19,7 +19,7 @@ namespace catenary::links {
 
 namespace {
 
-/// The links that stay as they are.
+/// The links that are not quantised.
 class Kept {
  public:
   Kept(const char* function, const QuantizeOptions& options) {
@@ -40,7 +40,7 @@ class Kept {
   std::vector<std::regex> patterns_;
 };
 
-/// The least and the greatest number that each convolution of a thread is given.
+/// Records the smallest and largest input of each convolution that a thread calls.
 class RangeHook : public LinkHook {
  public:
   struct Seen {
@@ -57,7 +57,7 @@ class RangeHook : public LinkHook {
     wider(seen.low, min(x).astype(Dtype::float32), [](const Array& a, const Array& b) { return minimum(a, b); });
     wider(seen.high, max(x).astype(Dtype::float32), [](const Array& a, const Array& b) { return maximum(a, b); });
   }
-  /// The same for a link and its copies that share its arrays, one of which may be what is called.
+  /// The model may call a copy of the link, so the key is an array that copies share.
   static const Array* key(const ConvolutionND& link) { return &link.x_range.slot(); }
   std::map<const Array*, Seen> of;
 };
@@ -67,9 +67,10 @@ class RangeHook : public LinkHook {
 std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const QuantizeOptions& options) {
   const Kept keep("quantize", options);
   std::vector<std::pair<std::string, QuantizableW*>> links;
-  std::map<const VariableNode*, std::optional<QuantizedArray>> weights;  // tied ones once; nothing for what is kept
+  std::map<const VariableNode*, std::optional<QuantizedArray>>
+      weights;  // tied weights appear once; nullopt if not quantised
   model.for_each_link([&](const std::string& path, const Link& seen) {
-    auto* const link = dynamic_cast<QuantizableW*>(&const_cast<Link&>(seen));  // of a model that may be changed
+    auto* const link = dynamic_cast<QuantizableW*>(&const_cast<Link&>(seen));  // the caller passed a mutable model
     if (!link || link->quantized() || !link->W.defined()) return;
     if (keep.contains(path))
       weights.emplace(&link->W.node(), std::nullopt);
@@ -107,12 +108,13 @@ std::vector<CalibratedInput> calibrate(Link& model, const std::function<void()>&
   std::vector<std::pair<std::string, ConvolutionND*>> convolutions;
   std::vector<Array> before;
   model.for_each_link([&](const std::string& path, const Link& seen) {
-    auto* const convolution = dynamic_cast<ConvolutionND*>(&const_cast<Link&>(seen));  // of a model that may be changed
+    auto* const convolution =
+        dynamic_cast<ConvolutionND*>(&const_cast<Link&>(seen));  // the caller passed a mutable model
     if (!convolution || !convolution->quantized()) return;
     convolutions.emplace_back(path, convolution);
     before.push_back(convolution->x_range);
   });
-  // what is seen is what comes of inputs that were not rounded
+  // measure inputs that are not affected by earlier rounding
   for (const auto& [path, convolution] : convolutions) convolution->clear_input_range();
   std::vector<CalibratedInput> found;
   try {
@@ -129,7 +131,7 @@ std::vector<CalibratedInput> calibrate(Link& model, const std::function<void()>&
       if (!seen->second.low.defined())
         fail<ValueError>("calibrate: {} was given empty batches alone, so the range of its x is not known", path);
       const float low = seen->second.low.item<float>(), high = seen->second.high.item<float>();
-      if (!std::isfinite(high - low))  // nor where one of them is not
+      if (!std::isfinite(high - low))  // also if one end is not finite
         fail<ValueError>("calibrate: x of {} goes from {} to {}: there is no scale for that", path, low, high);
       found.push_back({path, {std::min(low, 0.0f), std::max(high, 0.0f)}});
     }

@@ -1,5 +1,5 @@
 #pragma once
-// A model's weights, quantised.
+// Quantises a model's weights.
 
 #include <cstdint>
 #include <functional>
@@ -15,31 +15,31 @@ namespace catenary::links {
 
 /// Options of quantize.
 struct QuantizeOptions {
-  /// Links whose paths ("/blocks/0/fc1") one of these regular expressions is found in stay as they are.
+  /// Regular expressions. Links whose path ("/blocks/0/fc1") matches one are not quantised.
   std::vector<std::string> keep = {};
 };
 CT_FIELDS(QuantizeOptions, keep)
-/// What became of a weight.
+/// A quantised weight.
 struct QuantizedWeight {
   std::string path;  ///< of the link
   Shape shape;
   std::int64_t bytes_before, bytes_after;
-  double error;  ///< root of the mean square of the differences, by that of the weights
+  double error;  ///< RMS of the differences divided by the RMS of the weights
 };
-/// Quantises the weights of each Linear, EmbedID and ConvolutionND in a model that has them as parameters; biases and
-/// normalisations stay. Tells what it did, in the model's order. Throws ValueError for a weight that is not
-/// initialised, an inf or a NaN, and a regular expression that is none; then nothing has changed.
+/// Quantises the weights of every Linear, EmbedID and ConvolutionND with a parameter W. Biases and normalizations stay.
+/// Returns the quantised weights in the model's order. Throws ValueError for uninitialised weights, for inf or NaN, and
+/// for invalid regular expressions, before changing anything.
 CT_API std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const QuantizeOptions& options = {});
 
-/// What calibrate found.
+/// The input range found by calibrate.
 struct CalibratedInput {
   std::string path;  ///< of the link
   InputRange range;
 };
-/// Has each ConvolutionND with quantised weights round its input to 8 bits: calls `run`, which calls the model with
-/// data as it will see, and gives each the least and the greatest number that it saw. Ranges that are there are
-/// replaced; those of links that `keep` names are let go of. Tells them in the model's order. Throws ValueError for a
-/// link that was not called, an inf or a NaN, and a regular expression that is none; then nothing has changed.
+/// Makes each ConvolutionND with quantised weights round its input to 8 bits. Calls `run`, which must call the model
+/// with typical data, and sets each link's range to the smallest and largest input seen. Replaces existing ranges, and
+/// removes those of links that `keep` names. Returns the ranges in the model's order. Throws ValueError for links that
+/// were not called, for inf or NaN, and for invalid regular expressions, before changing anything.
 CT_API std::vector<CalibratedInput> calibrate(Link& model, const std::function<void()>& run,
                                               const QuantizeOptions& options = {});
 

@@ -32,7 +32,7 @@ namespace {
 
 using std::int64_t;
 
-/// Of x, and perhaps b.
+/// Inputs: x, and b if defined.
 class QuantizedLinear : public FunctionNode {
  public:
   explicit QuantizedLinear(const QuantizedArray& w) : w_(w) {}
@@ -45,7 +45,7 @@ class QuantizedLinear : public FunctionNode {
   const QuantizedArray w_;
 };
 
-/// Its gradient of x, of which it is the gradient.
+/// The gradient of QuantizedLinear with respect to x.
 class QuantizedLinearBack : public FunctionNode {
  public:
   explicit QuantizedLinearBack(const QuantizedArray& w) : w_(w) {}
@@ -60,13 +60,13 @@ class QuantizedLinearBack : public FunctionNode {
   const QuantizedArray w_;
 };
 
-/// The numbers of a range, less its zero, that are nearest to x / scale.
+/// The integers of the range nearest to x / scale, minus the zero.
 Array numbers_of(const Array& x, const InputRange& range) {
   const float zero = range.zero();
   return clip(rint(x / range.scale()), -zero, 255 - zero);
 }
 
-/// x, rounded to a range's numbers.
+/// Rounds x to a range's values.
 class RoundedToRange : public FunctionNode {
  public:
   explicit RoundedToRange(const InputRange& range) : range_(range) {}
@@ -88,16 +88,16 @@ class RoundedToRange : public FunctionNode {
   const InputRange range_;
 };
 
-/// The scales that rows of int8 begin with: [rows].
+/// The scales at the beginning of int8 rows: [rows].
 Array row_scales(const QuantizedArray& w) {
   const Array scales = view(w.blocks()(slice(), slice(0, 4)).contiguous(), Dtype::float32).reshape({-1});
   return where(scales > 0, scales, 1);
 }
 
-/// A convolution's result of f(some of its filters at a time), 1 MiB of them.
+/// Computes a convolution by f(filters), 1 MiB of filters at a time.
 template <class F>
 Variable in_parts(const QuantizedArray& w, Dtype dtype, int64_t groups, const F& f) {
-  // a group's channels see a part of x: with groups, all weights at once
+  // with groups each filter sees only some channels of x, so all weights are used at once
   const int64_t rows = groups > 1 ? w.rows() : w.rows_at_once(dtype);
   std::vector<Variable> parts;
   for (int64_t first = 0; first < w.rows(); first += rows)
@@ -130,13 +130,13 @@ float InputRange::scale() const {
 }
 float InputRange::zero() const { return std::nearbyint(-low / scale()); }
 
-/// The filters of a calibrated convolution, as it multiplies them.
+/// The filters of a calibrated convolution, in the form that is multiplied.
 struct Filters {
   Array values;
-  Array scales;  // of int8, whose values are whole numbers: [1, rows, 1…]
+  Array scales;  // of int8 filters, whose values are integers: [1, rows, 1…]
 };
 
-/// Filters that were made of blocks, as long as they are asked for those.
+/// Caches filters made from blocks while these blocks are in use.
 class detail::PreparedFilters {
  public:
   Filters of(const QuantizedArray& w, Dtype wide, Dtype operands) {
@@ -144,7 +144,7 @@ class detail::PreparedFilters {
     if (!blocks_.defined() || !blocks_.is(w.blocks()) || filters_.values.dtype() != operands) {
       filters_ = made_of(w, wide, operands);
       blocks_ = w.blocks();
-      w.device().synchronize();  // other threads have other streams
+      w.device().synchronize();  // other threads use other streams
     }
     return filters_;
   }
@@ -171,7 +171,7 @@ class detail::PreparedFilters {
   Filters filters_;
 };
 
-// What was read of W_kind when it was that array, as it may be on a device.
+// A copy of W_kind on the host, valid while W_kind is the array it was read from.
 struct QuantizableW::Read {
   std::mutex mutex;
   Array blocks, kind;
@@ -184,7 +184,7 @@ QuantizableW::QuantizableW(Parameter w) : W(std::move(w)), read_(std::make_share
 void QuantizableW::visit_members(MemberVisitor& visitor) const {
   {
     const std::lock_guard lock(read_->mutex);
-    // a copy was quantised, or loaded blocks, since
+    // a copy of this link has quantised W or loaded blocks
     if (W.defined() && W_blocks.defined()) const_cast<Parameter&>(W) = Parameter();
   }
   Link::visit_members(visitor);
@@ -229,7 +229,7 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
   if (const Shape there = form_of(serializer).shape; p.is_initialized() && there != p.shape())
     serializer.reject(kKind, fmt::format("the quantised weights have shape {}, the parameter {}", there, p.shape()));
   serializer.after_loading([this, &p] {
-    if (p.is_initialized())  // where the link is, as other blocks than those that are there come to the current device
+    if (p.is_initialized())  // loaded blocks arrive on the current device
       for (const Persistent& a : {W_blocks, W_kind}) a = a->to_device(p.device());
     p = Parameter();
   });
@@ -238,14 +238,14 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
 void QuantizableW::serialize_member(const Serializer& serializer, const std::string& name, Persistent& a) const {
   const bool comes = serializer.loading() && serializer.contains(name) && serializer.contains(kBlocks);
   if (comes && name == kBlocks) {
-    serializer.after_loading([read = read_] { read->prepared.forget(); });  // the blocks may be the same array
-    // else the link would find out when it is first called
+    serializer.after_loading([read = read_] { read->prepared.forget(); });  // the new blocks may be in the same array
+    // check now rather than at the first call
     return serializer(name, a.slot(), [&](Dtype dtype, const Shape& shape) {
       form_of(serializer).check_blocks(dtype, shape, [&](const std::string& why) { serializer.reject(kBlocks, why); });
     });
   }
   if (serializer.loading() && serializer.contains(name) && name == kRange) {
-    // another array, as what was read of the one that is there is kept
+    // a new array, because values read from the old one are cached
     const auto range = std::make_shared<Array>();
     serializer(name, *range, [&](Dtype dtype, const Shape& shape) {
       if (dtype != Dtype::float32 || shape != Shape{2})
@@ -253,7 +253,7 @@ void QuantizableW::serialize_member(const Serializer& serializer, const std::str
     });
     return serializer.after_loading([a, range] { a = a.defined() ? range->to_device(a->device()) : *range; });
   }
-  // which kind blocks are of was read when they came, and blocks of several kinds are of one size
+  // the blocks were checked against the kind before; different kinds can have blocks of equal size
   if (comes && name == kKind && a.defined() && serializer.read_integers(kKind) != a->to_vector<int64_t>())
     serializer.reject(kKind, "the quantised weights there are of another kind or shape than those here");
   Link::serialize_member(serializer, name, a);
@@ -333,7 +333,7 @@ Variable int8_convolution(const Variable& x, const QuantizedArray& w, PreparedFi
                           const InputRange& range, const Variable& b, const functions::ConvolutionOptions& options) {
   if (config.enable_backprop && x.requires_grad())
     return quantized_convolution(apply(node<RoundedToRange>(range), x), w, b, options);
-  // Whole numbers up to 255 are bfloat16, so that its units multiply them and lose nothing.
+  // bfloat16 represents integers up to 255 exactly, so its matrix units lose nothing
   const Dtype wide = x.dtype() == Dtype::float64 ? Dtype::float64 : Dtype::float32;
   const bool is_whole = w.kind() == Quantization::int8;
   const bool by_units = is_whole && wide == Dtype::float32 && functions::detail::convolves_into_float32(x.array());

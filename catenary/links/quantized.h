@@ -1,5 +1,5 @@
 #pragma once
-// Links whose weights are quantised: less memory, and no training of them.
+// Links with quantised weights, which take less memory and cannot be trained.
 
 #include <cstdint>
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace catenary::links {
 
-/// The range of a link's inputs, which are rounded to 256 numbers of it: scale() * (n - zero()), n = 0 … 255, so that 0
-/// is one of them. What lies beyond becomes the nearest of them; NaN stays.
+/// A range that a link's inputs are rounded to, as 256 values scale() * (n - zero()), n = 0 … 255, among them 0. Values
+/// outside the range become its nearest end. NaN stays.
 struct CT_API InputRange {
   float low = 0;   ///< at most 0
   float high = 0;  ///< at least 0
@@ -26,17 +26,17 @@ namespace detail {
 class PreparedFilters;
 }  // namespace detail
 
-/// What Linear, EmbedID and ConvolutionND have in common: a W that may be quantised. It is no parameter then but two
-/// persistent arrays, which files have in its place: the blocks, and the kind's number (as in Quantization) with the
-/// shape. A file of such a link is loaded by one that is not quantised yet, too; copies that share W share the blocks.
+/// The base of Linear, EmbedID and ConvolutionND, whose W may be quantised. Quantised weights are not a parameter but
+/// two persistent arrays: the blocks, and the kind (as in Quantization) with the shape. Files store these arrays, and
+/// links that are not quantised yet can load such files. Copies that share W share the blocks.
 class CT_API QuantizableW : public Link {
  public:
-  Parameter W;  ///< undefined where it is quantised
-  /// The quantised W; null where W is a parameter. What it points to lives as long as the result.
+  Parameter W;  ///< undefined if quantised
+  /// Returns the quantised W, or null if W is a parameter. The data lives as long as the result.
   std::shared_ptr<const QuantizedArray> quantized() const;
-  /// W is quantised from now on, and no parameter any more. Throws ValueError for a W that is not initialised.
+  /// Quantises W, which is no longer a parameter afterwards. Throws ValueError if W is not initialised.
   void quantize(Quantization kind);
-  /// Throws ShapeError for another shape than W's.
+  /// Throws ShapeError unless W's shape matches.
   void set_quantized(const QuantizedArray& w);
 
  protected:
@@ -45,9 +45,9 @@ class CT_API QuantizableW : public Link {
   void visit_members(MemberVisitor& visitor) const override;
   void serialize_member(const Serializer& serializer, const std::string& name, Parameter& parameter) const override;
   void serialize_member(const Serializer& serializer, const std::string& name, Persistent& array) const override;
-  /// The shape that W would have with as many inputs as these weights have, where it is not known yet.
+  /// Returns the shape of W for as many inputs as `w` has, if W's shape is not known yet.
   virtual Shape shape_of_W(const QuantizedArray& w) const = 0;
-  /// What int8_convolution keeps from call to call.
+  /// Data that int8_convolution keeps between calls.
   detail::PreparedFilters& prepared() const;
   Persistent W_blocks, W_kind;
 
@@ -57,18 +57,18 @@ class CT_API QuantizableW : public Link {
 };
 
 namespace detail {
-/// The parameter's values; throws ValueError, in the link's name, where there are none.
+/// Returns the parameter's values. Throws ValueError with the link's name if it is not initialised.
 CT_API Array initialized(const Link& link, const Parameter& W);
-/// x Wᵀ + b as functions::linear; b may be undefined. Its gradients are those of x and b.
+/// Computes x Wᵀ + b like functions::linear. b may be undefined. Has gradients for x and b.
 Variable quantized_linear(const Variable& x, const QuantizedArray& w, const Variable& b, int n_batch_axes);
-/// As functions::embed_id, in config.dtype.
+/// Like functions::embed_id, with a result of config.dtype.
 Variable quantized_rows(const Variable& ids, const QuantizedArray& w, std::optional<std::int64_t> ignore_label);
-/// As functions::convolution_nd; b may be undefined.
+/// Like functions::convolution_nd. b may be undefined.
 Variable quantized_convolution(const Variable& x, const QuantizedArray& w, const Variable& b,
                                const functions::ConvolutionOptions& options);
-/// As quantized_convolution, of x rounded to the range's numbers. x's gradient is as if it were not rounded within the
-/// range, and 0 beyond it. Without a graph the filters are kept as they are multiplied: 4 bytes a weight beside w's
-/// blocks, 2 where the device multiplies int8 weights as bfloat16, 8 for float64.
+/// Like quantized_convolution, with x rounded to the range. x's gradient ignores the rounding inside the range and is 0
+/// outside. Without a graph, keeps the converted filters between calls: per weight 4 bytes beside w's blocks, 2 if the
+/// device multiplies int8 weights as bfloat16, 8 for float64.
 Variable int8_convolution(const Variable& x, const QuantizedArray& w, PreparedFilters& prepared,
                           const InputRange& range, const Variable& b, const functions::ConvolutionOptions& options);
 }  // namespace detail

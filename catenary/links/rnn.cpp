@@ -22,8 +22,7 @@ ParameterInit weight_init(const std::optional<ParameterInit>& given) {
   return given ? *given : ParameterInit(initializers::LeCunNormal());
 }
 
-/// Fills each of four parts of a weight's rows by itself: an initializer may look at the whole shape, as orthogonal
-/// ones do.
+/// Initialises four parts of a weight's rows separately, because some initializers (orthogonal) use the whole shape.
 class FourParts : public Initializer {
  public:
   explicit FourParts(ParameterInit part) : part_(std::move(part)) {}
@@ -36,7 +35,7 @@ class FourParts : public Initializer {
   ParameterInit part_;
 };
 
-/// Fills the gates a, i, f, o of a bias, those of a unit side by side.
+/// Initialises the bias of the gates a, i, f, o, interleaved by unit.
 class GateBias : public Initializer {
  public:
   GateBias(ParameterInit others, ParameterInit forget) : others_(std::move(others)), forget_(std::move(forget)) {}
@@ -60,28 +59,27 @@ Variable or_zeros(const Variable& state, const Variable& x, std::int64_t units) 
   return state.defined() ? state : zero_state(x, units);
 }
 
-/// Throws ShapeError unless what is remembered, or given, has a row of `units` for each of x's; undefined stands for
-/// zeros.
+/// Throws ShapeError unless the state is undefined (zeros) or has a row of `units` for each row of x.
 void check_state(const Link& link, const char* name, const Variable& state, const Variable& x, std::int64_t units) {
   const Shape expected = {x.shape(0), units};
   if (state.defined() && state.shape() != expected)
     fail<ShapeError>("{}: {} must be {} for x of shape {}, not {}", link.type_name(), name, expected, x.shape(),
                      state.shape());
 }
-/// What is remembered for the rows of x, undefined at the beginning.
+/// Returns the state for the rows of x, undefined before the first call.
 Variable recall(const Link& link, const char* name, const StateVariable& state, const Variable& x, std::int64_t units) {
   const Variable rows = state_rows(link, state, x.shape(0));
   check_state(link, name, rows, x, units);
   return rows;
 }
 
-/// The state on the device of a link's weights.
+/// Moves a state to the device of the link's weights.
 Variable on_device_of(const Linear& link, const Variable& state) {
   const Device device = link.W.initial_device();
   return !state.defined() || state.device() == device ? state : F::copy(state, device);
 }
 
-/// The gates of lstm's layout [n, 4 units]: a, i, f, o.
+/// Splits lstm's layout [n, 4 units] into a, i, f, o.
 Variables split_gates(const Variable& x) { return F::separate(F::reshape(x, {x.shape(0), x.shape(1) / 4, 4}), 2); }
 
 }  // namespace
@@ -269,7 +267,7 @@ std::pair<Variable, Variable> ChildSumTreeLSTM::operator()(const std::vector<Var
   return hooked(
       *this,
       [&] {
-        const Variables parts = F::split_axis(W_x(x), Sections({3 * state_size}), 1);  // a, i, o; f
+        const Variables parts = F::split_axis(W_x(x), Sections({3 * state_size}), 1);  // first a, i, o, then f
         if (hs.empty()) return F::tree_lstm({}, parts[0]);
         std::vector<Variable> gates = {parts[0] + W_h_aio(F::add(hs))};
         for (const Variable& h : hs) gates.push_back(parts[1] + W_h_f(h));
@@ -393,7 +391,7 @@ F::NStepResult NStepBase::run_sorted(const Run& run, const Variable& hx, const V
   const std::int64_t columns = result.ys[0].shape(1);
   result.ys.assign(xs.size(), Variable());
   for (std::size_t k = 0; k < order.size(); ++k)
-    // sequences without elements come last
+    // empty sequences are at the end
     result.ys[static_cast<std::size_t>(order[k])] =
         k < ys.size() ? ys[k]
                       : Variable(catenary::detail::filled({0, columns}, 0, xs[0].dtype(), xs[0].device()), false);

@@ -1,6 +1,6 @@
 #pragma once
-// Recurrent layers: cells with their parameters, those that remember their state, and stacks over sequences. Parameters
-// have Chainer's names and shapes.
+// Recurrent layers: single steps, cells that remember their state, and stacks over sequences. Parameters have Chainer's
+// names and shapes.
 
 #include <functional>
 #include <optional>
@@ -13,63 +13,63 @@
 
 namespace catenary::links {
 
-/// Options of LSTM and StatelessLSTM. Each gate's part of a weight is filled by itself.
+/// Options of LSTM and StatelessLSTM. Each gate's part of a weight is initialised separately.
 struct LSTMOptions {
-  std::optional<ParameterInit> lateral_init = {};  ///< LeCunNormal when not given
-  std::optional<ParameterInit> upward_init = {};   ///< LeCunNormal when not given
+  std::optional<ParameterInit> lateral_init = {};  ///< LeCunNormal by default
+  std::optional<ParameterInit> upward_init = {};   ///< LeCunNormal by default
   ParameterInit bias_init = 0;                     ///< of the gates a, i and o
   ParameterInit forget_bias_init = 1;
 };
 CT_FIELDS(LSTMOptions, lateral_init, upward_init, bias_init, forget_bias_init)
 
-/// The products of an LSTM: upward W [4 out, in] and b, lateral W [4 out, out], with the four gates of a unit side by
-/// side (F::lstm).
+/// The linear layers of an LSTM: upward W [4 out, in] and b, lateral W [4 out, out], with the four gates of each unit
+/// adjacent (F::lstm).
 class CT_API LSTMBase : public Chain {
  public:
-  /// The input size is found at the first call where it is not given.
+  /// Without `in_size`, determines the input size at the first call.
   LSTMBase(std::optional<std::int64_t> in_size, std::int64_t out_size, const LSTMOptions& options);
   std::int64_t state_size;
   Linear upward, lateral;
   CT_LINKS(upward, lateral)
 
  protected:
-  /// upward(x) + lateral(h), the latter where h is defined.
+  /// Returns upward(x) + lateral(h), without the second term if h is undefined.
   Variable gates(const Variable& x, const Variable& h) const;
 };
 
-/// One step of an LSTM that remembers nothing. (chainer.links.StatelessLSTM)
+/// One step of an LSTM, without memory. (chainer.links.StatelessLSTM)
 class CT_API StatelessLSTM : public LSTMBase {
  public:
   explicit StatelessLSTM(std::int64_t out_size, const LSTMOptions& options = {})
       : LSTMBase(std::nullopt, out_size, options) {}
   StatelessLSTM(std::int64_t in_size, std::int64_t out_size, const LSTMOptions& options = {})
       : LSTMBase(in_size, out_size, options) {}
-  /// The next cell state and output; c and h may be undefined, for zeros.
+  /// Returns the next cell state and output. Undefined c and h mean zeros.
   std::pair<Variable, Variable> operator()(const Variable& c, const Variable& h, const Variable& x) const;
   std::string type_name() const override { return "StatelessLSTM"; }
 };
 
-// Links that remember: a batch may be smaller than the one before, and the last rows of the state then stay as they
-// are. Each throws ShapeError for a larger one. (links/persistent.h has what one of your own needs for that.)
+// Links that remember their state. A batch may be smaller than the last one: the remaining rows of the state stay as
+// they are. Larger batches throw ShapeError. Use links/persistent.h to write such a link.
 
-/// An LSTM that remembers its state c and output h from call to call. (chainer.links.LSTM)
+/// An LSTM that remembers its state c and output h between calls. (chainer.links.LSTM)
 class CT_API LSTM : public LSTMBase {
  public:
   explicit LSTM(std::int64_t out_size, const LSTMOptions& options = {}) : LSTMBase(std::nullopt, out_size, options) {}
   LSTM(std::int64_t in_size, std::int64_t out_size, const LSTMOptions& options = {})
       : LSTMBase(in_size, out_size, options) {}
   Variable operator()(const Variable& x) const;
-  /// Goes on from here, on the link's device. (chainer.links.LSTM.set_state)
+  /// Sets the state, moved to the link's device. (chainer.links.LSTM.set_state)
   void set_state(const Variable& c, const Variable& h) const;
-  /// Forgets the state.
+  /// Clears the state.
   void reset_state() const;
   std::string type_name() const override { return "LSTM"; }
   StateVariable c, h;
   CT_MORE_LINKS(LSTMBase, c, h)
 };
 
-/// An LSTM whose gates see the cell's state: i and f the one before, o the new one. No bias of gates is special.
-/// (chainer.links.StatefulPeepholeLSTM; Gers and Schmidhuber 2000)
+/// An LSTM whose gates see the cell state: i and f the previous, o the new one. The gates' biases have no special start
+/// values. (chainer.links.StatefulPeepholeLSTM; Gers and Schmidhuber 2000)
 class CT_API StatefulPeepholeLSTM : public Chain {
  public:
   StatefulPeepholeLSTM(std::int64_t in_size, std::int64_t out_size);
@@ -83,8 +83,8 @@ class CT_API StatefulPeepholeLSTM : public Chain {
   CT_LINKS(upward, lateral, peep_i, peep_f, peep_o, c, h)
 };
 
-/// An LSTM of which, in training, elements of c and h keep their values with these probabilities (F::zoneout).
-/// (chainer.links.StatefulZoneoutLSTM; Krueger et al., arXiv:1606.01305)
+/// An LSTM in which, in training, elements of c and h keep their previous values with the given probabilities
+/// (F::zoneout). (chainer.links.StatefulZoneoutLSTM; Krueger et al., arXiv:1606.01305)
 class CT_API StatefulZoneoutLSTM : public Chain {
  public:
   StatefulZoneoutLSTM(std::int64_t in_size, std::int64_t out_size, double c_ratio = 0.5, double h_ratio = 0.5);
@@ -101,21 +101,21 @@ class CT_API StatefulZoneoutLSTM : public Chain {
 
 /// Options of GRUs.
 struct GRUOptions {
-  std::optional<ParameterInit> init = {};        ///< of W_r, W_z and W; LeCunNormal when not given
-  std::optional<ParameterInit> inner_init = {};  ///< of U_r, U_z and U; LeCunNormal when not given
+  std::optional<ParameterInit> init = {};        ///< of W_r, W_z and W, LeCunNormal by default
+  std::optional<ParameterInit> inner_init = {};  ///< of U_r, U_z and U, LeCunNormal by default
   ParameterInit bias_init = 0;
 };
 CT_FIELDS(GRUOptions, init, inner_init, bias_init)
 
-/// One step of a GRU that remembers nothing: r = sigmoid(W_r x + U_r h), z likewise, the new h = z tanh(W x + U (r h))
-/// + (1 - z) h. (chainer.links.StatelessGRU; Cho et al., arXiv:1409.1259)
+/// One step of a GRU, without memory: r = sigmoid(W_r x + U_r h), z = sigmoid(W_z x + U_z h), and the new h = z tanh(W
+/// x + U (r h)) + (1 - z) h. (chainer.links.StatelessGRU; Cho et al., arXiv:1409.1259)
 class CT_API StatelessGRU : public Chain {
  public:
-  /// The input size is found at the first call where it is not given.
+  /// Determines the input size at the first call.
   explicit StatelessGRU(std::int64_t out_size, const GRUOptions& options = {})
       : StatelessGRU(std::nullopt, out_size, options) {}
   StatelessGRU(std::optional<std::int64_t> in_size, std::int64_t out_size, const GRUOptions& options = {});
-  /// h may be undefined, for zeros.
+  /// An undefined h means zeros.
   Variable operator()(const Variable& h, const Variable& x) const;
   std::string type_name() const override { return "StatelessGRU"; }
   std::int64_t state_size;
@@ -123,7 +123,7 @@ class CT_API StatelessGRU : public Chain {
   CT_LINKS(W_r, U_r, W_z, U_z, W, U)
 };
 
-/// A GRU that remembers h from call to call. (chainer.links.StatefulGRU)
+/// A GRU that remembers h between calls. (chainer.links.StatefulGRU)
 class CT_API StatefulGRU : public StatelessGRU {
  public:
   StatefulGRU(std::int64_t in_size, std::int64_t out_size, const GRUOptions& options = {})
@@ -138,8 +138,8 @@ class CT_API StatefulGRU : public StatelessGRU {
 /// (chainer.links.GRU)
 using GRU = StatefulGRU;
 
-/// One step of a minimal gated unit: f = sigmoid(W_f [h x]), the new h = f tanh(W_h [f h, x]) + (1 - f) h.
-/// (chainer.links.StatelessMGU; Zhou et al., arXiv:1603.09420)
+/// One step of a minimal gated unit, without memory: f = sigmoid(W_f [h x]), the new h = f tanh(W_h [f h, x]) + (1 - f)
+/// h. (chainer.links.StatelessMGU; Zhou et al., arXiv:1603.09420)
 class CT_API StatelessMGU : public Chain {
  public:
   StatelessMGU(std::int64_t in_size, std::int64_t out_size);
@@ -150,7 +150,7 @@ class CT_API StatelessMGU : public Chain {
   CT_LINKS(W_f, W_h)
 };
 
-/// A minimal gated unit that remembers h from call to call. (chainer.links.StatefulMGU)
+/// A minimal gated unit that remembers h between calls. (chainer.links.StatefulMGU)
 class CT_API StatefulMGU : public StatelessMGU {
  public:
   using StatelessMGU::StatelessMGU;
@@ -162,12 +162,12 @@ class CT_API StatefulMGU : public StatelessMGU {
   CT_MORE_LINKS(StatelessMGU, h)
 };
 
-/// The LSTM of a tree's node with any number of children, whose outputs are summed up. (chainer.links.ChildSumTreeLSTM;
-/// Tai et al., arXiv:1503.00075)
+/// The LSTM of a tree node with any number of children, whose outputs are added. (chainer.links.ChildSumTreeLSTM; Tai
+/// et al., arXiv:1503.00075)
 class CT_API ChildSumTreeLSTM : public Chain {
  public:
   ChildSumTreeLSTM(std::int64_t in_size, std::int64_t out_size);
-  /// c and h of the node: of its children's, in the same order, and of its own input x [n, in].
+  /// Returns c and h of the node, computed from its children's cs and hs, in equal order, and its input x [n, in].
   std::pair<Variable, Variable> operator()(const std::vector<Variable>& cs, const std::vector<Variable>& hs,
                                            const Variable& x) const;
   std::string type_name() const override { return "ChildSumTreeLSTM"; }
@@ -176,12 +176,12 @@ class CT_API ChildSumTreeLSTM : public Chain {
   CT_LINKS(W_x, W_h_aio, W_h_f)
 };
 
-/// The LSTM of a tree's node with n_ary children, each with a weight of its own (W_h1, W_h2, …).
+/// The LSTM of a tree node with n_ary children, each with separate weights (W_h1, W_h2, …).
 /// (chainer.links.NaryTreeLSTM; Tai et al., arXiv:1503.00075)
 class CT_API NaryTreeLSTM : public Chain {
  public:
   NaryTreeLSTM(std::int64_t in_size, std::int64_t out_size, int n_ary = 2);
-  /// As ChildSumTreeLSTM's. Throws ValueError for another number of children.
+  /// Like ChildSumTreeLSTM's call. Throws ValueError for another number of children.
   std::pair<Variable, Variable> operator()(const std::vector<Variable>& cs, const std::vector<Variable>& hs,
                                            const Variable& x) const;
   std::string type_name() const override { return "NaryTreeLSTM"; }
@@ -190,18 +190,18 @@ class CT_API NaryTreeLSTM : public Chain {
   int n_ary() const { return static_cast<int>(W_h.size()); }
   std::int64_t state_size;
   Linear W_x;
-  std::vector<Linear> W_h;  ///< of each child: children W_h1, W_h2, …
+  std::vector<Linear> W_h;  ///< one per child, named W_h1, W_h2, …
 };
 
-/// Options of the links that follow.
+/// Options of the n-step links.
 struct NStepOptions {
-  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal when not given
+  std::optional<ParameterInit> initialW = {};  ///< LeCunNormal by default
   ParameterInit initial_bias = 0;
 };
 CT_FIELDS(NStepOptions, initialW, initial_bias)
 
-/// A stack of recurrent layers over whole sequences: children "0", "1", … with parameters w0, b0, w1, b1, … as the
-/// n_step functions take them; in bi-forms a child for each direction. Base of the links that follow.
+/// The base of the n-step links: a stack of recurrent layers over whole sequences. Children "0", "1", … have parameters
+/// w0, b0, w1, b1, … as the n_step functions take them. Bidirectional links have a child for each direction.
 class CT_API NStepBase : public Chain {
  public:
   /// The weights and biases of a layer in one direction.
@@ -214,7 +214,7 @@ class CT_API NStepBase : public Chain {
   std::int64_t in_size, out_size;
   double dropout;  ///< between layers, in training
   std::vector<Layer> layers;
-  /// As the n_step functions take them, for inputs that are sorted and stand time by time already.
+  /// Return the arguments of the n_step functions.
   functions::LayerParameters weights() const;
   functions::LayerParameters biases() const;
   void visit_members(MemberVisitor& visitor) const override;
@@ -225,8 +225,8 @@ class CT_API NStepBase : public Chain {
   using Run =
       std::function<functions::NStepResult(const functions::LayerParameters& ws, const functions::LayerParameters& bs,
                                            const Variable& hx, const Variable& cx, const std::vector<Variable>& xs)>;
-  /// Runs on sequences of any order. Undefined states are zeros. Hooks see hx, cx and the sequences, and hy, cy and the
-  /// outputs; cx and cy are undefined where there is one state.
+  /// Runs on sequences in any order. Undefined states mean zeros. Hooks see hx, cx and the sequences as inputs, and hy,
+  /// cy and the outputs as results. Links with a single state leave cx and cy undefined.
   functions::NStepResult run(const Run& run, const Variable& hx, const Variable& cx,
                              const std::vector<Variable>& xs) const;
 
@@ -235,14 +235,14 @@ class CT_API NStepBase : public Chain {
                                     const std::vector<Variable>& xs) const;
 };
 
-/// What LSTMs in one and two directions share.
+/// The base of LSTMs in one and two directions.
 class CT_API NStepLSTMBase : public NStepBase {
  public:
-  /// hx and cx [layers, batch, out] are the states before, undefined for zeros; xs are sequences [length, in] of any
-  /// lengths and order. Gives the states after and the outputs [length, out] ([length, 2 out] in bi-forms) of each
-  /// sequence. Throws ShapeError and DtypeError.
+  /// Runs on sequences xs [length, in] of any lengths, in any order. hx and cx [layers, batch, out] are the initial
+  /// states, undefined for zeros. Returns the final states and each sequence's outputs [length, out] ([length, 2 out]
+  /// for bidirectional links). Throws ShapeError and DtypeError.
   functions::NStepResult operator()(const Variable& hx, const Variable& cx, const std::vector<Variable>& xs) const;
-  /// Number of states.
+  /// The number of states.
   static constexpr int n_cells = 2;
 
  protected:
@@ -254,10 +254,10 @@ class CT_API NStepLSTMBase : public NStepBase {
  private:
   Call call_;
 };
-/// What GRUs in one and two directions share.
+/// The base of GRUs in one and two directions.
 class CT_API NStepGRUBase : public NStepBase {
  public:
-  /// As NStepLSTMBase's, with one state.
+  /// Like NStepLSTMBase's call, with one state.
   functions::NStepResult operator()(const Variable& hx, const std::vector<Variable>& xs) const;
   static constexpr int n_cells = 1;
 
@@ -270,10 +270,10 @@ class CT_API NStepGRUBase : public NStepBase {
  private:
   Call call_;
 };
-/// What Elman networks share.
+/// The base of Elman networks in one and two directions.
 class CT_API NStepRNNBase : public NStepBase {
  public:
-  /// As NStepLSTMBase's, with one state.
+  /// Like NStepLSTMBase's call, with one state.
   functions::NStepResult operator()(const Variable& hx, const std::vector<Variable>& xs) const;
   static constexpr int n_cells = 1;
 

@@ -17,7 +17,7 @@ void ChainList::visit_members(MemberVisitor& visitor) const {
 }
 
 void ChainList::detach(CopyMode mode) {
-  // Model::copy detaches the links; what is left is this link's own identity
+  // Model::copy detaches the links, so they are removed before this link is detached
   std::vector<Model> links = std::exchange(links_, {});
   Link::detach(mode);
   for (Model& link : links) link = link.copy(mode);

@@ -1,5 +1,5 @@
 #pragma once
-// Links in a list.
+// Lists of links.
 
 #include <functional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace catenary {
 
-/// Links known by their numbers: children "0", "1", …. (chainer.ChainList)
+/// Links named by number: children "0", "1", …. (chainer.ChainList)
 class CT_API ChainList : public Link {
  public:
   ChainList() = default;
@@ -19,7 +19,7 @@ class CT_API ChainList : public Link {
   }
   void add_link(const Model& link) { links_.push_back(link); }
   std::int64_t size() const { return static_cast<std::int64_t>(links_.size()); }
-  /// Link i; negative i counts from the end. Throws IndexError.
+  /// Returns link i. Negative i counts from the end. Throws IndexError.
   const Model& operator[](std::int64_t i) const;
   std::string type_name() const override { return "ChainList"; }
   void visit_members(MemberVisitor& visitor) const override;
@@ -29,8 +29,8 @@ class CT_API ChainList : public Link {
   std::vector<Model> links_;
 };
 
-/// Links and functions of one Variable, one after the other. Links are known by their numbers among the links: in
-/// (Linear, relu, Linear) children "0" and "1". (chainer.Sequential)
+/// Applies links and functions of one Variable in sequence. Links are numbered without the functions: (Linear, relu,
+/// Linear) has the children "0" and "1". (chainer.Sequential)
 class CT_API Sequential : public Link {
  public:
   using Function = std::function<Variable(const Variable&)>;
@@ -49,7 +49,7 @@ class CT_API Sequential : public Link {
   }
   std::int64_t size() const { return static_cast<std::int64_t>(steps_.size()); }
   Variable operator()(const Variable& x) const;
-  /// The steps n times over, each time as copies of the given kind. (chainer.Sequential.repeat)
+  /// Returns n copies of the steps in sequence, copied by `mode`. (chainer.Sequential.repeat)
   Sequential repeat(int n, CopyMode mode = CopyMode::init) const;
   std::string type_name() const override { return "Sequential"; }
   void visit_members(MemberVisitor& visitor) const override;
