@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Times Catenary and its peers on the same work, in turn, several rounds over, and prints docs/measurements/performance.md's table.
+"""Times Catenary and its peers on equal work, in turn, several rounds over, prints a table, and keeps the figures in benchmarks/results.
 
   compare.py BUILD [--rows ABCDEFGH] [--rounds 3] [--peers torch,jax,numpy,onnxruntime,tinygrad,chainer] [--opencl] [--dtype bfloat16|mixed16]
 
 BUILD is the build folder, for instance build/release. A peer lives in a virtual environment of its own,
 build/peers/<name>, which is made where it is missing (by pip); one that cannot be had is named below the table. Every
-round starts each program anew, ours before and after the peers; a figure is the median of all samples of all rounds.
+round starts each program anew, ours before and after the peers. A figure is the median of all samples of all rounds. Rows measured by at least two
+rounds replace the last figures of this kind of processor (results.py). Then run scripts/make_measurements, which makes the pages of them.
 """
 
 import argparse
@@ -16,6 +17,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+import results
 
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
@@ -34,11 +37,11 @@ PACKAGES = {
 # row, what it is, the unit it is shown in, what a sample is multiplied by, and the goal: at most so many times the best peer
 ROWS = [
     ("A", "MNIST, 784-1000-1000-10, batch 100, Adam: an epoch and the evaluation, with Trainer; mean of 3", "s", 1, 0.80),
-    ("B", "784-4096x5-10, batch 1024, SGD: a step", "ms", 1e3, 0.98),
+    ("B", "784-4096×5-10, batch 1024, SGD: a step", "ms", 1e3, 0.98),
     ("C CNN step", "CNN of two convolutions, MNIST, batch 100, Adam: a step", "ms", 1e3, 0.65),
-    ("C CNN inference", "the same, inference", "ms", 1e3, 0.75),
+    ("C CNN inference", "CNN of two convolutions, MNIST, batch 100: inference", "ms", 1e3, 0.75),
     ("C ResNet-18 step", "ResNet-18 for 32×32, batch 32, SGD with momentum: a step", "ms", 1e3, 0.75),
-    ("C ResNet-18 inference", "the same, inference", "ms", 1e3, 0.70),
+    ("C ResNet-18 inference", "ResNet-18 for 32×32, batch 32: inference", "ms", 1e3, 0.70),
     ("C MLP inference", "784-1000-1000-10, batch 100: inference", "ms", 1e3, 0.95),
     ("D", "LSTM 2×650, batch 20, 35 steps, 10,000 words: a step", "ms", 1e3, 0.85),
     ("E", "`relu(x*a+b)*sigmoid(x)+tanh(x)`, 16 Mi elements", "ms", 1e3, 0.60),
@@ -46,7 +49,7 @@ ROWS = [
     ("F 2048x2048x2048", "matmul 2048³", "GFLOP/s", 1, 0.97),
     ("F 100x1000x784", "matmul 100×1000×784", "GFLOP/s", 1, 0.97),
     ("G deferred", "add of two 10-element variables, deferred", "µs", 1e6, 1),
-    ("G computed", "the same, each computed at once", "µs", 1e6, 1),
+    ("G computed", "add of two 10-element variables, each computed at once", "µs", 1e6, 1),
     ("G ten layers", "ten layers of 10×10 and tanh, forward and backward", "µs", 1e6, 1),
     ("H sort", "sort of 10 M float32", "ms", 1e3, 1),
     ("H argsort", "argsort of 10 M float32", "ms", 1e3, 0.2),
@@ -154,6 +157,16 @@ class Table:
             print(f"\n{who} was not measured, or not whole: {problem}")
 
 
+    def rows(self, device, dtype):
+        """The rows of results.py that were measured beside a peer."""
+        found = []
+        for row, work, unit, scale, goal in ROWS:
+            figures = {who: results.spread(samples, scale) for who, samples in self.samples.get(row, {}).items()}
+            if "Catenary" in figures and len(figures) > 1:
+                found.append(results.row(row, work, unit, figures, self.goal or goal, device, dtype))
+        return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
@@ -201,6 +214,8 @@ def main():
     ours = next((line.partition(":")[2].strip() for line in info.splitlines() if line.startswith("cpu:")), "processor unknown")
     print(f"\n{ours}; {device}; {arguments.dtype}; {arguments.rounds} rounds; median (smallest to largest sample).\n")
     table.print()
+    if arguments.rounds > 1:
+        print(f"\nKept in {results.record(table.rows(device, arguments.dtype)).relative_to(TREE)}; scripts/make_measurements makes the pages anew.")
     return 1 if any(who == "Catenary" for who in table.problems) else 0
 
 

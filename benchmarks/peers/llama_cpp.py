@@ -5,7 +5,7 @@
   python llama_cpp.py build/release/bin/catenary path/to/llama-bench model-q4.gguf [--prompt 128] [--tokens 48] [--rounds 3]
 
 llama-bench is llama.cpp's own, built for the processor at hand (-DGGML_NATIVE=ON). llama.cpp rounds what quantised weights are multiplied
-with to 8 bits; `catenary generate` does so, too, but with --exact, which is the third column. The least of the rounds counts.
+with to 8 bits; `catenary generate` does so, too, but with --exact, which is the third column. The least of the rounds counts. --record KIND keeps the figures in benchmarks/results, as rows of that kind of weights.
 """
 
 import argparse
@@ -13,6 +13,8 @@ import json
 import os
 import re
 import subprocess
+
+import results
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("catenary")
@@ -22,6 +24,7 @@ parser.add_argument("--prompt", type=int, default=128)
 parser.add_argument("--tokens", type=int, default=48)
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--threads", type=int, default=os.cpu_count())
+parser.add_argument("--record", metavar="KIND", help="the kind of the weights, for instance Q4_0")
 arguments = parser.parse_args()
 
 
@@ -52,3 +55,10 @@ for _ in range(arguments.rounds):
 for name, (prompt, token) in least.items():
     print(f"least, {name}: prompt {prompt:.3f} s ({prompt / least['llama.cpp'][0]:.2f} of llama.cpp's), "
           f"token {1e3 * token:.1f} ms ({token / least['llama.cpp'][1]:.2f})")
+if arguments.record:
+    names = {"ours": "Catenary", "ours, --exact": "Catenary, --exact"}
+    rows = []
+    for place, (row, work, unit, scale) in enumerate((("prompt", f"{arguments.prompt} tokens of prompt", "s", 1), ("token", "a token", "ms", 1e3))):
+        figures = {names.get(name, name): [round(scale * told[place], 3)] for name, told in least.items()}
+        rows.append(results.row(f"L {row} {arguments.record}", f"TinyLlama's shape, {arguments.record}: {work}", unit, figures, 1.0, dtype=arguments.record))
+    print(f"kept in {results.record(rows)}")

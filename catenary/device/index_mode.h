@@ -1,11 +1,11 @@
 #pragma once
-// The meaning of an index out of range.
+// What an index out of range means.
 
 #include <cstdint>
 
 namespace catenary {
 
-/// The treatment of indices that are out of range.
+/// What is done to indices that are out of range.
 enum class IndexMode : std::uint8_t { raise, wrap, clip };
 
 }  // namespace catenary
