@@ -24,7 +24,8 @@ inline bool is_large(const std::vector<Array>& arrays) {
   return false;
 }
 
-/// What Python gives for a parameter of the library: the same, but for operands and dtypes.
+/// The type of a Python argument for a parameter of the library: the parameter's own type, except for operands and
+/// dtypes.
 template <class T>
 struct Parameter {
   using Given = T;
@@ -78,7 +79,7 @@ auto viewing(Array (*f)(const Array&, A...)) {
   return [f](Self self, A... a) { return checked(wrap_view(f(self.array(), std::forward<A>(a)...), self.o)); };
 }
 template <class... A>
-auto viewing(const Array (*f)(const Array&, A...)) {  // of what may be a copy
+auto viewing(const Array (*f)(const Array&, A...)) {  // for functions that may return a copy
   return [f](Self self, A... a) { return checked(wrap_view(f(self.array(), std::forward<A>(a)...), self.o)); };
 }
 template <class... A>

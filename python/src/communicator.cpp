@@ -1,5 +1,5 @@
-// Ranks of a job, for catenary.chainermn: what Communicator does, on arrays and on bytes. Which objects become bytes,
-// and which arrays are NumPy's, Python decides.
+// The communicator for catenary.chainermn, on arrays and bytes. Python decides which objects become bytes and which
+// arrays are NumPy's.
 
 #include "catenary/distributed/communicator.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using ct::distributed::Communicator;
 
-/// What a call to the other ranks stands in: threads of Python go on meanwhile, and what arrives lies on the host.
+/// The scope of a call to other ranks: releases the GIL, and places received data on the host.
 struct Talking {
   const Released released;
   const ct::DeviceScope host{ct::Device()};
@@ -38,7 +38,7 @@ nb::list bytes_of(const std::vector<std::string>& xs) {
   return all;
 }
 
-/// Parameters with their names, as a link: what Communicator exchanges.
+/// Named parameters as a link, for Communicator.
 class GivenParameters final : public ct::Link {
  public:
   GivenParameters(const std::vector<std::string>& names, const std::vector<Array>& values) {

@@ -44,7 +44,7 @@ Scalar complex_scalar(PyObject* o) {
   return Scalar(std::complex<double>(value.real, value.imag));
 }
 
-/// A Python integer as a literal; a 0-d uint64 array where only that holds it.
+/// Reads a Python integer as a literal, or as a 0-d uint64 array if no signed type holds it.
 void set_integer(Argument& argument, PyObject* o) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
@@ -91,7 +91,7 @@ void set_numpy_scalar(Argument& argument, PyObject* o) {
   }
 }
 
-/// Reads an index (anything with __index__ but bool arrays); false where it is none.
+/// Reads an index (any object with __index__ except bool arrays). Returns false for other objects.
 bool read_index(PyObject* o, std::int64_t* value) {
   if (!PyIndex_Check(o)) return false;
   PyObject* index = PyNumber_Index(o);
@@ -108,8 +108,8 @@ bool read_index(PyObject* o, std::int64_t* value) {
   return true;
 }
 
-/// An int or a sequence of them: how many they are, of which `dims` has none where it cannot hold all; -1 for what is
-/// neither.
+/// Reads an int or a sequence of ints. Returns their number, or -1 for other objects. `dims` is empty if there are too
+/// many.
 int read_dims(PyObject* o, ct::Dims* dims) {
   std::int64_t one = 0;
   *dims = ct::Dims();
@@ -288,7 +288,7 @@ void settle(Argument& x, Argument& y, bool compared) {
     if (!floating) wide->scalar = Scalar(std::copysign(std::numeric_limits<double>::infinity(), wide->scalar.real()));
   }
   if (!x.array && !y.array) {
-    // of two numbers the one whose dtype counts is the array; of two weak ones the first
+    // of two numbers, the one with the significant dtype becomes the array, and of two weak ones the first
     if (x.strong || !y.strong) x.as_array();
     if (y.strong) y.as_array();
     return;

@@ -1,6 +1,6 @@
 #pragma once
-// What the sources of catenary._core share: the handle behind cupy.ndarray, how Python's values become the library's,
-// and how its exceptions become Python's. Design: docs/design/python.md.
+// Shared by the sources of catenary._core: the handle behind cupy.ndarray, conversions from Python's values to the
+// library's, and translation of exceptions. Design: docs/design/python.md.
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -28,17 +28,17 @@ using ct::Order;
 using ct::Scalar;
 using ct::Shape;
 
-/// Where an array's first element is, as `_address` gives it; the array stays in the table of addresses.
+/// Returns the address of an array's first element, as `_address` does. The array stays in the table of addresses.
 std::uint64_t address_of(PyObject* o);
 /// An owner's block of memory is no longer found by its address.
 void forget_address(std::uint64_t address) noexcept;
 
-/// Threads whose pools somebody watches (`_watch_memory`); the GIL guards it.
+/// The number of threads whose pools are watched (`_watch_memory`). Guarded by the GIL.
 extern int memory_watchers;
-/// Does what is pending, and tells the calling thread's watcher what its pools have done since.
+/// Runs pending operations, and reports pool events since the last call to the calling thread's watcher.
 void tell_memory();
 
-/// What a Python ndarray holds: the array, and for a view the ndarray that owns its memory (`base`).
+/// The contents of a Python ndarray: the array, and for a view the ndarray that owns its memory (`base`).
 struct NdArray {
   Array array;
   PyObject* base = nullptr;
@@ -48,7 +48,7 @@ struct NdArray {
     Py_XDECREF(base);
   }
 };
-/// The type object of ndarray; set once by register_ndarray.
+/// The type object of ndarray, set once by register_ndarray.
 extern PyTypeObject* ndarray_type;
 
 inline bool is_ndarray(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
@@ -58,12 +58,12 @@ inline const Array& array_of(PyObject* o) { return handle_of(o).array; }
 void note_temporary(PyObject* o);
 /// A new ndarray.
 PyObject* wrap(Array array);
-/// A new ndarray whose base is that of `of`, if both share memory.
+/// Returns a new ndarray whose base is that of `of`, if both share memory.
 PyObject* wrap_view(Array array, PyObject* of);
 
 /// Sets Python's error for an exception of the library. Called in a catch block.
 void set_error();
-/// Calls f, and turns what it throws into Python's error and null.
+/// Calls f. Translates an exception to Python's error and returns null.
 template <class F>
 PyObject* guarded(F&& f) {
   try {
@@ -73,7 +73,7 @@ PyObject* guarded(F&& f) {
     return nullptr;
   }
 }
-/// The same for slots that return an int.
+/// Calls f for slots that return an int, and returns -1 on an exception.
 template <class F>
 int guarded_int(F&& f) {
   try {
@@ -87,7 +87,7 @@ int guarded_int(F&& f) {
 [[noreturn]] void raise(PyObject* type, const std::string& message);
 /// Throws TypeError where numpy.can_cast says no, with who asks for the cast.
 void check_cast(const std::string& what, Dtype from, Dtype to, const std::string& casting);
-/// Throws what Python has set.
+/// Throws the error that Python has set.
 [[noreturn]] inline void raise_set() { throw nb::python_error(); }
 inline nb::object checked(PyObject* o) {
   if (!o) raise_set();
@@ -107,7 +107,7 @@ class Released {
  private:
   PyThreadState* state_ = nullptr;
 };
-/// Takes the GIL for a thread that may or may not have it, until the end of the scope; ends as Released does.
+/// Takes the GIL until the end of the scope, in a thread that may or may not hold it. Ends as Released does.
 class Held {
  public:
   Held();
@@ -121,12 +121,12 @@ class Held {
 };
 /// To be called when the interpreter has ended: from now on no thread comes back to it.
 void end_interpreter();
-/// Waits until no thread is inside a Released: what they were at is done.
+/// Waits until no thread is inside a Released.
 void wait_for_released();
 /// Objects of Python's may not be touched any more.
 bool interpreter_has_ended();
 
-/// Elements from which on the GIL is released while the library may compute: below, taking it back costs more.
+/// From this number of elements on, the GIL is released while the library computes. Below, retaking it costs more.
 inline constexpr std::int64_t kReleaseFrom = 64 * 1024;
 /// Calls f without the GIL if it may take long.
 template <class F>
@@ -136,8 +136,8 @@ decltype(auto) without_gil(bool release, F&& f) {
   return f();
 }
 
-/// The device of the calling thread's new arrays: the one used last, at first that of ordinal 0. Throws for a machine
-/// without one.
+/// Returns the device of the calling thread's new arrays: the one used last, at first ordinal 0. Throws if there is no
+/// device.
 ct::Device current_device();
 /// The device of an ordinal: gpu:N. Throws CUDARuntimeError.
 ct::Device device_of_ordinal(std::int64_t ordinal);
@@ -145,7 +145,8 @@ int device_count();
 
 /// numpy.dtype of a dtype (a borrowed reference that lives as long as the module).
 PyObject* numpy_dtype(Dtype dtype);
-/// The dtype of what NumPy takes for one: numpy.dtype("f4"), numpy.float32, float, "float32". Throws TypeError.
+/// Returns the dtype for an object that NumPy accepts as one: numpy.dtype("f4"), numpy.float32, float, "float32".
+/// Throws TypeError.
 Dtype dtype_from(PyObject* o);
 
 /// An argument of an elementwise operation: an array, a Python number, whose kind alone counts, or a NumPy scalar,
@@ -155,7 +156,7 @@ struct Argument {
   Array kept;  // when the array had to be made
   Scalar scalar{false};
   std::optional<Dtype> strong;        // of a NumPy scalar
-  bool by_protocol = false;           // `array` is what an object of another class gives
+  bool by_protocol = false;           // `array` comes from the array protocol of another class
   bool beyond_int64 = false;          // a Python integer that `array` holds as uint64, where that does
   PyObject* beyond_uint64 = nullptr;  // a Python integer that no integer dtype holds: only floats take it
 
@@ -165,30 +166,30 @@ struct Argument {
 
   /// False, and nothing set, for an object that is none of these.
   bool parse(PyObject* o);
-  /// Takes NumPy's arrays and lists, too. What is written into an array of a dtype is stored_as() that, too, and
-  /// without_parts() where it is cast to one.
+  /// Parses operands that may also be NumPy arrays and lists. With `into`, the dtype of an array to be written, also
+  /// applies stored_as(), and without_parts() for casts.
   void parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into = {},
                     std::optional<Dtype> cast = {});
   /// Of complex numbers that are cast to real ones the real parts, with NumPy's warning.
   void without_parts(Dtype into);
-  /// Of complex numbers that are to be stored as real ones the real parts, with NumPy's warning, or TypeError for one
-  /// of Python's. A float that is to be stored as an integer becomes one, which wraps where the dtype does not hold it.
-  /// Throws ValueError for NaN and OverflowError for what no integer dtype holds.
+  /// Prepares storing into a dtype. Complex values stored as real ones lose their imaginary parts, with NumPy's
+  /// warning, or TypeError for a Python complex. A float stored as an integer is converted and wraps around. Throws
+  /// ValueError for NaN, and OverflowError for values beyond all integer dtypes.
   void stored_as(Dtype into);
   Operand operand() const {
     if (beyond_uint64) refuse_integer();
     return array ? Operand(*array) : Operand(scalar);
   }
   [[noreturn]] void refuse_integer() const;
-  /// Copies an array of another device to this one, for what writes into an array there.
+  /// Copies an array of another device to this one, for operations that write into an array there.
   void bring_to(const ct::Device& device);
   /// As a 0-d array where it is a number.
   const Array& as_array();
 };
 /// Has it memory of a device, by CuPy's protocols?
 bool has_protocol(PyObject* o);
-/// Brings what stands beside a NumPy scalar to the dtype that both promote to, after which the scalar may count as
-/// weak. An integer beyond int64 becomes a float beside floats, and an infinity where it is compared with integers.
+/// Converts the operand beside a NumPy scalar to the common dtype, so that the scalar may count as weak. An integer
+/// beyond int64 becomes a float beside floats, and an infinity in comparisons with integers.
 void settle(Argument& x, Argument& y, bool compared = false);
 /// The text of a TypeError for an object that parse refuses.
 [[noreturn]] void refuse_argument(PyObject* o, const char* function);
@@ -198,7 +199,7 @@ nb::object to_numpy(const Array& a);
 /// An array on `device` from whatever numpy.asarray takes, in the order of memory that it has.
 Array from_numpy(PyObject* o, std::optional<Dtype> dtype, const ct::Device& device);
 
-/// An ndarray's, or that of lists and NumPy's arrays.
+/// Returns an ndarray's array, or a new one for lists and NumPy arrays.
 inline Array array_from(PyObject* o, const ct::Device& device) {
   return is_ndarray(o) ? array_of(o) : from_numpy(o, std::nullopt, device);
 }
@@ -206,7 +207,7 @@ inline Array array_from(PyObject* o, const ct::Device& device) {
 /// Module numpy, and one of its attributes.
 nb::module_ numpy();
 
-/// The argument `dtype=`: none, or what NumPy takes for one.
+/// The argument `dtype=`: none, or any object that NumPy accepts as a dtype.
 struct DtypeArg {
   PyObject* o = nullptr;
   bool given() const { return o && o != Py_None; }
@@ -220,7 +221,7 @@ struct Out {
   const Array* array() const { return given() ? &array_of(o) : nullptr; }
   /// The result, written into out where one is given: shapes must be equal and the dtype must go by same_kind casting.
   nb::object operator()(Array result, const char* function) const;
-  /// The same by any cast, as NumPy's running sums write.
+  /// Casts with casting='unsafe', as NumPy's running sums do.
   nb::object cast(const Array& result, const char* function) const {
     return (*this)(given() ? result.astype(array()->dtype()) : result, function);
   }
@@ -241,10 +242,10 @@ struct Value {
 };
 /// NumPy's warning where a cast leaves imaginary parts out.
 void warn_of_lost_parts(Dtype from, Dtype into);
-/// What of the array is stored as that dtype: the real parts, with that warning, where it has no imaginary ones.
+/// Returns the part of an array that is stored in a dtype: the real parts, with NumPy's warning, for a real dtype.
 Array stored_parts(const Array& a, std::optional<Dtype> into);
-/// `order=`, None being `otherwise`. 'A' is F where all of these arrays lie in that order alone, else C; without arrays
-/// K.
+/// Reads `order=`. None means `otherwise`. 'A' is F if all of these arrays are in Fortran order only, else C, and K
+/// without arrays.
 Order order_from(PyObject* o, Order otherwise, std::initializer_list<const Array*> of = {});
 /// Is the memory OpenCL's, which has handles and no addresses?
 bool is_opencl(const ct::Device& device);
@@ -252,7 +253,7 @@ bool is_opencl(const ct::Device& device);
 /// Elements of a key: a[key].
 std::vector<ct::Index> parse_key(PyObject* key, const Array& a);
 
-/// Where the first and the last element lie that these strides reach, in elements; {0, -1} where there are none.
+/// Returns the offsets of the first and last element reachable by these strides, or {0, -1} without elements.
 std::pair<std::int64_t, std::int64_t> reach(const Shape& shape, const ct::Strides& strides);
 
 PyObject* tuple_of(const ct::Dims& dims, std::int64_t factor = 1);
@@ -309,13 +310,13 @@ struct type_caster<ct::Array> {
   ct::Array value;
 };
 
-/// Extents or axes. More than an array may have are taken, and refused with their number where the function asks for
-/// them: what a caster does not take, nanobind refuses by a list of signatures.
+/// Shapes or axes. Too many of them are accepted here and rejected by the function with their number, because nanobind
+/// answers an argument that a caster rejects with a list of signatures.
 template <class T>
 struct dims_caster {
   template <class U>
   using Cast = movable_cast_t<U>;
-  /// What nanobind asks where no exception may pass.
+  /// nanobind's check, which must not throw.
   template <class U>
   bool can_cast() const {
     return count <= ct::kMaxDims;
@@ -340,7 +341,7 @@ struct dims_caster {
     static handle from_cpp(const Type&, rv_policy, cleanup_list*) noexcept __VA_ARGS__ \
   };
 CT_DIMS_CASTER(ct::Dims, "int | collections.abc.Sequence[int]", ;)
-// what functions take and never give
+// arguments only, never results
 CT_DIMS_CASTER(std::optional<ct::Dims>, "int | collections.abc.Sequence[int] | None", { return none().release(); })
 CT_DIMS_CASTER(ct::AxisArg, "int | tuple[int, ...] | None", { return none().release(); })
 #undef CT_DIMS_CASTER

@@ -13,7 +13,7 @@
 
 namespace catenary_python {
 
-/// The dtype of what is made, on the current device.
+/// The dtype of a new array on the current device.
 template <>
 struct Parameter<Dtype> {
   using Given = DtypeArg;
@@ -63,7 +63,7 @@ Array filled(Array a, std::optional<int> value) {
   return a;
 }
 
-/// A number; of NumPy's array without axes its element.
+/// Returns a number, or the element of a 0-d NumPy array.
 Scalar number_of(nb::handle o) {
   if (!is_ndarray(o.ptr()) && nb::hasattr(o, "__array_interface__") && nb::cast<int>(o.attr("ndim")) == 0)
     return scalar_from(nb::object(o[nb::tuple()]).ptr(), "arange");
@@ -101,13 +101,13 @@ nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const Dtyp
   return checked(wrap(ct::arange(from, to, by, wanted)));
 }
 
-/// Fills with a number, or with what broadcasts, NumPy's arrays and lists too. Floats are cast as elements are.
+/// Fills with a number, or with an array or list that broadcasts. Floats are cast like elements.
 Array full_of(Array a, nb::handle value) {
   Argument v;
   v.parse_values(value.ptr(), a.device(), ct::is_inexact(a.dtype()) ? std::optional(a.dtype()) : std::nullopt,
                  a.dtype());
   const int more = v.array ? v.array->ndim() - a.ndim() : 0;
-  if (more > 0 && v.array->size() > 0) {  // as NumPy, for which leading axes of 1 are none
+  if (more > 0 && v.array->size() > 0) {  // as in NumPy, leading axes of size 1 are dropped
     Shape shape, leading;
     for (int i = 0; i < v.array->ndim(); ++i) (i < more ? leading : shape).push_back(v.array->shape()[i]);
     if (leading.product() == 1) {

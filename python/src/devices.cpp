@@ -78,8 +78,8 @@ nb::object dict(A&&... items) {
   return nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type))(std::forward<A>(items)...);
 }
 
-/// cupy.cuda.Device: a device, or an ordinal that no device has, which is refused when it is used; and those that
-/// `with` will go back to.
+/// cupy.cuda.Device: a device, or an ordinal without a device, which raises when it is used. It also keeps the devices
+/// that `with` restores.
 struct PyDevice {
   std::optional<ct::Device> device;
   std::int64_t ordinal = -1;  // where there is no such device
@@ -92,7 +92,7 @@ struct PyDevice {
   ct::Device get() const { return device ? *device : device_of_ordinal(ordinal); }
   /// -1 for one without an ordinal.
   std::int64_t id() const { return device ? ordinal_of(*device) : ordinal; }
-  /// The same one, which no `with` has entered.
+  /// Returns this device without any entered `with`.
   PyDevice unused() const { return device ? PyDevice(*device) : PyDevice(ordinal); }
   /// Makes it the calling thread's. The processor, where nothing else has an ordinal, becomes ordinal 0 of all threads.
   void use() const {
@@ -102,7 +102,7 @@ struct PyDevice {
   }
 };
 
-/// cupy.cuda.Stream. The null stream is that of the device that is current when it is used.
+/// cupy.cuda.Stream. The null stream is that of the device that is current at its use.
 struct PyStream {
   std::optional<ct::Stream> stream;  // of null none
   std::vector<ct::Stream> before;
@@ -172,8 +172,8 @@ void use_stream(const ct::Stream& stream) {
   if (!stream.is_null()) uses.all.emplace_back(stream.device(), std::make_unique<ct::Stream::Use>(stream));
 }
 
-/// What the end of the process waits for: a driver that is unloaded while work is under way crashes (PoCL does). It
-/// comes after the interpreter's, so that no thread goes on recording. What was wrong with that work is told.
+/// Waits at the end of the process, because unloading a driver during work crashes (PoCL). It runs after the
+/// interpreter has ended, so that no thread records more work. Errors of that work are printed.
 void finish() {
   if (getpid() != process) return;  // in a forked child the devices are the parent's
   end_interpreter();
@@ -219,7 +219,7 @@ ct::Device current_device() {
 
 namespace {
 
-/// cupy.cuda.Device, and what tells of devices.
+/// Registers cupy.cuda.Device and the functions that report on devices.
 void register_device(nb::module_& m) {
   nb::class_<PyDevice>(m, "Device", "A device by its ordinal, or a name that Catenary knows (\"cpu\", \"opencl:1\").")
       .def(
@@ -347,7 +347,7 @@ void register_events(nb::module_& m) {
 }
 
 void register_streams(nb::module_& m) {
-  // the type holds an object of its own (Stream.null), which refers to the type
+  // the type holds an instance (Stream.null), which refers to the type
   nb::class_<PyStream> stream(m, "Stream", nb::type_slots(stream_slots), "An order of work on a device.");
   stream
       .def(

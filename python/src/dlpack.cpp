@@ -158,7 +158,7 @@ nb::object to_dlpack(Self self, nb::object stream, nb::object max_version, nb::o
     copied = true;
   }
   ct::export_memory(a);
-  // Whoever takes it may use another stream, or none of ours: what is under way ends first.
+  // The consumer may use another stream or none of ours, so pending work finishes first.
   if (!a.device().is_cpu() && !(nb::isinstance<nb::int_>(stream) && nb::cast<int>(stream) == -1))
     without_gil(true, [&] { a.device().synchronize(); });
   const bool versioned = !max_version.is_none() && nb::cast<int>(max_version[nb::int_(0)]) >= 1;

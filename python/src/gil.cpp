@@ -22,7 +22,7 @@ std::atomic<bool> ended{false};
   for (;;) pause();
 }
 
-/// Calls f, which takes the GIL; where that would end the thread, the thread stays here.
+/// Calls f, which takes the GIL. If that would end the thread, the thread waits here for ever instead.
 template <class F>
 void taking(F&& f) noexcept {
   if (ended) stay();
@@ -33,7 +33,7 @@ void taking(F&& f) noexcept {
   }
 }
 
-/// Is the calling thread one of them?
+/// Is the calling thread inside a Released?
 thread_local bool is_at_work = false;
 
 void begin_work() {

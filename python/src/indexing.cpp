@@ -31,7 +31,7 @@ ct::Index array_index(Array a) {
   return ct::Index(a);
 }
 
-/// A bool as an index: a new axis of extent 1 or 0.
+/// Returns a bool as an index: a new axis of size 1 or 0.
 ct::Index bool_index(bool value, const ct::Device& device) {
   const std::uint8_t host = value;
   return ct::Index(Array::from_host(&host, {}, Dtype::bool_, device));
@@ -46,7 +46,7 @@ ct::Index element_from(PyObject* o, const Array& a) {
   if (is_ndarray(o)) return array_index(array_of(o));
   if (Argument like; has_protocol(o) && like.parse(o)) return array_index(*like.array);
   if (!PyUnicode_Check(o) && !PyBytes_Check(o) && (PySequence_Check(o) || nb::hasattr(o, "__array__"))) {
-    // numpy.bool and 0-d arrays count as what they hold; an empty list as integers
+    // numpy.bool and 0-d arrays count as their value, and an empty list as integers
     const nb::object given = numpy().attr("asarray")(nb::handle(o));
     if (nb::cast<int>(given.attr("ndim")) == 0) {
       if (nb::cast<std::string>(given.attr("dtype").attr("kind")) == "b")

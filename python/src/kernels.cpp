@@ -53,7 +53,7 @@ RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position, bool addres
   return RawKernel::Argument(buffer.buf, static_cast<std::size_t>(buffer.len));
 }
 
-/// What a C++ compiler made of a text, loaded.
+/// A shared library that a C++ compiler made of a text.
 class HostLibrary {
  public:
   HostLibrary(const std::string& text, const std::string& kernel, const std::vector<std::string>& flags)
@@ -114,7 +114,8 @@ std::pair<std::int64_t, int> groups_for(const Array& beside, std::int64_t items,
   return RawKernel::groups_for(beside.device(), items, each);
 }
 
-/// What a kernel's launch depends on but for values: dtypes, devices, shapes and strides of arrays, types of others.
+/// Returns the properties on which a kernel's launch depends: dtypes, devices, shapes and strides of arrays, types of
+/// other arguments.
 nb::bytes signature(nb::tuple arguments) {
   std::vector<std::int64_t> words;
   for (nb::handle o : arguments) {

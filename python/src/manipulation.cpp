@@ -43,7 +43,7 @@ nb::object reshape(Self self, const Shape& shape, nb::handle order) {
   return checked(wrap_view(a.transpose().reshape(reversed).transpose(), self.o));
 }
 
-/// The axes of `a` in the order in which its elements are read: C order of the result is `order` of `a`.
+/// Transposes `a` so that C order of the result is `order` of `a`.
 Array in_order(const Array& a, nb::handle order) {
   const Order o = order_from(order.ptr(), Order::C, {&a});
   if (o != Order::K) return o == Order::F ? a.transpose() : a;
@@ -51,7 +51,7 @@ Array in_order(const Array& a, nb::handle order) {
   return a.transpose(ct::memory_order(a.ndim(), strides));
 }
 
-/// What is written into an array: an array or a number, or a list or NumPy's array, which becomes one on its device.
+/// Values to be written into an array: an array, a number, or a list or NumPy array, which is copied to its device.
 struct Values {
   nb::object v;
   Argument argument;
@@ -132,7 +132,7 @@ Array pad(const Array& a, nb::handle width, const std::string& mode, nb::kwargs 
   return ct::pad(a, per_side<std::int64_t>(width, a.ndim(), integer), options);
 }
 
-/// Other extents and axes of the same elements.
+/// Registers functions that change shapes and axes.
 void register_shapes(nb::module_& m) {
   const auto no_axis = optional("axis");
   method("reshape", [](Self self, nb::args shape, nb::kwargs options) {

@@ -23,7 +23,7 @@ std::map<std::uint64_t, PyObject*>& blocks() {
   return found;
 }
 
-/// The block that holds an array's elements, as bytes; what is pending on it runs first.
+/// Returns the memory block that holds an array's elements, as bytes, after running pending operations on it.
 Array block_of(const Array& a) {
   ct::readable(a);
   const ct::Ref<ct::Storage>& storage = a.body().storage;
@@ -43,7 +43,7 @@ std::uint64_t invented(std::uint64_t bytes) {
   return address;
 }
 
-/// Whom a thread tells what its pools do. On the heap: a thread may end while it is watched, without the GIL.
+/// A thread's watcher of its pools. On the heap, as a watched thread may end without holding the GIL.
 struct Watch {
   nb::object told;
   std::vector<ct::MemoryEvent> events;

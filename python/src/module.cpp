@@ -8,8 +8,7 @@ NB_MODULE(_core, m) {
   using namespace catenary_python;
   m.doc() = "Catenary's arrays and functions for catenary.cupy, which names them; call them by cupy.";
   m.attr("version") = ct::version();
-  // what lives on when the interpreter ends is told only to who asks: a program may keep objects where nobody finds
-  // them
+  // nanobind reports leaks on request only: programs may keep objects alive until the interpreter ends
   nb::set_leak_warnings(false);
   m.def("_set_leak_warnings", [](bool on) { nb::set_leak_warnings(on); });
   register_conversions(m);

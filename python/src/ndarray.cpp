@@ -30,7 +30,7 @@ void note_temporary(PyObject* o) {
 #if PY_VERSION_HEX >= 0x030e0000 && !defined(Py_LIMITED_API)
   const bool is_temporary = PyUnstable_Object_IsUniqueReferencedTemporary(o);
 #else
-  // from 3.14 on a stack borrows what variables hold
+  // from 3.14 on, the stack borrows references of variables
   const bool is_temporary = Py_REFCNT(o) == 1 && Py_Version < 0x030e0000;
 #endif
   if (is_temporary) array_of(o).body().leaving.store(true, std::memory_order_relaxed);
@@ -53,14 +53,14 @@ using ct::ops::Op;
 
 bool is_numpy_array(PyObject* o) { return nb::isinstance(nb::handle(o), numpy().attr("ndarray")); }
 
-/// What an operator does with an operand that is neither array nor number.
+/// Handles an operator whose operand is neither an array nor a number.
 PyObject* not_implemented(PyObject* a, PyObject* b, const char* name) {
   for (PyObject* o : {a, b})
     if (is_numpy_array(o)) refuse_argument(o, name);
   Py_RETURN_NOTIMPLEMENTED;
 }
 
-/// An object that can be taken for an array, and does not want to be: its class has operators of its own. (NumPy)
+/// Is the object convertible to an array, but its class has operators that take precedence, as in NumPy?
 bool stands_back(const Argument& argument, PyObject* o) {
   if (!argument.by_protocol) return false;
   const nb::object ufunc = nb::steal(PyObject_GetAttrString(o, "__array_ufunc__"));
@@ -371,7 +371,7 @@ PyType_Slot slots[] = {{Py_nb_add, slot(binary<Op::add>)},
                        {Py_tp_getset, attributes},
                        {0, nullptr}};
 
-/// Do the bytes from the first to the last element of each overlap? OpenCL's memory is the same where its handle is.
+/// Do the byte ranges from first to last element overlap? OpenCL memory is compared by its handle.
 bool may_share_memory(const Array& a, const Array& b) {
   if (a.size() == 0 || b.size() == 0 || a.device() != b.device()) return false;
   const ct::View x = ct::readable(a), y = ct::readable(b);
@@ -388,7 +388,7 @@ bool may_share_memory(const Array& a, const Array& b) {
   return first < other_end && other_first < end;
 }
 
-/// How many bytes the first element of b lies behind that of a; nothing where bytes of theirs cannot overlap.
+/// Returns the distance in bytes from the first element of a to that of b, or nothing if their bytes cannot overlap.
 std::optional<std::int64_t> bytes_between(const Array& a, const Array& b) {
   if (!may_share_memory(a, b)) return std::nullopt;
   const auto place = [](const Array& array) {

@@ -107,7 +107,7 @@ Dtype common_dtype(const Array& a, std::initializer_list<nb::object> others) {
   return dtype_from(numpy().attr("result_type")(*all).ptr());
 }
 
-/// Is a Python integer at the end of what an integer dtype holds, or beyond it?
+/// Is a Python integer at or beyond the end of an integer dtype's range?
 bool reaches(nb::handle number, Dtype dtype, bool is_low) {
   const nb::object end = numpy().attr("iinfo")(nb::handle(numpy_dtype(dtype))).attr(is_low ? "min" : "max");
   const int yes = PyObject_RichCompareBool(number.ptr(), end.ptr(), is_low ? Py_LE : Py_GE);
@@ -133,7 +133,7 @@ double count_along(const Array& a, const AxisArg& axis, const char* what) {
   return n;
 }
 
-/// var and its like with an integer dtype, as NumPy computes them: the mean is cut to an integer, and what comes is.
+/// var and related functions with an integer dtype, as in NumPy: the mean and the result are truncated.
 Array integer_variance(const Array& a, const AxisArg& axis, Dtype dtype, bool keepdims, double ddof,
                        const std::string& name) {
   const bool is_root = name.ends_with("std");
@@ -148,8 +148,8 @@ Array integer_variance(const Array& a, const AxisArg& axis, Dtype dtype, bool ke
   return ct::sqrt(result).astype(dtype);
 }
 
-/// What a function of this name computes with where it is told to in a dtype: the real parts, with NumPy's warning,
-/// where that has no imaginary ones. Where NaN is left out a number with one such part is NaN as a whole.
+/// Converts the operand of a function to the requested dtype of the computation. For real dtypes it takes the real
+/// parts, with NumPy's warning. In functions that ignore NaN, a complex number with one NaN part becomes NaN.
 Array in_wanted(const Array& a, std::optional<Dtype> dtype, const std::string& name) {
   if (!dtype || !ct::loses_parts(a.dtype(), *dtype)) return a;
   return stored_parts(name.starts_with("nan") ? ct::where(ct::isnan(a), std::nan(""), a) : a, dtype);
@@ -264,7 +264,7 @@ void register_reductions(nb::module_& m) {
         "x"_a, nb::kw_only(), no_axis, no_dtype, out, "include_initial"_a = false);
 }
 
-/// Differences of neighbours, and what is made of them.
+/// Registers diff and related functions.
 void register_differences(nb::module_& m) {
   const auto no_axis = optional("axis");
   using Border = const std::optional<Operand>&;

@@ -1,5 +1,5 @@
-// cupy.random upon a generator: the functions of RandomState, of which the module has one for each device. Draws keep
-// the GIL, as all threads draw from it.
+// cupy.random: the functions of RandomState on a generator, one per device. Draws keep the GIL, as all threads share
+// the generator.
 
 #include "catenary/array/random.h"
 
@@ -23,7 +23,7 @@ RandomOptions options_of(Generator& g, const DtypeArg& dtype = {}) {
   return {.dtype = dtype.get(), .device = current_device(), .generator = &g};
 }
 
-/// What Python gives for a parameter of a function that draws.
+/// The type of a Python argument for a parameter of a function that draws.
 template <class T>
 struct Drawn : Parameter<T> {};
 template <>

@@ -1,5 +1,5 @@
-// How a call that nanobind refuses is answered: catenary.cupy._refusals reads it again, and says in one sentence what
-// is wrong with it. A call that is taken costs one jump more.
+// Error messages for calls that nanobind rejects: catenary.cupy._refusals parses the call again and says in one
+// sentence what is wrong. Accepted calls cost one additional jump.
 
 #include "refusals.h"
 
@@ -29,7 +29,7 @@ bool is_unclear(const nb::python_error& error) {
 
 /// The answer to a call that has just failed.
 PyObject* answer(PyObject* function, PyObject* const* given, std::size_t flags, PyObject* names) {
-  nb::python_error error;  // takes what is set
+  nb::python_error error;  // takes the current Python error
   return guarded([&]() -> PyObject* {
     if (!is_unclear(error)) {
       error.restore();

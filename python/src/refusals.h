@@ -1,5 +1,5 @@
 #pragma once
-// What answers calls that nanobind refuses.
+// Replaces nanobind's error message for rejected calls.
 
 #include "core.h"
 

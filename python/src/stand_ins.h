@@ -1,13 +1,13 @@
 #pragma once
-// Addresses that stand in for memory without CUDA's or HIP's addresses, so that programs which tell arrays of a device
-// by __cuda_array_interface__ find one on the processor and on OpenCL, too.
+// Stand-in addresses for memory without CUDA or HIP addresses, so that programs that identify device arrays by
+// __cuda_array_interface__ also work on the processor and on OpenCL.
 
 #include <cstdint>
 
 namespace catenary_python {
 
-/// What the address of the processor's memory has added. No program has memory between it and kStandInsEnd, which
-/// holds the numbers that OpenCL's memory is given, too.
+/// The offset added to addresses of the processor's memory. No program has memory between it and kStandInsEnd. The
+/// range also holds the numbers given to OpenCL's memory.
 inline constexpr std::uint64_t kStandIn = std::uint64_t{1} << 55, kOpenClStandIn = std::uint64_t{1} << 56,
                                kStandInsEnd = std::uint64_t{1} << 57;
 

@@ -18,7 +18,7 @@ namespace {
 using ct::ops::Op;
 using ct::ops::Rule;
 
-/// cupy.ufunc: a row; without one what a class of Python's computes, which says all of itself.
+/// cupy.ufunc: a row, or a ufunc that a Python class defines.
 struct Ufunc {
   std::optional<Op> known;
   Op op() const {
@@ -29,7 +29,7 @@ struct Ufunc {
 };
 PyTypeObject* ufunc_type = nullptr;
 
-/// What a call asks for beside its inputs.
+/// The optional arguments of a call.
 struct Options {
   PyObject *out = nullptr, *dtype = nullptr, *where = nullptr, *order = nullptr;
   std::string casting = "same_kind";
@@ -46,7 +46,7 @@ void read_option(Options& options, const char* name, const std::string& key, PyO
     options.dtype = value == Py_None ? nullptr : value;
   } else if (key == "casting") {
     options.casting = nb::cast<std::string>(nb::handle(value));
-    check_cast(name, Dtype::bool_, Dtype::bool_, options.casting);  // throws ValueError for what is no rule
+    check_cast(name, Dtype::bool_, Dtype::bool_, options.casting);  // throws ValueError for an unknown casting rule
   } else if (key == "where" || key == "_where") {
     options.where = value == Py_True ? nullptr : value;
   } else if (key == "order") {
@@ -77,9 +77,9 @@ void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, cons
   }
 }
 
-/// Throws where an input does not become what the row computes with by this casting.
+/// Throws if an input cannot be cast to the dtype of the computation by this casting rule.
 void check_inputs(const ct::ops::OpInfo& row, const Argument* inputs, Dtype result, const std::string& casting) {
-  if (row.rule == Rule::PREDICATE) return;  // what is there for integers, too
+  if (row.rule == Rule::PREDICATE) return;  // has integer loops, too
   if (row.rule == Rule::COMPARE) result = ct::result_type(inputs[0].operand(), inputs[1].operand());
   for (int i = 0; i < row.arity; ++i)
     if (const Array* x = inputs[i].array)
@@ -94,7 +94,7 @@ Array mask_of(PyObject* o, const char* name) {
   return where.as_array();
 }
 
-/// A new result with `order=` and `where=`. What NumPy leaves without a value where the condition is false is 0.
+/// Applies `order=` and `where=` to a new result. Elements that NumPy leaves uninitialised are 0.
 Array in_form(const ct::ops::OpInfo& row, Array result, const Options& options, const Argument* inputs) {
   if (options.where) result = ct::where(mask_of(options.where, row.name), std::move(result), false);
   const Argument &x = inputs[0], &y = row.arity == 2 && inputs[1].array ? inputs[1] : x;
@@ -161,7 +161,7 @@ PyObject* represent(PyObject* self) {
   return guarded([&] { return PyUnicode_FromFormat("<ufunc '%s'>", nb::inst_ptr<Ufunc>(self)->row().name); });
 }
 
-/// "ff->f": what the row computes for each dtype, found by applying it to nothing.
+/// Returns the row's loops, such as "ff->f", found by applying it to empty arrays.
 nb::list types_of(const Ufunc& f) {
   nb::list types;
   for (int i = 0; i < ct::kDtypes; ++i) {
@@ -231,7 +231,7 @@ nb::object reduce(ct::ops::Reduce op, const Array& given, const ct::AxisArg& axi
     }
     throw ct::ValueError("reduce: unknown row");
   };
-  // as NumPy, which sums in int64 and writes bools: what counts is whether a's dtype goes into out's
+  // as NumPy, which sums in int64 and writes bools: a's dtype must be castable to out's
   const bool widened = !wanted && out.given() && ct::can_cast_same_kind(a.dtype(), out.array()->dtype());
   Array result = without_gil(is_large(a), run);
   return widened ? out.cast(result, name) : out(std::move(result), name);

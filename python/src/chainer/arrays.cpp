@@ -14,7 +14,7 @@ namespace {
 
 PyTypeObject* buffer_type = nullptr;  // of the objects whose memory NumPy's arrays show
 
-/// The letter of a dtype in buffers; 0 where there is none.
+/// Returns the buffer protocol's character for a dtype, or 0.
 char letter_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::bool_:
@@ -157,7 +157,7 @@ struct Contiguous {
   }
 };
 
-/// NumPy's arrays of one shape and dtype, one after the other along a new first axis; None for all else.
+/// Stacks NumPy arrays of one shape and dtype along a new first axis. Returns None for other arguments.
 nb::object stacked(nb::list arrays) {
   const Py_ssize_t count = PyList_Size(arrays.ptr());
   if (count == 0) return nb::none();
@@ -190,7 +190,7 @@ nb::object stacked(nb::list arrays) {
 
 PyObject* examples_by_chainer = nullptr;  // Chainer's own __getitem__
 
-/// An example: what the datasets have at an integer. All else is Chainer's own.
+/// Returns an example: the datasets' elements at an integer. Other keys go to Chainer's method.
 PyObject* get_example(PyObject* o, PyObject* key) {
   return guarded([&]() -> PyObject* {
     static PyObject* const name = PyUnicode_InternFromString("_datasets");

@@ -1,18 +1,17 @@
-// What Python's garbage collector sees of the library's graph and of what the library holds of Chainer's, so that it
-// finds cycles through both.
+// Lets Python's garbage collector find cycles through the library's graph and Chainer's objects that the library holds.
 //
-// The collector sees references between objects of Python's. Between a variable and the functions of Python's from
-// which it comes there lie nodes and functions of the library's, which count references for themselves.
+// The collector sees only references between Python objects. Between a variable and the Python functions that computed
+// it lie nodes and functions of the library, which have their own reference counts.
 //
-// - What one object alone keeps alive of those is a part of it: all references to each come from the object, or from
-//   such a node or function. The functions of Python's that it meets there are what the object refers to.
-// - A node that others keep alive, too, and that comes after a function of Python's, has an object of Python's. It is
-//   held by the objects of all nodes and functions that are computed from the node. So it lives where the node is
-//   needed, and the function that computed the node is what this object refers to, if all references to the node are
-//   accounted for: its own, its variable's, and those of the users that hold it.
+// - Nodes and functions kept alive by one Python object alone are treated as part of it: the object reports the Python
+//   functions that they refer to.
+// - A node that several objects keep alive, and that comes after a Python function, gets a Python object. The objects
+//   of all nodes and functions computed from the node hold it, so it lives as long as the node is needed. If all
+//   references to the node are accounted for (its own, its variable's, those of its users), the object reports the
+//   function that computed the node.
 //
-// What is not accounted for is not told to the collector, which then takes a function of Python's for one that is
-// referred to from outside.
+// References that are not accounted for are not reported. The collector then treats the Python function as referenced
+// from outside and keeps it alive.
 
 #include <algorithm>
 #include <memory>
@@ -25,9 +24,9 @@ namespace catenary_python {
 
 namespace {
 
-/// Walks over what one object of Python's keeps alive of the graph: nodes and functions of the library's all of whose
-/// references come from the object, or from such a node or function. The functions of Python's to which those refer
-/// are what the object refers to; what others keep alive, too, is left to these.
+/// Walks over the part of the graph that one Python object alone keeps alive: nodes and functions of the library that
+/// are referenced only by the object or by each other. The Python functions that these refer to are reported as the
+/// object's references.
 class Owned {
  public:
   /// Without a visitor it only counts.
@@ -50,7 +49,7 @@ class Owned {
   void reach_gradient(ct::VariableNode& x) {
     if (const ct::Variable& gradient = ct::Variable(&x).grad_var(); gradient.defined()) reach(gradient.node());
   }
-  /// To be called after reach: what the visitor says.
+  /// Returns the visitor's result. To be called after reach.
   int finish() {
     while (!waiting_.empty() && stopped_ == 0) {
       ct::VariableNode& x = *waiting_.back();
@@ -77,11 +76,11 @@ class Owned {
   std::unordered_map<const void*, std::uint32_t> found_;
 };
 
-constexpr int kDeepest = 1000;  // what lies deeper is not accounted for, for the sake of the stack
+constexpr int kDeepest = 1000;  // deeper nodes are not accounted for, to limit the stack
 
 NodeObject& node_object(PyObject* o) { return *reinterpret_cast<NodeObject*>(o); }
 
-/// Do all references to a node come from its objects, and from what is computed from it by those who use its object?
+/// Do all references to a node come from its objects, and from results computed from it by objects that use it?
 class Accounts {
  public:
   bool are_complete(NodeObject& o, int depth = 0) {
@@ -127,8 +126,8 @@ void use(PyObject* user, Uses*& uses, const std::vector<ct::VariableNode*>& node
   --depth;
 }
 
-/// The nodes that come after functions of Python's and from which a function's outputs are computed, each once, with
-/// nothing but the library's between.
+/// Returns the distinct nodes that come after Python functions and from which the outputs are computed through
+/// functions of the library only.
 std::vector<ct::VariableNode*> nodes_before(ct::FunctionNode& f) {
   constexpr std::size_t kMost = 64;  // functions of the library's between two that Python called
   std::vector<ct::VariableNode*> found;
@@ -153,7 +152,7 @@ int walks_without_gil = 0;
 
 namespace {
 
-/// Places of what is kept; one object of the module's refers to all of it.
+/// The addresses of kept references. One object of the module reports all of them.
 std::vector<PyObject**>& places() {
   static auto& all = *new std::vector<PyObject**>;
   return all;

@@ -1,5 +1,5 @@
-// The object behind chainer.FunctionNode: a function that Python wrote, as a function of the library's graph; or one of
-// the library's, as Python sees it.
+// The object behind chainer.FunctionNode: a function written in Python as a function of the library's graph, or a
+// function of the library as Python sees it.
 
 #include <memory>
 #include <string>
@@ -74,7 +74,7 @@ nb::object arrays_of(ct::Grads gradients) {
   return all;
 }
 
-/// Shows Chainer's hooks what the library's functions call, while Chainer's own code walks the graph.
+/// Shows calls of the library's functions to Chainer's hooks, while Chainer's own code walks the graph.
 class ToChainersHooks final : public ct::FunctionHook {
  public:
   std::string name() const override { return "Chainer's hooks"; }
@@ -275,7 +275,8 @@ std::vector<int> indexes_from(PyObject* o, int count, const char* what) {
   return indexes;
 }
 
-/// apply(inputs) where they are all in NumPy's arrays and nothing special is on; else Chainer's own.
+/// Implements apply(inputs) if all inputs are NumPy arrays and no special setting is on. Otherwise calls Chainer's
+/// method.
 PyObject* apply(PyObject* o, PyObject* given) {
   return guarded([&]() -> PyObject* {
     PythonFunction* const f = self(o).own;
@@ -468,7 +469,7 @@ PyObject* native_label(PyObject* o, PyObject*) {
   });
 }
 
-// What a function of the library's is made of, as Python's values.
+// The attributes of the library's functions as Python values.
 
 nb::object to_python(std::monostate) { return nb::none(); }
 template <class T>
@@ -504,7 +505,7 @@ nb::object to_python(const std::vector<T>& values) {
   return nb::tuple(all);
 }
 
-/// _native_attributes(): what one of the library's functions is made of besides its inputs, by name.
+/// _native_attributes(): returns the attributes of one of the library's functions, other than its inputs, by name.
 PyObject* native_attributes(PyObject* o, PyObject*) {
   return guarded([&]() -> PyObject* {
     nb::dict all;

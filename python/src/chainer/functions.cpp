@@ -1,6 +1,6 @@
-// What stands in Chainer's modules for functions that are the library's (rows.cpp), and the operators of variables.
-// What they do not take, Chainer's own function gets, which stands behind each: other types, rare options, hooks, and
-// what is wrong, whose error is then Chainer's.
+// Callables that replace functions in Chainer's modules by the library's (rows.cpp), and operators of variables.
+// Unsupported types, rare options, hooks and invalid arguments fall back to Chainer's own function, which also raises
+// Chainer's errors.
 
 #include "functions.h"
 
@@ -26,7 +26,7 @@ struct CallObject {
   PyObject ob_base;
   const Row* row;
   PyObject* original;
-  unsigned no_none;  // a bit for each parameter that has a default, which is not None; once is_known
+  unsigned no_none;  // once is_known, a bit for each parameter whose default is not None
   bool is_known;
 };
 
@@ -47,7 +47,7 @@ unsigned without_none(const Row& row, PyObject* original) {
   return bits;
 }
 
-/// The same, asked for when an argument is None for the first time: few programs give one.
+/// Returns no_none, and computes it when an argument is None for the first time, which is rare.
 unsigned no_none(CallObject& call, std::span<PyObject* const> places) {
   if (!call.is_known && std::find(places.begin(), places.end(), Py_None) != places.end()) {
     call.no_none = without_none(*call.row, call.original);
@@ -56,7 +56,7 @@ unsigned no_none(CallObject& call, std::span<PyObject* const> places) {
   return call.no_none;
 }
 
-/// Puts arguments where a row's call takes its parameters; false where they do not fit.
+/// Binds arguments to the parameters of a row. Returns false if they do not fit.
 bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** places) {
   const Py_ssize_t count = PyTuple_Size(arguments);
   if (row.parameters[0][0] == '*') {
@@ -82,7 +82,7 @@ bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** 
   return true;
 }
 
-/// What f computes; nothing where the library refuses it.
+/// Returns f's result, or nothing if the library throws.
 template <class Compute>
 auto or_nothing(Compute&& f) -> decltype(f()) {
   try {
@@ -94,7 +94,7 @@ auto or_nothing(Compute&& f) -> decltype(f()) {
   }
 }
 
-/// Where in an argument a Variable without values stands: "xs", or "xs[1]" in a list; empty where there is none.
+/// Returns the position of an uninitialised Variable in an argument: "xs", or "xs[1]" in a list, or empty.
 std::string without_values(PyObject* o, const std::string& name) {
   if (is_variable(o)) {
     const Variable& v = variable_of(o);
@@ -109,8 +109,8 @@ std::string without_values(PyObject* o, const std::string& name) {
   return {};
 }
 
-/// What Chainer's own code gave. Where that is an error and an argument is a Variable without values, of which Chainer
-/// says only what None lacks, the error names it: `find` gives its name, or an empty one.
+/// Returns the result of Chainer's code. If it raises and an argument is an uninitialised Variable, which Chainer's
+/// message does not mention, the error names the argument. `find` returns its name or an empty string.
 template <class Find>
 PyObject* by_original(PyObject* result, const std::string& function, Find&& find) {
   if (result || !PyErr_ExceptionMatches(PyExc_Exception)) return result;
@@ -282,7 +282,7 @@ Variable computed(const A& a, const B& b) {
   }
 }
 
-/// An array of NumPy's that stands beside a variable on the processor; undefined for all else.
+/// Returns a NumPy array as the operand of a variable on the processor, or an undefined variable.
 Variable operand(PyObject* o, const Variable& beside) {
   static PyObject* const type = nb::object(numpy().attr("ndarray")).release().ptr();
   Floats array;
@@ -295,7 +295,7 @@ bool usable(PyObject* o) {
   return v.defined() && v.array().defined() && ct::is_floating(v.dtype());
 }
 
-/// By Chainer's method; b is null for an operator of one operand.
+/// Calls Chainer's operator. `b` is null for unary operators.
 PyObject* by_chainer(Operator op, PyObject* a, PyObject* b) {
   const bool left = is_variable(a);
   PyObject* const method = left ? methods[op] : reflected[op];

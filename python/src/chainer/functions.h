@@ -17,8 +17,8 @@
 
 namespace catenary_python {
 
-/// What Chainer's function gives: a variable, a tuple, one or two variables and a tuple of the others, or a variable
-/// and what else there is as arrays: one, if any, or a list.
+/// The result of Chainer's function: a variable, a tuple, one or two variables and a tuple of the others, or a variable
+/// with one optional array or a list of arrays.
 enum class Gives : std::uint8_t { one, all, one_and_rest, two_and_rest, one_and_array, one_and_arrays };
 /// The options that a function takes: which argument they are the first of, and their names.
 struct OptionNames {
@@ -33,8 +33,8 @@ struct Call {
 /// Variable, or no Variables.
 struct Row {
   const char* name;  // of the module of Chainer's, and of the function in it
-  // Chainer's names, those without a default first; "*xs": all, as a tuple; "=r": one that is given by its name only;
-  // "..." and "=...": the options that are not named here, in their order
+  // Chainer's parameter names, those without a default first. "*xs" takes all as a tuple, "=r" is keyword-only. "..."
+  // and "=..." are the remaining options in their order.
   std::array<const char*, 10> parameters;
   int required;
   Call call;
@@ -47,7 +47,7 @@ inline constexpr std::size_t kMostArguments = 12;
 /// All of them.
 std::span<const Row> rows();
 
-/// The key of an index: whole numbers, slices, None, Ellipsis, arrays and lists. False for what else there is in it.
+/// Reads the key of an index: integers, slices, None, Ellipsis, arrays and lists. Returns false for other keys.
 bool read_key(PyObject* key, const ct::Variable& x, std::vector<ct::Index>& to);
 /// A whole number, of Python's or of NumPy's.
 bool is_whole(PyObject* o);
@@ -189,7 +189,7 @@ concept IsOptional = requires(T& value) {
   value.reset(), value.value();
 };
 
-/// A member of options; what is not given stays as it is.
+/// Reads a member of options, or leaves its default if it is not given.
 template <class T>
 requires(!IsOptional<T>) && requires(PyObject* o, T& to) { read(o, to); }
 bool read_member(PyObject* o, T& to) {
@@ -216,7 +216,7 @@ bool read_member(PyObject* o, T& to) {
     return read(o, to.emplace(0));
 }
 
-/// Reads what comes next among the arguments.
+/// Reads the next argument.
 template <class T>
 bool read_next(PyObject* const*& next, unsigned& no_none, T& to) {
   bool taken = true;

@@ -17,12 +17,12 @@ namespace {
 
 PyObject* get_hooks = nullptr;  // chainer.get_function_hooks
 
-/// Settings that only Chainer's own code knows what to do with.
+/// Settings that only Chainer's own code implements.
 constexpr const char* kSpecial[] = {"debug", "lazy_grad_sum", "schedule_func"};
 int special_globally[3] = {};
 thread_local int special_here[3] = {-1, -1, -1};
 
-/// What a walk will meet.
+/// The properties of a graph that a walk needs to know in advance.
 struct Ahead {
   bool is_librarys = true;  // no function of Python's: nothing of Python's runs
   std::int64_t elements = 0;
@@ -87,7 +87,7 @@ class Walk {
 void walk_back(std::vector<ct::walk::Start> starts, const Ahead& ahead, bool retain_grad,
                std::optional<ct::Number> scale) {
   if (retain_grad || !ahead.releases()) return ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
-  // Other threads may write a leaf's grad meanwhile: what it is now is what the walk starts with.
+  // Other threads may write a leaf's grad meanwhile: the walk starts with its current value.
   std::unordered_set<ct::VariableNode*> met;
   std::vector<ct::walk::Start> given;
   for (ct::VariableNode* const leaf : ahead.leaves)

@@ -1,10 +1,10 @@
 #pragma once
-// Chainer's variables and functions in Python over the library's: three types of objects, of which the classes of
-// Chainer derive, and how its functions are found. Design: docs/design/python.md.
+// Chainer's variables and functions over the library's graph: three object types, from which Chainer's classes derive,
+// and the lookup of its functions. Design: docs/design/python.md.
 //
-// One node of the graph is one object: `node.get_variable() is x`. A Variable and a VariableNode are handles whose
-// nodes know them; a function that was written in Python is an object with a function of the library inside of it,
-// which counts its references by the object's.
+// Each node of the graph has at most one object: `node.get_variable() is x`. A Variable and a VariableNode are handles
+// known to their nodes. A function written in Python is an object that contains a function of the library, whose
+// reference count is the object's.
 
 #include <span>
 #include <vector>
@@ -19,10 +19,10 @@ namespace catenary_python {
 struct VariableObject {
   PyObject ob_base;
   ct::Variable v;
-  PyObject* node;  // its node's object, where there is one: others refer to that weakly
+  PyObject* node;  // its node's object, if any, to which others refer weakly
 };
-/// What keeps nodes' objects of a graph in which there are functions of Python's as long as the graph needs their
-/// nodes, so that Python's garbage collector sees who needs what (cycles.cpp).
+/// Keeps the objects of nodes alive in a graph with Python functions, as long as the graph needs the nodes, so that
+/// Python's garbage collector sees the dependencies (cycles.cpp).
 struct Uses {
   std::vector<PyObject*> all;  // nodes' objects, counted
 };
@@ -30,20 +30,20 @@ struct Uses {
 struct NodeObject {
   PyObject ob_base;
   ct::Ref<ct::VariableNode> node;
-  Uses* uses;                     // of the nodes from which this one was computed; null for none
-  std::vector<PyObject*>* users;  // nodes' objects and functions that use this one; borrowed
+  Uses* uses;                     // the nodes from which this one was computed, or null
+  std::vector<PyObject*>* users;  // objects of nodes and functions that use this one, borrowed
 };
 class PythonFunction;
 /// chainer.FunctionNode's base: around a function that is written in Python, or around one of the library's.
 struct FunctionObject {
   PyObject ob_base;
-  PyObject* ends;       // what `inputs` was set to, until `outputs` is
+  PyObject* ends;       // the value assigned to `inputs`, until `outputs` is assigned
   PythonFunction* own;  // null for one of the library's
   ct::FunctionNode* f;
   Uses* uses;  // of its inputs' nodes
 };
 
-/// What Python knows of a node.
+/// The Python side of a node.
 struct Peer final : ct::VariablePeer {
   PyObject* variable = nullptr;   // borrowed: while the object lives
   PyObject* node = nullptr;       // borrowed
@@ -51,19 +51,19 @@ struct Peer final : ct::VariablePeer {
   PyObject* old_style = nullptr;  // the label of the old-style function whose gradient it is
   bool nothing = false;           // Variable(None)
   bool is_known = false;          // is the next one set?
-  bool is_after_python = false;   // was it computed from what a function of Python's gave?
+  bool is_after_python = false;   // was it computed from the result of a Python function?
   ~Peer() override;
   void data_changed() noexcept override;
 };
 Peer& peer_of(ct::VariableNode& node);
 
-/// Keeps an object of Chainer's at a place (cycles.cpp): until catenary._core goes with the interpreter, when the place
-/// becomes null. The garbage collector sees it, so that neither outlives the other.
+/// Keeps an object of Chainer's at an address until catenary._core is unloaded, which sets it to null. The garbage
+/// collector sees the reference (cycles.cpp), so that neither outlives the other.
 void keep(PyObject*& place, nb::object o);
-/// What is kept at a place. RuntimeError where it is gone.
+/// Returns the object kept at an address. Raises RuntimeError if it is gone.
 PyObject* kept(PyObject* o);
 
-/// The classes of which the library makes objects: set by `_chainer_classes`.
+/// The classes that the library instantiates, set by `_chainer_classes`.
 struct Classes {
   PyObject* variable = nullptr;
   PyObject* node = nullptr;
@@ -75,15 +75,15 @@ extern PyTypeObject *variable_base, *node_base, *function_base;
 inline bool is_variable(PyObject* o) { return PyObject_TypeCheck(o, variable_base); }
 inline ct::Variable& variable_of(PyObject* o) { return reinterpret_cast<VariableObject*>(o)->v; }
 
-/// The object of a variable: the one that there is, or a new one. A new reference; None for an undefined variable.
+/// Returns a new reference to the object of a variable, which is created if needed, or None for an undefined variable.
 PyObject* wrap_variable(const ct::Variable& v);
 /// A tuple of them.
 nb::object wrap_variables(std::span<const ct::Variable> all);
 PyObject* wrap_node(ct::VariableNode* node);
 PyObject* wrap_function(ct::FunctionNode* f);
 
-/// The library's array over the memory of a NumPy array or of an ndarray; false for what it has no dtype for, or what
-/// is no array, and for read-only memory where it is to be written.
+/// Makes the library's array over the memory of a NumPy array or an ndarray. Returns false for other objects,
+/// unsupported dtypes, and read-only memory that is to be written.
 bool array_over(PyObject* o, Array& a, bool written = false);
 /// The values of a node as Python sees them, or None: a borrowed reference.
 PyObject* array_object(ct::VariableNode& node);
@@ -98,25 +98,25 @@ ct::Variable variable_from(nb::handle o);
 /// A loss scale, or None.
 std::optional<ct::Number> scale_from(nb::handle o);
 
-/// For tp_traverse: visits what an object of a variable's, of a node's or of a function's keeps alive of the graph
+/// For tp_traverse: visits the part of the graph that an object of a variable, node or function keeps alive
 /// (cycles.cpp).
 int visit_graph(VariableObject& o, visitproc visit, void* arg);
 int visit_graph(NodeObject& o, visitproc visit, void* arg);
 int visit_graph(FunctionObject& o, visitproc visit, void* arg);
-/// To be called when a node's or a function's object is made for what has been computed: notes what it uses.
+/// Records the nodes that a new object uses. To be called when the object of a computed node or a function is made.
 void note_uses(NodeObject& o);
 void note_uses(FunctionObject& o);
 /// Does a node come after a function of Python's?
 bool is_after_python(ct::VariableNode& node);
-/// Forgets what an object uses.
+/// Forgets the nodes that an object uses.
 void drop(Uses*& uses, PyObject* user);
 /// Visits it.
 int visit(const Uses* uses, visitproc visit, void* arg);
-/// Lets go of an object. What dies by this dies one after the other, not inside of each other: a long chain would
+/// Releases an object. Objects that die with it are destroyed one after another, not recursively, as a long chain would
 /// overflow the stack.
 void release_in_turn(PyObject* o);
-/// Threads that walk over a graph without the GIL and count references on their way, so that nobody can say what keeps
-/// what alive: the garbage collector sees no graph then. The GIL guards it, so that it stays for one collection.
+/// The number of threads that walk over a graph without the GIL. While they change reference counts, the garbage
+/// collector sees no graph, and keeps it for one collection. Guarded by the GIL.
 extern int walks_without_gil;
 
 /// Is there anything in the calling thread's settings that only Chainer's own code does: debug, hooks, lazy sums of
@@ -126,8 +126,8 @@ bool is_special();
 extern int old_style_gradients;
 /// Somebody uses memory layouts.
 extern bool layouts_are_used;
-/// cupy's arrays are on the processor, too (CATENARY_CUPY_CPU): what the library computes there could be meant as
-/// NumPy's or as cupy's, so that everything is Chainer's own.
+/// cupy's arrays are also on the processor (CATENARY_CUPY_CPU). As results could then be meant as NumPy's or as cupy's,
+/// Chainer's own code computes everything.
 extern bool cupy_is_on_processor;
 
 /// The slots of a Variable's operators.
@@ -143,9 +143,10 @@ template <class F>
 void* slot(F* f) {
   return reinterpret_cast<void*>(f);
 }
-/// Chainer's dict of the calling thread's hooks, which lives as long as the thread; null before Chainer is there.
+/// Returns Chainer's dict of the calling thread's hooks, which lives as long as the thread, or null before Chainer is
+/// imported.
 PyObject* thread_hooks();
-/// What gives that dict: chainer.get_function_hooks.
+/// Sets the function that returns that dict: chainer.get_function_hooks.
 void set_hooks(nb::object get);
 
 void register_kept(nb::module_& m);

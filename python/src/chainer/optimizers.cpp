@@ -15,8 +15,8 @@ namespace catenary_python {
 
 namespace {
 
-/// Arrays whose memory NumPy sees, of which their thread looks at none until the end of the scope: what is written into
-/// them may wait and become one program with the rest. Another thread sees them written at some time before that.
+/// Declares that this thread does not read these arrays, whose memory NumPy sees, until the end of the scope, so that
+/// writes may be delayed and fused. Other threads see the writes at some time before that.
 class Unseen {
  public:
   explicit Unseen(std::vector<Array> arrays) : arrays_(std::move(arrays)) {
@@ -32,7 +32,7 @@ class Unseen {
   std::vector<Array> arrays_;
 };
 
-/// The library's optimizers that Chainer has, by Chainer's names. What Adam's forms are is told by `first`.
+/// Makes the library's optimizer for Chainer's name of it. The flags and `first` select Adam's variants.
 ct::Optimizer optimizer_of(const std::string& name, bool amsgrad, bool adabound, double first_alpha) {
   namespace O = ct::optimizers;
   if (name == "Adam") return O::Adam({.alpha = first_alpha, .amsgrad = amsgrad, .adabound = adabound});
@@ -64,8 +64,8 @@ class Formula {
     return names;
   }
 
-  /// Updates parameters, each with the dict of its state; `values` are those of hyperparameters(). Gives the indexes of
-  /// those that were not updated, as their arrays are not what the library takes: read-only ones, 16-bit floats.
+  /// Updates parameters, each with its dict of state. `values` correspond to hyperparameters(). Returns the indices of
+  /// parameters that were not updated because their arrays are unsupported: read-only or 16-bit ones.
   nb::list update(std::int64_t t, const std::vector<double>& values, nb::handle parameters) const {
     ct::Hyperparameters::Values all = formula_.hyperparameters();
     for (std::size_t k = 0; k < all.size(); ++k) all[k].second = values.at(k);
@@ -96,7 +96,7 @@ class Formula {
   }
 
  private:
-  /// The arrays of a parameter; false where the library does not take them.
+  /// Reads the arrays of a parameter. Returns false if the library does not support them.
   bool read(PyObject* parameter, PyObject* state, std::vector<Array>& arrays) const {
     if (!is_variable(parameter) || !variable_of(parameter).defined() || !PyDict_Check(state)) return false;
     const ct::Variable& v = variable_of(parameter);

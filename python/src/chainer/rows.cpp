@@ -1,5 +1,5 @@
-// Functions of Chainer's that are the library's, with Chainer's names of their arguments: activation, math; and all
-// rows.
+// Chainer's functions that the library implements, with Chainer's argument names: activation and math, and the list of
+// all rows.
 
 #include "rows.h"
 
@@ -237,7 +237,7 @@ constexpr Row table[] = {
 
 /// Names a row's options where it leaves that to them, and finds out which argument each parameter is.
 void arrange(Row& row) {
-  static std::deque<std::string> words;  // what parameters' names point to
+  static std::deque<std::string> words;  // the storage of parameter names
   const OptionNames options = row.call.options();
   const auto option = [&](const char* name) {
     return std::find(options.names.begin(), options.names.end(), name + (*name == '=')) - options.names.begin();

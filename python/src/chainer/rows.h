@@ -1,5 +1,5 @@
 #pragma once
-// What the rows of Chainer's functions share.
+// Shared by the rows of Chainer's functions.
 
 #include "catenary/core/error.h"
 #include "functions.h"
@@ -8,7 +8,7 @@ namespace catenary_python {
 
 using ct::Variable;
 
-/// The rows of some of Chainer's packages; rows() has all of them.
+/// The rows of some of Chainer's packages. rows() has all of them.
 std::span<const Row> rows_of_layers();  // connection, noise, normalization, pooling, rnn
 std::span<const Row> rows_of_losses();  // loss, evaluation
 std::span<const Row> rows_of_shapes();  // array
@@ -19,7 +19,7 @@ constexpr Call call = {[](PyObject* const* arguments, unsigned no_none, ct::Vari
                        },
                        [] { return options_of(+f); }};
 
-/// What a function gives of which Chainer warns.
+/// Issues Chainer's warning about a deprecated function and returns its result.
 Variable deprecated(const Variable& y, const char* warning);
 /// The library's array over one of NumPy's that nobody else sees: its writes need not be watched for.
 std::optional<Array> unshared(const nb::object& array);
@@ -53,7 +53,7 @@ std::optional<Array> drawn(const char* distribution, const Shape& shape, Paramet
   return unshared(nb::object(numpy().attr("random")).attr(distribution)(parameters..., sizes));
 }
 
-// Functions of the library's as those of rows.
+// Wrappers that make functions of the library callable from rows.
 
 template <Variable (*f)(const Variable&)>
 Variable of_one(Floats x) {

@@ -44,7 +44,7 @@ template <WithBias<F::ConvolutionOptions> with_bias, NoBias<F::ConvolutionOption
 constexpr auto convolution = windows<F::ConvolutionOptions, with_bias, without_bias>;
 template <WithBias<F::DeconvolutionOptions> with_bias, NoBias<F::DeconvolutionOptions> without_bias>
 constexpr auto deconvolution = windows<F::DeconvolutionOptions, with_bias, without_bias>;
-/// L.Convolution2D tells whether it is to be cuDNN's, which Chainer's own refuses.
+/// L.Convolution2D asks whether to use cuDNN, which Chainer's own code rejects.
 Variable convolution_2d(Floats x, Floats W, std::optional<Floats> b, const F::ConvolutionOptions& options,
                         std::optional<bool> cudnn_fast) {
   if (cudnn_fast.value_or(false)) return {};
@@ -120,7 +120,7 @@ std::pair<Variable, Variable> tree_lstm(std::vector<Variable> all) {
   return F::tree_lstm(all, x);
 }
 
-/// Of the n_step functions; not in training with dropout, whose noise is NumPy's.
+/// Can the library compute an n_step function? Not in training with dropout, as the noise is NumPy's.
 bool is_taken(double dropout_ratio, std::initializer_list<const Variable*> states, const F::LayerParameters& ws,
               const F::LayerParameters& bs, const std::vector<Variable>& xs) {
   if ((dropout_ratio != 0 && ct::config.train) || !of_one_kind(xs)) return false;

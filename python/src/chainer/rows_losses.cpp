@@ -17,7 +17,7 @@ struct Weights {
 };
 bool read(PyObject* o, Weights& to) { return !is_variable(o) && array_over(o, to.a) && ct::is_floating(to.a.dtype()); }
 
-/// How a loss's elements become one, by default as the first of the ways that Chainer takes; nothing for another.
+/// Returns the reduction of a loss, by default the first that Chainer accepts, or nothing for an unknown one.
 std::optional<F::Reduce> reduction(const std::optional<F::Reduce>& given, std::initializer_list<F::Reduce> taken) {
   const F::Reduce by = given.value_or(*taken.begin());
   return std::find(taken.begin(), taken.end(), by) != taken.end() ? std::optional(by) : std::nullopt;
@@ -115,7 +115,7 @@ ct::Variables argmax_crf1d(Floats cost, std::vector<Variable> xs) {
   for (const Array& labels : path) all.push_back(Variable(labels.astype(Dtype::int32), false));
   return all;
 }
-/// What Python's function draws.
+/// The samples that Python's function draws.
 struct Draws {
   nb::object f;
 };

@@ -26,7 +26,7 @@ bool read(PyObject* o, Key& to) {
   to.o = o;
   return true;
 }
-/// A device of Chainer's, or what names one.
+/// A device of Chainer's, or an object that names one.
 struct Place {
   ct::Device device;
 };
@@ -73,7 +73,7 @@ bool read(PyObject* o, Type& to) {
   }
 }
 
-// Of the same shape Chainer gives the variable itself.
+// For an unchanged shape Chainer returns the variable itself.
 Variable reshape(Floats x, ct::Dims shape) { return x.v.shape() == shape ? Variable() : F::reshape(x.v, shape); }
 Variable transpose(Floats x, std::optional<ct::Dims> axes) {
   return axes ? F::transpose(x.v, *axes) : F::transpose(x.v);
@@ -87,7 +87,7 @@ Variable broadcast_to(Floats x, ct::Dims shape) {
 }
 Variable rollaxis(Floats x, int axis, std::optional<int> start) { return F::rollaxis(x.v, axis, start.value_or(0)); }
 Variable swapaxes(Floats x, int axis1, int axis2) { return F::swapaxes(x.v, axis1, axis2); }
-// Chainer gives another variable even where no axis goes.
+// Chainer returns a new variable even if no axis is removed.
 Variable squeeze(Floats x, std::optional<ct::Dims> axis) {
   const Variable y = F::squeeze(x.v, axes_of(axis));
   return y.is(x.v) ? Variable() : y;

@@ -244,8 +244,8 @@ int set_grad_var(PyObject* o, PyObject* value, void*) {
   });
 }
 
-/// An attribute of the values, from what the node remembers of them where they are gone; None where there never were
-/// any.
+/// Returns an attribute of the values, which the node remembers after they are freed, or None if there never were
+/// values.
 template <class F>
 PyObject* of_values(ct::VariableNode& node, const char* attribute, const F& remembered) {
   const auto* peer = static_cast<Peer*>(node.peer());
