@@ -1,5 +1,5 @@
 // Error messages for calls that nanobind rejects: catenary.cupy._refusals parses the call again and says in one
-// sentence what is wrong. Accepted calls cost one additional jump.
+// sentence how to correct it. Accepted calls cost one additional jump.
 
 #include "refusals.h"
 

@@ -1,5 +1,5 @@
-"""Complex functions at zeros, infinities and NaN, beside those of the host's widest complex numbers (complex256), which are C99's of Annex G:
-each part has the number, infinity or NaN that they have, and the sign of its zero where the standard says one."""
+"""Complex functions at zeros, infinities and NaN, compared with the host's complex256, which follows C99's Annex G. Each part must agree in value,
+infinity or NaN, and in the sign of zero where the standard defines it."""
 
 import numpy
 import pytest
@@ -19,7 +19,7 @@ def parts(z):
 
 
 def differ(mine, theirs, limit, free=False):
-    """Which results are not those of the table. `free`: whose signs the standard leaves open."""
+    """Returns the results that differ from the table. `free` lists parts whose signs the standard leaves open."""
     wrong = numpy.zeros(mine.shape, bool)
     sizes = numpy.abs(numpy.where(numpy.isfinite(theirs), theirs, 0))
     for own, wanted, other in zip(parts(mine), parts(theirs), parts(theirs)[::-1]):
@@ -52,7 +52,8 @@ def test_values_at_zeros_infinities_and_nan(name, dtype):
 @pytest.mark.parametrize('dtype', 'FD')
 @pytest.mark.parametrize('name', ['add', 'subtract', 'multiply', 'divide'])
 def test_arithmetic_with_infinities(name, dtype):
-    """What is infinite times what is not 0 is infinite, and so is what is infinite by what is finite; a number by 0 is infinite, and a finite one by what is infinite 0."""
+    """An infinite times a non-zero number is infinite, as is an infinite divided by a finite number. A number divided by 0 is infinite, and a finite
+    one divided by an infinite one is 0."""
     a, b = (x.ravel().astype(dtype) for x in numpy.meshgrid(GRID, GRID))
     with numpy.errstate(all='ignore'):
         table = getattr(numpy, name)(a.astype(numpy.clongdouble), b.astype(numpy.clongdouble))

@@ -170,7 +170,7 @@ def test_arrays_by_protocols_are_keys_and_items():
 def test_overwritten_input():
     x = cupy.array(A)
     same(cupy.quantile(x, [0.2, 0.5], axis=1, overwrite_input=True), numpy.quantile(A, [0.2, 0.5], axis=1))
-    same(x, numpy.sort(A))  # what is left is somehow sorted
+    same(x, numpy.sort(A))  # the order of the remaining elements is unspecified
 
 
 def test_copyto():

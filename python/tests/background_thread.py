@@ -30,13 +30,13 @@ def another_thread():
 
 def gives_turns(large, small, most):
     """Does `large` give the GIL away? `small` must not."""
-    large()  # what is made once, such as kernels
+    large()  # warms up, for example compiles kernels
     with another_thread() as turns:
         before = turns[0]
         for _ in range(100):
             small()
         assert turns[0] == before
-        for _ in range(most):  # the system decides when the other thread gets a core
+        for _ in range(most):  # the system decides when the other thread is scheduled
             large()
             if turns[0] > before:
                 return True

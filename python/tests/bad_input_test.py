@@ -1,6 +1,8 @@
-"""What is refused: each with the kind of exception and its words. What other tests have is not repeated here: kernels' own
-refusals are in kernels_test.py and translate_refusals_test.py, two CuPys and another Chainer in finder_test.py, DLPack's in
-dlpack_test.py."""
+"""Errors for invalid input: the exception's class and its message.
+
+Other files test the errors of their own subject: kernels_test.py and translate_refusals_test.py those of kernels, finder_test.py two CuPys and
+another Chainer, dlpack_test.py DLPack's.
+"""
 
 import importlib
 import json
@@ -264,7 +266,7 @@ def test_without_a_gpu():
         error, text = found[statement]
         assert error == 'CUDARuntimeError', (statement, error, text)
         assert text.startswith("cudaErrorNoDevice: no CUDA-capable device is detected. device 'gpu:0' cannot be had"), text
-        # what doctor says of each kind of device
+        # doctor reports on each kind of device
         assert 'this machine offers cpu' in text and 'cuda: ' in text and 'hip: ' in text and 'catenary info' in text, text
 
 

@@ -1,4 +1,4 @@
-"""What chainer_graph_test.py runs with CATENARY_CHAINER=1: variables, functions, hooks and settings."""
+"""Cases of chainer_graph_test.py with CATENARY_CHAINER=1: variables, functions, hooks and settings."""
 
 import contextlib
 import copy
@@ -50,7 +50,7 @@ def test_arrays_are_shared_and_one_object():
     a[0, 0] = 10
     assert F.sum(x * 1).array == np.float32(a.sum(dtype='f')) or abs(F.sum(x * 1).array - a.sum()) < 1e-5
     y.array[...] = 5
-    assert (y * 2).array[1, 1] == 10  # a write through the view is seen by what comes next
+    assert (y * 2).array[1, 1] == 10  # later operations see a write through the view
     strided = np.arange(24, dtype='f').reshape(4, 6)[::2, ::-3]
     np.testing.assert_array_equal((chainer.Variable(strided) + 0).array, strided)
 
@@ -111,7 +111,7 @@ def test_attributes_of_functions_that_scripts_read():
 
 
 def told(results):
-    """What the library's functions behind results are made of, by name; each tells it."""
+    """The attributes of the library's functions behind results, by name."""
     found, waiting = {}, [y.creator_node for y in results]
     while waiting:
         f = waiting.pop()
@@ -133,7 +133,7 @@ def test_functions_tell_what_they_are_made_of():
     y = F.dropout(x)
     np.testing.assert_array_equal(y.array, x.array * y.creator.attributes['mask'])
     with pytest.raises(AttributeError):
-        Old()(x).creator.attributes  # a user's function has what its class has
+        Old()(x).creator.attributes  # a user's function has the attributes of its class
 
 
 def test_an_import_asks_for_no_signature():
@@ -168,7 +168,7 @@ TAKE_NONE = 'identity', 'squeeze', 'broadcast', 'copy'  # Chainer's own give som
 
 
 def test_arguments_without_values_are_named():
-    """Each function says by its own and the argument's name what it was given."""
+    """Each function's error names the function, the argument and the given object."""
     nothing, x, others = chainer.Variable(None), some(2, 3, 4, 4), {'axis': 1, 'r': 2, 'pool_size': 2, 'groups': 2, 'n_layers': 1, 'dst': '@numpy'}
     for row, parameters in _core._chainer_rows().items():
         module, _, name = row.rpartition('.')
@@ -258,7 +258,7 @@ def of_images(f, **arguments):
     lambda call: call(F.binary_accuracy, some(4) - 0.5, np.array([1, 0, 1, -1], 'i')), lambda call: call(F.precision, some(3, 4), labels), lambda call: call(F.r2_score, some(5), some(5, seed=4)),
     lambda call: call(F.batch_renormalization, some(5, 3), some(3), some(3), 1.5, 0.5, running_mean=np.zeros(3, 'f'), running_var=np.ones(3, 'f'))])
 def test_values_and_gradients_are_chainers(compute):
-    """A function, and the original behind it: what they give and its kind, gradients, and the noise of NumPy's generator."""
+    """Compares the library's function with the original: results and their types, gradients, and the noise of NumPy's generator."""
     taken = []
 
     def run(original):
@@ -493,7 +493,7 @@ def test_hooks_see_every_function():
     assert [direction for direction, _ in seen].count('backward') == 3
     with pytest.raises(NotImplementedError, match='ReLU is the library'):
         F.relu(x).creator.add_hook(Hook())
-    # and those of functions that were applied before the hook came
+    # and hooks of functions that were applied before the hook was added
     x.cleargrad()
     z = F.sum(F.relu(x))
     del seen[:]
@@ -621,7 +621,7 @@ def test_tuple_datasets():
 
 
 def test_backward_begins_with_what_there_is():
-    gc.collect()  # gradients of old-style functions of other tests, with which Chainer's own walk goes
+    gc.collect()  # old-style functions of earlier tests make Chainer's own walk run
     x = chainer.Variable(x_data.copy())
     y = x * 2
     with pytest.raises(Exception):
@@ -710,7 +710,7 @@ def test_convolutions_are_chainers(link, shape):
     for by_chainer in (False, True):
         v = chainer.Variable(x)
         link.cleargrads()
-        with chainer.using_config('debug', by_chainer):  # with which everything is Chainer's own
+        with chainer.using_config('debug', by_chainer):  # debug mode makes Chainer's own code compute everything
             y = link(v)
             F.sum(y * y).backward()
         assert (type(y.creator).__module__ == 'chainer.functions') is not by_chainer
@@ -774,7 +774,7 @@ def test_values_and_gradients_at_the_edges_are_chainers(call):
 
 
 def test_none_is_what_chainer_takes_it_for():
-    """Where it is not the default: no axis is all of them, and other options have no such value."""
+    """Where None is not the default, axis=None means all axes, and other options reject None."""
     x = some(3, 4)
     np.testing.assert_allclose(F.normalize(x, axis=None).array, x / (np.linalg.norm(x) + 1e-5), rtol=1e-5)
     np.testing.assert_allclose(F.normalize(x, axis=1).array, F.normalize(x).array)

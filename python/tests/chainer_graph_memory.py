@@ -1,4 +1,4 @@
-"""What chainer_graph_test.py runs with CATENARY_CHAINER=1: what of a graph lives and dies, its memory, and other threads."""
+"""Cases of chainer_graph_test.py with CATENARY_CHAINER=1: lifetime of parts of a graph, memory, and threads."""
 
 import gc
 import os
@@ -17,7 +17,7 @@ from background_thread import gives_turns
 
 
 class Loop(Square):
-    """One that something refers to which refers to it."""
+    """A reference cycle that something else also refers to."""
 
 
 def itself(f, x, y):
@@ -187,7 +187,7 @@ def test_memory_stays_flat(looped):
     gc.collect()
     grown = resident() - before
     print('%.1f s, %.2f MB more' % (time.perf_counter() - began, grown / 1e6))
-    if 'libasan' not in os.environ.get('LD_PRELOAD', ''):  # it keeps what was freed for a while
+    if 'libasan' not in os.environ.get('LD_PRELOAD', ''):  # the address sanitizer delays frees
         assert grown < 2 << 20
 
 
@@ -235,7 +235,7 @@ def test_gradients_are_added_without_the_gil():
 
 
 def test_threads_that_train_and_collect():
-    """Each with a model of its own, while others collect garbage and look at gradients."""
+    """Threads train one model each, while others collect garbage and read gradients."""
     batch = np.random.RandomState(0).uniform(-1, 1, (64, 300)).astype('f'), np.arange(64, dtype='i') % 10
     models, results, errors, ended = [], {}, [], threading.Event()
 

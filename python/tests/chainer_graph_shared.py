@@ -1,4 +1,4 @@
-"""What the cases of chainer_graph_test.py share."""
+"""Helpers shared by the cases of chainer_graph_test.py."""
 
 import chainer
 import numpy as np

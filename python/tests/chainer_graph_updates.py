@@ -1,4 +1,4 @@
-"""What chainer_graph_test.py runs with CATENARY_CHAINER=1: optimizers and their updates."""
+"""Cases of chainer_graph_test.py with CATENARY_CHAINER=1: optimizers and their updates."""
 
 import chainer
 import chainer.functions as F
@@ -10,7 +10,7 @@ from chainer_graph_shared import x_data
 
 @pytest.mark.parametrize('optimizer', ['SGD', 'MomentumSGD', 'Adam', 'AdamW', 'AMSGrad', 'RMSprop'])
 def test_training_as_by_the_originals_code(optimizer):
-    """The same steps with hooks on, which puts Chainer's own functions to work, and without."""
+    """Compares training steps with hooks, which make Chainer's own functions run, and without."""
     t = np.array([0, 1, 1], 'i')
 
     def train(hooked):
@@ -36,7 +36,7 @@ def test_training_as_by_the_originals_code(optimizer):
 
 
 def own_rule(rule, name='update_core_cpu'):
-    """What Chainer's own code does of a rule."""
+    """Returns the rule as Chainer's own code computes it."""
     return getattr(type(rule), name).__wrapped__
 
 
@@ -47,7 +47,7 @@ def own_rule(rule, name='update_core_cpu'):
     chainer.optimizers.Adam, chainer.optimizers.AdamW, chainer.optimizers.AMSGrad, chainer.optimizers.AdaBound, chainer.optimizers.AMSBound])
 @pytest.mark.parametrize('dtype', ['f', 'd'])
 def test_updates_are_chainers(make, dtype, monkeypatch):
-    """One call for all parameters, and what Chainer's own code makes of each."""
+    """Compares the single update of all parameters with Chainer's update of each."""
     random = np.random.RandomState(0)
     first = [random.uniform(-1, 1, shape).astype(dtype) for shape in ((3, 4), (4,), (2, 3, 2))]
 

@@ -1,4 +1,4 @@
-"""What chainer_precision_test.py runs, by Chainer as it is and on the library's graph: training in 16 bits."""
+"""16-bit training for chainer_precision_test.py, which runs it by Chainer alone and on the library's graph."""
 
 import os
 import warnings

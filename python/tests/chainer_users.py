@@ -1,6 +1,7 @@
-"""chainer_users.py WHERE FILE: what users write beside Chainer, on `numpy` or on `gpu`, ordinal 0; values and printed text of each case go into FILE.
+"""chainer_users.py WHERE FILE: code that users write around Chainer, on `numpy` or on `gpu` (ordinal 0). Writes values and printed text of each case
+to FILE.
 
-chainer_users_test.py runs it by Chainer as it is and on the library's graph, and compares.
+chainer_users_test.py runs it by Chainer alone and on the library's graph, and compares.
 """
 import io
 import pickle
@@ -206,7 +207,7 @@ def data(n=12):
 
 
 class TwoSteps(training.updaters.StandardUpdater):
-    """Two optimizers in turn, the second on what the first left; counts its updates."""
+    """Runs two optimizers in turn, the second on the first's result, and counts its updates."""
 
     def __init__(self, *arguments, steps, **keywords):
         super().__init__(*arguments, **keywords)
@@ -245,7 +246,7 @@ def an_updater():
 
 
 class Largest(training.Extension):
-    """The largest weight there was; kept in snapshots."""
+    """The largest weight so far, which snapshots keep."""
     trigger = 1, 'iteration'
     name = 'largest'
 
@@ -445,7 +446,7 @@ def hooks_that_print():
 
 
 class Ramp(chainer.initializer.Initializer):
-    """An initializer of one's own: fills what it is given, where that is."""
+    """A user's initializer, which fills the given array on its device."""
 
     def __init__(self, step=0.1, dtype=None):
         self.step = step
@@ -478,7 +479,7 @@ def an_initializer():
 
 
 def copies_between_places():
-    """F.copy from NumPy's arrays to those of ordinal 0 and back: values, gradients where their variables are, and second derivatives."""
+    """F.copy from NumPy's arrays to ordinal 0 and back: values, gradients on their variables' devices, and second derivatives."""
     numbers, weights = some(3, 4), some(4, 2, seed=1)
     other = '@cupy:0' if WHERE == 'gpu' else '@numpy'
     there = chainer.get_device(other)
@@ -505,7 +506,7 @@ def copies_between_places():
         loss.backward()
         assert type(x.grad) is np.ndarray and isinstance(w.grad, there.xp.ndarray)
         found.append(values(y, gx, gw, x.grad, w.grad))
-        # what is there already is the variable's own memory, and gradients pass
+        # copying to the current device shares the variable's memory and passes gradients
         same = F.copy(x, back)
         assert np.shares_memory(same.array, x.array)
         x.cleargrad()

@@ -1,4 +1,4 @@
-"""What users write for Chainer gives on the library's graph what it gives with Chainer as it is: on NumPy's arrays, and on ordinal 0, a device's and the processor's."""
+"""Users' code gives equal results by Chainer alone and on the library's graph: on NumPy's arrays, on a device, and on the processor as ordinal 0."""
 
 import functools
 import os

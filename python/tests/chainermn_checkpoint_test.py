@@ -1,4 +1,4 @@
-"""The files of chainermn's checkpointer: plain arrays, from which the random numbers go on, and nothing that runs. Needs Chainer 7.8.1."""
+"""The files of chainermn's checkpointer: plain arrays without code, from which random states are restored. Needs Chainer 7.8.1."""
 
 import concurrent.futures
 import os
@@ -26,7 +26,7 @@ class Alone:
 
 
 class Counter:
-    """A target: a number that counts, and what a snapshot may hold besides."""
+    """A target with a counter and further entries of a snapshot."""
 
     def __init__(self):
         self.iteration, self.best, self.text = 0, None, 'text'
@@ -227,7 +227,7 @@ class Rank:
 
 
 def together(size, call):
-    """What `call` returns for each rank."""
+    """Returns the results of `call` on all ranks."""
     shared = threading.Barrier(size, timeout=60), [None] * size
     with concurrent.futures.ThreadPoolExecutor(size) as threads:
         return list(threads.map(call, [Rank(rank, size, shared) for rank in range(size)]))
@@ -246,7 +246,7 @@ def at(iteration):
 
 
 def loaded_by(size, path, name='job'):
-    """The iteration that each rank goes on from; 0 where it begins anew."""
+    """Returns the iteration at which each rank resumes, or 0 without a snapshot."""
 
     def load(comm):
         target = Counter()
@@ -340,7 +340,7 @@ def test_files_that_somebody_removed_are_not_missed(tmp_path, make):
 
 
 class Trainer(Counter):
-    """What the checkpointer asks of a trainer."""
+    """The part of a trainer that the checkpointer uses."""
 
     def __init__(self, out, iteration):
         super().__init__()

@@ -1,5 +1,5 @@
-"""What a rank does in chainermn_test.py: `chainermn_ranks.py WHAT ARGUMENTS…`, started by `catenary launch` or by MPI. What it finds
-wrong is an exception, which ends the job."""
+"""A rank of chainermn_test.py: `chainermn_ranks.py CASE ARGUMENTS…`, started by `catenary launch` or MPI. A failure raises an exception, which ends
+the job."""
 
 import itertools
 import os
@@ -21,14 +21,14 @@ DTYPES = ('bool', 'int8', 'uint8', 'int16', 'int32', 'int64', 'uint64', 'float16
 
 
 def same(got, expected):
-    """The same values, dtype, shape and kind of array."""
+    """Asserts equal values, dtype, shape and kind of array."""
     assert type(got) is type(expected), (type(got), type(expected))
     assert got.dtype == expected.dtype and got.shape == expected.shape, (got.dtype, got.shape, expected.dtype, expected.shape)
     numpy.testing.assert_array_equal(chainer.backends.cuda.to_cpu(got), chainer.backends.cuda.to_cpu(expected))
 
 
 def arrays_of(xp):
-    """Arrays that each rank can make for every other: all dtypes, shapes of no element and of no axis, layouts without C order."""
+    """Returns arrays that each rank can generate for every other rank: all dtypes, empty and 0-d shapes, layouts other than C order."""
     def made(rank, dtype, shape):
         n = int(numpy.prod(shape))
         return xp.asarray(((numpy.arange(n) * 7 + rank * 3 + 1) % 11).reshape(shape).astype(dtype))
@@ -196,14 +196,14 @@ def examples():
 
 
 def training_of_all(name, on, out, double_buffering='no'):
-    """Some epochs; rank 0 writes the weights, the log has what the evaluator says of all ranks."""
+    """Trains for some epochs. Rank 0 writes the weights, and its log has the evaluator's mean over all ranks."""
     comm = chainermn.create_communicator(name)
     model = to(L.Classifier(TheSameNet(comm.rank)), on)
     optimizer = chainermn.create_multi_node_optimizer(chainer.optimizers.MomentumSGD(0.1), comm, double_buffering=double_buffering == 'yes')
     optimizer.setup(model)
     optimizer.add_hook(chainer.optimizer_hooks.WeightDecay(1e-3))
     data = examples()
-    if comm.size == 1:  # in the order in which two ranks have them
+    if comm.size == 1:  # in the order in which two ranks receive them
         data = data[:10] + data[20:30] + data[10:20] + data[30:]
     data = chainermn.scatter_dataset(data if comm.rank == 0 else None, comm)
     iterator = chainer.iterators.SerialIterator(data, 20 // comm.size, shuffle=False)
@@ -247,7 +247,7 @@ def resumed(out, until, dies_at):
 
 
 def vectors(path):
-    """Collectives, scattering, training and batch normalisation as ChainerMN has them: the program is that which made the vectors."""
+    """Compares collectives, scattering, training and batch normalisation with ChainerMN's vectors, which this program also generated."""
     comm = chainermn.create_communicator('naive')
     expected = numpy.load(pathlib.Path(path) / f'ranks_{comm.size}.npz')
     me = comm.rank
@@ -256,7 +256,7 @@ def vectors(path):
     for name, got in (('allreduce', comm.allreduce(x)), ('bcast', comm.bcast(x if me == 1 else None, root=1)),
                       ('allgather', comm.allgather(x)), ('scatter', comm.scatter(parts if me == 0 else None)),
                       ('alltoall', comm.alltoall(parts))):
-        # MPI sums in an order of its own
+        # MPI's order of summation is unspecified
         numpy.testing.assert_allclose(got, expected[f'{name}_{me}'], rtol=1e-6 if name == 'allreduce' else 0, err_msg=name)
     for total in (10, 11, 3):
         for force in (True, False):

@@ -1,4 +1,4 @@
-"""chainermn: what ranks do together is in chainermn_ranks.py, each in a job of its own. Needs Chainer 7.8.1 (scripts/install_chainer)."""
+"""chainermn: starts jobs whose ranks run the cases in chainermn_ranks.py. Needs Chainer 7.8.1 (scripts/install_chainer)."""
 
 import json
 import os
@@ -20,7 +20,7 @@ MPI = ['mpiexec', '--allow-run-as-root', '--oversubscribe', '--bind-to', 'none']
 
 
 def job(n, *arguments, by='launch', status=0, **environment):
-    """What the ranks print and say; the exit status must be the expected one."""
+    """Returns the standard output and error of a job's ranks, and checks its exit status."""
     starter = [CATENARY, 'launch', '-n', str(n), '--'] if by == 'launch' else [*MPI, '-n', str(n)] if by == 'mpi' else []
     made = {name: value for name, value in os.environ.items() if not name.startswith('PYTEST_')}
     result = subprocess.run([*starter, sys.executable, TESTS / 'chainermn_ranks.py', *map(str, arguments)], capture_output=True, text=True,
@@ -58,7 +58,7 @@ def test_vectors_of_the_original(n):
 
 @pytest.fixture(scope='module')
 def one_rank(tmp_path_factory):
-    """The training by one rank, of which the first update gives parameters only, as ChainerMN's does."""
+    """Trains with one rank. As in ChainerMN, the first update only broadcasts parameters."""
     out = tmp_path_factory.mktemp('one')
     job(1, 'training', 'naive', '@numpy', out, by='nobody')
     return out

@@ -1,5 +1,5 @@
-"""chainermn on two devices, one for each rank: two of PoCL's, or two simulated cards, between which gradients go by NCCL's and RCCL's
-stand-ins. What the ranks do is in chainermn_ranks.py."""
+"""chainermn with one device per rank: two of PoCL's, or two simulated GPUs that exchange gradients by simulated NCCL and RCCL. The cases are in
+chainermn_ranks.py."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Lines that programs have: sixty of every day, beside NumPy, and those of a guide to kernels. What is refused is refused by a sentence."""
+"""Common calls compared with NumPy: sixty everyday lines, and the lines of a guide to kernels. Errors are one sentence."""
 
 import importlib
 import math
@@ -78,7 +78,8 @@ fft.fft(V); fft.rfft2(A); fft.dct(V); fft.next_fast_len(17)
 
 @pytest.mark.parametrize('line', [c.strip() for row in LINES_OF_SCIPY.strip().splitlines() for c in row.split('; ')])
 def test_lines_of_scipy(line):
-    """Each gives finite numbers, or says which module is not here and what to do: with CuPy's wheel more of them run. Values are compared in the tests of these modules."""
+    """Each line returns finite numbers, or names the missing module and the remedy: a wheel of CuPy provides more modules. The tests of these modules
+    compare values."""
     names = {'np': cupy, **{k: cupy.asarray(v) for k, v in NAMES.items()}}
     try:
         for module in set(re.findall(r'\b(special|stats|interpolate|spatial|ndimage|signal|sparse|linalg|fft)\.', line)):
@@ -185,7 +186,7 @@ def test_more_lines_of_a_guide_to_whole_kernels():
     added = cupy.RawKernel(ADDED, 'added')
     a = cupy.arange(25, dtype='f').reshape(5, 5)
     out = cupy.zeros((5, 5), 'f')
-    added((5,), (5,), (a.T, a, out))  # a view that holds the same memory in the same order
+    added((5,), (5,), (a.T, a, out))  # a view of the same memory in the same order
     same(out, a.get() * 2)
     assert added.attributes['max_dynamic_shared_size_bytes'] == added.max_dynamic_shared_size_bytes > 0
     added.max_dynamic_shared_size_bytes = 1024

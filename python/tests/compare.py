@@ -1,4 +1,4 @@
-"""What the tests of catenary.cupy share."""
+"""Comparison helpers for the tests of catenary.cupy."""
 
 import numpy
 import pytest
@@ -34,7 +34,7 @@ def same(ours, theirs, tolerance=None):
 
 
 def outcome(f):
-    """What f gives, or that it raises TypeError or ValueError."""
+    """Returns f's result, or the TypeError or ValueError that it raises."""
     try:
         with numpy.errstate(all='ignore'):
             return f()

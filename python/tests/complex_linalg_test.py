@@ -23,7 +23,7 @@ def close(x, y, dtype, factor=1):
     numpy.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance)
 
 
-LINES = """
+LINES = '''
 xp.linalg.det(m); xp.linalg.det(s); xp.linalg.det(m.T[::-1]); xp.linalg.slogdet(m)[0]; xp.linalg.slogdet(s)[1]; xp.linalg.det(m[:0, :0]); xp.linalg.det(m[:1, :1])
 xp.linalg.inv(s); xp.linalg.pinv(x); xp.linalg.pinv(x.T, 1e-3); xp.linalg.pinv(s, xp.full(s.shape[:-2], .3)); xp.linalg.pinv(s); xp.linalg.pinv(h, hermitian=True); xp.linalg.matrix_rank(x); xp.linalg.matrix_rank(low)
 xp.linalg.svd(x, compute_uv=False); xp.linalg.svd(s, compute_uv=False); xp.linalg.svd(x[:0], compute_uv=False); xp.linalg.svd(h, compute_uv=False, hermitian=True)
@@ -32,7 +32,7 @@ xp.linalg.eigvalsh(h); xp.linalg.eigvalsh(s, 'U'); xp.linalg.eigvalsh(s); xp.lin
 xp.linalg.lstsq(x.T, y, rcond=None)[0]; xp.linalg.lstsq(x.T, y, rcond=None)[1]; xp.linalg.lstsq(x.T, y[:, 0], rcond=None)[3]; xp.linalg.lstsq(x, z, rcond=None)[0]; xp.linalg.lstsq(x.real, z, rcond=None)[0]; xp.linalg.lstsq(x, z.real, rcond=None)[1]; xp.linalg.lstsq(x, z, rcond=None)[2]
 xp.linalg.cond(m); xp.linalg.cond(s, 1); xp.linalg.cond(m, 'fro'); xp.linalg.cond(x, -2); xp.linalg.norm(x, 2); xp.linalg.norm(x, 'nuc'); xp.linalg.norm(x, 1); xp.linalg.norm(x[0], 3)
 xp.linalg.matrix_power(m, -2); xp.linalg.matrix_power(m, 0); xp.linalg.tensorsolve(t, w); xp.linalg.tensorinv(t); xp.linalg.solve(m, x.T); xp.linalg.solve(m.real, x.T); xp.linalg.cholesky(h @ h + xp.eye(4, dtype=h.dtype))
-"""
+'''
 
 
 @pytest.mark.parametrize('dtype', DTYPES)
@@ -66,7 +66,7 @@ def test_svd(shape, full, dtype):
 @pytest.mark.parametrize('dtype', DTYPES)
 @pytest.mark.parametrize('uplo', ['L', 'U'])
 def test_eigh(uplo, dtype):
-    a = numbers((2, 5, 5), dtype)  # of which one triangle is read, and of the diagonal what is real
+    a = numbers((2, 5, 5), dtype)  # only one triangle and the real part of the diagonal are read
     w, v = cupy.linalg.eigh(cupy.asarray(a), uplo)
     close(w, numpy.linalg.eigh(a, uplo)[0], dtype)
     half = numpy.tril(a, -1) if uplo == 'L' else numpy.triu(a, 1)

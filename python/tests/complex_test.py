@@ -24,7 +24,7 @@ def close(x, y):
     numpy.testing.assert_allclose(x.get(), y, rtol=2e-5 if single else 1e-12, atol=2e-5 if single else 1e-12)
 
 
-LINES = """
+LINES = '''
 x + y; x - y; x * y; x / y; x ** 2; x ** -1; x ** 0.5; x ** y; -x; +x; abs(x); x == y; x != y; x < y; x >= y; x + 1; 1 - x; 2j * x; x / 1j; x + r; r * 1j; i + 1j
 x.real; x.imag; x.conj(); x.T; x.sum(); x.sum(0); x.prod(1); x.mean(); x.var(); x.std(0); x.max(); x.min(1); x.cumsum(); x.cumprod(1); x.round(2); x.argmax(); x.argmin(0)
 xp.conj(x); xp.conjugate(r); xp.real(x); xp.imag(r); xp.angle(x); xp.angle(x, deg=True); xp.abs(x); xp.absolute(r); xp.sign(x); xp.square(x); xp.reciprocal(x)
@@ -43,7 +43,7 @@ xp.histogram(r, 3, weights=x)[0]; xp.histogram(r, 3, (0, 2), weights=x, density=
 xp.pad(x, 2, 'linear_ramp'); xp.pad(x, 2, 'linear_ramp', end_values=((1j, 2), (0, 3 - 1j))); xp.pad(x, 1, constant_values=2j); xp.select([r > 1], [x], 1j); xp.select([r > 1, r > 2], [r, x], 0.5)
 xp.fft.fft(x); xp.fft.ifft(x, axis=0); xp.fft.fft(r); xp.fft.fft(i); xp.fft.fft(x, 7, 0, 'ortho'); xp.fft.ifft(x, 2, norm='forward'); xp.fft.rfft(r); xp.fft.irfft(x); xp.fft.irfft(x, 5, 0); xp.fft.hfft(x); xp.fft.ihfft(r)
 xp.fft.fft2(x); xp.fft.ifft2(x, (2, 5)); xp.fft.rfft2(r); xp.fft.irfft2(x); xp.fft.fftn(x); xp.fft.ifftn(x, axes=(0,)); xp.fft.rfftn(r, (4, 4), (0, 1)); xp.fft.irfftn(x, norm='ortho'); xp.fft.fftn(x, (-1, 2), (0, 1)); xp.fft.irfftn(x, (2, -1), (0, 1)); xp.fft.fftfreq(5, 0.1); xp.fft.rfftfreq(6); xp.fft.fftshift(x); xp.fft.ifftshift(x, 1)
-"""
+'''
 
 
 @pytest.mark.parametrize('dtype', DTYPES)
@@ -76,11 +76,11 @@ def test_parts_are_written_through(dtype):
         cupy.ones(2).imag = 1
 
 
-@pytest.mark.parametrize('line', """
+@pytest.mark.parametrize('line', '''
 xp.linspace(0, 1j, 3); xp.linspace(2 - 1j, 2, 3, dtype='D'); xp.linspace(0, numpy.complex64(1j), 3); xp.linspace(1j, 2, 4, False, dtype='F'); xp.linspace(1j, 2, 0); xp.linspace(1j, 2, 1)
 xp.linspace(1j, 2, 4, retstep=True)[0]; xp.logspace(0, 1j, 3); xp.logspace(0, numpy.complex128(1j), 2); xp.logspace(0, 1, 3, base=1j); xp.logspace(1j, 2, 3, dtype='F'); xp.logspace(0, numpy.complex64(1j), 4, False)
 xp.geomspace(1, 1j, 4); xp.geomspace(-1j, -4 + 1j, 5, False); xp.geomspace(1, numpy.complex128(8j), 3, dtype='F'); xp.geomspace(xp.array([1, 2j]), 3, 4); xp.geomspace([1j, 2], [3, 4 - 1j], 3, axis=1); xp.geomspace(2, 1j, 1)
-""".replace('\n', ';').split(';')[1:-1])
+'''.replace('\n', ';').split(';')[1:-1])
 def test_spaces_between_numbers(line):
     line = line.strip()
     close(eval(line, {'xp': cupy, 'numpy': numpy}), eval(line, {'xp': numpy, 'numpy': numpy}))
@@ -96,11 +96,11 @@ def test_steps_of_spaces():
             cupy.linspace(*ends, 3, dtype='i')
 
 
-@pytest.mark.parametrize('call', """
+@pytest.mark.parametrize('call', '''
 random.uniform(0, 1j, 2); random.uniform(low=0, high=1j); random.normal(1j, 1, 3); random.normal(z, 1); random.gamma([1, 2j]); random.poisson(numpy.complex64(2)); random.default_rng().uniform(0, 1j)
 random.RandomState(0).beta(1j, 2); random.binomial(3, 1j); random.multinomial(3, [1j, 1]); quantile(x, 1j); percentile(x, z); nanquantile(x, q=1j); nanpercentile(x, [1, 2j]); quantile(z, 0.5)
 histogram(x, range=(0, 1j)); ldexp(x, 1j); ldexp(x[:2], z); ldexp(z, 1); i0(z); isneginf(z); isposinf(z); packbits(z); unpackbits(z)
-""".replace('\n', ';').split(';')[1:-1])
+'''.replace('\n', ';').split(';')[1:-1])
 def test_where_real_numbers_are_computed_with_complex_ones_are_refused(call):
     with pytest.raises(TypeError, match='complex numbers were given where real ones are computed with'):
         eval('xp.' + call.strip(), {'xp': cupy, 'numpy': numpy, 'x': cupy.arange(3.), 'z': cupy.array([1 + 2j, 3])})
@@ -249,11 +249,11 @@ extern "C" __global__ void f(const complex<double>* x, complex<float>* y, comple
     close(y, (x * (2 - 1j)).astype('F'))
 
 
-SUMS = """
+SUMS = '''
 sum(x, dtype=t); prod(x, dtype=t); mean(x, dtype=t); sum(x, 0, dtype=t); mean(x, 1, dtype=t); cumsum(x, dtype=t); cumprod(x, 1, dtype=t); nansum(x, dtype=t)
 nanprod(x, dtype=t); nancumsum(x, dtype=t); nancumprod(x, dtype=t); add.reduce(x, dtype=t); multiply.reduce(x, dtype=t); add.accumulate(x, dtype=t)
 maximum.reduce(x, dtype=t); trace(x, dtype=t); cumulative_sum(x, axis=0, dtype=t); x.sum(dtype=t); x.mean(dtype=t); x.cumsum(dtype=t); fmax.reduce(x, dtype=t)
-"""
+'''
 
 
 @pytest.mark.parametrize('t', 'ldf?FD')

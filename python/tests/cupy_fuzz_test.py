@@ -1,4 +1,4 @@
-"""scripts/cupy_fuzz: it passes over what docs/reference/cupy.md lists, and over nothing beside it."""
+"""scripts/cupy_fuzz ignores the differences that docs/reference/cupy.md lists, and no others."""
 
 import importlib.machinery
 import importlib.util
@@ -22,7 +22,7 @@ def fuzz():
 
 
 def difference(fuzz, line, values, dtype):
-    """What a program of one array and one statement finds; the rules warn of nothing."""
+    """Returns the difference that a program with one array and one statement shows. The rules issue no warnings."""
     with fuzz._core.Device('cpu'), warnings.catch_warnings():
         warnings.simplefilter('error')
         pair = fuzz.Pair({'a': numpy.array(values, dtype)})

@@ -1,5 +1,4 @@
-"""A plugin of pytest for CuPy's own tests: names of CuPy's insides that files of tests import before any test runs. A test that
-calls one of them fails."""
+"""A pytest plugin for CuPy's own tests: defines internal names of CuPy that test files import at their top. A test that calls one of them fails."""
 
 import importlib.util
 import sys
@@ -24,7 +23,7 @@ for _name in ('_default_fft_func', '_fft', '_fftn', '_size_last_transform_axis',
     setattr(_fft, _name, _absent(_name))
 fft._fft = sys.modules['cupy.fft._fft'] = sys.modules['catenary.cupy.fft._fft'] = _fft
 
-# CuPy's results are those of one version of NumPy and one of SciPy; tests of what changed after it are skipped
+# CuPy's results match one version of NumPy and of SciPy, so tests of later changes are skipped
 _helper = types.ModuleType('cupy.testing._helper')
 _BASELINES = {'numpy': '2.3', 'scipy': '1.14'}
 

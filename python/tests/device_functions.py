@@ -80,7 +80,7 @@ def roundings():
 
 
 def conversions():
-    """(C, the value): numbers of one kind as those of another, rounded by mode, beyond the range the nearest that there is."""
+    """Returns (C text, value) of conversions between types, with directed rounding and saturation."""
     found = []
     way = {'n': lambda x: round(x), 'z': math.trunc, 'u': math.ceil, 'd': math.floor}
     for mode in _MODES:

@@ -49,7 +49,7 @@ def test_dtypes_and_shapes(cpu, dtype, shape):
 
 
 def test_nothing_is_deferred_on_foreign_memory():
-    # in a process of its own: whatever else was exported there would hide it
+    # in a separate process, because other exports would hide it
     text = '''
 import numpy
 from catenary import _core, cupy
@@ -183,7 +183,7 @@ def test_what_is_refused(cpu):
 
 
 def next_kernel_is_slow():
-    """A quarter of a second on a simulated card: whoever does not wait for it sees what was there before."""
+    """Delays the next kernel of a simulated GPU by 0.25 s, so that reads without synchronisation see old values."""
     with _core.Device(0) as device:
         library = {'cuda': 'libcuda.so.1', 'hip': 'libamdhip64.so.6'}[_core.backend_of(device)]
     ctypes.CDLL(library).simgpu_fault(b'slow', 1)
@@ -229,7 +229,7 @@ def test_cudas_array_interface_is_cudas(device):
         assert host.tolist() == [4, 6, 8, 10, 12, 14]
 
 
-# ---------------------------------------------------------------------- who frees what, and when
+# ---------------------------------------------------------------------- ownership and lifetime
 class Tensor(ctypes.Structure):
     """DLPack's DLTensor."""
     _fields_ = [('data', ctypes.c_void_p), ('device_type', ctypes.c_int32), ('device_id', ctypes.c_int32), ('ndim', ctypes.c_int32),
@@ -260,7 +260,7 @@ def pointer_in(capsule):
 
 
 class Lent:
-    """Host memory that a library of C lends, by a capsule made by hand; counts how often it comes back."""
+    """Host memory of a C library, in a handmade capsule. Counts calls of its deleter."""
 
     def __init__(self, kind, host, shape, strides=None, offset=0, major=1, lanes=1, ndim=None, code=2, flags=0):
         self.host, self.back = host, 0
@@ -336,7 +336,7 @@ def test_memory_that_nobody_wants_back(cpu, kind):
     assert lent.back == 0
 
 
-# A capsule over memory that was lent to us, as a library of C takes it: what calls its deleter is not Python, and has no GIL.
+# Consumes a capsule over lent memory as a C library does: the deleter is called without Python and without the GIL.
 TAKEN_BY_C = '''
 import ctypes
 import numpy
@@ -359,7 +359,7 @@ def in_python_of_its_own(text, **environment):
 
 
 def test_deleters_are_called_with_the_gil():
-    """Python's own functions may be deleters; its allocator's debug hooks abort where they are called without the GIL."""
+    """Deleters may be Python functions. Python's debug allocator aborts if it is called without the GIL."""
     in_python_of_its_own('''
 api = ctypes.pythonapi
 api.PyMem_Malloc.restype = ctypes.c_void_p
@@ -388,7 +388,7 @@ assert ctypes.CDLL(None).__cxa_atexit(ctypes.c_void_p(deleter), ctypes.c_void_p(
 
 @pytest.mark.parametrize('version', [None, (1, 0)])
 def test_our_memory_lives_as_long_as_who_has_it(device, version):
-    """A capsule that nobody takes, and one that was taken and given back, free the memory; nothing does before."""
+    """Memory is freed when an unused capsule, or a consumed one that was released, is gone, and not before."""
     pool = cupy.get_default_memory_pool()
     n = 300000
 
@@ -432,7 +432,7 @@ def test_the_block_ends_where_the_memory_does(cpu):
 
 @pytest.mark.parametrize('device', ['gpu'], indirect=True)
 def test_other_streams_are_told(device):
-    """A library of a device is asked in the default stream's order; and its stream finds what ours has made."""
+    """A device library receives the default stream's order, and its own stream sees our results."""
     asked = []
 
     class Library:

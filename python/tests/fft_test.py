@@ -1,4 +1,4 @@
-"""cupyx.scipy.fft and fftpack beside NumPy's transforms and the sums that define what NumPy has not."""
+"""cupyx.scipy.fft and fftpack, compared with NumPy's transforms, and with the defining sums of transforms that NumPy lacks."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Arrays in NumPy's files: what is written, NumPy reads, and the other way round."""
+"""Arrays in NumPy's file formats: NumPy reads files that cupy writes, and cupy reads NumPy's."""
 
 import io
 import os

@@ -1,7 +1,7 @@
-"""The hook: which cupy a Python gets, what becomes of Chainer's sources, `python -m catenary`, the data.
+"""The import hook: which cupy a program gets, patches of Chainer's sources, `python -m catenary`, the data sets.
 
-Each test runs interpreters of its own on a copy of the pure Python files beside a small `catenary.cupy`, so that it needs
-neither the extension nor Chainer. Only what is said of the data is asked of the installed package.
+Each test starts interpreters on a copy of the pure Python files with a small `catenary.cupy`, so that it needs neither the extension nor Chainer.
+Only tests of the data sets use the installed package.
 """
 
 import gzip
@@ -41,7 +41,7 @@ def site(tmp_path):
 
 
 def run(site, code, *, hook=True, path=(), after=(), status=0, **environment):
-    """Runs code in a new interpreter; gives its standard output and error."""
+    """Runs code in a new interpreter. Returns its standard output and error."""
     if hook:
         code = 'from catenary._finder import install; install()\n' + code
     # without site: an installed catenary's .pth would have been there first
@@ -201,7 +201,7 @@ def check_cuda_available():
 
 @pytest.mark.parametrize('version, warns', [("catenary_version = '0'", False), ('', True)])
 def test_chainer_does_not_warn_of_cudnn_with_our_cupy(site, version, warns):
-    """The warning is another CuPy's alone; what the user says by CHAINER_CUDNN is heeded as ever."""
+    """Only another CuPy causes the warning, and the user's CHAINER_CUDNN still counts."""
     folder = site / 'chainer' / 'backends'
     folder.mkdir(parents=True)
     for name, text in (('__init__', ''), ('cuda', CUDNN)):

@@ -39,7 +39,7 @@ def forked(statement, end='os._exit(0)'):
 LAST_CARD = 'cupy.cuda.Device(cupy.cuda.runtime.getDeviceCount() - 1).use(); cupy.array(x)'
 
 
-# each by itself: what reads, writes, computes, launches, waits and orders has a guard of its own
+# one statement per test, as reads, writes, computations, launches, waits and stream operations have separate guards
 @pytest.mark.parametrize('statement', [
     'x.get()', 'cupy.array([1., 2., 3.])', 'x.set(__import__("numpy").ones(3))', 'cupy.arange(5); _core._watch_memory(lambda *a: 0); x + 1',
     'kernel(x, y)', 'x.copy()', 'x.sort()', LAST_CARD, 'cupy.cuda.Device().synchronize()', 'cupy.cuda.runtime.deviceSynchronize()', '(x + 1).get()',
@@ -50,7 +50,7 @@ def test_a_forked_child_is_told(statement):
 
 
 def test_streams_that_end_in_a_forked_child():
-    """They are the parent's: the child lets go of them without a word."""
+    """The child drops the parent's streams silently."""
     forked('x.get()', 'del stream, current, event; sys.exit(0)')
 
 

@@ -19,7 +19,7 @@ M = numpy.array([[4., 1, 0], [1, 3, 1], [0, 1, 2]])
 MASK = A > 5
 N = numpy.array([1., numpy.nan, 3, -2, numpy.nan, numpy.inf])
 
-# Each is called with numpy and with cupy, and with the arrays of the one or the other.
+# Each expression is evaluated with numpy and with cupy, on arrays of that module.
 CASES = '''
 xp.concatenate([A, B]); xp.concatenate((A, I), axis=1); xp.concatenate([A, B], axis=None); xp.stack([A, B]); xp.stack([A, B], axis=-1)
 xp.vstack([A, B]); xp.hstack([V, V]); xp.dstack([A, B]); xp.column_stack([V, V]); xp.append(A, B, axis=0); xp.append(V, V)
@@ -229,7 +229,7 @@ def test_random():
     def draw():
         with _core.device_of(a):
             drawn.append(cupy.random.rand(3, 2))
-    thread = threading.Thread(target=draw)  # a device's state is that of all threads
+    thread = threading.Thread(target=draw)  # all threads share a device's random state
     thread.start()
     thread.join()
     same(drawn[0], a.get())

@@ -36,7 +36,7 @@ def test_memory_that_a_kernel_reads():
     pointer = module.get_global('some_array')
     assert isinstance(pointer, cupy.cuda.MemoryPointer) and pointer.mem.size == 400 and pointer.ptr
     array = cupy.ndarray((100,), 'f', pointer)
-    assert not array.any()  # what has no value begins with zeros
+    assert not array.any()  # without an initialiser, variables start at zero
     array[...] = cupy.arange(100, dtype='f')
     out = cupy.ones(100, 'f')
     kernel((1,), (100,), (out, numpy.int32(100)))
@@ -79,7 +79,7 @@ def test_kernels_of_a_module_have_their_variables_in_common():
         modules[0].get_function('count')((1,), (1,), (out, by))
         assert out.item() == expected
     assert looked(modules[0]) == [25, 11, 3, 9.5] and looked(modules[0])[3] == 10.5
-    assert looked(modules[1]) == [3, 1, 3, 9.5]  # another module of the same text has its own
+    assert looked(modules[1]) == [3, 1, 3, 9.5]  # another module of this text has its own variables
     counter = variable(modules[0], 'counter', 'i')
     assert counter.item() == 25
     counter[...] = 100

@@ -1,4 +1,5 @@
-"""NumPy's arrays, lists and numbers where CuPy's functions make arrays of them, beside NumPy; refusals in one sentence; `where=` and `initial=` of reductions."""
+"""Arguments that CuPy's functions convert (NumPy arrays, lists, numbers), compared with NumPy. Error messages of one sentence. `where=` and
+`initial=` of reductions."""
 
 import subprocess
 import sys

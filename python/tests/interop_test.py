@@ -1,4 +1,4 @@
-"""ndarray beside NumPy's own functions, memory, and other dtypes of the same bytes."""
+"""ndarray with NumPy's own functions, memory functions, and views with other dtypes."""
 
 import ctypes
 import pickle
@@ -187,7 +187,7 @@ def test_arrays_upon_memory_with_negative_strides(device):
 
 
 def test_streams_are_their_drivers(device):
-    """`ptr` is what the driver knows the stream by, and what two names of one stream have in common."""
+    """`ptr` is the driver's handle of the stream, and equal for two objects of one stream."""
     first, second, null = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(), cupy.cuda.Stream.null
     with first:
         current = cupy.cuda.get_current_stream()
@@ -237,7 +237,7 @@ def test_memory_hooks():
     hook = Hook('one')
     with hook:
         y = x + 1  # computed at once: a hook sees whose memory it is
-        # what earlier work kept may be freed meanwhile
+        # memory of earlier work may be freed meanwhile
         made = [(kind, facts) for kind, facts in hook.told if kind not in kinds[4:]]
         del y
     mine = x.device.id
@@ -257,6 +257,6 @@ def test_memory_hooks():
             Hook('two').__enter__()
         y = x * 2
         assert len(hook.told) - count == len(other.told) >= 2
-    with hook, pytest.raises(ZeroDivisionError):  # what a hook raises comes out of the operation
+    with hook, pytest.raises(ZeroDivisionError):  # an exception in a hook propagates from the operation
         hook.malloc_preprocess = lambda **facts: 1 // 0
         x + 2

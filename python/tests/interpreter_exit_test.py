@@ -54,7 +54,7 @@ def test_threads_that_compute_at_the_end(device, way, kind):
 
 
 def test_memory_of_others_at_the_end():
-    """What another library has lent is not given back to an interpreter that is gone."""
+    """Another library's memory is not returned to an interpreter that has ended."""
     done = subprocess.run([sys.executable, '-c', '''
 import numpy
 from catenary import _core, cupy

@@ -1,5 +1,4 @@
-"""What programs of others ask of `cupy` before they compute anything: modules that can be imported, signatures that can be read, the
-functions of the array API's standard."""
+"""Parts of `cupy` that programs inspect before they compute: importable modules, readable signatures, functions of the array API standard."""
 
 import inspect
 
@@ -36,7 +35,7 @@ def test_shifts(shape, axes):
 
 
 def test_what_a_namespace_is_made_of():
-    """As array_api_compat makes one: all public names of three modules, and what `unique` takes."""
+    """Builds a namespace as array_api_compat does, from all public names of three modules, and checks the parameters of `unique`."""
     found = {}
     exec('from cupy import *\nfrom cupy.linalg import *\nfrom cupy.fft import *\nfrom cupy.cuda.device import Device\n'
          'from cupy.typing import NDArray', found)
@@ -144,7 +143,7 @@ def test_vectors_of_cublas(dtype):
 
 @pytest.mark.parametrize('ordinal', ['cpu', 0])
 def test_a_kernel_that_takes_its_index_apart(ordinal):
-    """As sigpy's kernels of blocks do: what they leave in `i` is not where the loop goes on."""
+    """Kernels may modify `i`, as sigpy's block kernels do, without affecting the loop."""
     with cupy.cuda.Device(ordinal):
         taken = cupy.ElementwiseKernel('raw T x, int32 columns', 'raw T y', '''
             int row = i / columns;

@@ -19,7 +19,7 @@ def on_the_device():
 
 @jit.rawkernel(mode='numpy')
 def arithmetic(x, y, z, flags):
-    """What the operators give."""
+    """Compares the operators' results."""
     i = jit.grid(1)
     if i < x.size:
         z[i, 0] = x[i] + y[i] * 2
@@ -101,7 +101,7 @@ def test_loops_and_branches():
         out[2] = count
         for k in jit.range(3, unroll=True):
             out[3] += k * FOUR
-        if FOUR == 5:  # known when the kernel is compiled: what could not be is no mistake here
+        if FOUR == 5:  # decided when the kernel is compiled, so invalid code in a dead branch is accepted
             out[99, 99] = unknown  # noqa: F821
         a, b = 1, 2
         a, b = b, a

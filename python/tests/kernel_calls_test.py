@@ -1,4 +1,4 @@
-"""What calls of kernels take and refuse, as in CuPy, on the processor and on ordinal 0."""
+"""Accepted and rejected arguments of kernel calls, as in CuPy, on the processor and on ordinal 0."""
 
 import numpy
 import pytest

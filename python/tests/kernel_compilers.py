@@ -9,7 +9,7 @@ import opencl
 
 
 class Argument:
-    """What stands for a parameter: an array with any strides, or a number."""
+    """An argument for a parameter: an array with any strides, or a number."""
 
     def __init__(self, name, dtype, kind, value, out=False):
         self.name, self.dtype, self.kind, self.out, self.value = name, dtype, kind, out, value
@@ -56,7 +56,7 @@ def run_on_host(text, name, values):
 
 
 def elementwise(device, arguments, operation, types, shape, name='kernel_of_test', group=4, **more):
-    """Runs an operation both ways, on copies of the arrays; gives the outputs of both."""
+    """Runs an elementwise operation with both compilers on copies of the arrays. Returns both outputs."""
     results = []
     parameters = [a.parameter() for a in arguments]
     for way in (_cuda, _translate):
@@ -74,7 +74,7 @@ def elementwise(device, arguments, operation, types, shape, name='kernel_of_test
 
 
 def reduction(device, arguments, expressions, types, shape, rows, name='kernel_of_test', group=4, chunks=1, **more):
-    """The same of a reduction: the last argument is the output, elements have the axes of `shape`."""
+    """Runs a reduction with both compilers. The last argument is the output, and the elements have the axes of `shape`."""
     results = []
     parameters = [a.parameter() for a in arguments]
     kind = more.get('reduce_type') or arguments[-1].dtype
@@ -101,7 +101,7 @@ def with_library(text):
 
 
 def copy_of(array):
-    """A copy that lies in memory of its own as the array does in its."""
+    """Returns a copy with the layout of the array in new memory."""
     flat, at = buffer_of(array)
     flat = flat.copy()
     return numpy.ndarray(array.shape, array.dtype, flat, at * array.itemsize if flat.size else 0, array.strides)

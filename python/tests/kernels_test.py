@@ -190,7 +190,7 @@ __global__ void places(int* out) {
 def test_whole_kernels():
     module = cupy.RawModule(code=CODE, options=('-DSHIFT=7',))
     x, y, z = cupy.arange(10, dtype='f'), cupy.ones(12, 'f')[2:], cupy.zeros(10, 'f')
-    module.get_function('add')((3,), (4,), (x, y, z[1:], 9, 2.0))  # numbers become what the kernel takes
+    module.get_function('add')((3,), (4,), (x, y, z[1:], 9, 2.0))  # numbers are converted to the kernel's parameter types
     numpy.testing.assert_array_equal(z.get(), [0] + [k + 2 for k in range(9)])
     out = cupy.zeros((4, 6), 'i')
     module.get_function('places')((2, 2), (3, 2), (out,))
@@ -213,7 +213,7 @@ THREE_AXES = r'''extern "C" __global__ void three(int* out) {
 
 
 def test_a_launch_of_three_axes():
-    """The shape of a launch and its memory of groups are no part of a text: a kernel is compiled once for all of them."""
+    """Launch shape and shared memory are not part of the text: a kernel is compiled once for all launches."""
     kernel = cupy.RawKernel(THREE_AXES, 'three')
     for grid, block in (((2, 3, 4), (3, 2, 2)), ((5,), (4,)), ((1, 6), (2, 5)), ((7, 1, 2), (1, 1, 3)), (3, 8), ((1,), (1,))):
         wide, tall = ((numpy.atleast_1d(axes).tolist() + [1, 1])[:3] for axes in (grid, block))
@@ -226,7 +226,7 @@ def test_a_launch_of_three_axes():
 
 
 def test_launches_that_are_too_large():
-    """A grid or a block that a device does not take is an error with the kernel's name, not what happens to come out."""
+    """A grid or block that exceeds the device's limits raises an error with the kernel's name."""
     kernel, out = cupy.RawKernel('extern "C" __global__ void large(int* x) { x[0] = 1; }', 'large'), cupy.zeros(1, 'i')
     with pytest.raises(cupy.cuda.runtime.CUDARuntimeError, match='large.* 1 groups of 5000'):
         kernel((1,), (5000,), (out,))
@@ -302,7 +302,7 @@ def test_whole_kernels_and_their_arguments():
 
 
 def test_memory_of_a_group():
-    """A launch has as much as the device gives without asking; more is refused, and settings that do nothing are."""
+    """Launches get up to the device's default limit of shared memory. More raises an error, and so does a setting without effect."""
     kernel = cupy.RawKernel('extern "C" __global__ void f(int* x) { extern __shared__ int t[]; t[0] = 3; x[0] = t[0]; }', 'f')
     most, x = kernel.max_dynamic_shared_size_bytes, cupy.zeros(1, 'i')
     assert most == cupy.cuda.Device().attributes['MaxSharedMemoryPerBlock'] >= 16384
@@ -435,7 +435,7 @@ def test_sixteen_bit_floats_are_numpys():
 
 @pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
 def test_without_a_compiler(monkeypatch):
-    """What to install is said, whether no compiler is there or the one that CXX names is not."""
+    """The error names the compiler to install, if there is none or if CXX names a missing one."""
     says = 'kernel k: .*compiled by a C[+][+] compiler, and there is none .%s.: apt install g[+][+], .*pocl-opencl-icd'
     monkeypatch.setenv('CXX', '/nowhere/c++')
     with pytest.raises(CompileException, match=says % 'CXX=/nowhere/c[+][+]'):

@@ -1,4 +1,4 @@
-"""What must stay as it was: memory over many arrays, counts of references, results of several threads and streams."""
+"""Leaks and races: memory over many arrays, reference counts, results of several threads and streams."""
 
 import ctypes
 import gc
@@ -43,7 +43,7 @@ def test_two_streams(device):
 
 
 def test_the_null_stream_waits_for_others(device):
-    """What a stream made is there in the null stream without a word, and the other way round, as on CUDA."""
+    """As on CUDA, the null stream sees the results of other streams without synchronisation, and vice versa."""
     stream, x = cupy.cuda.Stream(), cupy.full((300, 300), 1 / 300, 'f8')
     for _ in range(5):
         with stream:
@@ -78,7 +78,7 @@ def test_a_temporary_that_is_reduced_is_not_stored(device):
     assert max(peak) < x.nbytes
     used = cupy.get_default_memory_pool().used_bytes()
     total = (x * 2 + 1).sum()
-    del x  # and what it was made of is not kept either
+    del x  # and its operands are freed as well
     assert used - cupy.get_default_memory_pool().used_bytes() >= (4 << 20) - 4096
     assert float(total) == 3 << 20
 
@@ -90,7 +90,7 @@ def test_what_looked_like_a_temporary_and_stays_has_its_values(device):
     y = x + 1
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(y))
     address = id(y)
-    del y  # what is left is held by nobody that Python knows of, as by a caller in C
+    del y  # Python has no reference to the remaining object, like a caller in C
     totals = [call(address, name, None) for name in (b'sum', b'max')]
     y = ctypes.cast(address, ctypes.py_object).value
     ctypes.pythonapi.Py_DecRef(ctypes.py_object(y))
@@ -152,11 +152,11 @@ def test_a_million_arrays_leave_nothing(device):
     cycles(10 ** 6)
     gc.collect()
     assert pool.used_bytes() == used and pool.total_bytes() <= total + (1 << 20)
-    if 'libasan' not in os.environ.get('LD_PRELOAD', ''):  # it keeps what was freed for a while
+    if 'libasan' not in os.environ.get('LD_PRELOAD', ''):  # the address sanitizer delays frees
         assert resident() - before < 4 << 20
 
 
-# Each is done many times; afterwards what it was given has as many references as before.
+# Each call runs many times, and must not change the reference counts of its arguments.
 CALLS = '''
 x + y; x + 1; 1 - x; x * numpy.float32(2); x == y; -x; x @ x.T; divmod(x, y); x ** 2
 x[0]; x[:, 1]; x[1:, ::2]; x[None]; x[..., 0]; x[at]; x[[0, 1]]; x[mask]; x[0, 0]; x.T; x.reshape(3, 2); x.ravel(); list(x)
@@ -209,7 +209,7 @@ def counts_are_level(device, texts):
     for text in texts:
         code = compile(text, text, 'exec')
         repeat(code, 2)
-        for _ in range(3):  # None is held by others, too: what is lost is lost each time
+        for _ in range(3):  # None has other owners too, so a leak shows in every round
             before = [sys.getrefcount(value) for value in watched]
             repeat(code, 10)
             after = [sys.getrefcount(value) for value in watched]
@@ -277,7 +277,7 @@ for device in ('cpu', 0):
 
 
 def test_work_under_way_at_the_end(tmp_path):
-    """A program that ends before its last kernels: their compilation, in a driver's thread, ends first; so does an error."""
+    """A program that exits before its last kernels are done waits for their compilation in a driver's thread, also after an error."""
     program = ('from catenary import cupy\nx = cupy.arange(4, dtype="f")\n'
                'cupy.ElementwiseKernel("T x", "T y", "y = x + 1", "last")(x)\n')
     late = program + 'y = cupy.take(x, cupy.array([9]))\n'

@@ -11,7 +11,7 @@ NAMES = {'b': [0.1, 0.3, 0.2], 'a': [1, -0.4, 0.25], 'sos': [[0.2, 0.3, 0.1, 1, 
 
 
 def calls():
-    """The calls, as text; x, t, steps and h are arrays."""
+    """Yields the calls as text. x, t, steps and h are arrays."""
     yield from (f'{kind}({order}, {more}{band}, output={output!r})'
                 for kind, more in (('butter', ''), ('cheby1', '0.5, '), ('cheby2', '40, '), ('ellip', '0.5, 60, ')) for order in (1, 4, 5)
                 for band, output in (("0.3, 'low'", 'ba'), ("0.3, 'low'", 'sos'), ("[0.2, 0.5], 'band'", 'sos'), ("0.4, 'high', True", 'ba'), ("[0.25, 0.6], 'stop'", 'ba'))
@@ -54,7 +54,7 @@ def calls():
 
 
 def arrays(module):
-    """What x, t, steps and h are, of NumPy or of cupy."""
+    """Returns x, t, steps and h as arrays of NumPy or cupy."""
     return {'x': module.asarray(numpy.sin(numpy.arange(72.0) ** 1.3).reshape(3, 24)), 't': module.asarray(numpy.linspace(-2, 9, 50)),
             'steps': module.asarray([0.0, 1, 2, 2, 2, 0, 3, 3, 1, 0, 0.5, 0.2, 4, 0]), 'h': module.asarray(numpy.sinc((numpy.arange(11) - 5) * 0.3) * numpy.hamming(11))}
 

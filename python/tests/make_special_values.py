@@ -44,7 +44,7 @@ ARGUMENTS = {
     'zetac': ([-50.5, -3.25, -2, -1.5, -1, 0, 1e-5, 0.3, 0.999, 1, 1.001, 2, 3.25, 20, 60, *ENDS],)}
 
 
-# Where functions end: of each the numbers of arguments, and those arguments; floats that float32 has, too
+# Edges of domains: for each number of arguments, the values. float32 represents all of them.
 EDGES_OF_ONE = [0.0, -0.0, 2.0 ** -140, 2.0 ** -100, 2.0 ** -20, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 20.0, 40.0, 171.0, 172.5, 1000.0, 2.0 ** 33]
 EDGES_OF_ONE += [-x for x in EDGES_OF_ONE[2:]] + [float('inf'), -float('inf'), float('nan')]
 EDGES_OF_TWO = [0.0, -0.0, 2.0 ** -100, 0.5, 1.0, 2.0, 2.5, 20.0, float('inf'), -2.0 ** -100, -0.5, -1.0, -2.0, -20.0, -float('inf'), float('nan')]
@@ -58,7 +58,7 @@ EDGES = {
     **{name: (ORDERS, EDGES_OF_TWO) for name in ('expn', 'polygamma', 'yn')},
     **{name: (EDGES_OF_THREE,) * 3 for name in 'bdtr bdtrc bdtri betainc betaincinv fdtr fdtrc fdtri gdtr gdtrc nbdtr nbdtrc nbdtri radian wright_bessel'.split()},
     'lpmv': ([0.0, 1.0, 2.0, -1.0, -2.0], EDGES_OF_THREE, EDGES_OF_THREE)}
-# Complex numbers with such parts, real and imaginary; float32 has them, too
+# Values for the real and imaginary parts of complex numbers. float32 represents all of them.
 EDGES_OF_PARTS = [0.0, -0.0, 2.0 ** -100, -2.0 ** -100, 0.5, 1.0, 1 + 2.0 ** -10, 2.0, 30.0, -1.0, -2.5, -3.0, -30.0, float('inf'), -float('inf'), float('nan')]
 OF_COMPLEX = ('digamma', 'gamma', 'lambertw', 'loggamma', 'psi', 'rgamma', 'shichi', 'sici')
 _isinf, _isnan, _size = numpy.isinf, numpy.isnan, numpy.abs

@@ -1,4 +1,4 @@
-"""What stands around arrays: measuring, host memory, pools, streams that are captured."""
+"""Memory pools, host memory, profiling, and captured streams."""
 
 import numpy
 import pytest

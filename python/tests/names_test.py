@@ -1,4 +1,4 @@
-"""Which names are public: names.txt says it, and what is absent says where to look. What refers to what."""
+"""Public names follow names.txt, errors for absent names say where to look, and cupy does not import cupyx."""
 
 import ast
 import importlib
@@ -98,7 +98,7 @@ def test_the_command_may_be_read_in_part():
 
 
 def test_cupy_does_not_refer_to_cupyx():
-    """cupyx is made of cupy, and nothing the other way round: in no import, and in no text."""
+    """cupyx builds on cupy. cupy neither imports cupyx nor names it in strings."""
     for path in (PACKAGE / 'cupy').rglob('*.py'):
         for node in ast.walk(ast.parse(path.read_text())):
             words = [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) and \

@@ -80,7 +80,7 @@ def test_operators_with_numbers(dtype, scalar, name):
     f = getattr(operator, name)
     x = values((5,), dtype)
     if dtype == '?' and name == 'pow' and type(scalar) is int:
-        return  # int8 in NumPy, as only the square of bools is; int64 here, as any other power
+        return  # int8 in NumPy, where squares of bools are an exception, int64 here as for other powers
     for g in (lambda a: f(a, scalar), lambda a: f(scalar, a)):
         theirs = outcome(lambda: g(x))
         ours = outcome(lambda: g(cupy.array(x)))

@@ -430,7 +430,7 @@ def test_morphology_of_one_element_and_of_even_windows():
 @pytest.mark.parametrize('dtype', ['i', 'f', 'd', '?'])
 @pytest.mark.parametrize('labels', [None, 'of two axes', 'of one'])
 def test_selections(dtype, labels):
-    """Places of extrema, medians, histograms and functions of parts, beside loops over the parts."""
+    """Positions of extrema, medians, histograms and functions of regions, compared with loops over the regions."""
     a = G.integers(0, 5, (4, 6)).astype(dtype)
     x = cupy.asarray(a)
     own = {None: None, 'of two axes': numpy.arange(24).reshape(4, 6) * 7 % 4, 'of one': numpy.asarray([1, 0, 2, 2, 1, 1])}[labels]
@@ -583,7 +583,7 @@ ON_AXES = {
 @pytest.mark.parametrize('name', [n if n in ('correlate', 'binary_closing') else pytest.param(n, marks=pytest.mark.host) for n in ON_AXES])
 @pytest.mark.parametrize('axes', [(0, 1), (0, 2), (-2, -1), (1,), 2])
 def test_windows_along_some_axes(name, axes):
-    """As of each slice that has the other axes' places; those are tested beside NumPy's windows above."""
+    """Filters along some axes equal filters of each slice along these axes."""
     count = numpy.size(axes)
     window = numpy.asarray([[1, 2, 0], [0, 1, 1.], [1, 0, 3]])[(0,) * (2 - count)]
     options = {k: window if v is True else (v[:count] if count > 1 else v[0]) if isinstance(v, list) else v for k, v in ON_AXES[name].items()}
@@ -624,7 +624,7 @@ def test_axes_that_are_in_no_order():
 
 
 def test_what_results_are_like():
-    """In C's order whatever the array's is; bools from shapes, whichever dtype is asked for; as SciPy's."""
+    """As in SciPy, results are in C order for every input, and morphology returns bools for every requested dtype."""
     turned = cupy.asarray(ALONG[0]).T
     for found in (ndimage.median_filter(turned, 3), ndimage.gaussian_filter(turned, 1), ndimage.laplace(turned),
                   ndimage.binary_erosion(turned), ndimage.grey_dilation(turned, 3), ndimage.convolve1d(turned, [1, 2])):
@@ -649,7 +649,7 @@ def test_windows_that_are_extents():
 
 
 def test_outputs_of_two_shapes():
-    """A gradient has its array's dtype, whatever dtype is given; of hats what is less or more has the dtype that is given: both as SciPy's."""
+    """As in SciPy, a gradient has the array's dtype, and a top hat the requested dtype."""
     b = G.integers(0, 9, (6, 7))
     x, y = cupy.asarray(b), cupy.asarray(b / 7)
     for name in ('morphological_gradient', 'morphological_laplace'):

@@ -1,5 +1,4 @@
-"""A plugin of pytest for tests that were written for NumPy 1: the names that NumPy 2 has no more. Chainer's tests use
-them; the package never changes NumPy."""
+"""A pytest plugin for tests written for NumPy 1, such as Chainer's: defines names that NumPy 2 removed. The package itself never changes NumPy."""
 
 import numpy
 

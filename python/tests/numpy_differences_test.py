@@ -1,4 +1,4 @@
-"""What scripts/cupy_fuzz found: corners that are as NumPy 2 has them, and those that docs/reference/cupy.md lists as other."""
+"""Corner cases found by scripts/cupy_fuzz: those that agree with NumPy 2, and the differences listed in docs/reference/cupy.md."""
 
 import importlib.machinery
 import pathlib
@@ -17,7 +17,7 @@ BEYOND = [(numpy.nan, ValueError), (numpy.inf, OverflowError), (-numpy.inf, Over
 
 
 def both(f):
-    """What a function of the module gives on cupy, as on NumPy: same dtype, shape and values, or an error of the same kind."""
+    """Asserts that a call gives equal dtype, shape and values with NumPy and cupy, or the same kind of error."""
     with numpy.errstate(all='ignore'):
         try:
             theirs = f(numpy)
@@ -158,7 +158,7 @@ def test_select_and_place():
 
 
 def test_listed_differences():
-    """What docs/reference/cupy.md says of arrays of no axis, elements, literals and powers."""
+    """Differences that docs/reference/cupy.md lists: 0-d arrays, elements, literals and powers."""
     with pytest.raises(numpy.exceptions.AxisError):
         cupy.array(3).sum(axis=0)
     x = cupy.arange(3)
@@ -195,7 +195,7 @@ def test_float_functions_of_integers_beside_scalars():
 
 
 def test_nothing_is_picked_out_of_nothing():
-    """At once on every device: what has no elements is never read, when an index out of range would be told."""
+    """Indexing an empty array raises at once on every device, although other index errors are reported late."""
     with pytest.raises(IndexError, match='axis 1, whose extent is 0'):
         cupy.zeros((3, 0))[..., cupy.array([0])] = 1
     assert cupy.zeros((0, 2))[cupy.zeros(0, 'l')].shape == (0, 2)

@@ -64,8 +64,8 @@ class OpenCL:
         self.cl.clReleaseProgram(program)
 
     def run(self, text, name, arguments, groups, group, memory=0):
-        """Runs the kernel. An array among the arguments is a buffer, and holds what the kernel has written afterwards; any
-        other is a NumPy scalar. `groups` and `group` are numbers or tuples of numbers; `memory`: bytes of a last parameter."""
+        """Runs the kernel. Arrays among the arguments become buffers and receive the kernel's writes. Other arguments are NumPy scalars. `groups` and
+        `group` are numbers or tuples, and `memory` is the size in bytes of a last parameter in local memory."""
         program = self.build(text)
         error = ctypes.c_int()
         kernel = _p(self.cl.clCreateKernel(program, _translate.entry(name).encode(), ctypes.byref(error)))
@@ -103,7 +103,7 @@ class OpenCL:
 
 
 def library_prelude():
-    """What the library puts before a portable text for OpenCL: its prelude and all of its helpers."""
+    """Returns the library's text before a portable OpenCL kernel: its prelude and all helpers."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'catenary')
     text = '#define CT_HAS_F64\n#define CT_HAS_ATOMIC64\n'
     for name in ('kernels/prelude_opencl.kernel', 'kernels/memory.kernel', 'ops/math.inc', 'ops/special.inc'):

@@ -1,4 +1,4 @@
-"""The package as a whole: what a Python without a GIL is told, what an import costs."""
+"""The package as a whole: the error on a Python without a GIL, and the cost of an import."""
 
 import subprocess
 import sys

@@ -22,7 +22,7 @@ def distance(name, share, turn):
 
 
 def names_in(path):
-    """The names in a file, one a line; none if there is no such file."""
+    """Returns the names in a file, one per line, or none if the file does not exist."""
     return set(path.read_text().splitlines()) if path and path.exists() else set()
 
 

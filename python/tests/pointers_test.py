@@ -1,4 +1,4 @@
-"""Addresses of arrays, and what Chainer does with them."""
+"""Pointers to arrays, and Chainer's use of them."""
 
 import ctypes
 import gc
@@ -68,7 +68,7 @@ def test_many_matrices(device, dtype, batch, n):
                     (cublas.dgetrfBatched, cublas.dgetriBatched))
     ap, cp = pointers(a), pointers(c)
     getrf(0, n, ap.data.ptr, n, pivots.data.ptr, info.data.ptr, batch)
-    # the factors are those of the transposed matrices, which is how cuBLAS sees them
+    # the factors belong to the transposed matrices, as cuBLAS uses column-major order
     for factors, exchanges, value in zip(a.get(), pivots.get(), values):
         u, low = numpy.triu(factors.T), numpy.tril(factors.T, -1) + numpy.eye(n)
         product = low @ u

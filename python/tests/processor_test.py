@@ -1,5 +1,4 @@
-"""The processor as ordinal 0: by CATENARY_CUPY_CPU=1, by cupy.cuda.Device('cpu').use(); what is said where there is no device;
-the commands of the package."""
+"""The processor as ordinal 0, by CATENARY_CUPY_CPU=1 or cupy.cuda.Device('cpu').use(). Messages without a device. The package's commands."""
 
 import os
 import pathlib

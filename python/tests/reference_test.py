@@ -14,7 +14,7 @@ from catenary import cupy
 import catenary.cupyx.scipy.linalg as linalg
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / 'tests/data/reference'
-# What the vectors have beside NumPy's functions.
+# functions in the vectors that NumPy lacks
 NOT_NUMPYS = {'astype': lambda x, dtype: x.astype(dtype), 'partition_kth': lambda x, k: cupy.partition(x, k)[k],
               'solve_triangular': linalg.solve_triangular}
 ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError)
@@ -74,7 +74,7 @@ class Vectors:
         if case['kind'] == 'error':
             with pytest.raises(ERRORS):
                 for result in self.run(case):
-                    cupy.asnumpy(result)  # a GPU tells of it when it is waited for
+                    cupy.asnumpy(result)  # a GPU reports the error when it is synchronised
             return
         results = self.run(case)
         assert len(results) == len(case['results'])

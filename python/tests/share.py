@@ -1,5 +1,8 @@
-"""A plugin of pytest that runs a part of the tests that the marks leave: `--share 0.05 --share-turn 7` runs the eighth of 20 parts (place.py). If a file has no
-test in that part, its next one runs. Tests named in the file of `--share-first` always run, and run first; afterwards the file names those that failed."""
+"""A pytest plugin that runs a part of the selected tests: `--share 0.05 --share-turn 7` runs the eighth of 20 parts (place.py).
+
+If a file has no test in that part, its next one runs. Tests listed in the file of `--share-first` always run, and run first. Afterwards the file
+lists the tests that failed.
+"""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""cupyx.scipy.signal beside NumPy's sums and transforms; tests of its convolutions by sums are those of ndimage_test."""
+"""cupyx.scipy.signal compared with NumPy's sums and transforms. ndimage_test covers its direct convolutions."""
 
 import numpy
 import pytest
@@ -296,7 +296,7 @@ def test_filters_with_feedback(b, a):
 @pytest.mark.host
 @pytest.mark.parametrize('b, a', [([1., 2], [1.]), ([1.], [1., -.5]), ([.2, .3, .1], [2., .5]), ([.2, .3], [2., .5, .1, .05]), ([1, 2, 3], [2])])
 def test_states_are_the_last_numbers_that_came_in_and_out(b, a):
-    """As CuPy's; SciPy's have one number for each delay."""
+    """States have CuPy's form: past inputs and outputs. SciPy's have one number per delay."""
     def by_hand(row, state):
         came, went = list(state[:taps]), list(state[taps:])
         for v in row:
@@ -380,7 +380,7 @@ def test_results_lie_in_memory_as_numpys():
 
 
 def test_convolutions_of_bools():
-    """Bools by both ways, as SciPy's: is there a pair of which both are true?"""
+    """Both methods follow SciPy for bools: is there a pair of which both are true?"""
     for shape, other in (((9,), (3,)), ((3,), (9,)), ((5, 6), (2, 3))):
         x, y = G.random(shape) < 0.3, G.random(other) < 0.5
         counts = numpy.zeros([a + b - 1 for a, b in zip(shape, other)], int)
@@ -418,7 +418,7 @@ def test_filters_of_mirrored_signals(dtype):
 
 
 def test_what_designs_and_responses_give():
-    """Values of SciPy's: minimum phase of an even length, gains in a list, arrays for what plots, edges that can be copied as NumPy's numbers."""
+    """Compares with values of SciPy's: minimum phase of an even length, gains in a list, arrays for plotting, edges that NumPy can copy."""
     h = numpy.asarray([0.02459027, -0.04131458, -0.0759438, 0.00321, 0.1931, 0.3667])
     h = numpy.concatenate([h, h[::-1]])
     turned = (numpy.fft.fft(h, 4096) * numpy.exp(2j * numpy.pi / 4096 * 6 * numpy.arange(4096))).real

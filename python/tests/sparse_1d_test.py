@@ -1,4 +1,4 @@
-"""coo and csr arrays of one axis, and what becomes one, beside SciPy's and NumPy's."""
+"""1-d coo and csr arrays, and operations with 1-d results, compared with SciPy and NumPy."""
 
 import itertools
 import operator
@@ -33,7 +33,7 @@ def equal(ours, expected, format=None):
 
 
 def as_scipys(ours, theirs):
-    """Is it what SciPy gives: its kind, format, shape, dtype and values?"""
+    """Asserts equality with SciPy's result: class, format, shape, dtype and values."""
     if not scipy.sparse.issparse(theirs):
         same(ours, theirs)
         return
@@ -91,7 +91,7 @@ OPERATIONS = {'+': operator.add, '-': operator.sub, '*': operator.mul, 'multiply
 @BOTH
 @pytest.mark.parametrize('name', OPERATIONS)
 def test_operations_of_one_axis(name, format):
-    """With arrays of one axis, numbers, and what has two axes, from either side."""
+    """Operations with 1-d arrays, numbers and 2-d arrays, on either side."""
     function = OPERATIONS[name]
     x, y = of(V, format), getattr(scipy.sparse, format + '_array')(V)
     with numpy.errstate(all='ignore'):
@@ -101,7 +101,7 @@ def test_operations_of_one_axis(name, format):
         if name in '+-*@<==!=>=':
             as_scipys(function(cupy.asarray(W), x), function(W, y))
         if name in ('*', 'multiply', '/', 'dot', '<', '==', '!=', '>=', 'maximum', 'minimum'):
-            number = -1 if name == 'maximum' else 2  # what makes something of 0 is computed as a whole
+            number = -1 if name == 'maximum' else 2  # functions with f(0) != 0 are computed densely
             as_scipys(function(x, number), function(y, number))
         if name in ('*', 'multiply', '/', '<', 'maximum'):
             as_scipys(function(x, cupy.asarray(M)), function(y, M))
@@ -214,7 +214,7 @@ def test_masks_of_one_axis(format):
 @pytest.mark.parametrize('key', [0, -1, (1, slice(None)), (slice(None), 3), (0, [1, 3]), ([0, 1, 1], -2), (0, slice(1, 4)), (..., 1), (1, ...), (numpy.asarray(1),), (0, None), (None, 1), (0, None, slice(None)),
                                  (slice(None), 3, None), (None, slice(None), 1), (slice(0, 1),), ([0],), (slice(None), [1, 3]), (0, numpy.asarray([[1, 3], [0, 1]]))], ids=repr)
 def test_rows_and_columns_of_arrays(key, format):
-    """A number takes its axis away, as in NumPy's and SciPy's arrays; of matrices it stays."""
+    """A number removes its axis from arrays, as in NumPy and SciPy, but not from matrices."""
     expected = M[key]
     equal(of(M, format)[key], expected, 'coo' if expected.ndim == 1 else format)
     x = getattr(sparse, format + '_matrix')(cupy.asarray(M))
@@ -263,7 +263,7 @@ def test_arrays_of_one_axis_that_are_set():
     equal(x, expected)
     data = x.data
     x[1] = 2
-    assert x.data is data and x[1] == 2  # what is there keeps its place
+    assert x.data is data and x[1] == 2  # existing elements keep their position
     for format in ('csr', 'csc'):
         y, expected = of(M, format), M.copy()
         y[0], expected[0] = of(V, 'coo'), V
@@ -295,13 +295,14 @@ def test_what_is_made_of_arrays_of_one_axis(format):
         equal(made, V, format)
     chance = sparse.random_array((50,), density=0.2, format=format, rng=1)
     assert (chance.shape, chance.format, chance.nnz) == ((50,), format, 10)
-    equal(sparse.csr_array(cupy.asarray(V[None])) + x, V[None] * 2)  # CuPy's: SciPy refuses to add what has another count of axes
+    equal(sparse.csr_array(cupy.asarray(V[None])) + x, V[None] * 2)  # as in CuPy, while SciPy rejects operands with different numbers of axes
     assert cupy.get_array_module(x) is cupy and get_array_module(1, x).__name__.endswith('cupyx.scipy') and get_array_module(V).__name__ == 'scipy'
 
 
 @pytest.mark.parametrize('format', ['csr', 'csc', 'coo', 'dia'])
 def test_stacks_with_an_extent_of_0(format):
-    """As SciPy's: it is that of its row or column unless a later block has another, but where all are csr or all csc and what is made is, too."""
+    """As in SciPy, an empty block takes its size from a later block of its row or column, except if all are csr or all csc with a result of that
+    format."""
     shapes = [(3, 0), (0, 3), (2, 2), (3, 1), (0, 2), (2, 0)] + ([(0,), (2,), (3,)] if format in ('csr', 'coo') else [])
     ours, theirs = getattr(sparse, format + '_array'), getattr(scipy.sparse, format + '_array')
     for name in ('vstack', 'hstack'):

@@ -45,7 +45,7 @@ def test_functions_of_two_elements(format, dtype):
 @pytest.mark.parametrize('kind', ['matrix', 'array'])
 @pytest.mark.parametrize('format', [*FORMATS, 'dia'])
 def test_products_with_arrays(format, kind):
-    """Elements by elements, of what broadcasts, in SciPy's format."""
+    """Elementwise products with broadcasting, in SciPy's formats."""
     for a in (A, A[:1], A[:, :1]):
         x, y = (getattr(of, f'{format}_{kind}')(a if of is scipy.sparse else cupy.asarray(a)) for of in (sparse, scipy.sparse))
         for dense in (A + 9, A[:1] + 9, A[0] + 9, A[:, :1] + 9, numpy.full((1, 1), 3.)):
@@ -161,7 +161,7 @@ def test_complex_elements(format, dtype):
 
 @pytest.mark.parametrize('format', ['csr', 'csc', 'coo', 'dia'])
 def test_arrays_of_which_few_elements_are_kept(format):
-    """`*` and `**` are by elements, sums along an axis have one axis, and what is made of arrays is one."""
+    """In sparse arrays `*` and `**` are elementwise, sums along an axis are 1-d, and results are arrays."""
     kind = getattr(sparse, format + '_array')
     a = kind(cupy.asarray(S))
     assert isinstance(a, sparse.sparray) and not isinstance(a, sparse.spmatrix) and sparse.issparse(a) and not sparse.isspmatrix(a) and 'sparse array' in repr(a)
@@ -270,5 +270,5 @@ def test_types_of_sums_and_means():
                     getattr(x, name)(axis)
         with pytest.raises(ValueError, match='out'):
             x.sum(0, out=cupy.zeros((2, 3)))
-    odd = of(numpy.asarray([[1, numpy.nan, 0], [numpy.nan, 2, 3], [0, 0, -1]]), 'csr')  # as SciPy's: what is not kept comes before NaN
+    odd = of(numpy.asarray([[1, numpy.nan, 0], [numpy.nan, 2, 3], [0, 0, -1]]), 'csr')  # as in SciPy, implicit zeros precede NaN
     assert odd.argmax(1).ravel().tolist() == [2, 0, 0] and odd.argmin(1).ravel().tolist() == [2, 0, 2] and int(odd.argmax()) == int(odd.argmin()) == 2

@@ -1,4 +1,4 @@
-"""Formats of sparse matrices, what makes them and what they become, beside NumPy's dense matrices and SciPy's sparse ones."""
+"""Construction and conversion of sparse matrices, compared with NumPy's dense matrices and SciPy's sparse ones."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Dtypes of indices of sparse matrices and arrays: int64 where SciPy has it, and extents that need it."""
+"""Dtypes of indices of sparse matrices and arrays: int64 where SciPy has it, and sizes that need it."""
 
 import warnings
 
@@ -23,7 +23,7 @@ def told(x):
 
 
 def both(function):
-    """What a function makes of our module and of SciPy's, compared."""
+    """Compares the function's results for our module and SciPy's."""
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
         ours, expected = function(sparse, cupy), function(scipy.sparse, numpy)
@@ -70,7 +70,7 @@ def test_indices_of_what_operations_make(name, index, other):
 
 
 def test_indices_that_are_given():
-    """Arrays keep int64; matrices have int32 where it is enough, as SciPy's."""
+    """As in SciPy, arrays keep given int64 indices, and matrices narrow them to int32 if possible."""
     for kind in ('array', 'matrix'):
         for index in 'qi':
             for format in ('coo', 'csr', 'csc'):

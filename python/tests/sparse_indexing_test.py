@@ -1,4 +1,4 @@
-"""What is at places of sparse matrices, and what is set there, beside NumPy's dense matrices and SciPy's sparse ones."""
+"""Indexing and assignment of sparse matrices, compared with NumPy's dense matrices and SciPy's sparse ones."""
 
 import numpy
 import pytest
@@ -78,7 +78,7 @@ def test_diagonals_and_other_shapes(format):
 @pytest.mark.parametrize('format', [*FORMATS, 'dia'])
 @pytest.mark.parametrize('shape', [(0, 3), (3, 0), (0, 0), (2, 3)])
 def test_diagonals_without_elements(format, shape):
-    """As SciPy's: nothing is set where an extent is 0, and a diagonal outside of the extents is refused."""
+    """As in SciPy, assignment to a diagonal of an empty matrix does nothing, and a diagonal outside of the matrix raises."""
     for k in range(-4, 5):
         for values in (7., [1.], [1., 2]):
             x, y = (getattr(of, format + '_matrix')(shape, dtype='f') for of in (sparse, scipy.sparse))
@@ -141,7 +141,7 @@ def test_elements_that_are_set(format, share):
 
 @pytest.mark.parametrize('format', ['csr', 'csc'])
 def test_what_is_set_where_something_is(format):
-    """Into the matrix's own data, as SciPy's: what shares them has it, too."""
+    """As in SciPy, existing elements are overwritten in the shared data."""
     x = of(A + 10, format)
     data = cupy.array(x.data)
     for own in (x, getattr(sparse, format + '_matrix')((data, x.indices, x.indptr), shape=x.shape)):

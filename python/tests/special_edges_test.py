@@ -68,7 +68,7 @@ def test_on_every_device(name):
 
 @pytest.mark.parametrize('name', make_special_values.EDGES)
 def test_of_float32(name):
-    """float32 arrays give what float64 arrays give, but where a number is beyond float32's range."""
+    """float32 arrays give the results of float64 arrays, unless a number exceeds float32's range."""
     with cupy.cuda.Device('cpu'), numpy.errstate(all='ignore'):
         for ours, wide in zip(computed(name, make_special_values.edges(name, 'f')), computed(name, make_special_values.edges(name)), strict=True):
             ours, wide = ours.get(), wide.get()
@@ -79,7 +79,7 @@ def test_of_float32(name):
 
 @pytest.mark.parametrize('name', make_special_values.EDGES)
 def test_of_integers(name):
-    """Integers give what the same float64 numbers give, in float64."""
+    """Integers give the results of equal float64 numbers, in float64."""
     with cupy.cuda.Device('cpu'):
         wide = [a[numpy.isfinite(a) & (a == numpy.floor(a))] for a in make_special_values.edges(name)]
         wide = [a.reshape((-1,) + (1,) * (len(wide) - 1 - i)) for i, a in enumerate(wide)]
@@ -110,7 +110,7 @@ def test_far_out(line, value):
 
 @pytest.mark.parametrize('a', [1e4, 1e6, 1e8, 1e12, 1e16])
 def test_inverses_of_large_parameters(a):
-    """The inverse goes there and back, to what a float64's last bit is beside the distribution's width."""
+    """The inverse of the function returns the argument, up to float64's last bit relative to the width of the distribution."""
     with cupy.cuda.Device('cpu'):
         p = cupy.asarray([1e-300, 1e-20, 1e-8, 0.3, 0.5, 0.9, 1 - 1e-10])
         tolerance = 1e-11 + 1e-15 * math.sqrt(a) * 40

@@ -97,7 +97,7 @@ def test_edges(name):
 
 @pytest.mark.host
 def test_what_is_rounded_once():
-    """These are computed in float64 and rounded to what they were given."""
+    """These functions compute in float64 and round to the input's dtype."""
     x = numpy.linspace(0.3, 20, 200).astype('f')
     for name, arguments in (('digamma', (x,)), ('binom', (x + 20, x)), ('beta', (x, x[::-1].copy())), ('betaln', (x, x[::-1].copy())),
                             ('gammainc', (x, x[::-1].copy())), ('pdtr', (x, x)), ('chdtr', (x, x + 2)), ('fdtr', (x, x + 1, x))):
@@ -310,7 +310,7 @@ def test_logarithms_of_sums_of_complex_numbers():
 @pytest.mark.host
 @pytest.mark.parametrize('dtype', ['D', 'F'])
 def test_gamma_of_complex_numbers(dtype):
-    """SciPy's values, and how the functions of z and z + 1, and those of conjugates, hang together."""
+    """SciPy's values, and the identities for z + 1 and for conjugates."""
     places = [2 + 1j, -1.5 + 0.5j, 0.3 - 7j, -20.25 - 3j, complex(-0.5, 0.0), complex(-0.5, -0.0), 40 + 30j, -2.5 + 300j, 1, 0.5]
     expected = {'loggamma': [-0.30434960902188557 + 0.4837578429299154j, 0.0008154671525179014 - 5.926765791507546j, -10.465674446702916 - 6.31030964704077j, None,
                              1.2655121234846454 - 3.141592653589793j, 1.2655121234846454 + 3.141592653589793j, None, None, 0, 0.5723649429247]}

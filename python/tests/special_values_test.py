@@ -11,7 +11,7 @@ from catenary import cupy
 from catenary.cupyx.scipy import special
 
 ANSWERS = json.loads(make_special_values.FILE.read_text())
-# float64's digits; beside them what is lost where SciPy itself loses them, or where a function passes through 0
+# float64's accuracy, reduced where SciPy itself is less accurate or a function passes through 0
 RELATIVE = {'lpmv': 1e-10, 'expi': 1e-11, 'sici': 1e-11, 'shichi': 1e-11, 'wright_bessel': 1e-11, 'bdtri': 1e-11, 'ellipkinc': 1e-9, 'yn': 1e-11, 'spherical_yn': 1e-11, 'spherical_yn derivative': 1e-11}
 ABSOLUTE = dict.fromkeys(('j0', 'j1', 'y0', 'y1', 'yn', 'sph_harm_y', 'ellipj', 'lambertw', 'lambertw -1', 'lambertw 1', 'zetac'), 1e-13)
 
@@ -28,7 +28,7 @@ def computed(name, arrays):
 
 
 def parts_of(name, ours, expected):
-    """What is compared: real and imaginary parts, or complex numbers, where one part is nothing beside the other."""
+    """Returns the values to compare: real and imaginary parts, or complex numbers if one part is negligible."""
     return [(ours.get(), expected)] if name.endswith('complex') else [(ours.get().real, expected.real), (ours.get().imag, expected.imag)]
 
 
@@ -49,7 +49,7 @@ def test_as_scipy(name):
 
 @pytest.mark.parametrize('name', ANSWERS)
 def test_dtypes_and_shapes(name):
-    """float32 is computed in float64 and rounded once; integers and 16-bit floats give SciPy's dtypes."""
+    """float32 is computed in float64 and rounded once. Integers and 16-bit floats give SciPy's dtypes."""
     with cupy.cuda.Device('cpu'), numpy.errstate(over='ignore'):
         arrays = make_special_values.arrays(name, 'f')
         wide = [a.astype('d') if a.dtype == 'f' else a for a in arrays]
@@ -62,7 +62,7 @@ def test_dtypes_and_shapes(name):
                 continue  # float32 as CuPy's
             whole = [a.dtype == 'l' and name.startswith('sph_harm') for a in arrays]
             assert computed(name, [numpy.ones(1, 'l' if w else dtype) for w in whole])[0].dtype == expected, dtype
-        if all(a.dtype.kind == 'f' for a in arrays):  # a number has no dtype of its own, wherever it stands
+        if all(a.dtype.kind == 'f' for a in arrays):  # Python numbers do not determine the dtype, in any position
             for place in range(len(arrays)):
                 found = computed(name, [x if i == place else 0.5 for i, x in enumerate([numpy.ones(2, 'f')] * len(arrays))])
                 assert name.startswith('spherical') or all(x.dtype == 'f' for x in found)
@@ -95,7 +95,7 @@ def test_what_scipy_loses():
         for found, expected in ((special.j0(cupy.asarray(1e10)), 2.175591750246891e-06), (special.j0(cupy.asarray(math.inf)), 0), (special.zetac(cupy.asarray(200.)), 2.0 ** -200),
                                 (special.expi(cupy.asarray(715.)), 4.6436256703705706e+307), (special.wright_bessel(0.1, 50, cupy.asarray(1e3)), 5.3374192474045e+217), (special.nbdtri(0, 1000, cupy.asarray(1e-20)), 10 ** -0.02)):
             assert found.item() == expected or abs(found.item() - expected) <= 1e-9 * abs(expected)
-        # inverses and what they undo
+        # inverses composed with their functions
         a, p = cupy.asarray([[0.05], [3], [1e4]]), cupy.asarray([1e-9, 0.2, 0.5, 0.97])
         numpy.testing.assert_allclose(special.gammainc(a, special.gammaincinv(a, p)).get(), numpy.broadcast_to(p.get(), (3, 4)), rtol=1e-10)
         numpy.testing.assert_allclose(special.betainc(a, 7., special.betaincinv(a, 7., p)).get(), numpy.broadcast_to(p.get(), (3, 4)), rtol=1e-9)

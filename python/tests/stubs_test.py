@@ -1,4 +1,4 @@
-"""The stubs of catenary._core, which the build makes: they name what the extension has, and only names that are there."""
+"""The generated stubs of catenary._core: they list exactly the extension's names."""
 
 import ast
 import builtins
@@ -13,7 +13,7 @@ import catenary
 
 PACKAGE = pathlib.Path(catenary.__file__).parent
 MODULES = {'__init__': '_core', 'linalg': '_core.linalg'}
-# asked of an interpreter of its own: catenary.cupy gives ndarray more
+# runs in a new interpreter, as catenary.cupy adds attributes to ndarray
 QUESTION = '''
 import json
 from catenary import _core
@@ -29,7 +29,7 @@ def tree(name):
 
 
 def names(body):
-    """What a module or a class defines, with the statement that does; an overloaded function's last."""
+    """Returns the names that a module or class defines, with their statements, the last one for overloads."""
     found = {}
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):

@@ -127,7 +127,7 @@ def test_parameters_and_requirements():
 
 
 def test_sparse_matrices_are_compared_by_their_elements():
-    """In what order these lie in memory, when they become an array, does not count; the format does, unless it is asked not to."""
+    """The order of elements in memory does not count. The format does, unless disabled."""
     class Theirs:
         format = 'csc'
 

@@ -1,4 +1,4 @@
-"""CuPy's whole kernels as OpenCL C, and what C++ has beside: classes, templates, macros."""
+"""CuPy's whole kernels as OpenCL C, with features of C++: classes, templates, macros."""
 
 import math
 

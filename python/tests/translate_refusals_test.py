@@ -1,4 +1,4 @@
-"""What the translator to OpenCL C refuses, and how it says so."""
+"""Errors of the translator to OpenCL C, and their messages."""
 
 import pytest
 

@@ -192,7 +192,7 @@ def test_functions_of_mixed_types(device, dtype):
          {'T': dtype}, (9,))
 
 
-INTRINSICS = {  # on a float x, and integers k, w of 32 and 64 bits, whose bits are those of u and v
+INTRINSICS = {  # in a float x, 32-bit and 64-bit integers k and w, and unsigned u and v with their bits
     '__ffs(k)': lambda x, k, w, u, v: (u & -u).bit_length(), '__ffsll(w)': lambda x, k, w, u, v: (v & -v).bit_length(),
     '__clz(k)': lambda x, k, w, u, v: 32 - u.bit_length(), '__clzll(w)': lambda x, k, w, u, v: 64 - v.bit_length(),
     '__popc(k)': lambda x, k, w, u, v: bin(u).count('1'), '__popcll(w)': lambda x, k, w, u, v: bin(v).count('1'),
@@ -257,7 +257,7 @@ def test_conditions_of_floats(device):
 
 
 def test_leaving_the_operation(device):
-    """`continue` and `return` leave the element, with what it has written so far."""
+    """`continue` and `return` leave the element. Its earlier writes stay."""
     x = given('x', 'float32', (40,))
     x.value[::3] = 9
     host, translated = kernel_compilers.elementwise(device, [x, out('y', 'float32', (40,))], '''
@@ -351,10 +351,9 @@ PAIRS = [(a, b) for k, a in enumerate(INTEGERS) for b in (a, INTEGERS[(k + 3) % 
 
 @pytest.mark.parametrize('left, right', PAIRS)
 def test_division_of_integers(device, left, right):
-    """Quotients go to zero and remainders have the dividend's sign, in the type that both promote to; a helper that takes what
-    comes is made for that type, and so shows it."""
+    """Quotients are truncated and remainders have the dividend's sign, in the common type. A generic helper shows this type."""
     x, y = integers(left), integers(right, 1)
-    y = numpy.where((y == 0) | (y.astype('O') == -1), 3, y).astype(right)  # what no C defines
+    y = numpy.where((y == 0) | (y.astype('O') == -1), 3, y).astype(right)  # undefined in C
     arguments = [Argument('x', left, 'element', x), Argument('y', right, 'element', y), out('q', 'int64', (24,)),
                  out('r', 'int64', (24,)), out('a', 'int64', (24,)), out('h', 'int64', (24,)), out('k', 'int64', (24,))]
     both(device, arguments, '''
@@ -365,7 +364,7 @@ def test_division_of_integers(device, left, right):
 
 @pytest.mark.parametrize('left, right', PAIRS)
 def test_shifts_of_integers(device, left, right):
-    """A shift has the type of what is shifted, whatever the count's is; a right shift of negative numbers keeps the sign."""
+    """A shift has the type of its left operand, whatever the type of the count. A right shift of negative numbers keeps the sign."""
     x = integers(left)
     y = numpy.asarray(numpy.arange(24) % (8 if numpy.dtype(left).itemsize < 8 else 31), right)
     arguments = [Argument('x', left, 'element', x), Argument('y', right, 'element', y)] + [
@@ -380,7 +379,7 @@ def test_shifts_of_integers(device, left, right):
 
 @pytest.mark.parametrize('dtype', ['int8', 'uint32', 'int64', 'float16', 'float32'])
 def test_what_numbers_casts_and_signs_are(device, dtype):
-    """A helper that takes what comes shows the type that each of them is known by; a suffix is part of its value."""
+    """A generic helper shows the types of numbers, casts and signs. A suffix is part of a number."""
     x = given('x', dtype, (12,))
     both(device, [x] + [out(name, 'int64', (12,)) for name in 'abcdef'], '''
         a = -5 / 2u; b = (-5 < 1u) + (2147483647 + 1ll) + (1LL << 40) + 4000000000u / 3ul; c = seen(5u) + 10 * seen(5) + 100 * seen(5ll);

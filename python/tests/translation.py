@@ -1,4 +1,4 @@
-"""What tests of kernels in OpenCL C share: each text is computed by PoCL and, as C++ with carray.cuh, by the host's compiler."""
+"""Shared by tests of OpenCL C kernels: computes each text by PoCL and, as C++ with carray.cuh, by the host's compiler."""
 
 import numpy
 import pytest

@@ -137,7 +137,7 @@ def test_what_is_a_ufunc_is_one(name):
     assert f.types
     if isinstance(g, numpy.ufunc):
         assert (f.nin, f.nout, f.nargs) == (g.nin, g.nout, g.nargs) and getattr(cupy, f.__name__) is f
-        # of each dtype that both have: the same results' dtypes
+        # for each dtype that both have, equal result dtypes
         known = dict(t.split('->') for t in g.types if len(set(t.split('->')[0])) == 1 and t[0] in '?bBhHiIlLefdFD')
         assert all(known[t[:f.nin]] == t.partition('->')[2] for t in f.types if t[:f.nin] in known)
 

@@ -1,6 +1,6 @@
-"""`cupyx` goes on into the Python modules of an installed wheel of CuPy: how they are found, what comes first, what is refused.
+"""`cupyx` uses the Python modules of an installed wheel of CuPy: search, precedence, and errors.
 
-A made-up wheel of a few files stands in for CuPy's. The real one is run by scripts/cupy_tests --cupyx.
+A small fake wheel stands for CuPy's. scripts/cupy_tests --cupyx runs the real one.
 """
 
 import importlib
@@ -58,7 +58,7 @@ def wheel(tmp_path):
 
 
 def run(wheel, code, status=0, **environment):
-    """Runs code in a new interpreter that has this wheel installed; gives its standard output and error."""
+    """Runs code in a new interpreter that has this wheel installed. Returns its standard output and error."""
     path = [str(wheel)] if wheel else []
     done = subprocess.run([sys.executable, '-c', 'import numpy, cupy, cupyx\n' + code], capture_output=True, text=True, timeout=300, env={
         **os.environ, 'PYTHONPATH': os.pathsep.join([*path, os.environ.get('PYTHONPATH', '')]), 'CATENARY_CUPY_CPU': '1', 'CATENARY_GPU_INCLUDE_CPU': '0',
@@ -149,9 +149,9 @@ def test_a_wheel_that_can_be_imported_itself_is_the_cupy(wheel):
 
 
 def test_none_of_our_private_modules_hides_one_of_its():
-    """Else `from cupyx.scipy.ndimage import _filters` of a module of the wheel's would give ours, which is another one.
+    """Otherwise `from cupyx.scipy.ndimage import _filters` in a module of the wheel would import ours, which differs.
 
-    `_base`, `_construct` and `_csr` of sparse hold nothing but names of ours, by which its modules and its users make our matrices.
+    `_base`, `_construct` and `_csr` of sparse contain only names of ours, so that the wheel's modules create our matrices.
     """
     theirs = {'ndimage': 'distance_transform filters fourier interpolation measurements morphology util filters_core filters_generic interp_kernels pba_2d pba_3d '
                          'spline_kernel_weights spline_prefilter_core',

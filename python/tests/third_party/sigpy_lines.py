@@ -1,4 +1,4 @@
-"""Lines of sigpy on its device 0, which is cupy's, beside the same on its processor, which is NumPy's."""
+"""Calls of sigpy on its device 0, which uses cupy, compared with its processor, which uses NumPy."""
 
 import numpy
 import pytest
