@@ -24,9 +24,10 @@ def sepfir2d(input, hrow, hcol):
 
 
 def symiirorder1(signal, c0, z1, precision=-1.0):
-    """The filter c0 / ((1 - z1 / z) (1 - z1 z)) along the last axis of a signal of floats that its mirror's images go on (each border's element is there twice), |z1| < 1. Raises
+    """The filter c0 / ((1 - z1 / z) (1 - z1 z)) along the last axis of a signal that its mirror's images go on (each border's element is there twice), |z1| < 1. Raises
     ValueError where the images' part of the first element is not known to `precision` from the signal."""
     x = operand(signal, 'symiirorder1')
+    x = x.astype('f' if x.dtype == 'e' else 'd') if x.dtype.kind in 'biu' or x.dtype == 'e' else x
     if abs(z1) >= 1:
         raise ValueError('|z1| must be less than 1.0')
     if x.ndim not in (1, 2) or x.dtype.char not in 'fdFD':

@@ -201,9 +201,9 @@ def _removed(how):
 
 def _spectra(function, x, y, fs, window, nperseg, noverlap, nfft, trend, onesided, scaling, axis, mode, boundary=None, padded=False):
     """Returns (frequencies, times, values [..., frequency, ..., segment]): the spectra of segments of x, or their cross-spectra with y."""
-    x = _floating(operand(x, function))
-    y = None if y is None else _floating(operand(y, function))
-    dtype = numpy.result_type(x.dtype, *(() if y is None else (y.dtype,)), 'F')
+    x, y = operand(x, function), None if y is None else operand(y, function)
+    dtype = numpy.result_type(x.dtype, *(() if y is None else (y.dtype,)), 'F')  # small integers are computed in float64, too
+    x, y = _floating(x), None if y is None else _floating(y)
     axis = axis % x.ndim if -x.ndim <= axis < x.ndim else axis
     signals = [_last(a, axis) for a in ((x,) if y is None else (x, y))]
     if len(signals) == 2:
@@ -224,7 +224,7 @@ def _spectra(function, x, y, fs, window, nperseg, noverlap, nfft, trend, oneside
     else:
         raise ValueError(f'Unknown scaling: {scaling!r}')
     onesided = onesided and all(a.dtype.kind != 'c' for a in signals)
-    weights = weights.astype(numpy.result_type(x.real.dtype) if dtype == 'F' else 'd')
+    weights = weights.astype(x.real.dtype if y is None or y.real.dtype == x.real.dtype else 'd')
     trendless, transform = _removed(trend), _fft.rfft if onesided else _fft.fft
     spectra = [transform(weights * trendless(_core.sliding_window_view(a, nperseg, -1)[..., ::step, :]), nfft) for a in signals]
     if mode == 'stft':
@@ -238,6 +238,7 @@ def _spectra(function, x, y, fs, window, nperseg, noverlap, nfft, trend, oneside
                 double[-1] = 1
             made = made * _core.from_numpy(double, None).astype(made.real.dtype)
         made = made.real if y is None else made
+    made = made.astype(dtype if made.dtype.kind == 'c' else numpy.empty(0, dtype).real.dtype, copy=False)
     frequencies = (_fft.rfftfreq if onesided else _fft.fftfreq)(nfft, 1 / fs)
     total = signals[0].shape[-1]
     times = numpy.arange(nperseg / 2, total - nperseg / 2 + 1, step) / float(fs)

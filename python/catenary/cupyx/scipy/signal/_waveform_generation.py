@@ -8,7 +8,7 @@ from catenary import _core
 from catenary.cupy._arguments import given, operand
 from catenary.cupyx.scipy.signal._filter_conversions import host
 
-_cos, _sin, _exp, _floor, _log = (_core.ufuncs[n] for n in ('cos', 'sin', 'exp', 'floor', 'log'))
+_cos, _sin, _exp, _log = (_core.ufuncs[n] for n in ('cos', 'sin', 'exp', 'log'))
 _logical_and = _core.ufuncs['logical_and']
 
 
@@ -19,8 +19,8 @@ def _times(t):
 
 def _share(t):
     """How much of a period of 2 pi is over."""
-    share = t / (2 * math.pi)
-    return share - _floor(share)
+    rest = _core.ufuncs['fmod'](t, 2 * math.pi)  # exact, however large t is
+    return _core.where(rest < 0, rest + 2 * math.pi, rest) / (2 * math.pi)
 
 
 def sawtooth(t, width=1.0):
