@@ -83,7 +83,8 @@ def compare_texts(build, path, peer, prompts, seed):
     for _ in range(prompts):
         prompt = [rng.randrange(peer.vocabulary) for _ in range(rng.randrange(1, 30))]
         theirs, scores = peer.greedy(prompt)
-        command = [build / "bin/catenary", "generate", path, "--ids", "--prompt", " ".join(map(str, prompt)), "-n", str(TOKENS), "--temperature", "0"]
+        command = [build / "bin/catenary", "generate", path, "--ids", "--exact", "--prompt", " ".join(map(str, prompt)), "-n", str(TOKENS),
+                   "--temperature", "0"]
         ours = [int(i) for i in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()]
         if ours == theirs[:len(ours)]:  # which end with the file's token for the end
             same += 1
