@@ -1,10 +1,10 @@
 #pragma once
-// All of Catenary but its formats of files: a program that reads or writes such by itself includes io/gguf.h,
-// io/safetensors.h, io/safetensors_index.h, io/npz.h and so on, which models, datasets and serializers do not need.
+// Includes all of Catenary except the file formats. Programs that read or write files directly include io/gguf.h,
+// io/safetensors.h, io/safetensors_index.h, io/npz.h and so on. Models, datasets and serializers do not need those.
 
 #if __cplusplus < 202002L
 #  error "Catenary needs C++20: compile with -std=c++20 (in CMake, linking Catenary::catenary says so)"
-#  include "catenary/needs/c++20"  // is nowhere: it ends the compilation, so that the line above is not buried
+#  include "catenary/needs/c++20"  // does not exist, so the compiler stops here
 #endif
 
 #include "catenary/array/array.h"

@@ -5,10 +5,10 @@
 
 namespace catenary {
 
-// The one list of backends.
+// The list of all backends.
 const std::vector<Backend*>& backends() {
   static const std::vector<Backend*>* list = [] {
-    environment::check();  // before any array: what is wrong is said first
+    environment::check();  // reports invalid variables before anything else happens
     return new std::vector<Backend*>{
         &cpu::backend(),
         &gpu::make_backend("cuda", gpu::cuda_driver),

@@ -1,5 +1,5 @@
 #pragma once
-// What a bug report or a log file should begin with: versions, processor, backends and their devices, MPI.
+// Information for the start of a bug report or a log file: versions, CPU, backends and their devices, MPI.
 
 #include <iosfwd>
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace catenary {
 
-/// Lines "Name: value": system, version, processor, and for each backend its devices (name, platform, architecture,
-/// driver, memory) or why there is none, NCCL's and RCCL's version and file, and which MPI ranks would use. Looks for
-/// drivers, as get_device does.
+/// Returns lines "Name: value": system, version, CPU, the devices of each backend (name, platform, architecture,
+/// driver, memory) or the reason why there are none, version and file of NCCL and RCCL, and the MPI that ranks would
+/// use. Searches for drivers, as get_device does.
 CT_API std::string runtime_info();
-/// Writes runtime_info() to standard output, or to a stream. Of processes that a launcher has started together only the
-/// first writes to standard output. (chainer.print_runtime_info)
+/// Writes runtime_info() to standard output, or to a stream. Among processes started by one launcher, only the first
+/// writes to standard output. (chainer.print_runtime_info)
 CT_API void print_runtime_info();
 CT_API void print_runtime_info(std::ostream& out);
 

@@ -1,5 +1,6 @@
 #pragma once
-// The error of an axis that is not there, apart from error.h: only who tells it from other ShapeErrors includes it.
+// The error for an axis that does not exist. It is apart from error.h because few files distinguish it from other
+// ShapeErrors.
 
 #include "catenary/core/error.h"
 

@@ -1,11 +1,11 @@
 #pragma once
-// The clock that durations are measured with.
+// The clock for durations.
 
 #include "catenary/core/export.h"
 
 namespace catenary {
 
-/// Seconds of a clock that never goes back; only differences mean anything.
+/// Returns the seconds of a clock that never goes back. Only differences are meaningful.
 CT_API double monotonic_seconds();
 
 }  // namespace catenary

@@ -14,7 +14,7 @@ namespace catenary::command_line {
 
 namespace {
 
-/// The number that a whole text is.
+/// Parses a whole text as a number.
 template <class T>
 bool parse(const std::string& text, T& value) {
   const char* const begin = text.data() + (text.starts_with("+") ? 1 : 0);
@@ -36,13 +36,13 @@ std::string range_text(const std::string& what, const std::string& low, const st
 
 std::string got(const std::string& value) { return fmt::format(", got '{}'", value); }
 
-/// "a, b or c"
+/// Returns "a, b or c".
 std::string either(const std::vector<std::string>& words) {
   if (words.size() < 2) return fmt::format("{}", fmt::join(words, ""));
   return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
 }
 
-/// How many letters are to be put in, taken out, replaced, or exchanged with their neighbours, to make b of a.
+/// Returns how many letters must be inserted, removed, replaced or swapped with their neighbours to turn a into b.
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -59,7 +59,7 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return d[a.size()][b.size()];
 }
 
-/// Words that other programs use for the same thing.
+/// Words that other programs use for these options.
 constexpr std::pair<const char*, const char*> kOtherWords[] = {{"gpu", "device"},
                                                                {"cuda", "device"},
                                                                {"lr", "learnrate"},
@@ -152,7 +152,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& nam
     for (const auto& [theirs, ours] : kOtherWords)
       if (wanted == theirs && known == ours) offer(name, 1);
     const std::size_t common = std::min(known.size(), wanted.size());
-    // the beginning of a name, or a name with an ending
+    // a prefix of a name, or a name with a suffix
     if (common > 2 && known.compare(0, common, wanted, 0, common) == 0)
       offer(name, 1 + (std::max(known.size(), wanted.size()) - common) / 4);
     const std::size_t apart = distance(wanted, known);
@@ -167,7 +167,7 @@ std::string message(const Mistake& mistake) {
       std::ranges::find_if(mistake.rest, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
   // CLI11 2.1 gives this exception the program's name
   const bool is_extra = mistake.kind == "ExtrasError" || what.starts_with("The following argument");
-  // a value that was read is told first; a missing one may be so because an option's name was wrong
+  // report an unknown option before a missing one, which may be a consequence of a misspelt name
   if ((is_extra || mistake.kind == "RequiredError") && option != mistake.rest.end()) {
     const std::string name = option->substr(0, option->find('=')), meant = nearest(name, mistake.options);
     what = fmt::format("there is no option {}{}", name, meant.empty() ? "" : "; did you mean " + meant + "?");

@@ -1,5 +1,5 @@
 #pragma once
-// Checks and messages for programs that read their options by CLI11, which this header does not include.
+// Checks and messages for programs that parse their options with CLI11. This header does not include CLI11.
 
 #include <cstdint>
 #include <functional>
@@ -13,7 +13,7 @@ namespace catenary::command_line {
 
 /// A check of an option's value, for CLI11's `Option::check`.
 struct CT_API Check {
-  std::function<std::string(const std::string&)> error;  ///< of a value; empty where it is fine
+  std::function<std::string(const std::string&)> error;  ///< returns the error of a value, or an empty text
   std::string expects;                                   ///< for --help
 
   /// Converts to CLI::Validator.
@@ -35,23 +35,23 @@ CT_API Check positive_number();
 /// Accepts one of the words.
 CT_API Check one_of(std::vector<std::string> words);
 
-/// Returns the one of `names` that somebody who wrote `word` probably meant, or "".
+/// Returns the entry of `names` that is most similar to `word`, or "" if none is.
 CT_API std::string nearest(const std::string& word, const std::vector<std::string>& names);
 
-/// What a program was told that makes no sense, as CLI11 has found it.
+/// An error in a command line, as CLI11 found it.
 struct CT_API Mistake {
   std::string program;               ///< with its subcommand
   std::string kind, message;         ///< the name of CLI11's exception, and its text
   std::vector<std::string> rest;     ///< words that no option took
-  std::vector<std::string> options;  ///< names of the options that there are, with their dashes
+  std::vector<std::string> options;  ///< names of all options, with their dashes
 };
-/// Says in one line what is wrong, and what was probably meant.
+/// Returns a line that names the error and the likely intention.
 CT_API std::string message(const Mistake& mistake);
 /// Writes a line to standard error.
 CT_API void complain(const std::string& line);
 
-/// Prints the help that was asked for, or what is wrong with the command line. Returns the exit status: 0 after help, 2
-/// else. `App` and `Error` are CLI::App and CLI::ParseError.
+/// Prints the requested help, or the error in the command line. Returns the exit status: 0 after help, else 2. `App`
+/// and `Error` are CLI::App and CLI::ParseError.
 template <class App, class Error>
 int exit(const App& app, const Error& error) {
   if (error.get_exit_code() == 0) return app.exit(error);
@@ -67,7 +67,7 @@ int exit(const App& app, const Error& error) {
     mistake.program += " " + command->get_name();
   }
   mistake.rest = app.remaining(true);
-  // behind its first word stands another program's command line
+  // after its first word comes another program's command line
   if (command->get_prefix_command() && mistake.rest.size() > 1) mistake.rest.resize(1);
   for (const auto* option : command->get_options()) {
     for (const std::string& name : option->get_snames()) mistake.options.push_back("-" + name);

@@ -39,7 +39,7 @@ Globals& globals() {
   return g;
 }
 
-// A thread's own value and 1; what a thread begins with is 0: it has none of its own.
+// A thread's value plus 1, or 0 if it has none.
 thread_local std::array<std::uint8_t, kSettings> locals{};
 
 std::string text_of(bool value) { return value ? "true" : "false"; }

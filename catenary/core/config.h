@@ -1,9 +1,9 @@
 #pragma once
-// Settings of the calling thread, with process-wide defaults behind them (chainer.config, chainer.global_config).
+// Settings of the calling thread, and process-wide defaults (chainer.config, chainer.global_config).
 //
 //   config.train                              read: the thread's value, else the global one
 //   config.dtype = Dtype::float64             set for this thread
-//   global_config.dtype = mixed16             set for every thread that has no value of its own
+//   global_config.dtype = mixed16             set for every thread without a value
 //   UsingConfig scope(config.train, false);   set until the end of the scope
 
 #include <atomic>
@@ -25,16 +25,16 @@ enum class Setting : std::uint8_t {
 #undef CT_SETTING
 };
 
-/// The value in effect.
+/// Returns the value in effect.
 CT_API std::uint8_t setting(Setting s);
-/// The calling thread's own value, or -1.
+/// Returns the calling thread's value, or -1 if it has none.
 CT_API int local_setting(Setting s);
-/// -1 takes the thread's own value away.
+/// Sets the calling thread's value; -1 removes it.
 CT_API void set_local_setting(Setting s, int value);
 CT_API void set_global_setting(Setting s, std::uint8_t value);
 CT_API std::uint8_t global_setting(Setting s);
 
-// How a value is kept, in less than a byte.
+// Values are stored in less than a byte.
 constexpr std::uint8_t to_byte(bool value) { return value ? 1 : 0; }
 constexpr std::uint8_t to_byte(Precision value) {
   return static_cast<std::uint8_t>(static_cast<int>(static_cast<Dtype>(value)) + (value.is_mixed() ? 64 : 0));
@@ -59,7 +59,7 @@ struct LocalEntry {
     set_local_setting(S, to_byte(value));
     return *this;
   }
-  /// Forgets the thread's own value: the global one holds again.
+  /// Removes the thread's value, so that the global value is in effect.
   void reset() const { set_local_setting(S, -1); }
 };
 
@@ -84,15 +84,14 @@ struct Settings {
 
 }  // namespace detail
 
-/// Settings of the calling thread.
+/// The settings of the calling thread.
 inline constexpr detail::Settings<detail::LocalEntry> config{};
-/// Settings of threads that have none of their own. Read from CATENARY_DEBUG, CATENARY_FUSION,
-/// CATENARY_KEEP_GRAPH_ON_REPORT, CATENARY_WINOGRAD, CATENARY_INT8_PRODUCTS and CATENARY_DTYPE at first, else from the
-/// variables that Chainer reads (CHAINER_…). Chainer's type_check has no counterpart: dtypes and shapes are always
-/// checked.
+/// The settings of threads without values. Initial values come from CATENARY_DEBUG, CATENARY_FUSION,
+/// CATENARY_KEEP_GRAPH_ON_REPORT, CATENARY_WINOGRAD, CATENARY_INT8_PRODUCTS and CATENARY_DTYPE, else from Chainer's
+/// variables (CHAINER_…). Chainer's type_check has no counterpart: dtypes and shapes are always checked.
 inline constexpr detail::Settings<detail::GlobalEntry> global_config{};
 
-/// Gives a setting a value until the end of the scope, in this thread. (chainer.using_config)
+/// Gives a setting a value in this thread until the end of the scope. (chainer.using_config)
 template <class Entry>
 class UsingConfig {
  public:
@@ -109,30 +108,30 @@ class UsingConfig {
 template <class Entry, class T>
 UsingConfig(const Entry&, T) -> UsingConfig<Entry>;
 
-/// `auto scope = using_config(config.train, false);`
+/// Makes a UsingConfig: `auto scope = using_config(config.train, false);`
 template <class Entry>
 [[nodiscard]] UsingConfig<Entry> using_config(const Entry& entry, typename Entry::value_type value) {
   return UsingConfig<Entry>(entry, value);
 }
-/// The scopes that no_backprop_mode, train_mode and the like return.
+/// The scopes that no_backprop_mode, train_mode and similar functions return.
 using BackpropScope = UsingConfig<detail::LocalEntry<bool, detail::Setting::enable_backprop>>;
 using TrainScope = UsingConfig<detail::LocalEntry<bool, detail::Setting::train>>;
-/// Until the end of the scope no graph is built: `auto scope = no_backprop_mode();`
+/// Disables graphs until the end of the scope: `auto scope = no_backprop_mode();`
 [[nodiscard]] inline BackpropScope no_backprop_mode() { return BackpropScope(config.enable_backprop, false); }
-/// Until the end of the scope graphs are built, also inside of no_backprop_mode.
+/// Enables graphs until the end of the scope, also inside no_backprop_mode.
 [[nodiscard]] inline BackpropScope force_backprop_mode() { return BackpropScope(config.enable_backprop, true); }
-/// Until the end of the scope config.train is false or true.
+/// Set config.train to false or true until the end of the scope.
 [[nodiscard]] inline TrainScope test_mode() { return TrainScope(config.train, false); }
 [[nodiscard]] inline TrainScope train_mode() { return TrainScope(config.train, true); }
 
-/// The given dtype, or config.dtype; where that is mixed16 or mixed_bf16, `map_mixed` if that is given.
+/// Returns the given dtype, or config.dtype. If that is mixed16 or mixed_bf16, returns `map_mixed` if given.
 /// (chainer.get_dtype)
 inline Dtype get_dtype(std::optional<Dtype> dtype = {}, std::optional<Dtype> map_mixed = {}) {
   if (dtype) return *dtype;
   const Precision precision = config.dtype;
   return precision.is_mixed() && map_mixed ? *map_mixed : static_cast<Dtype>(precision);
 }
-/// One line an entry, "name value", as chainer.config.show() prints.
+/// Returns one line for each entry, "name value", as chainer.config.show() prints.
 CT_API std::string config_to_string();
 
 }  // namespace catenary

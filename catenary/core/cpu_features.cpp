@@ -30,7 +30,7 @@ SimdLevel detect() {
 #endif
 }
 
-// The enumerators are in rising order, and `native` stands alone.
+// The enumerators ascend, except for `native`.
 bool has(SimdLevel level) {
   return level == best_simd_level() || (level < best_simd_level() && best_simd_level() != SimdLevel::native);
 }

@@ -20,7 +20,7 @@ Dtype signed_of_size(std::size_t bytes) {
   return bytes == 1 ? Dtype::int8 : bytes == 2 ? Dtype::int16 : bytes == 4 ? Dtype::int32 : Dtype::int64;
 }
 
-/// The smallest float that NumPy lets an integer of this size be mixed into.
+/// Returns the smallest float that NumPy promotes an integer of this size to.
 Dtype float_for_integer(std::size_t bytes) {
   return bytes == 1 ? Dtype::float16 : bytes == 2 ? Dtype::float32 : Dtype::float64;
 }
@@ -64,7 +64,7 @@ Dtype promote(Dtype a, Dtype b) {
   }
   if (kind(b) != Kind::floating) {
     if (kind(a) == kind(b)) return size_a > size_b ? a : b;
-    // signed with unsigned: the next larger signed type, or float64 past 64 bits
+    // signed with unsigned: the next larger signed type, or float64 beyond 64 bits
     if (size_a > size_b) return a;
     return size_b == 8 ? Dtype::float64 : signed_of_size(size_b * 2);
   }

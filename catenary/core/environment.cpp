@@ -29,7 +29,8 @@ bool is_duration(std::string_view value) {
 }
 bool is_flag(std::string_view value) { return value == "0" || value == "1"; }
 
-/// The number at the beginning; 0 for none of 1 or more. OMP_NUM_THREADS may list one for each level of nesting.
+/// Returns the number at the beginning, or 0 if it is not 1 or more. OMP_NUM_THREADS may list a number for each level
+/// of nesting.
 int first_number(std::string_view value, bool alone) {
   int number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -91,7 +92,7 @@ struct Variable {
   std::string_view name;
   bool (*fits)(std::string_view);
   const char* expected;
-  const char* in_place_of = "";  ///< whose value counts where this one has none
+  const char* in_place_of = "";  ///< an older variable that counts if this one is not set
 };
 constexpr Variable kVariables[] = {
     {"CATENARY_AUTOTUNE", is_flag, kFlag},
@@ -136,10 +137,10 @@ constexpr Variable kVariables[] = {
     {"OMP_NUM_THREADS", begins_with_number, kThreads},
 };
 
-/// Read by the Python package before there is a library.
+/// The Python package reads these before the library is loaded.
 constexpr std::string_view kOfPython[] = {"CATENARY_CHAINER", "CATENARY_CUPY", "CATENARY_PYTHON_HOOKS"};
 
-/// A variable's value, and the name under which it was found.
+/// A variable's value, and the name of the variable that provided it.
 struct Value {
   std::string name, text;
 };
@@ -150,7 +151,7 @@ Value value_of(const Variable& variable) {
   return {};
 }
 
-/// Where a text is no UTF-8; nothing where it is.
+/// Returns the position of invalid UTF-8 in a text, or nothing.
 std::optional<std::size_t> not_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0u; };
@@ -169,7 +170,7 @@ std::optional<std::size_t> not_utf8(std::string_view text) {
   return std::nullopt;
 }
 
-/// How many letters must be put in, taken out or exchanged to make one name of the other.
+/// Returns how many letters must be inserted, removed or replaced to turn one name into another.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -183,7 +184,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// Tells of names that nothing reads; those of the tests have a beginning of their own.
+/// Reports names that nothing reads, except the tests' names, which have a separate prefix.
 void tell_of_unknown_names() {
   for (const std::string& entry : os::environment_entries()) {
     const std::string name = entry.substr(0, entry.find('='));
@@ -204,7 +205,7 @@ void tell_of_unknown_names() {
   }
 }
 
-/// What is wrong with a variable, or nothing.
+/// Returns the error in a variable's value, or nothing.
 std::string complaint(const Variable& variable) {
   const Value value = value_of(variable);
   if (const auto at = not_utf8(value.text))

@@ -3,8 +3,8 @@
 
 namespace catenary {
 
-// The destructors are the key functions: they pin one copy of each type's vtable, so that exceptions
-// thrown inside the library are caught by type outside of it.
+// The destructors are key functions. They pin one copy of each type's vtable, so that exceptions thrown inside the
+// library are caught by type outside of it.
 Error::~Error() = default;
 ShapeError::~ShapeError() = default;
 AxisError::~AxisError() = default;

@@ -1,5 +1,5 @@
 #pragma once
-// Errors: one small hierarchy. A message says what was wrong, what was expected, what was given and where.
+// The hierarchy of errors. A message names the fault, the expected and the given value, and the place.
 
 #include <stdexcept>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace catenary {
 
-/// Base of all exceptions that Catenary throws.
+/// The base of all exceptions that Catenary throws.
 class CT_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -22,21 +22,21 @@ class CT_API ShapeError : public Error {
   ~ShapeError() override;
 };
 
-/// A dtype that an operation does not take, or a cast that is not allowed.
+/// A dtype that an operation does not support, or a cast that is not allowed.
 class CT_API DtypeError : public Error {
  public:
   using Error::Error;
   ~DtypeError() override;
 };
 
-/// An index out of range or of a form that cannot index.
+/// An index that is out of range or of an invalid form.
 class CT_API IndexError : public Error {
  public:
   using Error::Error;
   ~IndexError() override;
 };
 
-/// An argument whose value makes no sense.
+/// An argument with an invalid value.
 class CT_API ValueError : public Error {
  public:
   using Error::Error;
@@ -50,14 +50,14 @@ class CT_API LinAlgError : public ValueError {
   ~LinAlgError() override;
 };
 
-/// A device that cannot be had, is out of memory, or failed.
+/// A device that is not available, is out of memory, or failed.
 class CT_API DeviceError : public Error {
  public:
   using Error::Error;
   ~DeviceError() override;
 };
 
-/// A file that cannot be read or written, or whose content is not what it must be. The message names file and offset.
+/// A file that cannot be read or written, or has invalid content. The message names the file and the offset.
 class CT_API FileError : public Error {
  public:
   using Error::Error;

@@ -1,3 +1,3 @@
 #pragma once
-// What is public carries CT_API; everything else stays hidden inside the library.
+// Public names carry CT_API. All other names are hidden inside the library.
 #define CT_API __attribute__((visibility("default")))

@@ -10,7 +10,7 @@
 
 namespace catenary::detail {
 
-/// "a, b_" as {"a", "b"}: the members that a macro names.
+/// Splits the member names that a macro received: "a, b_" gives {"a", "b"}.
 CT_API std::vector<std::string> split_names(const char* names);
 
 template <class Visit, class... M>
@@ -19,11 +19,11 @@ void visit_each(Visit& visit, const std::vector<std::string>& names, M&... membe
   (visit(names[i++], members), ...);
 }
 
-/// A Type, const or not, but nothing derived from it, which has more members.
+/// A Type, const or not. Excludes derived types, which have more members.
 template <class T, class Type>
 concept ThatVery = std::same_as<std::remove_cvref_t<T>, Type>;
 
-/// A struct as its base, which is const where the struct is.
+/// Returns a struct as its base, with equal constness.
 template <class Base, class T>
 auto& as_base(T& fields) {
   return static_cast<std::conditional_t<std::is_const_v<T>, const Base, Base>&>(fields);
@@ -31,9 +31,9 @@ auto& as_base(T& fields) {
 
 }  // namespace catenary::detail
 
-/// Names all members of a struct, in their order: `CT_FIELDS(Geometry, window, elements)` behind it, in its namespace.
-/// visit_fields(g, [](const std::string& name, auto& value) { … }) sees them, and sets them where g is not const. Where
-/// one is missing it does not compile.
+/// Names all members of a struct, in order. Write `CT_FIELDS(Geometry, window, elements)` after the struct, in its
+/// namespace. visit_fields(g, [](const std::string& name, auto& value) { … }) then visits them, and can set them if g
+/// is not const. A missing member is a compile error.
 #define CT_FIELDS(Type, ...)                                                                     \
   template <::catenary::detail::ThatVery<Type> T>                                                \
   void visit_fields(T&& fields, auto&& visit) {                                                  \
@@ -41,7 +41,7 @@ auto& as_base(T& fields) {
     auto& [__VA_ARGS__] = fields;                                                                \
     ::catenary::detail::visit_each(visit, names, __VA_ARGS__);                                   \
   }
-/// The same for a struct that has one member more than its base: the base's come first.
+/// Names the members of a struct with one member more than its base. The base's members come first.
 #define CT_MORE_FIELD(Type, Base, member)                           \
   template <::catenary::detail::ThatVery<Type> T>                   \
   void visit_fields(T&& fields, auto&& visit) {                     \

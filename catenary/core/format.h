@@ -1,5 +1,5 @@
 #pragma once
-// Private: message formatting for .cpp files. Not included by any public header, as it brings in fmt.
+// Private: message formatting for .cpp files. No public header includes it, because it includes fmt.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

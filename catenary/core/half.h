@@ -1,5 +1,5 @@
 #pragma once
-// 16-bit floats are storage: arithmetic is float32. Conversions round to nearest even and keep NaN quiet.
+// 16-bit floats, for storage. Arithmetic is in float32. Conversions round to nearest even and keep NaN quiet.
 
 #include <bit>
 #include <cstdint>
@@ -44,7 +44,7 @@ inline std::uint16_t float_to_bfloat(float f) {
 
 }  // namespace detail
 
-/// IEEE binary16.
+/// An IEEE binary16 number.
 struct float16 {
   std::uint16_t bits = 0;
   float16() = default;

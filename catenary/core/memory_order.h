@@ -1,5 +1,5 @@
 #pragma once
-// The order in which the axes of arrays lie in memory: NumPy's order K.
+// The order of axes in memory: NumPy's order K.
 
 #include <span>
 
@@ -7,17 +7,16 @@
 
 namespace catenary {
 
-/// Strides of an array without gaps, the axes of which lie in memory as those of `strides` do. (NumPy's order K of one
-/// array)
+/// Returns strides without gaps for a new array with the axis order of `strides`. (NumPy's order K of one array)
 CT_API Strides strides_like(const Shape& shape, const Strides& strides);
-/// The axes of arrays that are walked together, outermost first, as they lie in memory: by falling strides, and as C
-/// order has them where the arrays disagree. A stride of 0 says nothing. (NumPy's order K of several arrays)
+/// Returns the axes of arrays in a common order of iteration, outermost first: by falling strides, or in C order if the
+/// arrays disagree. Strides of 0 are ignored. (NumPy's order K of several arrays)
 CT_API Axes memory_order(int ndim, std::span<const Strides* const> arrays);
-/// Strides of an array without gaps, the axes of which lie in memory in this order, outermost first.
+/// Returns strides without gaps for a new array with its axes in this order, outermost first.
 CT_API Strides strides_in_order(const Shape& shape, const Axes& order);
-/// The entries of `dims` in another order.
+/// Returns the entries of `dims` in another order.
 CT_API Dims permuted(const Dims& dims, const Axes& order);
-/// Is it 0, 1, 2, …?
+/// Returns whether the order is 0, 1, 2, …
 CT_API bool is_c_order(const Axes& order);
 
 }  // namespace catenary

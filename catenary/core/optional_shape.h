@@ -1,5 +1,5 @@
 #pragma once
-// An argument that is a shape or not given. Unlike std::optional<Shape> it takes a shape in braces: f({2, 3}).
+// An optional shape argument. Unlike std::optional<Shape> it accepts a shape in braces: f({2, 3}).
 
 #include <initializer_list>
 #include <optional>

@@ -1,11 +1,12 @@
 #pragma once
-// The error of a number that a dtype cannot hold, apart from error.h: only who tells it from ValueErrors includes it.
+// The error for a number that a dtype cannot hold. It is apart from error.h because few files distinguish it from
+// ValueError.
 
 #include "catenary/core/error.h"
 
 namespace catenary {
 
-/// A literal that lies outside the range of the integer dtype it would have to become. (Python's OverflowError)
+/// A literal outside the range of the integer dtype that it would be converted to. (Python's OverflowError)
 class CT_API OverflowError : public ValueError {
  public:
   using ValueError::ValueError;

@@ -21,7 +21,8 @@ namespace {
 
 thread_local bool inside_body = false;
 
-constexpr std::int64_t kRangesPerThread = 4;  // of a long loop: what may be left to do when all others are done
+constexpr std::int64_t kRangesPerThread = 4;  // of a long loop: bounds the work that may remain when all other threads
+                                              // are done
 
 int initial_threads() {
   if (const int n = environment::number("CATENARY_NUM_THREADS")) return n;
@@ -34,7 +35,7 @@ std::atomic<int>& thread_count() {
   return count;
 }
 
-std::int64_t cut(std::int64_t n, std::int64_t parts, std::int64_t i) {  // n * i / parts, which cannot overflow
+std::int64_t cut(std::int64_t n, std::int64_t parts, std::int64_t i) {  // n * i / parts without overflow
   return n / parts * i + std::min(i, n % parts);
 }
 
@@ -58,8 +59,8 @@ struct Job {
   }
 };
 
-// Waits a little for `done` without giving the core away: a thread that sleeps takes tens of microseconds to wake, as
-// long as a short loop lasts. Not for longer, for another thread or program may want the core.
+// Spins briefly until `done`. Waking a sleeping thread takes tens of microseconds, as long as a short loop. Spins no
+// longer, because another thread or program may need the core.
 template <class Done>
 bool spin_until(Done done) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
@@ -74,14 +75,14 @@ bool spin_until(Done done) {
   return false;
 }
 
-// The ranges of a job are dealt out, neighbours to one thread, and always the same ones to the same thread, which has
-// its part of the arrays in its cache; thread 0 is the caller. Who has done its own takes what others have not begun,
-// so that neither the slowest core nor a thread that has not woken up decides how long a loop takes.
+// Threads that share the ranges of a job. Each thread begins with neighbouring ranges, always the same ones for the
+// same thread, whose part of the arrays is then in its cache; thread 0 is the caller. A finished thread takes ranges
+// that others have not begun. Neither a slow core nor a thread that has not woken up then delays a loop.
 class Pool {
  public:
   void run(Job& job, int threads) {
     std::unique_lock alone(alone_, std::try_to_lock);
-    if (!alone) {  // another thread of the user's has the workers
+    if (!alone) {  // another user thread has the workers
       for (std::int64_t i = 0; i < job.ranges; ++i) job.run(i);
       return;
     }
@@ -101,7 +102,7 @@ class Pool {
 
  private:
   struct Thread {
-    /// The next range of this thread's that nobody has begun.
+    /// This thread's next range that nobody has begun.
     alignas(64) std::atomic<std::int64_t> next{0};
 
     void offer() {
@@ -118,7 +119,7 @@ class Pool {
     }
 
    private:
-    alignas(64) std::atomic<int> offered_{0};  // a job lies on the table
+    alignas(64) std::atomic<int> offered_{0};  // a job is waiting for this thread
   };
 
   std::int64_t first_range(int thread) const { return cut(job_->ranges, threads_, thread); }
@@ -135,8 +136,8 @@ class Pool {
     }
   }
 
-  // Sees to it that there are `wanted` threads, the caller's among them, and gives how many there are: fewer where the
-  // system has no more to give.
+  // Makes threads until there are `wanted`, with the caller, and returns their number, which may be smaller if the
+  // system refuses.
   int hire(int wanted) {
     if (crew_.empty()) crew_.push_back(std::make_unique<Thread>());
     while (static_cast<int>(crew_.size()) < wanted && !refused_) {
@@ -158,7 +159,7 @@ class Pool {
       self.wait();
       if (!self.take()) continue;  // the caller was faster
       work(number);
-      // The caller may leave as soon as this is 0, so nothing of the job is touched any more.
+      // The caller may return as soon as this is 0, so do not touch the job afterwards.
       if (unfinished_.fetch_sub(1, std::memory_order_release) == 1) unfinished_.notify_one();
     }
   }
@@ -172,8 +173,8 @@ class Pool {
 };
 
 Pool& pool() {
-  // Never destroyed: threads may still be in it when the program ends, and in a forked child, which has no workers, the
-  // caller finds every range still on the table.
+  // Never destroyed, because threads may still use it when the program ends. In a forked child without workers, the
+  // caller runs all ranges itself.
   static Pool& pool = *new Pool;
   return pool;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Sizes of windows, strides and pads, as users write them.
+// Sizes of windows, strides and padding, as users write them.
 
 #include <concepts>
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace catenary {
 
-/// An entry for each axis that windows slide over, or one for all of them: `3`, `{3, 5}`. Window::make expands it.
+/// One entry for each axis that windows slide over, or one for all of them: `3`, `{3, 5}`. Window::make expands it.
 class PerAxis : public Shape {
  public:
   template <std::integral T>
@@ -18,7 +18,7 @@ class PerAxis : public Shape {
   PerAxis(const Shape& entries) : Shape(entries) {}
 };
 
-/// The same, or not given: `{}` and std::nullopt.
+/// A PerAxis, or none: `{}` and std::nullopt.
 class OptionalPerAxis : public std::optional<PerAxis> {
  public:
   OptionalPerAxis() = default;

@@ -1,5 +1,5 @@
 #pragma once
-// Private: where in memory objects of a kind lie that may be members of others.
+// Private: finds the objects of a kind inside a piece of memory, where they may be members of other objects.
 
 #include <cstddef>
 #include <mutex>
@@ -9,12 +9,11 @@
 
 namespace catenary {
 
-/// The objects of a kind that live, by their addresses. `Place` is a base of theirs, so that nothing but its own code
-/// names it.
+/// The living objects of a kind, by address. `Place` is their base class, so only their own code needs this name.
 template <class Place>
 class Places {
  public:
-  /// Never destroyed: the objects may be global ones.
+  /// Returns the instance, which is never destroyed because the objects may be global.
   static Places& instance() {
     static Places& all = *new Places;
     return all;
@@ -28,7 +27,7 @@ class Places {
     const std::lock_guard lock(mutex_);
     all_.erase(place);
   }
-  /// Those that lie in a piece of memory, in the order of their addresses.
+  /// Returns the objects inside a piece of memory, in the order of their addresses.
   std::vector<const Place*> inside(std::span<const std::byte> memory) {
     const auto place_of = [](const std::byte* p) { return reinterpret_cast<const Place*>(p); };
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
 #pragma once
-// What new parameters are made of: one dtype, or 16 bits with float32 where statistics need it.
+// The precision of new parameters: one dtype, or 16 bits with float32 for statistics.
 
 #include <string>
 #include <string_view>
@@ -8,14 +8,14 @@
 
 namespace catenary {
 
-/// A floating dtype, mixed16 or mixed_bf16: what config.dtype is. (the dtypes that chainer.config.dtype takes)
+/// A floating dtype, mixed16 or mixed_bf16: the type of config.dtype. (the dtypes that chainer.config.dtype takes)
 class Precision {
  public:
   constexpr Precision(Dtype dtype) : dtype_(dtype) {}
   constexpr Precision(Dtype dtype, bool mixed) : dtype_(dtype), mixed_(mixed) {}
-  /// dtype of new parameters, and of float results of integers.
+  /// Returns the dtype of new parameters, and of floating results of integers.
   constexpr operator Dtype() const { return dtype_; }
-  /// dtype of what normalisation keeps: its parameters and its statistics.
+  /// Returns the dtype of normalisation layers' parameters and statistics.
   constexpr Dtype wide() const { return mixed_ ? Dtype::float32 : dtype_; }
   constexpr bool is_mixed() const { return mixed_; }
   friend constexpr bool operator==(const Precision&, const Precision&) = default;
@@ -25,14 +25,14 @@ class Precision {
   bool mixed_ = false;
 };
 
-/// float16, with float32 for the parameters and the statistics of normalisation. (chainer.mixed16)
+/// float16, but float32 for the parameters and statistics of normalisation layers. (chainer.mixed16)
 inline constexpr Precision mixed16{Dtype::float16, true};
-/// The same with bfloat16.
+/// bfloat16, but float32 for the parameters and statistics of normalisation layers.
 inline constexpr Precision mixed_bf16{Dtype::bfloat16, true};
 
-/// "mixed16", "mixed_bf16", or the dtype's name.
+/// Returns "mixed16", "mixed_bf16", or the dtype's name.
 CT_API std::string precision_name(Precision precision);
-/// The precision of such a name; throws DtypeError for what is no floating dtype either.
+/// Returns the precision with a name. Throws DtypeError for a name that is no precision.
 CT_API Precision precision_from_name(std::string_view name);
 
 }  // namespace catenary

@@ -8,7 +8,7 @@ namespace catenary {
 
 void RecursiveLock::wait(const void* me) {
   using namespace std::chrono_literals;
-  constexpr int kSpins = 64;  // most holders only record
+  constexpr int kSpins = 64;  // most holders keep it only briefly, to record an operation
   std::chrono::microseconds pause = 1us;
   for (int tries = 0;; ++tries) {
     const void* nobody = nullptr;

@@ -11,7 +11,7 @@
 
 namespace catenary {
 
-/// A digest over pieces.
+/// Computes a digest over pieces.
 class CT_API Sha256 {
  public:
   Sha256();
@@ -20,7 +20,7 @@ class CT_API Sha256 {
   ~Sha256();
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text);
-  /// The digest as 64 hexadecimal digits; nothing can be added after it.
+  /// Returns the digest as 64 hexadecimal digits. Nothing can be added after it.
   std::string hex();
 
  private:
@@ -28,7 +28,8 @@ class CT_API Sha256 {
   std::unique_ptr<State> state_;
 };
 
-/// The digest of bytes, and of a file's content (FileError when it cannot be read), as 64 hexadecimal digits.
+/// Return the digest of bytes or of a file's content as 64 hexadecimal digits. Throw FileError for a file that cannot
+/// be read.
 CT_API std::string sha256(std::span<const std::byte> bytes);
 CT_API std::string sha256(std::string_view text);
 CT_API std::string sha256_of_file(const std::string& path);

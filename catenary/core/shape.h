@@ -1,5 +1,5 @@
 #pragma once
-// Shapes, strides and axes: up to 16 numbers inline, so that small arrays allocate nothing for them.
+// Shapes, strides and axes: up to 16 numbers stored inline, without allocation.
 
 #include <cstdint>
 #include <cstring>
@@ -13,7 +13,7 @@
 
 namespace catenary {
 
-/// The most axes that an array may have.
+/// The largest number of dimensions of an array.
 inline constexpr int kMaxDims = 16;
 
 /// A short list of int64: a shape, strides (in elements) or axes.
@@ -31,7 +31,7 @@ class CT_API Dims {
   Dims(const Dims& other) { *this = other; }
   Dims& operator=(const Dims& other) {
     size_ = other.size_;
-    // In two fixed sizes: of a loop to size_ compilers make an instruction that takes longer to begin than to copy.
+    // Copies one of two fixed sizes: for a loop to size_ compilers emit a string instruction with a high start-up cost.
     if (size_ <= kFew) {
       std::memcpy(values_, other.values_, kFew * sizeof(std::int64_t));
     } else {
@@ -39,7 +39,7 @@ class CT_API Dims {
     }
     return *this;
   }
-  /// `size` copies of `value`.
+  /// Returns `size` copies of `value`.
   static Dims filled(int size, std::int64_t value) {
     check_size(size);
     Dims d;
@@ -68,13 +68,13 @@ class CT_API Dims {
   void pop_back() { --size_; }
   void insert(int position, std::int64_t value);
   void erase(int position);
-  /// Product of all entries: the number of elements of a shape (1 for a 0-d one).
+  /// Returns the product of all entries: the number of elements of a shape (1 for a 0-d array).
   std::int64_t product() const {
     std::int64_t p = 1;
     for (int i = 0; i < size_; ++i) p *= values_[i];
     return p;
   }
-  /// As NumPy prints a tuple: "(2, 3)", "(4,)", "()".
+  /// Formats as a Python tuple: "(2, 3)", "(4,)", "()".
   std::string str() const;
 
   friend bool operator==(const Dims& a, const Dims& b) {
@@ -95,26 +95,27 @@ class CT_API Dims {
   std::int8_t size_ = 0;
 };
 
-/// Dims::str().
+/// Writes Dims::str().
 CT_API std::ostream& operator<<(std::ostream& stream, const Dims& dims);
 
-/// Extents, strides in elements, and numbers of axes.
+/// Sizes, strides in elements, and numbers of axes.
 using Shape = Dims;
 using Strides = Dims;
 using Axes = Dims;
 
-/// Strides (in elements) of a C-ordered array.
+/// Returns the strides (in elements) of a C-ordered array.
 CT_API Strides contiguous_strides(const Shape& shape);
-/// The shape that both broadcast to; throws ShapeError naming `what`.
+/// Returns the shape that both broadcast to. Throws ShapeError, which names `what`.
 CT_API Shape broadcast_shapes(const Shape& a, const Shape& b, const char* what = "broadcast");
-/// Strides of an array of `shape` and `strides` seen as `target`; throws ShapeError when it does not broadcast.
+/// Returns the strides of an array of `shape` and `strides` viewed as `target`. Throws ShapeError if it does not
+/// broadcast.
 CT_API Strides broadcast_strides(const Shape& shape, const Strides& strides, const Shape& target,
                                  const char* what = "broadcast_to");
-/// `axis` counted from the front; throws ShapeError when it is not in [-ndim, ndim).
+/// Returns `axis` counted from the front. Throws ShapeError unless it is in [-ndim, ndim).
 CT_API int normalize_axis(std::int64_t axis, int ndim, const char* what);
-/// All axes counted from the front; throws ShapeError when out of range or named twice.
+/// Returns all axes counted from the front. Throws ShapeError for an axis out of range or named twice.
 CT_API Axes normalize_axes(const Axes& axes, int ndim, const char* what);
-/// Throws ShapeError for a negative extent or a size that overflows; returns the number of elements.
+/// Returns the number of elements. Throws ShapeError for a negative size or a product that overflows.
 CT_API std::int64_t checked_size(const Shape& shape, const char* what);
 
 }  // namespace catenary

@@ -1,19 +1,19 @@
 #pragma once
-// The version. It is written here and nowhere else: CMakeLists.txt reads it from this file.
+// The version. This file is its only source: CMakeLists.txt reads it from here.
 
 #include "catenary/core/export.h"
 
 #define CATENARY_VERSION_MAJOR 0
 #define CATENARY_VERSION_MINOR 1
 #define CATENARY_VERSION_PATCH 0
-/// One number to compare with: major * 10000 + minor * 100 + patch.
+/// One number for comparisons: major * 10000 + minor * 100 + patch.
 #define CATENARY_VERSION (CATENARY_VERSION_MAJOR * 10000 + CATENARY_VERSION_MINOR * 100 + CATENARY_VERSION_PATCH)
 
 namespace catenary {
 
-/// The version of the library that is loaded ("0.1.0"); CATENARY_VERSION is that of the headers.
+/// Returns the version of the loaded library ("0.1.0"). CATENARY_VERSION is the version of the headers.
 CT_API const char* version();
-/// The same as one number, to compare with CATENARY_VERSION.
+/// Returns the version of the loaded library as a number, for comparison with CATENARY_VERSION.
 CT_API int version_number();
 
 }  // namespace catenary

@@ -35,7 +35,7 @@ Window Window::make(const char* function, int axes, const Shape& size, const Sha
 
 namespace {
 
-/// No array has such an axis: what is reckoned with it would not fit into 64 bits.
+/// Throws for sizes that no array has, with which later products would overflow 64 bits.
 void check_extents(const char* function, const Shape& extents) {
   for (const std::int64_t extent : extents)
     if (extent > std::numeric_limits<std::int64_t>::max() / Window::most)

@@ -24,7 +24,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// Symbolic links followed, also one that points to nothing yet.
+/// Follows symbolic links, even to a file that does not exist yet.
 std::string resolve_links(std::string path) {
   for (int i = 0; i < 40; ++i) {
     std::error_code code;
@@ -36,7 +36,7 @@ std::string resolve_links(std::string path) {
   fail<FileError>("{}: too many symbolic links", path);
 }
 
-/// What stands before the numbers in the names of a file's temporary ones.
+/// Returns the prefix, before the numbers, of the names of a file's temporary files.
 std::string beginning_of(const std::string& target) { return "." + target.substr(0, 200) + "."; }
 
 }  // namespace
@@ -46,7 +46,7 @@ std::vector<std::string> names_in(int folder) {
   Descriptor again(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(again ? ::fdopendir(again.get()) : nullptr, &::closedir);
   if (!stream) return names;
-  again.release();  // it is the stream's now
+  again.release();  // the stream owns it now
   while (const dirent* entry = ::readdir(stream.get())) {
     const std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(name);
@@ -63,7 +63,7 @@ bool is_temporary(const std::string& name, const std::string& target) {
   } else {
     end = beginning_of(target).size() - 1;
   }
-  // PID-NUMBER-RANDOM.tmp after the last full stop but one
+  // parses PID-NUMBER-RANDOM.tmp after the last full stop but one
   unsigned process = 0, number = 0, random = 0;
   int read = 0;
   if (!name.ends_with(".tmp")) return false;
@@ -84,7 +84,7 @@ AtomicFile::Place AtomicFile::place_of(const std::string& path) {
   const std::string target = resolve_links(path), folder = folder_of(target);
   Place place{Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)), folder,
               std::filesystem::path(target).filename().string()};
-  // one that may be written and not read
+  // a folder that may be written but not read
   if (!place.folder && errno == EACCES) place.folder = Descriptor(::open(folder.c_str(), O_PATH | O_CLOEXEC));
   if (!place.folder) fail_errno(path, "cannot create a file in its folder");
   return place;
@@ -110,7 +110,7 @@ AtomicFile::AtomicFile(const std::string& path, Place&& given)
     Descriptor file(::openat(place.folder.get(), place.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                              static_cast<mode_t>(place.mode)));
     if (!file && errno != EEXIST) fail_errno(path, "cannot create a file in its folder");
-    // The lock tells others that somebody writes this; one that came before it has removed the file.
+    // The lock shows others that the file is being written. A cleaner that ran before it may have removed the file.
     if (!file || (::flock(file.get(), LOCK_EX) == 0 && ::fstat(file.get(), &info) == 0 && info.st_nlink == 0)) continue;
     place.file = std::move(file);
     return;
@@ -146,7 +146,7 @@ void AtomicFile::commit() {
   if (::renameat(folder, place_->temporary.c_str(), folder, place_->name.c_str()) != 0)
     fail_errno(path_, "cannot rename the temporary file");
   place_->file.close();
-  // makes the new name durable too; some file systems do not take fsync of a folder, and the content is safe anyway
+  // makes the new name durable, too, but on file systems without fsync of folders the content is still safe
   ::fsync(folder);
 }
 

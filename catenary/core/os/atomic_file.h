@@ -8,7 +8,7 @@
 
 namespace catenary::os {
 
-/// Names within an open folder, so that a folder that is moved or exchanged meanwhile changes nothing.
+/// Names within an open folder. Moving or replacing the folder during the write therefore has no effect.
 struct AtomicFile::Place {
   Descriptor folder;
   std::string folder_path, name;

@@ -26,8 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // a longer one is handed on in pieces
-constexpr int kReads = 32;  // of a stream at once: 2 MiB, which is more than a pipe holds
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // longer lines are passed on in pieces
+constexpr int kReads = 32;                                  // of a stream at once: 2 MiB, more than a pipe holds
 
 struct Pipe {
   Descriptor read, write;
@@ -39,8 +39,7 @@ struct Pipe {
   }
 };
 
-/// What is done between fork and exec: calls that are allowed there, and nothing else. Writes errno and ends where one
-/// fails.
+/// Runs between fork and exec, and so makes only calls that are allowed there. On failure writes errno and exits.
 [[noreturn]] void become(char* const* command, char* const* environment, const std::vector<int>& descriptors, int out,
                          int err, int complaint, pid_t parent) {
   ::setpgid(0, 0);
@@ -64,9 +63,9 @@ struct Pipe {
 
 struct Children::Child {
   pid_t pid = -1;
-  Descriptor handle;  // of the process, where the kernel gives one: it can be waited for
+  Descriptor handle;  // of the process, for polling, if the kernel supports it
   Descriptor streams[2];
-  std::string rest[2];  // of a line that has not ended
+  std::string rest[2];  // of an unfinished line
   bool running = true;
 };
 
@@ -76,7 +75,7 @@ Children::~Children() {
   const auto deadline = Clock::now() + std::chrono::seconds(2);
   if (life_ >= 0) ::close(life_);
   if (guard_ > 0) ::kill(guard_, SIGKILL);
-  // groups first, then what has left its group and lost its parent: it is ours by now
+  // groups first, then orphaned descendants that left their group and are our children now
   for (const Child& child : children_) ::kill(-child.pid, SIGKILL);
   while (Clock::now() < deadline) {
     int status = 0;
@@ -145,7 +144,7 @@ void Children::read(Child& child, int stream, std::vector<ChildEvent>& events) {
       return child.streams[stream].close();
     }
     rest.append(buffer, static_cast<std::size_t>(n));
-    std::size_t end = rest.rfind('\n') + 1;  // 0 where there is none
+    std::size_t end = rest.rfind('\n') + 1;  // 0 if there is none
     if (end == 0 && rest.size() >= kLongestLine) end = rest.size();
     if (end > 0) events.push_back({.child = number, .kind = kind, .text = rest.substr(0, end)});
     rest.erase(0, end);
@@ -159,7 +158,7 @@ std::vector<ChildEvent> Children::wait(double seconds) {
     for (const Descriptor& stream : child.streams)
       if (stream) watched.push_back({stream.get(), POLLIN, 0});
   }
-  // without a handle of the process its end is looked for every 20 ms
+  // without a process handle, its end is checked every 20 ms
   const bool handles = std::all_of(children_.begin(), children_.end(), [](const Child& c) { return bool(c.handle); });
   const int limit = static_cast<int>(1000 * seconds);
   ::poll(watched.data(), watched.size(), handles ? limit : std::min(limit, 20));
@@ -212,7 +211,7 @@ void when_cut(int far_end, void (*f)()) {
     fail<FileError>("descriptor {} is not the lifeline that it is said to be", far_end);
   sigset_t all, before;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the other threads'
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the other threads
   std::thread([far_end, f] {
     char byte;
     while (::read(far_end, &byte, 1) < 0 && errno == EINTR) {

@@ -1,5 +1,5 @@
 #pragma once
-// Programs that run beside this process and end with it, their output read line by line.
+// Programs that run beside this process and end with it. Their output is read line by line.
 
 #include <string>
 #include <utility>
@@ -9,38 +9,38 @@
 
 namespace catenary::os {
 
-/// What a child has written, or how it ended.
+/// Output of a child, or its end.
 struct ChildEvent {
   enum class Kind { output, errors, ended };
-  int child;  ///< the number that start() gave
+  int child;  ///< the number that start() returned
   Kind kind;
-  std::string text = {};  ///< whole lines; one that was not finished gets its end with the stream's
-  int exit_code = -1;     ///< of one that ended by itself
-  int signal = 0;         ///< that ended it, or 0
+  std::string text = {};  ///< whole lines; an unfinished last line gets a line feed
+  int exit_code = -1;     ///< of a child that exited
+  int signal = 0;         ///< the signal that ended it, or 0
 };
 
-/// Children of this process. Each is the first of a process group and dies with the thread that started it; what they
-/// leave behind comes to us. Used by the main thread of a program that has no others.
+/// Children of this process. Each leads a process group and dies with the thread that started it. Orphaned
+/// grandchildren become children of this process. Use it only from the main thread of a single-threaded program.
 class CT_API Children {
  public:
   Children();
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
-  /// Kills all that still run, with what they started, and waits for them, for some seconds at most.
+  /// Kills all running children and their descendants, and waits a few seconds for them.
   ~Children();
 
-  /// Starts a program (searched in PATH unless its name has a slash) with empty input, with these variables on top of
-  /// ours and these descriptors beside its streams. Numbers are given from 0. Throws FileError.
+  /// Starts a program (searched in PATH unless its name has a slash) with empty input, additional environment variables
+  /// and additional descriptors. Returns its number, counted from 0. Throws FileError.
   int start(const std::vector<std::string>& command,
             const std::vector<std::pair<std::string, std::string>>& environment, const std::vector<int>& descriptors);
-  /// Has a process beside this one kill all children that were started so far, with what they started, when this one
-  /// dies without its destructors: by SIGKILL, say. `mark` is a text in the children's environment that no other
-  /// process has. Where no process can be made, nothing is guarded.
+  /// Starts a process that kills all children started so far, with their descendants, if this process dies without
+  /// running destructors, for instance by SIGKILL. `mark` is a text that only the children's environments contain. If
+  /// no process can be made, nothing is guarded.
   void guard(const std::string& mark);
-  /// What happened, at the latest after `seconds`, or as soon as a signal came. A child's end comes after all that it
-  /// wrote. A call takes some MiB of each child at most, so that one that writes without end does not fill the memory.
+  /// Returns the events so far, after at most `seconds` or as soon as a signal came. The end of a child comes after all
+  /// its output. A call reads at most some MiB of each child, so that endless output does not fill the memory.
   std::vector<ChildEvent> wait(double seconds);
-  /// Sends a signal to a child that runs, and to what it started.
+  /// Sends a signal to a running child and its process group.
   void signal(int child, int number) const;
   int running() const;
 
@@ -51,7 +51,7 @@ class CT_API Children {
   int guard_ = -1, life_ = -1;  // the process of guard(), and the pipe whose end it waits for
 };
 
-/// Two ends of a line between processes: who holds one reads its end when the other's last holder is gone.
+/// A connection between processes. A process that holds one end notices when the last holder of the far end is gone.
 class CT_API Lifeline {
  public:
   /// Throws FileError.
@@ -59,18 +59,18 @@ class CT_API Lifeline {
   Lifeline(const Lifeline&) = delete;
   Lifeline& operator=(const Lifeline&) = delete;
   ~Lifeline();
-  /// To be handed on.
+  /// Returns the end to pass on.
   int far_end() const { return ends_[1]; }
   void close_far_end();
-  /// Tells who holds the far end as if we were gone.
+  /// Ends the connection, as if this process were gone.
   void cut();
 
  private:
   int ends_[2] = {-1, -1};
 };
 
-/// From now on a thread waits at the far end of a lifeline that this process was started with, and calls f once it is
-/// cut. Throws FileError where the descriptor is none.
+/// Starts a thread that waits at the far end of a lifeline, which this process inherited, and calls f when it is cut.
+/// Throws FileError for an invalid descriptor.
 CT_API void when_cut(int far_end, void (*f)());
 
 }  // namespace catenary::os

@@ -13,7 +13,7 @@
 
 namespace catenary::os {
 
-/// Throw FileError with errno's words, or with those of a code.
+/// Throw FileError with the message of errno, or of an error code.
 [[noreturn]] void fail_errno(const std::string& path, const char* what);
 [[noreturn]] void fail_code(const std::string& path, const char* what, const std::error_code& code);
 
@@ -39,25 +39,26 @@ class Descriptor {
   int fd_ = -1;
 };
 
-/// All that can be read; `expected` is a hint of the size. Throws FileError with the path.
+/// Reads everything; `expected` is a hint of the size. Throws FileError with the path.
 std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t expected);
 
-/// An open file that is in memory alone and has this content, to be read from its beginning. Throws FileError with the
-/// name.
+/// Returns an open file that exists only in memory, with this content, positioned at its beginning. Throws FileError
+/// with the name.
 Descriptor memory_file(const char* name, std::span<const std::byte> content);
 
-/// Names in an open folder, without . and .., in no order; none where it cannot be read.
+/// Returns the names in an open folder, without . and .., unsorted. Empty if the folder cannot be read.
 std::vector<std::string> names_in(int folder);
 
-/// Is this the name of a temporary file of AtomicFile's: for `target`, or for any file where that is empty?
+/// Returns whether this is the name of an AtomicFile's temporary file: for `target`, or for any file if `target` is
+/// empty.
 bool is_temporary(const std::string& name, const std::string& target);
-/// Removes a temporary file of this user's whose writer is gone; false where it is still being written, or cannot be
+/// Removes a temporary file of this user whose writer is gone. Returns false if it is still being written or cannot be
 /// removed.
 bool remove_abandoned(int folder, const std::string& name);
 
-/// Our environment with these variables on top, as NAME=VALUE.
+/// Returns our environment with these variables changed, as NAME=VALUE.
 std::vector<std::string> merged_environment(const std::vector<std::pair<std::string, std::string>>& changes);
-/// Where the strings lie, with a null at the end, as exec takes them.
+/// Returns pointers to the strings, followed by null, as exec takes them.
 std::vector<char*> pointers(const std::vector<std::string>& strings);
 
 }  // namespace catenary::os

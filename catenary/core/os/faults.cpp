@@ -21,7 +21,7 @@ struct sigaction previous[kCount];
 
 thread_local const char* now_doing = nullptr;
 
-/// A text that is put together in a handler, where nothing may take memory.
+/// Builds a text in a signal handler, where allocation is not allowed.
 class Words {
  public:
   Words& operator<<(const char* text) {
@@ -41,7 +41,7 @@ class Words {
   std::size_t used_ = 0;
 };
 
-/// `address` is null where the signal does not say which one it was.
+/// Writes the report. `address` is null if the signal does not provide it.
 void tell(int number, const void* address) {
   Words words;
   words << "catenary: " << now_doing << ": ";
@@ -60,7 +60,7 @@ void tell(int number, const void* address) {
 }
 
 void on_fault(int number, siginfo_t* info, void* context) {
-  // not sent by somebody, but found by the processor or raised again by a handler that came after ours
+  // raised by the CPU, or raised again by a handler that was installed after ours, and not sent by another process
   const bool found = info->si_code > 0, raised = info->si_code == SI_TKILL && info->si_pid == ::getpid();
   if (now_doing && (found || raised)) tell(number, found ? info->si_addr : nullptr);
   now_doing = nullptr;
@@ -81,7 +81,7 @@ void install() {
   for (int i = 0; i < kCount; ++i) ::sigaction(kFaults[i], &action, &previous[i]);
 }
 
-/// A stack for the handler, as the one that has overflown has no room. A thread that has one keeps it.
+/// A stack for the handler, because an overflown stack has no room. A thread that already has one keeps it.
 class HandlerStack {
  public:
   HandlerStack() {

@@ -1,13 +1,13 @@
 #pragma once
-// Private to the library: a word about what a thread was doing when it touches memory that is not there.
+// Private to the library: reports the current activity of a thread when it accesses invalid memory.
 
 #include "catenary/core/export.h"
 
 namespace catenary::os {
 
-/// While one lives, a SIGSEGV, SIGBUS, SIGFPE or SIGILL of this thread is first told on standard error, with `doing` at
-/// the beginning of the sentence, and then left to the handler that was there before, such as that of Python's
-/// faulthandler. The text must outlive the object. Scopes may be nested; the innermost counts.
+/// Reports a SIGSEGV, SIGBUS, SIGFPE or SIGILL of this thread on standard error while it exists. The message begins
+/// with `doing`, which must outlive this object. The previous handler, such as that of Python's faulthandler, runs
+/// afterwards. Scopes may be nested, and the innermost counts.
 class CT_API FaultScope {
  public:
   explicit FaultScope(const char* doing);

@@ -13,8 +13,8 @@
 #include "catenary/core/format.h"
 
 #if defined(__x86_64__) && defined(__ELF__)
-// Switches stacks: keeps what a call must keep, and goes on where the other one left. swapcontext does so, too, but
-// asks the system for the mask of signals each time: ten times as long.
+// Switches stacks: saves the registers that a call must preserve, and continues the other fiber. swapcontext takes ten
+// times as long, because it makes a system call for the signal mask.
 asm(R"(
 .text
 .local catenary_switch
@@ -52,10 +52,10 @@ namespace catenary::os {
 namespace {
 
 constexpr std::size_t kStack = std::size_t{640} << 10;
-// Below each stack, and as wide as the frame of a function that would otherwise step over it.
+// The guard below each stack. It is so wide that the frame of a function cannot step over it.
 constexpr std::size_t kGuard = std::size_t{128} << 10;
 constexpr std::size_t kPitch = kGuard + kStack;
-// Each guard costs the process two of the 65,530 pieces of memory that Linux gives it by default.
+// Each guard costs the process two of the 65,530 memory mappings that Linux allows by default.
 constexpr int kMostGuards = 12288;
 std::atomic<int> guards{0};
 
@@ -63,7 +63,7 @@ thread_local Fibers* running;
 
 }  // namespace
 
-/// Memory for stacks that grow down, each with a guard below it as long as there are guards left.
+/// Memory for stacks that grow down, each with a guard below it while the limit allows guards.
 class Fibers::Stacks {
  public:
   explicit Stacks(std::size_t count) : count_(count) {
@@ -85,15 +85,15 @@ class Fibers::Stacks {
     if (guarded_) guards -= static_cast<int>(count_);
   }
   std::size_t count() const { return count_; }
-  /// The lowest address of a stack.
+  /// Returns the lowest address of a stack.
   char* stack(std::size_t k) const { return memory_ + k * kPitch + kGuard; }
   bool is_guard(const void* address) const {
     const auto at = reinterpret_cast<std::uintptr_t>(address), begin = reinterpret_cast<std::uintptr_t>(memory_);
     return guarded_ && at >= begin && at < begin + count_ * kPitch && (at - begin) % kPitch < kGuard;
   }
-  /// Lets the system have the memory when it needs it.
+  /// Allows the system to reclaim the memory when it needs it.
   void release() const { ::madvise(memory_, count_ * kPitch, MADV_FREE); }
-  /// What the thread's last Fibers left, where that suffices, or new memory.
+  /// Returns the stacks of the thread's last Fibers if they suffice, or new memory.
   static std::unique_ptr<Stacks> take(std::size_t count) {
     std::unique_ptr<Stacks>& kept = kept_by_thread();
     if (kept && kept->count() >= count) return std::move(kept);
@@ -124,12 +124,12 @@ Fibers::Fibers(int count)
     ::makecontext(context, &Fibers::begin, 0);
     places_[k] = context;
 #else
-    // not all in the same lines of the processor's cache, which stacks as far apart as these would share
+    // staggers the stacks, which would otherwise share the CPU's cache lines
     char* const end = stacks_->stack(k) + kStack - k * 448 % 8192;
-    void** const top = reinterpret_cast<void**>(end) - 2;  // so that it is aligned as after a call
-    top[-1] = nullptr;                                     // nobody to return to
+    void** const top = reinterpret_cast<void**>(end) - 2;  // aligned as after a call
+    top[-1] = nullptr;                                     // no return address
     top[-2] = reinterpret_cast<void*>(&Fibers::begin);
-    places_[k] = top - 8;  // below it what catenary_switch takes from a stack
+    places_[k] = top - 8;  // below it are the registers that catenary_switch restores
 #endif
   }
 #if defined(CT_SYSTEM_SWITCHES)
@@ -163,10 +163,10 @@ void Fibers::run(void (*call)(const void* f, int k), const void* f) {
   running = before;
 }
 
-// Not told to the thread sanitizer, which would count calls that never return as its own stack's.
+// Hidden from the thread sanitizer, which would count calls that never return on its shadow stack.
 __attribute__((no_sanitize("thread"))) void Fibers::wait() { catenary_switch(&places_[current_], runner_); }
 
-// After a function's end the fiber stands here until there is another one to run.
+// After a function returns, its fiber waits here for another one to run.
 __attribute__((no_sanitize("thread"))) void Fibers::begin() {
   Fibers& self = *running;
   for (;;) {

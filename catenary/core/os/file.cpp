@@ -33,7 +33,7 @@ std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t exp
   std::size_t used = 0;
   for (;;) {
     if (used == bytes.size()) {
-      // the size is only a hint (pipes and /proc say 0): look for more before growing
+      // the size is only a hint (0 for pipes and /proc): check for more data before growing
       std::byte more[4096];
       const ssize_t n = ::read(fd, more, sizeof more);
       if (n < 0 && errno == EINTR) continue;
@@ -68,7 +68,7 @@ const char* kind_of(mode_t mode) {
                           : "no regular file";
 }
 
-/// Opens a regular file, and no other: a FIFO may wait for its writer for ever, and a device may have no end.
+/// Opens a file only if it is regular: a FIFO may wait for its writer forever, and a device may have no end.
 Descriptor open_for_reading(const std::string& path, struct stat& info) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) fail_errno(path, "cannot open");
@@ -201,7 +201,7 @@ std::string make_temporary_directory(const std::string& prefix) {
 
 void remove_directory(const std::string& path) {
   std::error_code code;
-  // Another process may remove what it has left here at the same time: then something was gone before its turn came.
+  // Another process may be removing this folder's contents: retry if an entry disappeared.
   do {
     std::filesystem::remove_all(path, code);
   } while (code == std::errc::no_such_file_or_directory);

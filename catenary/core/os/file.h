@@ -1,7 +1,6 @@
 #pragma once
-// Room core/os: everything that is POSIX lives here (files, libraries, terminals, signals, processes, memory), so that
-// another system means other .cpp files in this folder and nowhere else. Nothing of arrays, formats or devices may come
-// in.
+// Folder core/os: all POSIX code lives here (files, libraries, terminals, signals, processes, memory). Another system
+// needs other .cpp files in this folder and nowhere else. Code about arrays, formats or devices does not belong here.
 //
 // This file: whole files, read-only views, atomic writing, folders.
 
@@ -17,15 +16,15 @@
 
 namespace catenary::os {
 
-/// The whole content of a regular file; throws FileError naming it and the system's reason, or what it is in place of a
-/// regular file (a FIFO, a device, …).
+/// Reads the whole content of a regular file. Throws FileError with the file's name and the system's reason, or its
+/// type if it is not a regular file (a FIFO, a device, …).
 CT_API std::vector<std::byte> read_file(const std::string& path);
 
-/// A regular file's content, mapped read-only into memory (what cannot be mapped, such as a file of /proc, is read).
-/// The file must not be shortened by somebody else while the view lives; files written by AtomicFile never are.
+/// Maps a regular file read-only into memory. Files that cannot be mapped, such as those in /proc, are read. Do not
+/// shorten the file while the view exists; AtomicFile never does.
 class CT_API FileView {
  public:
-  /// Throws FileError when the file cannot be opened or read, or is no regular file.
+  /// Throws FileError if the file cannot be opened or read, or is not a regular file.
   explicit FileView(const std::string& path);
   FileView(FileView&& other) noexcept;
   FileView& operator=(FileView&& other) noexcept;
@@ -42,23 +41,24 @@ class CT_API FileView {
   std::vector<std::byte> copy_;
 };
 
-/// A file that appears complete or not at all: written under a temporary name in the same folder, synchronised to the
-/// disk and renamed by commit(). Without commit() the temporary file is removed and what was there before stays. What a
-/// writer that was killed has left is removed by the next one of the same file. Mode 0644 less the umask.
+/// A file that appears complete or not at all. It is written under a temporary name in the target's folder, then
+/// synchronised to the disk and renamed by commit(). Without commit() the temporary file is removed and the old file
+/// stays. Temporary files of killed writers are removed by the next writer of that file. The mode is 0644 less the
+/// umask.
 class CT_API AtomicFile {
  public:
-  /// Creates the temporary file; throws FileError. A symbolic link as `path` is followed.
+  /// Creates the temporary file. Throws FileError. If `path` is a symbolic link, it is followed.
   explicit AtomicFile(const std::string& path);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
 
-  /// Appends; throws FileError (disk full, …).
+  /// Appends. Throws FileError (disk full, …).
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
-  /// Bytes written so far.
+  /// Returns the bytes written so far.
   std::uint64_t offset() const { return offset_; }
-  /// Gives the file its name; throws FileError, after which the old file is still there. To be called once, last.
+  /// Renames the file to its final name. Throws FileError, and then the old file is still there. Call it once, last.
   void commit();
 
   const std::string& path() const { return path_; }
@@ -79,22 +79,22 @@ class CT_API AtomicFile {
 CT_API void write_file(const std::string& path, std::span<const std::byte> bytes);
 CT_API void write_file(const std::string& path, std::string_view text);
 
-/// Is there a file or folder of that name; is it a folder?
+/// Return whether a file or folder exists, and whether it is a folder.
 CT_API bool exists(const std::string& path);
 CT_API bool is_directory(const std::string& path);
-/// Bytes of a file; throws FileError.
+/// Returns the size of a file in bytes. Throws FileError.
 CT_API std::size_t file_size(const std::string& path);
-/// Seconds since 1970 of the last change, with fractions; throws FileError.
+/// Returns the time of the last change in seconds since 1970, with fractions. Throws FileError.
 CT_API double modification_time(const std::string& path);
-/// Names in a folder (without . and ..), sorted; throws FileError.
+/// Returns the names in a folder (without . and ..), sorted. Throws FileError.
 CT_API std::vector<std::string> list_directory(const std::string& path);
-/// Makes a folder and its parents; one that is there already is fine. Throws FileError.
+/// Makes a folder and its parents, unless they exist. Throws FileError.
 CT_API void make_directories(const std::string& path);
-/// Removes a file; one that is not there is fine. Throws FileError.
+/// Removes a file if it exists. Throws FileError.
 CT_API void remove_file(const std::string& path);
-/// A new empty folder under the system's place for temporary files, its name beginning with `prefix`; throws FileError.
+/// Makes an empty folder in the system's folder for temporary files. Its name begins with `prefix`. Throws FileError.
 CT_API std::string make_temporary_directory(const std::string& prefix);
-/// Removes a folder and all that is in it, which others may do at the same time; throws FileError.
+/// Removes a folder and its contents, which other processes may also be doing. Throws FileError.
 CT_API void remove_directory(const std::string& path);
 
 }  // namespace catenary::os

@@ -19,7 +19,7 @@ namespace catenary::os {
 
 namespace {
 
-/// Closes what others wait to be closed.
+/// Closes all other descriptors, for whose end others may wait.
 void close_all_but(int life, std::span<const Guarded> groups) {
   for (const std::string& name : list_directory("/proc/self/fd")) {
     int descriptor = -1;
@@ -34,7 +34,7 @@ void close_all_but(int life, std::span<const Guarded> groups) {
 std::vector<pid_t> wait_for_the_end(int life, std::span<const Guarded> groups) {
   std::vector<pollfd> watched{{life, POLLIN, 0}};
   for (const Guarded& group : groups) watched.push_back({group.leader, POLLIN, 0});
-  // the pipe closes before a process that dies with the guarded one is told to
+  // the pipe closes before processes that die with the guarded one get their signal
   while (watched[0].revents == 0) {
     for (pollfd& one : watched)
       if (one.revents != 0) one.fd = -1;
@@ -46,7 +46,7 @@ std::vector<pid_t> wait_for_the_end(int life, std::span<const Guarded> groups) {
   return left;
 }
 
-/// Kills every process with the mark in its environment. Returns how many there were.
+/// Kills every process with the mark in its environment. Returns their number.
 int kill_marked(const std::string& mark) {
   int found = 0;
   for (const std::string& name : list_directory("/proc")) {
@@ -71,13 +71,13 @@ void guard(int life, std::span<const Guarded> groups, const std::string& mark) {
     ::prctl(PR_SET_NAME, "guard");
     close_all_but(life, groups);
     for (const pid_t group : wait_for_the_end(life, groups)) ::kill(-group, SIGKILL);
-    // one that was just being started is found the next time
+    // repeats, because a process that is just starting may be missed
     for (int clean = 0, tries = 0; clean < 2 && tries < 100; ++tries) {
       clean = kill_marked(mark) == 0 ? clean + 1 : 0;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
   } catch (const std::exception&) {
-    // nobody is left to be told
+    // there is nobody to report to
   }
   ::_exit(0);
 }

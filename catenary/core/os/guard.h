@@ -1,5 +1,5 @@
 #pragma once
-// Private to core/os: a process that ends others when the one beside it dies.
+// Private to core/os: a process that kills other processes when the one it guards dies.
 
 #include <sys/types.h>
 
@@ -10,15 +10,15 @@
 
 namespace catenary::os {
 
-/// What is to be killed.
+/// A process group to kill.
 struct Guarded {
   pid_t group;  ///< a process group
   int leader;   ///< a handle of its first process, or -1
 };
 
-/// Runs in a child of the process that it guards, which alone holds the other end of the pipe `life`. Once that is
-/// closed, kills the groups and every process of this user with `mark` in its environment; a group whose first process
-/// had ended before goes by the mark alone, as its number may belong to others by now. Does not return.
+/// Runs in a child of the guarded process, which is the only holder of the other end of the pipe `life`. When that end
+/// closes, kills the groups and every process of this user with `mark` in its environment. A group whose first process
+/// has already ended is killed only through the mark, because its number may have been reused. Does not return.
 [[noreturn]] void guard(int life, std::span<const Guarded> groups, const std::string& mark);
 
 }  // namespace catenary::os

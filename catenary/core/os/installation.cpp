@@ -10,7 +10,7 @@
 namespace catenary::os {
 namespace {
 
-// The path without links and dots, or as it is where it does not exist.
+// Returns the path without links and dots, or unchanged if it does not exist.
 std::string real_path(const std::string& path) {
   std::unique_ptr<char, decltype(&free)> real(realpath(path.c_str(), nullptr), &free);
   return real ? real.get() : path;
@@ -27,7 +27,7 @@ std::string library_folder() {
 }
 
 std::string share_folder() {
-  // lib/ lies beside share/, and Debian's lib/x86_64-linux-gnu one folder deeper.
+  // share/ is beside lib/, or one level higher for Debian's lib/x86_64-linux-gnu.
   for (const char* up : {"/../share/catenary", "/../../share/catenary"}) {
     const std::string folder = library_folder() + up;
     if (is_directory(folder)) return real_path(folder);

@@ -1,5 +1,5 @@
 #pragma once
-// Where this copy of Catenary lies, so that a build, an installation and an unpacked bundle all find their own files.
+// The location of this copy of Catenary. A build, an installation and an unpacked bundle find their files through it.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace catenary::os {
 
-/// The folder of the loaded libcatenary.so (of the program itself where the library is linked statically).
+/// Returns the folder of the loaded libcatenary.so, or of the program if the library is linked statically.
 CT_API std::string library_folder();
 
-/// The folder share/catenary of this copy, which holds mnist/; in a build tree a link to the checkout's data/.
-/// Empty where there is none.
+/// Returns the folder share/catenary of this copy, which holds mnist/. In a build tree it is a link to the checkout's
+/// data/. Empty if there is none.
 CT_API std::string share_folder();
 
 }  // namespace catenary::os

@@ -13,8 +13,8 @@ namespace catenary::os {
 
 namespace {
 
-/// A path of an open file. dlopen takes one that it has heard before for the library that it loaded then, and numbers
-/// of files come again: dots that mean nothing make each another one.
+/// Returns a unique path of an open file. dlopen identifies libraries by path, and descriptor numbers are reused, so
+/// redundant dots make each path different.
 std::string path_of(int file) {
   static std::atomic<std::uint32_t> count{0};
   std::string path = "/proc/self/fd";

@@ -1,5 +1,5 @@
 #pragma once
-// Shared libraries found at run time. A library that was loaded stays: unloading a driver breaks its threads.
+// Shared libraries that are found at run time. They stay loaded, because unloading a driver breaks its threads.
 
 #include <cstddef>
 #include <optional>
@@ -11,37 +11,37 @@
 
 namespace catenary::os {
 
-/// Handle to a loaded library; copies are the same library. Nothing is ever unloaded.
+/// A handle to a loaded library. Copies refer to the same library. Nothing is ever unloaded.
 class CT_API Library {
  public:
   enum class Mode {
     normal,         ///< searched as dlopen does
     already_loaded  ///< only if the process has it already (RTLD_NOLOAD)
   };
-  /// Loads a file or a soname; throws FileError with the loader's reason.
+  /// Loads a file or a soname. Throws FileError with the loader's reason.
   explicit Library(const std::string& name);
-  /// As the constructor, but gives nothing (and the reason in `why`) when it cannot be loaded.
+  /// Loads a library as the constructor does, but returns nothing, with the reason in `why`, if it cannot be loaded.
   static std::optional<Library> find(const std::string& name, std::string* why = nullptr, Mode mode = Mode::normal);
 
-  /// Loads the bytes of a library under a name of the caller's. What is static in it is its own, also where another one
-  /// was made of the same bytes. Throws FileError as the constructor does.
+  /// Loads the bytes of a library under the given name. Each call creates a separate instance with separate static
+  /// variables, even for equal bytes. Throws FileError as the constructor does.
   static Library from_memory(const std::string& name, std::span<const std::byte> bytes);
 
-  /// Address of a symbol, or nullptr.
+  /// Returns the address of a symbol, or nullptr.
   void* symbol(const char* name) const;
-  /// A function by its type, or nullptr: `library.function<int(int)>("f")`.
+  /// Returns a function by its type, or nullptr: `library.function<int(int)>("f")`.
   template <class F>
   F* function(const char* name) const {
     return reinterpret_cast<F*>(symbol(name));
   }
-  /// As function, but throws FileError naming library and symbol when it is not there.
+  /// Returns a function as function() does. Throws FileError with the library and the symbol if it is missing.
   template <class F>
   F* required(const char* name) const {
     return reinterpret_cast<F*>(required_symbol(name));
   }
-  /// The memory of a variable that the library exports, and its bytes; throws FileError where it has none of this name.
+  /// Returns the address and the size in bytes of an exported variable. Throws FileError if there is none of this name.
   std::pair<void*, std::size_t> variable(const std::string& name) const;
-  /// The file that the loader chose, or the name asked for where it does not say.
+  /// Returns the file that the loader chose, or the requested name if that is unknown.
   std::string path() const;
 
  private:

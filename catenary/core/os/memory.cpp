@@ -14,16 +14,16 @@ namespace catenary::os {
 
 namespace {
 
-// Large blocks come from the system itself: malloc leaves gaps between those of such alignment that it cannot use
-// again. Under the address sanitizer all are malloc's, whose blocks it watches.
+// Large blocks come directly from the system, because malloc leaves unusable gaps between blocks of such alignment. The
+// address sanitizer builds use malloc, whose blocks it checks.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t kMappedFrom = SIZE_MAX;
 #else
 constexpr std::size_t kMappedFrom = kHugePage;
 #endif
 
-/// How much of a large block is asked for in huge pages. The last one too, unless it would be empty for the most part:
-/// small pages at the end of each of many arrays cost more, in a virtual machine above all.
+/// Returns how much of a large block uses huge pages: also the last page, unless it would be mostly empty. Small pages
+/// at the end of many arrays cost more time, above all in a virtual machine.
 std::size_t bytes_in_huge_pages(std::size_t size) {
   const std::size_t all = (size + kHugePage - 1) & ~(kHugePage - 1);
   return all - size > size / 2 ? all - kHugePage : all;
@@ -34,7 +34,7 @@ std::size_t mapped_bytes(std::size_t size) {
   return std::max(bytes_in_huge_pages(size), (size + page - 1) & ~(page - 1));
 }
 
-/// Memory of the system's, aligned to a huge page: what lies before and after it in a larger piece is given back.
+/// Maps memory aligned to a huge page: maps a larger piece and unmaps the parts before and after it.
 void* map(std::size_t size) {
   const std::size_t length = mapped_bytes(size);
   void* piece = ::mmap(nullptr, length + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -45,7 +45,7 @@ void* map(std::size_t size) {
   if (before > 0) ::munmap(piece, before);
   if (after > 0) ::munmap(reinterpret_cast<void*>(aligned + length), after);
   void* memory = reinterpret_cast<void*>(aligned);
-  // a wish: without it only speed is lost
+  // only affects speed, so errors are ignored
   if (const std::size_t huge = bytes_in_huge_pages(size)) ::madvise(memory, huge, MADV_HUGEPAGE);
   return memory;
 }
@@ -57,7 +57,7 @@ void* allocate(std::size_t size, std::size_t alignment) {
     fail<ValueError>("allocate: alignment {} is not a power of two up to {}", alignment, kHugePage);
   void* memory = nullptr;
   if (size > SIZE_MAX / 2) {
-    // more than there are addresses
+    // larger than the address space
   } else if (size >= kMappedFrom) {
     memory = map(size);
   } else if (::posix_memalign(&memory, std::max(size >= kHugePage ? kHugePage : alignment, sizeof(void*)),

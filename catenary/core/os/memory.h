@@ -1,5 +1,5 @@
 #pragma once
-// Memory from the system: aligned, with huge pages where they pay; and how much there is.
+// Memory from the system, aligned and in huge pages where they pay, and queries of the available memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace catenary::os {
 
-/// Bytes of a large page.
+/// The bytes of a huge page.
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// `size` bytes (at least 1) aligned to `alignment` (a power of two, at most that of a huge page); from 2 MiB on
-/// aligned to huge pages, which are asked for. Not zeroed. Throws DeviceError when there is no memory.
+/// Allocates `size` bytes (at least 1) aligned to `alignment` (a power of two, at most a huge page). From 2 MiB on, the
+/// memory is aligned to huge pages, which are requested. It is not zeroed. Throws DeviceError if there is no memory.
 CT_API void* allocate(std::size_t size, std::size_t alignment = 64);
-/// Gives back what allocate(size) returned; from 2 MiB on to the system at once. nullptr is fine.
+/// Frees memory of allocate(size). From 2 MiB on, it goes directly to the system. nullptr is allowed.
 CT_API void deallocate(void* memory, std::size_t size) noexcept;
-/// What this process holds of the machine's memory, and what to do where there is none left: for messages.
+/// Returns this process's use of memory and advice for a lack of it, for messages.
 CT_API std::string memory_advice();
-/// Bytes of the machine's memory; 0 where the system does not say.
+/// Returns the bytes of the machine's memory, or 0 if unknown.
 CT_API std::uint64_t physical_memory_bytes();
-/// Bytes of a core's second-level cache; 0 where the system does not say.
+/// Returns the bytes of a core's second-level cache, or 0 if unknown.
 CT_API std::uint64_t second_level_cache_bytes();
-/// The largest number of bytes of this process that were resident at once.
+/// Returns the peak of this process's resident bytes.
 CT_API std::uint64_t peak_resident_bytes();
-/// Bytes of this process that are resident now; 0 where the system does not say.
+/// Returns this process's resident bytes, or 0 if unknown.
 CT_API std::uint64_t resident_bytes();
 
 }  // namespace catenary::os

@@ -18,7 +18,7 @@
 
 namespace catenary::os {
 
-/// Shared by both processes. There are two notes, of which one is whole at any time.
+/// Shared by both processes. There are two notes, one of which is complete at any time.
 struct Obituary::Page {
   static constexpr std::size_t capacity = 512;
   std::atomic<bool> withdrawn;
@@ -34,8 +34,8 @@ struct Obituary::Memory {
 
 namespace {
 
-/// The copy: calls that are allowed in a child of a process with threads, and nothing else. Returns when the process is
-/// gone.
+/// Runs in the copy, and so makes only calls that are allowed in a child of a multithreaded process. Returns when the
+/// process is gone.
 void wait_for_the_end(pid_t process, int handle) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGPIPE})
     ::signal(number, SIG_DFL);
@@ -43,7 +43,7 @@ void wait_for_the_end(pid_t process, int handle) {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::prctl(PR_SET_NAME, "obituary");
-  // what others wait to be closed
+  // closes descriptors for whose end others may wait
   constexpr int kKept = 3;
   if (handle >= 0) handle = ::dup2(handle, kKept);
   ::close(0);
@@ -56,7 +56,7 @@ void wait_for_the_end(pid_t process, int handle) {
     }
     return;
   }
-  while (::kill(process, 0) == 0) ::usleep(20000);  // a kernel without handles of processes
+  while (::kill(process, 0) == 0) ::usleep(20000);  // a kernel without process handles
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Obituary::Obituary() : memory_(std::make_unique<Memory>()) {
   memory_->page = new (page) Page{};
   const pid_t self = ::getpid();
   const Descriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, self, 0)));
-  // A fork without a signal at its end: who waits for children, whichever they are, is not given this one.
+  // A fork without a signal at its end, so that waiting for any child does not return this process.
   const auto copy = static_cast<pid_t>(::syscall(SYS_clone, 0UL, nullptr, nullptr, nullptr, nullptr));
   if (copy == 0) {
     wait_for_the_end(self, handle.get());
@@ -102,7 +102,7 @@ void Obituary::note(const std::string& text) {
 
 void Obituary::withdraw() {
   const std::lock_guard lock(memory_->one_writer);
-  if (memory_->copy <= 0 || ::getpid() != memory_->owner) return;  // a child's end is not ours
+  if (memory_->copy <= 0 || ::getpid() != memory_->owner) return;  // not for a forked child
   memory_->page->withdrawn = true;
   ::kill(memory_->copy, SIGKILL);
   while (::waitpid(memory_->copy, nullptr, __WCLONE) < 0 && errno == EINTR) {

@@ -1,5 +1,5 @@
 #pragma once
-// What a process was doing, told by another one when it dies without a word.
+// Reports the last activity of a process that dies without a message, through another process.
 
 #include <memory>
 #include <string>
@@ -8,20 +8,20 @@
 
 namespace catenary::os {
 
-/// While one lives, a small copy of this process waits beside it, and writes the last note to standard error when this
-/// process ends by a signal, or by _exit. It belongs to the process group: a signal to the group ends it, too, and
-/// nothing is said. No wait for children finds it, and it holds nothing open but standard error. To be made before
-/// there are libraries that take no copies of a process, such as MPI.
+/// Starts a small copy of this process that waits, and writes the last note to standard error if this process ends by a
+/// signal or by _exit. The copy belongs to the process group, so a signal to the group ends it, too, and nothing is
+/// reported. No wait for children finds it. It keeps only standard error open. Make it before loading libraries that
+/// forbid copies of the process, such as MPI.
 class CT_API Obituary {
  public:
-  /// Where no copy can be made there is just nobody who tells.
+  /// If no copy can be made, nothing will be reported.
   Obituary();
   Obituary(const Obituary&) = delete;
   Obituary& operator=(const Obituary&) = delete;
   ~Obituary();
-  /// What is written, up to 500 bytes of it, or nothing. From any thread.
+  /// Sets the text of the report, up to 500 bytes; empty for none. May be called from any thread.
   void note(const std::string& text);
-  /// From here on nothing is told any more: this process ends in order, or has said itself why.
+  /// Disables the report: the process ends normally, or has reported the reason itself.
   void withdraw();
 
  private:

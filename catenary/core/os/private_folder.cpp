@@ -19,14 +19,14 @@ std::string name_of_user(uid_t user) {
   return entry ? entry->pw_name : fmt::format("{}", user);
 }
 
-/// Throws FileError where another user owns it.
+/// Throws FileError if another user owns it.
 void check_owner(const std::string& path, const struct stat& info) {
   if (info.st_uid != ::geteuid() && info.st_uid != 0)
     fail<FileError>("{}: not used: it belongs to the user {}; expected {} or root", path, name_of_user(info.st_uid),
                     name_of_user(::geteuid()));
 }
 
-/// Throws FileError where another user could have written it.
+/// Throws FileError if another user could have written it.
 void check_trust(const std::string& path, const struct stat& info) {
   check_owner(path, info);
   if (info.st_mode & (S_IWGRP | S_IWOTH))

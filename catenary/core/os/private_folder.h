@@ -1,5 +1,5 @@
 #pragma once
-// Private to the library and its tools. Files that are trusted as much as the program itself.
+// Private to the library and its tools: files that are trusted as much as the program itself.
 
 #include <cstddef>
 #include <memory>
@@ -12,31 +12,31 @@
 
 namespace catenary::os {
 
-/// A folder in which nobody writes but this user and root. It is held open: what was checked is what is read and
-/// written, whatever its path names meanwhile.
+/// A folder that only this user and root can write to. It is held open, so that the checked folder is the one that is
+/// read and written, even if its path is changed.
 class CT_API PrivateFolder {
  public:
-  /// Nothing where there is no such folder. Throws FileError where it cannot be opened, belongs to neither this user
-  /// nor root, or others may write to it. A symbolic link is followed where it is this user's or root's itself.
+  /// Opens the folder, or returns nothing if it does not exist. Throws FileError if it cannot be opened, belongs to
+  /// neither this user nor root, or is writable by others. A symbolic link is followed if this user or root owns it.
   static std::optional<PrivateFolder> find(const std::string& path);
-  /// The same, but makes what is missing, with mode 0700.
+  /// Opens the folder as find() does, but makes missing folders with mode 0700.
   static PrivateFolder make(const std::string& path);
 
-  /// The content of a file, or nothing where there is none. Throws FileError for a file that belongs to another user,
-  /// that others may write, or that is a symbolic link, and where it cannot be read.
+  /// Reads a file, or returns nothing if it does not exist. Throws FileError for a file that belongs to another user,
+  /// that others may write, that is a symbolic link, or that cannot be read.
   std::optional<std::vector<std::byte>> read(const std::string& name) const;
-  /// Writes a whole file atomically, with mode 0600; throws FileError.
+  /// Writes a whole file atomically, with mode 0600. Throws FileError.
   void write(const std::string& name, std::span<const std::byte> bytes) const;
-  /// Removes a file, one that was not finished only where nobody writes it any more; was it removed?
+  /// Removes a file and returns whether it did. An unfinished file is removed only if nobody is writing it.
   bool remove(const std::string& name) const;
 
   struct Entry {
     std::string name;
     std::size_t bytes = 0;
-    double time = 0;          ///< of the last change, seconds since 1970
-    bool unfinished = false;  ///< a temporary file of write(): its writer is at work, or was killed
+    double time = 0;          ///< of the last change, in seconds since 1970
+    bool unfinished = false;  ///< a temporary file of write() whose writer is running or was killed
   };
-  /// Its regular files, by name.
+  /// Returns its regular files, by name.
   std::vector<Entry> list() const;
 
  private:

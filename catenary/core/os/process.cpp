@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Two ends of a pipe, closed when it goes.
+/// The two ends of a pipe, closed by the destructor.
 struct Pipe {
   int ends[2] = {-1, -1};
   Pipe() {
@@ -45,7 +45,7 @@ struct Pipe {
   }
 };
 
-/// Reads what is there; false at the end of the stream.
+/// Reads the available data. Returns false at the end of the stream.
 bool drain(int fd, std::string& to, std::size_t most) {
   char buffer[65536];
   const ssize_t n = ::read(fd, buffer, sizeof buffer);
@@ -68,7 +68,7 @@ pid_t spawn(const std::vector<std::string>& command, const ProcessOptions& optio
   }
   ::posix_spawn_file_actions_adddup2(&actions, out.ends[1], 1);
   ::posix_spawn_file_actions_adddup2(&actions, err.ends[1], 2);
-  // a group of its own, so that the time limit reaches its children too
+  // a separate group, so that the time limit kills its children, too
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   ::posix_spawnattr_setpgroup(&attributes, 0);
   sigset_t none;
@@ -125,7 +125,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
       result.timed_out = true;
       ::kill(-pid, SIGKILL);
     }
-    // the child may close its streams and go on, or end while a child of its own keeps them: look at both often
+    // the child may close its streams and continue, or end while its children keep them: check both often
     pollfd fds[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
     if (::poll(fds, 2, 5) > 0) {
       if (fds[0].revents && !drain(out.ends[0], result.output, options.max_output)) out.close(0);
@@ -148,7 +148,7 @@ std::vector<std::string> environment_entries() { return merged_environment({}); 
 int process_id() { return ::getpid(); }
 
 int usable_processors() {
-  // A fixed cpu_set_t holds 1024 cores; where the machine has more the call fails.
+  // A fixed cpu_set_t holds 1024 cores, and the call fails on larger machines.
   cpu_set_t set;
   if (::sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return std::max(1u, std::thread::hardware_concurrency());

@@ -1,5 +1,5 @@
 #pragma once
-// Memory that processes share and that has no name, so that nothing can be left behind; and waiting for words in it.
+// Unnamed memory that processes share, so that nothing can be left behind, and waiting for words in it.
 
 #include <atomic>
 #include <chrono>
@@ -11,13 +11,13 @@
 
 namespace catenary::os {
 
-/// A piece of memory that all processes see which have its descriptor. It goes when the last of them ends.
+/// A piece of memory that is visible to all processes with its descriptor. It is freed when the last of them ends.
 class CT_API SharedMemory {
  public:
-  /// New memory, all zero, whose size nobody can change. Throws DeviceError where there is none.
+  /// Allocates zeroed memory, whose size nobody can change. Throws DeviceError if there is none.
   explicit SharedMemory(std::size_t bytes);
-  /// The memory of a descriptor that this process was started with; from here on its own children do not inherit it.
-  /// Throws FileError where it is none of ours.
+  /// Maps the memory of an inherited descriptor. Children of this process do not inherit it further. Throws FileError
+  /// for a descriptor that is not such memory.
   static SharedMemory inherited(int descriptor);
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&&) = delete;
@@ -35,11 +35,11 @@ class CT_API SharedMemory {
   std::size_t size_ = 0;
 };
 
-/// Sleeps until another process wakes those that wait for this word, but not where it does not hold `value`, and not
-/// for longer than `limit`.
+/// Sleeps until another process wakes the waiters for this word, at most for `limit`. Returns at once if the word does
+/// not hold `value`.
 CT_API void wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t value,
                             std::chrono::nanoseconds limit);
-/// Wakes all that wait for it.
+/// Wakes all waiters for this word.
 CT_API void wake_all(const std::atomic<std::uint32_t>& word);
 
 }  // namespace catenary::os

@@ -13,7 +13,7 @@ static_assert(kKill == SIGKILL && kTerminate == SIGTERM && kContinue == SIGCONT)
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGXFSZ};
 constexpr int kCount = 5;
 
-// a handler may touch lock-free atomics and nothing else
+// a signal handler may only touch lock-free atomics
 std::atomic<int> first_signal{0};
 struct sigaction previous[kCount];
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -25,7 +25,7 @@ void on_signal(int number) {
   if (number == SIGXFSZ) return;
   if (first_signal.compare_exchange_strong(none, number)) return;
   if (number == SIGXCPU) return;
-  // the second time: as if there were no handler
+  // the second time, act as if there were no handler
   for (int i = 0; i < kCount; ++i)
     if (kSignals[i] == number) ::sigaction(number, &previous[i], nullptr);
   ::raise(number);

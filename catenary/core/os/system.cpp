@@ -22,7 +22,7 @@ namespace catenary::os {
 
 namespace {
 
-/// Names that doctors and manuals use; the C library has a function for them since 2.32 only.
+/// Returns the name of an error in manuals. The C library has a function for it only since 2.32.
 std::string error_name(int code) {
   constexpr std::array<std::pair<int, const char*>, 9> kNames{{{ENOENT, "ENOENT"},
                                                                {EACCES, "EACCES"},
@@ -38,7 +38,7 @@ std::string error_name(int code) {
   return std::strerror(code);
 }
 
-/// The folder itself, or the nearest above it that is there.
+/// Returns the nearest existing folder: the path itself or one of its parents.
 std::string nearest(std::string path) {
   std::error_code code;
   while (!path.empty() && path != "/" && !std::filesystem::exists(path, code))
@@ -75,7 +75,7 @@ std::string open_error(const std::string& path) {
 }
 
 bool is_writable_folder(const std::string& path) {
-  // by trying: root has the permission where the file system lets nobody make anything
+  // by trial: root has permission even on file systems where nobody can make anything
   std::string trial = nearest(path) + "/.catenary-XXXXXX";
   return ::mkdtemp(trial.data()) && ::rmdir(trial.c_str()) == 0;
 }
@@ -114,7 +114,7 @@ std::uint64_t total_bytes(const std::string& path) {
 bool is_network_folder(const std::string& path) {
   struct statfs status {};
   if (::statfs(nearest(path).c_str(), &status) != 0) return false;
-  // the numbers of <linux/magic.h> and of the file systems' own headers: NFS, SMB, SMB2, CIFS, Lustre, AFS, Ceph, GPFS
+  // from <linux/magic.h> and other headers: NFS, SMB, SMB2, CIFS, Lustre, AFS, Ceph, GPFS
   for (const std::uint32_t magic :
        {0x6969U, 0x517BU, 0xFE534D42U, 0xFF534D42U, 0x0BD00BD0U, 0x5346414FU, 0x00C36400U, 0x47504653U})
     if (static_cast<std::uint32_t>(status.f_type) == magic) return true;

@@ -1,5 +1,5 @@
 #pragma once
-// Private: of the command line tools. What the system says of itself and of the user who runs this process.
+// Private to the command line tools: facts about the system and the user of this process.
 
 #include <cstdint>
 #include <string>
@@ -9,29 +9,29 @@
 
 namespace catenary::os {
 
-/// "Linux 6.1.0-21-amd64 x86_64".
+/// Returns a name such as "Linux 6.1.0-21-amd64 x86_64".
 CT_API std::string system_name();
-/// The user's name, or number where it has none.
+/// Returns the user's name, or number if there is no name.
 CT_API std::string user_name();
-/// Numbers of the groups that this process belongs to.
+/// Returns the numbers of the groups that this process belongs to.
 CT_API std::vector<std::uint32_t> process_groups();
 
-/// What comes of opening a file for reading and writing: "" where it can be done, else the name of the error ("ENOENT",
-/// "EACCES", "EPERM", …).
+/// Opens a file for reading and writing. Returns "" on success, else the name of the error ("ENOENT", "EACCES",
+/// "EPERM", …).
 CT_API std::string open_error(const std::string& path);
-/// May this process write into a folder, or make it?
+/// Returns whether this process may write to a folder, or make it.
 CT_API bool is_writable_folder(const std::string& path);
-/// NAME-UID below the system's place for temporary files; it is not made. Throws FileError.
+/// Returns NAME-UID in the system's folder for temporary files, without making it. Throws FileError.
 CT_API std::string temporary_folder_of_user(const std::string& name);
-/// The number of the group that owns a file, or -1 where it is not there.
+/// Returns the number of the group that owns a file, or -1 if it does not exist.
 CT_API std::int64_t owner_group(const std::string& path);
-/// What a symbolic link points to, or "".
+/// Returns the target of a symbolic link, or "".
 CT_API std::string link_target(const std::string& path);
 
-/// Bytes of the file system that holds a folder: free for this user, in all; 0 where it cannot be asked.
+/// Return the bytes of the file system that holds a folder: free for this user, and in all. 0 if unknown.
 CT_API std::uint64_t free_bytes(const std::string& path);
 CT_API std::uint64_t total_bytes(const std::string& path);
-/// Does a folder lie on a network (NFS, SMB, Lustre, …), as far as is known?
+/// Returns whether a folder is on a known network file system (NFS, SMB, Lustre, …).
 CT_API bool is_network_folder(const std::string& path);
 
 }  // namespace catenary::os

@@ -15,7 +15,7 @@ namespace catenary::os {
 
 namespace {
 
-/// Opens a folder of this user's that still has its name, and locks it; nothing where another process has the lock.
+/// Opens and locks a folder of this user that still has its name. Returns nothing if another process has the lock.
 Descriptor locked(const std::string& path) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat info {};
@@ -28,7 +28,7 @@ Descriptor locked(const std::string& path) {
 }  // namespace
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix) {
-  // another process that cleans up may take a folder between the moments in which it is made and locked
+  // a cleaning process may remove the folder between its creation and the lock
   for (int tries = 0; lock_ < 0 && tries < 100; ++tries) {
     path_ = make_temporary_directory(prefix);
     lock_ = locked(path_).release();

@@ -7,9 +7,9 @@
 
 namespace catenary::os {
 
-/// A new empty folder under the system's place for temporary files, its name beginning with `prefix`. It is removed
-/// with all that is in it when this object goes; the folder of a process that was killed stays until somebody calls
-/// remove_abandoned. A lock that the system gives up with the process tells whether a folder is in use.
+/// A new empty folder in the system's folder for temporary files. Its name begins with `prefix`. The destructor removes
+/// it with its contents. The folder of a killed process stays until remove_abandoned is called. A file lock, which ends
+/// with the process, shows that a folder is in use.
 class CT_API TemporaryFolder {
  public:
   /// Throws FileError.
@@ -19,8 +19,8 @@ class CT_API TemporaryFolder {
   ~TemporaryFolder();
   const std::string& path() const { return path_; }
 
-  /// Removes this user's folders with this prefix that no process uses; throws nothing, as what cannot be removed does
-  /// no harm.
+  /// Removes this user's folders with this prefix that no process uses. Ignores errors, because a folder that stays
+  /// does no harm.
   static void remove_abandoned(const std::string& prefix) noexcept;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Terminals: is this one, and how wide.
+// Queries of terminals.
 
 #include "catenary/core/export.h"
 
@@ -8,9 +8,9 @@ namespace catenary::os {
 /// File descriptors.
 inline constexpr int kStandardOutput = 1, kStandardError = 2;
 
-/// Is the file descriptor a terminal that a human looks at?
+/// Returns whether the file descriptor is a terminal.
 CT_API bool is_terminal(int descriptor);
-/// Columns of the terminal; else what COLUMNS says; else 80.
+/// Returns the columns of the terminal, else COLUMNS, else 80.
 CT_API int terminal_width(int descriptor = kStandardError);
 
 }  // namespace catenary::os

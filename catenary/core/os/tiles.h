@@ -1,5 +1,5 @@
 #pragma once
-// Private: the tile registers of x86-64's AMX, which a process has to ask the system for.
+// Private: the tile registers of x86-64's AMX, which a process must request from the system.
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 namespace catenary::os {
 
-/// Asks for them, for all threads of this process; "" where it has them now, else why not.
+/// Requests the registers for all threads of this process. Returns "" on success, else the reason.
 CT_API std::string ask_for_tiles();
 
 }  // namespace catenary::os

@@ -53,7 +53,7 @@ TrialResult run_trial(const std::function<void()>& f, double timeout) {
     const std::lock_guard lock(trials().mutex);
     if (trials().ended) fail<Error>("run_trial: no copy of this process may be made any more: {}", trials().why);
   }
-  std::fflush(nullptr);  // or the child would hold a copy of what is not yet written
+  std::fflush(nullptr);  // otherwise the child would also write our buffered output
   const pid_t pid = ::fork();
   if (pid < 0) return {};
   if (pid == 0) {
@@ -64,7 +64,7 @@ TrialResult run_trial(const std::function<void()>& f, double timeout) {
     try {
       f();
     } catch (...) {
-      // an ordinary error: the caller will meet it too
+      // an ordinary error, which the caller will see, too
     }
     ::_exit(0);
   }

@@ -1,5 +1,5 @@
 #pragma once
-// A call that may kill its process, tried first in a copy of the process.
+// Calls that may kill the process are tried first in a copy of it.
 
 #include <functional>
 #include <string>
@@ -8,21 +8,21 @@
 
 namespace catenary::os {
 
-/// How a trial ended: by itself, where neither is set.
+/// How a trial ended: normally if neither member is set.
 struct TrialResult {
-  int signal = 0;          ///< that killed the child, or 0
-  bool timed_out = false;  ///< it was killed as the time was up
+  int signal = 0;          ///< the signal that killed the child, or 0
+  bool timed_out = false;  ///< true if it was killed after the timeout
 };
 
-/// Calls `f` in a forked child whose output goes nowhere, and waits for it at most `timeout` seconds. A child that
-/// could not be forked counts as one that ended by itself. Of the caller's threads the child has only this one: `f`
-/// must not wait for another. Throws Error after end_trials.
+/// Calls `f` in a forked child whose output is discarded, and waits at most `timeout` seconds. A failed fork counts as
+/// a normal end. The child has only the calling thread, so `f` must not wait for another one. Throws Error after
+/// end_trials.
 CT_API TrialResult run_trial(const std::function<void()>& f, double timeout);
 
-/// Names a function that runs all trials which may be wanted later; end_trials calls it. Returns true.
+/// Registers a function that runs all trials which may be needed later. end_trials calls it. Returns true.
 CT_API bool add_trials(void (*f)());
-/// From now on no copy of this process may be made, because of `why` (MPI has begun: its memory that a network card
-/// knows must not be in two processes). What was named by add_trials is tried before, at the first call.
+/// Forbids further copies of this process, because of `why` (MPI has started: memory that is registered with a network
+/// card must not be in two processes). The first call runs the functions registered with add_trials before.
 CT_API void end_trials(const std::string& why);
 
 }  // namespace catenary::os
