@@ -33,7 +33,7 @@ struct Tanh : Unary<Tanh, keep::y> {
   static auto df(const auto& gy, const auto&, const auto& y) { return gy * (1.0 - y * y); }
 };
 
-/// What is computed in where numbers are added up or near ones taken from each other.
+/// The dtype for sums and differences of close numbers.
 Dtype wide_of(Dtype dtype) { return promote(dtype, Dtype::float32); }
 
 struct Softmax : Unary<Softmax, keep::y> {
@@ -78,8 +78,8 @@ struct ClippedReLU : Unary<ClippedReLU, keep::y> {
   double z;
 };
 
-/// x, or slope(x) where x <= 0, as Chainer has it: at 0 the gradient is the slope. Without a negative slope the sign of
-/// y tells that of x, which need not be kept.
+/// x, or slope(x) where x <= 0, as in Chainer: at 0 the gradient is the slope. Without a negative slope, y shows the
+/// sign of x, which need not be kept.
 template <unsigned kept>
 struct LeakyReLU : Unary<LeakyReLU<kept>, kept> {
   explicit LeakyReLU(double slope) : slope(slope) {}
@@ -103,7 +103,7 @@ struct ELU : Unary<ELU<kept>, kept> {
   }
   auto df(const auto& gy, const auto& x, const auto& y) {
     const Array positive = values_of(kept == keep::y ? y : x) > 0;
-    return gy * where(positive, Scalar(1.0), y + alpha);  // also where y is infinite
+    return gy * where(positive, Scalar(1.0), y + alpha);  // also if y is infinite
   }
   double alpha;
 };
@@ -114,7 +114,7 @@ struct PReLU : Binary<PReLU, keep::x0 | keep::x1> {
     return detail::either(values_of(x) >= 0, gy, gy * W);
   }
   static auto df1(const auto& gy, const auto& x, const auto&, const auto&) {
-    return gy * where(values_of(x) < 0, x, Scalar(0.0));  // also where x is infinite
+    return gy * where(values_of(x) < 0, x, Scalar(0.0));  // also if x is infinite
   }
 };
 struct RReLU : Unary<RReLU, keep::y> {
@@ -162,7 +162,7 @@ struct Swish : Binary<Swish, keep::x0 | keep::x1> {
     return gy * y * (x - y);
   }
 };
-/// What 16-bit floats would lose between operations is kept in float32.
+/// Keeps intermediate results of 16-bit floats in float32.
 template <class F>
 struct Wide : Unary<F, keep::x> {
   Array f(const Array& input) {
@@ -206,7 +206,7 @@ struct HardSigmoid : Unary<HardSigmoid, keep::x> {
   }
 };
 
-/// A weight for x's axes from the second on, with axes of extent 1 for the others.
+/// Reshapes a weight for x's axes from the second on, with axes of length 1 for the others.
 Variable along_channels(const Variable& x, const Variable& w, const char* what) {
   Shape shape = Shape::filled(x.ndim(), 1);
   bool fits = w.ndim() < x.ndim();

@@ -1,5 +1,5 @@
 #pragma once
-// Functions that move elements: axes, joining, splitting, repeating, picking. All can be differentiated twice.
+// Functions that rearrange elements: axes, joining, splitting, repeating, picking. All can be differentiated twice.
 // broadcast_to, sum_to, sum, reshape, transpose, get_item, cast, copy and identity are in autograd/operators.h.
 
 #include <array>
@@ -12,58 +12,59 @@
 
 namespace catenary::functions {
 
-// The axes. What can be a view is one.
+// Axes. Results are views where possible.
 
-/// Two axes exchanged. Throws ShapeError for an axis that x has not, here and below. (chainer.functions.swapaxes)
+/// Exchanges two axes. Here and below, throws ShapeError for axes that x does not have. (chainer.functions.swapaxes)
 CT_API Variable swapaxes(const Variable& x, int axis1, int axis2);
-/// Axes moved to new places; the others keep their order. (chainer.functions.moveaxis)
+/// Moves axes to new positions. The other axes keep their order. (chainer.functions.moveaxis)
 CT_API Variable moveaxis(const Variable& x, const Axes& source, const Axes& destination);
 inline Variable moveaxis(const Variable& x, int source, int destination) {
   return moveaxis(x, Axes{source}, Axes{destination});
 }
-/// An axis moved before `start`. (chainer.functions.rollaxis)
+/// Moves an axis before `start`. (chainer.functions.rollaxis)
 CT_API Variable rollaxis(const Variable& x, int axis, int start = 0);
-/// An axis of extent 1 at a place of the result. (chainer.functions.expand_dims)
+/// Inserts an axis of length 1. (chainer.functions.expand_dims)
 CT_API Variable expand_dims(const Variable& x, int axis);
-/// Without the axes of extent 1, or the given ones; throws ShapeError where one is longer. (chainer.functions.squeeze)
+/// Removes the axes of length 1, or the given axes. Throws ShapeError if a given axis is longer.
+/// (chainer.functions.squeeze)
 CT_API Variable squeeze(const Variable& x, const AxisArg& axis = {});
-/// 1-d. (chainer.functions.flatten)
+/// Returns x as a 1-d array. (chainer.functions.flatten)
 CT_API Variable flatten(const Variable& x);
-/// Reversed along an axis. (chainer.functions.flip)
+/// Reverses an axis. (chainer.functions.flip)
 CT_API Variable flip(const Variable& x, int axis);
-/// Reversed along the second and the first axis; throws ShapeError for too few. (chainer.functions.fliplr, flipud)
+/// Reverse the second (first) axis. Throw ShapeError if x has too few axes. (chainer.functions.fliplr, flipud)
 CT_API Variable fliplr(const Variable& x);
 CT_API Variable flipud(const Variable& x);
-/// All with the shape to which they broadcast. (chainer.functions.broadcast)
+/// Broadcasts all to their common shape. (chainer.functions.broadcast)
 CT_API Variables broadcast(const std::vector<Variable>& xs);
-/// x's elements in C order seen with other geometry: element (i, j, …) is number offset + i strides[0] + j strides[1]…;
-/// an element may be seen more than once. A copy. Throws ShapeError for lists of different lengths and IndexError for
-/// what lies outside. (chainer.functions.as_strided, for a C-ordered array)
+/// Returns a copy of x's elements with another geometry: element (i, j, …) is the one at offset + i strides[0] + j
+/// strides[1] + … in C order. Elements may repeat. Throws ShapeError if shape and strides differ in length, and
+/// IndexError for elements outside x. (chainer.functions.as_strided, for a C-ordered array)
 CT_API Variable as_strided(const Variable& x, const Shape& shape, const Strides& strides, std::int64_t offset = 0);
-/// Blocks of r² channels of [n, r² c, h, w] spread out: [n, c, r h, r w]. Throws ShapeError.
+/// Spreads blocks of r² channels over space: [n, r² c, h, w] becomes [n, c, r h, r w]. Throws ShapeError.
 /// (chainer.functions.depth2space)
 CT_API Variable depth2space(const Variable& x, int r);
-/// The reverse. (chainer.functions.space2depth)
+/// Reverses depth2space. (chainer.functions.space2depth)
 CT_API Variable space2depth(const Variable& x, int r);
 
-// Joining and splitting. The dtypes must be equal (DtypeError).
+// Joining and splitting. Throws DtypeError unless the dtypes are equal.
 
-/// One after the other along an axis. Throws ShapeError where other extents differ, ValueError for none at all.
+/// Joins arrays along an axis. Throws ShapeError if other axes differ, and ValueError for an empty list.
 /// (chainer.functions.concat)
 CT_API Variable concat(const std::vector<Variable>& xs, int axis = 1);
-/// Along a new axis. (chainer.functions.stack)
+/// Joins arrays along a new axis. (chainer.functions.stack)
 CT_API Variable stack(const std::vector<Variable>& xs, int axis = 0);
-/// Along the second axis, 1-d ones along the first. (chainer.functions.hstack)
+/// Joins arrays along the second axis, 1-d arrays along the first. (chainer.functions.hstack)
 CT_API Variable hstack(const std::vector<Variable>& xs);
-/// Along the first axis, 1-d ones as rows. (chainer.functions.vstack)
+/// Joins arrays along the first axis, with 1-d arrays as rows. (chainer.functions.vstack)
 CT_API Variable vstack(const std::vector<Variable>& xs);
-/// Along the third axis. (chainer.functions.dstack)
+/// Joins arrays along the third axis. (chainer.functions.dstack)
 CT_API Variable dstack(const std::vector<Variable>& xs);
-/// Equal parts, or the parts between positions. Throws ValueError when the parts would not be equal.
+/// Splits x into equal parts, or at the given indices. Throws ValueError if the parts would not be equal.
 /// (chainer.functions.split_axis)
 CT_API Variables split_axis(const Variable& x, const Sections& sections, int axis);
-/// n equal parts, for names: `auto [q, k, v] = F::split_axis<3>(x, -1)`. Throws ValueError when they would not be
-/// equal.
+/// Returns n equal parts that can be named: `auto [q, k, v] = F::split_axis<3>(x, -1)`. Throws ValueError if the parts
+/// would not be equal.
 template <std::size_t n>
 std::array<Variable, n> split_axis(const Variable& x, int axis) {
   const Variables parts = split_axis(x, Sections(n), axis);
@@ -71,48 +72,50 @@ std::array<Variable, n> split_axis(const Variable& x, int axis) {
   for (std::size_t i = 0; i < n; ++i) all[i] = parts[i];
   return all;
 }
-/// One for each position on an axis. (chainer.functions.separate)
+/// Returns a slice for each index of an axis. (chainer.functions.separate)
 CT_API Variables separate(const Variable& x, int axis = 0);
-/// Sequences [length…, d…] of several lengths as one array [n, longest, d…], or of a given length, filled up with
-/// `padding`. Throws ShapeError where d… differ or a sequence is longer. (chainer.functions.pad_sequence)
+/// Joins sequences [length…, d…] into an array [n, longest, d…], or [n, length, d…] with a given length. Fills it up
+/// with `padding`. Throws ShapeError if d… differ or a sequence is longer than `length`.
+/// (chainer.functions.pad_sequence)
 CT_API Variable pad_sequence(const std::vector<Variable>& xs, std::optional<std::int64_t> length = {},
                              double padding = 0);
-/// Sequences, the longest first, as one array for each time: of all sequences that last so long. Throws ShapeError
-/// where lengths rise. (chainer.functions.transpose_sequence)
+/// Returns an array for each time step, of all sequences that last that long. Sequences must be sorted by length,
+/// longest first, else throws ShapeError. (chainer.functions.transpose_sequence)
 CT_API Variables transpose_sequence(const std::vector<Variable>& xs);
 
 // Repeating.
 
-/// x repeated so many times along each axis. (chainer.functions.tile)
+/// Repeats x along each axis. (chainer.functions.tile)
 CT_API Variable tile(const Variable& x, const Shape& repetitions);
 inline Variable tile(const Variable& x, std::int64_t repetitions) { return tile(x, Shape{repetitions}); }
-/// Each element repeated, along an axis or of the flattened x; one count, or one for each position. Throws ValueError.
-/// (chainer.functions.repeat)
+/// Repeats each element along an axis, or of the flattened x. `repeats` is a single count or a count for each index.
+/// Throws ValueError. (chainer.functions.repeat)
 CT_API Variable repeat(const Variable& x, const Shape& repeats, std::optional<int> axis = {});
 inline Variable repeat(const Variable& x, std::int64_t repeats, std::optional<int> axis = {}) {
   return repeat(x, Shape{repeats}, axis);
 }
-/// x with borders. Modes that compute new values (linear_ramp, maximum, mean, minimum, empty, odd reflections) have no
-/// gradient here and throw ValueError. (chainer.functions.pad; unlike there, what edge, reflect, symmetric and wrap
-/// repeat gets its gradient)
+/// Adds borders to x. Throws ValueError for modes that compute new values (linear_ramp, maximum, mean, minimum, empty,
+/// odd reflections), which have no gradient. Unlike in Chainer, elements repeated by edge, reflect, symmetric and wrap
+/// receive gradients from their copies. (chainer.functions.pad)
 CT_API Variable pad(const Variable& x, const PerSide<std::int64_t>& width, const PadOptions& options = {});
 
 // Picking.
 
-/// x where the condition is true, else y; the three broadcast. The condition has no gradient.
+/// Returns x where the condition is true, else y. All three broadcast. The condition has no gradient.
 /// (chainer.functions.where)
 CT_API Variable where(const Variable& condition, const Variable& x, const Variable& y);
-/// The same with a number, which is weak: `F::where(mask, x, -INFINITY)`.
+/// Returns x where the condition is true, else a number, which does not change the dtype: `F::where(mask, x,
+/// -INFINITY)`.
 CT_API Variable where(const Variable& condition, const Variable& x, const Scalar& y);
 CT_API Variable where(const Variable& condition, const Scalar& x, const Variable& y);
-/// y[i] = x[i, t[i]]. Throws ShapeError, DtypeError and IndexError. (chainer.functions.select_item)
+/// Returns y[i] = x[i, t[i]]. Throws ShapeError, DtypeError and IndexError. (chainer.functions.select_item)
 CT_API Variable select_item(const Variable& x, const Variable& t);
-/// Slices along an axis in the order of a permutation, or of its inverse. (chainer.functions.permutate)
+/// Reorders slices along an axis by a permutation, or by its inverse. (chainer.functions.permutate)
 CT_API Variable permutate(const Variable& x, const Variable& indices, int axis = 0, bool inv = false);
-/// A copy of a with b added at indices. Throws ShapeError unless b has the shape that the indices pick.
+/// Returns a copy of a with b added at indices. Throws ShapeError unless b has the shape that the indices select.
 /// (chainer.functions.scatter_add)
 CT_API Variable scatter_add(const Variable& a, const std::vector<Index>& indices, const Variable& b);
-/// The diagonals of two axes; they become the last axis. (chainer.functions.diagonal)
+/// Returns the diagonals of two axes as the last axis. (chainer.functions.diagonal)
 CT_API Variable diagonal(const Variable& x, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 
 }  // namespace catenary::functions

@@ -29,7 +29,7 @@ struct Tile : Unary<Tile, keep::nothing> {
   static constexpr const char* kName = "Tile";
   CT_ATTRIBUTES(repetitions)
   Array f(const Array& x) { return catenary::tile(x, repetitions); }
-  /// The sum of the copies.
+  /// Adds the gradients of the copies.
   Variable df(const Variable& gy, const Variable&, const Variable&) {
     const Shape& shape = input_shape(0);
     const int n = gy.ndim();
@@ -78,7 +78,7 @@ struct Pad : Unary<Pad, keep::nothing> {
   PadOptions options;
 };
 
-/// Borders that repeat what they enclose.
+/// Borders that repeat elements of the array.
 struct RepeatingPad {
   static constexpr const char *kName = "Pad", *kBackName = "PadGrad";
   Shape shape;
@@ -90,7 +90,7 @@ struct RepeatingPad {
 };
 CT_FIELDS(RepeatingPad, shape, width, options)
 
-/// The axes of a shape in order.
+/// The axes of x in order.
 Axes axes_of(const Variable& x) {
   Axes axes;
   for (int i = 0; i < x.ndim(); ++i) axes.push_back(i);

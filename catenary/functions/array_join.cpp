@@ -15,7 +15,7 @@ namespace catenary::functions {
 
 namespace {
 
-/// The inputs' arrays; throws DtypeError when they differ in dtype, ValueError when there is none.
+/// Returns the inputs' arrays. Throws DtypeError if their dtypes differ, and ValueError if there are none.
 std::vector<Array> arrays_of(Inputs in, const char* what) {
   std::vector<Array> arrays;
   for (int i = 0; i < in.size(); ++i) {
@@ -29,7 +29,7 @@ void check_any(const std::vector<Variable>& xs, const char* what) {
   if (xs.empty()) fail<ValueError>("{}: there is nothing to join", what);
 }
 
-/// Gradients of several outputs, zeros where an output has none.
+/// Gradients of several outputs, with zeros for outputs without a gradient.
 std::vector<Variable> all_gradients(Grads gys, const std::vector<Shape>& shapes) {
   std::vector<Variable> all(gys.begin(), gys.end());
   for (const Variable& known : gys) {
@@ -183,7 +183,7 @@ class TransposeSequence : public FunctionNode {
     return gradients(targets, [&](int i) {
       if (static_cast<std::size_t>(i) < gxs.size()) return gxs[static_cast<std::size_t>(i)];
       return Variable(catenary::detail::filled(input_shape(i), 0, input_dtype(i), gxs[0].device()),
-                      false);  // of no rows
+                      false);  // without rows
     });
   }
 
@@ -206,7 +206,7 @@ struct Where : Binary<Where, keep::nothing> {
   Array condition;
 };
 
-/// x and a number: x where the condition is true, or where it is not.
+/// where() with a number. Without `where_true`, x is taken where the condition is false.
 struct WhereNumber : Unary<WhereNumber, keep::nothing> {
   WhereNumber(const Array& condition, const Scalar& number, bool where_true)
       : condition(condition), number(number), where_true(where_true) {}
@@ -271,7 +271,7 @@ struct Diagonal : Unary<Diagonal, keep::nothing> {
   std::int64_t offset;
   int axis1, axis2;
 };
-/// gy as the diagonal of zeros.
+/// Puts gy on the diagonal of an array of zeros.
 struct DiagonalGrad : Unary<DiagonalGrad, keep::nothing> {
   DiagonalGrad(std::int64_t offset, int axis1, int axis2, const Shape& shape)
       : offset(offset), axis1(axis1), axis2(axis2), shape(shape) {}
@@ -291,7 +291,7 @@ Variable Diagonal::df(const Variable& gy, const Variable&, const Variable&) {
   return catenary::apply(node<DiagonalGrad>(offset, axis1, axis2, input_shape(0)), gy);
 }
 
-/// Each with at least two or three axes, as numpy.vstack and numpy.dstack see them.
+/// Adds axes up to at least two or three, as numpy.vstack and numpy.dstack do.
 std::vector<Variable> with_axes(const std::vector<Variable>& xs, int ndim) {
   std::vector<Variable> ys;
   for (const Variable& x : xs) {

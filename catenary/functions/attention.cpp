@@ -40,16 +40,16 @@ Shape first_axes(const Shape& shape, int count) {
   return first;
 }
 
-/// All but q, k and v, which are [B, H, L, E], [B, G, S, E] and [B, G, S, F].
+/// All arguments except q [B, H, L, E], k [B, G, S, E] and v [B, G, S, F].
 struct Rules {
   AttentionRules keys;
   double dropout = 0;
 };
 
-/// Where a mask of numbers lets a query see a key.
+/// Where a mask of numbers shows a key to a query.
 Array is_seen(const Array& mask) { return mask != -std::numeric_limits<double>::infinity(); }
 
-/// The keys that queries see, in a shape that broadcasts to [B, H, L, S]; undefined where they see all.
+/// The keys visible to queries, in a shape that broadcasts to [B, H, L, S], or undefined if all are visible.
 Array seen_keys(const Array& q, std::int64_t S, const Variable& mask, const AttentionRules& rules) {
   Array seen;
   const auto see = [&](const Array& these) { seen = seen.defined() ? catenary::logical_and(seen, these) : these; };
@@ -64,7 +64,7 @@ Array seen_keys(const Array& q, std::int64_t S, const Variable& mask, const Atte
   return seen;
 }
 
-/// The same by whole matrices, of operations that can be differentiated as often as one likes.
+/// Attention from whole matrices, with operations that can be differentiated any number of times.
 Variable written_out(const Variable& q, const Variable& k, const Variable& v, const Variable& mask,
                      const Rules& rules) {
   if (is_16bit_float(q.dtype())) {
@@ -76,7 +76,7 @@ Variable written_out(const Variable& q, const Variable& k, const Variable& v, co
   const std::int64_t B = q.shape(0), H = q.shape(1), L = q.shape(2), G = k.shape(1), S = k.shape(2), F = v.shape(3),
                      together = H / std::max<std::int64_t>(1, G) * L;
   const Array seen = seen_keys(q.array(), S, mask, rules.keys);
-  // the queries of heads that share keys are rows of one product
+  // the queries of heads that share keys become rows of one product
   const Variable rows = reshape(q, {B, G, together, q.shape(3)});
   Variable scores = reshape(matmul(rows * rules.keys.scale, k, false, true), {B, H, L, S});
   if (mask.defined() && mask.dtype() != Dtype::bool_) scores = scores + detail::only_where(is_seen(mask.array()), mask);
@@ -85,7 +85,7 @@ Variable written_out(const Variable& q, const Variable& k, const Variable& v, co
     const Variable y = matmul(reshape(rules.dropout > 0 ? dropout(p, rules.dropout) : p, {B, G, rows.shape(2), S}), v);
     return reshape(y, {B, H, L, F});
   }
-  // a row that sees nothing is computed as if it saw all, and left out
+  // rows without visible keys are computed as if all were visible, and then zeroed
   const Array some = seen.any(-1, true);
   const Variable p = softmax(
       where(catenary::logical_or(seen, catenary::logical_not(some)), scores, -std::numeric_limits<double>::infinity()),
@@ -94,7 +94,7 @@ Variable written_out(const Variable& q, const Variable& k, const Variable& v, co
   return reshape(matmul(reshape(weights, {B, G, together, S}), v), {B, H, L, F});
 }
 
-/// q, k, v and y's gradient to the gradients of the first three.
+/// Maps q, k, v and y's gradient to the gradients of q, k and v.
 class AttentionGrad : public FunctionNode {
  public:
   AttentionGrad(const AttentionRules& rules, Array mask, Array y, Array sums)
@@ -118,7 +118,7 @@ class AttentionGrad : public FunctionNode {
     std::vector<Variable> in, outputs, grads, wanted;
     std::vector<Variable> first;
     {
-      // a graph of its own, whether or not the result is differentiated again
+      // a separate graph, whether or not the result is differentiated again
       const auto scope = using_config(config.enable_backprop, true);
       for (int i = 0; i < 4; ++i) in.push_back(identity(retained_input(i)));
       const Variable y =
@@ -199,7 +199,7 @@ void check(const Variable& q, const Variable& k, const Variable& v, const Attent
     fail<ValueError>("{}: dropout must be in [0, 1), not {}", kName, options.dropout);
 }
 
-/// Pairs of the last axis turned by angles, or back.
+/// Rotates pairs of the last axis by angles, forward or back.
 class Rotation : public FunctionNode {
  public:
   Rotation(Array cosines, Array sines, bool interleaved)
@@ -240,7 +240,7 @@ std::vector<double> rotary_rates(std::int64_t dims, double base, const RotarySca
   std::vector<double> rates;
   for (std::int64_t i = 0; i < dims; i += 2) {
     const double rate = std::pow(base, -static_cast<double>(i) / static_cast<double>(dims));
-    double kept = 0;  // the part of the rate that is not scaled
+    double kept = 0;  // the fraction of the rate that is not scaled
     if (scaling.learnt) {
       const double turns = static_cast<double>(*scaling.learnt) * rate / (2 * std::numbers::pi);
       kept = std::clamp((turns - scaling.low) / (scaling.high - scaling.low), 0.0, 1.0);
@@ -273,8 +273,8 @@ Variable rotary_embedding(const Variable& x, const Array& positions, const Rotar
 
 namespace {
 
-/// The keys that some query sees, [batch, groups, keys, 1]; undefined where that is each. For shapes of q and k with
-/// four axes, and the mask as it was given for q and k of any number.
+/// The keys visible to at least one query, [batch, groups, keys, 1], or undefined if all are visible. For shapes of q
+/// and k with four axes, and the mask as given by the caller.
 Array used_keys(const Shape& given_q, const Shape& q, const Shape& k, const Array& mask, const AttentionRules& rules,
                 const Device& device) {
   const std::int64_t L = q[2], S = k[2];
@@ -329,7 +329,7 @@ Variable scaled_dot_product_attention(const Variable& q, const Variable& k, cons
   rules.keys.first = options.first;
   rules.keys.window = options.window;
   rules.dropout = config.train ? options.dropout : 0;
-  // a key that no query sees may be NaN, which a product with a weight of 0 would keep
+  // keys that no query sees may be NaN, which survives multiplication with a weight of 0
   if (const Array used = used_keys(q.shape(), q4.shape(), k4.shape(),
                                    options.mask.defined() ? options.mask.array() : Array(), rules.keys, q.device());
       used.defined()) {

@@ -13,13 +13,13 @@ namespace catenary::functions {
 
 namespace {
 
-// Three functions, each of which is linear in both operands, and has the other two as its derivatives.
+// Three functions that are linear in both operands. The derivatives of each are the two others.
 
-/// x, W (, b) -> y
+/// (x, W (, b)) to y
 Variable forward(const Convolving& how, const Variable& x, const Variable& W);
-/// y, W (, b) -> x
+/// (y, W (, b)) to x
 Variable to_data(const Convolving& how, const Variable& y, const Variable& W);
-/// x, y -> W, which lies in memory as `like`
+/// (x, y) to W, with the memory layout of `like`
 Variable to_filter(const Convolving& how, const Variable& x, const Variable& y, const Variable& like);
 
 std::optional<Array> bias_of(Inputs in) { return in.size() == 3 ? std::optional(in[2]) : std::nullopt; }
@@ -110,11 +110,11 @@ Variable to_filter(const Convolving& how, const Variable& x, const Variable& y, 
   return apply(node<FilterGradient>(how, like.array().strides()), x, y);
 }
 
-/// The entries of a shape behind the second.
+/// The entries of a shape from the third on.
 Shape last_axes(const Shape& shape) { return Shape(shape.data() + 2, shape.size() - 2); }
 
-/// Checks what both kinds have in common, and gives the window. W's axes 0 and 1 are those of `in` and `out` channels
-/// in the order that `W_axes` names.
+/// Runs the checks that convolutions and deconvolutions share, and returns the window. `W_axes` says which of W's axes
+/// 0 and 1 are input and output channels.
 Window checked_window(const char* function, int axes, const Variable& x, const Variable& W, const Shape& stride,
                       const Shape& pad, const Shape& dilate, std::int64_t groups, const char* W_axes) {
   if (x.ndim() != axes + 2)
@@ -136,7 +136,7 @@ void check_bias(const char* function, const Variable& x, const Variable& b, std:
   if (b.dtype() != x.dtype()) fail<DtypeError>("{}: b must be {} as x, not {}", function, x.dtype(), b.dtype());
 }
 
-/// Checks x and W of a convolution, and says how its windows lie.
+/// Checks x and W of a convolution and returns its geometry.
 Convolving checked_convolution(const char* function, int axes, const Variable& x, const Variable& W,
                                const ConvolutionOptions& options) {
   const std::int64_t groups = options.groups;
@@ -179,7 +179,7 @@ Variable deconvolution(const char* function, int axes, const Variable& x, const 
   return apply(node<Deconvolution>(Convolving{window, groups, extents, counts}), x, W, b...);
 }
 
-/// One window's outputs are a product: the batch's patches by the filters of that place.
+/// The outputs at one position are a product of the batch's patches and that position's filters.
 Variable local_convolution(const Variable& x, const Variable& W, const PerAxis& stride) {
   const char* function = "local_convolution_2d";
   if (x.ndim() != 4) fail<ShapeError>("{}: x must be (n, channels, h, w), not {}", function, x.shape());
@@ -202,7 +202,7 @@ Variable local_convolution(const Variable& x, const Variable& W, const PerAxis& 
   return transpose(reshape(matmul(places, filters), {counts[0], counts[1], n, k}), {2, 3, 0, 1});
 }
 
-/// Filters of one channel each, those of a channel side by side.
+/// Reorders filters so that those of one channel are adjacent.
 Variable depthwise_filters(const Variable& W) {
   if (W.ndim() != 4)
     fail<ShapeError>("depthwise_convolution_2d: W must be (multiplier, channels, kh, kw), not {}", W.shape());

@@ -1,4 +1,4 @@
-// Functions of functions/connection.h that look up rows, and products of two inputs.
+// Functions of functions/connection.h that look up rows or multiply two inputs.
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
@@ -13,7 +13,7 @@ namespace catenary::functions {
 
 namespace {
 
-/// A row for each example.
+/// Flattens each example to a row.
 Variable as_rows(const Variable& x) {
   return x.ndim() == 2 ? x : reshape(x, {x.shape(0), x.size() / std::max<std::int64_t>(x.shape(0), 1)});
 }

@@ -41,12 +41,12 @@ class Accuracy : public FunctionNode {
 
  private:
   std::optional<std::int64_t> ignore_label_;
-  bool checked_;  // are the labels known to be fine?
+  bool checked_;  // the labels have been checked before
 };
 
-/// Classes as one number an example.
+/// Predicted and actual classes.
 struct Predictions {
-  Array predicted, actual;  // 1-d; `classes` where the label is ignored
+  Array predicted, actual;  // 1-d, `classes` where the label is ignored
   std::int64_t classes;
 };
 Predictions predictions_of(const Array& y, const Array& t, std::optional<std::int64_t> label_num,

@@ -25,7 +25,7 @@ class Fft : public FunctionNode {
     parts.push_back(y.second);
     return parts;
   }
-  /// The same transform with the parts exchanged.
+  /// The transform with real and imaginary parts exchanged.
   Variables backward(Targets targets, Grads gys) override {
     const auto part = [&](std::size_t i) {
       return gys[i].defined() ? gys[i] : Variable(zeros_like(gys[1 - i].array()), false);

@@ -7,10 +7,11 @@
 
 namespace catenary::functions {
 
-/// The discrete Fourier transform along the last axis of x = (real part, imaginary part), as such a pair, for any
-/// length. Both parts have one shape and one floating dtype; else ShapeError and DtypeError. (chainer.functions.fft)
+/// Returns the discrete Fourier transform along the last axis of x = (real part, imaginary part), as such a pair. Any
+/// length is allowed. Throws ShapeError and DtypeError unless both parts have one shape and one floating dtype.
+/// (chainer.functions.fft)
 CT_API std::pair<Variable, Variable> fft(const std::pair<Variable, Variable>& x);
-/// Its inverse: of n elements, it divides by n. (chainer.functions.ifft)
+/// Returns the inverse transform, divided by the number of elements n. (chainer.functions.ifft)
 CT_API std::pair<Variable, Variable> ifft(const std::pair<Variable, Variable>& x);
 
 }  // namespace catenary::functions

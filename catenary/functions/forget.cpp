@@ -17,7 +17,7 @@ namespace catenary::functions {
 
 namespace {
 
-/// A function's first pass, or the one that repeats it. They may be nested.
+/// A call of a function, the first or the repeated one. Calls may be nested.
 class Pass {
  public:
   Pass(std::vector<Array>& log, bool again) : log_(log), again_(again) { all().push_back(this); }
@@ -51,13 +51,13 @@ constexpr detail::Setting kSettings[] = {
 #undef CT_SETTING
 };
 
-/// The settings of the thread when it is made.
+/// The thread's settings at construction.
 class Settings {
  public:
   Settings() {
     for (const detail::Setting s : kSettings) values_.push_back(detail::setting(s));
   }
-  /// Until the end of the scope the thread has them again.
+  /// Restores the settings until the end of the scope.
   class Scope {
    public:
     explicit Scope(const Settings& settings) {
@@ -80,7 +80,7 @@ class Settings {
   std::vector<std::uint8_t> values_;
 };
 
-/// The generator of the first pass, until the end of the scope.
+/// Restores the generator of the first call until the end of the scope.
 class RandomScope {
  public:
   explicit RandomScope(const random::Generator& state) : before_(random::get_state()) { random::set_state(state); }
@@ -92,15 +92,15 @@ class RandomScope {
   random::Generator before_;
 };
 
-/// What a link remembered before and after the first pass. The link holds its state, and the state the graph: so this
-/// only looks at it.
+/// A link's state before and after the first call. Refers to the states weakly: the link holds its state, and the state
+/// holds the graph.
 struct State {
   std::weak_ptr<Variable> slot;
   Variable before;
-  bool replaced = false;  ///< then what it is after the pass is one of the node's outputs
+  bool replaced = false;  ///< if true, `after` is an output of the node
 };
 
-/// States as they were before the first pass; at the end of the scope they are as they were at its beginning.
+/// Restores the states before the first call, until the end of the scope.
 class StatesAgain {
  public:
   explicit StatesAgain(const std::vector<State>& states) {
@@ -124,7 +124,7 @@ class StatesAgain {
 
 using Function = std::function<Variables(const std::vector<Variable>&)>;
 
-/// A function's first pass, and all that another one needs.
+/// The first call of a function, with everything needed to repeat it.
 struct Call {
   explicit Call(Function function) : f(std::move(function)) {}
 
@@ -137,9 +137,8 @@ struct Call {
   std::vector<State> states;
 };
 
-/// Inputs: the function's arguments, then the variables that it has from elsewhere, parameters above all. Outputs: its
-/// results, then states that it replaced. So the graph knows all of it, and gradients flow as they would through the
-/// function's own graph.
+/// Inputs: the function's arguments, then captured variables, mostly parameters. Outputs: its results, then replaced
+/// states. So the graph knows all of them, and gradients flow as through the function's own graph.
 class Forget : public FunctionNode {
  public:
   Forget(std::shared_ptr<Call> call, Arrays results) : call_(std::move(call)), results_(std::move(results)) {}
@@ -161,7 +160,7 @@ class Forget : public FunctionNode {
     for (int i = 0; i < input_count(); ++i) xs.push_back(same(i));
     for (const int i : targets) wanted.push_back(xs[static_cast<std::size_t>(i)]);
     xs.resize(call_->arguments);
-    const auto identities = [&] {  // an input that is handed on is no output of its own
+    const auto identities = [&] {  // inputs that are returned unchanged must become separate outputs
       for (Variable& y : outputs)
         if (y.requires_grad()) y = functions::identity(y);
     };
@@ -182,7 +181,7 @@ class Forget : public FunctionNode {
     }
     std::vector<Variable> reached, grads;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      // what does not depend on anything that learns leads nowhere
+      // skip outputs that do not depend on trainable variables
       if (!gys[i].defined() || !outputs[i].requires_grad()) continue;
       reached.push_back(outputs[i]);
       grads.push_back(gys[i]);
@@ -210,7 +209,7 @@ class Forget : public FunctionNode {
 
   std::shared_ptr<Call> call_;
   Arrays results_;
-  std::vector<std::pair<Shape, Dtype>> likes_;  // of the outputs
+  std::vector<std::pair<Shape, Dtype>> likes_;  // shapes and dtypes of the outputs
 };
 
 }  // namespace
@@ -227,7 +226,7 @@ Variables forget(Function f, const std::vector<Variable>& xs) {
     const detail::StateUses uses;
     walk::Captured captured;
     const auto give = [&](const Variable& y) {
-      if (y.requires_grad()) captured.see(y.node());  // handed on
+      if (y.requires_grad()) captured.see(y.node());  // returned unchanged
       results.push_back(y.array());
     };
     std::vector<Variable> arguments;
@@ -236,7 +235,7 @@ Variables forget(Function f, const std::vector<Variable>& xs) {
     call->results = results.size();
     for (const auto& use : uses.all()) {
       const auto slot = use.slot.lock();
-      if (!slot) continue;  // of a link that the function made for itself
+      if (!slot) continue;  // belongs to a link that the function created
       call->states.push_back({slot, use.before, slot->defined() && !slot->is(use.before)});
       if (call->states.back().replaced) give(*slot);
     }
@@ -254,7 +253,7 @@ bool recomputing() { return config.in_recomputing; }
 
 Array remembered(const Array& value) {
   Array seen = value;
-  for (Pass* pass : Pass::all()) pass->see(seen);  // those around it first
+  for (Pass* pass : Pass::all()) pass->see(seen);  // enclosing calls first
   return seen;
 }
 

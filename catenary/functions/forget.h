@@ -1,5 +1,5 @@
 #pragma once
-// Memory for time: parts of a network that are computed again when their gradients are wanted.
+// Saves memory at the cost of time: recomputes parts of a network in the backward pass.
 
 #include <functional>
 #include <type_traits>
@@ -9,15 +9,17 @@
 
 namespace catenary::functions {
 
-/// f(xs…) of which nothing between xs and the results is kept: backward computes it again, with the random numbers, the
-/// settings (config) and the device of the first time, and without another change of running statistics. Parameters and
-/// other variables that f uses get their gradients. Links that remember (StateVariable) begin with what they remembered
-/// the first time, and gradients flow through it; f refers to such a link rather than holding a copy, or what the link
-/// remembers in the end would hold itself. Throws ValueError where f gives another number of variables, or other
-/// shapes, than it did the first time, and where the gradients are to be differentiated again.
-/// (chainer.functions.forget)
+/// Calls f(xs…) without keeping intermediate results. The backward pass calls f again with the random numbers, settings
+/// (config) and device of the first call, and without updating running statistics again. Parameters and other variables
+/// that f uses get their gradients.
+///
+/// Links with state (StateVariable) restart from their state at the first call, and gradients flow through the state. f
+/// must capture such a link by reference, because a copy would keep its last state alive.
+///
+/// Throws ValueError if the second call returns another number of variables or other shapes, and if gradients are to be
+/// differentiated again. (chainer.functions.forget)
 CT_API Variables forget(std::function<Variables(const std::vector<Variable>&)> f, const std::vector<Variable>& xs);
-/// The same for `f(x…)` that returns one Variable or several: `forget([&](const auto& x) { return block(x); }, x)`.
+/// Calls forget for `f(x…)`, which returns a Variable or several: `forget([&](const auto& x) { return block(x); }, x)`.
 template <class F, std::convertible_to<Variable>... X>
 requires(std::is_invocable_v<const F&, const X&...>) auto forget(F f, const X&... xs) {
   using Result = std::invoke_result_t<const F&, const X&...>;
@@ -34,11 +36,11 @@ requires(std::is_invocable_v<const F&, const X&...>) auto forget(F f, const X&..
   }
 }
 
-/// Is forget() computing something again (config.in_recomputing)? What changes numbers beside its results, as running
-/// statistics are, must not do it another time then.
+/// Whether forget() is calling a function again (config.in_recomputing). Functions with side effects, such as updating
+/// running statistics, must skip them then.
 CT_API bool recomputing();
-/// `value`, or when forget() computes something again, what this call gave the first time: for what depends on numbers
-/// that have changed since.
+/// Returns `value`, or when forget() calls a function again the value passed at the first call. Use it for results that
+/// depend on numbers that may have changed.
 CT_API Array remembered(const Array& value);
 
 }  // namespace catenary::functions

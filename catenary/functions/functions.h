@@ -1,14 +1,14 @@
 #pragma once
-// functions/: what networks are made of, as functions of Variables with Chainer 7's names, under catenary::functions
-// (`namespace F`). Groups: activation, array, connection, evaluation, loss, math, noise, normalization, pooling, each a
-// header and its sources. Links, optimizers and whatever has parameters of its own may not come in.
+// functions/: the functions of neural networks, on Variables, with Chainer 7's names in catenary::functions (`namespace
+// F`). Groups: activation, array, connection, evaluation, loss, math, noise, normalization, pooling. Each group is a
+// header with its sources. functions/ must not include links, optimizers, or anything else with parameters.
 //
-// A function is (docs/design/adding-a-function.md):
-//   - declared in its group's header, taking `const Variable&` (an Array may stand for it), with a doc comment;
-//   - elementwise: a struct of two lines, the value on arrays and the gradient as a formula (autograd/elementwise.h);
-//   - else: a class derived from FunctionNode with forward on arrays and backward on variables
-//   (autograd/function_node.h);
-//   - made of others where that costs no extra pass over memory; fused programs make most gradient formulas one kernel.
+// How to write a function (docs/design/adding-a-function.md):
+// - Declare it in its group's header, with `const Variable&` arguments (an Array converts) and a doc comment.
+// - Elementwise: write a struct with the value on arrays and the gradient as a formula (autograd/elementwise.h).
+// - Otherwise: derive from FunctionNode, with forward on arrays and backward on variables (autograd/function_node.h).
+// - Compose it from other functions if this needs no extra pass over memory. Fusion turns most gradient formulas into a
+//   single kernel.
 
 #include "catenary/autograd/operators.h"
 #include "catenary/functions/activation.h"

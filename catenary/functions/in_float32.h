@@ -1,5 +1,5 @@
 #pragma once
-// Private to functions/: where 16-bit floats are computed with in float32.
+// Private to functions/: computes 16-bit floats in float32.
 
 #include <optional>
 
@@ -7,8 +7,8 @@
 
 namespace catenary::functions::detail {
 
-/// What adds up many numbers or takes near ones from each other loses them in 16 bits. Of inputs that all have one
-/// dtype of 16 bits: f of them in float32, rounded once. Of others nothing: the caller goes on.
+/// Returns f computed in float32 and rounded once if all inputs have one 16-bit dtype, else nullopt, and the caller
+/// computes as usual. For functions that add many numbers or subtract close ones.
 template <class F, class... More>
 std::optional<Variable> in_float32(const F& f, const Variable& x, const More&... more) {
   if (!x.defined() || !(more.defined() && ...)) return {};

@@ -16,7 +16,7 @@ void check_integers(const char* function, const std::string& name, const Array& 
 
 Array Labels::values() const {
   check_integers(function, name, t);
-  // what int64 does not hold is no class, and not -1 either
+  // values above int64's range are neither classes nor -1
   const bool is_wide = t.dtype() == Dtype::uint64;
   return catenary::detail::as_dtype(is_wide ? minimum(t, std::numeric_limits<std::int64_t>::max()) : t, Dtype::int64);
 }
@@ -31,7 +31,7 @@ std::int64_t Labels::largest() const {
   if (t.size() == 0) return -1;
   const Array label = values();
   check(label, false);
-  return label.max().item<std::int64_t>();  // by then the device has said what is wrong
+  return label.max().item<std::int64_t>();  // waiting for the result also reports wrong labels
 }
 
 void Labels::check(const Array& label, bool is_value_error) const {
@@ -44,7 +44,7 @@ void Labels::check(const Array& label, bool is_value_error) const {
               .is_value_error = is_value_error};
   catenary::detail::check_range(label, range);
   if (!forbidden.defined()) return;
-  // they become numbers below 0, and all others 0
+  // forbidden labels become negative, all others 0
   range.forbidden = what_is_forbidden;
   range.mark = std::max(classes, ignored.value_or(0)) + 1;
   range.low = 0, range.high = 1;

@@ -1,5 +1,5 @@
 #pragma once
-// Private to functions/ and links/: labels that are checked.
+// Private to functions/ and links/: checks of labels.
 
 #include <cstdint>
 #include <optional>
@@ -11,35 +11,36 @@
 
 namespace catenary::functions::detail {
 
-/// Throws DtypeError unless t are integers: Labels asks it, and what would rather say that than what else is wrong.
+/// Throws DtypeError unless t are integers. Labels checks this, too. Call it to report this error before others.
 void check_integers(const char* function, const std::string& name, const Array& t);
 
-/// Labels or indices and what they may be: integers in [low, classes), or `ignored`. The one check of all functions and
-/// links that take some (tests/functions/labels_test.cpp walks them).
+/// Labels or indices with their valid values: integers in [low, classes), or `ignored`. All functions and links use it
+/// to check labels (tests/functions/labels_test.cpp visits them).
 struct Labels {
-  const char* function;  ///< for messages, as is `name`
+  const char* function;  ///< for messages, like `name`
   std::string name;
   Array t;
   std::int64_t classes;
   std::optional<std::int64_t> ignored = {};
   std::int64_t low = 0;
-  /// Where labels may not be what they are, though they are in the range, and what that is: "the blank".
+  /// Where labels have a forbidden value although it is in the range, and a word for that value: "the blank".
   Array forbidden = {};
   std::string what_is_forbidden = {};
 
-  /// Where labels are not `ignored`, which has been given.
+  /// Returns where labels are not `ignored`, which must be set.
   Array counted() const;
-  /// t as int64, which holds every class and `ignored`.
+  /// Returns t as int64, which can hold every class and `ignored`.
   Array values() const;
-  /// Throws DtypeError unless t are integers, and E, which names a wrong label and its place: on the CPU the first one
-  /// and at once, else when the host next waits for the device.
+  /// Throws DtypeError unless t are integers, and E for a wrong label, with its index. The CPU reports the first wrong
+  /// label at once. Devices report one when the host next waits for them.
   template <class E = IndexError>
   void check() const {
     check(values(), std::is_same_v<E, ValueError>);
   }
-  /// The largest of t, ignored ones included, and -1 of none. Checks, too, and waits for the device.
+  /// Returns the largest label, including ignored ones, or -1 if t is empty. Checks the labels and waits for the
+  /// device.
   std::int64_t largest() const;
-  /// Checks; and `pick` of t as int64 indices, 0 where ignored.
+  /// Checks the labels and returns `pick` of t as int64 indices, 0 where ignored.
   template <class F>
   auto pick(F&& pick) const {
     const Array label = values();
@@ -52,7 +53,7 @@ struct Labels {
   Array indices(const Array& label) const;
 };
 
-/// accuracy() of labels that the loss has checked already.
+/// Returns accuracy() of labels that the loss has already checked.
 Variable accuracy_of_checked(const Variable& y, const Variable& t);
 
 }  // namespace catenary::functions::detail

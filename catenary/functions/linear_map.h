@@ -1,5 +1,5 @@
 #pragma once
-// Private to functions/: a linear function that is given by two computations on arrays.
+// Private to functions/: linear functions defined by two computations on arrays.
 
 #include <utility>
 
@@ -8,14 +8,14 @@
 
 namespace catenary::functions::detail {
 
-/// y = A x, where A depends on nothing that wants a gradient; x's gradient is Aᵀ gy, and the gradient of that one is A
-/// again. A Map has both as `forward` and `back`, from an array to an array, and their names.
+/// y = A x, where A needs no gradient. The gradient of x is Aᵀ gy, whose gradient is again A. A Map has both as
+/// `forward` and `back`, from an array to an array, with their names:
 ///
-///   struct Twice {
-///     static constexpr const char *kName = "Twice", *kBackName = "TwiceGrad";
-///     Array forward(const Array& x) const { return x * 2; }
-///     Array back(const Array& gy) const { return gy * 2; }
-///   };
+///     struct Twice {
+///       static constexpr const char *kName = "Twice", *kBackName = "TwiceGrad";
+///       Array forward(const Array& x) const { return x * 2; }
+///       Array back(const Array& gy) const { return gy * 2; }
+///     };
 template <class Map>
 class LinearMap : public FunctionNode {
  public:

@@ -31,7 +31,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
     const Array &x = in[0], &t = in[1];
     check(x, t);
     retain_inputs({0});
-    // of 16-bit scores in float32: what is taken from each other below is near
+    // 16-bit scores are computed in float32, because close numbers are subtracted below
     const Dtype wide = promote(x.dtype(), Dtype::float32);
     const Array largest = as_dtype(x.max(1, true), wide);
     log_z_ = largest + catenary::log(catenary::exp(as_dtype(x, wide) - largest).sum(1, true));
@@ -48,7 +48,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
     }
     losses = detail::only_where(counted_, losses);
     if (options_.reduce == Reduce::no) return as_dtype(losses.reshape(t.shape()), x.dtype());
-    // the sum is divided by the count where that is: nothing waits for the device
+    // divide on the device, so that the host does not wait for the count
     const Array total = std::move(losses).sum();
     if (options_.normalize) {
       scale_ = 1.0 / catenary::maximum(counted_.sum().astype(wide), 1.0);
@@ -62,13 +62,13 @@ class SoftmaxCrossEntropy : public FunctionNode {
     const Shape& shape = input_shape(0);
     Shape column = Shape::filled(static_cast<int>(shape.size()) - 1, 1);
     column[0] = shape[1];
-    // a second derivative must not meet the scores of ignored examples either
+    // exclude the scores of ignored examples from second derivatives, too
     const Variable given = cast(retained_input(0), log_z_.dtype());
     const Variable x = config.enable_backprop ? detail::only_where(counted_, given) : given;
     Variable gy = options_.reduce == Reduce::no ? reshape(gys[0], log_z_.shape()) : gys[0];
     if (weight_.defined()) gy = gy * weight_;
     if (scale_.defined()) gy = gy * scale_;
-    // The classes' numbers come first: what follows is all of x's shape, so that it is one kernel.
+    // compute the class numbers first, so that the remaining operations have x's shape and form one kernel
     const Array classes = catenary::detail::iota(shape[1], labels_.device()).reshape(column);
     const Array one_hot = labels_ == classes;
     const Variable y = config.enable_backprop ? softmax(x) : Variable(catenary::exp(x.array() - log_z_), false);
@@ -91,7 +91,7 @@ class SoftmaxCrossEntropy : public FunctionNode {
     if (w.defined() && !is_floating(w.dtype()))
       fail<DtypeError>("softmax_cross_entropy: class_weight must be floating, not {}", w.dtype());
   }
-  /// [n, d…] to [n, 1, d…].
+  /// Reshapes [n, d…] to [n, 1, d…].
   static Array expand(const Array& t) {
     Shape shape = t.shape();
     shape.insert(1, 1);
@@ -101,8 +101,8 @@ class SoftmaxCrossEntropy : public FunctionNode {
   SoftmaxCrossEntropyOptions options_;
   Array log_z_;    // log(sum(exp(x))), [n, 1, d…]
   Array labels_;   // t as int64, 0 where ignored, [n, 1, d…]
-  Array counted_;  // is the label not ignored? [n, 1, d…]
-  Array weight_;   // of the label's class, [n, 1, d…], or undefined
+  Array counted_;  // where labels are not ignored, [n, 1, d…]
+  Array weight_;   // weight of the label's class, [n, 1, d…], or undefined
   Array scale_;    // 0-d, or undefined
 };
 

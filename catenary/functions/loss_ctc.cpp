@@ -26,12 +26,12 @@ namespace {
 constexpr const char* kFunction = "connectionist_temporal_classification";
 constexpr double kLogOfZero = -std::numeric_limits<double>::infinity();
 
-/// What the kernels of kernels/ctc.kernel share; arrays are C-ordered, the integers int32. x is [times, n, symbols].
+/// Arguments of the kernels in kernels/ctc.kernel. Arrays are C-ordered, integers are int32, x is [times, n, symbols].
 struct Paths {
   Array labels, lengths, label_lengths;
   std::int64_t blank;
-  double impossible;              // the loss of labels that no path becomes
-  Array paths = {}, totals = {};  // what losses() leaves for gradient()
+  double impossible;              // the loss of labels that no path can become
+  Array paths = {}, totals = {};  // computed by losses() for gradient()
 
   Array losses(const Array& x) {
     const Array y = log_probabilities(x);
@@ -54,7 +54,7 @@ struct Paths {
   }
 
  private:
-  /// Not the logarithms of a softmax: what is rounded to 0 there is a number here.
+  /// Avoids log(softmax(x)), which would lose probabilities that round to 0.
   static Array log_probabilities(const Array& x) {
     const Array y = x - x.max(2, true);
     return (y - catenary::log(catenary::exp(y).sum(2, true))).contiguous();
@@ -78,7 +78,7 @@ class ConnectionistTemporalClassificationGrad : public FunctionNode {
   Paths paths_;
 };
 
-/// The losses of sequences of scores [times, n, symbols].
+/// The losses of scores [times, n, symbols].
 class ConnectionistTemporalClassification : public FunctionNode {
  public:
   explicit ConnectionistTemporalClassification(const Paths& paths) : paths_(paths) {}
@@ -98,7 +98,7 @@ class ConnectionistTemporalClassification : public FunctionNode {
   Paths paths_;
 };
 
-/// Lengths as int32, checked; `most` of them where none are given.
+/// Returns checked lengths as int32, by default all `most`.
 Array lengths_of(const char* name, const Variable& given, std::int64_t n, std::int64_t least, std::int64_t most,
                  const Device& device) {
   if (!given.defined()) return catenary::detail::filled({n}, most, Dtype::int32, device);
@@ -134,7 +134,7 @@ Variable connectionist_temporal_classification(const std::vector<Variable>& x, c
   const std::int64_t most_labels = t.shape(1);
   const Array lengths = lengths_of("input_length", options.input_length, n, 1, times, device),
               label_lengths = lengths_of("label_length", options.label_length, n, 0, most_labels, device);
-  // what stands behind a sequence's labels may be anything
+  // elements after a sequence's labels are not used
   const Array counted =
       catenary::detail::iota(most_labels, device).reshape({1, most_labels}) < label_lengths.reshape({n, 1});
   detail::Labels labels{kFunction, "t", t.array(), symbols};

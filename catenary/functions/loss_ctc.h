@@ -1,5 +1,5 @@
 #pragma once
-// The loss of sequences of labels whose times are not known.
+// The CTC loss: for label sequences without known times.
 
 #include <vector>
 
@@ -11,19 +11,21 @@ namespace catenary::functions {
 
 /// Options of connectionist_temporal_classification.
 struct CtcOptions {
-  Variable input_length = {};    ///< [n], integers: how many times each sequence has; all where undefined
-  Variable label_length = {};    ///< [n], integers: how many labels; all where undefined
-  Reduce reduce = Reduce::mean;  ///< or `no`: a loss a sequence
+  Variable input_length = {};    ///< , integers: the number of time steps of each sequence, by default all
+  Variable label_length = {};    ///< , integers: the number of labels of each sequence, by default all
+  Reduce reduce = Reduce::mean;  ///< mean, or `no` for a loss for each sequence
 };
 CT_FIELDS(CtcOptions, input_length, label_length, reduce)
-/// -log of the probability that paths of symbols, one a time, become the labels t [n, labels] when what is repeated is
-/// taken once and blanks are left out. x[time] [n, symbols] are scores, of which softmax makes the probabilities. Their
-/// gradients are zero beyond a sequence's end. Labels that no path becomes, as they do not fit into a sequence or as a
-/// score is -infinity, have a loss of 1e10 (of float16 1e4), which is what Chainer takes for -log 0, and a gradient of
-/// zero. Has no gradient of second order (ValueError). Throws ShapeError, DtypeError, ValueError for no times, another
-/// blank_symbol than a symbol, and another way to reduce, and IndexError for a label that is no symbol or the blank,
-/// and for a length that cannot be. (chainer.functions. connectionist_temporal_classification; Graves et al., ICML
-/// 2006)
+/// Computes -log of the probability that a path of symbols, one for each time step, becomes the labels t [n, labels]
+/// after repeated symbols are merged and blanks are removed. x[time] [n, symbols] are scores before softmax. Their
+/// gradients are zero after a sequence's end.
+///
+/// Labels that no path can become (too long for the sequence, or a score of -infinity) have a loss of 1e10 (float16:
+/// 1e4), Chainer's value for -log 0, and a gradient of zero. Gradients cannot be differentiated again (ValueError).
+///
+/// Throws ShapeError, DtypeError, ValueError for an empty x, a blank_symbol outside the symbols or another reduction,
+/// and IndexError for labels outside the symbols, the blank as a label, and impossible lengths.
+/// (chainer.functions.connectionist_temporal_classification; Graves et al., ICML 2006)
 CT_API Variable connectionist_temporal_classification(const std::vector<Variable>& x, const Variable& t,
                                                       std::int64_t blank_symbol, const CtcOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Losses of functions/loss.h of labels other than classes, of distances and of correlation.
+// Losses of functions/loss.h for binary labels, distances and correlation.
 
 #include "catenary/array/axes.h"
 #include "catenary/array/creation.h"
@@ -49,7 +49,7 @@ class SigmoidCrossEntropy : public FunctionNode {
     return losses.sum() / count_;
   }
   Variables backward(Targets targets, Grads gys) override {
-    // a second derivative must not meet the scores of ignored labels either
+    // exclude the scores of ignored labels from second derivatives, too
     const Variable x = detail::only_where(counted_, retained_input(0));
     const Array t = input(1).data().astype(x.dtype());
     const Variable gy = count_.defined() ? gys[0] / count_ : gys[0];
@@ -60,8 +60,8 @@ class SigmoidCrossEntropy : public FunctionNode {
  private:
   bool normalize_;
   Reduce reduce_;
-  Array counted_;  // of each label: is it not ignored?
-  Array count_;    // what the sum is divided by, or undefined
+  Array counted_;  // where labels are not ignored
+  Array count_;    // divisor of the sum, or undefined
 };
 
 void check_rows(const Variable& x, const char* what) {
@@ -196,7 +196,7 @@ std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variab
   const Dtype dtype = embeddings.dtype();
   const std::int64_t n = embeddings.shape(0);
   const auto at_least_one = [&](const Array& count) { return catenary::maximum(count.astype(dtype), 1); };
-  // [instance, n, 1, h, w]: is this pixel of the instance?
+  // : whether the pixel belongs to the instance
   const Array one_to_last = (catenary::detail::iota(instances, embeddings.device()) + 1).reshape({instances, 1, 1, 1});
   const Array of_instance = catenary::expand_dims(labels.array() == one_to_last, 2);
   const Variable pixels = detail::only_where(of_instance, expand_dims(embeddings, 0));  // [instance, n, d, h, w]

@@ -1,4 +1,4 @@
-// Losses of functions/loss.h between numbers and of distributions.
+// Losses of functions/loss.h between numbers, and of distributions.
 
 #include <cmath>
 #include <numbers>
@@ -49,7 +49,7 @@ void check_reduce(Reduce reduce, Reduce one, Reduce other, const char* what) {
 
 namespace {
 
-/// What is done with a difference, and its derivative.
+/// A function of a difference, and its derivative.
 struct Squared {
   static constexpr const char* kName = "SquaredError";
   static constexpr const char* kMean = "MeanSquaredError";
@@ -102,7 +102,7 @@ struct Huber : Binary<Huber, keep::x0 | keep::x1> {
     const Array d = catenary::absolute(a - b);
     return catenary::where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta);
   }
-  /// The difference, clipped.
+  /// The clipped difference.
   auto slope(const auto& a, const auto& b) const {
     const auto d = a - b;
     const Array inside = catenary::absolute(values_of(d)) <= delta;

@@ -1,4 +1,4 @@
-// Losses of functions/loss.h of few words out of many, and of sequences of labels.
+// Losses of functions/loss.h for large vocabularies and for sequences of labels.
 
 #include "catenary/array/axes.h"
 #include "catenary/array/elementwise_core.h"
@@ -25,7 +25,7 @@ void check_words(const Variable& x, const Variable& t, const Variable& W, const 
                      W.shape());
 }
 
-/// x · W[c] for each of an example's classes c [n, k].
+/// x · W[c] for each class c in an example's classes [n, k].
 Variable scores(const Variable& x, const Variable& W, const Array& classes) {
   const std::int64_t n = x.shape(0), k = classes.shape(1);
   return reshape(matmul(get_item(W, {classes}), expand_dims(x, 2)), {n, k});
@@ -45,11 +45,11 @@ void check_chain(const Variable& cost, const std::vector<Variable>& xs, const ch
   }
 }
 
-/// Values of the sequences that still go on. Those that end are put aside, and all are joined in the end.
+/// Values of unfinished sequences. Values of finished sequences are put aside and joined at the end.
 class Running {
  public:
   explicit Running(const Variable& first) : value(first) {}
-  /// Goes on with the first n sequences only.
+  /// Keeps only the first n sequences.
   void shorten(std::int64_t n) {
     if (n == value.shape(0)) return;
     const Variables parts = split_axis(value, {n}, 0);
@@ -68,7 +68,7 @@ class Running {
   std::vector<Variable> ended_;
 };
 
-/// Scores [n, from, to] of going on from labels with scores alpha [n, from].
+/// Scores [n, from, to] of transitions from labels with scores alpha [n, from].
 Variable transitions(const Variable& alpha, const Variable& cost) { return expand_dims(alpha, 2) + cost; }
 
 }  // namespace
@@ -87,8 +87,8 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
   const std::int64_t words = W.shape(0);
   const detail::Labels labels{"negative_sampling", "t", t.array(), words, -1},
       drawn{"negative_sampling", "samples[:, 1:]", samples(slice(), slice(1, none)), words};
-  const Dtype wide = promote(x.dtype(), Dtype::float32);  // as detail::in_float32, of the scores alone
-  // what is ignored takes no part, nor does its gradient
+  const Dtype wide = promote(x.dtype(), Dtype::float32);  // like detail::in_float32, for the scores only
+  // exclude ignored labels and their gradients
   const Array counted = labels.counted(), row = counted.reshape({shape[0], 1});
   const Variable rows = detail::only_where(row, x);
   const Variable score = labels.pick([&](const Array& own) {
@@ -97,7 +97,7 @@ Variable negative_sampling(const Variable& x, const Variable& t, const Variable&
       return detail::only_where(row, cast(scores(rows, W, classes), wide));
     });
   });
-  // the class itself wants a high score, all others a low one
+  // the label's class wants a high score, the others a low one
   const Array sign = catenary::where(catenary::detail::iota(shape[1], x.device()) == 0, -1, 1).astype(wide);
   const Variable losses = detail::only_where(counted, sum(softplus(score * sign), 1));
   return cast(detail::reduce_elements(losses, reduce, "negative_sampling"), x.dtype());
@@ -114,7 +114,7 @@ Variable black_out(const Variable& x, const Variable& t, const Variable& W, cons
       return scores(x, W, at.ndim() == 1 ? at.reshape({at.size(), 1}) : at);
     });
   };
-  const Dtype wide = promote(x.dtype(), Dtype::float32);  // as detail::in_float32, of the scores alone
+  const Dtype wide = promote(x.dtype(), Dtype::float32);  // like detail::in_float32, for the scores only
   const Variable positive = cast(scores_of("t", t.array()), wide),
                  negative = cast(scores_of("samples", samples.array()), wide);
   const Variable log_z = expand_dims(logsumexp(concat({positive, negative}, 1), 1), 1);
@@ -135,7 +135,7 @@ Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std:
   for (std::size_t i = 0; i < ys.size(); ++i)
     if (ys[i].shape() != Shape{xs[i].shape(0)})
       fail<ShapeError>("crf1d: ys[{}] must be ({},), not {}", i, xs[i].shape(0), ys[i].shape());
-  // the scores of the labels at a time, which are checked there
+  // the scores of the labels at a time, with a check of the labels
   const auto item = [&](std::size_t i) {
     return detail::Labels{"crf1d", fmt::format("ys[{}]", i), ys[i].array(), cost.shape(0)}.pick(
         [&](const Array& now) { return select_item(xs[i], now); });
@@ -147,7 +147,7 @@ Variable crf1d(const Variable& cost, const std::vector<Variable>& xs, const std:
     score.shorten(n);
     alpha.value = logsumexp(transitions(alpha.value, cost), 1) + xs[i];
     const Array now = ys[i].array(), before = ys[i - 1].array()(slice(n));
-    const Variable here = item(i);  // first, as it checks the labels
+    const Variable here = item(i);  // first, because it checks the labels
     score.value = score.value + here + get_item(cost, {before, now});
   }
   return detail::reduce_elements(logsumexp(alpha.joined(), 1) - score.joined(), reduce, "crf1d");
@@ -163,8 +163,8 @@ std::pair<Variable, std::vector<Array>> argmax_crf1d(const Variable& cost, const
   }
   check_chain(cost, xs, "argmax_crf1d");
   Running alpha(xs[0]);
-  std::vector<Array> best_before;      // for each time but the first: the label before, for each label
-  std::vector<Array> last(xs.size());  // best last labels of the sequences that end there
+  std::vector<Array> best_before;      // for each time from the second on, the best previous label of each label
+  std::vector<Array> last(xs.size());  // the best last labels of the sequences that end at that time
   for (std::size_t i = 1; i < xs.size(); ++i) {
     const std::int64_t n = xs[i].shape(0);
     last[i - 1] = alpha.value.array()(slice(n, none)).argmax(1);

@@ -40,7 +40,7 @@ struct Absolute : Unary<Absolute, keep::x> {
   static auto df(const auto& gy, const auto& x, const auto&) { return gy * catenary::sign(values_of(x)); }
 };
 
-/// a with its last two axes swapped; 1-d arrays have nothing to swap.
+/// Swaps the last two axes of a. 1-d arrays stay as they are.
 Array swapped(const Array& a) {
   if (a.ndim() < 2) return a;
   Axes axes;
@@ -62,7 +62,7 @@ class MatMul : public FunctionNode {
     return catenary::matmul(transa_ ? swapped(x[0]) : x[0], transb_ ? swapped(x[1]) : x[1]);
   }
   Variables backward(Targets targets, Grads gys) override {
-    // With vectors as matrices there is one case: op(a) [m, k], op(b) [k, n].
+    // treat vectors as matrices, so that there is a single case: op(a) [m, k], op(b) [k, n]
     Variable a = retained_input(0), b = retained_input(1), gy = gys[0];
     const bool row = a.ndim() == 1, column = b.ndim() == 1;
     if (row) a = reshape(a, {1, a.size()});
@@ -75,7 +75,7 @@ class MatMul : public FunctionNode {
       gy = reshape(gy, shape);
     }
     return gradients(targets, [&](int i) {
-      // ga = gy op(b)ᵀ, gb = op(a)ᵀ gy, each transposed where the operand was
+      // ga = gy op(b)ᵀ, gb = op(a)ᵀ gy, each transposed if the operand was
       const Variable g = i == 0 ? (ta ? matmul(b, gy, tb, true) : matmul(gy, b, false, !tb))
                                 : (tb ? matmul(gy, a, true, ta) : matmul(a, gy, !ta, false));
       return cast(reshape(sum_to(g, i == 0 ? a.shape() : b.shape()), input_shape(i)), input_dtype(i));

@@ -151,7 +151,7 @@ class LinearInterpolate : public FunctionNode {
   }
 };
 
-/// y with axes of extent 1 around its own, which stand for x's from `axis` on.
+/// y with axes of length 1 added, so that its axes align with x's from `axis` on.
 Variable aligned(const Variable& x, const Variable& y, int axis, const char* what) {
   const int from = normalize_axis(axis, x.ndim() + 1, what);
   Shape shape = Shape::filled(x.ndim(), 1);

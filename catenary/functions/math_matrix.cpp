@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// A letter that `used` does not have; it is added there.
+/// Returns a letter that is not in `used`, and adds it.
 char fresh_letter(std::string& used) {
   for (const char c : kLetters)
     if (used.find(c) == std::string::npos) {
@@ -27,10 +27,10 @@ char fresh_letter(std::string& used) {
   fail<ValueError>("einsum: there are more than {} axes", kLetters.size());
 }
 
-/// Einstein's sums with a letter for each axis; extents of one letter are equal.
+/// Einstein sums with a letter for each axis. Axes with equal letters have equal lengths.
 Variable contract(const std::vector<std::string>& terms, const std::string& result, const std::vector<Variable>& xs);
 
-/// One step of it: a sum within one operand or over a pair.
+/// A single step: a sum within an operand or over a pair.
 class EinSum : public FunctionNode {
  public:
   EinSum(const std::vector<std::string>& terms, const std::string& result) : terms_(terms), result_(result) {}
@@ -44,8 +44,8 @@ class EinSum : public FunctionNode {
     return catenary::einsum(terms_[0] + "," + terms_[1] + "->" + result_, {x[0], x[1]});
   }
   Variables backward(Targets targets, Grads gys) override {
-    // The operand's letters come from gy and the other operand. A letter that neither has was summed away, so it is
-    // made by ones; the second of two equal letters is made by an identity matrix.
+    // The operand's letters come from gy and the other operand. A letter in neither was summed, so its axis is restored
+    // by ones. The second of two equal letters is restored by an identity matrix.
     return gradients(targets, [&](int i) {
       const Variable& gy = gys[0];
       std::vector<std::string> terms = {result_};
@@ -96,7 +96,7 @@ Variable contract(const std::vector<std::string>& terms, const std::string& resu
   return x;
 }
 
-/// The parts of a text between separators.
+/// Splits a text at separators.
 std::vector<std::string> split_text(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -109,7 +109,7 @@ std::vector<std::string> split_text(const std::string& text, char separator) {
   return parts;
 }
 
-/// a as a batch of matrices in the sense of batch_matmul.
+/// a as a batch of matrices, as batch_matmul defines it.
 Variable as_matrices(const Variable& a) {
   if (a.ndim() != 2 && a.ndim() != 3) fail<ShapeError>("batch_matmul: operands must be 2-d or 3-d, not {}", a.shape());
   return a.ndim() == 3 ? a : reshape(a, {a.shape(0), a.shape(1), 1});
@@ -119,7 +119,7 @@ void check_square(const Variable& a, int ndim, const char* what) {
     fail<ShapeError>("{}: the argument must be {}, not {}", what,
                      ndim == 2 ? "a square matrix" : "a batch of square matrices", a.shape());
 }
-/// The last two axes swapped.
+/// Swaps the last two axes.
 Variable swapped(const Variable& a) { return a.ndim() == 2 ? transpose(a) : transpose(a, {0, 2, 1}); }
 
 struct Inv : Unary<Inv, keep::y> {
@@ -146,7 +146,7 @@ struct Cholesky : Unary<Cholesky, keep::y> {
   std::string label() const override { return "cholesky"; }
   static Array f(const Array& x) { return linalg::cholesky(x); }
   static Variable df(const Variable& gy, const Variable&, const Variable& y) {
-    // half of the diagonal and all below it
+    // half of the diagonal and everything below it
     const std::int64_t n = y.shape(0);
     const Array mask = (tri(n, {}, 0, y.dtype()) - eye(n, {}, 0, y.dtype()) * 0.5).to_device(y.device());
     const Variable inverse_y = inverse(y), phi = matmul(y, gy, true) * mask;
@@ -185,7 +185,7 @@ Variable tensordot(const Variable& a, const Variable& b, const Axes& a_axes, con
     fits = a.shape(static_cast<int>(summed_a[i])) == b.shape(static_cast<int>(summed_b[i]));
   if (!fits)
     fail<ShapeError>("tensordot: axes {} of {} do not fit axes {} of {}", a_axes, a.shape(), b_axes, b.shape());
-  // as one product of matrices
+  // as a single matrix product
   const auto has = [](const Axes& axes, int i) { return std::find(axes.begin(), axes.end(), i) != axes.end(); };
   Axes order_a, order_b = summed_b;
   Shape result;
@@ -214,7 +214,7 @@ Variable tensordot(const Variable& a, const Variable& b, const Axes& a_axes, con
 
 Variable einsum(std::string_view subscripts, const std::vector<Variable>& operands) {
   CT_DEFINED(operands);
-  // "..." becomes '@', which stands for a group of axes
+  // replaces "..." by '@', which stands for several axes
   std::string text;
   for (std::size_t i = 0; i < subscripts.size(); ++i) {
     if (subscripts.substr(i, 3) == "...") {
@@ -249,7 +249,8 @@ Variable einsum(std::string_view subscripts, const std::vector<Variable>& operan
       if (c != '@' && std::count(sorted.begin(), sorted.end(), c) == 1) result += c;
   }
 
-  // Each ellipsis gets letters, as many as the operand has axes left, aligned at the last one; extents of 1 broadcast.
+  // Each ellipsis gets letters for the remaining axes of its operand, aligned at the last axis. Axes of length 1
+  // broadcast.
   std::vector<int> hidden(operands.size(), 0);
   int most = 0;
   for (std::size_t i = 0; i < operands.size(); ++i) {

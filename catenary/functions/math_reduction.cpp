@@ -17,13 +17,13 @@ namespace catenary::functions {
 
 namespace {
 
-/// What came from a reduction of `shape` over axes, with the axes back as extents of 1.
+/// Restores the reduced axes of a result as axes of length 1.
 Variable with_axes(const Variable& y, const AxisArg& axis, const Shape& shape) {
   Shape kept = shape;
   for (const std::int64_t i : axis.normalized(shape.size(), "reduction")) kept[static_cast<int>(i)] = 1;
   return reshape(y, kept);
 }
-/// Indices that slice one axis and leave the ones before it.
+/// Indices that slice one axis and keep the axes before it.
 std::vector<Index> along(int axis, const Slice& s) {
   std::vector<Index> indices(static_cast<std::size_t>(axis), slice());
   indices.emplace_back(s);
@@ -116,7 +116,7 @@ struct CumSum : Unary<CumSum, keep::nothing> {
   int axis;
 };
 
-/// A one before everything else on an axis.
+/// Inserts ones at the beginning of an axis.
 struct OneInFront : Unary<OneInFront, keep::nothing> {
   explicit OneInFront(int axis) : axis(axis) {}
   static constexpr const char* kName = "OneInFront";
@@ -135,12 +135,12 @@ struct OneInFront : Unary<OneInFront, keep::nothing> {
 };
 Variable one_in_front(const Variable& x, int axis) { return apply(node<OneInFront>(axis), x); }
 Variable without_last(const Variable& x, int axis) { return get_item(x, along(axis, slice(0, -1))); }
-/// The product of the elements before each one; 1 for the first.
+/// The product of all earlier elements, 1 for the first element.
 Variable product_before(const Variable& x, int axis) {
   return without_last(cumprod(one_in_front(x, axis), axis), axis);
 }
 
-/// y[i] = add[i] + mul[i] y[i - 1] along an axis, y[0] = add[0]; mul[0] does not matter.
+/// y[i] = add[i] + mul[i] y[i - 1] along an axis, y[0] = add[0]. mul[0] is not used.
 class Recurrence : public FunctionNode {
  public:
   explicit Recurrence(int axis) : axis_(axis) {}
@@ -166,9 +166,9 @@ class Recurrence : public FunctionNode {
  private:
   int axis_;
 };
-/// g[i] = gy[i] + x[i + 1] g[i + 1]: what flows back to element i of a recurrence through those behind it.
+/// g[i] = gy[i] + x[i + 1] g[i + 1]: the gradient that reaches element i of a recurrence through later elements.
 Variable recurrence_back(const Variable& x, const Variable& gy, int axis) {
-  // x shifted by one so that x[i + 1] stands at i; the last place does not matter
+  // shift x so that x[i + 1] is at i; the last element is not used
   const Variable next = flipped(without_last(one_in_front(flipped(x, axis), axis), axis), axis);
   return flipped(apply(node<Recurrence>(axis), flipped(next, axis), flipped(gy, axis)), axis);
 }
@@ -176,7 +176,7 @@ Variables Recurrence::backward(Targets targets, Grads gys) {
   const Variable gadd = recurrence_back(retained_input(0), gys[0], axis_);
   return gradients(targets, [&](int i) {
     if (i == 1) return gadd;
-    // mul[i] meets y[i - 1], mul[0] nothing
+    // mul[i] is multiplied with y[i - 1], mul[0] with nothing
     const Variable before = without_last(one_in_front(retained_output(0), axis_), axis_);
     const Array first = arange(before.shape(axis_), Dtype::int64).to_device(before.device()) > 0;
     Shape shape = Shape::filled(before.ndim(), 1);
@@ -201,7 +201,7 @@ struct Prod : Unary<Prod, keep::x> {
   static constexpr const char* kName = "Prod";
   CT_ATTRIBUTES(axis, keepdims)
   Array f(const Array& x) { return catenary::prod(x, axis, keepdims); }
-  /// The product of all the other elements, from those before and those behind.
+  /// The product of all other elements: earlier ones times later ones.
   Variable df(const Variable& gy, const Variable& x, const Variable&) {
     const Axes reduced = axis.normalized(x.ndim(), "prod");
     Axes order = reduced;

@@ -7,32 +7,32 @@
 
 namespace catenary::functions {
 
-/// Largest element over axes; the gradient goes to every element that equals it. Throws ValueError where there is no
-/// element. (chainer.functions.max)
+/// Returns the largest element over axes. The gradient goes to every element that equals it. Throws ValueError if there
+/// are no elements. (chainer.functions.max)
 CT_API Variable max(const Variable& x, const AxisArg& axis = {}, bool keepdims = false);
-/// Smallest element, as max. (chainer.functions.min)
+/// Returns the smallest element, like max. (chainer.functions.min)
 CT_API Variable min(const Variable& x, const AxisArg& axis = {}, bool keepdims = false);
-/// Index (int32) of the largest element along an axis, or in the flattened array; no gradient.
+/// Returns the index (int32) of the largest element along an axis, or in the flattened array. Has no gradient.
 /// (chainer.functions.argmax)
 CT_API Variable argmax(const Variable& x, const std::optional<int>& axis = {});
-/// Index (int32) of the smallest element; no gradient. (chainer.functions.argmin)
+/// Returns the index (int32) of the smallest element. Has no gradient. (chainer.functions.argmin)
 CT_API Variable argmin(const Variable& x, const std::optional<int>& axis = {});
-/// Arithmetic mean over axes. (chainer.functions.mean)
+/// Returns the arithmetic mean over axes. (chainer.functions.mean)
 CT_API Variable mean(const Variable& x, const AxisArg& axis = {}, bool keepdims = false);
-/// Mean over axes, weighted where weights are given: of x's shape without an axis, else 1-d along the only axis. Throws
+/// Returns the mean over axes, with optional weights: of x's shape without an axis, 1-d with a single axis. Throws
 /// ShapeError for other weights and ValueError for weights with several axes. (chainer.functions.average)
 CT_API Variable average(const Variable& x, const AxisArg& axis = {}, const Variable& weights = {},
                         bool keepdims = false);
-/// Product over axes; the gradient is right where elements are 0, too. (chainer.functions.prod)
+/// Returns the product over axes. The gradient is correct also for elements of 0. (chainer.functions.prod)
 CT_API Variable prod(const Variable& x, const AxisArg& axis = {}, bool keepdims = false);
-/// log(sum(exp(x))) over axes, computed without overflow. (chainer.functions.logsumexp)
+/// Returns log(sum(exp(x))) over axes, computed without overflow. (chainer.functions.logsumexp)
 CT_API Variable logsumexp(const Variable& x, const AxisArg& axis = {});
-/// Running sum along an axis, or of the flattened array. (chainer.functions.cumsum)
+/// Returns the running sum along an axis, or of the flattened array. (chainer.functions.cumsum)
 CT_API Variable cumsum(const Variable& x, const std::optional<int>& axis = {});
-/// Running product along an axis, or of the flattened array; the gradient is right where elements are 0, too.
-/// (chainer.functions.cumprod)
+/// Returns the running product along an axis, or of the flattened array. The gradient is correct also for elements of
+/// 0. (chainer.functions.cumprod)
 CT_API Variable cumprod(const Variable& x, const std::optional<int>& axis = {});
-/// Sum of squares of each example: x [n, d…] gives [n]. Throws ShapeError for a 0-d x.
+/// Returns the sum of squares of each example: x [n, d…] gives [n]. Throws ShapeError for a 0-d x.
 /// (chainer.functions.batch_l2_norm_squared)
 CT_API Variable batch_l2_norm_squared(const Variable& x);
 

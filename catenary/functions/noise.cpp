@@ -17,13 +17,13 @@ namespace catenary::functions {
 
 namespace {
 
-/// True with probability 1 - ratio, decided by 32 random bits each.
+/// True with probability 1 - ratio, decided by 32 random bits per element.
 Array kept(const Shape& shape, double ratio, const Device& device) {
   const auto limit = static_cast<std::int64_t>(std::ceil(ratio * 4294967296.0));
   return random::bits(shape, {.device = device}) >= limit;
 }
 
-/// The elements that a mask of one byte each keeps, scaled.
+/// Scales the elements kept by a mask of one byte each.
 struct Dropout : Unary<Dropout, keep::nothing> {
   Dropout(const Array& mask, double scale) : mask(mask), scale(scale) {}
   static constexpr const char* kName = "Dropout";

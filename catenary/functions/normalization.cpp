@@ -23,7 +23,7 @@ namespace catenary::functions {
 
 namespace {
 
-/// What statistics are computed in: 16-bit floats are too coarse.
+/// The dtype of statistics: 16-bit floats are not precise enough.
 Dtype wide_dtype(const char* what, Dtype x, Dtype gamma) {
   if (!is_floating(x) || !is_floating(gamma))
     fail<DtypeError>("{}: x and gamma must be floating, not {} and {}", what, x, gamma);
@@ -31,8 +31,8 @@ Dtype wide_dtype(const char* what, Dtype x, Dtype gamma) {
   return is_16bit_float(both) ? Dtype::float32 : both;
 }
 
-// The same names for arrays and variables, so that each gradient below is written once. Arrays come by value: what is
-// still pending of a temporary is computed inside the reduction and never stored.
+// Equal names for arrays and variables, so that each gradient below is written once. Arrays are passed by value, so
+// pending operations of a temporary are fused into the reduction and never stored.
 Array sum_over(Array x, const Axes& axes) { return catenary::sum(std::move(x), axes, true); }
 Variable sum_over(const Variable& x, const Axes& axes) { return sum(x, axes, true); }
 Array mean_over(Array x, const Axes& axes) { return catenary::mean(std::move(x), axes, true); }
@@ -40,7 +40,7 @@ Variable mean_over(const Variable& x, const Axes& axes) { return mean(x, axes, t
 using functions::cast;
 Array cast(const Array& x, Dtype dtype) { return x.astype(dtype); }
 
-/// The axes along which a parameter of x's number of axes is broadcast.
+/// The axes along which a parameter with x's number of axes is broadcast.
 Axes broadcast_axes(const Shape& parameter) {
   Axes axes;
   for (int i = 0; i < parameter.size(); ++i)
@@ -48,11 +48,11 @@ Axes broadcast_axes(const Shape& parameter) {
   return axes;
 }
 
-/// Mean and 1 / sqrt(var + eps) with the reduced axes as extents of 1.
+/// Mean and 1 / sqrt(var + eps), with reduced axes of length 1.
 struct Statistics {
   Array mean, var, inv_std;
 };
-/// Of processes that share statistics: an array's mean over them.
+/// Returns an array's mean over the processes that share statistics.
 using OverProcesses = std::function<Array(const Array&)>;
 Statistics statistics_of(const Array& x, const Axes& axes, double eps, Dtype dtype, const OverProcesses& over = {}) {
   Statistics s;
@@ -69,21 +69,21 @@ Statistics statistics_of(const Array& x, const Axes& axes, double eps, Dtype dty
   return s;
 }
 
-/// What batch renormalization does to the standardized values: x * r + d. Neither has a gradient.
+/// Batch renormalization of standardized values: x * r + d. r and d have no gradient.
 struct Correction {
   Array r, d;
 };
 CT_FIELDS(Correction, r, d)
-/// Sees the statistics of x, and may correct by them.
+/// Receives the statistics of x and may return a correction.
 using SeeStatistics = std::function<Correction(const Statistics&)>;
 
-/// y = (x - mean) * inv_std * gamma + beta, where mean and inv_std come from x over axes; gamma and beta broadcast to
-/// x. With a correction, y = ((x - mean) * inv_std * r + d) * gamma + beta.
+/// y = (x - mean) * inv_std * gamma + beta, where mean and inv_std are statistics of x over axes, and gamma and beta
+/// broadcast to x. With a correction, y = ((x - mean) * inv_std * r + d) * gamma + beta.
 class Standardization : public FunctionNode {
  public:
   Standardization(const char* name, const Axes& axes, double eps, SeeStatistics see = {}, OverProcesses over = {})
       : name_(name), axes_(axes), eps_(eps), see_(std::move(see)), over_(std::move(over)) {}
-  /// Once more with a correction that is known.
+  /// For a repeated call with a known correction.
   Standardization(const char* name, const Axes& axes, double eps, const Correction& correction, OverProcesses over)
       : name_(name), axes_(axes), eps_(eps), over_(std::move(over)), correction_(correction) {}
   const char* name() const override { return name_; }
@@ -101,7 +101,7 @@ class Standardization : public FunctionNode {
     return ((x.astype(dtype()) - mean_) * (inv_std_ * scale_of(gamma)) + shift).astype(x.dtype());
   }
   Variables backward(Targets targets, Grads gys) override {
-    if (input(0).data().size() == 0)  // there are no statistics, and nothing that depends on any
+    if (input(0).data().size() == 0)  // without elements there are no statistics
       return gradients(targets, [&](int i) {
         return Variable(catenary::detail::filled(input_shape(i), 0, input_dtype(i), input(0).data().device()), false);
       });
@@ -109,13 +109,13 @@ class Standardization : public FunctionNode {
       const Array& x = input(0).data();
       const auto centered = [&] { return cast(x, dtype()) - mean_; };
       auto g = gradients_of<Array>(gys[0].array(), centered, inv_std_, input(1).data());
-      // What is wider than the input is given up with the cast, so that it is never stored.
+      // Arrays wider than the input are cast at once, so that they are never stored.
       return gradients(targets, [&](int i) {
         return Variable(std::exchange(g[static_cast<std::size_t>(i)], Array()).astype(input_dtype(i)), false);
       });
     }
     if (over_) fail<ValueError>("{}: statistics of several processes cannot be differentiated twice", name_);
-    // mean and inv_std are functions of x again
+    // mean and inv_std become functions of x again
     const Variable x = cast(retained_input(0), dtype());
     const Variable centered = x - mean_over(x, axes_);
     const Variable inv_std = rsqrt(mean_over(centered * centered, axes_) + eps_);
@@ -142,16 +142,16 @@ class Standardization : public FunctionNode {
     if (correction_.r.defined()) g[1] = g[1] * correction_.r + g[2] * correction_.d;
     return g;
   }
-  /// The same without a correction. Factors of the parameters' or the statistics' shape are brought together first, so
-  /// that few operations remain over all elements.
+  /// Gradients without a correction. Combines factors of small shape first, so that few operations run over all
+  /// elements.
   template <class T>
   std::array<T, 3> plain_gradients_of(const T& output_gradient, const auto& centered, const T& inv_std,
                                       const T& gamma) const {
-    const auto gy = [&] { return cast(output_gradient, dtype()); };  // made anew, as a value that is kept is stored
+    const auto gy = [&] { return cast(output_gradient, dtype()); };  // a lambda, because a variable would be stored
     const Axes axes = broadcast_axes(gamma.shape());
     const T gbeta = over_processes(sum_over(gy(), axes));
     if (gamma.shape() == inv_std.shape()) {
-      // gamma is the same for all that share statistics, so the means below are known
+      // gamma is equal in all processes that share statistics, so its mean gives the means below
       const T ggamma = over_processes(sum_over(gy() * centered(), axes) * inv_std);
       const double count =
           static_cast<double>(output_gradient.size()) / static_cast<double>(std::max<std::int64_t>(gamma.size(), 1));
@@ -172,7 +172,7 @@ class Standardization : public FunctionNode {
   Correction correction_;
 };
 
-/// Where batch statistics are taken, and the shape with which parameters broadcast to x.
+/// The axes of batch statistics, and the shape in which parameters broadcast to x.
 struct Layout {
   Axes reduced;
   Shape parameter;
@@ -201,8 +201,7 @@ void check_like(const V& parameter, const Variable& gamma, const char* name, con
     fail<ShapeError>("{}: {} must be {} as gamma, not {}", what, name, gamma.shape(), parameter.shape());
 }
 
-/// running = decay * running + (1 - decay) * batch, the variance's without bias. A batch without elements has no
-/// statistics, and leaves those that run as they are.
+/// running = decay * running + (1 - decay) * batch, with the unbiased variance. An empty batch changes nothing.
 void update_running(const BatchNormalizationOptions& options, const Statistics& s, const Variable& x) {
   if (x.size() == 0) return;
   const double count = static_cast<double>(x.size()) / static_cast<double>(std::max<std::int64_t>(s.mean.size(), 1));
@@ -220,7 +219,7 @@ void check_running(const BatchNormalizationOptions& options, const Variable& gam
   if (options.running_var.defined()) check_like(options.running_var, gamma, "running_var", what);
 }
 
-/// Sum over the channels (axis 1) at a distance of at most `half`. It is its own gradient.
+/// Sum over channels (axis 1) at a distance of at most `half`. Equals its own gradient.
 struct WindowSum : Unary<WindowSum, keep::nothing> {
   explicit WindowSum(std::int64_t half) : half(half) {}
   static constexpr const char* kName = "WindowSum";
@@ -240,7 +239,8 @@ struct WindowSum : Unary<WindowSum, keep::nothing> {
   std::int64_t half;
 };
 
-/// x over a power of the sum of squares around it; of 16-bit floats in float32, of which none is kept.
+/// x over a power of the sum of squares around it. 16-bit floats are computed in float32, without storing float32
+/// arrays.
 struct LocalResponseNormalization : Unary<LocalResponseNormalization, keep::x> {
   explicit LocalResponseNormalization(const LocalResponseNormalizationOptions& options) : options(options) {}
   static constexpr const char* kName = "LocalResponseNormalization";
@@ -310,7 +310,7 @@ Variable batch_renormalization(const Variable& x, const Variable& gamma, const V
                     catenary::rsqrt(options.running_var.reshape(layout.parameter).astype(dtype) + options.eps);
     const Correction c{remembered(catenary::clip(running_inv_std / s.inv_std, 1 / rmax, rmax)),
                        remembered(catenary::clip((s.mean - running_mean) * running_inv_std, -dmax, dmax))};
-    // values, before the running statistics change in place
+    // evaluate before the running statistics change in place
     c.r.eval();
     c.d.eval();
     if (options.update_statistics) update_running(options, s, x);
@@ -326,7 +326,7 @@ Variable fixed_batch_renormalization(const Variable& x, const Variable& gamma, c
 
 namespace {
 
-/// The last axes of x, which are those of gamma, and gamma's shape with axes of 1 before them.
+/// The last axes of x, as many as gamma has, and gamma's shape with leading axes of length 1.
 struct RowLayout {
   Axes axes;
   Shape parameter;
@@ -413,7 +413,7 @@ Variable normalize(const Variable& x, double eps, const AxisArg& axis) {
   if (const auto narrow = detail::in_float32([&](const Variable& a) { return normalize(a, eps, axis); }, x))
     return *narrow;
   const Variable squares = sum(square(x), axis, true);
-  // the root has no derivative at 0: there the norm is a constant
+  // the root has no derivative at 0, so the norm is treated as a constant there
   const Array zero = squares.array() == 0;
   return x / (sqrt(squares + zero) * !zero + eps);
 }

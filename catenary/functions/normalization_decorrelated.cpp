@@ -73,9 +73,9 @@ class InverseRoot : public FunctionNode {
     return catenary::matmul(spectrum_->vectors * spectrum_->rows(), matrix_transpose(spectrum_->vectors));
   }
   Variables backward(Targets, Grads gy) override {
-    // y y = a⁻¹, so y dy + dy y = -y² da y²: of the gradient, what solves y z + z y = gy, between -y² and y².
+    // y y = a⁻¹, so y dy + dy y = -y² da y². The gradient is -y² z y², where y z + z y = gy.
     if (!config.enable_backprop) {
-      // in the basis where y is diagonal nothing is lost to the spread of its eigenvalues
+      // in the basis that diagonalises y, widely spread eigenvalues cost no precision
       const Array &s = spectrum_->values, t = spectrum_->rows();
       return Variable(spectrum_->back(-(spectrum_->into(gy[0].array()) * (s * s) * (t * t) / (s + t))), false);
     }
@@ -87,10 +87,10 @@ class InverseRoot : public FunctionNode {
   std::optional<Spectrum> spectrum_;  // of y
 };
 
-/// How x [n, channels, d…] is seen as [groups, channels of a group, n d…].
+/// The layout of x [n, channels, d…] as [groups, channels of a group, n d…].
 struct Groups {
   std::int64_t groups, channels, count;
-  Axes axes;      ///< channels first; its own reverse
+  Axes axes;      ///< channels first, equals its own reverse
   Shape swapped;  ///< x's shape with channels first
 
   Groups(const Variable& x, int n, const char* what) : groups(n) {
@@ -143,7 +143,7 @@ Variable decorrelated_batch_normalization(const Variable& x, const DecorrelatedB
     running += (batch.reshape(running.shape()) * ((1 - options.decay) * factor)).astype(running.dtype());
   };
   update(running_mean, mean.array(), 1);
-  update(running_projection, projection.array(), n / std::max(n - 1, 1.0));  // without bias
+  update(running_projection, projection.array(), n / std::max(n - 1, 1.0));  // unbiased
   return cast(g.restored(matmul(projection, centered)), x.dtype());
 }
 

@@ -84,7 +84,7 @@ Variable shift(const Variable& x, const PerAxis& ksize, const PerAxis& dilate) {
     fail<ValueError>("shift: dilate must be one number or two, and not 0, not {}", dilate);
   if (x.shape(1) < size.product())
     fail<ShapeError>("shift: x {} must have at least {} channels for a window of {}", x.shape(), size.product(), size);
-  // beyond x all is zero
+  // all elements outside x are zero
   const auto step = [&](std::int64_t given, std::int64_t extent) { return std::clamp(given, -extent - 1, extent + 1); };
   return detail::apply_linear(Shift{size, {step(dilate[0], x.shape(2)), step(dilate.back(), x.shape(3))}}, x);
 }

@@ -19,15 +19,15 @@ namespace catenary::functions {
 
 namespace {
 
-/// How the windows of a pooling lie on its elements.
+/// The geometry of a pooling's windows and elements.
 struct Geometry {
   Window window;
-  Shape elements, windows;  ///< of the whole arrays
-  Strides lie = {};         ///< how the elements that were pooled lie, and so their gradient; empty where none were
+  Shape elements, windows;  ///< shapes of the whole arrays
+  Strides lie = {};         ///< layout of the pooled elements, and so of their gradient, empty without pooling
 };
 CT_FIELDS(Geometry, window, elements, windows, lie)
 
-/// Of elements to windows. `places`: of a max pooling, where wanted.
+/// From elements to windows. `places` receives the indices of a max pooling.
 Array pool(Pooling op, const Geometry& g, const Array& x, Array* places = nullptr) {
   const Array y = empty_beside(x, g.windows, x.dtype());
   if (places) *places = empty_beside(x, g.windows, Dtype::int32);
@@ -36,7 +36,7 @@ Array pool(Pooling op, const Geometry& g, const Array& x, Array* places = nullpt
   compute(x.device(), primitives::Pool{op, g.window, readable(x), to, places ? &taps : nullptr});
   return y;
 }
-/// Of windows to elements.
+/// From windows to elements.
 Array unpool(Pooling op, const Geometry& g, Array gy, const Array& places = {}) {
   const Strides& lie = g.lie.empty() ? gy.strides() : g.lie;
   const Array gx =
@@ -46,7 +46,7 @@ Array unpool(Pooling op, const Geometry& g, Array gy, const Array& places = {}) 
     gx.fill(0);
     return gx;
   }
-  // A gradient that comes in another order, from a reshape for instance, is brought into this one: windows are few.
+  // bring a gradient with another layout, for instance from a reshape, into this layout: windows are few
   if (const Strides in_order = strides_like(g.windows, lie); in_order != gy.strides()) {
     const Array ordered = Array::empty(g.windows, gy.dtype(), gy.device()).as_strided(g.windows, in_order);
     copyto(ordered, gy);
@@ -57,8 +57,8 @@ Array unpool(Pooling op, const Geometry& g, Array gy, const Array& places = {}) 
   return gx;
 }
 
-// Sums and averages are linear: each of the first two is the other's derivative. So are the other two, the places of a
-// max pooling being given.
+// Sums and averages are linear, and to_windows and to_elements are each other's derivatives. So are the two functions
+// below, with the indices of a max pooling given.
 Variable to_windows(Pooling op, const Geometry& g, const Variable& x);
 Variable to_elements(Pooling op, const Geometry& g, const Variable& y);
 Variable picked(const Geometry& g, const Array& places, const Variable& x);
@@ -163,9 +163,9 @@ Variable placed(const Geometry& g, const Array& places, const Variable& y, const
   return apply(node<PutAtPlaces>(name, g, places), y);
 }
 
-/// The axes that windows slide over.
+/// The spatial axes.
 Shape slid(const Shape& shape) { return Shape(shape.data() + 2, shape.size() - 2); }
-/// n and channels of a shape, and other extents.
+/// n and channels of `shape`, with other spatial axes.
 Shape with(const Shape& shape, const Shape& extents) {
   Shape all{shape[0], shape[1]};
   for (const std::int64_t extent : extents) all.push_back(extent);

@@ -39,15 +39,15 @@ void check_images(const Variable& x, const char* function) {
 
 void check_output_shape(const Shape& shape, const char* function) {
   constexpr std::int64_t most =
-      std::numeric_limits<std::int32_t>::max();  // kernels/resize.kernel reads tables of places
+      std::numeric_limits<std::int32_t>::max();  // kernels/resize.kernel reads tables of int32
   if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1 || shape[0] > most || shape[1] > most)
     fail<ValueError>("{}: output_shape must be two numbers from 1 to {}, not {}", function, most, shape);
 }
 
-/// Which rows (or columns) of x each of y lies between: kernels/resize.kernel.
+/// For each row (or column) of y, the two adjacent ones of x, for kernels/resize.kernel.
 class ResizeTables {
  public:
-  /// As many entries as two axes have: arrays, whose memory may not be had.
+  /// As many entries as two axes have. In arrays, because memory may run out.
   explicit ResizeTables(std::int64_t counts)
       : lows(Array::empty({counts}, Dtype::int32, Device())),
         weights(Array::empty({counts}, Dtype::float64, Device())) {}
@@ -67,7 +67,7 @@ class ResizeTables {
   std::vector<std::int32_t> firsts;
 
  private:
-  /// As Chainer computes it, in float64, so that no pixel is another one by a rounding.
+  /// Uses Chainer's formula in float64, so that rounding never selects another pixel.
   static double place_of(std::int64_t i, std::int64_t extent, std::int64_t count, const ResizeOptions& options) {
     const double last = static_cast<double>(extent - 1),
                  scale = static_cast<double>(extent) / static_cast<double>(count), at = static_cast<double>(i);
@@ -82,7 +82,7 @@ class ResizeTables {
 
 struct Resize {
   static constexpr const char *kName = "ResizeImages", *kBackName = "ResizeImagesGrad";
-  Shape from, to;  // extents of the images
+  Shape from, to;  // shapes of the images
   Array lows, firsts, weights;
 
   Resize(const Array& x, const Shape& output_shape, const ResizeOptions& options)
@@ -204,7 +204,7 @@ Variable spatial_transformer_sampler(const Variable& x, const Variable& grid) {
   if (grid.dtype() != x.dtype())
     fail<DtypeError>("{}: grid must be {} as x, not {}", function, x.dtype(), grid.dtype());
   catenary::detail::check_same_device(x.array(), grid.array(), function);
-  // gradients of 16-bit pixels are sums of many
+  // gradients of 16-bit pixels sum many values
   if (is_16bit_float(x.dtype()))
     return cast(apply(node<SpatialTransformerSampler>(), cast(x, Dtype::float32), cast(grid, Dtype::float32)),
                 x.dtype());
@@ -226,7 +226,7 @@ Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& of
     fail<DtypeError>("{}: offset and W must be {} as x, not {} and {}", kDeformable, x.dtype(), offset.dtype(),
                      W.dtype());
 
-  // An axis of one pixel gets a second one, as -1 and 1 are the outermost: a zero, such as all beyond the pixels are.
+  // An axis with a single pixel gets a second pixel of zero, because -1 and 1 are the outermost pixels.
   PerSide<std::int64_t>::Pair pads[2];
   std::int64_t last_pixel[2];
   for (int axis = 0; axis < 2; ++axis) {
@@ -235,8 +235,8 @@ Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& of
     last_pixel[axis] = extent == 1 ? 1 : extent - 1;
   }
 
-  // The coordinates of all taps in the padded image, of one axis: the tap's own place and how far it is moved. 16 bits
-  // tell no parts of pixels apart in a large image.
+  // The coordinates of all taps in the padded image along one axis: regular position plus displacement. 16-bit floats
+  // cannot represent fractions of pixels in large images.
   const Dtype wide = promote(x.dtype(), Dtype::float32);
   const std::int64_t h = offset.shape(2), w = offset.shape(3);
   const auto coordinates = [&](const Variable& moved, int axis) {

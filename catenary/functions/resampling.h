@@ -1,5 +1,5 @@
 #pragma once
-// Functions that take images at other places than their pixels. x is [n, c, h, w] of a floating dtype.
+// Functions that sample images between pixels. x is [n, c, h, w] of a floating dtype.
 
 #include "catenary/autograd/variable.h"
 #include "catenary/core/fields.h"
@@ -7,31 +7,31 @@
 
 namespace catenary::functions {
 
-/// How resize_images finds a pixel's value.
+/// How resize_images computes a pixel.
 enum class ResizeMode : std::uint8_t {
-  bilinear,  ///< of the four pixels around
-  nearest,   ///< the pixel at or before it
+  bilinear,  ///< from the four nearest pixels
+  nearest,   ///< the pixel at or before the position
 };
 /// Options of resize_images.
 struct ResizeOptions {
   ResizeMode mode = ResizeMode::bilinear;
-  /// bilinear: the corners' centres are those of x's corners; else the corners' edges are.
+  /// For bilinear: aligns the centres of the corner pixels, otherwise their edges.
   bool align_corners = true;
 };
 CT_FIELDS(ResizeOptions, mode, align_corners)
-/// Images of another size: [n, c, output_shape[0], output_shape[1]]. Can be differentiated twice. Throws ShapeError for
-/// another number of axes and for images without pixels, DtypeError, and ValueError for another output_shape than two
-/// positive numbers. (chainer.functions.resize_images)
+/// Resizes images to [n, c, output_shape[0], output_shape[1]]. Can be differentiated twice. Throws ShapeError for
+/// another number of axes and for images without pixels, DtypeError, and ValueError unless output_shape is two positive
+/// numbers. (chainer.functions.resize_images)
 CT_API Variable resize_images(const Variable& x, const Shape& output_shape, const ResizeOptions& options = {});
 
-/// The coordinates [n, 2, h, w] (along x, then along y; -1 and 1 are the outermost) that affine maps theta [n, 2, 3]
-/// send the points of an image of output_shape (h, w) to. Can be differentiated twice. Throws ShapeError, DtypeError,
-/// and ValueError for another output_shape than two positive numbers. (chainer.functions.spatial_transformer_grid;
+/// Returns a sampling grid [n, 2, h, w]: the coordinates (first x, then y, from -1 to 1) to which the affine maps theta
+/// [n, 2, 3] send the pixels of an image of output_shape (h, w). Can be differentiated twice. Throws ShapeError,
+/// DtypeError, and ValueError unless output_shape is two positive numbers. (chainer.functions.spatial_transformer_grid;
 /// Jaderberg et al., arXiv:1506.02025)
 CT_API Variable spatial_transformer_grid(const Variable& theta, const Shape& output_shape);
-/// Images [n, c, h', w'] of what x has at the coordinates of a grid [n, 2, h', w'], which are -1 and 1 at the centres
-/// of the outermost pixels: bilinear, and zeros around x. Has no gradient of second order (ValueError). Throws
-/// ShapeError and DtypeError. (chainer.functions.spatial_transformer_sampler)
+/// Samples x at the coordinates of a grid [n, 2, h', w'] and returns images [n, c, h', w']. -1 and 1 are the centres of
+/// the outermost pixels. Interpolation is bilinear, with zeros outside x. Gradients cannot be differentiated again
+/// (ValueError). Throws ShapeError and DtypeError. (chainer.functions.spatial_transformer_sampler)
 CT_API Variable spatial_transformer_sampler(const Variable& x, const Variable& grid);
 
 /// Options of deformable_convolution_2d_sampler.
@@ -40,9 +40,9 @@ struct DeformableConvolutionOptions {
   PerAxis pad = 0;     ///< zeros on both sides of an axis
 };
 CT_FIELDS(DeformableConvolutionOptions, stride, pad)
-/// A convolution with W [c', c, kh, kw] whose taps are moved: offset [n, 2 kh kw, h', w'] has how far each lies to the
-/// right of its own place, and then how far below; h' and w' are the result's. b is [c']. Has no gradient of second
-/// order (ValueError). Throws ShapeError, DtypeError, and ValueError for a stride or a pad.
+/// Convolves x with W [c', c, kh, kw] at displaced taps. offset [n, 2 kh kw, h', w'] holds each tap's displacement,
+/// first to the right, then down. h' and w' are the result's. b is [c']. Gradients cannot be differentiated again
+/// (ValueError). Throws ShapeError, DtypeError, and ValueError for an invalid stride or pad.
 /// (chainer.functions.deformable_convolution_2d_sampler; Dai et al., arXiv:1703.06211)
 CT_API Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& offset, const Variable& W,
                                                   const DeformableConvolutionOptions& options = {});

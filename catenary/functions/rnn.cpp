@@ -1,4 +1,4 @@
-// Cells of one step.
+// Cells of one time step.
 
 #include "catenary/functions/rnn.h"
 
@@ -17,13 +17,13 @@ namespace catenary::functions {
 
 namespace {
 
-// The formulas below are written once, for arrays and for variables.
+// The formulas below work on arrays and variables.
 Array squash(const Array& x) { return catenary::tanh(x); }
 Variable squash(const Variable& x) { return tanh(x); }
 Array open(const Array& x) { return catenary::sigmoid(x); }
 Variable open(const Variable& x) { return sigmoid(x); }
 
-/// x [n, gates · units, …] as its gates: those of a unit side by side, or one gate behind the other.
+/// Splits x [n, gates · units, …] into gates, which are interleaved by unit or follow each other.
 struct GateLayout {
   int gates;
   bool side_by_side;
@@ -37,7 +37,7 @@ struct GateLayout {
     const V all = x.reshape(shape);
     return side_by_side ? all(slice(), slice(), k) : all(slice(), k);
   }
-  /// The reverse of `gate` for all gates.
+  /// Reverses `gate` for all gates.
   Array join(std::vector<Array> parts, const Array& like) const {
     const Array x = Array::empty(like.shape(), like.dtype(), like.device());
     for (int k = 0; k < gates; ++k) copyto(gate(x, k), std::move(parts[static_cast<std::size_t>(k)]));
@@ -49,8 +49,8 @@ struct GateLayout {
 };
 CT_FIELDS(GateLayout, gates, side_by_side)
 
-/// c = sum of a i + sum of f c_prev, h = sigmoid(sum of o) tanh(c): lstm, slstm and tree_lstm, which differ in where
-/// the gates stand. Inputs: the states before, then the arguments of gates.
+/// c = sum of a i + sum of f c_prev, h = sigmoid(sum of o) tanh(c): lstm, slstm and tree_lstm, which differ in the
+/// layout of the gates. Inputs: the previous states, then the gates' arguments.
 class GatedCell : public FunctionNode {
  public:
   GatedCell(const char* name, int states, GateLayout layout) : name_(name), states_(states), layout_(layout) {}
@@ -107,13 +107,13 @@ class GatedCell : public FunctionNode {
     }
     return g;
   }
-  /// Gradients of all inputs; gc or gh may be undefined.
+  /// Gradients of all inputs. gc or gh may be undefined.
   template <class V>
   std::vector<V> derivatives(const std::vector<V>& cs, const std::vector<V>& xs, const V& c, const V& gc,
                              const V& gh) const {
     const Gates<V> g = gates(xs);
     const V o = open(sum_of(g.o)), t = squash(c);
-    V go, gs;  // of the sum of o, of c
+    V go, gs;  // gradients of the sum of o, and of c
     if (gh.defined()) {
       go = gh * t * o * (1.0 - o);
       gs = gh * o * (1.0 - t * t);
@@ -153,7 +153,7 @@ class GatedCell : public FunctionNode {
   GateLayout layout_;
 };
 
-/// Checks that x [n, gates · units, …] fits the states c [n, units, …].
+/// Checks that x [n, gates · units, …] matches the states c [n, units, …].
 void check_cell(const char* what, const Variable& c, const Variable& x, int gates) {
   Shape expected = c.shape();
   if (c.ndim() >= 2) expected[1] *= gates;

@@ -1,8 +1,8 @@
 // Stacks of recurrent layers over sequences.
 //
-// A layer in one direction is one node of the graph: the inputs' products of all times are one product, a step adds
-// that of the state and runs one program, and the gradients of weights are again one product over all times. A gradient
-// that is to be differentiated again comes from the same layer written step by step on variables.
+// A layer in one direction is a single node of the graph. A single product multiplies the inputs of all times, each
+// step adds the state's product and runs one program, and gradients of weights are again a single product over all
+// times. If a gradient is to be differentiated again, the layer is recomputed step by step on variables.
 
 #include <algorithm>
 
@@ -32,16 +32,15 @@ namespace {
 
 using std::int64_t;
 
-/// c = (or +=) a b, into memory that is there.
+/// c = (or +=) a b, into existing memory.
 void multiply_into(const Array& c, const Array& a, const Array& b, bool accumulate) {
   if (c.size() == 0) return;
   compute(c.device(), primitives::Matmul{stack_of_one(readable(a)), stack_of_one(readable(b)),
                                          stack_of_one(writable(c)), nullptr, accumulate});
 }
 
-/// A matrix [k, n] by which few rows are multiplied again and again. On the processor it is laid out once in panels of
-/// 64 bytes' width, a product each: a step then reads it from front to back, as fast as the memory goes, and packs
-/// nothing.
+/// A matrix [k, n] that is multiplied by few rows many times. On the CPU it is stored once in panels 64 bytes wide,
+/// with a product for each panel. Steps then read it sequentially at memory speed, without packing.
 class StepMatrix {
  public:
   StepMatrix(const Array& matrix, int64_t rows, int steps) : matrix_(matrix) {
@@ -78,11 +77,15 @@ V gate(const V& x, int k, int64_t units) {
   return x(slice(), slice(k * units, (k + 1) * units));
 }
 
-// Cells. `forward` turns p, the gates' arguments of one step [n, gates · units], into the gates and writes the new
-// state; `backward` gets the gates and the gradients gh and gc of the new state: it writes those of the arguments into
-// dp, and into gh and gc what goes to the state before, less what goes through the weights. `plain` is one step on
-// variables, of the arguments' two parts. A cell whose state's part cannot be added to p beforehand (kSplit) has q for
-// it, and dq for its gradient.
+// Cells:
+//
+// - `forward` turns p, the gates' arguments of one step [n, gates · units], into the gates and writes the new state.
+// - `backward` receives the gates and the gradients gh and gc of the new state. It writes the arguments' gradients to
+// dp, and
+//   the part of the previous state's gradient that does not pass through the weights to gh and gc.
+// - `plain` is one step on variables, from the two parts of the arguments.
+//
+// Cells whose state part cannot be added to p beforehand (kSplit) have q for it, and dq for its gradient.
 
 struct LstmCell {
   static constexpr const char* kName = "NStepLSTM";
@@ -112,7 +115,7 @@ struct LstmCell {
     copyto(gate(dp, 2, units), gs * i * (1.0 - a * a));
     copyto(gc, gs * f);
   }
-  /// Is all of the gradient of the state before what goes through the weights?
+  /// The gradient of the previous state passes only through the weights.
   static constexpr bool kStateByWeightsOnly = true;
 
   static std::pair<Variable, Variable> plain(const Variable& p, const Variable& q, const Variable&,
@@ -186,13 +189,13 @@ struct RnnCell {
   }
 };
 
-/// How the rows of all times follow each other, and in which order a layer walks through them.
+/// The order of rows of all times, and the order in which a layer visits them.
 struct Schedule {
-  std::vector<int64_t> counts;  ///< sequences that last up to each time; never rises
+  std::vector<int64_t> counts;  ///< number of sequences at each time, never increases
   bool backward;
 
   int steps() const { return static_cast<int>(counts.size()); }
-  /// Of a step.
+  /// The time of a step.
   int time(int step) const { return backward ? steps() - 1 - step : step; }
   int64_t count(int step) const { return counts[static_cast<std::size_t>(time(step))]; }
   Slice rows(int step) const {
@@ -200,8 +203,8 @@ struct Schedule {
     for (int t = 0; t < time(step); ++t) begin += counts[static_cast<std::size_t>(t)];
     return slice(begin, begin + count(step));
   }
-  /// The first `count` rows of the state before a step (after all of them: steps()), as parts: each row is that of the
-  /// last step before that had it, or of the state at the start.
+  /// The first `count` rows of the state before a step (after all steps: steps()), in parts: each row comes from its
+  /// last earlier step, or from the initial state.
   template <class V, class Of>
   std::vector<V> state_before(int step, int64_t count, const V& start, Of&& after) const {
     std::vector<V> parts;
@@ -220,7 +223,7 @@ struct Schedule {
 CT_FIELDS(Schedule, counts, backward)
 
 /// One layer in one direction. Inputs: x [rows of all times, in], W_x [gates · units, in], W_h [gates · units, units],
-/// b_x, b_h, h and, of LSTMs, c [batch, units] at the start. Outputs: h of all rows, h at the end, c at the end.
+/// b_x, b_h, and the initial h and, of LSTMs, c [batch, units]. Outputs: h of all rows, final h, final c.
 template <class Cell>
 class Layer : public FunctionNode {
  public:
@@ -301,7 +304,7 @@ class Layer : public FunctionNode {
     return schedule_.state_before<Array>(step, count, start, [&](int s) { return all(schedule_.rows(s)); });
   }
   static Array joined(const std::vector<Array>& parts) { return parts.size() == 1 ? parts[0] : concatenate(parts); }
-  /// The state before a step: a view where the rows are those of one step.
+  /// The state before a step, a view if all rows come from one step.
   Array before(const Array& all, const Array& start, int step) const {
     return joined(parts_before(all, start, step, schedule_.count(step)));
   }
@@ -312,16 +315,16 @@ class Layer : public FunctionNode {
   Array all_before(const Array& all, const Array& start) const {
     std::vector<Array> parts;
     for (int t = 0; t < schedule_.steps(); ++t) {
-      const int step = schedule_.time(t);  // its own inverse
+      const int step = schedule_.time(t);  // equals its own inverse
       for (Array& part : parts_before(all, start, step, schedule_.count(step))) parts.push_back(std::move(part));
     }
     return joined(parts);
   }
 
-  /// The layer again, step by step on variables, and its gradients, which can be differentiated.
+  /// Runs the layer again step by step on variables, for gradients that can be differentiated.
   Variables plain_backward(Targets targets, Grads gys) const {
     std::vector<Variable> in;
-    // each a variable of its own, though one may stand in two places
+    // separate variables, because an input may appear twice
     for (int i = 0; i < input_count(); ++i) in.push_back(identity(retained_input(i)));
     const Variable p = linear(in[kX], in[kWx], in[kBx]);
     std::vector<Variable> hs, cs;  // of each step
@@ -345,7 +348,7 @@ class Layer : public FunctionNode {
       grads.push_back(gys[output]);
     };
     const auto at_end = [&](const Variable& start, const std::vector<Variable>& after) {
-      // a state that no step changed is an input, which is no output of its own
+      // a state that no step changed is an input, which must become a separate output
       return identity(state(schedule_.steps(), start.shape(0), start, after));
     };
     add(0, [&] { return concat(in_time, 0); });
@@ -357,7 +360,7 @@ class Layer : public FunctionNode {
   }
 
   Schedule schedule_;
-  Array p_, q_, h_, c_;  ///< the gates, what the state adds to their arguments where that is kept, states after steps
+  Array p_, q_, h_, c_;  ///< gates, the state's part of their arguments if kept, and the states after steps
 };
 
 struct NStep {

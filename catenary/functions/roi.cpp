@@ -23,7 +23,7 @@ namespace {
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
-/// Regions, checked, as kernels/roi.kernel wants them.
+/// Checked regions in the form of kernels/roi.kernel.
 struct Regions {
   Array rois, images;  // C-ordered; x's dtype, and int32
   Shape extents;       // of x: n, c, h, w
@@ -32,23 +32,23 @@ struct Regions {
 
   std::int64_t count() const { return rois.shape(0); }
   Array new_result(const Array& x) const { return empty_as(x, {count(), extents[1], bins[0], bins[1]}); }
-  /// What gradients are added to.
+  /// Zeros to which gradients are added.
   Array zero_images(const Array& gy) const {
     const Array gx = empty_as(gy, extents);
     gx.fill(0);
     return gx;
   }
-  /// How many units a kernel has that goes back.
+  /// The number of work-items of the backward kernels.
   std::int64_t planes() const { return extents[0] * extents[1]; }
 };
 CT_FIELDS(Regions, rois, images, extents, bins, scale)
 
-/// The pixels that are the largest of their bins.
+/// The largest pixel of each bin.
 struct LargestPixels {
   static constexpr const char *kName = "ROIMaxPooling2DPick", *kBackName = "ROIMaxPooling2DGrad";
   Regions at;
-  bool with_last;  // do regions end with their last pixels, or before?
-  double empty;    // of bins without pixels
+  bool with_last;  // regions include their last pixels
+  double empty;    // value of bins without pixels
   Array places = {};
 
   const char* max_name() const { return with_last ? "ROIPooling2D" : "ROIMaxPooling2D"; }
@@ -96,7 +96,7 @@ struct AveragePool {
 };
 CT_FIELDS(AveragePool, at)
 
-/// The mean of points or, where there are places, the points that these name.
+/// The mean of points or, with indices, the points that these select.
 struct Align {
   static constexpr const char *kName = "ROIAlign2D", *kBackName = "ROIAlign2DGrad";
   Regions at;
@@ -129,11 +129,11 @@ struct Align {
 };
 CT_FIELDS(Align, at, points, places)
 
-/// A maximum over bins: a kernel tells the places too, and the gradient is that of what is picked there.
+/// A maximum over bins. The kernel also returns the indices, and the gradient goes to the elements at these indices.
 template <class Picked>
 class Max : public FunctionNode {
  public:
-  /// `places` is set by forward.
+  /// forward() sets `places`.
   explicit Max(Picked picked) : picked_(std::move(picked)) {}
   const char* name() const override { return picked_.max_name(); }
   CT_ATTRIBUTES(picked_)
@@ -168,7 +168,7 @@ void check_images(const char* function, const Variable& x, const Variable& rois,
   catenary::detail::check_same_device(x.array(), rois.array(), function);
 }
 
-/// 16-bit floats are pooled as float32: they cannot tell pixels of larger images apart.
+/// 16-bit floats are pooled as float32, because they cannot represent all pixel coordinates of large images.
 Dtype computed_in(const Variable& x) { return is_16bit_float(x.dtype()) ? Dtype::float32 : x.dtype(); }
 
 Regions regions(const char* function, const Variable& x, const Array& rois, const Array& indices,

@@ -16,17 +16,17 @@ namespace catenary::functions {
 
 namespace {
 
-/// Rows or columns, with 0 for -1, where there is no element.
+/// Rows or columns, with 0 instead of the padding's -1.
 Array places(const Array& index) { return catenary::maximum(catenary::detail::as_dtype(index, Dtype::int64), 0); }
-/// Where there are elements.
+/// Where elements are not padding.
 Array present(const CooMatrix& m) { return catenary::detail::as_dtype(m.row, Dtype::int64) >= 0; }
 
-/// data, and 0 where there is no element, which gets no gradient.
+/// data, with 0 and no gradient for padding.
 Variable elements_of(const CooMatrix& m) {
   return where(present(m), m.data, catenary::detail::filled({}, 0, m.data.dtype(), m.data.device()));
 }
 
-/// Indices that name the matrix of each element first, where there is a batch.
+/// Indices, with the index of each element's matrix first if there is a batch.
 std::vector<Index> in_batch(const Array& elements, std::initializer_list<Array> indices) {
   std::vector<Index> all;
   if (elements.ndim() == 2) {
@@ -111,8 +111,8 @@ Variable sparse_matmul(const CooMatrix& a, const Variable& b, bool transa, bool 
   Shape column = a.data.shape(), shape{rows, dense.shape(-1)};
   column.push_back(1);
   if (ndim == 3) shape.insert(0, dense.shape(0));
-  // the row of b that each element meets, times the element, goes to the row that it stands in; what is not there meets
-  // zeros, whatever b has
+  // each element times its row of b is added to the element's row of the result; padding is multiplied with zeros, even
+  // if b has NaN
   const Variable met = where(present(a).reshape(column), get_item(cast(dense, sums), in_batch(col, {col})),
                              catenary::detail::filled({}, 0, sums, dense.device()));
   const Variable terms = reshape(cast(elements_of(a), sums), column) * met;

@@ -1,5 +1,5 @@
 #pragma once
-// Matrices of which few elements are kept, and their products.
+// Sparse matrices and their products.
 
 #include <optional>
 
@@ -7,28 +7,28 @@
 
 namespace catenary::functions {
 
-/// A sparse matrix, or a batch of them: element i is `data[i]` in row `row[i]` and column `col[i]`, and elements at one
-/// place are added. data, row and col are [nnz], or [batch, nnz]; what a batch's shorter matrices have too many has
-/// -1 as row and column, and counts nothing. Only data has a gradient. (chainer.utils.CooMatrix)
+/// A sparse matrix, or a batch of them. Element i is `data[i]` in row `row[i]` and column `col[i]`. Elements with equal
+/// indices are added. data, row and col are [nnz], or [batch, nnz] with rows and columns of -1 as padding for matrices
+/// with fewer elements. Only data has a gradient. (chainer.utils.CooMatrix)
 struct CT_API CooMatrix {
   Variable data;
   Array row, col;
   Shape shape;  ///< of one matrix: (rows, columns)
 
-  /// Throws ShapeError where data, row and col differ or shape has not 2 entries, DtypeError for rows and columns that
-  /// are not integers, and IndexError for an element outside, or one with -1 as row or as column only.
+  /// Throws ShapeError if data, row and col differ in shape or `shape` does not have 2 entries, DtypeError for rows and
+  /// columns that are not integers, and IndexError for elements outside the matrix, or with -1 as only one index.
   CooMatrix(const Variable& data, const Array& row, const Array& col, const Shape& shape);
-  /// The matrix with its zeros: [rows, columns] or [batch, rows, columns].
+  /// Returns the dense matrix [rows, columns] or [batch, rows, columns].
   Variable to_dense() const;
 };
 
-/// The elements of x [rows, columns] or [batch, rows, columns] that are not 0, in C order, and zeros until there are
-/// `ldnz`. The gradient is that of `data`. Throws ShapeError, and DtypeError where x is not floating.
+/// Returns the nonzero elements of x [rows, columns] or [batch, rows, columns] in C order, padded with zeros to `ldnz`
+/// elements. The gradient flows through `data`. Throws ShapeError, and DtypeError if x is not floating.
 /// (chainer.utils.to_coo)
 CT_API CooMatrix to_coo(const Array& x, std::optional<std::int64_t> ldnz = {}, bool requires_grad = false);
 
-/// The product of two matrices, or of batches of them, of which one is sparse; transa and transb exchange the axes of
-/// one first. The result is dense and has the wider dtype of both. Throws ShapeError where they do not fit.
+/// Multiplies a sparse and a dense matrix, or batches of them. transa and transb transpose the operands first. The
+/// result is dense and has the wider dtype. Throws ShapeError if the shapes do not match.
 /// (chainer.functions.sparse_matmul)
 CT_API Variable sparse_matmul(const CooMatrix& a, const Variable& b, bool transa = false, bool transb = false);
 CT_API Variable sparse_matmul(const Variable& a, const CooMatrix& b, bool transa = false, bool transb = false);
