@@ -1,5 +1,5 @@
 #pragma once
-// Private: the functions of complex numbers (complex.inc) on the host, as math.h has those of real ones.
+// Private: the functions of complex numbers (complex.inc) on the host, as math.h has those of real numbers.
 
 #include "catenary/ops/math.h"
 

@@ -1,7 +1,7 @@
 #pragma once
-// Private: the math prelude (math.inc and special.inc) on the host: catenary::math::ct_exp_f32 and the like. Everything
-// here has internal linkage on purpose: a file that is compiled for several instruction sets must never share an inline
-// function with one compiled for a lesser one. Nothing but what the text asks for may come in.
+// Private: the math prelude (math.inc and special.inc) on the host: catenary::math::ct_exp_f32 and similar functions.
+// Everything here has internal linkage, because a file that is compiled for several instruction sets must not share
+// inline functions between them. Include only headers that the text needs.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ using u32 = std::uint32_t;
 using i64 = std::int64_t;
 using u64 = std::uint64_t;
 
-// Inlined by force: a call in a loop's body would keep the loop from being vectorised.
+// Forced inlining: a call in a loop's body would prevent vectorisation.
 #define DEVICE [[maybe_unused, gnu::always_inline]] static inline
 #define INLINED  // all are
 #define CONSTANT [[maybe_unused]] static constexpr

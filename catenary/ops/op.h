@@ -1,7 +1,7 @@
 #pragma once
-// ops/: what an operation is, once for all devices. The rows of elementwise.def and reductions.def are read into
-// tables here; the math prelude gives their functions; a Program is a straight line of such operations over one shape.
-// Nothing here knows memory, devices or arrays.
+// ops/: the definition of each operation, once for all devices. The rows of elementwise.def and reductions.def become
+// tables here. The math prelude has their functions. A Program is a sequence of operations over one shape, without
+// branches. Nothing here knows memory, devices or arrays.
 
 #include <cstdint>
 #include <string_view>
@@ -11,12 +11,12 @@
 
 namespace catenary::ops {
 
-/// The types that arithmetic happens in. Narrower dtypes are widened at load and narrowed at store.
+/// The types in which arithmetic happens. Narrower dtypes are widened at load and narrowed at store.
 enum class Reg : std::uint8_t { b, i32, i64, u64, f32, f64, c64, c128 };
-/// How many register types there are.
+/// The number of register types.
 inline constexpr int kRegs = 8;
 
-/// The set of one register type.
+/// Returns the set of one register type.
 constexpr unsigned reg_bit(Reg r) { return 1u << static_cast<int>(r); }
 /// Sets of register types.
 inline constexpr unsigned FLT = reg_bit(Reg::f32) | reg_bit(Reg::f64);
@@ -27,46 +27,47 @@ inline constexpr unsigned ALL = reg_bit(Reg::b) | NUM;
 inline constexpr unsigned BOOL_ONLY = reg_bit(Reg::b);
 inline constexpr unsigned CPX = reg_bit(Reg::c64) | reg_bit(Reg::c128);
 
-/// How NumPy 2 finds the dtype of a result from the promoted dtype of the operands.
+/// How the dtype of a result follows from the promoted dtype of the operands, as in NumPy 2.
 enum class Rule : std::uint8_t {
-  ARITH,          ///< the same dtype
-  ARITH_INT8,     ///< the same, but bool becomes int8
-  ARITH_NO_BOOL,  ///< the same, bool is refused
-  FLOAT,          ///< floats stay; integers of 1, 2 and more bytes give float16, float32, float64
-  DIVIDE,         ///< floats stay; integers give float64
-  ROUND,          ///< floats are rounded; integers are returned as they are
+  ARITH,          ///< the operands' dtype
+  ARITH_INT8,     ///< the operands' dtype, but int8 for bool
+  ARITH_NO_BOOL,  ///< the operands' dtype, bool is refused
+  FLOAT,          ///< floats stay, integers of 1, 2 and more bytes give float16, float32, float64
+  DIVIDE,         ///< floats stay, integers give float64
+  ROUND,          ///< floats are rounded, integers are returned unchanged
   COMPARE,        ///< bool
-  PREDICATE,      ///< as FLOAT for the operand, bool as the result
+  PREDICATE,      ///< operands as for FLOAT, result bool
   BITS,           ///< bool and integers only
   SHIFT,          ///< integers only, bool becomes int8
   INTERNAL,       ///< not an array function: made by the library itself
 };
 
-// The operations; their names are in ops/op_names.h, so that a new row of elementwise.def is no news to who needs none.
+// The operations. Their names are in ops/op_names.h, so that a new row of elementwise.def recompiles only the files
+// that need names.
 enum class Op : std::uint16_t;
 
-/// What is known of a row.
+/// The properties of a row.
 struct OpInfo {
   const char* name;
   int arity;
   unsigned registers;  ///< without those of complex numbers
   Rule rule;
-  const char* expression;  ///< C text over a, b, c and T; empty for load, constant and cast
+  const char* expression;  ///< C text over a, b, c and T, empty for load, constant and cast
   const char* description;
 };
-/// What is known of a row of elementwise.def or of reductions.def.
+/// Returns the properties of a row of elementwise.def or reductions.def.
 CT_API const OpInfo& info(Op op);
 
-/// What an operation gives for complex numbers: a complex number, a real one, a bool; or it is not defined for them.
+/// The result of an operation on complex numbers: a complex number, a real one, a bool, or undefined.
 enum class OfComplex : std::uint8_t { undefined, value, part, truth };
-/// By the row of complex.def.
+/// Returns the result type from the row of complex.def.
 CT_API OfComplex of_complex(Op op);
 
-/// The register of a complex one's parts; others are their own.
+/// Returns the register type of a complex number's parts; other types unchanged.
 constexpr Reg part_register(Reg r) { return r == Reg::c64 ? Reg::f32 : r == Reg::c128 ? Reg::f64 : r; }
 constexpr bool is_complex(Reg r) { return r >= Reg::c64; }
-/// C text of a row for operands in a register type: that of elementwise.def, or of complex numbers the function of the
-/// row's name.
+/// Returns the C text of a row for operands in a register type: that of elementwise.def, or for complex numbers a call
+/// of the function with the row's name.
 CT_API std::string_view expression(Op op, Reg operands);
 
 /// Reductions over axes.
@@ -76,7 +77,7 @@ enum class Reduce : std::uint8_t {
 #undef CT_REDUCE
   count,
 };
-/// What is known of a reduction.
+/// The properties of a reduction.
 struct ReduceInfo {
   const char* name;
   unsigned registers;
@@ -84,11 +85,11 @@ struct ReduceInfo {
   const char* identity;  ///< C text over T
 };
 CT_API const ReduceInfo& info(Reduce op);
-/// C text over a and b, and the identity, for a register type.
+/// Return the C text over a and b, and the identity, for a register type.
 CT_API std::string_view combine(Reduce op, Reg reg);
 CT_API std::string_view identity(Reduce op, Reg reg);
 
-/// The register type that holds a dtype, and its bytes.
+/// Returns the register type that holds a dtype.
 constexpr Reg register_of(Dtype d) {
   constexpr Reg regs[kDtypes] = {
 #define CT_DTYPE(id, name, T, kind, npy, safetensors, reg, memory) Reg::reg,
@@ -100,7 +101,7 @@ constexpr int register_size(Reg r) {
   constexpr int sizes[kRegs] = {1, 4, 8, 8, 4, 8, 8, 16};
   return sizes[static_cast<int>(r)];
 }
-/// "f32", "i64", …: the suffix in the math prelude.
+/// Returns the suffix in the math prelude: "f32", "i64", …
 CT_API const char* register_name(Reg r);
 
 }  // namespace catenary::ops

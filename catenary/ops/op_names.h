@@ -1,13 +1,13 @@
 #pragma once
-// The operations by name. Whoever includes this is compiled anew for each change of elementwise.def.
+// The operations by name. Each change of elementwise.def recompiles all files that include this one.
 
 #include "catenary/ops/op.h"
 
 namespace catenary::ops {
 
-/// Every operation that a node of a Program can be: the rows of elementwise.def, and what the library makes itself.
+/// All operations of a Program's nodes: the rows of elementwise.def, and operations that the library adds itself.
 enum class Op : std::uint16_t {
-  constant,  ///< the same value everywhere
+  constant,  ///< one value for all elements
   load,      ///< an element of a buffer
 #define CT_OP(name, ...) name,
 #include "catenary/ops/elementwise.def"
@@ -21,12 +21,13 @@ enum class Op : std::uint16_t {
   narrow_u8,
   narrow_u16,
   narrow_u32,  ///< wraps an i64
-  narrow_f16,  ///< rounds an f32 or f64 to the values of a 16-bit float, which it stays in a register of its own
+  narrow_f16,  ///< rounds an f32 or f64 to the values of a 16-bit float, keeping the register type
   narrow_bf16,
   count,
 };
 
-/// The operation that brings a value to those of a dtype that is narrower than its register; Op::count where none is.
+/// Returns the operation that brings a value into the range of a dtype that is narrower than its register, or Op::count
+/// if none is needed.
 CT_API Op narrowing(Dtype dtype);
 
 }  // namespace catenary::ops

@@ -14,7 +14,7 @@ void for_each_access(Program& program, F&& f) {
   for (Store& store : program.stores) f(store.to.strides);
 }
 
-// In place, without memory of its own: it runs for every small kernel.
+// In place, without allocation: it runs for every small kernel.
 void merge(Program& program, const std::vector<bool>* keep_apart, std::vector<int>* new_axis) {
   Shape& shape = program.shape;
   const int ndim = shape.size();
@@ -41,7 +41,7 @@ void merge(Program& program, const std::vector<bool>* keep_apart, std::vector<in
   for_each_access(program, shorten);
 }
 
-/// The axes in the order of memory; false where they are.
+/// Sorts the axes by memory order. Returns false if they were sorted already.
 bool sort_axes(Program& program) {
   constexpr std::size_t kMost = 64;
   if (program.shape.size() < 2 || program.loads.size() + program.stores.size() > kMost) return false;
@@ -73,7 +73,7 @@ std::vector<bool> collapse_for_reduction(Program& program, unsigned axes) {
   std::vector<bool> keep_apart;
   for (int axis = 0; axis + 1 < ndim; ++axis) keep_apart.push_back(goes(axis) != goes(axis + 1));
   keep_apart.push_back(false);
-  // an axis of extent 1 between two others separates nothing, whichever kind it is
+  // an axis of size 1 separates nothing, whether it is kept or reduced
   for (int axis = 0; axis < ndim; ++axis) {
     if (program.shape[axis] != 1) continue;
     int before = axis - 1, after = axis + 1;

@@ -1,5 +1,5 @@
 #pragma once
-// A fused elementwise program: a straight line of nodes over one iteration shape, in program order.
+// A fused elementwise program: a sequence of nodes over one iteration shape, without branches.
 
 #include <cstdint>
 #include <vector>
@@ -9,21 +9,21 @@
 
 namespace catenary::ops {
 
-/// One value of a program. Its operands come before it.
+/// A value of a program. Its operands come before it.
 struct Node {
-  Op op = {};                  ///< a constant, where nothing is said
+  Op op = {};                  ///< a constant by default
   Reg reg = Reg::f32;          ///< type of the value
-  Reg operand_reg = Reg::f32;  ///< type that the operands are in (for `where`: of b and c)
+  Reg operand_reg = Reg::f32;  ///< type of the operands (for `where`: of b and c)
   std::int16_t args[3] = {-1, -1, -1};
-  std::int16_t slot = -1;  ///< load: which of the program's loads; constant: which of its constants
+  std::int16_t slot = -1;  ///< index into the program's loads (load) or constants (constant)
 };
 
-/// Where a load reads or a store writes: an element per point of the iteration shape.
+/// The memory of a load or store: one element for each point of the iteration shape.
 struct Access {
   void* handle = nullptr;   ///< the device's buffer (a host pointer on the CPU)
   std::int64_t offset = 0;  ///< in elements, of the point (0, 0, …)
   Dtype dtype = Dtype::float32;
-  Strides strides;  ///< in elements, one an axis of the iteration shape
+  Strides strides;  ///< in elements, one for each axis of the iteration shape
 };
 
 /// A value that a program stores.
@@ -37,7 +37,7 @@ struct Constant {
   union {
     std::int64_t i;
     std::uint64_t u;
-    double f;  ///< of a complex number the real part
+    double f;  ///< the real part of a complex number
   };
   double imag = 0;
 };
@@ -51,15 +51,15 @@ struct Program {
   std::vector<Store> stores;
 };
 
-/// Brings the axes into another order.
+/// Permutes the axes.
 CT_API void permute(Program& program, const Axes& order);
 
-/// Brings the axes into the order of memory (memory_order), merges neighbouring ones that every load and store walks
-/// through evenly, and drops axes of extent 1.
+/// Sorts the axes by memory order (memory_order), merges neighbouring axes that have uniform strides in every load and
+/// store, and drops axes of size 1.
 void collapse(Program& program);
 
-/// Merges neighbouring axes for a reduction over `axes` (one bit an axis of the program's shape): axes that stay are
-/// not merged with axes that go. Returns for each new axis whether it goes.
+/// Merges neighbouring axes for a reduction over `axes` (bit mask of the program's axes). Kept and reduced axes are not
+/// merged with each other. Returns for each new axis whether it is reduced.
 std::vector<bool> collapse_for_reduction(Program& program, unsigned axes);
 
 }  // namespace catenary::ops
