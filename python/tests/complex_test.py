@@ -337,11 +337,11 @@ def test_words_of_cucomplex_in_other_kernels(device):
         cupy.RawKernel('extern "C" __global__ void h(cuComplex* x) {\n x[0] = cuCfoo(x[0]); }', 'h')((1,), (1,), (x,))
 
 
-STORED = """
+STORED = '''
 x[0] = c; x.fill(c); x.put(0, c); x[...] = c; xp.putmask(x, x > 1, c); xp.place(x, x > 1, c); xp.fill_diagonal(x, c); x[xp.array([0, 1])] = c
 xp.copyto(x, c, casting='unsafe'); xp.copyto(x, 2 - 1j, casting='unsafe'); y = xp.full(3, c, dtype=x.dtype); y = xp.full(3, 2 - 1j, dtype=x.dtype)
 y = xp.full_like(x, c); y = xp.full_like(x, 2 - 1j); xp.put_along_axis(x, xp.zeros_like(x, dtype='l'), c, -1); y = xp.insert(x, 0, c)
-"""
+'''
 
 
 @pytest.mark.parametrize('dtype', ['i', 'f', 'd', 'L'])
