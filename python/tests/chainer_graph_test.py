@@ -8,7 +8,7 @@ import xml.etree.ElementTree as tree
 
 import pytest
 
-CASES = [pathlib.Path(__file__).with_name(f'chainer_graph_{name}.py') for name in ('cases', 'lives', 'updates')]
+CASES = [pathlib.Path(__file__).with_name(f'chainer_graph_{name}.py') for name in ('cases', 'memory', 'updates')]
 
 
 def names():
