@@ -1,6 +1,6 @@
-// The kernels kept on disk when the disk, or another process, is unkind: what is computed stays right, nothing is kept
-// that is not whole, and the process goes on. Each case is this program once more, with a folder of its own. Runs on
-// simulated devices and on OpenCL.
+// Tests the kernel cache on disk when the disk or another process misbehaves. Results must stay right, the cache must
+// keep only complete files, and the process must go on. Each case runs this program again with a cache folder of its
+// own, on simulated devices and on OpenCL.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -27,8 +27,8 @@
 #include "tests/simgpu/faults.h"
 #include "tests/texts.h"
 
-/// In front of the C library's, for the library under test as well: CATENARY_TEST_FULL_DISK names a folder on whose
-/// files no byte fits any more, CATENARY_TEST_KILL one on whose files nobody lives to write.
+/// These functions replace the C library's, for the library under test too. In the folder CATENARY_TEST_FULL_DISK,
+/// writes fail as on a full disk. In the folder CATENARY_TEST_KILL, the first write kills the process.
 extern "C" ssize_t write(int file, const void* bytes, size_t count) {
   const auto is_in = [&](const char* variable) {
     const char* folder = std::getenv(variable);
@@ -52,7 +52,7 @@ using tests::error_of;
 using Strings = std::vector<std::string>;
 constexpr uid_t kAnotherUser = 54321;
 
-/// A folder for the kernels of the programs that a test runs.
+/// Makes a folder for the kernels of the programs that a test runs.
 class KernelCache : public testing::Test {
  protected:
   void SetUp() override { folder_ = os::make_temporary_directory("catenary-kernels-"); }
@@ -64,7 +64,7 @@ class KernelCache : public testing::Test {
     return again("Computes.WithItsKernels", std::move(environment));
   }
 
-  /// All that lies in the folder, hidden files too.
+  /// Returns the paths of all files in the folder, hidden files included.
   Strings files() const {
     Strings paths;
     for (const std::string& name : os::list_directory(folder_)) paths.push_back(folder_ + "/" + name);
@@ -80,8 +80,8 @@ class KernelCache : public testing::Test {
     }
   }
 
-  /// Fills the folder, spoils every entry, and looks at two more runs: the first must see what is wrong and write it
-  /// anew, the second finds all well.
+  /// Fills the folder, damages every entry and runs the program twice more. The first run must detect the damage and
+  /// write the entries again, and the second must find all of them.
   void expect_healed(const std::function<std::string(const std::string&)>& spoil) const {
     const os::ProcessResult first = compute();
     EXPECT_TRUE(first.ok()) << first.output << first.errors;
@@ -103,7 +103,7 @@ class KernelCache : public testing::Test {
     EXPECT_EQ(files().size(), static_cast<std::size_t>(all));
   }
 
-  /// Computes rightly, and says once that nothing can be kept.
+  /// Expects right results and a single message that kernels cannot be kept on disk.
   static void expect_goes_without(const os::ProcessResult& result, const std::string& why) {
     EXPECT_TRUE(result.ok()) << result.output << result.errors;
     EXPECT_GT(count(result, "compile "), 1) << result.errors;
@@ -111,7 +111,7 @@ class KernelCache : public testing::Test {
     expect_says(result, why);
   }
 
-  /// Lines of what the program said that begin so.
+  /// Counts the lines of the program's output that begin with `beginning`.
   static int count(const os::ProcessResult& result, const std::string& beginning) {
     const std::string text = "\n" + result.errors;
     int n = 0;
@@ -122,7 +122,7 @@ class KernelCache : public testing::Test {
   std::string folder_;
 };
 
-// What the other tests run: kernels generated and written by hand.
+// The other tests run this one: it uses generated and handwritten kernels.
 TEST(Computes, WithItsKernels) {
   const Array x = arange(1000, Dtype::int32);
   EXPECT_EQ(sum(x * x).item<std::int64_t>(), 332833500);
@@ -139,7 +139,7 @@ TEST_F(KernelCache, IsFoundAgain) {
 TEST_F(KernelCache, IsTurnedOff) {
   const os::ProcessResult first = compute();
   const int all = count(first, "compile ");
-  for (int kept : {all, 0}) {  // what lies there is not read, and nothing is added
+  for (int kept : {all, 0}) {  // existing files are not read, and none are added
     const os::ProcessResult without = compute({{"CATENARY_KERNEL_CACHE", "0"}});
     EXPECT_TRUE(without.ok()) << without.output << without.errors;
     EXPECT_EQ(count(without, "compile "), all) << without.errors;
@@ -167,8 +167,8 @@ TEST_F(KernelCache, TruncatedToNothing) {
   expect_healed([](const std::string&) { return std::string(); });
 }
 
-// Whole, by its digest, but nothing that the driver takes. Entries are found by the driver's version, so somebody must
-// have put it there. Mesa's rusticl ends a process that hands it such a binary, and leaves us nothing to catch.
+// The digest matches, but the driver rejects the binary. Entries are found by the driver's version, so this happens
+// only if somebody replaced the file. Mesa's rusticl aborts a process that loads such a binary, so rusticl is left out.
 TEST_F(KernelCache, BinaryOfAnotherDriver) {
   const auto spoil = [](const std::string& content) {
     const std::string other = "this is not a binary of any device at all";
@@ -187,7 +187,7 @@ TEST_F(KernelCache, FolderThatCannotBeMade) {
   expect_goes_without(compute_in(file + "/cache"), file);
 }
 
-// Where no file can be made, not even by root.
+// No file can be made here, not even by root.
 TEST_F(KernelCache, FolderThatTakesNoFile) { expect_goes_without(compute_in("/sys/kernel"), "/sys/kernel"); }
 
 TEST_F(KernelCache, EntryThatCannotBeReadOrReplaced) {
@@ -210,7 +210,7 @@ TEST_F(KernelCache, IsForThisUserAlone) {
   }
 }
 
-// What is loaded is run, on a processor as machine code: nobody else may have put it there.
+// Cached kernels run as machine code on the CPU, so nobody else may have been able to write them.
 TEST_F(KernelCache, FolderOfAnotherUserOrForAll) {
   const int all = count(compute(), "compile ");
   ::chmod(folder_.c_str(), 0770);
@@ -254,7 +254,7 @@ TEST_F(KernelCache, BehindASymbolicLink) {
   expect_goes_without(compute_in(link), "its group may write it");
 }
 
-// Killed in the middle of writing (CATENARY_TEST_KILL ends it in the first write): the next run clears up.
+// CATENARY_TEST_KILL kills the process in its first write. The next run must clean up.
 TEST_F(KernelCache, ProcessThatIsKilledWhileItWrites) {
   EXPECT_EQ(compute({{"CATENARY_TEST_KILL", folder_}}).signal, SIGKILL);
   EXPECT_EQ(files().size(), 1u);
@@ -263,7 +263,7 @@ TEST_F(KernelCache, ProcessThatIsKilledWhileItWrites) {
   expect_all_found(count(after, "compile "));
 }
 
-// More than the folder may hold, left by a process that was killed, and all of it a hole.
+// A killed process left a sparse file that is larger than the folder may be.
 TEST_F(KernelCache, WhatIsUnfinishedCountsForTheLimit) {
   const std::string left = folder_ + "/.ab.kernel.1-0-f.tmp";
   os::write_file(left, std::string_view("begun"));
@@ -275,7 +275,7 @@ TEST_F(KernelCache, WhatIsUnfinishedCountsForTheLimit) {
 
 TEST_F(KernelCache, FullDisk) {
   expect_goes_without(compute({{"CATENARY_TEST_FULL_DISK", folder_}}), "No space left on device");
-  EXPECT_EQ(files(), Strings());  // nothing half written
+  EXPECT_EQ(files(), Strings());  // no partly written file
   const os::ProcessResult after = compute();
   EXPECT_TRUE(after.ok()) << after.output << after.errors;
   expect_all_found(count(after, "compile "));
@@ -294,7 +294,7 @@ TEST_F(KernelCache, TwoProcessesAtOnce) {
   expect_all_found(all);
 }
 
-// The result fits, and what is needed on the way to it does not.
+// The result fits into memory, but the temporary memory of the operation does not.
 TEST(Memory, IsMissingInTheMiddleOfAnOperation) {
   constexpr std::int64_t kCount = 300000;
   MemoryPool& pool = current_device().backend().pool(current_device().index());
@@ -311,7 +311,7 @@ TEST(Memory, IsMissingInTheMiddleOfAnOperation) {
   EXPECT_EQ(sorted.back(), kCount);
 }
 
-// A pool full of blocks that nobody uses, and one that has nothing left.
+// The pool must serve requests from its free blocks and report when nothing is left.
 TEST(Memory, IsFoundInThePool) {
   MemoryPool& pool = current_device().backend().pool(current_device().index());
   pool.free_all_blocks();

@@ -1,5 +1,4 @@
-// What `gpu:N` counts where two interfaces offer the same cards: simulated CUDA or HIP, and a simulated OpenCL beside
-// it.
+// Tests that `gpu:N` counts each card once if two interfaces offer it: simulated CUDA or HIP, and simulated OpenCL.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +12,7 @@
 namespace catenary::faults {
 namespace {
 
-// Run by those below, in a process with other libraries.
+// The tests below run this one in a process with other libraries.
 TEST(Counted, Cards) {
   if (!std::getenv("CATENARY_TEST_CARDS")) return;
   std::string names;
@@ -24,7 +23,7 @@ TEST(Counted, Cards) {
   std::printf("cards: %s\n", names.c_str());
 }
 
-/// OpenCL's devices are as simulator/opencl.cpp says.
+/// `opencl` describes the OpenCL devices as simulator/opencl.cpp says.
 void expect_cards(const std::string& opencl, int own, const std::string& cards, const std::string& offered) {
   SCOPED_TRACE(opencl);
   const auto result =
@@ -47,7 +46,7 @@ TEST(Cards, OfTwoInterfacesCountOnce) {
 TEST(Cards, OfOpenclAloneCountToo) {
   for (const std::string how : {"khr", "nv", "amd", "none"})
     expect_cards(how + " " + how, 1, vendor() + ":0 opencl:1", "2; reason: \n");
-  // three that look alike, of which two are known
+  // three cards without an address: two of them count as the vendor's own
   expect_cards("none none none", 2, vendor() + ":0 " + vendor() + ":1 opencl:2", "3; reason: \n");
 }
 

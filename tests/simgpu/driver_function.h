@@ -1,5 +1,5 @@
 #pragma once
-// For libraries that stand in for the vendors': what the simulated driver, which the process has loaded, has for them.
+// Gives the libraries that stand in for the vendors' access to functions of the simulated driver in this process.
 
 #include <dlfcn.h>
 
@@ -7,7 +7,7 @@
 
 namespace simgpu {
 
-/// A function of the simulated driver, which the process has loaded.
+/// Returns a function of the simulated driver, which the process has loaded.
 template <class F>
 F* driver_function(const char* name) {
   for (const char* library : {"libcuda.so.1", "libamdhip64.so.6", "libamdhip64.so.5"})

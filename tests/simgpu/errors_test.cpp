@@ -1,4 +1,4 @@
-// What is said of a kernel that fails when nobody waits for it: the operations and the function that it comes from.
+// Tests the error of a kernel that fails asynchronously: it names the operations and the function that launched it.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 using tests::error_of;
 
-/// The next kernel fails on the device.
+/// Makes the next kernel fail on the device.
 void break_next_kernel() {
   std::string why;
   const auto library = os::Library::find(vendor() == "cuda" ? "libcuda.so.1" : "libamdhip64.so.6", &why,
@@ -30,7 +30,7 @@ void break_next_kernel() {
   library->required<void(const char*, int)>("simgpu_fault")("kernel", 1);
 }
 
-// Run by those below, each in a process of its own: the device is lost.
+// The tests below run each of these in a process of its own, because the device is lost.
 TEST(Broken, Kernel) {
   if (!std::getenv("CATENARY_TEST_BROKEN")) return;
   const Array x = arange(5, Dtype::float32).eval();

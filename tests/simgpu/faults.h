@@ -1,5 +1,5 @@
 #pragma once
-// For tests of what goes wrong: this program run once more in another environment.
+// Helpers for tests of failures, which run this program again in another environment.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ inline std::string vendor() { return current_device().backend().name(); }
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-/// This program once more, with another environment.
+/// Runs this program again, with another environment.
 inline os::ProcessResult again(const std::string& filter, Environment environment) {
   os::ProcessOptions options;
   options.timeout = 200;

@@ -1,6 +1,6 @@
-// What the drivers of CUDA and HIP say and do when something fails, on simulated devices (cmake/simgpu.cmake runs this
-// with LD_LIBRARY_PATH and --device cuda:0 or hip:0). What cannot be undone, and what shows at the start only, happens
-// in processes of their own.
+// Tests how the CUDA and HIP drivers report and survive failures, on simulated devices (cmake/simgpu.cmake runs this
+// with LD_LIBRARY_PATH and --device cuda:0 or hip:0). Failures that cannot be undone, or that occur only at the start,
+// happen in processes of their own.
 
 #include "tests/simgpu/faults.h"
 
@@ -27,8 +27,7 @@ namespace {
 
 using tests::error_of;
 
-/// Kernels are compiled here: none is found in a cache that was there before. A process that a test starts has its
-/// parent's.
+/// Uses an empty kernel cache, so that every kernel is compiled here. A process that a test starts inherits the cache.
 class OwnCache : public testing::Environment {
  public:
   void SetUp() override {
@@ -45,7 +44,7 @@ class OwnCache : public testing::Environment {
 };
 [[maybe_unused]] testing::Environment* const own_cache = testing::AddGlobalTestEnvironment(new OwnCache);
 
-/// Makes a call of the device's library, or of its compiler's, fail.
+/// Makes a call of the device's library or of its compiler fail.
 void fault(const char* what, int n = 1, bool compiler = false) {
   const std::string name = vendor() == "cuda" ? (compiler ? "libnvrtc.so.13" : "libcuda.so.1")
                                               : (compiler ? "libhiprtc.so.6" : "libamdhip64.so.6");
@@ -64,7 +63,7 @@ const std::vector<float> kDoubled = {0, 2, 4, 6, 8};
 TEST(Simulated, SaysThatItIs) {
   EXPECT_TRUE(current_device().info().is_simulated);
   EXPECT_EQ(doubled(), kDoubled);
-  // never found by a search for a card
+  // a search for cards never finds it
   for (int i = 0; i < 2; ++i) {
     const std::string name = "gpu:" + std::to_string(i);
     try {
@@ -99,7 +98,8 @@ TEST(Fault, OutOfMemory) {
   EXPECT_EQ(doubled(), kDoubled);
 }
 
-// More than half of the memory lies in the pool, unused: it goes back to the driver, and what is asked for is found.
+// More than half of the memory lies unused in the pool. The pool must return it to the driver, and the request must
+// succeed.
 TEST(Fault, OutOfMemoryUntilThePoolGivesBack) {
   const auto all = static_cast<std::int64_t>(current_device().info().memory_bytes);
   MemoryPool& pool = current_device().backend().pool(current_device().index());
@@ -116,7 +116,7 @@ TEST(Fault, OutOfMemoryUntilThePoolGivesBack) {
 
 TEST(Fault, CompilerRefuses) {
   const Array x = arange(5, Dtype::float32);
-  x.to_vector<float>();  // or it would fail along with what is computed of it
+  x.to_vector<float>();  // evaluated now: otherwise it would fail along with results computed from it
   fault("compile", 1, true);
   const std::string message = error_of<DeviceError>([&] { (x - x * 3.5f + 2).to_vector<float>(); });
   EXPECT_NE(message.find("cannot be compiled for " + vendor() + ":0"), std::string::npos) << message;
@@ -150,7 +150,7 @@ TEST(Fault, Copy) {
   EXPECT_EQ(x.to_vector<float>(), std::vector<float>(4));
 }
 
-// A kernel that fails takes the device along: every later call says so, and nothing crashes.
+// A failed kernel loses the device: every later call must say so, and nothing may crash.
 TEST(FaultDeathTest, KernelFails) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
@@ -174,13 +174,13 @@ TEST(FaultDeathTest, DeviceLost) {
         fault("lost");
         const std::string message = error_of<DeviceError>(doubled);
         std::fprintf(stderr, "%s\n", message.c_str());
-        std::exit(0);  // with arrays alive, whose memory went with the device
+        std::exit(0);  // with arrays alive, whose memory was lost with the device
       },
       testing::ExitedWithCode(0), "ILLEGAL_ADDRESS \\(700\\)");
 }
 
-// A card that was listed and is gone when it is first used, as one on a cable or behind a restarted driver. The other
-// device and the CPU are used as before.
+// A listed card disappears before its first use, like an external card or one behind a restarted driver. The other
+// device and the CPU must keep working.
 TEST(FaultDeathTest, DeviceIsGoneWhenItIsUsed) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";
   EXPECT_EXIT(
@@ -203,7 +203,7 @@ TEST(FaultDeathTest, DeviceIsGoneWhenItIsUsed) {
       "first: .*cannot use the device.*; second: .*cannot use the device.*INVALID_DEVICE \\(101\\); others: 1");
 }
 
-// Nothing of the driver's is left when the device is first used: the CPU is.
+// The driver is gone when the device is first used. The CPU must keep working.
 TEST(AtStart, DeviceIsLostAtTheFirstUse) {
   const auto result = again("Simulated.SaysThatItIs", {{"SIMGPU_FAULT", "lost:1"}});
   EXPECT_EQ(result.exit_code, 1);
@@ -225,16 +225,16 @@ TEST(AtStart, CardThatTheCompilerDoesNotKnow) {
     // a newer member of a known family runs the family's binaries
     EXPECT_TRUE(again("Simulated.SaysThatItIs", {{"SIMGPU_ARCH", "89"}}).ok());
   } else {
-    // hipRTC aborts the process; the driver tries it in a child, and goes on
+    // hipRTC aborts the process, so the driver tries it in a child process and goes on
     const auto result = again("Simulated.SaysThatItIs", {{"SIMGPU_ARCH", "gfx1100"}});
     EXPECT_EQ(result.exit_code, 1);
     expect_says(result, "crashes (SIGABRT) when it compiles for gfx1100");
   }
 }
 
-// It is tried in a child, and one that never ends is not taken for one that ends well.
+// The driver tries the compiler in a child process. A child that never ends must not count as a success.
 TEST(Fault, CompilerNeverReturns) {
-  if (vendor() == "cuda") return;  // NVRTC says what it knows
+  if (vendor() == "cuda") return;  // NVRTC lists the architectures that it knows
   doubled();
   std::string why;
   const auto compiler = gpu::RuntimeCompiler::hiprtc(os::Library("libamdhip64.so.6"), 6, why);
@@ -250,7 +250,8 @@ TEST(Fault, CompilerNeverReturns) {
 TEST(AtStart, OldLibraries) {
   const std::string old = tests::build_path("simgpu/old");
   if (vendor() == "cuda") {
-    // NVRTC of CUDA 11.1, which does not list its archs, beside today's driver; the newer one is still preferred
+    // NVRTC of CUDA 11.1, which cannot list its architectures, lies beside today's driver; the newer NVRTC is still
+    // preferred
     const auto result =
         again("Simulated.SaysThatItIs", {{"LD_LIBRARY_PATH", std::getenv("LD_LIBRARY_PATH") + (":" + old)}});
     EXPECT_TRUE(result.ok()) << result.output << result.errors;

@@ -1,4 +1,4 @@
-// scripts/gpu_check, part by part, on a simulated card: what a card is met with runs whole.
+// Runs each part of scripts/gpu_check on a simulated card.
 
 #include <gtest/gtest.h>
 
@@ -19,20 +19,21 @@ namespace {
 
 const std::string script = tests::source_path("scripts/gpu_check");
 
-/// The parts that the script's head lists.
+/// Returns the parts that the header comment of the script lists.
 std::vector<std::string> parts() {
   const std::vector<std::byte> bytes = os::read_file(script);
   const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::size_t from = text.find("# Parts: ") + 9, end = text.find('.', from);
   std::istringstream words(text.substr(from, end - from));
   std::vector<std::string> names{std::istream_iterator<std::string>(words), {}};
-  std::erase(names, "sanitizer");  // a program of NVIDIA's
+  std::erase(names, "sanitizer");  // needs NVIDIA's compute-sanitizer
   return names;
 }
 
 class GpuCheck : public testing::TestWithParam<std::string> {};
 
-/// The libraries of a vendor that the simulator has. Convolutions of its cuDNN take minutes for a step of ResNet-50.
+/// Returns the folders of the vendor's simulated libraries. The simulated cuDNN is left out: it takes minutes for one
+/// step of ResNet-50.
 std::string libraries(const std::string& vendor, const std::string& part) {
   std::vector<std::string> kinds = {"blas", "fft", "nccl"};
   if (part == "info" || part == "doctor" || part == "networks") kinds.push_back("dnn");
@@ -47,7 +48,7 @@ TEST_P(GpuCheck, RunsOnASimulatedCard) {
   const os::ProcessResult result = os::run_process(
       {script, "run", device, GetParam()},
       {.timeout = 500,
-       .environment = {{"CATENARY_TEST_SHARE", "0.005"},  // these rooms run on simulated cards by themselves
+       .environment = {{"CATENARY_TEST_SHARE", "0.005"},  // these tests also run on simulated cards by themselves
                        {"CATENARY_GPU_INCLUDE_SIMULATED", "1"},
                        {"GPU_CHECK_BUILD", tests::build_path("")},
                        {"LD_LIBRARY_PATH", libraries(device.substr(0, device.find(':')), GetParam())},

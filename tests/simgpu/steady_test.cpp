@@ -1,4 +1,4 @@
-// A step of training in steady state: the host waits for nothing and asks the driver for no memory.
+// Tests a training step in steady state: the host never waits, and the driver is never asked for memory.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ struct Network : Chain {
   Variable operator()(const Variable& x) { return l3(functions::relu(l2(functions::relu(l1(x))))); }
 };
 
-/// How often the simulated driver has been called so: "wait", where it had to, or "alloc".
+/// Returns how often the simulated driver had to wait ("wait") or was asked for memory ("alloc").
 int count(const char* what) {
   std::string why;
   const auto library = os::Library::find(vendor() == "cuda" ? "libcuda.so.1" : "libamdhip64.so.6", &why,
@@ -40,12 +40,12 @@ TEST(SteadyState, AStepOfMnistWaitsForNothing) {
     model(batch).backward();
     optimizer.update();
   };
-  for (int i = 0; i < 20; ++i) step();  // memory, pinned memory, and both kinds of Adam's updates
+  for (int i = 0; i < 20; ++i) step();  // warms up memory, pinned memory and both kinds of Adam's updates
   current_device().synchronize();
   const int waits = count("wait"), allocations = count("alloc");
   ASSERT_GE(waits, 1);
   ASSERT_GE(allocations, 1);
-  // Few enough for the ring of pinned memory: beyond it an upload waits for the one that was sixteen before it.
+  // Few enough for the ring of pinned memory. Beyond it, an upload waits for the upload sixteen before it.
   for (int i = 0; i < 5; ++i) step();
   EXPECT_EQ(count("wait"), waits);
   EXPECT_EQ(count("alloc"), allocations);

@@ -1,5 +1,5 @@
-// Two streams of a simulated device really overlap: what is not ordered shows, and what waits comes after. A "slow"
-// kernel takes a quarter of a second.
+// Tests that two streams of a simulated device overlap: unordered work must be seen to run early, and waiting work must
+// run later. A "slow" kernel takes a quarter of a second.
 
 #include <gtest/gtest.h>
 
@@ -28,10 +28,10 @@ void slow() {
 
 constexpr std::int64_t kElements = 1000;
 
-/// x = 2 everywhere, by a slow kernel in s. The event says when it has happened.
+/// Sets x to 2 everywhere, by a slow kernel in s. Returns an event recorded behind that kernel.
 Event overwrite_slowly(const Array& x, const Stream& s) {
   const Stream::Use use(s);
-  x.fill(1);  // compiled before it is slow
+  x.fill(1);  // compiles the kernel before it becomes slow
   x.eval();
   s.synchronize();
   slow();
@@ -92,7 +92,7 @@ TEST_F(Streams, TheNullStreamAndABlockingOneWaitForEachOther) {
 TEST_F(Streams, WaitHoldsOneStreamOnly) {
   const Stream other;
   const auto ones = [] { return (zeros({3}, Dtype::float32) + 1).eval().to_vector<float>(); };
-  ones();  // its kernel is compiled now
+  ones();  // compiles its kernel now
   const Event written = overwrite_slowly(x, s);
   other.wait(written);
   const Event after = other.record();
@@ -117,8 +117,8 @@ TEST_F(Streams, DeviceSynchronizeWaitsForAll) {
   EXPECT_TRUE(written.done());
 }
 
-// An array of the null stream that is freed while another stream is in use may still be read there: what gets its
-// memory next in the null stream comes after.
+// An array of the null stream is freed while another stream is current, which may still use it. The next owner of its
+// memory in the null stream must wait for that use.
 TEST_F(Streams, FreedUnderAnotherStream) {
   overwrite_slowly(x, s);
   const std::int64_t size = kElements;
@@ -136,10 +136,10 @@ TEST_F(Streams, BetweenDevicesInOrder) {
   const Device there = get_device(std::string(current_device().backend().name()) + ":1");
   const Stream::Use use(s);
   const Event written = overwrite_slowly(x, s);
-  const Array y = x.to_device(there);  // by the devices alone, so that the host is not held up
+  const Array y = x.to_device(there);  // copied between the devices, so the host does not wait
   EXPECT_FALSE(written.done());
   slow();
-  x.fill(3);  // after the copy
+  x.fill(3);  // must run after the copy
   x.eval();
   EXPECT_EQ(y.to_vector<float>(), std::vector<float>(kElements, 2));
   EXPECT_EQ(x.to_vector<float>(), std::vector<float>(kElements, 3));

@@ -1,5 +1,6 @@
-// libcublasLt.so, and with SIM_HIP libhipblaslt.so: the same functions under two prefixes, with other numbers. The
-// algorithm that a search gives needs a workspace and the alignments that were promised, and works for no other layout.
+// Stands in for libcublasLt.so, and with SIM_HIP for libhipblaslt.so: the same functions under two prefixes, with other
+// numbers. The algorithm that a search returns works only for the layout of the search, and needs its workspace and the
+// promised alignments.
 
 #include <algorithm>
 #include <cstdio>
@@ -75,7 +76,7 @@ int set(T& to, const void* from, std::size_t bytes) {
   return 0;
 }
 
-/// The product that descriptions mean; false where they do not fit.
+/// Fills in the product that the descriptors mean. Returns false if they do not match.
 bool describe(const Desc& desc, const Layout& a, const Layout& b, const Layout& c, Product& p) {
   if (a.type != b.type || a.type != c.type || a.batch != b.batch || a.batch != c.batch) return false;
   if (!of_cuda_data_type(a.type, p.type)) return false;
@@ -102,7 +103,8 @@ bool describe(const Desc& desc, const Layout& a, const Layout& b, const Layout& 
 }
 
 #ifndef SIM_HIP
-/// cublasLtNumericalImplFlags_t of an algorithm: tensor operations for 16 bits and TF32 whose operands are aligned.
+/// Returns cublasLtNumericalImplFlags_t of an algorithm: tensor operations for 16 bits, and for TF32 with aligned
+/// operands.
 std::uint64_t flags_of(const Product& p, const std::uint32_t (&alignments)[4]) {
   const char* const arch = std::getenv("SIMGPU_ARCH");
   const int capability = arch ? std::atoi(arch) : 90;
@@ -121,7 +123,7 @@ std::uint64_t flags_of(const Product& p, const std::uint32_t (&alignments)[4]) {
 }
 #endif
 
-/// What the algorithm was made for.
+/// The problem that the algorithm was made for.
 std::uint64_t digest(const Desc& desc, const Product& p) {
   std::uint64_t h = kMagic;
   for (const std::int64_t x : {p.m, p.n, p.k, p.batch, p.a.ld, p.b.ld, p.c.ld, p.a.stride, p.b.stride, p.c.stride,

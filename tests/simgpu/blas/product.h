@@ -1,10 +1,10 @@
 #pragma once
-// Libraries of matrix products for devices that exist only here: the vendors' interfaces, as far as Catenary uses them,
-// around one product in plain loops, which the device's stream runs on the host. They take what the true ones take and
-// are as strict about it: leading dimensions, addresses of device memory, streams, handles.
+// Stand-ins for the vendors' libraries of matrix products, for simulated devices: the interfaces that Catenary uses,
+// around one product in plain loops, which the device's stream runs on the host. They accept the same arguments as the
+// real libraries and check them as strictly: leading dimensions, addresses of device memory, streams, handles.
 //
-// SIMGPU_BLAS=create or multiply (a list) makes that call fail; with untold cuBLASLt says nothing of its algorithms;
-// with slow all of cuBLASLt's and hipBLASLt's algorithms but the second take 5 ms longer.
+// SIMGPU_BLAS is a list of faults. create, multiply: that call fails. untold: cuBLASLt does not describe its
+// algorithms. slow: every algorithm of cuBLASLt and hipBLASLt except the second takes 5 ms longer.
 
 #include <chrono>
 #include <cmath>
@@ -27,14 +27,14 @@ inline bool fault(const char* what) {
   return list && std::strstr(list, what);
 }
 
-/// NVIDIA's own switch of TF32, which stands above what a program asks for.
+/// NVIDIA's own switch of TF32, which overrides the request of a program.
 inline bool tf32_is_forbidden() {
   const char* value = std::getenv("NVIDIA_TF32_OVERRIDE");
   return value && std::strcmp(value, "0") == 0;
 }
 
 enum class Type { f16, bf16, f32, f64 };
-/// cudaDataType's numbers, which are hipDataType's too; false for another one.
+/// Maps the numbers of cudaDataType, which hipDataType shares. Returns false for other types.
 inline bool of_cuda_data_type(int number, Type& type) {
   switch (number) {
     case 0:
@@ -100,7 +100,7 @@ struct Matrix {
   std::int64_t at(std::int64_t row, std::int64_t column) const {
     return transposed ? column + row * ld : row + column * ld;
   }
-  /// Bytes from `data` to the end of the last matrix.
+  /// Returns the bytes from `data` to the end of the last matrix.
   std::size_t reach(std::int64_t rows, std::int64_t columns, std::int64_t batch, Type type) const {
     return static_cast<std::size_t>((at(rows - 1, columns - 1) + (batch - 1) * stride + 1) * size_of(type));
   }
@@ -113,7 +113,7 @@ struct Product {
   double alpha = 1, beta = 0;
   bool short_mantissa = false;  ///< a and b are rounded to TF32
   const void* bias = nullptr;   ///< [m]
-  int milliseconds = 0;         ///< that it takes longer
+  int milliseconds = 0;         ///< added to the run time
 
   void run() const {
     if (milliseconds) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
@@ -132,7 +132,7 @@ struct Product {
             sum += in(a, i * a.stride + a.at(row, l)) * in(b, i * b.stride + b.at(l, column));
           sum *= alpha;
           const std::int64_t at = i * c.stride + c.at(row, column);
-          if (beta != 0) sum += beta * load(c.data, at, type);  // what c holds is not read otherwise, as in any BLAS
+          if (beta != 0) sum += beta * load(c.data, at, type);  // like any BLAS, does not read c if beta is 0
           if (bias) sum += load(bias, row, type);
           store(const_cast<void*>(c.data), at, type, sum);
         }
@@ -146,7 +146,7 @@ inline bool is_allocated(const void* p, std::size_t bytes) {
   return ask(p, bytes);
 }
 
-/// Would a BLAS take this?
+/// Returns whether a BLAS would accept this product.
 inline bool is_valid(const Product& p) {
   const auto fits = [](const Matrix& x, std::int64_t rows, std::int64_t columns) {
     return x.ld >= (x.transposed ? columns : rows) && x.stride >= 0;
@@ -159,7 +159,7 @@ inline bool is_valid(const Product& p) {
          (!p.bias || is_allocated(p.bias, static_cast<std::size_t>(p.m * size_of(p.type))));
 }
 
-/// Puts it at the end of the stream; false for a stream that is not the current device's.
+/// Appends the product to the stream. Returns false if the stream does not belong to the current device.
 inline bool submit(const Product& product, Handle stream) {
   static auto* const put = simgpu::driver_function<int(Handle, void (*)(void*), void*)>("simgpu_submit");
   return put(

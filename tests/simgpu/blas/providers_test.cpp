@@ -1,5 +1,5 @@
-// Which library multiplies matrices, and what is said where one cannot: on simulated devices with stand-ins for the
-// vendors' libraries, each case in a process of its own, which runs the tests named Inside.
+// Tests which library multiplies matrices, and the messages if a library cannot be used, on simulated devices with
+// stand-ins for the vendors' libraries. Each case starts a process of its own, which runs the tests named Inside.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,8 @@ namespace {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-/// A process on a simulated device, with the libraries of these folders of build/…/simgpu before the device's own.
+/// Starts a process on a simulated device, with the libraries of these folders of build/…/simgpu before the device's
+/// own.
 os::ProcessResult with(const std::string& vendor, const std::vector<std::string>& folders,
                        const Environment& environment = {}, const std::string& tests = "Inside.AProduct") {
   std::string path;
@@ -57,7 +58,7 @@ void expect_says(const os::ProcessResult& result, const std::string& words) {
                                                                             << result.output << result.errors;
 }
 
-/// Run by the others in processes of their own; on the CPU, as itself, a product of the CPU's.
+/// The other tests run this one in processes of their own. Run by itself, it tests a product on the CPU.
 TEST(Inside, AProduct) {
   const Array x = arange(6, Dtype::float32).reshape({2, 3});
   try {
@@ -72,7 +73,7 @@ TEST(Inside, AProduct) {
   }
 }
 
-/// Run as the one above: what the device tells of products of several kinds, each computed twice.
+/// Run like the test above: prints the device's report on several kinds of products, each computed twice.
 TEST(Inside, SeveralProducts) {
   const auto tell = [](const char* what, const Array& a, const Array& b) {
     for (int i = 0; i < 2; ++i) matmul(a, b).eval();
@@ -170,7 +171,7 @@ TEST(Providers, TheOneThatIsAskedFor) {
   expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "cublas"}}), "computed by cuBLAS (13.0.2, ");
   expect_says(with("hip", {"blas/hip"}, {{"CATENARY_GPU_BLAS", "rocBLAS"}}), "computed by rocBLAS (4.2.1, ");
   expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "own"}}), "computed by own");
-  // of another driver's libraries: nothing is chosen here
+  // files of another driver's libraries: no algorithm is chosen here
   expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "clblast"}}), "computed by cuBLASLt");
 }
 
@@ -195,7 +196,7 @@ TEST(Providers, RoundsFloat32OnlyWhenAsked) {
   expect_says(with("hip", {"blas/hip"}), "float32 is kept");
 }
 
-/// Run as the one above: config.tf32 decides for the next product.
+/// Run like the test above: config.tf32 decides for the next product.
 TEST(Inside, Tf32) {
   const float fine = 1 + 1.0f / 4096;  // does not fit into the 10 bits of TF32
   const Array a = full({8, 8}, fine, Dtype::float32), b = eye(8).astype(Dtype::float32);
@@ -223,9 +224,9 @@ TEST(Tf32, IsASwitch) {
       "tf32 1: rounded, cuBLASLt, algorithm 21, tile 20, stages 35: float32 sums of TF32 products, by "
       "Tensor Cores\n";
   expect_says(with("cuda", {"blas/cuda"}, {}, "Inside.Tf32"), off + on + off + off);
-  // CATENARY_TF32 is what all threads begin with
+  // CATENARY_TF32 is the initial value of all threads
   expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_TF32", "1"}}, "Inside.Tf32"), off + on + off + on);
-  // what NVIDIA's libraries read stands above both
+  // the variable of NVIDIA's libraries overrides both
   expect_says(
       with("cuda", {"blas/cuda"}, {{"NVIDIA_TF32_OVERRIDE", "0"}}, "Inside.Tf32"),
       "tf32 1: kept, cuBLASLt, algorithm 21, tile 20, stages 35: float32 sums of float32 products; no matrix units: "
@@ -238,7 +239,7 @@ TEST(Tf32, IsASwitch) {
   expect_says(hip, "tf32 1: rounded, hipBLASLt, solution 21: ");
 }
 
-/// Run as the one above: a product that is added to what is there, too, which a trial must leave as it is.
+/// Run like the test above: also a product that is added to c, which a trial must not change.
 TEST(Inside, Autotune) {
   try {
     const Array a = ones({16, 24}, Dtype::float32), b = ones({24, 8}, Dtype::float32);
@@ -264,7 +265,7 @@ TEST(Inside, Autotune) {
   }
 }
 
-/// How often the program said it.
+/// Counts how often the program printed a text.
 int count(const os::ProcessResult& result, const std::string& words) {
   int n = 0;
   for (std::size_t at = 0; (at = result.errors.find(words, at)) != std::string::npos; at += words.size()) ++n;
@@ -288,14 +289,14 @@ TEST(Autotune, TheFastestIsKept) {
     const auto second = with(vendor, folders, environment, "Inside.Autotune");
     expect_says(second, text(1, 22));
     EXPECT_EQ(count(second, lists), 0) << second.errors;
-    // another card, or another driver, measures its own
+    // another card or another driver measures again
     for (const auto& [variable, value] :
          Environment{{"SIMGPU_NAME", "Simulated other device"}, {"SIMGPU_DRIVER", "1"}}) {
       const auto other = with(vendor, folders, {environment[0], environment[1], {variable, value}}, "Inside.Autotune");
       EXPECT_EQ(count(other, lists), 2) << variable << other.errors;
     }
 
-    // damaged files are told in one line, and what they held is measured anew
+    // damaged files are reported in one line and measured again
     for (const std::string& file : os::list_directory(folder.path))
       os::write_file(folder.path + "/" + file, std::string_view("damaged"));
     const auto healed = with(vendor, folders, environment, "Inside.Autotune");
@@ -306,13 +307,13 @@ TEST(Autotune, TheFastestIsKept) {
   }
 }
 
-// Whole files that hold something else: of another size, or no algorithm for the product.
+// Complete files with wrong content: another size, or no algorithm for the product.
 TEST(Autotune, AChoiceThatIsNoneIsMadeAnew) {
   const tests::Folder folder;
   const Environment environment = {{"CATENARY_CACHE_DIR", folder.path}, {"SIMGPU_BLAS", "slow"}};
   const auto run = [&] { return with("cuda", {"blas/cuda"}, environment, "Inside.Autotune"); };
   EXPECT_EQ(count(run(), "cuBLASLt lists its algorithms"), 2);
-  // of the right size are the last two, one of which wants more memory than there may be
+  // the last two have the right size, but one of them wants more memory than allowed
   for (const std::string& other : {std::string(), std::string("xyz"), std::string(80, 'x'), std::string(80, '\0')}) {
     const std::string whole = "catenary kernel 1\n" + sha256(other) + "\n" + other;
     int spoilt = 0;
@@ -363,17 +364,17 @@ TEST(Providers, ALibraryThatLacksAFunction) {
   const auto result = with("cuda", {"blas/broken"});
   expect_says(result, "computed by own");
   expect_says(result, "cublasGemmStridedBatchedEx");
-  // an older whole one is of more use than a newer broken one
+  // an older complete file is of more use than a newer damaged one
   expect_says(with("cuda", {"blas/broken", "blas/older"}, {{"CATENARY_GPU_BLAS", "cublas"}}), "computed by cuBLAS");
 }
 
-// As the true one, this rocBLAS ends the process that asks it for a chip whose kernels are not there.
+// Like the real rocBLAS, this one aborts the process if its kernels for the chip are missing.
 TEST(Providers, NoKernelsForTheChip) {
   const auto result = with("hip", {"blas/hip"}, {{"SIMGPU_ARCH", "gfx1030"}});
   expect_says(result, "computed by own");
   expect_says(result, "blas hip:0 rocBLAS is not used: ");
   expect_says(result, "has no kernels for gfx1030 (TensileLibrary_*gfx1030*), without which it would end the process");
-  // gfx90 is no gfx90a
+  // gfx90 must not match gfx90a
   expect_says(with("hip", {"blas/hip"}, {{"SIMGPU_ARCH", "gfx900"}}), "has no kernels for gfx900");
 }
 

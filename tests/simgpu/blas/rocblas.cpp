@@ -1,5 +1,5 @@
-// librocblas.so. As the real one does, it ends the process where its kernels for the chip are missing; its own are in
-// rocblas/library beside it.
+// Stands in for librocblas.so. Like the real one, it aborts the process if its kernels for the chip are missing. Its
+// kernels lie in rocblas/library beside it.
 
 #include <cstdio>
 #include <filesystem>
@@ -58,7 +58,7 @@ EXPORT int rocblas_gemm_strided_batched_ex(Handle handle, int op_a, int op_b, st
   if (!context) return kInvalidHandle;
   if (fault("multiply")) return kInternalError;
   if (a_type != b_type || a_type != c_type || a_type != d_type || algorithm != 0 || flags != 0) return kNotImplemented;
-  if (c != d || ldc != ldd || c_stride != d_stride) return kNotImplemented;  // the true one would take it
+  if (c != d || ldc != ldd || c_stride != d_stride) return kNotImplemented;  // the real one would accept it
   Product p;
   switch (a_type) {
     case 150:

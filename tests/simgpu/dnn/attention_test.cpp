@@ -1,6 +1,6 @@
-// Which library computes attention, and what is said where none does: on simulated devices with the stand-in for cuDNN,
-// each case in a process of its own, which runs the tests named InsideAttention. That the values are right is
-// tests/device/attention_test.cpp's affair, which runs with the stand-in too.
+// Tests which library computes attention, and the messages if none can, on simulated devices with the stand-in for
+// cuDNN. Each case starts a process of its own, which runs the tests named InsideAttention.
+// tests/device/attention_test.cpp checks the values, with the stand-in too.
 
 #include "catenary/functions/attention.h"
 
@@ -47,7 +47,7 @@ struct Results {
   Array y, gq, gk, gv;
 };
 
-/// Computes, and says who did.
+/// Computes attention and its gradient, and prints the library that computed them.
 Results compute_and_say(const char* name, Dtype dtype, const functions::AttentionOptions& options, const Sizes& sizes) {
   const auto numbers = [&](std::int64_t heads, std::int64_t rows) {
     const std::int64_t row = sizes.width + sizes.between;
@@ -70,7 +70,7 @@ Results compute_and_say(const char* name, Dtype dtype, const functions::Attentio
   return {y.array(), q.grad(), k.grad(), v.grad()};
 }
 
-/// Attention and its gradient, which are also near those of our own kernels.
+/// Computes attention and its gradient, and compares them with the results of our own kernels.
 void attend(const char* name, Dtype dtype, const functions::AttentionOptions& options, const Sizes& sizes = {}) {
   try {
     const Results given = compute_and_say(name, dtype, options, sizes);
@@ -131,13 +131,13 @@ TEST(InsideAttention, WhatItDoesNotTake) {
   say_counts();
 }
 
-/// Plans are remembered, the bad ones too.
+/// Plans are remembered, failed plans too.
 TEST(InsideAttention, Twice) {
   for (int i = 0; i < 2; ++i) attend("float16", Dtype::float16, {.causal = true});
   say_counts();
 }
 
-/// The stand-in is the only proof that the graphs are right, so it refuses what the documentation of cuDNN refuses.
+/// Only the stand-in proves that our graphs are right, so it must refuse everything that cuDNN's documentation refuses.
 TEST(InsideAttention, TheStandInIsStrict) {
   const auto library = os::Library::find("libcudnn.so.9");
   if (current_device().is_cpu()) return;
@@ -262,7 +262,7 @@ TEST(AttentionProviders, TheOneThatIsAskedFor) {
   expect_says(with("Halves", {}, {}), "attention cuda:0 cuDNN is not used: none of libcudnn.so.9 was found");
 }
 
-// Each call of the graph's interface fails in turn.
+// Makes each call of the graph interface fail in turn.
 TEST(AttentionProviders, WhatFailsIsLeftToOurOwnKernels) {
   for (const auto& [fault, words] :
        std::vector<std::pair<std::string, std::string>>{{"sdpa-new", "it cannot make a descriptor (status 4000)"},
@@ -287,7 +287,7 @@ TEST(AttentionProviders, WhatNoEngineTakesIsNotAnError) {
   }
 }
 
-// What versions compute wrongly is not asked of them.
+// Versions of cuDNN with wrong results are not used for the cases where they are wrong.
 TEST(AttentionProviders, Versions) {
   for (const char* version : {"90501", "91000", "91001"})
     expect_says(with("Halves", {{"SIMGPU_CUDNN_VERSION", version}}), "fused attention is taken from 9.6.0 on");
@@ -309,7 +309,7 @@ TEST(AttentionProviders, Cards) {
               "fused attention is taken from 9.11.0 on");
 }
 
-// The fastest gradient of the stand-in has no order of sums: it computes with that one only when it may.
+// The stand-in's fastest gradient has no fixed order of sums. It may be used only if results need not be deterministic.
 TEST(AttentionProviders, BitsMayDifferOnlyWhenTheyMay) {
   const auto result = with("EveryForm", {{"CATENARY_CUDNN_DETERMINISTIC", "0"}});
   expect_says(result, "grouped backward: cuDNN, fused gradient, engine 5");

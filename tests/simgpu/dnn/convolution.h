@@ -1,9 +1,9 @@
 #pragma once
-// Libraries of convolutions for devices that exist only here: the vendors' interfaces, as far as Catenary uses them,
-// around one convolution in plain loops, which the device's stream runs on the host. They take what the true ones take
-// and are as strict about it: extents, addresses of device memory, streams, handles.
+// Stand-ins for the vendors' libraries of convolutions, for simulated devices: the interfaces that Catenary uses,
+// around one convolution in plain loops, which the device's stream runs on the host. They accept the same arguments as
+// the real libraries and check them as strictly: shapes, addresses of device memory, streams, handles.
 //
-// SIMGPU_DNN=create, search or compute (a list) makes that call fail; with tf32 a program may ask for TF32.
+// SIMGPU_DNN is a list of faults. create, search, compute: that call fails. With tf32, a program may ask for TF32.
 
 #include <algorithm>
 #include <cstdlib>
@@ -127,13 +127,13 @@ struct Convolution {
     do {
       const std::int64_t at = place(out, index);
       double value = alpha * sums[static_cast<std::size_t>(at)];
-      if (beta != 0) value += beta * load(data, at, out.type);  // what is there is not read otherwise
+      if (beta != 0) value += beta * load(data, at, out.type);  // does not read y if beta is 0
       store(data, at, out.type, value);
     } while (next(index, out.shape));
   }
 };
 
-/// Puts it at the end of the stream; false for a stream that is not the current device's.
+/// Appends the convolution to the stream. Returns false if the stream does not belong to the current device.
 inline bool submit(const Convolution& convolution, Handle stream) {
   static auto* const put = driver_function<int(Handle, void (*)(void*), void*)>("simgpu_submit");
   return put(

@@ -1,5 +1,6 @@
-// libcudnn.so, version 9. As the true one it offers several algorithms, of which the fastest is not deterministic and
-// wants more memory than others; each computes the same here. SIMGPU_CUDNN_VERSION=91000 has it be another version.
+// Stands in for libcudnn.so, version 9. Like the real one, it offers several algorithms. All compute the same values,
+// but the first is listed as the fastest and as not deterministic, and another needs a workspace.
+// SIMGPU_CUDNN_VERSION=91000 changes the version.
 
 #include <algorithm>
 #include <cstdio>
@@ -47,7 +48,7 @@ bool type_of(int number, Type& type) {
 constexpr int kAtomic = 0, kPlain = 1;  // algorithms
 std::size_t workspace_of(int algorithm) { return algorithm == kPlain ? 4096 : 0; }
 
-/// A pass's arrays, which stand in another order in each.
+/// Fills in the convolution. The order of its arrays depends on the pass. Returns false if it is not valid.
 bool describe(Pass pass, Handle first, Handle second, Handle window, Handle result, Convolution& c) {
   Handle x = first, w = second, y = result;
   if (pass == Pass::to_data) {
@@ -73,7 +74,7 @@ int list(Pass pass, Handle handle, Handle first, Handle second, Handle window, H
   if (!as<Context>(handle)) return kNotInitialized;
   if (fault("search")) return kExecutionFailed;
   if (!describe(pass, first, second, window, result, c)) return kBadParam;
-  if (c.window.groups > 4) return kNotSupported;  // as the true one says of some
+  if (c.window.groups > 4) return kNotSupported;  // the real one refuses some of these
   const int math = c.window.math;
   const Found all[] = {{kAtomic, kSuccess, 1, workspace_of(kAtomic), 0, math, {}},
                        {7, kNotSupported, -1, 0, 1, math, {}},
@@ -145,7 +146,7 @@ EXPORT int cudnnSetFilterNdDescriptor(Handle handle, int type, int format, int d
   if (!array || dims < 4 || format < 0 || format > 1 || !type_of(type, array->type)) return kBadParam;
   array->shape.assign(shape, shape + dims);
   array->strides.assign(static_cast<std::size_t>(dims), 1);
-  int step = format == 1 ? shape[1] : 1;  // channels last, or in order
+  int step = format == 1 ? shape[1] : 1;  // channels last, or C order
   for (int axis = dims - 1; axis >= 0; --axis) {
     if (format == 1 && axis == 1) continue;
     array->strides[static_cast<std::size_t>(axis)] = step;

@@ -1,10 +1,13 @@
 #pragma once
-// cuDNN's graphs of attention, interpreted: descriptors with the attributes that NVIDIA's documentation gives them, as
-// strict about types, counts, what must be set, shapes, strides and alignment as it says; the two patterns of
-// operations that the fused engines know; and their computation on the host, in doubles rounded to each array's type.
+// Interprets cuDNN's graphs of attention, in three parts:
+//   - descriptors with their attributes, which check types, counts, required attributes, shapes, strides and alignment
+//     as strictly as NVIDIA's documentation says
+//   - the two patterns of operations that the fused engines support
+//   - the computation on the host, in doubles that are rounded to the dtype of each array
 //
-// SIMGPU_DNN=sdpa-new, sdpa-set, sdpa-finalize, sdpa-heuristic, sdpa-plan, sdpa-pack or sdpa-execute (a list) makes
-// that call fail; with sdpa-unknown no engine takes a graph, with sdpa-large engines want 1 GiB to work in.
+// SIMGPU_DNN is a list of faults. sdpa-new, sdpa-set, sdpa-finalize, sdpa-heuristic, sdpa-plan, sdpa-pack,
+// sdpa-execute: that call fails. sdpa-unknown: no engine supports a graph. sdpa-large: engines need a workspace of 1
+// GiB.
 
 #include <cmath>
 #include <cstdint>
@@ -40,8 +43,8 @@ inline std::size_t size_of_attribute(int type) {
                                                                                                            : 4;
 }
 
-/// An attribute of a type of descriptor: what it holds, how often, whether it must be set; of a descriptor, of which
-/// type (-1: an operation).
+/// An attribute of a type of descriptor: its type, the least and most elements, whether it is required, and, if it is a
+/// descriptor, the type of that descriptor (-1: an operation).
 struct Attribute {
   int type;
   std::int64_t least, most;
@@ -94,7 +97,7 @@ struct Descriptor {
   bool finalized = false;
   std::map<int, std::vector<char>> bytes;
   std::map<int, std::vector<Pointer>> parts;
-  int engine = 0;  // of an engine's: its number
+  int engine = 0;  // the number of an engine
 
   bool has(int name) const { return bytes.contains(name) || parts.contains(name); }
   template <class T>
@@ -114,7 +117,7 @@ struct Descriptor {
   const Descriptor& part(int name) const { return *parts.at(name)[0]; }
   const Descriptor* part_or_null(int name) const { return has(name) ? &part(name) : nullptr; }
 
-  // of a tensor's
+  // attributes of a tensor
   std::int64_t id() const { return one<std::int64_t>(906); }
   int type() const { return one<int>(901); }
   std::vector<std::int64_t> shape() const { return list<std::int64_t>(902); }
@@ -123,7 +126,7 @@ struct Descriptor {
   bool is_scalar() const { return one<bool>(908); }
 };
 
-/// What a caller holds.
+/// The object that a caller's handle points to.
 struct Holder {
   std::uint64_t magic = 0x64e5c;
   Pointer descriptor;
@@ -149,7 +152,7 @@ inline double read(const void* from, std::int64_t at, int type) {
   return load(from, at, type == kF32 ? Type::f32 : type == kF16 ? Type::f16 : Type::bf16);
 }
 
-// An operation's name, its arrays.
+// An operation: its name and its arrays.
 struct Operation {
   std::string name;
   std::vector<const Descriptor*> inputs;
@@ -186,7 +189,7 @@ inline std::int64_t product(const std::vector<std::int64_t>& shape) {
   return n;
 }
 
-// What finalizing one of a type finds.
+// Checks that run when a descriptor is finalized.
 inline int check_tensor(const Descriptor& d) {
   const auto shape = d.shape(), strides = d.strides();
   const auto alignment = d.one<std::int64_t>(900);
@@ -255,7 +258,7 @@ inline int check_graph(const Descriptor& d, bool (*is_handle)(Handle)) {
     for (const Descriptor* input : o.inputs) {
       const auto [place, is_new] = known.emplace(input->id(), input);
       if (place->second != input) return kDuplicate;
-      if (input->is_virtual() && !written.contains(input->id())) return kBadParam;  // an array that nothing made
+      if (input->is_virtual() && !written.contains(input->id())) return kBadParam;  // no operation writes it
       read.insert(input->id());
     }
     const auto [place, is_new] = known.emplace(o.output->id(), o.output);
@@ -263,11 +266,12 @@ inline int check_graph(const Descriptor& d, bool (*is_handle)(Handle)) {
     if (!is_new || o.output->is_scalar()) return kBadParam;  // it was read before it was written
   }
   for (const auto& [id, tensor] : known)
-    if (tensor->is_virtual() && !read.contains(id)) return kBadParam;  // one that nothing reads
+    if (tensor->is_virtual() && !read.contains(id)) return kBadParam;  // no operation reads it
   return kSuccess;
 }
 
-/// Do the fused engines know it? They know two patterns, and 16-bit arrays of heads of 8 to 128 that lie as they want.
+/// Checks whether the fused engines support the graph. They support two patterns, and 16-bit arrays with heads of 8 to
+/// 128 in the required layouts.
 inline int check_support(const Descriptor& graph) {
   if (fault("sdpa-unknown")) return kUnknownPattern;
   const std::vector<Operation> all = operations_of(graph);
@@ -285,7 +289,7 @@ inline int check_support(const Descriptor& graph) {
       if (type == -1) type = t->type();
       if (t->type() != type) return kUnknownType;
       const auto shape = t->shape(), strides = t->strides();
-      const std::size_t unit = strides[3] == 1 && shape[3] % 8 == 0 ? 3 : 2;  // rows, or transposed
+      const std::size_t unit = strides[3] == 1 && shape[3] % 8 == 0 ? 3 : 2;  // rows, or transposed rows
       if (strides[unit] != 1) return kUnknownLayout;
       if (shape[unit] % 8 != 0 || shape[unit] > 128) return kUnknownShape;
       for (std::size_t i = 0; i < 4; ++i)
@@ -293,7 +297,7 @@ inline int check_support(const Descriptor& graph) {
       if (t->one<std::int64_t>(900) < 16) return kUnknownLayout;
     }
     if (o.name != "matmul") continue;
-    // a product's second operand is an array in memory, or one's transpose
+    // the second operand of a product is an array in memory or the transpose of such an array
     if (!is_16bit(o.inputs[1]->type()) || (!is_16bit(o.inputs[0]->type()) && !o.inputs[0]->is_virtual()))
       return kUnknownType;
   }
@@ -305,7 +309,7 @@ inline bool has_gradient(const Descriptor& graph) {
   return std::count_if(all.begin(), all.end(), [](const Operation& o) { return o.name == "matmul"; }) == 5;
 }
 
-// Engines: of a gradient the fastest has no order of sums, and the next cannot be compiled.
+// The fastest engine for a gradient has no fixed order of sums. The next engine cannot be compiled.
 constexpr int kAnyOrder = 5, kBroken = 6, kGood = 8;
 inline std::vector<int> engines_for(const Descriptor& graph) {
   return has_gradient(graph) ? std::vector<int>{kAnyOrder, kBroken, kGood} : std::vector<int>{kBroken, kGood};
@@ -314,7 +318,7 @@ inline std::int64_t workspace_of(int engine) {
   return fault("sdpa-large") ? std::int64_t{1} << 30 : engine == kGood ? 4096 : 0;
 }
 
-/// The operations in order, with all that they are given.
+/// Runs the operations in order.
 class Computation {
  public:
   Computation(Pointer graph, std::map<std::int64_t, void*> addresses, std::map<std::int64_t, double> scalars)
@@ -354,7 +358,7 @@ class Computation {
     for (std::size_t i = 0; i < at.size(); ++i) sum += at[i] * strides[i];
     return sum;
   }
-  /// In C order, of an array whose axes of one element are broadcast.
+  /// Returns the index in C order, where axes of size 1 broadcast.
   static std::int64_t number(const Index& at, const Index& shape) {
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < at.size(); ++i) sum = sum * shape[i] + (shape[i] == 1 ? 0 : at[i]);
@@ -404,13 +408,13 @@ class Computation {
     const bool is_max = o.name == "max";
     std::fill(y.begin(), y.end(), is_max ? -std::numeric_limits<double>::infinity() : 0);
     each(from, [&](std::int64_t n, Index at) {
-      at[1] /= from[1] / to[1];  // of heads that share keys
+      at[1] /= from[1] / to[1];  // sums over heads that share keys
       double& sum = y[static_cast<std::size_t>(number(at, to))];
       const double value = x[static_cast<std::size_t>(n)];
       sum = is_max ? std::fmax(sum, value) : sum + value;
     });
   }
-  /// The same places in memory under other strides.
+  /// Reads the same memory with other strides.
   void reshape(const Operation& o, std::vector<double>& y) {
     const std::vector<double>& x = values(*o.inputs[0]);
     const Index from = o.inputs[0]->strides(), to = o.output->strides();
@@ -473,7 +477,7 @@ inline int set(Handle handle, int name, int type, std::int64_t count, const void
   if (!d) return kBadParam;
   if (fault("sdpa-set")) return kInternalError;
   if (d->finalized) return kNotInitialized;
-  if (d->kind == kEngine || d->kind == kConfig) return kNotSupported;  // which the heuristic gives
+  if (d->kind == kEngine || d->kind == kConfig) return kNotSupported;  // only the heuristic makes these
   const auto& known = attributes().at(d->kind);
   const auto found = known.find(name);
   if (found == known.end()) return kBadParam;
@@ -620,7 +624,7 @@ inline int execute(Handle stream, Handle plan_handle, Handle pack_handle) {
     void* const at = pointers[i];
     if (!at) return kNullPointer;
     if (t.is_scalar()) {
-      if (is_allocated(at, 1)) return kBadParam;  // it is read on the host
+      if (is_allocated(at, 1)) return kBadParam;  // scalars are read on the host
       scalars[ids[i]] = read(at, 0, t.type());
       continue;
     }

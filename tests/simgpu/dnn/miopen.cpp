@@ -1,4 +1,5 @@
-// libMIOpen.so, its immediate interface. As the true one it offers the plain loops of its naive solution too.
+// Stands in for the immediate mode of libMIOpen.so. Like the real one, it also offers its naive solution in plain
+// loops.
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ struct Solution {
   int algorithm;
 };
 
-/// A pass's arrays, which stand in another order in each.
+/// Fills in the convolution. The order of its arrays depends on the pass. Returns false if it is not valid.
 bool describe(Pass pass, Handle first, Handle second, Handle window, Handle result, Convolution& c) {
   Handle w = first, x = second, y = result;
   if (pass != Pass::forward) y = first;

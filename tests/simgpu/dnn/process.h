@@ -1,5 +1,5 @@
 #pragma once
-// A process on a simulated device, with some of the stand-ins for the vendors' libraries.
+// Starts processes on a simulated device, with some of the stand-ins for the vendors' libraries.
 
 #include <gtest/gtest.h>
 
@@ -14,8 +14,8 @@ namespace catenary::simgpu_tests {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-/// Runs this program's tests of a filter, with the libraries of these folders of build/…/simgpu before the device's
-/// own.
+/// Runs the tests of this program that match a filter, with the libraries of these folders of build/…/simgpu before the
+/// device's own.
 inline os::ProcessResult with_libraries(const std::string& filter, const std::string& vendor,
                                         const std::vector<std::string>& folders, const std::string& trace,
                                         const Environment& environment) {

@@ -1,5 +1,5 @@
-// Which library computes convolutions, and what is said where one cannot: on simulated devices with stand-ins for
-// cuDNN and MIOpen, each case in a process of its own, which runs the tests named Inside.
+// Tests which library computes convolutions, and the messages if a library cannot be used, on simulated devices with
+// stand-ins for cuDNN and MIOpen. Each case starts a process of its own, which runs the tests named Inside.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ os::ProcessResult with(const std::string& vendor, const std::vector<std::string>
   return simgpu_tests::with_libraries("Inside.*", vendor, folders, "dnn", environment);
 }
 
-/// Run by the others in processes of their own; on the CPU, as itself, one of the CPU's.
+/// The other tests run this one in processes of their own. Run by itself, it tests a convolution on the CPU.
 TEST(Inside, AConvolution) {
   const Array x = arange(9, Dtype::float32).reshape({1, 1, 3, 3}), w = ones({1, 1, 2, 2}, Dtype::float32),
               y = zeros({1, 1, 2, 2}, Dtype::float32);
@@ -76,7 +76,7 @@ TEST(ConvolutionProviders, TellHow) {
               "library took it, and Catenary's own kernels use none");
 }
 
-/// Run as the one above: 16 bits, whose channels are multiples of 8.
+/// Run like the test above: 16 bits, with channels that are multiples of 8.
 TEST(Inside, AConvolutionOf16Bits) {
   const Array x = ones({1, 8, 3, 3}, Dtype::float16), w = ones({8, 8, 2, 2}, Dtype::float16),
               y = zeros({1, 8, 2, 2}, Dtype::float16);
@@ -99,7 +99,7 @@ TEST(ConvolutionProviders, CudnnDoesNotTellOfTensorCores) {
       "of 8\n");
 }
 
-/// Run as the one above: config.tf32 decides for the next convolution.
+/// Run like the test above: config.tf32 decides for the next convolution.
 TEST(Inside, AConvolutionInTf32) {
   const Array x = ones({1, 8, 3, 3}, Dtype::float32), w = ones({8, 8, 2, 2}, Dtype::float32),
               y = zeros({1, 8, 2, 2}, Dtype::float32);
@@ -139,7 +139,7 @@ TEST(Libraries, OfAllKindsWithTheirVersions) {
   expect_says(with("hip", {"dnn/hip"}), "library collectives RCCL librccl.so.1 (of HIP 6) was not found");
 }
 
-/// Run as the one above: config.use_cudnn switches libraries off for what is computed now.
+/// Run like the test above: config.use_cudnn disables the libraries for the next computations.
 TEST(Inside, AConvolutionWithoutLibraries) {
   const auto scope = using_config(config.use_cudnn, false);
   const Array x = arange(9, Dtype::float32).reshape({1, 1, 3, 3}), w = ones({1, 1, 2, 2}, Dtype::float32),
@@ -204,7 +204,7 @@ TEST(ConvolutionProviders, ALibraryThatLacksAFunction) {
   expect_says(result, "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
 }
 
-// The fastest algorithm of the stand-in is not deterministic: it computes with that one only when it may.
+// The stand-in's fastest algorithm is not deterministic. It may be used only if results need not be deterministic.
 TEST(ConvolutionProviders, BitsMayDifferOnlyWhenTheyMay) {
   expect_says(with("cuda", {"dnn/cuda"}, {{"CATENARY_CUDNN_DETERMINISTIC", "0"}}), "2 by cuDNN");
 }

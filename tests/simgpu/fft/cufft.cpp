@@ -1,8 +1,8 @@
-// libcufft.so, and with SIM_HIP libhipfft.so: the same functions under two prefixes. A plan is a direct sum in float64,
-// which the device's stream runs on the host. As strict as the true ones: a work area, where a plan needs one, lies in
-// the device's memory, as rows do.
+// Stands in for libcufft.so, and with SIM_HIP for libhipfft.so: the same functions under two prefixes. A plan is a
+// direct sum in float64, which the device's stream runs on the host. Like the real ones, it requires that rows, and the
+// work area if a plan needs one, lie in the device's memory.
 //
-// SIMGPU_FFT=create, plan, compute or later (a list) makes that call fail; later: what is computed after two calls.
+// SIMGPU_FFT (a list) makes a call fail: create, plan, compute, or later (the third and every later computation).
 
 #include <atomic>
 #include <complex>

@@ -1,5 +1,5 @@
-// Which library computes Fourier transforms, and what is said where one cannot: on simulated devices with stand-ins for
-// the vendors' libraries, each case in a process of its own, which runs the tests named Inside.
+// Tests which library computes Fourier transforms, and the messages if a library cannot be used, on simulated devices
+// with stand-ins for the vendors' libraries. Each case starts a process of its own, which runs the tests named Inside.
 
 #include <gtest/gtest.h>
 
@@ -50,20 +50,20 @@ void expect_says(const os::ProcessResult& result, const std::string& words) {
                                                                             << result.output << result.errors;
 }
 
-/// Whole numbers and halves, but for rounding.
+/// Rounds to multiples of 1/64, which removes rounding errors.
 std::vector<Complex> values(const Array& x) {
   std::vector<Complex> list = x.to_vector<Complex>();
   for (Complex& z : list) z = {std::round(z.real() * 64) / 64, std::round(z.imag() * 64) / 64};
   return list;
 }
 
-/// Run by the others in processes of their own; on the CPU, as itself, transforms of the CPU's.
+/// The other tests run this one in processes of their own. Run by itself, it tests transforms on the CPU.
 TEST(Inside, Transforms) {
   try {
     const Array x = arange(4, Dtype::float32).astype(Dtype::complex64);
     const std::vector<Complex> expected = {{6, 0}, {-2, 2}, {-2, 0}, {-2, -2}};
     EXPECT_EQ(values(fft::fft(x)), expected);
-    EXPECT_EQ(values(fft::ifft(fft::fft(x))), values(x));              // scaled by a kernel of ours
+    EXPECT_EQ(values(fft::ifft(fft::fft(x))), values(x));              // scaled by our own kernel
     EXPECT_EQ(values(fft::fft(arange(4, Dtype::float32))), expected);  // no imaginary parts
     EXPECT_EQ(values(fft::fft(flip(flip(x, 0), 0))), expected);
     EXPECT_EQ(values(fft::fft(flip(x, 0)))[1], std::conj(expected[1]) * Complex(0, 1));  // against the order of memory
@@ -76,7 +76,7 @@ TEST(Inside, Transforms) {
   }
 }
 
-/// Streams have plans of their own, as a plan has one stream and one work area.
+/// Each stream needs its own plans, because a plan has one stream and one work area.
 TEST(Inside, StreamsSideBySide) {
   try {
     if (current_device().is_cpu()) return;
@@ -98,7 +98,7 @@ TEST(Inside, StreamsSideBySide) {
   }
 }
 
-/// Tables of our own transforms are uploaded once, whatever the stream.
+/// Tables of our own transforms are uploaded once for all streams.
 TEST(Inside, TablesStay) {
   try {
     const Array x = arange(97, Dtype::float32).astype(Dtype::complex64), two = arange(131, Dtype::float32);
@@ -119,8 +119,8 @@ void tell_who_computed() {
     if (library.computed) std::printf("%d by %s\n", static_cast<int>(library.computed), library.name.c_str());
 }
 
-/// A library has batches of one distance: along a middle axis there is one for each of the others, if they are not
-/// many.
+/// A library call transforms rows at one constant distance. Along a middle axis, each index of the leading axes needs a
+/// call, which is done if they are few.
 TEST(InsideBatches, AlongAMiddleAxis) {
   try {
     for (const Shape& shape : {Shape{1030, 2, 3}, Shape{3, 2, 1030}, Shape{1025, 2, 1025}}) {
@@ -136,7 +136,7 @@ TEST(InsideBatches, AlongAMiddleAxis) {
     std::printf("threw: %s\n", error.what());
   }
 }
-/// The second axis goes in its place.
+/// Transforms the second axis in place.
 TEST(InsideBatches, InTheirPlace) {
   try {
     fft::fftn(zeros({3, 4, 5}, Dtype::complex64), {.axes = Axes{1, 2}}).eval();

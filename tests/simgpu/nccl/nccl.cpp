@@ -1,14 +1,20 @@
-// libnccl.so.2, and librccl.so.1, whose interface is the same: non-blocking communicators between processes of one
-// machine. Who makes an id listens on a socket without a file; its thread takes the data of all ranks, sums in the
-// order of ranks, in the dtype of the data, and gives the sums back. A rank's part is played by its device's stream.
+// Stands in for libnccl.so.2 and librccl.so.1, which have one interface: non-blocking communicators between processes
+// of one machine. The process that makes an id listens on a socket without a file. Its thread receives the data of all
+// ranks, sums them in the order of ranks and in the dtype of the data, and sends the sums back. On each rank, the
+// device's stream does the work.
 //
-// As strict as the true one: no call before the last one was taken, memory and streams of the device alone. A task
-// reaches the stream only when the communicator has been asked twice how it is, so that who does not ask comes too
-// early.
+// It is as strict as the real one: the previous call must have been accepted before the next call, and memory and
+// streams must belong to the device. A task reaches the stream only after the communicator's state was asked for twice,
+// so a program that does not ask reads too early.
 //
-// SIMGPU_NCCL is what goes wrong: "old" (a version from before non-blocking communicators), "newer", "id"; or at one
-// rank, as in "init:1": "init" fails, "late" never ends its init, "call" fails, "async" fails after the call, "hang"
-// never takes part in its first sum. SIMGPU_NCCL_LOG=1 has each rank say what it was asked to do.
+// SIMGPU_NCCL names a fault: "old" (a version without non-blocking communicators), "newer", "id", or a fault at one
+// rank, as in "init:1":
+//   init: the start fails
+//   late: the start never ends
+//   call: the call fails
+//   async: it fails after the call
+//   hang: the rank never takes part in its first sum
+// With SIMGPU_NCCL_LOG=1, each rank prints its tasks.
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -57,7 +63,7 @@ sockaddr_un address_of(const Id& id, socklen_t& length) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::size_t size = ::strnlen(id.name, sizeof address.sun_path - 1);
-  std::memcpy(address.sun_path + 1, id.name, size);  // behind a 0: no file
+  std::memcpy(address.sun_path + 1, id.name, size);  // a leading 0: no file
   length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
   return address;
 }
@@ -72,7 +78,7 @@ bool send_all(int socket, const void* data, std::size_t bytes) {
   }
   return true;
 }
-/// False where the other has closed, or `given_up` is set meanwhile.
+/// Returns false if the other side has closed, or if `given_up` is set meanwhile.
 bool receive_all(int socket, void* data, std::size_t bytes, const std::atomic<bool>* given_up = nullptr) {
   auto* at = static_cast<char*>(data);
   while (bytes > 0) {
@@ -93,10 +99,10 @@ bool receive_all(int socket, void* data, std::size_t bytes, const std::atomic<bo
 struct Hello {
   int rank, size;
 };
-/// What a rank does; all do the same.
+/// A task of a rank. All ranks must do the same.
 struct Task {
   enum Kind { sum, broadcast, leave } kind;
-  int type, root;  ///< of sums: ncclDataType_t; of broadcasts
+  int type, root;  ///< `type` (ncclDataType_t) of sums, `root` of broadcasts
   std::uint64_t bytes;
   bool operator==(const Task&) const = default;
 };
@@ -105,7 +111,7 @@ Type type_of(int number) {
   return number == 6 ? Type::f16 : number == 7 ? Type::f32 : number == 8 ? Type::f64 : Type::bf16;
 }
 
-/// What the ranks have in common, until one of them goes.
+/// Serves the ranks until one of them leaves.
 void serve(int listening) {
   std::vector<int> ranks(1, -1);
   for (std::size_t come = 0; come < ranks.size(); ++come) {
@@ -135,7 +141,7 @@ void serve(int listening) {
         for (std::int64_t i = 0; i < n; ++i)
           store(result.data(), i, type, load(result.data(), i, type) + load(data[r].data(), i, type));
     }
-    // the first rank last: its process, and this thread with it, may end when it has its part
+    // the first rank last: this thread lives in its process, which may end as soon as it has its result
     for (std::size_t r = ranks.size(); r-- > 0;) all_there = send_all(ranks[r], result.data(), result.size());
   }
   for (const int socket : ranks) ::close(socket);
@@ -150,7 +156,7 @@ struct Comm {
   std::condition_variable changed;
   int state = kInProgress;
   bool asked = false;
-  std::function<void()> waiting;  // what reaches the stream later
+  std::function<void()> waiting;  // enqueued in the stream later
   bool summed = false;
 
   void set(int to) {
@@ -162,7 +168,7 @@ struct Comm {
     const std::lock_guard lock(mutex);
     changed.notify_all();
   }
-  /// As a kernel that waits for others: until it is aborted.
+  /// Waits like a kernel that waits for other ranks, until it is aborted.
   void wait_for_ever() {
     std::unique_lock lock(mutex);
     changed.wait(lock, [this] { return aborted.load(); });
@@ -181,7 +187,7 @@ struct Comm {
     set(there ? kSuccess : kRemoteError);
   }
 
-  /// In the stream.
+  /// Runs in the stream.
   void run(const Task& task, const void* from, void* to) {
     const bool first_sum = task.kind == Task::sum && !summed;
     if (task.kind == Task::sum) summed = true;

@@ -1,6 +1,6 @@
-// pure_nccl on simulated cards, with stand-ins for NCCL and RCCL: what ranks do together, against flat's values, and
-// what becomes of a job where something fails. Each case is a job of `catenary launch` that runs the tests named
-// Inside, which take the ranks that they find.
+// Tests pure_nccl on simulated cards, with stand-ins for NCCL and RCCL: the results of the ranks against those of flat,
+// and the end of a job after a failure. Each case is a job of `catenary launch` that runs the tests named Inside, which
+// work with any number of ranks.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ namespace {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-/// A job of so many ranks on so many simulated cards, with the libraries of build/…/simgpu/nccl/<folder>.
+/// Runs a job of `size` ranks on simulated cards, with the libraries of build/…/simgpu/nccl/<folder>.
 ct::os::ProcessResult job(int ranks, const std::string& vendor, const std::string& folder,
                           const std::vector<std::string>& program, const Environment& environment = {}) {
   const std::string simgpu = tests::build_path("simgpu/");
@@ -67,9 +67,9 @@ void expect_says(const ct::os::ProcessResult& result, const std::string& words) 
                                                                             << result.output << result.errors;
 }
 
-// What follows is run by ranks.
+// The ranks run the following tests.
 
-/// The card of this rank; the processor where this program runs as it is.
+/// Returns the card of this rank, or the CPU if this program runs by itself.
 ct::Device card(const D::Communicator& comm) { return std::getenv("CATENARY_LAUNCH") ? comm.gpu() : ct::Device(); }
 
 struct Net : ct::Chain {
@@ -79,7 +79,7 @@ struct Net : ct::Chain {
   CT_LINKS(l1, l2, empty)
 };
 
-/// Numbers whose sums depend on the order.
+/// Makes numbers whose sums depend on the order.
 ct::Array numbers(int rank, int seed, const ct::Shape& shape) {
   ct::random::Generator generator{static_cast<std::uint64_t>(100 * seed + rank), 0};
   const ct::Array x = ct::random::uniform(-1.0, 1.0, shape, {.dtype = ct::Dtype::float32, .generator = &generator})
@@ -90,7 +90,7 @@ ct::Array numbers(int rank, int seed, const ct::Shape& shape) {
 void set_gradients(const Net& net, int rank, const ct::Device& device) {
   int seed = 0;
   for (const auto& [name, p] : net.namedparams()) p.set_grad(numbers(rank, ++seed, p.shape()).to_device(device));
-  // one that does not lie in C order
+  // not contiguous in C order
   net.l1.W.set_grad(numbers(rank, 50, {7, 5}).to_device(device).T());
 }
 
@@ -113,7 +113,7 @@ TEST(Inside, MeansAreFlats) {
       EXPECT_EQ(got.to_vector<float>(), expected.to_vector<float>()) << of_a[i].first;
     }
   }
-  // zeros for who has none, the vote, and a rank that does other things
+  // zeros for a rank without gradients, the vote, and a rank with other calls
   a.cleargrads();
   if (nccl.rank() == 0) a.l2.b.set_grad(ct::full({3}, 2.0f, ct::Dtype::float32).to_device(device));
   EXPECT_EQ(nccl.multi_node_mean_grad(a, true, nccl.rank() == 0 ? 3 : 1), 3);
@@ -150,7 +150,7 @@ TEST(Inside, In16Bits) {
           of_magnitudes[i] += std::abs(values[i]);
         }
       }
-      // each value is rounded once, and each of the sums
+      // each value is rounded once, and so is each sum
       for (std::size_t i = 0; i < got.size(); ++i)
         EXPECT_NEAR(got[i], sum[i] / nccl.size(),
                     nccl.size() == 1 ? 0 : (unit * (nccl.size() + 1) * of_magnitudes[i] + 1e-7) / nccl.size())
@@ -180,7 +180,7 @@ TEST(Inside, ParametersAndParts) {
   EXPECT_EQ(net.l2.W.grad().to_vector<float>(), (expected / static_cast<float>(part.size())).to_vector<float>());
 }
 
-/// Parameters that do not lie in C order, have no elements, or lie on a second card of each rank.
+/// Parameters that are not in C order, are empty, or lie on a second card of each rank.
 TEST(Inside, ParametersOfOddKinds) {
   const D::Communicator nccl = D::create_communicator("pure_nccl");
   const ct::Device device = card(nccl);
@@ -254,10 +254,10 @@ TEST(Inside, OneCardForAll) {
   } catch (const ct::DeviceError& error) {
     std::printf("threw: %s\n", error.what());
   }
-  nccl.barrier();  // all can go on
+  nccl.barrier();  // all ranks may go on
 }
 
-/// Two ranks on each of two hosts, each of which has a card of the same bus address.
+/// Two ranks on each of two hosts, each of which has a card with the same bus address.
 TEST(Inside, TwoHosts) {
   if (const char* launched = std::getenv("CATENARY_LAUNCH"))
     ::setenv("CATENARY_HOST_ID", D::LaunchedRank::parse(launched).rank < 2 ? "one" : "two", 1);
@@ -290,7 +290,7 @@ TEST(Inside, DoubleBuffering) {
       const ct::Array factors = (numbers(comm.rank(), i, {2, 3}) * 1e-3f).to_device(where);
       optimizer.update(
           [&] { return ct::functions::sum(model.W * factors) + ct::functions::sum(model.W * model.W) * 0.5f; });
-      EXPECT_EQ(optimizer.t(), i);  // the first one only starts
+      EXPECT_EQ(optimizer.t(), i);  // the first update only starts
     }
     ends.push_back(model.W.array().to_vector<float>());
   }
@@ -299,8 +299,8 @@ TEST(Inside, DoubleBuffering) {
   nccl.finalize();
 }
 
-// An inf in the last rank's gradient is in the mean: all skip the update, in the next iteration where it is applied
-// then.
+// An inf in the last rank's gradient reaches the mean, so all ranks skip the update, in the next iteration where
+// updates are delayed.
 TEST(Inside, AnUpdateIsSkippedByAll) {
   const D::Communicator nccl = D::create_communicator("pure_nccl");
   const ct::Device device = card(nccl);
@@ -324,7 +324,7 @@ TEST(Inside, AnUpdateIsSkippedByAll) {
   nccl.finalize();
 }
 
-/// A program that does not look whether the gradients have come.
+/// A program that does not check whether the gradients have arrived.
 TEST(Inside, Exchanges) {
   const D::Communicator nccl = D::create_communicator("pure_nccl");
   const ct::Device device = card(nccl);
@@ -339,7 +339,7 @@ TEST(Inside, Exchanges) {
   }
 }
 
-/// The first rank keeps its communicator while the others' go.
+/// The first rank keeps its communicator while the other ranks drop theirs.
 TEST(Inside, SomeLeave) {
   const D::Communicator flat = D::create_communicator("flat");
   D::Communicator nccl = D::create_communicator("pure_nccl");
@@ -367,7 +367,7 @@ TEST(Inside, TheLastThrows) {
   }
 }
 
-// The jobs.
+// Tests that start jobs.
 
 class PureNccl : public testing::TestWithParam<const char*> {
  protected:
@@ -473,7 +473,7 @@ TEST_P(PureNccl, WhatFailsEndsTheJob) {
       {"hang:0", mean, "it took longer than 0.02 minutes; CATENARY_COLLECTIVE_TIMEOUT sets the limit"},
   };
   for (const Case& c : cases) {
-    // a limit where the fault is to wait: what a busy machine takes for the others may be longer
+    // a time limit only where the fault is to wait: on a busy machine, the other faults may take longer
     const bool waits = c.why.starts_with("it took longer");
     const auto result = inside(2, vendor(), "Exchanges",
                                {{"SIMGPU_NCCL", c.fault}, {"CATENARY_COLLECTIVE_TIMEOUT", waits ? "0.02" : "30"}});

@@ -1,8 +1,9 @@
-// The stand-in of NVRTC and hipRTC: the host's compiler, behind kernel_shim.h. The text is preprocessed first, so that
-// its kernels can be found by the vendors' own word __global__; each gets a function that unpacks an array of pointers
-// to arguments, as a launch gives them. What the vendors write differently is then gone from most texts, and functions
-// that no kernel calls are left out: what remains is kept, with its binary, in SIMGPU_STORE, where the other vendor and
-// the next run find it.
+// Stands in for NVRTC and hipRTC: compiles kernels with the host's compiler, behind kernel_shim.h.
+//
+// The text is preprocessed first, so that kernels can be found by __global__, and functions that no kernel calls are
+// dropped. Each kernel gets a second function that unpacks an array of pointers to arguments, as a launch passes them.
+// The preprocessed text and its binary are kept in SIMGPU_STORE. Most texts of the two vendors are equal by then, so
+// the other vendor and the next run find the binary there.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ void write(const std::string& path, const std::string& content) { std::ofstream(
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-/// The place of the ')' of the '(' at `open`.
+/// Returns the index of the ')' that closes the '(' at `open`.
 std::size_t closing(const std::string& text, std::size_t open) {
   int depth = 0;
   for (std::size_t i = open; i < text.size(); ++i) {
@@ -55,14 +56,14 @@ std::vector<std::string> split(const std::string& list) {
   return parts;
 }
 
-/// A kernel, a function, a declaration: what stands at the outer level of a text.
+/// A kernel, a function or a declaration at the outer level of a text.
 struct Item {
-  std::string text, name;  // the name of a function with a body
+  std::string text, name;  // set for functions with a body
   std::set<std::string> words;
   bool is_kernel = false, is_static = false;
 };
 
-/// Where the parameters of the function whose body opens at `body` begin: the '(' that is closed last before it.
+/// Returns the index of the '(' before the parameters of the function whose body opens at `body`.
 std::size_t parameters_of(const std::string& text, std::size_t body) {
   std::size_t open = text.rfind(')', body);
   for (int depth = 0; open != std::string::npos && open > 0; --open) {
@@ -95,7 +96,7 @@ Item item_of(std::string text) {
   return item;
 }
 
-/// Kernels that stand in `extern "C" { … }` stand by themselves then.
+/// Removes `extern "C" { … }` around kernels.
 std::string without_linkage_blocks(std::string text) {
   const std::string head = "extern \"C\"";
   for (std::size_t at = 0; (at = text.find(head, at)) != std::string::npos;) {
@@ -117,8 +118,8 @@ std::string without_linkage_blocks(std::string text) {
   return text;
 }
 
-/// What is declared `extern __shared__` (static, once preprocessed) is a name of the memory that a launch gives a
-/// group.
+/// Turns each `extern __shared__` array (`extern static` once preprocessed) into a pointer to the shared memory that a
+/// launch gives a block.
 std::string with_dynamic_memory(std::string text) {
   const std::string head = "extern static ";
   for (std::size_t at = 0; (at = text.find(head, at)) != std::string::npos;) {
@@ -138,7 +139,7 @@ std::string with_dynamic_memory(std::string text) {
   return text;
 }
 
-/// Each ends with a ';' or with a '}' that nothing but another item follows, outside of braces.
+/// Splits a text into items. Outside of braces, an item ends at a ';' or at a '}' that only another item follows.
 std::vector<Item> items_of(const std::string& text) {
   std::vector<Item> items;
   std::size_t begin = 0;
@@ -147,7 +148,7 @@ std::vector<Item> items_of(const std::string& text) {
     if (text[i] == '{' || text[i] == '(') ++depth;
     if (text[i] == '}' || text[i] == ')') --depth;
     if (depth != 0 || (text[i] != ';' && text[i] != '}')) continue;
-    if (text[i] == '}') {  // of a type or of values, which a ';' ends, or of a function
+    if (text[i] == '}') {  // the end of a function, or of a type or initializer that a ';' ends
       const std::size_t next = text.find_first_not_of(" \n", i + 1);
       const std::string head = text.substr(begin, text.find('{', begin) - begin);
       if (next != std::string::npos && text[next] == ';') continue;
@@ -161,7 +162,8 @@ std::vector<Item> items_of(const std::string& text) {
   return items;
 }
 
-/// The items that `roots` need, themselves included; a word is enough to need the function of that name.
+/// Returns the items that `roots` need, themselves included. Any word equal to a function's name counts as a call of
+/// it.
 std::vector<bool> needed_by(const std::vector<Item>& items, std::vector<std::size_t> roots) {
   std::multimap<std::string, std::size_t> by_name;
   for (std::size_t i = 0; i < items.size(); ++i)
@@ -183,7 +185,7 @@ std::vector<bool> needed_by(const std::vector<Item>& items, std::vector<std::siz
   return needed;
 }
 
-/// Removes `word(...)`, or `(( word(...) ))` after __attribute__, and gives the last of what is in its parentheses.
+/// Removes `word(...)`, or `(( word(...) ))` after __attribute__, and returns the last value in its parentheses.
 std::string take_attribute(std::string& text, const std::string& word) {
   const std::size_t at = text.find(word);
   if (at == std::string::npos) return "";
@@ -199,9 +201,9 @@ std::string take_attribute(std::string& text, const std::string& word) {
   return value;
 }
 
-/// The kernel as a function of the host, and after it sim_call_NAME(void** arguments), sim_sizes_NAME (of the
-/// arguments, then 0), sim_group_NAME (of __launch_bounds__(n) or amdgpu_flat_work_group_size(n, n), or 0) and
-/// sim_barriers_NAME.
+/// Returns the kernel as a host function, followed by these symbols: sim_call_NAME(void** arguments), sim_sizes_NAME
+/// (the sizes of the arguments, then 0), sim_group_NAME (the n of __launch_bounds__(n) or
+/// amdgpu_flat_work_group_size(n, n), else 0) and sim_barriers_NAME (whether it uses barriers).
 std::string callable(const Item& kernel, bool barriers) {
   std::string text = kernel.text, group = "0";
   for (const char* word : {"__launch_bounds__", "amdgpu_flat_work_group_size"})
@@ -212,13 +214,13 @@ std::string callable(const Item& kernel, bool barriers) {
   int count = 0;
   for (std::string parameter : split(text.substr(open + 1, closing(text, open) - open - 1))) {
     while (!parameter.empty() && !is_word(parameter.back())) parameter.pop_back();
-    while (!parameter.empty() && is_word(parameter.back())) parameter.pop_back();  // its name
+    while (!parameter.empty() && is_word(parameter.back())) parameter.pop_back();  // drops the parameter's name
     if (parameter.empty()) continue;
     arguments += (count ? ", " : "") + ("*(" + parameter + "*)a[" + std::to_string(count) + "]");
     sizes += "sizeof(" + parameter + "), ";
     ++count;
   }
-  std::string words;  // one space between words: what was taken out leaves none
+  std::string words;  // collapses spaces, so that removed attributes leave no trace
   for (char c : text)
     if (c != ' ' || words.empty() || words.back() != ' ') words += c;
   return words + "\nextern \"C\" void sim_call_" + kernel.name + "(void** a) { (void)a; " + kernel.name + "(" +
@@ -226,7 +228,7 @@ std::string callable(const Item& kernel, bool barriers) {
          kernel.name + " = " + group + "; int sim_barriers_" + kernel.name + " = " + (barriers ? "1" : "0") + "; }\n";
 }
 
-/// A preprocessed text for the host's compiler.
+/// Translates a preprocessed text for the host's compiler.
 std::string for_host(const std::string& text) {
   const std::vector<Item> items = items_of(text);
   std::vector<std::size_t> roots;
@@ -249,7 +251,7 @@ std::string for_host(const std::string& text) {
   return result;
 }
 
-/// PTX in a text: `asm("cvt.a.b %0, %1;" : "=x"(to) : "y"(from));` becomes a call.
+/// Replaces PTX: `asm("cvt.a.b %0, %1;" : "=x"(to) : "y"(from));` becomes a call.
 std::string without_ptx(std::string text) {
   const struct {
     const char *ptx, *call;
@@ -271,7 +273,7 @@ std::string without_ptx(std::string text) {
   return text;
 }
 
-/// What the compiler is told besides the text; a part of the store's key.
+/// Returns the options of the compiler, which are a part of the store's key.
 std::string options() {
   std::string result =
       "-w -std=c++17 -O1 -fwrapv -fno-strict-aliasing -ffp-contract=off -fno-math-errno -fno-exceptions -fPIC";
@@ -279,7 +281,8 @@ std::string options() {
   return result;
 }
 
-/// Where the binary of a text is kept: the text is kept with it and compared, so that this need not be a strong hash.
+/// Returns the path of a text's binary in the store. The file also holds the text, which is compared, so a weak hash is
+/// enough.
 std::string store_path(const std::string& text) {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (unsigned char c : text) hash = (hash ^ c) * 1099511628211u;
@@ -288,7 +291,7 @@ std::string store_path(const std::string& text) {
   return std::string(SIMGPU_STORE) + "/" + name;
 }
 
-/// Empty where it is not there.
+/// Returns the stored binary, or an empty string if there is none.
 std::string stored(const std::string& text) {
   const std::string content = read(store_path(text)), head = std::to_string(text.size()) + "\n" + text;
   return content.compare(0, head.size(), head) == 0 ? content.substr(head.size()) : "";
@@ -302,12 +305,13 @@ void store(const std::string& text, const std::string& code) {
 
 bool run(const std::string& command) { return std::system(command.c_str()) == 0; }
 
-/// The binary of a text, or none and the compiler's words.
+/// Returns the binary of a text, or an empty string and the compiler's messages in `log`.
 std::string translate(const std::string& text, const std::string& folder, std::string& log) {
   const std::string base = folder + "/", to_log = " 2>" + base + "log";
   write(base + "a.cpp", text);
   std::string code;
-  // What few texts need makes all others slow: it comes when a text does not compile without it.
+  // SIMGPU_FUNCTIONS slows compiling down and few texts need it, so it is included only after an attempt without it
+  // failed.
   for (const char* headers :
        {" -include " SIMGPU_SHIM, " -DSIM_FUNCTIONS -include " SIMGPU_SHIM " -include " SIMGPU_FUNCTIONS}) {
     if (!run(SIMGPU_PREPROCESS " -w" + std::string(headers) + " -o " + base + "b.ii " + base + "a.cpp" + to_log))
@@ -325,7 +329,7 @@ std::string translate(const std::string& text, const std::string& folder, std::s
       return code;
     }
   }
-  // once more for the lines of the text as it was given
+  // compiles the original text again, so that messages have its line numbers
   run(SIMGPU_CXX
       " -w -std=c++17 -fsyntax-only -D__global__= '-D__launch_bounds__(...)=' -DSIM_FUNCTIONS -include " SIMGPU_SHIM
       " -include " SIMGPU_FUNCTIONS " " +
@@ -341,7 +345,7 @@ bool compile(const std::string& text, std::vector<char>& binary, std::string& lo
     log = "a fault that was asked for";
     return false;
   }
-  // Beside the store, not among temporary files: a process that is killed here leaves its folder.
+  // The folder lies beside the store, not among temporary files, because a process killed here leaves it behind.
   ::mkdir(SIMGPU_STORE, 0777);
   char folder[] = SIMGPU_STORE "/compile-XXXXXX";
   if (!::mkdtemp(folder)) {

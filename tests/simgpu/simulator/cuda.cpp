@@ -1,4 +1,4 @@
-// libcuda.so.1: the functions that Catenary's driver calls, with the signatures of the public ABI.
+// Stands in for libcuda.so.1: the functions that Catenary's driver calls, with the signatures of the public ABI.
 
 #include <cstdio>
 #include <cstdlib>
@@ -62,7 +62,7 @@ EXPORT cuDeviceGetAttribute(int* value, int attribute, int) {
       return simgpu::kInvalidValue;
   }
 }
-// A context is its device's number plus one.
+// A context is represented by its device's number plus one.
 EXPORT cuDevicePrimaryCtxRetain(Handle* context, int device) {
   *context = reinterpret_cast<Handle>(static_cast<std::intptr_t>(device + 1));
   return 0;

@@ -25,14 +25,14 @@ namespace simgpu {
 
 namespace {
 
-/// As kernel_shim.h has it.
+/// The same layout as SimState in kernel_shim.h.
 struct State {
   Extent thread, block, block_size, grid;
   void (*barrier)();
   void* dynamic_memory;
 };
 
-// Switches stacks: keeps what a call must keep, and goes on where the other one left.
+// Switches stacks: saves the registers that a call must preserve and resumes the other stack.
 asm(R"(
 .text
 .local simgpu_switch
@@ -67,10 +67,10 @@ struct Function {
   State* state = nullptr;
 };
 
-/// The work-items of a group, one stack each, used for one group after the other.
+/// Runs the work-items of a thread block, each on a stack of its own. The stacks are reused for the next block.
 class Fibers {
  public:
-  /// False where a barrier was not reached by all.
+  /// Returns false if some work-items ended without reaching a barrier.
   bool run(const Function& function, void** arguments, Extent group) {
     const auto count = static_cast<unsigned>(group.size());
     function_ = &function;
@@ -89,7 +89,7 @@ class Fibers {
         ended += done_[current_];
       }
       if (ended == count) return true;
-      if (ended) {  // the others wait for ever: their stacks are given up
+      if (ended) {  // the others wait for ever, so their stacks are dropped
         fibers_.clear();
         done_.clear();
         return false;
@@ -104,10 +104,10 @@ class Fibers {
     char* stack = static_cast<char*>(::mmap(nullptr, kStack, PROT_READ | PROT_WRITE,
                                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0));
     if (stack == MAP_FAILED) std::abort();
-    // Not all in the same lines of the processor's cache, which stacks as far apart as these would share.
+    // Offsets the tops, so that stacks do not compete for the same cache lines.
     stack += kStack - fibers_.size() * 448 % 8192;
     done_.push_back(false);
-    void** top = reinterpret_cast<void**>(stack) - 2;  // so that it is aligned as after a call
+    void** top = reinterpret_cast<void**>(stack) - 2;  // aligned as after a call
     *--top = nullptr;
     *--top = reinterpret_cast<void*>(&Fibers::body);
     return top - 6;
@@ -146,7 +146,7 @@ struct Stream {
     std::lock_guard lock(mutex);
     return submitted;
   }
-  /// The first error since the device was made, which stays.
+  /// The first error since the device was made. It is never reset.
   int wait_for(std::uint64_t number) {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return finished >= number; });
@@ -184,13 +184,13 @@ struct Stream {
 struct Event {
   Stream* stream = nullptr;
   std::uint64_t number = 0;
-  // when it happened; another record makes another one
+  // when the event happened; recording it again makes a new time point
   std::shared_ptr<std::chrono::steady_clock::time_point> time;
   bool timed = false;
 };
 
 struct Device {
-  std::mutex mutex, running;  // of the tables, and of kernels: a device has one processor
+  std::mutex mutex, running;  // `mutex` guards the tables; `running` lets one kernel run at a time
   std::map<char*, std::size_t> memory;
   std::set<Stream*> streams;
   std::size_t used = 0;
@@ -199,7 +199,7 @@ struct Device {
 };
 
 Device& device_at(int i) {
-  static auto* const all = new Device[static_cast<std::size_t>(devices())];  // for ever: their threads outlive main
+  static auto* const all = new Device[static_cast<std::size_t>(devices())];  // never freed: their threads outlive main
   return all[i];
 }
 
@@ -224,7 +224,7 @@ std::atomic<int> waits{0}, allocations{0};
 
 thread_local int current_device = -1;
 
-/// The state of a call: no context, lost, or all well.
+/// Returns the code that a call must return: no context, lost device, or success.
 int ready() {
   if (fault("lost")) lost = true;
   if (lost) return kIllegalAddress;
@@ -237,7 +237,7 @@ int ready(Stream* stream) {
   return stream->error;
 }
 
-/// Does [p, p + bytes) lie in one allocation of the device?
+/// Returns whether [p, p + bytes) lies in one allocation of the device.
 bool is_allocated(Handle p, std::size_t bytes, int device = current_device) {
   Device& d = device_at(device);
   std::lock_guard lock(d.mutex);
@@ -247,7 +247,7 @@ bool is_allocated(Handle p, std::size_t bytes, int device = current_device) {
   return static_cast<char*>(p) + bytes <= after->first + after->second;
 }
 
-/// What a launch gives an argument: as many words as it has.
+/// A kernel argument, in as many 64-bit words as it needs.
 using Value = std::vector<std::uint64_t>;
 
 int run_kernel(const Function& f, std::vector<Value> values, Extent groups, Extent group, unsigned dynamic_bytes) {
@@ -258,7 +258,7 @@ int run_kernel(const Function& f, std::vector<Value> values, Extent groups, Exte
   State& state = *f.state;
   state.block_size = group;
   state.grid = groups;
-  // no more than what was asked for, so that a sanitizer sees a step beyond it, and nothing where nothing was
+  // allocates exactly the requested size, so that a sanitizer reports an access beyond it
   const std::unique_ptr<void, decltype(&std::free)> dynamic(dynamic_bytes ? std::malloc(dynamic_bytes) : nullptr,
                                                             std::free);
   state.dynamic_memory = dynamic.get();
@@ -323,7 +323,7 @@ int create_stream(Handle* stream) {
   return kSuccess;
 }
 
-/// What was submitted still happens; its thread stays, as those of the others do.
+/// Submitted work still runs. The thread stays, like the threads of the other streams.
 int destroy_stream(Handle stream) {
   auto* s = static_cast<Stream*>(stream);
   if (const int code = ready(s)) return code;
@@ -391,7 +391,7 @@ int wait(Handle event) {
 int stream_wait(Handle stream, Handle event) {
   auto* s = static_cast<Stream*>(stream);
   if (const int code = ready(s)) return code;
-  const Event e = *static_cast<Event*>(event);  // as it is now: it may be recorded again
+  const Event e = *static_cast<Event*>(event);  // copied, because the event may be recorded again
   if (e.stream)
     s->submit([e] {
       e.stream->wait_for(e.number);
@@ -421,7 +421,7 @@ int allocate(Handle* memory, std::size_t bytes) {
   if (fault("alloc") || d.used + bytes > memory_bytes()) return kOutOfMemory;
   char* made = static_cast<char*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   if (!made) return kOutOfMemory;
-  // A device's memory holds anything; numbers like these are seen in a result.
+  // Fills memory with numbers that are conspicuous in a result, because fresh device memory holds arbitrary bytes.
   std::memset(made, 0xcb, std::min<std::size_t>(bytes, 1 << 20));
   d.memory[made] = bytes;
   d.used += bytes;
@@ -502,13 +502,13 @@ int load(Handle* module, const void* binary) {
   std::memcpy(&length, binary, sizeof length);
   const char* code = static_cast<const char*>(binary) + sizeof length;
   if (fault("load") || std::memcmp(code, "\177ELF", 4) != 0) return kInvalidImage;
-  // A file of its own for every device: what is static in it is the device's. Its name is never used twice in a
-  // process: dlopen takes one that it has heard before for the library that it loaded then. Those of mkstemp come from
-  // the nanoseconds of the clock, and the same ones come again within some thousand modules.
+  // Each load writes a file of its own, so that each device has its own static variables. File names must never repeat
+  // within a process: dlopen returns the library that it loaded first under a name. The names of mkstemp do repeat,
+  // within some thousand modules.
   ::mkdir(SIMGPU_STORE, 0777);
   static std::atomic<int> count{0};
   const std::string path = SIMGPU_STORE "/module-" + std::to_string(::getpid()) + "-" + std::to_string(++count);
-  ::unlink(path.c_str());  // of a process of this number that was killed
+  ::unlink(path.c_str());  // left by a killed process with the same pid
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file < 0) return kInvalidImage;
   const bool written = ::write(file, code, length) == static_cast<ssize_t>(length);
@@ -545,15 +545,15 @@ int variable(Handle* memory, std::size_t* bytes, Handle module, const char* name
   *bytes = symbol->st_size;
   Device& d = device_at(current_device);
   std::lock_guard lock(d.mutex);
-  d.memory[static_cast<char*>(*memory)] = *bytes;  // copies know it, too
+  d.memory[static_cast<char*>(*memory)] = *bytes;  // copies must accept this memory too
   return kSuccess;
 }
 
 int function_attribute(int* value, int attribute, Handle function) {
   if (const int code = ready()) return code;
   const auto& f = *static_cast<const Function*>(function);
-  // threads of a block, bytes of shared, constant and local memory, registers, PTX, binary, cache, dynamic bytes,
-  // carveout
+  // maximum threads of a block, bytes of shared, constant and local memory, registers, PTX version, binary version,
+  // cache mode, maximum dynamic shared bytes, carveout
   const int values[] = {f.group_size ? static_cast<int>(f.group_size) : 1024, 0, 0, 0, 24, 75, 90, 0, 48 << 10, -1};
   if (attribute < 0 || attribute >= static_cast<int>(std::size(values))) return kInvalidValue;
   *value = values[attribute];

@@ -1,18 +1,27 @@
 #pragma once
-// Devices that exist only here, for tests of the drivers of cards that are not: memory on the host, streams that are
-// threads, kernels that are host code with a fiber for every work-item where they have barriers. The libraries that
-// stand in for the vendors' (cuda.cpp, hip.cpp) are thin words around this. It knows no kernel by name: what a kernel's
-// arguments are is read from its text (compiler.cpp).
+// Simulated devices, for testing the drivers of cards that this machine lacks. Memory is host memory, a stream is a
+// thread, and a kernel is host code, which runs each work-item as a fiber if it has barriers. The libraries that stand
+// in for the vendors' (cuda.cpp, hip.cpp) are thin wrappers around this. No kernel is known by name: compiler.cpp reads
+// the arguments of a kernel from its text.
 //
-// What a real device would not forgive is an error here too: memory that was not allocated, the context of another
-// device, groups larger than a kernel was compiled for, a barrier that not all of a group come to.
+// Errors that a real device would not forgive are errors here too: memory that was not allocated, the context of
+// another device, thread blocks larger than a kernel was compiled for, a barrier that some work-items of a block do not
+// reach.
 //
-// SIMGPU_FAULT=alloc:2,launch:1 (or simgpu_fault(), from a test) makes the named call fail for the nth time from then:
-// alloc, copy, launch, compile, load, lost, after which every call fails, and gone, after which the device that was to
-// be used cannot be; slow makes a kernel take a quarter of a second, in which other streams go on. SIMGPU_INIT=803 is
-// what the first call returns, SIMGPU_MEMORY the bytes of a device, SIMGPU_ARCH what it is ("90", "gfx1100"),
-// SIMGPU_NAME what it is called ("Simulated …"), SIMGPU_DRIVER what is added to the driver's version, SIMGPU_DEVICES
-// how many there are (2). SIMGPU_IDLE=1 takes launches and runs none: for the host's own time.
+// SIMGPU_FAULT=alloc:2,launch:1 (or simgpu_fault(), from a test) makes the named call fail for the nth time from then
+// on. The names:
+//   alloc, copy, launch, compile, load: that call fails
+//   lost: every later call fails
+//   gone: the device that was about to be used is not available
+//   slow: a kernel takes a quarter of a second, during which other streams go on
+// Other variables:
+//   SIMGPU_INIT=803: the code that the first call returns
+//   SIMGPU_MEMORY: bytes of a device
+//   SIMGPU_ARCH: its architecture ("90", "gfx1100")
+//   SIMGPU_NAME: its name (default "Simulated …")
+//   SIMGPU_DRIVER: added to the driver's version
+//   SIMGPU_DEVICES: the number of devices (2)
+//   SIMGPU_IDLE=1: launches do nothing, for timing the host
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +30,7 @@
 
 namespace simgpu {
 
-/// The numbers that CUDA and HIP have for these alike.
+/// Error codes that are equal in CUDA and HIP.
 enum Code {
   kSuccess = 0,
   kInvalidValue = 1,
@@ -37,39 +46,39 @@ enum Code {
   kLaunchFailed = 719,
 };
 
-/// How many there are: what SIMGPU_DEVICES says, or 2.
+/// Returns the number of devices: SIMGPU_DEVICES, or 2.
 int devices();
 
-/// What SIMGPU_INIT says, or 0.
+/// Returns SIMGPU_INIT, or 0.
 int init_code();
 std::size_t memory_bytes();
-/// Is it the turn of this fault?
+/// Returns whether this fault is due, and counts the call.
 bool fault(const char* what);
 
-/// Of the calling thread; -1 before set_current.
+/// Makes a device current for the calling thread. current() returns -1 before that.
 int set_current(int device);
 int current();
 
 using Handle = void*;
 
-/// As kernel_shim.h has it (uint3).
+/// The same layout as uint3 in kernel_shim.h.
 struct Extent {
   unsigned x, y, z;
   std::uint64_t size() const { return std::uint64_t{x} * y * z; }
-  /// Of the nth element, x first.
+  /// Returns the coordinates of the nth element. x varies fastest.
   Extent at(unsigned n) const { return {n % x, n / x % y, n / x / y}; }
 };
 
 int create_stream(Handle* stream);
 int destroy_stream(Handle stream);
 int synchronize(Handle stream);
-/// All streams of the current device.
+/// Waits for all streams of the current device.
 int synchronize_all();
 int create_event(Handle* event, bool timed);
 int destroy_event(Handle event);
 int record(Handle event, Handle stream);
 int wait(Handle event);
-/// The stream goes on when the event has happened.
+/// Makes the stream wait for the event.
 int stream_wait(Handle stream, Handle event);
 int query(Handle event);
 int elapsed(float* milliseconds, Handle from, Handle to);
@@ -85,27 +94,29 @@ int between_devices(Handle to, int to_device, Handle from, int from_device, std:
 int load(Handle* module, const void* binary);
 int function(Handle* function, Handle module, const char* name);
 int variable(Handle* memory, std::size_t* bytes, Handle module, const char* name);
-/// By the number that both have for it.
+/// Returns an attribute by the number that CUDA and HIP share.
 int function_attribute(int* value, int attribute, Handle function);
-/// `exact`: the group must have the size that the kernel was compiled for (HIP), not only at most that (CUDA).
+/// Launches a kernel. `exact`: the block must have the size that the kernel was compiled for (HIP), not at most that
+/// size (CUDA).
 int launch(Handle function, Extent groups, Extent group, unsigned dynamic_bytes, Handle stream, void** arguments,
            bool exact);
 
 const char* error_name(int code);
 
-/// The text as a shared library for the host, with its length in front; false, and the compiler's words, on an error.
+/// Compiles the text to a shared library for the host, with its length in front. On an error, returns false and puts
+/// the compiler's messages into `log`.
 bool compile(const std::string& text, std::vector<char>& binary, std::string& log);
 
 }  // namespace simgpu
 
-/// The nth call of this kind from now fails (1: the next); 0 takes it back.
+/// Makes the nth call of this kind from now fail (1: the next). 0 cancels it.
 extern "C" __attribute__((visibility("default"))) void simgpu_fault(const char* what, int n);
 
-/// How often the host has waited for work that was not done ("wait"), or asked for memory ("alloc").
+/// Returns how often the host has waited for unfinished work ("wait") or asked for memory ("alloc").
 extern "C" __attribute__((visibility("default"))) int simgpu_count(const char* what);
 
-/// For libraries that stand in for the vendors' (tests/simgpu/blas): the current device; does [p, p + bytes) lie in one
-/// allocation of it; and work put at the end of a stream.
+/// For libraries that stand in for the vendors' (tests/simgpu/blas): the current device, whether [p, p + bytes) lies in
+/// one of its allocations, and work appended to a stream.
 extern "C" __attribute__((visibility("default"))) int simgpu_set_current(int device);
 extern "C" __attribute__((visibility("default"))) int simgpu_current();
 extern "C" __attribute__((visibility("default"))) int simgpu_is_allocated(const void* p, std::size_t bytes);

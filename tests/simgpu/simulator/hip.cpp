@@ -1,5 +1,5 @@
-// libamdhip64: the functions that Catenary's driver calls, with the signatures of the public ABI. SIM_OLD makes it the
-// runtime of ROCm 5, which knows one structure of properties.
+// Stands in for libamdhip64: the functions that Catenary's driver calls, with the signatures of the public ABI. SIM_OLD
+// makes it the runtime of ROCm 5, which has only one structure of device properties.
 
 #include <cstdio>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 
 int properties(void* to, std::size_t bytes, std::size_t arch_offset) {
   const char* arch = std::getenv("SIMGPU_ARCH");
-  std::memset(to, 0xcb, bytes);  // nothing else in it may be read
+  std::memset(to, 0xcb, bytes);  // other members must not be read
   std::snprintf(static_cast<char*>(to) + arch_offset, 256, "%s", arch ? arch : "gfx90a:sramecc+:xnack-");
   return 0;
 }
@@ -70,7 +70,7 @@ EXPORT hipDeviceGetAttribute(int* value, int attribute, int) {
       return simgpu::kInvalidValue;
   }
 }
-// The plain name fills the structure of ROCm 5 in every version.
+// In every version, the plain name fills the structure of ROCm 5.
 EXPORT hipGetDeviceProperties(void* to, int) { return properties(to, 792, 396); }
 #ifndef SIM_OLD
 EXPORT hipGetDevicePropertiesR0600(void* to, int) { return properties(to, 1472, 1160); }

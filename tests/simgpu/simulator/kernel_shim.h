@@ -1,7 +1,6 @@
-// In front of a kernel's text when it is compiled for the host: the words of CUDA and HIP that the preludes and the
-// kernels of tests use, but for __global__ and what says the size of a group, which compiler.cpp reads. A
-// device has one thread and each device a copy of its own of the code, so that a group's memory is plain static memory
-// and an atomic a plain operation.
+// Included in front of a kernel's text when it is compiled for the host. Defines the CUDA and HIP names that preludes
+// and test kernels use, except __global__ and block-size attributes, which compiler.cpp reads. A device runs one thread
+// and has its own copy of the code, so shared memory is plain static memory and an atomic operation is a plain one.
 #define SIM_VECTORS(T, name)                                                \
   struct name##1 {                                                          \
     T x;                                                                    \
@@ -36,7 +35,7 @@ typedef uint3 dim3;
 struct SimState {
   uint3 thread, block, block_size, grid;
   void (*sim_barrier)();
-  void* dynamic_memory;  // of a group, for what is declared extern __shared__
+  void* dynamic_memory;  // of a block, for `extern __shared__` arrays
 };
 extern "C" {
 SimState sim_state;
@@ -54,7 +53,7 @@ double rint(double);
 double fma(double, double, double);
 int printf(const char*, ...);
 }
-// hipRTC's own; for CUDA the texts bring theirs.
+// Built into hipRTC. CUDA texts define their own.
 typedef _Float16 __half;
 typedef __half half;
 static inline float __half2float(__half x) { return x; }
@@ -62,7 +61,7 @@ template <class T>
 static inline __half __float2half(T x) {
   return (__half)x;
 }
-// C's functions, which the vendors' compilers have for float under both names.
+// C functions that the vendors' compilers offer for float under both names.
 #define SIM_OF_ONE(name)           \
   extern "C" float name##f(float); \
   extern "C" double name(double);  \
@@ -142,7 +141,7 @@ static inline To sim_bits(From x) {
 #define __longlong_as_double(x) sim_bits<double>((long long)(x))
 #define __double_as_longlong(x) sim_bits<long long>((double)(x))
 
-// What intrinsics.h stands on, which comes next where a text does not compile without it
+// Definitions that intrinsics.h needs, which is included next if a text does not compile without it
 #ifdef SIM_FUNCTIONS
 #  define ct_bits sim_bits
 template <class T>
@@ -213,7 +212,7 @@ static inline T atomicCAS(T* p, T expected, T x) {
   return old;
 }
 
-// What PTX's conversions of 16-bit floats do, by the integer steps that IEEE 754 describes.
+// PTX's conversions of 16-bit floats, by integer operations on the IEEE 754 format.
 static inline float sim_f32_of_f16(unsigned short h) {
   unsigned sign = (h & 0x8000u) << 16, exponent = (h >> 10) & 31u, mantissa = h & 0x3ffu;
   if (exponent == 31u) return sim_bits<float>(sign | 0x7f800000u | mantissa << 13);
@@ -226,7 +225,7 @@ static inline unsigned short sim_f16_of_f32(float f) {
   if (x > 0x7f800000u) return (unsigned short)(sign | 0x7fffu);
   if (x >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u);
   if (x < 0x38800000u) {
-    float magic = sim_bits<float>(x) + 0.5f;  // its last place is that of the subnormal numbers
+    float magic = sim_bits<float>(x) + 0.5f;  // adding 0.5 aligns the last bit with that of subnormal float16 numbers
     return (unsigned short)(sign | (sim_bits<unsigned>(magic) - 0x3f000000u));
   }
   return (unsigned short)(sign | ((x - 0x38000000u + 0xfffu + ((x >> 13) & 1u)) >> 13));

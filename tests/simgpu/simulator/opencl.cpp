@@ -1,7 +1,9 @@
-// libOpenCL.so.1 with devices that can be found, and compute nothing: for tests of how devices are counted. The names
-// and numbers are those of Khronos' specification and of NVIDIA's and AMD's extensions. Device n has the bus address of
-// the simulated CUDA device n; SIMGPU_OPENCL has a word for each, which says how it tells the address: "khr", "nv",
-// "amd" or "none". A word with "!" behind it is a device that opens no context.
+// Stands in for libOpenCL.so.1, with devices that can be found but cannot compute, for tests of how devices are
+// counted. Names and numbers come from Khronos' specification and from NVIDIA's and AMD's extensions.
+//
+// Device n has the bus address of simulated CUDA device n. SIMGPU_OPENCL has one word per device, which says through
+// which extension the device reports the address: "khr", "nv", "amd" or "none". A device whose word ends with "!"
+// cannot open a context.
 
 #include <cstdint>
 #include <cstdio>
@@ -62,7 +64,7 @@ std::string extensions(const std::string& address) {
   return "cl_khr_byte_addressable_store";
 }
 
-/// The queries that are answered by extensions.
+/// Queries that extensions answer.
 Code address_of(const Simulated& device, Number bus, Number what, std::size_t room, void* to, std::size_t* needed) {
   if (device.address == "khr" && what == 0x410F) {
     const Number at[4] = {0, bus, 0, 0};
@@ -153,7 +155,7 @@ EXPORT Code clGetEventProfilingInfo(Handle, Number, std::size_t room, void* to, 
   return give(&nanoseconds, sizeof nanoseconds, room, to, needed);
 }
 
-// These have nothing to do, or are never asked.
+// Functions that do nothing here or are never called.
 #define DOES_NOTHING(name) \
   EXPORT Code name() { return 0; }
 DOES_NOTHING(clReleaseCommandQueue)
@@ -175,7 +177,7 @@ DOES_NOTHING(clEnqueueNDRangeKernel)
 DOES_NOTHING(clFlush)
 DOES_NOTHING(clFinish)
 EXPORT Code clBuildProgram() { return kCompilerNotAvailable; }
-// The handles that these would give are null.
+// Functions that would return handles; these are null.
 #define MAKES_NOTHING(name) \
   EXPORT Handle name() { return nullptr; }
 MAKES_NOTHING(clCreateBuffer)

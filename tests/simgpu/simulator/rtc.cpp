@@ -1,5 +1,6 @@
-// libnvrtc, and with SIM_HIP libhiprtc: the same functions under two names. As the real ones do, NVRTC refuses an arch
-// that it does not list, and hipRTC aborts the process. SIM_OLD is NVRTC before CUDA 11.2, which does not list them.
+// Stands in for libnvrtc, and with SIM_HIP for libhiprtc: the same functions under two names. As in reality, NVRTC
+// refuses an architecture that it does not list, and hipRTC aborts the process. SIM_OLD makes it NVRTC before CUDA
+// 11.2, which cannot list its architectures.
 
 #include <unistd.h>
 
