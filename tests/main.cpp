@@ -1,5 +1,5 @@
-// The main of every room: `test_<room> --device opencl:0` runs its tests with that device as the current one.
-// CATENARY_TEST_SHARE=0.25 CATENARY_TEST_TURN=2 runs the third of four parts (tests/share.h).
+// The main() of every test program: `test_<folder> --device opencl:0` runs its tests with that device as the current
+// one. CATENARY_TEST_SHARE=0.25 CATENARY_TEST_TURN=2 runs the third of four parts (tests/share.h).
 
 #include <fnmatch.h>
 #include <gtest/gtest-spi.h>
@@ -37,9 +37,8 @@ std::string build_path(const std::string& name) { return CT_BINARY_DIR "/" + nam
 
 namespace {
 
-/// For devices without float64, which must refuse it in their own words: a test that asks for it and is refused is in
-/// order as far as that goes, and so is what it then says of arrays that got no value. Whatever else fails in it is a
-/// failure.
+/// For devices without float64, which must refuse it with a clear message. A test that is refused float64 passes, and
+/// later messages that an array has no value are ignored. Any other failure in the test counts.
 class Float64IsRefused final : public testing::EmptyTestEventListener {
  public:
   void OnTestStart(const testing::TestInfo&) override {
@@ -74,7 +73,7 @@ class Float64IsRefused final : public testing::EmptyTestEventListener {
   int refused_ = 0;
 };
 
-/// A device that is not waited for may say what is wrong late: not in another test.
+/// A device may report an error late. Synchronizing after each test keeps the error out of the next test.
 class NothingIsSaidLate final : public testing::EmptyTestEventListener {
  public:
   void OnTestEnd(const testing::TestInfo&) override {
@@ -93,7 +92,7 @@ class NothingIsSaidLate final : public testing::EmptyTestEventListener {
 
 namespace {
 
-/// Does GoogleTest's filter leave a test? Patterns with ':' between, and after a '-' those of what is left out.
+/// Returns whether a GoogleTest filter selects a test. Patterns are separated by ':', and patterns after a '-' exclude.
 bool matches(const std::string& filter, const std::string& name) {
   const std::size_t minus = filter.find('-');
   const auto any = [&](const std::string& patterns) {
@@ -126,15 +125,15 @@ void run_a_share(const tests::Share& share) {
               static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), true)), names.size());
 }
 
-/// The folder of temporary files, while tests run: one of this process, in which they must leave nothing. A process
-/// that a test starts has its parent's.
+/// Gives this process a folder for temporary files, which must be empty after the tests. A process that a test starts
+/// inherits the folder.
 class TemporaryFiles : public testing::Environment {
  public:
   void SetUp() override {
     if (folder_.empty() && std::getenv("TEST_TMPDIR")) return;
     folder_ = catenary::os::make_temporary_directory("catenary-test-");
     ::setenv("TMPDIR", folder_.c_str(), 1);
-    ::setenv("TEST_TMPDIR", folder_.c_str(), 1);  // GoogleTest's name for it
+    ::setenv("TEST_TMPDIR", folder_.c_str(), 1);  // the name that GoogleTest reads
   }
   void TearDown() override {
     if (folder_.empty()) return;
@@ -150,8 +149,8 @@ class TemporaryFiles : public testing::Environment {
 }  // namespace
 
 #if defined(__SANITIZE_ADDRESS__)
-// GCC 12's runtime takes a thread-local block of a loaded library that begins 16 bytes into a page for one with a
-// header, and then follows what lies before it as an address when it looks for leaks. It need not look at such blocks.
+// GCC 12's leak check misreads thread-local blocks of loaded libraries that begin 16 bytes into a page: it expects a
+// header before them and follows a wrong address. Leaks can be found without looking at such blocks.
 extern "C" const char* __asan_default_options() { return "intercept_tls_get_addr=0"; }
 #endif
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the code of documents is run with (scripts/document_code).
+// Includes and helpers for the code of documents (scripts/document_code).
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace X = ct::training::extensions;
 
 namespace tests {
 
-/// Runs a chapter's code in a new folder; what it writes to std::cout must contain each of `prints`.
+/// Runs a chapter's code in a new folder. Its output to std::cout must contain each of `prints`.
 void run_chapter(void (*chapter)(), const std::vector<std::string>& prints);
 
 }  // namespace tests

@@ -1,5 +1,5 @@
-// The documents: their code is run (by a source that scripts/document_code makes of them), their links lead somewhere,
-// and what they say lies in a file lies there.
+// Tests the documents: their code runs (in a source that scripts/document_code generates), their links lead somewhere,
+// and their excerpts of files are up to date.
 
 #include <zlib.h>
 
@@ -47,7 +47,7 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-/// README.md, CONTRIBUTING.md, CHANGELOG.md, docs/*.md and every README below examples and data.
+/// Returns README.md, CONTRIBUTING.md, CHANGELOG.md, and the Markdown files in docs, examples and data.
 std::vector<fs::path> documents() {
   std::vector<fs::path> found;
   for (const char* name : {"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}) found.push_back(source_path(name));
@@ -57,7 +57,7 @@ std::vector<fs::path> documents() {
   return found;
 }
 
-/// A document without its code.
+/// Returns a document without its code.
 std::string prose_of(const fs::path& path) {
   std::istringstream lines(text_of(path));
   std::string prose;
@@ -74,7 +74,7 @@ std::string prose_of(const fs::path& path) {
   return prose;
 }
 
-/// GitHub's name of a heading in links.
+/// Returns the anchor that GitHub makes of a heading.
 std::string anchor(std::string heading) {
   std::string name;
   for (const char c : heading) {
@@ -104,7 +104,7 @@ TEST(Documents, LinksLeadSomewhere) {
   EXPECT_GT(links, 20);
 }
 
-// A block marked c++, not cpp, is an excerpt of the one list of backends.
+// A block marked c++ (not cpp) is an excerpt of catenary/registry.cpp, the list of backends.
 TEST(Documents, ExcerptsAreThere) {
   const std::string registry = text_of(source_path("catenary/registry.cpp"));
   const std::regex excerpt("```c\\+\\+\n([^`]*)```");
@@ -117,7 +117,7 @@ TEST(Documents, ExcerptsAreThere) {
   EXPECT_EQ(excerpts, 1);
 }
 
-/// The content of a gzip file.
+/// Returns the content of a gzip file.
 std::string unpacked(const std::string& path) {
   std::string content;
   char part[1 << 16];
@@ -127,7 +127,7 @@ std::string unpacked(const std::string& path) {
   return content;
 }
 
-// README.md says that data/mnist has a note of its own.
+// README.md links to the notes on the MNIST files in data/mnist.
 TEST(Documents, TheNoteOfMnist) {
   EXPECT_NE(text_of(source_path("README.md")).find("(data/mnist/README.md)"), std::string::npos);
   const std::string note = text_of(source_path("data/mnist/README.md"));

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a table, whose first byte chooses the options; nothing but FileError may come out.
+// libFuzzer: reads arbitrary bytes as a CSV table, with options chosen by the first byte. Only FileError may be thrown.
 
 #include "catenary/io/csv.h"
 

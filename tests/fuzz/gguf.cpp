@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a GGUF file; nothing but FileError may come out.
+// libFuzzer: reads arbitrary bytes as a GGUF file. Only FileError may be thrown.
 
 #include "catenary/io/gguf.h"
 
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         file.value(key);
         file.reals(key);
         file.integers(key);
-      } catch (const FileError&) {  // of another type
+      } catch (const FileError&) {  // the value has another type
       }
     }
     for (const std::string& name : file.names())

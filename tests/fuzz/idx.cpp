@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as an IDX file, plain or gzip; nothing but FileError may come out.
+// libFuzzer: reads arbitrary bytes as an IDX file, plain or gzip. Only FileError may be thrown.
 
 #include "catenary/io/idx.h"
 

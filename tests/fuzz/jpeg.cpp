@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a JPEG image; nothing but FileError may come out.
+// libFuzzer: reads arbitrary bytes as a JPEG image. Only FileError may be thrown.
 
 #include "catenary/io/jpeg.h"
 

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a .npy file; nothing but FileError may come out.
+// libFuzzer: reads arbitrary bytes as a .npy file. Only FileError may be thrown.
 
 #include "catenary/io/npy.h"
 

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a .npz archive; nothing but FileError may come out.
+// libFuzzer: reads arbitrary bytes as a .npz archive. Only FileError may be thrown.
 
 #include "catenary/io/npz.h"
 
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     for (const std::string& key : npz.names()) {
       try {
         npz.read(key);
-      } catch (const catenary::FileError&) {  // one damaged member leaves the others
+      } catch (const catenary::FileError&) {  // a damaged member does not affect the others
       }
     }
   } catch (const catenary::FileError&) {

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a PNG image; nothing but FileError may come out. The chunks' CRCs are put right first: else
-// hardly an input would come past them.
+// libFuzzer: reads arbitrary bytes as a PNG image. Only FileError may be thrown. The CRCs of the chunks are corrected
+// first, because hardly any input would pass the check otherwise.
 
 #include "catenary/io/png.h"
 

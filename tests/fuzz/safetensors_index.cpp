@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as an index of safetensors files; nothing but FileError may come out, and no file that lies
-// elsewhere.
+// libFuzzer: reads arbitrary bytes as an index of safetensors files. Only FileError may be thrown, and no file outside
+// the folder may be read.
 
 #include "catenary/io/safetensors_index.h"
 

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a tar archive; nothing but FileError may come out. The headers' checksums are put right
-// first: else hardly an input would come past them.
+// libFuzzer: reads arbitrary bytes as a tar archive. Only FileError may be thrown. The checksums of the headers are
+// corrected first, because hardly any input would pass the check otherwise.
 
 #include "catenary/io/tar.h"
 
@@ -14,7 +14,7 @@ void repair(std::vector<unsigned char>& tar) {
     unsigned char* header = tar.data() + at;
     unsigned sum = 0, size = 0;
     for (std::size_t i = 0; i < 512; ++i) sum += i >= 148 && i < 156 ? ' ' : header[i];
-    if (sum == 8 * ' ') return;  // the end
+    if (sum == 8 * ' ') return;  // the end of the archive
     std::snprintf(reinterpret_cast<char*>(header) + 148, 8, "%06o", sum);
     for (std::size_t i = 124; i < 135; ++i) size = size * 8 + (header[i] & 7u);
     at += 512 + (std::size_t{size} + 511) / 512 * 512;

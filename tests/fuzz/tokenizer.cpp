@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a tokenizer.json and, behind the first zero, a text, or as a model of SentencePiece where
-// they begin as one; nothing but FileError may come out of the one, and ValueError of the other.
+// libFuzzer: reads arbitrary bytes as a tokenizer.json followed by a zero byte and a text to encode, or as a
+// SentencePiece model if they begin like one. Reading may throw only FileError, and encoding only ValueError.
 
 #include "catenary/tokenizers/tokenizer.h"
 

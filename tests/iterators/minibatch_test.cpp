@@ -1,4 +1,4 @@
-// What an iterator gives: its parts for several devices, and the arrays that its examples become.
+// Tests minibatches: their parts for several devices, and the arrays made from their examples.
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ namespace {
 
 using Ints = std::vector<int>;
 
-/// Numbers, made one by one; counts and can be told to fail at one.
+/// Makes numbers one by one. Counts the reads and can fail at a chosen number.
 class Numbers final : public ct::datasets::DatasetMixin {
  public:
   struct Shared {
@@ -116,7 +116,7 @@ TEST(MultithreadIterator, ReadsAheadOnSeveralThreads) {
   threads.next();
   threads.finalize();
   EXPECT_LE(numbers.shared->read, 25);
-  EXPECT_EQ(threads.next()->size, 5);  // goes on after all
+  EXPECT_EQ(threads.next()->size, 5);  // works after finalize()
 }
 
 TEST(MultithreadIterator, ResumesExactly) {
@@ -145,11 +145,11 @@ TEST(MultithreadIterator, ResumesExactly) {
 
     ct::random::seed(1234);
     const ct::iterators::MultithreadIterator resumed(numbers, 4, options);
-    for (int i = 0; i < 2; ++i) resumed.next();  // what it read ahead is of no use
+    for (int i = 0; i < 2; ++i) resumed.next();  // its prefetched examples must be dropped
     ct::serializers::load_npz(folder + "/iterator.npz", resumed);
     ct::random::set_state(state);
     EXPECT_EQ(rest(resumed), expected) << consumed;
-    // a snapshot is one of a SerialIterator too
+    // a SerialIterator can load the snapshot too
     const ct::iterators::SerialIterator serial(numbers, 4);
     ct::serializers::load_npz(folder + "/iterator.npz", serial);
     EXPECT_EQ(serial.next()->examples[0].values[0].item<float>(), expected[0]);
@@ -157,7 +157,8 @@ TEST(MultithreadIterator, ResumesExactly) {
   ct::os::remove_directory(folder);
 }
 
-/// Examples of two calls for random numbers each. Writes down which are read; the second one read may have to wait.
+/// Each example makes two calls for random numbers. Records the indices that are read. The second read can be made to
+/// wait.
 class Draws final : public ct::datasets::DatasetMixin {
  public:
   struct Shared {
@@ -192,8 +193,8 @@ std::vector<double> drawn(const ct::Iterator& iterator, int batches) {
   return all;
 }
 
-// An example's random numbers are those of the seed and of its place among all epochs' examples, whoever reads it, and
-// when; each time that it comes they are new, and none of those that the training draws.
+// An example's random numbers depend only on the seed and on its position among the examples of all epochs, not on the
+// thread or the time of reading. They differ in every epoch and from the numbers that the training draws.
 TEST(MultithreadIterator, AnExamplesRandomNumbersAreItsPlaces) {
   const Draws draws;
   std::optional<std::vector<double>> expected;
@@ -213,7 +214,7 @@ TEST(MultithreadIterator, AnExamplesRandomNumbersAreItsPlaces) {
   EXPECT_EQ(std::set<double>(expected->begin(), expected->end()).size(), expected->size());
 }
 
-// What was read ahead for another place, or by another seed, is read again, though it is the same example.
+// Examples prefetched for another position or with another seed must be read again, even if they have the right index.
 TEST(MultithreadIterator, WhatWasReadAheadElsewhereIsReadAgain) {
   const tests::Folder folder;
   const Draws draws;
@@ -223,7 +224,7 @@ TEST(MultithreadIterator, WhatWasReadAheadElsewhereIsReadAgain) {
   drawn(whole, 3);
   ct::serializers::save_npz(folder / "iterator.npz", whole);
   const std::vector<double> expected = drawn(whole, 2);
-  drawn(other, 1);  // has read the same examples ahead, of the first epoch
+  drawn(other, 1);  // prefetches the same examples for the first epoch
   ct::serializers::load_npz(folder / "iterator.npz", other);
   EXPECT_EQ(drawn(other, 2), expected);
 
@@ -237,7 +238,7 @@ TEST(MultithreadIterator, WhatWasReadAheadElsewhereIsReadAgain) {
   EXPECT_EQ(after_a_seed(6), after_a_seed(7));
 }
 
-// After reset() what was not begun yet is not read.
+// After reset(), examples whose reading has not begun are not read.
 TEST(MultithreadIterator, WhatIsWantedNoMoreIsNotRead) {
   const Draws draws;
   draws.shared->second_waits = true;
@@ -258,12 +259,12 @@ TEST(MultithreadIterator, WhatIsWantedNoMoreIsNotRead) {
   EXPECT_EQ((Ints{draws.shared->read.begin(), draws.shared->read.begin() + 3}), (Ints{0, 1, 0}));
 }
 
-// As far ahead as is said, over the end of an epoch where the order after it is known; and nothing twice, or after the
-// end.
+// Reads exactly as far ahead as requested, across the end of an epoch if the next order is known. Reads no example
+// twice and none after the end.
 TEST(MultithreadIterator, EachExampleIsReadOnce) {
   struct Case {
     bool repeat, shuffle;
-    std::vector<std::size_t> read;  // in all, after each batch of 3 of 6 examples, where 4 batches are read ahead
+    std::vector<std::size_t> read;  // the total after each batch of 3 of 6 examples, with 4 batches read ahead
   };
   for (const Case& c : {Case{true, false, {15, 18, 21, 24}}, {true, true, {6, 12, 12, 18}}, {false, true, {6, 6}}}) {
     const Draws draws;
@@ -281,7 +282,7 @@ TEST(MultithreadIterator, EachExampleIsReadOnce) {
   }
 }
 
-// The threads that read make the values, not the one that trains.
+// The reading threads compute the values, so the training thread does not have to.
 TEST(MultithreadIterator, ExamplesComeComputed) {
   const Draws draws;
   const ct::iterators::MultithreadIterator batches(draws, 3, {.n_threads = 2, .n_prefetch = 0});
@@ -292,8 +293,7 @@ TEST(MultithreadIterator, ExamplesComeComputed) {
   EXPECT_EQ(ct::kernel_count(), kernels);
 }
 
-// An order by a seed is the same whatever else draws random numbers, and goes on after a resume with nothing but the
-// snapshot.
+// With a seed, the orders do not depend on other users of random numbers, and the snapshot alone restores them.
 TEST(Iterators, ASeedGivesTheOrders) {
   const std::string folder = ct::os::make_temporary_directory("catenary-iterators");
   const Numbers numbers(17);
@@ -302,7 +302,7 @@ TEST(Iterators, ASeedGivesTheOrders) {
     while (iterator.epoch() < 3) {
       const Ints batch = numbers_of(*iterator.next());
       seen.insert(seen.end(), batch.begin(), batch.end());
-      ct::random::bits({3}).eval();  // something else draws
+      ct::random::bits({3}).eval();  // another user of random numbers
     }
     return seen;
   };
@@ -319,7 +319,7 @@ TEST(Iterators, ASeedGivesTheOrders) {
     std::sort(all.begin(), all.end());
     for (int i = 0; i < 17; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
   }
-  // nothing is taken from the thread's random numbers
+  // the thread's random numbers are not used
   const std::uint64_t call = ct::random::get_state().call;
   const ct::iterators::SerialIterator first(numbers, 4, {.seed = 5});
   for (int i = 0; i < 6; ++i) first.next();

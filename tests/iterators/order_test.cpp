@@ -1,4 +1,4 @@
-// In which order examples come, epoch after epoch, and after a snapshot.
+// Tests the order of examples in successive epochs and after loading a snapshot.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ std::vector<int> values_of(const ct::Minibatch& batch) {
   return ct::concat_examples(batch)[0].array().to_vector<int>();
 }
 
-// A sampler of one's own is asked for each epoch's order, with the last one and where the epoch ended.
+// A custom sampler is called for each epoch, with the last order and the position at which the epoch ended.
 TEST(OrderSampler, IsAskedForEachEpoch) {
   std::vector<std::pair<Order, std::int64_t>> asked;
   const ct::iterators::OrderSampler rotate = [&](const Order& current, std::int64_t position) {
@@ -89,7 +89,7 @@ TEST(IteratorSnapshot, GoesOnInItsOrder) {
   EXPECT_EQ(values_of(*batches.next()), std::vector<int>{1});
   EXPECT_EQ(batches.previous_epoch_detail(), 1.5);
   EXPECT_EQ(values_of(*batches.next()), std::vector<int>{3});
-  // what it had before it was saved, it has again
+  // saving and loading restores the state
   ct::serializers::save_npz(file, batches);
   const ct::iterators::SerialIterator again(numbers(4), 1);
   EXPECT_EQ(again.previous_epoch_detail(), std::nullopt);
@@ -111,11 +111,11 @@ TEST(IteratorSnapshot, OfNoOrderIsRefusedAndChangesNothing) {
     EXPECT_EQ(batches.epoch_detail(), 0.75);
     EXPECT_EQ(batches.next()->size, 3);
   };
-  refused({.order = {2, 0, 2, 3}});  // one twice
-  refused({.order = {2, 0, 1, 4}});  // one that is not there
+  refused({.order = {2, 0, 2, 3}});  // an index twice
+  refused({.order = {2, 0, 1, 4}});  // an index out of range
   refused({.order = {2, 0, -1, 3}});
-  refused({.order = {2, 0, 1}});        // of a smaller dataset
-  refused({.order = {2, 0, 1, 3, 4}});  // of a larger one
+  refused({.order = {2, 0, 1}});        // for a smaller dataset
+  refused({.order = {2, 0, 1, 3, 4}});  // for a larger dataset
   for (const bool shuffle : {true, false}) {
     refused({.position = 4}, shuffle);
     refused({.position = -1}, shuffle);

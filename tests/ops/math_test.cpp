@@ -1,5 +1,5 @@
-// The math prelude against long double libm: largest error in ulps over sweeps of the whole range, special values,
-// signs.
+// Compares the math prelude with long double libm: largest error in ulps over sweeps of the whole range, special
+// values, signs.
 #include "catenary/ops/math.h"
 
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ constexpr T inf = std::numeric_limits<T>::infinity();
 template <class T>
 constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
 
-// |got - expected| in units of T's last place at expected; infinite where one is NaN, or infinite, or signed otherwise
-// than the other.
+// Returns |got - expected| in units of the last place of T at `expected`. Returns infinity if only one of them is NaN
+// or infinite, or if their signs differ.
 template <class T>
 double ulps(T got, Wide expected) {
   const T rounded = static_cast<T>(expected);
@@ -57,7 +57,7 @@ double ulps(T got, Wide expected) {
                              std::ldexp(Wide(1), exponent - std::numeric_limits<T>::digits + 1));
 }
 
-// Numbers of every magnitude and sign, spaced evenly in their bits, and the special ones.
+// Returns numbers of every magnitude and sign, evenly spaced in their bits, and special values.
 template <class T>
 const std::vector<T>& everywhere() {
   static const std::vector<T> values = [] {
@@ -169,8 +169,8 @@ TEST(Math, Circular) {
   CHECK_BOTH(atan, std::atan, 2);
 }
 
-// Against multiple-precision arithmetic: for each exponent a number at random and the one nearest to a multiple of
-// pi/2 (tests/data/ops/make_circular.py).
+// Compares with multiple-precision arithmetic. For each exponent, tests a random number and the number nearest to a
+// multiple of pi/2 (tests/data/ops/make_circular.py).
 TEST(Math, CircularOfAllExponents) {
   std::ifstream file(tests::source_path("tests/data/ops/circular.txt"));
   int digits = 0, singles = 0, doubles = 0;
@@ -195,7 +195,7 @@ TEST(Math, CircularOfAllExponents) {
   EXPECT_EQ(doubles, 2 * 1036);
 }
 
-// Where the two ways to reduce an angle meet.
+// Tests the border between the two ways to reduce an angle.
 TEST(Math, CircularAroundTheBorder) {
   f32 x = 268435456.0f;
   for (int k = 0; k < 2000; ++k) x = std::nextafter(x, 0.0f);
@@ -217,7 +217,7 @@ TEST(Math, RootsAndRounding) {
   CHECK_BOTH(rint, std::rint, 0);
 }
 
-// Pairs: special values with each other, neighbours in magnitude, and anything with anything.
+// Returns pairs: special values with each other, numbers of similar magnitude, and random pairs.
 template <class T>
 const std::vector<std::pair<T, T>>& pairs() {
   static const std::vector<std::pair<T, T>> values = [] {
@@ -292,7 +292,7 @@ TEST(Math, Pairs) {
   CHECK_PAIRS(heaviside, heaviside, 0);
 }
 
-// Rounding of the larger term, of the difference (which the exponential magnifies) and of the sum.
+// The bound covers the rounding of the larger term, of the difference (which the exponential magnifies) and of the sum.
 template <class T>
 void check_logaddexp(T (*f)(T, T), Wide (*reference)(Wide, Wide)) {
   for (auto [x, y] : pairs<T>()) {
@@ -322,9 +322,9 @@ void expect_same(T got, T expected, const char* what, T x, T y) {
       << what << "(" << std::hexfloat << x << ", " << y << ") = " << got << ", expected " << expected;
 }
 
-/// floor(x / y) and x - floor(x / y) y. The truncated quotient leaves std::fmod(x, y), which is exact; the floor is one
-/// below it, and the remainder one y further, where that has not y's sign. A quotient of 0 has the sign of x / y and a
-/// remainder of 0 that of y, as in NumPy.
+/// Returns floor(x / y) and x - floor(x / y) y. Truncated division leaves std::fmod(x, y), which is exact. If its sign
+/// differs from the sign of y, the floor is one lower and the remainder is larger by y. As in NumPy, a zero quotient
+/// has the sign of x / y and a zero remainder the sign of y.
 template <class T>
 std::pair<Wide, T> floor_division(T x, T y) {
   if (y == 0) return {Wide(x / y), nan_of<T>};
@@ -340,8 +340,8 @@ template <class T>
 void check_floor_division(T x, T y, T got_quotient, T got_remainder) {
   const auto [quotient, remainder] = floor_division(x, y);
   expect_same(got_remainder, remainder, "remainder", x, y);
-  // As in NumPy, x without its remainder is rounded and so is its quotient, which the floor makes good while there are
-  // two bits to spare.
+  // As in NumPy, x minus the remainder is rounded, and so is the quotient. The floor corrects both errors while two
+  // bits are to spare.
   const bool exact = !(std::abs(quotient) >= std::ldexp(Wide(1), std::numeric_limits<T>::digits - 2));
   EXPECT_LE(ulps(got_quotient, quotient), exact ? 0 : 2) << "floor_divide " << x << " " << y;
 }
@@ -357,7 +357,7 @@ TEST(Math, FloorDivision) {
   }
 }
 
-// What is exact must come out exact: bases and exponents that users write.
+// Exact results must be exact for bases and exponents that users write.
 TEST(Math, PowIsExactOnIntegers) {
   for (int b = -20; b <= 20; ++b)
     for (int e = 0; e <= 20; ++e) {
@@ -415,7 +415,7 @@ TEST(Math, PartsOfANumber) {
   }
 }
 
-// Every number of a 16-bit float, what lies half way to the next one, and the neighbours of that.
+// Tests every number of a 16-bit float, the midpoint to the next number, and the neighbours of that midpoint.
 template <class H, class F, class G>
 void check_narrow(F narrow, G narrow_f64, std::uint16_t infinity) {
   const auto same = [](auto got, float expected, auto of) {

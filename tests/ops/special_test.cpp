@@ -1,4 +1,4 @@
-// The special functions against values from 60-digit arithmetic and, densely, against long double formulas.
+// Compares the special functions with values from 60-digit arithmetic and, densely, with long double formulas.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -203,7 +203,7 @@ TEST(Special, KnownValues) {
   for (const Fact& k : facts) {
     EXPECT_LE(relative(k.f(k.x), k.expected), tolerance64)
         << k.name << "(" << k.x << ") = " << k.f(k.x) << ", expected " << k.expected;
-    // below the smallest normal number a float has fewer digits
+    // below the smallest normal number, a float has fewer digits
     const Wide floor = std::numeric_limits<f32>::min();
     const f32 got = k.g(static_cast<f32>(k.x));
     if (std::abs(k.expected) < std::numeric_limits<f32>::max()) {
@@ -221,7 +221,7 @@ TEST(Special, KnownValues) {
   }
 }
 
-// Recurrence up to 40, then the asymptotic series.
+// Uses the recurrence up to 40, then the asymptotic series.
 Wide digamma_of(Wide x) {
   Wide r = 0;
   for (; x < 40; ++x) r -= 1 / x;
@@ -237,7 +237,7 @@ Wide zeta_of(Wide s, Wide x) {
                       s * (s + 1) * (s + 2) * (s + 3) * (s + 4) / (30240 * x * x * x * x);
   return r + t * x / (s - 1) + t / 2 + t * series / x;
 }
-// Lentz's continued fraction from 6 on.
+// Uses Lentz's continued fraction from 6 on.
 Wide erfcx_of(Wide x) {
   if (x < 6) return std::exp(x * x) * std::erfc(x);
   Wide t = 0;
@@ -246,7 +246,7 @@ Wide erfcx_of(Wide x) {
 }
 Wide ndtr_of(Wide x) { return std::erfc(-x * std::sqrt(Wide(0.5))) / 2; }
 
-// The largest relative error of f and g over points whose magnitudes spread evenly in the logarithm.
+// Checks the largest relative errors of f and g over points that are evenly distributed in the logarithm.
 template <class F, class G, class R>
 void sweep(const char* name, F f, G g, R reference, double low, double high, int signs, double limit64 = tolerance64,
            double limit32 = tolerance32) {
@@ -284,7 +284,7 @@ TEST(Special, ErrorFunctions) {
   SWEEP(log_ndtr, x < 0 ? std::log(ndtr_of(x)) : std::log1p(-ndtr_of(-x)), 1e-30, 37, 0);
 }
 
-// erf(erfinv(x)) = x and so on, the residual divided by the slope.
+// Checks erf(erfinv(x)) = x and the like. The residual is divided by the slope.
 TEST(Special, InverseErrorFunctions) {
   const Wide root_pi = std::sqrt(std::acos(Wide(-1)));
   auto erfinv_residual = [&](Wide x, Wide z) {
@@ -337,7 +337,7 @@ TEST(Special, GammaFunctions) {
   EXPECT_LE(worst32, tolerance32);
 }
 
-// Below 0, where the functions have zeros, the absolute error counts beside the terms that cancel.
+// Below 0, where the functions have zeros, the absolute error is compared with the terms that cancel.
 TEST(Special, GammaFunctionsBelowZero) {
   const Wide pi = std::acos(Wide(-1));
   std::mt19937_64 rng(6);

@@ -1,4 +1,4 @@
-// reference-check on the Chainer vectors: those of functions that are here pass, and one wrong value in any array of a
+// Tests reference-check on the Chainer vectors: the cases of all functions pass, and one wrong value in any array of a
 // case is found.
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ json entry_of(const std::string& group, const std::string& file) {
   return {};
 }
 
-/// Is an array of a case what the function or optimizer is given, not what comes out?
+/// Returns whether an array of a case is an input of the function or optimizer, not a result.
 bool is_given(const std::string& key) {
   return key[0] == 'x' || key.starts_with("gy") || key.starts_with("ggx") || key.starts_with("gw") ||
          key.starts_with("gb") || key == "w0" || key == "b0";
@@ -72,7 +72,7 @@ class Cases {
   static io::NpzReader reader(const std::string& group, const json& entry) {
     return io::NpzReader((kVectors / group / entry["file"].get<std::string>()).string());
   }
-  /// Adds a case with one array changed: one element of a result, or every element of what is given.
+  /// Adds a case with one array changed: one element of a result, or every element of an input.
   void add(const json& entry, const std::string& changed = "") {
     const io::NpzReader original = reader(group_, entry);
     json added = entry;
@@ -93,8 +93,8 @@ class Cases {
   }
 
  private:
-  /// A result by a little more than any tolerance. What is given changes sign, too, as steps do not see less, and not
-  /// evenly, as softmax does not see that.
+  /// Changes a result by a little more than any tolerance. Inputs also change their signs, because step functions would
+  /// not notice less, and by uneven amounts, because softmax would not notice an even shift.
   static void change_some(const io::HostArray& array, bool given) {
     const double step = 0.01 * reference::magnitude(array);
     const std::int64_t n = array.size();
@@ -107,7 +107,7 @@ class Cases {
   json entries_ = json::array();
 };
 
-/// The cases of a group with each of their arrays changed in turn, that were not found.
+/// Changes each array of each case in turn and returns the cases whose change was not found.
 std::vector<std::string> not_found(const std::string& group) {
   Cases damaged(group);
   for (const json& entry : entries_of(group)) {
@@ -150,7 +150,7 @@ TEST(ChainerReference, WhatIsNotKnownIsSaid) {
   json hook = entry_of("optimizers", "optimizer_SGD__Lasso.npz");
   hook["hook_args"] = {1, 2};
   expect("optimizers", hook, "not implemented", "hook Lasso");
-  // what throws has failed, whether or not its keywords have been read by then
+  // a case that throws has failed, whether or not its keywords were read before
   json thrown = entry_of("functions", "get_item.npz");
   thrown["kwargs"] = {{"slices", "[77]"}, {"order", 3}};
   expect("functions", thrown, "failed", "77");

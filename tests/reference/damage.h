@@ -1,5 +1,5 @@
 #pragma once
-// Wrong values, put into arrays of reference vectors.
+// Puts wrong values into arrays of reference vectors.
 
 #include <zip.h>
 
@@ -18,7 +18,7 @@ namespace reference {
 
 using catenary::io::HostArray;
 
-/// The value beside which a difference is small: the largest finite one of a floating-point array, at least 1.
+/// Returns the largest finite absolute value of a floating-point array, at least 1: the scale of its differences.
 inline double magnitude(const HostArray& a) {
   double largest = 1;
   catenary::visit_dtype(a.dtype, [&](auto zero) {
@@ -30,7 +30,7 @@ inline double magnitude(const HostArray& a) {
   return largest;
 }
 
-/// Makes factor · x + step of an element; an integer, a bool or what is not finite becomes another.
+/// Changes an element to factor · x + step. An integer, a bool or a non-finite number becomes another value.
 inline void change(const HostArray& a, std::int64_t i, double step, double factor = 1) {
   catenary::visit_dtype(a.dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -50,11 +50,11 @@ inline HostArray copy_of(const HostArray& a) {
   return b;
 }
 
-/// Writes an NPZ file. Not by NpzWriter, which waits for the disk: a thousand times that is most of a minute.
+/// Writes an NPZ file. NpzWriter would wait for the disk, which takes most of a minute for a thousand files.
 inline void write_npz(const std::string& path, const std::vector<std::pair<std::string, HostArray>>& arrays) {
   zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
   if (!archive) throw catenary::FileError(path + ": cannot be written");
-  std::deque<std::string> members;  // which the archive reads when it is closed
+  std::deque<std::string> members;  // the archive reads them when it is closed
   for (const auto& [key, array] : arrays) {
     const std::string& member = members.emplace_back(
         catenary::io::npy_header(array) + std::string(reinterpret_cast<const char*>(array.data.get()), array.nbytes()));

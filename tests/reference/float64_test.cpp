@@ -1,4 +1,4 @@
-// reference-check on a device without float64: what needs float32 alone is checked, the rest is counted.
+// Tests reference-check on a device without float64: cases that need only float32 are checked, the others are counted.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using reference::Outcome;
 
 namespace {
 
-/// On a simulated card that says it has no float64.
+/// Runs on a simulated card that reports no float64.
 Outcome check(const std::string& folder) {
   return reference::reference_check_on_a_card(folder, "CATENARY_NO_FLOAT64=1");
 }
@@ -29,7 +29,7 @@ void expect(const Outcome& outcome, int status, const std::string& counts) {
   EXPECT_NE(outcome.output.find(counts), std::string::npos) << outcome.output;
 }
 
-/// Writes the arrays of one file into another, with an element of one of them changed.
+/// Copies the arrays of one file to another and changes an element of one of them.
 void copy_vectors(const std::string& from, const std::string& to, const std::string& changed) {
   const io::NpzReader reader(from);
   std::vector<std::pair<std::string, io::HostArray>> arrays;
@@ -55,7 +55,7 @@ TEST(WithoutFloat64, TheHalfOfChainersVectorsInFloat32IsChecked) {
   }
 }
 
-/// NumPy compares those as float64.
+/// Returns whether the arguments are int32 and float32, which NumPy compares as float64.
 bool of_int32_and_float32(const json& c, const io::NpzReader& reader) {
   std::set<catenary::Dtype> dtypes;
   for (const json& x : c["args"])

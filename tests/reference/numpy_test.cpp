@@ -1,4 +1,4 @@
-// reference-check on the NumPy vectors: all of them pass, and a wrong value of every kind of case is found.
+// Tests reference-check on the NumPy vectors: all of them pass, and a wrong value in every kind of case is found.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ const json& manifest() {
   return content;
 }
 
-/// A folder with one case of the vectors and the arrays that it names, changed by the test.
+/// A folder with one case of the vectors and its arrays, which the test can change.
 class OneCase {
  public:
   explicit OneCase(json c) : case_(std::move(c)), reader_((kNumPysVectors / "arrays.npz").string()) {}
@@ -51,7 +51,7 @@ class OneCase {
   const tests::Folder folder_;
 };
 
-/// The first case of a kind for which `fits` holds.
+/// Returns the first case of a kind that fulfils `fits`.
 template <class F>
 json first_case(const std::string& kind, F&& fits) {
   for (const json& c : manifest()["cases"])
@@ -73,14 +73,14 @@ TEST(NumpyReference, EveryCasePasses) {
   }
 }
 
-/// Another shape, in an array without elements.
+/// Appends an axis of size 0 to the shape.
 io::HostArray longer(const io::HostArray& a) {
   ct::Shape shape = a.shape;
   shape.push_back(0);
   return io::HostArray::empty(a.dtype, shape);
 }
 
-/// One wrong element beyond the case's tolerance; another shape where there is none.
+/// Changes one element by more than the case's tolerance, or the shape if there are no elements.
 io::HostArray damaged(const io::HostArray& original, double rtol) {
   if (original.size() == 0) return longer(original);
   const io::HostArray a = reference::copy_of(original);
@@ -110,7 +110,7 @@ TEST(NumpyReference, AWrongResultOfAnyCaseIsFound) {
     }
   }
   writer.finish();
-  // a call that works where an error is expected, and one that is refused where it should work
+  // calls that work where an error is expected, and calls that fail where a result is expected
   for (json c : manifest()["cases"]) {
     if (c["kind"] == "call" || (c["kind"] == "error" && c["of"] == "call")) {
       const bool works = c["kind"] == "call";
@@ -135,7 +135,7 @@ TEST(NumpyReference, WhatIsNotRefusedIsFound) {
   EXPECT_EQ(one.run().status, 1);
 }
 
-// A GPU tells of an index out of range when it is waited for next, not in the call.
+// A GPU reports an index out of range at the next synchronization, not in the call.
 TEST(NumpyReference, WhatAGpuTellsLaterIsRefused) {
   const tests::Folder folder;
   fs::copy_file(kNumPysVectors / "arrays.npz", folder / "arrays.npz");

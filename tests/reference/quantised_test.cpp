@@ -1,4 +1,4 @@
-// reference-check on the vectors of quantised weights: all pass, and a wrong byte or value of each kind is found.
+// Tests reference-check on the vectors of quantised weights: all pass, and a wrong byte or value of each kind is found.
 
 #include <gtest/gtest.h>
 

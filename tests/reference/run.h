@@ -9,7 +9,7 @@
 
 namespace reference {
 
-/// What the program reference-check said.
+/// The exit status and output of reference-check.
 struct Outcome {
   int status;
   std::string output;
@@ -25,7 +25,7 @@ inline Outcome reference_check(const std::string& arguments, const std::string& 
   return outcome;
 }
 
-/// On a simulated card.
+/// Runs reference-check on a simulated card.
 inline Outcome reference_check_on_a_card(const std::string& folder, const std::string& environment = "") {
   return reference_check(folder + " --device cuda:0", environment +
                                                           " LD_LIBRARY_PATH=" + tests::build_path("simgpu/cuda") +

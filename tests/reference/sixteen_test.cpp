@@ -1,5 +1,6 @@
-// reference-check --dtype: Chainer's and NumPy's vectors in 16 bits. All pass but those that do not compute in 16 bits,
-// which are named here too; a wrong value is found, and so is a case that the table names wrongly.
+// Tests reference-check --dtype: Chainer's and NumPy's vectors in 16 bits. All pass except the functions without 16-bit
+// support, which are listed here too. A wrong value is found, and so is a wrong entry of the table of unsupported
+// functions.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ json run_json(const std::string& folder, const std::string& dtype) {
   return json::parse(reference_check(folder + " --json --dtype " + dtype).output);
 }
 
-/// All pass; of some the table says why they are not computed in 16 bits, of some the vectors are wrong.
+/// Expects all cases to pass except those that the table excludes from 16 bits and those with wrong vectors.
 void expect_passed_in_16_bits(const std::string& group, std::size_t cases, const std::set<std::string>& not_in_16_bits,
                               const std::set<std::string>& wrong = {}) {
   for (const char* dtype : kDtypes) {
@@ -52,7 +53,7 @@ TEST(SixteenBitReference, NetworksPass) {
 }
 TEST(SixteenBitReference, OptimizersPass) { expect_passed_in_16_bits("chainer/optimizers", 25, {}); }
 
-// Those of trajectories of trainings, each of which has a dtype, are named.
+// The cases of training trajectories have dtypes of their own, and the report says so.
 TEST(SixteenBitReference, WhatHasADtypeOfItsOwnIsSaid) {
   const json report = run_json(kAllVectors + "chainer/precision", "float16");
   EXPECT_EQ(report["not_in_16_bits"], 24);
@@ -66,7 +67,7 @@ TEST(SixteenBitReference, WhatHasADtypeOfItsOwnIsSaid) {
   EXPECT_NE(outcome.output.find("torchvision's have dtypes of their own"), std::string::npos) << outcome.output;
 }
 
-/// A folder with one case, of which an array may be changed and the entry be another's.
+/// A folder with one case. An array can be changed, and the case can name another function.
 class ChainersCase {
  public:
   ChainersCase(const std::string& group, const std::string& file, const std::string& changed = "",
@@ -101,7 +102,7 @@ TEST(SixteenBitReference, AWrongValueIsFound) {
   }
 }
 
-// A function that the table says not to compute in 16 bits, and that does, has failed.
+// A function that the table excludes from 16 bits must refuse them, otherwise its case fails.
 TEST(SixteenBitReference, WhatTheTableNamesMustBeRefused) {
   const json c = ChainersCase("functions", "inv.npz").run("float16");
   EXPECT_EQ(c["result"], "not in 16 bits");

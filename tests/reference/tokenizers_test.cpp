@@ -1,4 +1,4 @@
-// reference-check on tokenizers: what the package made of the texts is what they make here, and what differs is found.
+// Tests reference-check on tokenizers: the results equal those of the Python package, and a difference is found.
 
 #include <gtest/gtest.h>
 

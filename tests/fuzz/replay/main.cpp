@@ -1,5 +1,5 @@
-// Where there is no libFuzzer: runs a fuzzer's body over files and the files of folders. What would stop the fuzzer
-// stops this.
+// Replaces libFuzzer where it is missing: runs a fuzzer's body over files and the files of folders. Inputs that would
+// stop the fuzzer stop this program.
 
 #include <algorithm>
 #include <cstddef>
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
       return 1;
     }
     const std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-    // a copy of the exact size, so that a sanitizer sees a read past its end
+    // a copy of the exact size, so that a sanitizer reports a read past its end
     const std::vector<unsigned char> input(bytes.begin(), bytes.end());
     LLVMFuzzerTestOneInput(input.data(), input.size());
   }

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a language model's config.json, beside the tensors of a small Llama; nothing but FileError
-// may come out. What stands in the corpus as llama.json are its settings.
+// libFuzzer: reads arbitrary bytes as a language model's config.json, beside the tensors of a small Llama. Only
+// FileError may be thrown. llama.json in the corpus holds the right settings of that Llama.
 
 #include <cstddef>
 #include <fstream>
@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     links::save_language_model(folder.path, model);
     return true;
   }();
-  os::remove_file(folder / "config.json");  // a file system may wait for the disk where one is overwritten
+  os::remove_file(folder / "config.json");  // overwriting a file may wait for the disk on some file systems
   std::ofstream(folder / "config.json", std::ios::binary)
       .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   try {
