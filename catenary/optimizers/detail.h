@@ -1,5 +1,5 @@
 #pragma once
-// Private to optimizers/: what an update knows, and how what is alike is taken together.
+// Private to optimizers/: the state of updates, and grouping of equal items.
 
 #include <algorithm>
 #include <iterator>
@@ -19,17 +19,17 @@ struct Optimizer::State {
   Model target = {};
   std::int64_t t = 0, epoch = 0;
   bool look_for_non_finite = false, skip = false, use_fp32_update = true;
-  // The loss scale: 1 and not decided for a model that has no float16 parameter.
+  // The loss scale. For models without float16 parameters it stays 1 and undecided.
   bool scale_is_given = false;
-  std::int64_t interval = 0;  // 0: the scale does not change
+  std::int64_t interval = 0;  // 0 for a constant scale
   Number scale = 1;
-  Array overflowed = {};    // 0-d bool: was there an inf or a NaN ever?
-  double stored_scale = 1;  // in a snapshot
+  Array overflowed = {};    // 0-d bool: whether there has ever been an inf or NaN
+  double stored_scale = 1;  // read from a snapshot
   bool stored_overflowed = false;
 
-  Array non_finite = {};  // 0-d bool of the last update, where it looked
-  Array in_a_row = {};    // 0-d float32: the last updates, one after the other, that were skipped at a scale of 1
-  Array loss = {}, coming = {};  // of the last update, and of the one that begins, where they are known
+  Array non_finite = {};         // 0-d bool of the last update, if it was checked
+  Array in_a_row = {};           // 0-d float32: the number of consecutive updates skipped at a scale of 1
+  Array loss = {}, coming = {};  // of the last update and of the one that begins, if known
   std::vector<std::shared_ptr<OptimizerHook>> hooks = {};
 
   void decide_scale();
@@ -38,45 +38,45 @@ struct Optimizer::State {
   void serialize_scale(Serializer& serializer);
 };
 
-/// One parameter that is about to be updated.
+/// A parameter to update.
 struct UpdateRule::Job {
   UpdateRule* rule = nullptr;
-  std::vector<Array> arrays = {};    // parameter, gradient, state; where it is updated in float32, the 16-bit parameter
-  std::optional<Number> scale = {};  // what is in the gradient, where it is divided out with the update
+  std::vector<Array> arrays = {};    // parameter, gradient, state, and for updates in float32 the 16-bit parameter
+  std::optional<Number> scale = {};  // loss scale of the gradient, if the update divides it out
 };
 
-/// What all parameters of an update have in common.
+/// Data common to all parameters of an update.
 struct UpdateRule::Call {
   bool flush = false;
-  Array unless = {};  // 0-d bool: nothing is to change where it is true
+  Array unless = {};  // 0-d bool: changes nothing where it is true
 };
 
 constexpr std::int64_t kFlushEvery = 8;
-constexpr std::int64_t kLookEvery = 32;  // updates after which the host asks whether all are skipped
+constexpr std::int64_t kLookEvery = 32;  // how often, in updates, the host checks whether all updates are skipped
 
-/// The number where the device reads it, whether the device or the host knows it.
+/// Returns the number as an array on the device.
 Array on_device(const Number& number, const Device& device);
 
-/// Gradients that hooks saw in another dtype than the parameter's are in the parameter's again.
+/// Casts gradients that hooks saw in another dtype back to the parameter's dtype.
 void bring_gradients_back(const std::vector<Parameter>& parameters);
 
-/// The entry of a name, or null.
+/// Returns the entry of a name, or null.
 template <class Values>
 auto* entry_of(Values& values, const std::string& name) {
   const auto at = std::find_if(values.begin(), values.end(), [&](const auto& entry) { return entry.first == name; });
   return at == values.end() ? nullptr : &at->second;
 }
 
-/// Takes the entry of a name out.
+/// Removes the entry of a name.
 inline void remove_entry(Hyperparameters::Values& values, const std::string& name) {
   std::erase_if(values, [&](const auto& entry) { return entry.first == name; });
 }
 
-/// Calls f with the items that are alike, group after group, in the order of each group's first.
+/// Calls f with each group of equal items, in the order of each group's first item.
 template <class Item, class Alike, class F>
 void for_each_group(std::vector<Item> items, const Alike& alike, const F& f) {
   while (!items.empty()) {
-    // the first is like itself, even where it has a NaN
+    // the first equals itself, even if it contains NaN
     const auto others = std::stable_partition(
         items.begin() + 1, items.end(), [&, first = items.front()](const Item& item) { return alike(first, item); });
     const std::vector<Item> group(std::make_move_iterator(items.begin()), std::make_move_iterator(others));

@@ -1,4 +1,4 @@
-// Numbers by name, with the optimizer's behind a parameter's own.
+// Named numbers, where a parameter's values override the optimizer's.
 
 #include "catenary/core/format.h"
 #include "catenary/optimizers/detail.h"
@@ -7,7 +7,7 @@ namespace catenary {
 
 namespace {
 
-/// Sets the value of a name, at the end where it is new.
+/// Sets the value of a name, and appends new names.
 void put(Hyperparameters::Values& values, const std::string& name, double value) {
   if (double* const known = entry_of(values, name)) {
     *known = value;

@@ -1,4 +1,4 @@
-// Loss scales, and updates that are skipped.
+// Loss scales, and skipped updates.
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,9 @@ namespace catenary {
 
 namespace {
 
-constexpr std::int64_t kMostInARow = 8;   // updates that may be skipped at a scale of 1: one batch may be bad
-constexpr std::int64_t kInterval = 1000;  // in which the scale is doubled, as in Chainer
+constexpr std::int64_t kMostInARow =
+    8;  // updates that may be skipped at a scale of 1, because single batches may be bad
+constexpr std::int64_t kInterval = 1000;  // updates between doublings of the scale, as in Chainer
 constexpr double kMostScale = 65504;      // the largest number of float16
 
 }  // namespace
@@ -49,7 +50,7 @@ bool Optimizer::is_safe_to_update() const {
   return state_->interval == 0 || !state_->non_finite.defined() || !state_->non_finite.item<bool>();
 }
 
-/// Models with float16 parameters have a scale by themselves.
+/// Models with float16 parameters get a dynamic scale by default.
 void Optimizer::State::decide_scale() {
   if (scale_is_given || !target.defined()) return;
   const std::vector<Parameter> parameters = target.link().params(false);
@@ -58,11 +59,11 @@ void Optimizer::State::decide_scale() {
   interval = is_needed ? kInterval : 0;
 }
 
-/// The scale of the next update, by Chainer's rule.
+/// Computes the scale of the next update, by Chainer's rule.
 void Optimizer::State::next_scale() {
   const Device device = non_finite.device();
   const Array now = on_device(scale, device);
-  const Array by_scale = logical_and(non_finite, greater(now, 1.0));  // at 1 it is not the scale that is too large
+  const Array by_scale = logical_and(non_finite, greater(now, 1.0));  // at a scale of 1 the overflow has another cause
   overflowed = overflowed.defined() ? logical_or(overflowed.to_device(device), by_scale) : by_scale;
   const double slowly = std::pow(2.0, 1.0 / static_cast<double>(interval));
   const Array before = in_a_row.defined() ? in_a_row.to_device(device) : on_device(0, device);
@@ -83,7 +84,7 @@ const Array& Optimizer::non_finite() const {
 
 namespace {
 
-/// Which gradients are not finite: "the gradient of /l1/W is not finite, nor are 3 others".
+/// Names gradients that are not finite: "the gradient of /l1/W is not finite, nor are 3 others".
 std::string gradients_without_number(const Link& link) {
   std::string first;
   int others = 0;
@@ -118,7 +119,7 @@ void Optimizer::check_skipped_updates() const {
       gradients_without_number(target().link()));
 }
 
-/// A scale that changes. Chainer stores none: then it goes on from where it is.
+/// Saves or loads a dynamic scale. Chainer's snapshots have none, so the current one stays.
 void Optimizer::State::serialize_scale(Serializer& serializer) {
   if (serializer.loading()) {
     if (!serializer.contains("loss_scale")) return;
@@ -126,7 +127,7 @@ void Optimizer::State::serialize_scale(Serializer& serializer) {
     serializer("loss_scale_overflowed", stored_overflowed);
     serializer.after_loading([this] {
       decide_scale();
-      if (interval == 0) return;  // one that was given, or none, stays
+      if (interval == 0) return;  // a constant scale stays
       scale = stored_scale;
       overflowed = stored_overflowed ? full({}, true) : Array();
     });
@@ -138,7 +139,7 @@ void Optimizer::State::serialize_scale(Serializer& serializer) {
   }
 }
 
-/// Has a gradient an inf or a NaN?
+/// Checks the gradients for inf and NaN.
 void Optimizer::State::look_through(const std::vector<Parameter>& parameters) {
   std::vector<Array> gradients;
   for (const Parameter& p : parameters)

@@ -1,6 +1,6 @@
 #pragma once
-// optimizers/: how parameters are changed by their gradients. A rule is elementwise arithmetic, written once; it runs
-// as one program over all parameters that share its hyperparameters. Training loops may not come in.
+// optimizers/: updates parameters by their gradients. A rule is elementwise arithmetic, and runs as a single program
+// over all parameters that share its hyperparameters. optimizers/ must not include training loops.
 
 #include <functional>
 #include <memory>
@@ -14,65 +14,65 @@
 
 namespace catenary {
 
-/// Numbers by name, with the optimizer's behind a parameter's own. Shared by handles.
+/// Named numbers. A parameter's values take precedence over the optimizer's. Shared by handles.
 /// (chainer.optimizer.Hyperparameter)
 class CT_API Hyperparameters {
  public:
   using Values = std::vector<std::pair<std::string, double>>;
   explicit Hyperparameters(Values values) : values_(std::move(values)) {}
   explicit Hyperparameters(std::shared_ptr<const Hyperparameters> parent) : parent_(std::move(parent)) {}
-  /// The value of a name, here or in the parent; throws ValueError, which lists the names, for one that neither has.
+  /// Returns a value from here or from the parent. Throws ValueError that lists the known names.
   double get(const std::string& name) const;
   bool contains(const std::string& name) const;
-  /// Throws ValueError for a name that is not defined, here or in the parent: it would change nothing.
+  /// Throws ValueError for a name that neither this object nor the parent defines.
   void set(const std::string& name, double value);
-  /// From now on the value is `factor` times the parent's, whatever that becomes. Throws ValueError for a name that the
-  /// parent does not have.
+  /// Makes the value `factor` times the parent's from now on, also when the parent's changes. Throws ValueError for a
+  /// name that the parent does not have.
   void scale(const std::string& name, double factor);
-  /// All names with the values in effect.
+  /// Returns all names with their effective values.
   Values all() const;
-  /// Are there values that override the parent's?
+  /// Whether any values override the parent's.
   bool overrides() const { return !values_.empty() || !factors_.empty(); }
-  /// What a value comes from that is not here; null for an optimizer's.
+  /// The source of values that are not set here. Null for an optimizer's.
   const std::shared_ptr<const Hyperparameters>& parent() const { return parent_; }
-  /// What an error says of a name that is not defined: it, and those that are.
+  /// Returns the error text for an undefined name, with the defined names.
   std::string missing(const std::string& name) const;
-  /// The name of the rate: "lr", or "alpha" where there is no "lr".
+  /// Returns the name of the learning rate: "lr", or "alpha" if there is no "lr".
   std::string rate_name() const { return contains("lr") || !contains("alpha") ? "lr" : "alpha"; }
-  /// The rate of update t: "lr", or Adam's alpha with its bias correction (alpha itself for t = 0). Throws ValueError
-  /// where there is neither.
+  /// Returns the learning rate of update t: "lr", or Adam's alpha with its bias correction (plain alpha for t = 0).
+  /// Throws ValueError if there is neither.
   double learning_rate(std::int64_t t) const;
-  /// The same where perhaps only the device knows t, which is 1 or more.
+  /// Returns the learning rate when t (at least 1) may be known only on the device.
   Number learning_rate(const Number& t) const;
 
  private:
   friend class Optimizer;
   std::shared_ptr<const Hyperparameters> parent_;
-  Values values_, factors_;  // a name is in one of them at most
+  Values values_, factors_;  // disjoint
 };
 
 class UpdateRule;
 
-/// What an optimizer's numbers are computed from, once for all parameters that share them.
+/// The inputs of an optimizer's numbers, which are computed once for all parameters that share them.
 struct UpdateNumbers {
-  const Number& t;  ///< the number of this update, from 1; updates that were skipped do not count
+  const Number& t;  ///< the number of this update, from 1, without skipped updates
   const Hyperparameters& hyperparam;
   double operator()(const std::string& name) const { return hyperparam.get(name); }
 };
 
-/// What an optimizer's formula sees of one parameter. It changes x and the state in place, by elementwise operations
-/// best: then one program updates all parameters at once, and the arrays are 1-d.
+/// The arguments of an optimizer's formula for one parameter. The formula changes x and the state in place. If it uses
+/// only elementwise operations, a single program updates all parameters at once, and the arrays are 1-d.
 class CT_API UpdateStep {
  public:
-  const Array& x;   ///< the parameter; the float32 one of a 16-bit parameter that is updated in float32
-  const Array& g;   ///< its gradient
-  const Number& t;  ///< the number of this update, from 1: reading it may wait for the device
+  const Array& x;   ///< the parameter, in float32 if a 16-bit parameter is updated in float32
+  const Array& g;   ///< the gradient
+  const Number& t;  ///< the number of this update, from 1; reading it may wait for the device
   const Hyperparameters& hyperparam;
-  /// A hyperparameter: the parameter's own, else the optimizer's.
+  /// Returns a hyperparameter, the parameter's or the optimizer's.
   double operator()(const std::string& name) const { return hyperparam.get(name); }
-  /// The state of this name; throws ValueError for one that the rule does not have.
+  /// Returns a state array. Throws ValueError for unknown names.
   const Array& operator[](const std::string& name) const;
-  /// A number of the rule's; throws ValueError for one that it does not have.
+  /// Returns a number of the rule. Throws ValueError for unknown names.
   const Number& number(const std::string& name) const;
 
  private:
@@ -85,31 +85,32 @@ class CT_API UpdateStep {
   const Numbers& numbers_;
 };
 
-/// An array that a rule keeps for each parameter, of its shape.
+/// An array of each parameter's shape that a rule keeps.
 struct CT_API OptimizerState {
   OptimizerState(const char* name, std::optional<double> first = 0, std::optional<Dtype> dtype = {})
       : name(name), first(first), dtype(dtype) {}
-  std::string name;             ///< in snapshots
-  std::optional<double> first;  ///< what it is filled with before the first update; none: the parameter's own values
-  std::optional<Dtype> dtype;   ///< none: the parameter's, float32 for a 16-bit one (squares would be lost there)
+  std::string name;             ///< key in snapshots
+  std::optional<double> first;  ///< initial value, nullopt for a copy of the parameter
+  std::optional<Dtype>
+      dtype;  ///< nullopt for the parameter's, or float32 for a 16-bit parameter (squares would be lost in 16 bits)
 };
 
-/// How an optimizer changes a parameter by its gradient: all that tells one optimizer from another.
+/// The rule by which an optimizer changes a parameter: everything that differs between optimizers.
 struct OptimizerRule {
   std::string name;
   std::vector<OptimizerState> state = {};
-  std::vector<std::pair<std::string, double>> hyperparameters = {};  ///< with their first values
+  std::vector<std::pair<std::string, double>> hyperparameters = {};  ///< with their initial values
   std::function<void(const UpdateStep&)> step = {};
-  /// Numbers that the step needs and that depend on t: they are computed once, and not for each element.
+  /// Numbers for the step that depend on t. They are computed once, not for each element.
   std::function<std::vector<std::pair<std::string, Number>>(const UpdateNumbers&)> numbers = {};
 };
 
 class Optimizer;
 
-/// One hyperparameter of an optimizer, read and written like a number: `optimizer.lr = 0.1`.
+/// A hyperparameter of an optimizer, read and written like a number: `optimizer.lr = 0.1`.
 class CT_API Hyper {
  public:
-  /// Throws ValueError for a name that the optimizer's rule does not have.
+  /// Throws ValueError for a name that the optimizer does not have.
   Hyper(const Optimizer& optimizer, std::string name);
   Hyper(const Hyper&) = default;
   operator double() const { return all_->get(name_); }
@@ -125,21 +126,21 @@ class CT_API Hyper {
   std::string name_;
 };
 
-/// The state of one parameter's updates: arrays such as Adam's m and v, the count t, and hyperparameters of its own.
+/// The update state of a parameter: arrays such as Adam's m and v, the count t, and overridden hyperparameters.
 class CT_API UpdateRule : public UpdateRuleBase {
  public:
   UpdateRule(std::shared_ptr<const OptimizerRule> rule, std::shared_ptr<const Hyperparameters> optimizer);
   /// Overrides for this parameter: `parameter_rule.hyperparam->set("lr", 0.01)`.
   const std::shared_ptr<Hyperparameters> hyperparam;
   bool enabled = true;
-  /// Is a 16-bit parameter kept in float32 beside, where it is updated? Then its own values are those, rounded.
+  /// Keeps a float32 copy of a 16-bit parameter and updates that. The parameter itself is the rounded copy.
   /// (chainer.UpdateRule.use_fp32_update)
   bool use_fp32_update = true;
-  /// How many updates there were, without those that were skipped. Waits for the device where some may have been.
+  /// Returns the number of updates without skipped ones. May wait for the device if updates may have been skipped.
   std::int64_t t() const;
-  /// In the order of the rule's; undefined before the first update.
+  /// In the rule's order, undefined before the first update.
   std::vector<std::pair<std::string, Array>> state;
-  /// Own hooks, run after the optimizer's, by name.
+  /// Named hooks of this parameter, run after the optimizer's.
   std::vector<std::pair<std::string, std::function<void(UpdateRule&, const Parameter&)>>> hooks;
 
   void update(const Parameter& parameter) override;
@@ -158,16 +159,16 @@ class CT_API UpdateRule : public UpdateRuleBase {
   static void unscale_for_hooks(const std::vector<Parameter>& parameters, bool has_hooks);
   bool in_float32(const Parameter& parameter) const;
   std::shared_ptr<const OptimizerRule> rule_;
-  std::int64_t begun_ = 0;  // updates, with those that were skipped
-  Number skipped_ = 0;      // of these
-  Array float32_;           // the parameter, where it is updated in float32
+  std::int64_t begun_ = 0;  // updates, including skipped ones
+  Number skipped_ = 0;      // skipped updates
+  Array float32_;           // float32 copy of the parameter, if used
 };
 
-/// How long a trainer is going to train, and in what steps.
+/// The length and the steps of a planned training.
 struct TrainingPlan {
-  std::int64_t examples = 0;    ///< of an epoch
-  std::int64_t batch_size = 0;  ///< of an iteration
-  std::int64_t length = 0;      ///< epochs, or iterations; 0: not known
+  std::int64_t examples = 0;    ///< per epoch
+  std::int64_t batch_size = 0;  ///< per iteration
+  std::int64_t length = 0;      ///< epochs or iterations, 0 if unknown
   bool in_epochs = true;
 };
 
@@ -176,94 +177,96 @@ class CT_API OptimizerHook {
  public:
   virtual ~OptimizerHook();
   virtual std::string name() const = 0;
-  /// exchange: before everything else, where processes make one gradient of theirs; the loss scale is still in it.
-  /// pre: on gradients without the loss scale, before parameters are updated; post: after that.
+  /// When the hook runs. exchange: first, to combine the gradients of several processes, which still contain the loss
+  /// scale. pre: on gradients without the loss scale, before parameters are updated. post: after the update.
   enum class Timing { exchange, pre, post };
   virtual Timing timing() const { return Timing::pre; }
-  /// Hyperparameters that the optimizer has while the hook is there, with their first values: schedules and groups of
-  /// parameters know them as they know the optimizer's own.
+  /// Returns hyperparameters, with initial values, that the optimizer has while the hook is attached. Schedules and
+  /// parameter groups can change them.
   virtual Hyperparameters::Values hyperparameters() const { return {}; }
-  /// Numbers beside these that it goes by, for processes to compare.
+  /// Returns further numbers that affect the hook, for comparison between processes.
   virtual Hyperparameters::Values numbers() const { return {}; }
   /// Called when a trainer begins.
   virtual void begin_training(const TrainingPlan&) {}
   /// Called by update(loss) before it computes the loss.
   virtual void before_loss(const Optimizer&, const std::function<Variable()>&) {}
-  /// Does this hook want after_gradient in the backward that begins now?
+  /// Whether the hook wants after_gradient in the backward pass that begins now.
   virtual bool follows_backward(const Optimizer&) { return false; }
-  /// Called by update(loss) while backward goes on, with a parameter (or another leaf) and its gradient, which is final
-  /// but not yet its grad. What backward does not reach is never called with.
+  /// Called by update(loss) during the backward pass with a parameter (or another leaf) and its final gradient, before
+  /// it becomes the leaf's grad. Not called for leaves that backward does not reach.
   virtual void after_gradient(const Optimizer&, const VariableNode& /*leaf*/, const Array& /*gradient*/) {}
-  /// Of processes that train together: the signal (or 0) that all of them go by after this update, given one's own.
+  /// Returns the signal (or 0) on which all cooperating processes act after this update, given this process's signal.
   virtual int agreed_signal(int own) const { return own; }
   virtual void operator()(const Optimizer& optimizer) = 0;
 };
 
-/// What is updated by what. A handle: copies are the same optimizer. Derived classes (Adam, SGD, …) give the rule, and
-/// members for its hyperparameters. (chainer.GradientMethod)
+/// Updates a model's parameters. A handle: copies are the same optimizer. Derived classes (Adam, SGD, …) supply the
+/// rule, and members for its hyperparameters. (chainer.GradientMethod)
 class CT_API Optimizer {
  public:
-  /// An optimizer by its rule. Throws ValueError for a rule without step, and for names that are not its own.
+  /// Creates an optimizer from a rule. Throws ValueError for a rule without step, and for names that are already in
+  /// use.
   explicit Optimizer(OptimizerRule rule);
   Optimizer(const Optimizer&) = default;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Sets what is to be optimised; every parameter gets an update rule. Throws ValueError for a model without
-  /// parameters, and for one with members that CT_LINKS does not name (Link::check_members). Returns this optimizer.
+  /// Sets the model to optimise and gives every parameter an update rule. Returns this optimizer. Throws ValueError for
+  /// a model without parameters, or with members that CT_LINKS does not name (Link::check_members).
   const Optimizer& setup(const Model& target) const;
   const Model& target() const;
 
-  /// Updates all parameters from their gradients as they are: hooks of Timing::exchange, the loss scale divided out,
-  /// hooks of Timing::pre in the order in which they were added, the rules, hooks of Timing::post.
+  /// Updates all parameters from their current gradients. Order: hooks of Timing::exchange, division by the loss scale,
+  /// hooks of Timing::pre in the order they were added, the rules, hooks of Timing::post.
   void update() const;
-  /// Clears the gradients, computes `loss(args…)`, its gradients, and updates. (Chainer's optimizer.update(lossfun, …))
+  /// Clears the gradients, computes `loss(args…)` and its gradients, and updates. (Chainer's optimizer.update(lossfun,
+  /// …))
   void update(const std::function<Variable()>& loss) const;
-  /// The same with the target itself as the loss function.
+  /// Updates with the target itself as the loss function.
   void update(const Batch& batch) const;
 
   void new_epoch() const;
   std::int64_t t() const;
   std::int64_t epoch() const;
-  /// Multiplies the loss before backward by a number, and divides it out again before hooks see the gradients, so that
-  /// small gradients are not lost in float16. The number is `scale`; or, without it, one that is doubled with each
-  /// update up to 65504, halved when a gradient is inf or NaN, and, where that was above 1, from then on doubled in
-  /// `interval` updates that have none. Such an update is skipped: parameters and state stay as they are, which the
-  /// device decides, so that nobody waits. A model with float16 parameters has the second by itself: `loss_scaling({},
-  /// 1)` leaves it out. Throws ValueError for an interval below 1, and for a scale that is not a positive number.
+  /// Scales the loss, so that small gradients do not underflow in float16. Gradients are divided by the scale before
+  /// hooks see them. The scale is `scale` or, if not given, dynamic: it doubles with each update up to 65504, and
+  /// halves when a gradient is inf or NaN. After an overflow at a scale above 1, it doubles only after `interval`
+  /// updates without overflow. An update with an overflow is skipped, and parameters and state stay as they are. The
+  /// device decides that without waiting for the host.
+  ///
+  /// Models with float16 parameters use a dynamic scale by default. `loss_scaling({}, 1)` turns it off. Throws
+  /// ValueError for an interval below 1, and for a scale that is not a positive number.
   /// (chainer.Optimizer.loss_scaling)
   void loss_scaling(std::int64_t interval = 1000, std::optional<double> scale = {}) const;
-  void loss_scaling(std::floating_point auto) const = delete;  // was it meant for the scale? set_loss_scale
-  /// loss_scaling with a number that does not change. (chainer.Optimizer.set_loss_scale)
+  void loss_scaling(std::floating_point auto) const = delete;  // for a scale use set_loss_scale
+  /// Sets a constant loss scale. (chainer.Optimizer.set_loss_scale)
   void set_loss_scale(double scale) const;
-  /// What the next update multiplies its loss by: for `loss.backward(false, false, optimizer.loss_scale())`.
+  /// The loss scale of the next update: pass it as `loss.backward(false, false, optimizer.loss_scale())`.
   const Number& loss_scale() const;
-  /// Had the last update no gradient that is inf or NaN, so that it was not skipped? Waits for the device. True where
-  /// the scale does not change. (chainer.Optimizer.is_safe_to_update)
+  /// Whether the last update was not skipped because of inf or NaN. Waits for the device. Always true for a constant
+  /// scale. (chainer.Optimizer.is_safe_to_update)
   bool is_safe_to_update() const;
-  /// Throws ValueError that names the loss and a gradient when update after update is skipped though the scale is 1:
-  /// the last eight, or all that there were. So it is where a NaN is in the data and not in a scale that is too large.
-  /// Each 32nd update does so by itself, so that a training which no longer changes anything is told within 64 updates.
-  /// Waits for the device.
+  /// Throws ValueError that names the loss and a gradient if consecutive updates are skipped at a scale of 1: the last
+  /// eight, or all so far. The data then contain NaN, and lowering the scale does not help. Every 32nd update calls
+  /// this check, so a training without progress ends within 64 updates. Waits for the device.
   void check_skipped_updates() const;
-  /// Are 16-bit parameters kept in float32 beside, and updated there? They are unless this says otherwise.
+  /// Keeps float32 copies of 16-bit parameters and updates these. On by default.
   /// (chainer.GradientMethod.use_fp32_update)
   void use_fp32_update(bool use = true) const;
-  /// From now on updates look for inf and NaN in the gradients when they divide the loss scale out.
+  /// Makes updates check the gradients for inf and NaN while dividing by the loss scale.
   void look_for_non_finite(bool look = true) const;
-  /// 0-d bool on the device: had the gradients of the last update, or of the one whose hooks run, an inf or a NaN
-  /// before hooks changed them? Reading it waits for the device, computing with it does not. Throws ValueError unless
-  /// the last update looked.
+  /// 0-d bool on the device: whether gradients of the last update, or of the current one while hooks run, had inf or
+  /// NaN before hooks changed them. Reading it waits for the device, computing with it does not. Throws ValueError
+  /// unless the last update was checked.
   const Array& non_finite() const;
 
-  /// Gives some of the parameters hyperparameters of their own, by the link that they are in: `{{"lr", 0.01}}`. The
-  /// rate
-  /// ("lr", Adam's "alpha") keeps its proportion to the optimizer's, so that a schedule changes both; all else stays as
-  /// it is given. A later group goes before an earlier one. Call it after setup(model), which forgets groups, and
-  /// before training: groups are not in snapshots. Throws ValueError for a name that the optimizer does not have, for a
-  /// link without parameters of the target, and for a rate where the optimizer's is 0. (torch's parameter groups)
+  /// Overrides hyperparameters of the parameters inside a link: `{{"lr", 0.01}}`. The learning rate ("lr", Adam's
+  /// "alpha") keeps its ratio to the optimizer's, so that schedules change both. Other values stay constant. Later
+  /// groups take precedence. Call it after setup(model), which removes all groups, and before training, because
+  /// snapshots do not store groups. Throws ValueError for unknown names, for a link without parameters of the target,
+  /// and for a learning rate if the optimizer's is 0. (torch's parameter groups)
   const Optimizer& param_group(const Link& part, const Hyperparameters::Values& values) const;
-  /// The same by name: the path of a parameter ("predictor/l1/W") or of a link, for all that is below; `*` stands for
-  /// any characters ("*/b"). Throws ValueError that lists the paths when there is none such.
+  /// Overrides hyperparameters by path: of a parameter ("predictor/l1/W"), or of a link for all parameters below. `*`
+  /// matches any characters ("*/b"). Throws ValueError that lists the paths if none matches.
   const Optimizer& param_group(const std::string& pattern, const Hyperparameters::Values& values) const;
   /// The same for those for which `chosen` is true.
   const Optimizer& param_group(const std::function<bool(const std::string& path, const Parameter&)>& chosen,
@@ -271,8 +274,8 @@ class CT_API Optimizer {
   /// The value that is in effect for a parameter: its group's, else the optimizer's.
   double hyperparameter(const Parameter& parameter, const std::string& name) const;
 
-  /// Adds a hook; throws ValueError when one of its name is there, when one of its hyperparameters has a name that is
-  /// taken, and for one that is not of Timing::exchange before setup(model).
+  /// Adds a hook. Throws ValueError if a hook of its name exists, if one of its hyperparameters has a name in use, and
+  /// before setup(model) unless its timing is Timing::exchange.
   void add_hook(std::shared_ptr<OptimizerHook> hook) const;
   template <std::derived_from<OptimizerHook> H>
   void add_hook(const H& hook) const {
@@ -280,24 +283,24 @@ class CT_API Optimizer {
   }
   void remove_hook(const std::string& name) const;
   void call_hooks(OptimizerHook::Timing timing) const;
-  /// Called by an updater when training begins: tells the hooks.
+  /// Called by an updater when training begins. Notifies the hooks.
   void begin_training(const TrainingPlan& plan) const;
-  /// Called by a hook of Timing::exchange: the update ends with these hooks, and does not count.
+  /// Ends the current update after the hooks of Timing::exchange, without counting it. Called by such a hook.
   void skip_update() const;
-  /// What the hooks make of a signal that came, or of 0: with it training ends.
+  /// Passes a received signal, or 0, through the hooks. Training ends if the result is a signal.
   int agreed_signal(int own) const;
 
-  /// The hyperparameters by name, for schedules.
+  /// Returns the hyperparameters by name, for schedules.
   Hyperparameters& hyperparam() const;
-  /// The rate of the last update, by Hyperparameters::learning_rate.
+  /// Returns the learning rate of the last update, see Hyperparameters::learning_rate.
   double learning_rate() const { return hyperparam().learning_rate(t()); }
-  /// Class name: "Adam".
+  /// Returns the class name: "Adam".
   std::string name() const;
-  /// All numbers that decide an update beside gradients and state, a line each: hyperparameters, those of hooks, those
-  /// that parameters have of their own, and the loss scale.
+  /// Returns all numbers that affect updates beside gradients and state, one per line: hyperparameters of the
+  /// optimizer, of hooks and of parameters, and the loss scale.
   std::vector<std::string> settings() const;
 
-  /// Counters, and each rule's state under the parameter's path.
+  /// Saves or loads counters, and each rule's state under the parameter's path.
   void serialize(Serializer& serializer) const;
 
  private:

@@ -17,7 +17,7 @@ namespace catenary::optimizers {
 
 namespace {
 
-/// Options as hyperparameters.
+/// Converts options to hyperparameters.
 template <class Options>
 std::vector<std::pair<std::string, double>> numbers_of(const Options& options) {
   std::vector<std::pair<std::string, double>> all;
@@ -27,7 +27,7 @@ std::vector<std::pair<std::string, double>> numbers_of(const Options& options) {
 
 }  // namespace
 
-// Each constructor gives the rule: its name, its state, its hyperparameters and the formula, where `h` is the step.
+// Each constructor defines the rule: its name, state, hyperparameters and formula. `h` is the step.
 
 SGD::SGD(const SGDOptions& o)
     : Optimizer({"SGD", {}, numbers_of(o), [](const UpdateStep& h) { h.x -= h("lr") * h.g; }}) {}
@@ -122,7 +122,7 @@ MSVAG::MSVAG(const MSVAGOptions& o)
                    const Number rho = minimum(
                        (1 - beta) * (1 - beta) * one_minus_power(beta, 2 * h.t) / (bias * bias * (1 - beta * beta)),
                        0.9999);
-                   // by its own formula, as digits would cancel in 1 - rho; at least 1 - 0.9999
+                   // a separate formula avoids cancellation in 1 - rho; at least 1 - 0.9999
                    const Number minus_rest =
                        minimum(-2 * beta * one_minus_power(beta, h.t - 1) / ((1 + beta) * bias), 0.9999 - 1);
                    return {{"bias", bias}, {"rho", rho}, {"1 - rho", 0 - minus_rest}};
@@ -130,7 +130,7 @@ MSVAG::MSVAG(const MSVAGOptions& o)
 
 namespace {
 
-/// What tells the optimizers of Adam's family apart.
+/// The differences between the optimizers of Adam's family.
 struct AdamForm {
   bool amsgrad, adabound, decoupled;
   double first_alpha;
@@ -150,7 +150,7 @@ void adam_step(const UpdateStep& h, const AdamForm& form) {
   const double eta = h("eta");
   const double decay = h("chainer_decay") + (form.decoupled ? h("alpha") * h("weight_decay") : 0);
   Array change = step * m;
-  // a term of its own: in float32, 1 - decay is 1 where the decay is below 3e-8
+  // a separate term: in float32, 1 - decay is 1 if the decay is below 3e-8
   if (decay != 0) change = change + decay * h.x;
   h.x -= eta == 1 ? change : eta * change;
 }
@@ -160,7 +160,7 @@ std::vector<std::pair<std::string, Number>> adam_numbers(const UpdateNumbers& h,
   if (!form.adabound) return numbers;
   // final_lr follows changes of alpha
   const double final_lr = h("final_lr") * h("alpha") / form.first_alpha, gamma = h("gamma");
-  // 1 - 1 / (gamma t + 1), where digits would cancel
+  // equals 1 - 1 / (gamma t + 1), without cancellation
   numbers.emplace_back("lower", final_lr * (gamma * h.t / (gamma * h.t + 1)));
   numbers.emplace_back("upper", final_lr * (1 + 1 / (gamma * h.t)));
   return numbers;
@@ -185,7 +185,7 @@ OptimizerRule adam_rule(const char* name, const AdamOptions& o, std::optional<do
   return rule;
 }
 
-/// The decay that AdamW scales by its rate.
+/// The decay that AdamW scales by its learning rate.
 double scaled_decay(const AdamWOptions& o) {
   if (o.weight_decay && o.chainer_decay)
     throw ValueError("AdamW: weight_decay, which the rate scales, and chainer_decay, which it does not: give one");
@@ -244,16 +244,16 @@ namespace catenary::optimizer_hooks {
 
 namespace {
 
-/// What a gradient is computed with in its own dtype: 16-bit parameters have gradients in float32 here, beside which
-/// theirs would be lost.
+/// Casts x to the dtype for computing with the gradient. 16-bit parameters may have float32 gradients here, whose
+/// precision should be kept.
 Array beside(const Array& gradient, const Array& x) { return catenary::detail::as_dtype(x, gradient.dtype()); }
 
-/// In float32 where x has 16 bits: squares leave float16 soon.
+/// In float32 for 16-bit x, because squares overflow float16 soon.
 Array sum_of_squares(const Array& x) {
   return sum(square(catenary::detail::as_dtype(x, promote(x.dtype(), Dtype::float32))));
 }
 
-/// Gradients and parameters that have both, grouped for one program.
+/// Gradients with their parameters, grouped for single programs.
 std::vector<std::vector<Array>> pairs(const Optimizer& optimizer) {
   std::vector<std::vector<Array>> all;
   for (const Parameter& p : optimizer.target().link().params(false))
@@ -264,7 +264,7 @@ std::vector<std::vector<Array>> pairs(const Optimizer& optimizer) {
 }  // namespace
 
 void WeightDecay::operator()(const Optimizer& optimizer) {
-  std::map<std::uint64_t, std::vector<std::vector<Array>>> by_rate;  // by bits: NaN is one, too
+  std::map<std::uint64_t, std::vector<std::vector<Array>>> by_rate;  // keyed by bits, so that NaN works
   for (const Parameter& p : optimizer.target().link().params(false))
     if (p.grad().defined())
       by_rate[std::bit_cast<std::uint64_t>(optimizer.hyperparameter(p, "weight_decay"))].push_back(
@@ -287,7 +287,7 @@ void GradientClipping::operator()(const Optimizer& optimizer) {
     total = total.defined() ? total + squares : squares;
   }
   if (!total.defined()) return;
-  // the rate stays on the device: nobody waits for it
+  // keep the rate on the device, so that the host does not wait
   const Array rate = minimum(threshold / sqrt(total), 1);
   for (const auto& a : all) a[0] *= rate;
 }

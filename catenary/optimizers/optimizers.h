@@ -1,9 +1,9 @@
 #pragma once
-// The optimizers of Chainer 7, with its names and default hyperparameters. Each is its formula in optimizers.cpp.
+// The optimizers of Chainer 7, with its names and default hyperparameters. Their formulas are in optimizers.cpp.
 //
-// Each takes its options by name, `Adam({.alpha = 3e-4, .beta2 = 0.95})`. Numbers without names are there where their
-// order is the same wherever people come from: the rate alone, MomentumSGD's rate and momentum, Adam's alpha, beta1,
-// beta2 and eps.
+// Options have names: `Adam({.alpha = 3e-4, .beta2 = 0.95})`. Positional numbers are accepted only in an order that is
+// common to all frameworks: the learning rate alone, MomentumSGD's rate and momentum, Adam's alpha, beta1, beta2 and
+// eps.
 
 #include "catenary/core/fields.h"
 #include "catenary/optimizers/optimizer.h"
@@ -12,7 +12,7 @@ namespace catenary::optimizers {
 
 /// Options of SGD.
 struct SGDOptions {
-  double lr = 0.01;  ///< the rate
+  double lr = 0.01;  ///< learning rate
 };
 CT_FIELDS(SGDOptions, lr)
 /// Stochastic gradient descent: x -= lr g.
@@ -25,8 +25,8 @@ class CT_API SGD : public Optimizer {
 
 /// Options of MomentumSGD and CorrectedMomentumSGD.
 struct MomentumSGDOptions {
-  double lr = 0.01;       ///< the rate
-  double momentum = 0.9;  ///< the part of the last step's v that goes on, 0 to 1
+  double lr = 0.01;       ///< learning rate
+  double momentum = 0.9;  ///< the fraction of the last step's v that is kept, 0 to 1
 };
 CT_FIELDS(MomentumSGDOptions, lr, momentum)
 /// SGD with momentum: v = momentum v - lr g; x += v.
@@ -48,14 +48,14 @@ class CT_API CorrectedMomentumSGD : public Optimizer {
 
 /// Options of NesterovAG.
 struct NesterovAGOptions {
-  double lr = 0.01;        ///< the rate
-  double momentum = 0.9;   ///< the part of the last step's v that goes on, 0 to 1
-  bool published = false;  ///< the published formula, which is PyTorch's too, in place of Chainer's
+  double lr = 0.01;        ///< learning rate
+  double momentum = 0.9;   ///< the fraction of the last step's v that is kept, 0 to 1
+  bool published = false;  ///< use the published formula, as PyTorch does, instead of Chainer's
 };
 CT_FIELDS(NesterovAGOptions, lr, momentum, published)
-/// Nesterov's accelerated gradient, by Chainer's formula: v = momentum v - lr g; x += momentum² v - (1 + momentum) lr
-/// g. The published formula (Bengio et al., arXiv:1212.0901, eq. 7) takes the previous v there, so that Chainer's steps
-/// are shorter along v. `published` gives that one, which is x += momentum v - lr g.
+/// Nesterov's accelerated gradient. Chainer's formula is the default: v = momentum v - lr g; x += momentum² v - (1 +
+/// momentum) lr g. The published formula (Bengio et al., arXiv:1212.0901, eq. 7) has the previous v there, so Chainer's
+/// steps are shorter along v. `published` selects that formula: x += momentum v - lr g.
 class CT_API NesterovAG : public Optimizer {
  public:
   explicit NesterovAG(const NesterovAGOptions& options = {});
@@ -65,8 +65,8 @@ class CT_API NesterovAG : public Optimizer {
 
 /// Options of AdaGrad.
 struct AdaGradOptions {
-  double lr = 0.001;  ///< the rate
-  double eps = 1e-8;  ///< beside the root, so that nothing is divided by 0
+  double lr = 0.001;  ///< learning rate
+  double eps = 1e-8;  ///< added to the root, avoids division by 0
 };
 CT_FIELDS(AdaGradOptions, lr, eps)
 /// AdaGrad (Duchi et al., JMLR 12, 2011).
@@ -79,11 +79,12 @@ class CT_API AdaGrad : public Optimizer {
 
 /// Options of AdaDelta.
 struct AdaDeltaOptions {
-  double rho = 0.95;  ///< how long squares are remembered, 0 to 1
-  double eps = 1e-6;  ///< added to both squares; larger ones make the first steps larger
+  double rho = 0.95;  ///< decay rate of the squares' averages, 0 to 1
+  double eps = 1e-6;  ///< added to both squares, larger values make the first steps larger
 };
 CT_FIELDS(AdaDeltaOptions, rho, eps)
-/// AdaDelta (Zeiler, arXiv:1212.5701). It has no rate: its first number is none, as torch's is, so give names.
+/// AdaDelta (Zeiler, arXiv:1212.5701). It has no learning rate, and torch's first argument is another one, so options
+/// must be named.
 class CT_API AdaDelta : public Optimizer {
  public:
   explicit AdaDelta(const AdaDeltaOptions& options = {});
@@ -92,10 +93,10 @@ class CT_API AdaDelta : public Optimizer {
 
 /// Options of RMSprop.
 struct RMSpropOptions {
-  double lr = 0.01;              ///< the rate
-  double alpha = 0.99;           ///< how long squares are remembered, 0 to 1
-  double eps = 1e-8;             ///< so that nothing is divided by 0
-  bool eps_inside_sqrt = false;  ///< eps is under the root, not beside it
+  double lr = 0.01;              ///< learning rate
+  double alpha = 0.99;           ///< decay rate of the squares' average, 0 to 1
+  double eps = 1e-8;             ///< avoids division by 0
+  bool eps_inside_sqrt = false;  ///< add eps under the root instead of to the root
 };
 CT_FIELDS(RMSpropOptions, lr, alpha, eps, eps_inside_sqrt)
 /// RMSprop (Tieleman and Hinton, 2012).
@@ -108,10 +109,10 @@ class CT_API RMSprop : public Optimizer {
 
 /// Options of RMSpropGraves.
 struct RMSpropGravesOptions {
-  double lr = 1e-4;       ///< the rate
-  double alpha = 0.95;    ///< how long gradients and squares are remembered, 0 to 1
-  double momentum = 0.9;  ///< the part of the last step that goes on, 0 to 1
-  double eps = 1e-4;      ///< under the root
+  double lr = 1e-4;       ///< learning rate
+  double alpha = 0.95;    ///< decay rate of the averages of gradients and squares, 0 to 1
+  double momentum = 0.9;  ///< the fraction of the last step that is kept, 0 to 1
+  double eps = 1e-4;      ///< added under the root
 };
 CT_FIELDS(RMSpropGravesOptions, lr, alpha, momentum, eps)
 /// RMSprop as Alex Graves uses it (arXiv:1308.0850).
@@ -124,8 +125,8 @@ class CT_API RMSpropGraves : public Optimizer {
 
 /// Options of SMORMS3.
 struct SMORMS3Options {
-  double lr = 0.001;   ///< the largest rate
-  double eps = 1e-16;  ///< so that nothing is divided by 0
+  double lr = 0.001;   ///< the largest learning rate
+  double eps = 1e-16;  ///< avoids division by 0
 };
 CT_FIELDS(SMORMS3Options, lr, eps)
 /// Simon Funk's SMORMS3.
@@ -138,10 +139,10 @@ class CT_API SMORMS3 : public Optimizer {
 
 /// Options of MSVAG.
 struct MSVAGOptions {
-  double lr = 0.1;           ///< the rate
-  double beta = 0.9;         ///< how long gradients and squares are remembered, 0 to 1
-  double eta = 1.0;          ///< a factor on the whole step, for schedules
-  double chainer_decay = 0;  ///< x -= eta chainer_decay x each time, without lr: Chainer's weight_decay_rate
+  double lr = 0.1;           ///< learning rate
+  double beta = 0.9;         ///< decay rate of the averages of gradients and squares, 0 to 1
+  double eta = 1.0;          ///< factor of the whole step, for schedules
+  double chainer_decay = 0;  ///< x -= eta chainer_decay x in each step, without lr: Chainer's weight_decay_rate
 };
 CT_FIELDS(MSVAGOptions, lr, beta, eta, chainer_decay)
 /// M-SVAG (Balles and Hennig, arXiv:1705.07774).
@@ -154,28 +155,28 @@ class CT_API MSVAG : public Optimizer {
 
 /// Options of Adam.
 struct AdamOptions {
-  double alpha = 0.001;      ///< the rate (torch's lr)
-  double beta1 = 0.9;        ///< how long gradients are remembered, 0 to 1
-  double beta2 = 0.999;      ///< how long squares are remembered, 0 to 1
-  double eps = 1e-8;         ///< beside the root of the squares before their correction
-  double eta = 1.0;          ///< a factor on the whole step, for schedules; not the rate
-  double chainer_decay = 0;  ///< x -= eta chainer_decay x each time, without alpha: Chainer's weight_decay_rate
-  bool amsgrad = false;      ///< as AMSGrad
-  bool adabound = false;     ///< as AdaBound, with the two below
-  double final_lr = 0.1;     ///< what AdaBound's rate becomes in the end (times alpha's change since the start)
-  double gamma = 1e-3;       ///< how fast AdaBound's bounds close in
+  double alpha = 0.001;      ///< learning rate (torch's lr)
+  double beta1 = 0.9;        ///< decay rate of the gradients' average, 0 to 1
+  double beta2 = 0.999;      ///< decay rate of the squares' average, 0 to 1
+  double eps = 1e-8;         ///< added to the root of the squares before bias correction
+  double eta = 1.0;          ///< factor of the whole step, for schedules (not the learning rate)
+  double chainer_decay = 0;  ///< x -= eta chainer_decay x in each step, without alpha: Chainer's weight_decay_rate
+  bool amsgrad = false;      ///< use AMSGrad
+  bool adabound = false;     ///< use AdaBound, with the two options below
+  double final_lr = 0.1;     ///< AdaBound's final learning rate (scaled by alpha's change since the start)
+  double gamma = 1e-3;       ///< how fast AdaBound's bounds tighten
 };
 CT_FIELDS(AdamOptions, alpha, beta1, beta2, eps, eta, chainer_decay, amsgrad, adabound, final_lr, gamma)
 
-/// Adam (Kingma and Ba, arXiv:1412.6980), and with its options AMSGrad (Reddi et al., ICLR 2018) and AdaBound (Luo et
-/// al., ICLR 2019). torch's Adam(weight_decay = d) is this with the hook WeightDecay(d).
+/// Adam (Kingma and Ba, arXiv:1412.6980), with options for AMSGrad (Reddi et al., ICLR 2018) and AdaBound (Luo et al.,
+/// ICLR 2019). torch's Adam(weight_decay = d) is this optimizer with the hook WeightDecay(d).
 class CT_API Adam : public Optimizer {
  public:
   explicit Adam(const AdamOptions& options = {});
   explicit Adam(double alpha, double beta1 = 0.9, double beta2 = 0.999, double eps = 1e-8)
       : Adam({.alpha = alpha, .beta1 = beta1, .beta2 = beta2, .eps = eps}) {}
   Hyper alpha{*this, "alpha"}, beta1{*this, "beta1"}, beta2{*this, "beta2"}, eps{*this, "eps"}, eta{*this, "eta"};
-  /// alpha with its bias correction, as of the last update. Throws ValueError before the first.
+  /// Returns alpha with its bias correction in the last update. Throws ValueError before the first update.
   double alpha_t() const;
   double lr() const { return alpha_t(); }
 
@@ -185,20 +186,20 @@ class CT_API Adam : public Optimizer {
 
 /// Options of AdamW.
 struct AdamWOptions {
-  double alpha = 0.001;                      ///< the rate (torch's lr)
-  double beta1 = 0.9;                        ///< how long gradients are remembered, 0 to 1
-  double beta2 = 0.999;                      ///< how long squares are remembered, 0 to 1
-  double eps = 1e-8;                         ///< beside the root of the squares before their correction
-  double eta = 1.0;                          ///< a factor on the whole step and the decay, for schedules
-  std::optional<double> weight_decay = {};   ///< x -= alpha eta weight_decay x each time; 0.01 where not given
-  std::optional<double> chainer_decay = {};  ///< in its place x -= eta chainer_decay x, which alpha does not scale
-  bool amsgrad = false;                      ///< the second moment never falls
+  double alpha = 0.001;                      ///< learning rate (torch's lr)
+  double beta1 = 0.9;                        ///< decay rate of the gradients' average, 0 to 1
+  double beta2 = 0.999;                      ///< decay rate of the squares' average, 0 to 1
+  double eps = 1e-8;                         ///< added to the root of the squares before bias correction
+  double eta = 1.0;                          ///< factor of the whole step and the decay, for schedules
+  std::optional<double> weight_decay = {};   ///< x -= alpha eta weight_decay x in each step, 0.01 by default
+  std::optional<double> chainer_decay = {};  ///< replaces weight_decay by x -= eta chainer_decay x, without alpha
+  bool amsgrad = false;                      ///< the second moment never decreases
 };
 CT_FIELDS(AdamWOptions, alpha, beta1, beta2, eps, eta, weight_decay, chainer_decay, amsgrad)
-/// Adam with decoupled weight decay (Loshchilov and Hutter, arXiv:1711.05101), which the rate scales as in torch: x -=
-/// eta (alpha_t m / (sqrt(v) + eps) + alpha weight_decay x). The paper's lambda is alpha weight_decay. Chainer's form,
-/// eta weight_decay_rate x, is asked for by `.chainer_decay`; ValueError where both are given. Only the rate goes
-/// without a name: after it Chainer, torch and others have different orders.
+/// Adam with decoupled weight decay (Loshchilov and Hutter, arXiv:1711.05101). The learning rate scales the decay, as
+/// in torch: x -= eta (alpha_t m / (sqrt(v) + eps) + alpha weight_decay x). The paper's lambda is alpha weight_decay.
+/// Use `.chainer_decay` for Chainer's eta weight_decay_rate x. Throws ValueError if both are given. Only the learning
+/// rate may be positional, because Chainer and torch order the others differently.
 class CT_API AdamW : public Adam {
  public:
   explicit AdamW(const AdamWOptions& options = {});
@@ -208,14 +209,14 @@ class CT_API AdamW : public Adam {
 
 /// Options of AMSGrad.
 struct AMSGradOptions {
-  double alpha = 0.001;  ///< the rate
-  double beta1 = 0.9;    ///< how long gradients are remembered, 0 to 1
-  double beta2 = 0.999;  ///< how long squares are remembered, 0 to 1
-  double eps = 1e-8;     ///< beside the root of the squares before their correction
-  double eta = 1.0;      ///< a factor on the whole step, for schedules
+  double alpha = 0.001;  ///< learning rate
+  double beta1 = 0.9;    ///< decay rate of the gradients' average, 0 to 1
+  double beta2 = 0.999;  ///< decay rate of the squares' average, 0 to 1
+  double eps = 1e-8;     ///< added to the root of the squares before bias correction
+  double eta = 1.0;      ///< factor of the whole step, for schedules
 };
 CT_FIELDS(AMSGradOptions, alpha, beta1, beta2, eps, eta)
-/// Adam whose second moment never falls.
+/// Adam whose second moment never decreases.
 class CT_API AMSGrad : public Adam {
  public:
   explicit AMSGrad(const AMSGradOptions& options = {});
@@ -224,13 +225,13 @@ class CT_API AMSGrad : public Adam {
 
 /// Options of AdaBound and AMSBound.
 struct AdaBoundOptions {
-  double alpha = 0.001;   ///< the rate
-  double beta1 = 0.9;     ///< how long gradients are remembered, 0 to 1
-  double beta2 = 0.999;   ///< how long squares are remembered, 0 to 1
-  double final_lr = 0.1;  ///< what the rate becomes in the end (times alpha's change since the start)
-  double gamma = 1e-3;    ///< how fast the bounds close in
-  double eps = 1e-8;      ///< beside the root of the squares before their correction
-  double eta = 1.0;       ///< a factor on the whole step, for schedules
+  double alpha = 0.001;   ///< learning rate
+  double beta1 = 0.9;     ///< decay rate of the gradients' average, 0 to 1
+  double beta2 = 0.999;   ///< decay rate of the squares' average, 0 to 1
+  double final_lr = 0.1;  ///< the final learning rate (scaled by alpha's change since the start)
+  double gamma = 1e-3;    ///< how fast the bounds tighten
+  double eps = 1e-8;      ///< added to the root of the squares before bias correction
+  double eta = 1.0;       ///< factor of the whole step, for schedules
 };
 CT_FIELDS(AdaBoundOptions, alpha, beta1, beta2, final_lr, gamma, eps, eta)
 /// Adam whose steps are bounded, more and more tightly, around final_lr.
@@ -240,7 +241,7 @@ class CT_API AdaBound : public Adam {
   explicit AdaBound(double alpha) : AdaBound({.alpha = alpha}) {}
   Hyper final_lr{*this, "final_lr"}, gamma{*this, "gamma"};
 };
-/// AMSGrad and AdaBound together.
+/// AMSGrad combined with AdaBound.
 class CT_API AMSBound : public Adam {
  public:
   explicit AMSBound(const AdaBoundOptions& options = {});
@@ -252,12 +253,12 @@ class CT_API AMSBound : public Adam {
 
 namespace catenary::optimizer_hooks {
 
-/// g += rate x. The rate is a hyperparameter of the optimizer, "weight_decay", while the hook is there: schedules may
-/// change it, and groups of parameters have their own.
+/// g += rate x. While the hook is attached, the rate is a hyperparameter "weight_decay" of the optimizer, which
+/// schedules and parameter groups can change.
 class CT_API WeightDecay : public OptimizerHook {
  public:
   explicit WeightDecay(double rate) : rate(rate) {}
-  const double rate;  ///< at first
+  const double rate;  ///< the initial rate
   std::string name() const override { return "WeightDecay"; }
   Hyperparameters::Values hyperparameters() const override { return {{"weight_decay", rate}}; }
   void operator()(const Optimizer& optimizer) override;
@@ -283,7 +284,7 @@ class CT_API GradientClipping : public OptimizerHook {
   void operator()(const Optimizer& optimizer) override;
 };
 
-/// Clips each element of each gradient.
+/// Limits each element of each gradient to [lower_bound, upper_bound].
 class CT_API GradientHardClipping : public OptimizerHook {
  public:
   GradientHardClipping(double lower_bound, double upper_bound) : lower_bound(lower_bound), upper_bound(upper_bound) {}

@@ -1,4 +1,4 @@
-// What is updated by what: the order of an update, hooks, groups of parameters.
+// Optimizer: the order of an update, hooks, and groups of parameters.
 
 #include <algorithm>
 #include <string_view>
@@ -16,7 +16,7 @@ OptimizerHook::~OptimizerHook() = default;
 
 Optimizer::Optimizer(OptimizerRule rule) {
   if (!rule.step) fail<ValueError>("{}: the rule has no step", rule.name);
-  std::unordered_set<std::string> names{"t"};  // the count, in snapshots
+  std::unordered_set<std::string> names{"t"};  // snapshots use "t" for the count
   for (const OptimizerState& array : rule.state)
     if (!names.insert(array.name).second) fail<ValueError>("{}: another state is named '{}'", rule.name, array.name);
   auto hyperparam = std::make_shared<Hyperparameters>(rule.hyperparameters);
@@ -48,15 +48,15 @@ const Model& Optimizer::target() const {
 
 namespace {
 
-/// Do several elements lie in one place? (The gradient of a sum is its gradient, broadcast.)
+/// Whether several elements share memory. (The gradient of a sum is its gradient, broadcast.)
 bool is_broadcast(const Array& x) {
   for (int axis = 0; axis < x.ndim(); ++axis)
     if (x.strides()[axis] == 0 && x.shape()[axis] > 1) return true;
   return false;
 }
 
-/// Gives every parameter a gradient, in memory of its own: what changes one in place changes no other. (The gradients
-/// of a and b in a + b are one array.)
+/// Gives every parameter a gradient in separate memory, so that changing it in place affects no other. (The gradients
+/// of a and b in a + b are the same array.)
 void give_gradients(const std::vector<Parameter>& parameters, const Number& scale) {
   const std::optional<Number> of_zeros = walk::scale_of_zeros(parameters, scale);
   std::unordered_set<const void*> seen;
@@ -98,7 +98,7 @@ void Optimizer::update() const {
       std::unordered_set<const void*>* frozen;
       void child(const std::string&, Link&) override {}
       void parameter(const std::string&, Parameter& p) override {
-        if (p.defined()) frozen->insert(&p.node());  // a layer without a bias has an undefined one
+        if (p.defined()) frozen->insert(&p.node());  // a layer without bias has an undefined parameter
       }
       void persistent(const std::string&, Persistent&) override {}
     } collect;
@@ -205,7 +205,7 @@ void Optimizer::remove_hook(const std::string& name) const {
 
 namespace {
 
-/// Does the text match a pattern, in which `*` stands for any characters?
+/// Whether the text matches a pattern, in which `*` stands for any characters.
 bool matches(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] != '*') return !text.empty() && pattern[0] == text[0] && matches(pattern.substr(1), text.substr(1));
@@ -290,7 +290,7 @@ int Optimizer::agreed_signal(int own) const {
 }
 
 namespace {
-/// Does the file have the state of another parameter of the same link?
+/// Whether the file has the state of another parameter of the link.
 bool has_sibling(const Serializer& serializer, const std::vector<std::pair<std::string, Parameter>>& all,
                  const std::string& path) {
   const std::string link = path.substr(0, path.rfind('/') + 1);

@@ -1,4 +1,4 @@
-// How parameters are updated: by one program where they have hyperparameters, dtypes and a device in common.
+// Updates parameters, by a single program if they share hyperparameters, dtypes and a device.
 
 #include <cmath>
 #include <limits>
@@ -44,7 +44,7 @@ bool UpdateRule::in_float32(const Parameter& parameter) const {
 }
 
 void UpdateRule::serialize(Serializer& serializer) {
-  // Chainer stores no float32 parameter: it is made of the 16-bit one then
+  // Chainer's files have no float32 copy, so it is made from the 16-bit parameter
   if (serializer.loading()) {
     serializer("t", begun_);
     serializer.after_loading([this] { skipped_ = 0; });
@@ -62,7 +62,7 @@ void UpdateRule::serialize(Serializer& serializer) {
   }
 }
 
-/// Makes a parameter ready: counts, runs the rule's hooks, fills the state. False when there is nothing to do.
+/// Prepares a parameter: counts, runs the rule's hooks, initialises the state. Returns false if there is nothing to do.
 bool UpdateRule::prepare(const Parameter& parameter, Job& job) {
   if (!enabled) return false;
   ++begun_;
@@ -71,8 +71,8 @@ bool UpdateRule::prepare(const Parameter& parameter, Job& job) {
   const Array& own = parameter.array();
   const bool wide = in_float32(parameter);
   const auto brought = [&](Array& array, Dtype dtype) {
-    array = array.to_device(own.device());                    // the model may have moved since
-    if (array.dtype() != dtype) array = array.astype(dtype);  // a snapshot of another precision
+    array = array.to_device(own.device());                    // the model may have been moved
+    if (array.dtype() != dtype) array = array.astype(dtype);  // loaded from a snapshot of another precision
   };
   if (!wide) {
     float32_ = Array();
@@ -119,13 +119,13 @@ bool UpdateRule::alike(const Job& a, const Job& b) {
 
 namespace {
 
-/// Every eighth update of a parameter ends with 0 in place of what is subnormal in it and in its state. What an
-/// optimizer keeps decays geometrically where gradients are zero; it would become subnormal and stay so, and arithmetic
-/// with such numbers takes a processor a hundred times as long. They are ordinary operations, so that all devices and
-/// all ways to run them give the same bits; a pass over memory each time would cost a tenth of the updates.
+/// Every eighth update replaces subnormal numbers in a parameter and its state by 0. An optimizer's averages decay
+/// geometrically while gradients are zero, until they become subnormal and stay so, which slows down arithmetic on CPUs
+/// a hundred times. Ordinary operations do this, so all devices and execution modes give equal bits. A pass over memory
+/// in each update would cost a tenth of the time.
 void flush_subnormals(const std::vector<std::vector<Array>>& kept, const Array& unless) {
   const auto flush = [](const std::vector<Array>& a) {
-    // of 16-bit floats as they are computed with
+    // 16-bit floats as their computation dtype
     const double smallest =
         a[0].dtype() == Dtype::float64 ? std::numeric_limits<double>::min() : double{std::numeric_limits<float>::min()};
     copyto(a[0], where(absolute(a[0]) < smallest, 0.0, a[0]));
@@ -133,20 +133,21 @@ void flush_subnormals(const std::vector<std::vector<Array>>& kept, const Array& 
   lazy::for_each_segment(kept, flush, unless);
 }
 
-/// A parameter, and the dtype that its gradient is wanted in.
+/// A parameter, and the dtype required for its gradient.
 struct Wanted {
   Parameter parameter;
   Dtype dtype;
 };
 
-/// Do all share a scale, dtypes and a device?
+/// Whether both share scale, dtypes and device.
 bool wanted_alike(const Wanted& a, const Wanted& b) {
   const std::optional<Number>&x = a.parameter.loss_scale(), &y = b.parameter.loss_scale();
   return x.has_value() == y.has_value() && (!x || x->is(*y)) && a.dtype == b.dtype &&
          a.parameter.grad().dtype() == b.parameter.grad().dtype() && a.parameter.device() == b.parameter.device();
 }
 
-/// Gives gradients the dtype that is wanted, without the loss scale that is in them: all that are alike by one program.
+/// Converts gradients to the required dtype and divides by the loss scale, with a single program for each group of
+/// equal dtypes.
 void give_wanted(std::vector<Wanted> gradients) {
   for_each_group(std::move(gradients), wanted_alike, [](const std::vector<Wanted>& group) {
     const Parameter& first = group.front().parameter;
@@ -179,16 +180,16 @@ void give_wanted(std::vector<Wanted> gradients) {
 void UpdateRule::run(const std::vector<Job>& group, const Call& call) {
   const UpdateRule& rule = *group.front().rule;
   const bool wide = group.front().arrays.size() > rule.state.size() + 2;
-  std::vector<std::vector<Array>> segments, kept[2];  // the 16-bit parameters are of another dtype than all else
+  std::vector<std::vector<Array>> segments, kept[2];  // the 16-bit parameters have another dtype than all other arrays
   for (const Job& job : group) {
     segments.push_back(job.arrays);
     if (!call.flush) continue;
-    for (std::size_t k = 0; k < job.arrays.size(); ++k)  // 1: the gradient
+    for (std::size_t k = 0; k < job.arrays.size(); ++k)  // index 1 is the gradient
       if (k != 1) kept[job.arrays[k].dtype() == job.arrays.back().dtype()].push_back({job.arrays[k]});
   }
   const Device device = segments.front().front().device();
-  // where updates may be skipped t is the device's from the first one on: what the host makes of it has other bits, and
-  // a training that goes on from a snapshot, where t is a number, would have them
+  // If updates may be skipped, the device computes with t from the first update on. The host's arithmetic gives other
+  // bits, and a training resumed from a snapshot, where t is a number, would differ.
   const Number skipped =
       call.unless.defined() ? Number(on_device(rule.skipped_, device)) : Number(rule.skipped_.value());
   const Number t = (static_cast<double>(rule.begun_) - skipped).eval();
@@ -204,7 +205,7 @@ void UpdateRule::run(const std::vector<Job>& group, const Call& call) {
       return rule.rule_->step({rule, arrays, is_narrow ? gradient.astype(Dtype::float32) : gradient, t, numbers});
     }
     const Array& own = arrays.back();
-    // what changed the parameter elsewhere holds
+    // keep changes that other code made to the parameter
     copyto(x, where(x.astype(own.dtype()) == own, x, own));
     Array g = gradient.astype(Dtype::float32);
     if (scale) {
@@ -235,8 +236,8 @@ void UpdateRule::update_all(const std::vector<Parameter>& parameters, const Call
   for_each_group(std::move(jobs), alike, [&](const std::vector<Job>& group) { run(group, call); });
 }
 
-/// Brings the gradients to what hooks see: without the loss scale, and those of parameters that are updated in float32
-/// in float32, where they are not lost. What no hook sees is divided when it is used.
+/// Converts gradients for hooks: divides by the loss scale, and casts gradients of parameters that are updated in
+/// float32 to float32. Gradients without hooks are divided when they are used.
 void UpdateRule::unscale_for_hooks(const std::vector<Parameter>& parameters, bool has_hooks) {
   std::vector<Wanted> seen;
   for (const Parameter& p : parameters) {
