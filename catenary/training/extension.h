@@ -1,6 +1,6 @@
 #pragma once
-// training/: the loop. An Updater makes one step, a Trainer repeats it, extensions run when their triggers say so. A
-// snapshot of a trainer continues bit for bit. (chainer.training)
+// training/: the training loop. An Updater makes one step, a Trainer repeats it, and extensions run when their triggers
+// fire. A trainer restored from a snapshot continues with equal bits. (chainer.training)
 
 #include <cstdint>
 #include <memory>
@@ -12,29 +12,29 @@ namespace catenary::training {
 
 class Trainer;
 
-/// Priorities of extensions: those that write observations run before those that edit them, and those before readers.
+/// Priorities of extensions. Extensions that write observations run first, then editors, then readers.
 inline constexpr int kPriorityWriter = 300;
 inline constexpr int kPriorityEditor = 200;
 inline constexpr int kPriorityReader = 100;
 
-/// Says when something happens. Derive from it to write one.
+/// Decides when an extension runs. Derive from it to write a trigger.
 class CT_API TriggerBase {
  public:
   virtual ~TriggerBase();
-  /// Called once an iteration; true when it fires.
+  /// Called once in each iteration. Returns true to fire.
   virtual bool operator()(Trainer& trainer) = 0;
   virtual void serialize(Serializer&) {}
-  /// Where training ends, when this is a stop trigger that knows: for progress bars.
+  /// If this is a stop trigger with a known end, returns true and sets the length and the unit, for progress bars.
   virtual bool training_length(std::int64_t&, std::string&) const { return false; }
 };
 
-/// A handle to a trigger: an interval (`Trigger(20, "epoch")`, `Trigger(1000, "iteration")`), one of triggers.h, or
-/// none, which never fires.
+/// A handle to a trigger: an interval (`Trigger(20, "epoch")`, `Trigger(1000, "iteration")`), a class of triggers.h, or
+/// an empty handle, which never fires.
 class CT_API Trigger {
  public:
   Trigger() = default;
-  /// Fires every `period` epochs or iterations; fractions of epochs are fine. Throws ValueError for another unit or a
-  /// period <= 0.
+  /// Fires every `period` epochs or iterations. Epochs may be fractions. Throws ValueError for another unit or period
+  /// <= 0.
   Trigger(double period, const std::string& unit);
   Trigger(std::shared_ptr<TriggerBase> implementation) : implementation_(std::move(implementation)) {}
   template <std::derived_from<TriggerBase> T>
@@ -53,31 +53,31 @@ class CT_API Trigger {
   std::shared_ptr<TriggerBase> implementation_;
 };
 
-/// Something that a trainer does beside updating. Derive from it, or give `Trainer::extend` a function.
+/// A task that a trainer runs beside updates. Derive from it, or pass a function to `Trainer::extend`.
 class CT_API Extension {
  public:
   virtual ~Extension();
-  /// Name unless `extend` gives another; the key in snapshots.
+  /// Returns the name used unless `extend` gives another. It is the key in snapshots.
   virtual std::string default_name() const = 0;
-  /// The name that `extend` gave.
+  /// The name given by `extend`.
   std::string name;
   virtual Trigger trigger() const { return Trigger(1, "iteration"); }
   virtual int priority() const { return kPriorityReader; }
-  /// Before training, and after a snapshot has been loaded by snapshot's autoload.
+  /// Called before training, after autoload has loaded a snapshot.
   virtual void initialize(Trainer&) {}
   virtual void operator()(Trainer& trainer) = 0;
-  /// After training, however it ended.
+  /// Called after training, also after an error.
   virtual void finalize() {}
-  /// When an exception leaves the loop.
+  /// Called when an exception leaves the loop.
   virtual void on_error(Trainer&, const std::exception&) {}
   virtual void serialize(Serializer&) {}
 
-  /// Loads what was saved in an earlier run, if that was asked for: before any extension's initialize.
+  /// Loads an earlier run's snapshot if requested. Called before any extension's initialize.
   virtual void autoload(Trainer&) {}
-  /// Does it save what training can go on from? Then it runs after all other extensions of an iteration, and saves when
-  /// a signal ends training.
+  /// Whether the extension saves a state from which training can resume. It then runs after all other extensions of an
+  /// iteration, and saves when a signal ends training.
   virtual bool saves_trainer() const { return false; }
-  /// Saves now; returns the path.
+  /// Saves now and returns the path.
   virtual std::string save(Trainer&) { return {}; }
 };
 

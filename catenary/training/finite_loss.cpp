@@ -23,11 +23,11 @@ constexpr std::int64_t kAtOnce = 64;
 double loss_of(const Model& model, const Dataset& dataset, std::int64_t first, std::int64_t last) {
   const iterators::SerialIterator one(datasets::SubDataset(dataset, first, last), last - first,
                                       {.repeat = false, .shuffle = false});
-  const StateScope states;  // each begins with nothing
+  const StateScope states;  // start with empty states
   return model(concat_examples(*one.next(), get_device(model.link()))).array().item<double>();
 }
 
-/// Appends the examples of [first, last) whose own loss is not finite. A mean of finite losses is taken for finite.
+/// Appends the examples in [first, last) whose loss is not finite, by bisection. A finite mean is taken as all finite.
 void search(const Model& model, const Dataset& dataset, std::int64_t first, std::int64_t last,
             std::vector<std::int64_t>& found) {
   if (found.size() >= kNamed || std::isfinite(loss_of(model, dataset, first, last))) return;

@@ -1,5 +1,5 @@
 #pragma once
-// Losses and weights that are numbers, or an error that says whose are not.
+// Checks that losses and weights are finite, with errors that name the examples or weights.
 
 #include <functional>
 #include <string>
@@ -9,19 +9,17 @@
 
 namespace catenary::training {
 
-/// A model's loss that is looked at before anything is updated by it: for StandardUpdater's `loss` and Evaluator's
-/// `eval_func`. Where it is NaN or infinite, the error names the examples that have such a loss by themselves, in test
-/// mode; of many the first ten. Reading each loss has the host wait for the device. X::FailOnNonNumber looks at the
-/// weights instead, after updates.
+/// Checks a model's loss before an update: pass it as StandardUpdater's `loss` or Evaluator's `eval_func`. If the loss
+/// is NaN or infinite, the error names the examples (at most ten) that have such a loss in test mode. Reading each loss
+/// makes the host wait for the device. To check weights after updates, use X::FailOnNonNumber.
 class CT_API FiniteLoss {
  public:
-  /// Names example i, as in "line 7" or "cat.png".
+  /// Names example i, for example "line 7" or "cat.png".
   using Name = std::function<std::string(std::int64_t i)>;
 
-  /// The examples are looked for in `dataset`, which must have those of training and evaluation. "example 3" when no
-  /// name is given.
+  /// `dataset` must contain the examples of training and evaluation. Without `name`, errors say "example 3".
   FiniteLoss(const Model& model, const Dataset& dataset, Name name = {});
-  /// The loss, a number (0-d or of one element); throws ValueError when it is not finite.
+  /// Returns the loss, 0-d or of one element. Throws ValueError if it is not finite.
   Variable operator()(const Batch& batch) const;
 
  private:
@@ -30,9 +28,8 @@ class CT_API FiniteLoss {
   Name name_;
 };
 
-/// The end of a training, before its weights are saved or its program says that all went well: throws ValueError that
-/// names the first of the link's parameters and persistent arrays in which a number is NaN or infinite.
-/// X::FailOnNonNumber does the same amid a training.
+/// Throws ValueError that names the first of the link's parameters and persistent arrays with a NaN or infinite value.
+/// Call it after training, before saving weights. X::FailOnNonNumber checks during training.
 CT_API void check_finite(const Link& link);
 inline void check_finite(const Model& model) { check_finite(model.link()); }
 

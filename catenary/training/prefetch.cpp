@@ -24,8 +24,8 @@ constexpr detail::Setting kSettings[] = {
 
 }  // namespace
 
-/// What the making of a minibatch may depend on beside the iterator: the thread's settings, its random numbers' seed
-/// and the devices.
+/// The state that making a minibatch may depend on beside the iterator: the thread's settings, its random seed and the
+/// devices.
 struct Prefetch::Circumstances {
   explicit Circumstances(const std::vector<Device>& devices)
       : current(current_device()), devices(devices), seed(random::get_state().seed) {
@@ -34,7 +34,7 @@ struct Prefetch::Circumstances {
       in_effect.push_back(detail::setting(s));
     }
   }
-  /// Makes them the calling thread's.
+  /// Applies them to the calling thread.
   void use() const {
     for (std::size_t i = 0; i < own.size(); ++i) detail::set_local_setting(kSettings[i], own[i]);
     current.use();
@@ -49,7 +49,7 @@ struct Prefetch::Circumstances {
 };
 
 struct Prefetch::State {
-  /// One minibatch that is made or will be.
+  /// A minibatch that is made or will be made.
   struct Job {
     Circumstances circumstances;
     iterators::Upcoming upcoming;
@@ -62,9 +62,9 @@ struct Prefetch::State {
 
   const Iterator iterator;
   const Convert convert;
-  std::vector<std::int64_t> place;  // which minibatch came next when next() returned
-  std::vector<Stream> streams;      // of the thread: what it uploads goes beside what is computed
-  std::unique_ptr<Job> job;         // the thread's while `working`
+  std::vector<std::int64_t> place;  // the next minibatch when next() returned
+  std::vector<Stream> streams;      // of the thread: its uploads run in parallel with the computation
+  std::unique_ptr<Job> job;         // belongs to the thread while `working`
   std::mutex mutex;
   std::condition_variable changed;
   bool working = false, stopping = false;
@@ -75,7 +75,7 @@ struct Prefetch::State {
     job.reset();
     give_stream(circumstances.current);
     for (const Device& device : circumstances.devices) give_stream(device);
-    // what the calling thread has submitted so far may be read by the dataset and the converter
+    // dataset and converter may read anything that the calling thread has submitted so far
     for (const Stream& stream : streams) stream.wait(current_stream(stream.device()).record());
     if (!thread.joinable()) thread = std::thread([this] { serve(); });
     job.reset(new Job{circumstances, std::move(upcoming), random::get_state()});
@@ -121,7 +121,7 @@ struct Prefetch::State {
   void work(Job& of) const {
     of.circumstances.use();
     random::set_state(of.numbers);
-    std::vector<std::unique_ptr<Stream::Use>> uses;  // they run what is pending in the thread, whose it is, at the end
+    std::vector<std::unique_ptr<Stream::Use>> uses;  // when they end, they run pending operations of this thread
     for (const Stream& stream : streams) uses.push_back(std::make_unique<Stream::Use>(stream));
     of.result = convert(of.upcoming.make(), of.circumstances.devices);
     if (random::get_state().call != of.numbers.call)
@@ -129,7 +129,7 @@ struct Prefetch::State {
           "prefetch: the dataset or the converter drew random numbers of the thread, where it is the training that "
           "decides which come next. Read the dataset by a MultithreadIterator, which gives each example numbers of its "
           "own, draw in the loss, or leave prefetch out");
-    // here nobody else waits for it, and what went wrong on the device is told of this minibatch
+    // nobody else waits here, so device errors are reported for this minibatch
     for (const Stream& stream : streams) stream.synchronize();
   }
 
@@ -170,7 +170,7 @@ std::optional<std::vector<Batch>> Prefetch::next(const std::vector<Device>& devi
     if (!foreseen) s.begin(std::move(*wanted), here);
     s.iterator.advance();
     result = s.take();
-  } else {  // next() has to draw an order first, or there is nothing more
+  } else {  // next() must draw a new order first, or the iterator has ended
     s.job.reset();
     const std::optional<Minibatch> batch = s.iterator.next();
     if (batch) result = s.convert(*batch, devices);

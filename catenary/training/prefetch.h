@@ -1,5 +1,5 @@
 #pragma once
-// Private to training/: the next minibatch is made, converted and brought to its devices by a thread of its own.
+// Private to training/: makes, converts and uploads the next minibatch in a separate thread.
 
 #include <functional>
 #include <memory>
@@ -10,26 +10,26 @@
 
 namespace catenary::training {
 
-/// Makes one minibatch at a time ahead of when it is wanted. To be used by one thread.
+/// Makes a single minibatch ahead of use. For use by one thread.
 class Prefetch {
  public:
-  /// Turns a minibatch into what is computed with, on these devices; called by the thread that makes it.
+  /// Converts a minibatch into arguments on these devices. Runs in the prefetching thread.
   using Convert = std::function<std::vector<Batch>(const Minibatch& batch, const std::vector<Device>& devices)>;
 
-  /// Throws ValueError for an iterator that does not look ahead.
+  /// Throws ValueError for an iterator that does not support prefetching.
   Prefetch(const Iterator& iterator, Convert convert);
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
-  /// Waits for what is being made.
+  /// Waits for the minibatch in progress.
   ~Prefetch();
 
-  /// The next minibatch on these devices, as it would have been made by the calling thread: with its settings and its
-  /// current device. The one after it is begun. Nothing where the iterator has no more. Throws what the dataset or the
-  /// converter threw at this minibatch, and ValueError where they drew from the calling thread's random numbers.
+  /// Returns the next minibatch on these devices, as the calling thread would have made it, with its settings and its
+  /// current device, and starts the following one. Returns nullopt after the iterator's end. Throws the errors of
+  /// dataset and converter for this minibatch, and ValueError if they used the calling thread's random numbers.
   std::optional<std::vector<Batch>> next(const std::vector<Device>& devices);
   /// Throws ValueError unless the iterator is where next() left it.
   void check_place() const;
-  /// Waits for what is being made, forgets it and ends the thread; the next call of next() starts a new one.
+  /// Waits for the minibatch in progress, discards it and ends the thread. The next call of next() starts a new thread.
   void stop();
 
  private:

@@ -34,8 +34,8 @@ struct Entry {
   bool call_before_training;
 };
 
-/// Calls the extensions whose turn it is. Once a terminal is gone (SIGHUP), a report that cannot be written does not
-/// keep the trainer from saving.
+/// Calls the extensions that are due. After the terminal is gone (SIGHUP), a report that cannot be written does not
+/// stop the trainer from saving.
 void call_extensions(const std::vector<Entry*>& order, Trainer& trainer, const os::ScopedSignals& signals) {
   for (Entry* entry : order) {
     try {
@@ -60,12 +60,12 @@ struct Trainer::State {
   std::vector<Entry> entries;
   double started = 0, elapsed_before = 0, final_elapsed = 0;
   bool running = false, done = false;
-  std::optional<random::Generator> loaded_random;  // of the snapshot that was loaded
+  std::optional<random::Generator> loaded_random;  // of the loaded snapshot
 
   double elapsed() const {
     return running ? monotonic_seconds() - started + elapsed_before : done ? final_elapsed : elapsed_before;
   }
-  /// By priority; what saves the trainer last, as it holds what all others did in an iteration.
+  /// Extensions by priority. The one that saves the trainer is last, so that it includes the effects of all others.
   std::vector<Entry*> in_order() {
     std::vector<Entry*> order;
     for (Entry& entry : entries) order.push_back(&entry);
@@ -129,7 +129,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
   const os::ScopedSignals signals;
   s.started = monotonic_seconds();
   s.running = true;
-  // extensions and the updater are told of the end however it comes
+  // notifies extensions and the updater at every end
   struct Finish {
     State& s;
     const std::vector<Entry*>& order;
@@ -152,7 +152,8 @@ void Trainer::run(bool show_loop_exception_msg) const {
     }
   } finish{s, order};
 
-  // What is saved is loaded first, as extensions begin by what they were; parts before the whole, which is of one time.
+  // Loads before extensions initialize, as they start from loaded values. Parts load before the whole, which must be
+  // consistent.
   for (Entry* entry : order) entry->extension->autoload(self);
   for (Entry* entry : order) entry->extension->initialize(self);
   s.observation.clear();
@@ -161,7 +162,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
     for (Entry* entry : order)
       if (entry->call_before_training) (*entry->extension)(self);
   }
-  // numbers that were drawn since the snapshot was loaded do not count, and neither does the thread that loaded it
+  // discards numbers drawn since the snapshot was loaded, also if another thread loaded it
   if (s.loaded_random) random::set_state(*s.loaded_random);
 
   try {
@@ -208,7 +209,7 @@ void Trainer::serialize(Serializer& serializer) const {
     entry.extension->serialize(extension);
     entry.trigger.serialize(trigger);
   }
-  // Chainer's snapshots do not have the state of the random numbers, and do not mind ours.
+  // Chainer's snapshots lack the state of random numbers, and ignore ours.
   const auto random_state = std::make_shared<std::pair<std::int64_t, std::int64_t>>();
   if (!serializer.loading()) {
     const random::Generator generator = random::get_state();

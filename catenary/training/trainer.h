@@ -13,45 +13,44 @@
 
 namespace catenary::training {
 
-/// What `extend` may say; what is not said the extension decides.
+/// Options of `extend`. The extension supplies defaults.
 struct ExtendOptions {
   std::string name = {};
   std::optional<Trigger> trigger = {};
   std::optional<int> priority = {};
-  bool call_before_training = false;  ///< called once before the first iteration, too; not when training is resumed
+  bool call_before_training = false;  ///< also call once before the first iteration, but not when resuming
 };
 
 /// Repeats updates until the stop trigger fires, and runs extensions. A handle. (chainer.training.Trainer)
 class CT_API Trainer {
  public:
-  /// Output of extensions goes to the folder `out`, which is made when training starts.
+  /// Extensions write to the folder `out`, which is created when training starts.
   Trainer(const Updater& updater, const Trigger& stop_trigger, const std::string& out = "result");
 
   const Updater& updater() const;
   const std::string& out() const;
-  /// What was reported in this iteration.
+  /// The values reported in this iteration.
   Observation& observation() const;
   const Reporter& reporter() const;
   const Trigger& stop_trigger() const;
-  /// Seconds of training, those before a snapshot included.
+  /// Returns the seconds of training, including those before a snapshot.
   double elapsed_time() const;
   bool is_before_training() const;
 
-  /// Adds an extension; a name that is there already gets "_1", "_2", … appended.
+  /// Adds an extension. A name that exists gets "_1", "_2", … appended.
   template <std::derived_from<Extension> E>
   void extend(const E& extension, const ExtendOptions& options = {}) const {
     extend(std::shared_ptr<Extension>(std::make_shared<E>(extension)), options);
   }
   void extend(std::shared_ptr<Extension> extension, const ExtendOptions& options = {}) const;
-  /// A function as an extension; it needs a name.
+  /// Adds a function as an extension, which needs a name.
   void extend(std::function<void(Trainer&)> f, const ExtendOptions& options) const;
-  /// The extension of a name; throws ValueError that lists the names.
+  /// Returns an extension by name. Throws ValueError that lists the names.
   Extension& get_extension(const std::string& name) const;
 
-  /// Trains. Can be called once. SIGINT, SIGTERM, SIGHUP and SIGXCPU end it, and all others that run in the process,
-  /// after the current iteration with a snapshot (if there is a snapshot extension, of the trainer: snapshot_object is
-  /// left alone) and an Interrupted exception; an exception of an update or extension is told to the extensions and
-  /// thrown on.
+  /// Trains. Can be called once. SIGINT, SIGTERM, SIGHUP and SIGXCPU end all trainers of the process after the current
+  /// iteration, with a snapshot (if there is a snapshot extension of the whole trainer) and an Interrupted exception.
+  /// Exceptions of updates and extensions are passed to the extensions' on_error and rethrown.
   void run(bool show_loop_exception_msg = true) const;
 
   void serialize(Serializer& serializer) const;

@@ -22,7 +22,7 @@ void check_unit(const std::string& unit) {
     fail<ValueError>("trigger: unit must be 'epoch' or 'iteration', got '{}'", unit);
 }
 
-/// A value that older snapshots may lack.
+/// Saves or loads a value that older snapshots may lack.
 template <class T>
 void maybe(Serializer& serializer, const std::string& key, T& value) {
   if (!serializer.loading() || serializer.contains(key)) serializer(key, value);
@@ -35,7 +35,7 @@ bool LastAnswer::answered(const UpdaterBase& updater) const {
 }
 
 double LastAnswer::before(const UpdaterBase& updater, bool by_epoch) const {
-  const bool unknown = updater.iteration() == iteration_;  // a snapshot was loaded that was saved after the question
+  const bool unknown = updater.iteration() == iteration_;  // the snapshot was saved after the question
   if (!by_epoch) return static_cast<double>(unknown || iteration_ < 0 ? updater.iteration() - 1 : iteration_);
   return unknown || epoch_detail_ < 0 ? updater.previous_epoch_detail().value_or(0) : epoch_detail_;
 }
@@ -50,7 +50,7 @@ bool LastAnswer::answer(const UpdaterBase& updater, bool fired) {
 void LastAnswer::serialize(Serializer& serializer) {
   maybe(serializer, "previous_iteration", iteration_);
   maybe(serializer, "previous_epoch_detail", epoch_detail_);
-  // not what the answer was: the trigger that is loaded may be another
+  // the loaded trigger may be another one, so its answer is not loaded
   if (serializer.loading()) serializer.after_loading([this] { fired_.reset(); });
 }
 

@@ -12,15 +12,15 @@
 
 namespace catenary::training::triggers {
 
-/// What a trigger said when it was asked last: those that share it get the same answer in an iteration.
+/// A trigger's last answer. Handles that share it get equal answers within an iteration.
 class CT_API LastAnswer {
  public:
-  /// Has it been asked in this iteration?
+  /// Whether the trigger has been asked in this iteration.
   bool answered(const UpdaterBase& updater) const;
   bool fired() const { return fired_.value_or(false); }
-  /// The epochs or iterations until which it has been answered.
+  /// Returns the epochs or iterations up to which it has been answered.
   double before(const UpdaterBase& updater, bool by_epoch) const;
-  /// Keeps the answer and returns it.
+  /// Stores the answer and returns it.
   bool answer(const UpdaterBase& updater, bool fired);
   void serialize(Serializer& serializer);
 
@@ -73,20 +73,20 @@ class CT_API BestValueTrigger : public TriggerBase {
   std::optional<double> best_;
   Summary summary_;
 };
-/// Fires when the value is larger than ever.
+/// Returns a trigger that fires when the value is larger than ever.
 CT_API BestValueTrigger MaxValueTrigger(std::string key, Trigger trigger = Trigger(1, "epoch"));
-/// Fires when the value is smaller than ever.
+/// Returns a trigger that fires when the value is smaller than ever.
 CT_API BestValueTrigger MinValueTrigger(std::string key, Trigger trigger = Trigger(1, "epoch"));
 
 /// Options of EarlyStoppingTrigger.
 struct EarlyStoppingOptions {
   Trigger check_trigger = Trigger(1, "epoch");
-  int patience = 5;           ///< checks without an improvement
-  std::string mode = "auto";  ///< "min", "max", or by the name: accuracy up, the rest down
+  int patience = 5;           ///< checks without improvement
+  std::string mode = "auto";  ///< "min", "max", or by name: accuracy up, all others down
   bool verbose = false;
-  double max_epochs = 100;  ///< stops here at the latest
+  double max_epochs = 100;  ///< the latest end
 };
-/// A stop trigger: fires when the monitored value has not improved for `patience` checks, or at max_epochs.
+/// A stop trigger that fires when the monitored value has not improved for `patience` checks, or at max_epochs.
 /// (EarlyStoppingTrigger)
 class CT_API EarlyStoppingTrigger : public TriggerBase {
  public:
@@ -105,7 +105,7 @@ class CT_API EarlyStoppingTrigger : public TriggerBase {
   Summary summary_;
 };
 
-/// Fires once: at the first iteration, and after resuming again if asked to. (OnceTrigger)
+/// Fires once: in the first iteration, and optionally again after resuming. (OnceTrigger)
 class CT_API OnceTrigger : public TriggerBase {
  public:
   explicit OnceTrigger(bool call_on_resume = false);

@@ -22,7 +22,7 @@ Optimizer Updater::optimizer(const std::string& name) const {
 
 namespace {
 
-/// A batch for one device, or the part of each of several.
+/// A batch for a single device, or a part for each of several.
 std::vector<Batch> converted(const Minibatch& batch, const Converter& converter, const std::vector<Device>& devices) {
   const auto n = static_cast<std::int64_t>(devices.size());
   if (n == 1) return {converter(batch, devices[0])};
@@ -107,7 +107,7 @@ class StandardUpdaterImpl : public UpdaterBase {
   }
 
  protected:
-  /// Where a batch goes to.
+  /// The devices that batches are moved to.
   virtual std::vector<Device> devices() const {
     return {options_.device ? *options_.device : get_device(main_optimizer().target().link())};
   }
@@ -120,7 +120,7 @@ class StandardUpdaterImpl : public UpdaterBase {
     }
     optimizer.update([&] { return loss_of(optimizer.target(), parts[0]); });
   }
-  /// "main", or the first where update_core needs none.
+  /// "main", or the first optimizer if update_core needs no "main".
   const Optimizer& main_optimizer() const {
     const auto main = optimizers_.find("main");
     return main == optimizers_.end() ? optimizers_.begin()->second : main->second;
@@ -139,11 +139,10 @@ class StandardUpdaterImpl : public UpdaterBase {
     return converted(*batch, options_.converter, devices());
   }
 
-  /// Those that training changes go on from where they were. Chainer's snapshots do not have them, and do not mind
-  /// ours.
+  /// Saves or loads hyperparameters that training changes. Chainer's snapshots lack them, and ignore ours.
   static void serialize_hyperparameters(const Serializer& serializer, const Optimizer& optimizer) {
     for (const auto& [name, value] : optimizer.hyperparam().all()) {
-      // older snapshots have it under Chainer's name; it is 0 where the program does not ask for it
+      // older snapshots have Chainer's name for it; it is 0 unless the program sets it
       const bool renamed = serializer.loading() && name == "chainer_decay" && value != 0 && !serializer.contains(name);
       const std::string key = renamed ? "weight_decay_rate" : name;
       if (serializer.loading() && !serializer.contains(key)) continue;
@@ -187,13 +186,13 @@ class ParallelUpdaterImpl final : public StandardUpdaterImpl {
     const Model& main_model = optimizer.target();
     main_model.link().cleargrads();
     std::vector<Variable> losses = {loss_of(main_model, parts[0])};
-    if (!copied_) copy_models(main_model);  // the shapes of all parameters are known now
+    if (!copied_) copy_models(main_model);  // now that all parameters have shapes
     for (const Other& other : others_) other.model.link().cleargrads();
     for (std::size_t k = 0; k < others_.size(); ++k) {
       const DeviceScope scope(others_[k].device);
       losses.push_back(loss_of(others_[k].model, parts[k + 1]));
     }
-    // all forward passes are under way before the first backward pass waits for anything
+    // start all forward passes before a backward pass waits for a device
     for (const Variable& loss : losses) loss.backward(false, false, optimizer.loss_scale());
     for (const Other& other : others_) main_model.link().addgrads(other.model.link());
     optimizer.update();
@@ -204,7 +203,7 @@ class ParallelUpdaterImpl final : public StandardUpdaterImpl {
     for (Other& other : others_) {
       other.model = main_model.copy(CopyMode::copy);
       other.model.link().to_device(other.device);
-      if (const Reporter* reporter = current_reporter()) {  // what the copies report appears under their names
+      if (const Reporter* reporter = current_reporter()) {  // report the copies' values under the copies' names
         reporter->add_observer(other.name, other.model.link());
         reporter->add_observers(other.name, other.model.link());
       }

@@ -12,7 +12,7 @@ DumpGraph::DumpGraph(std::string root_name, DumpGraphOptions options)
 
 void DumpGraph::initialize(Trainer&) {
   if (dumped_) return;
-  // what is reported keeps its graph until it has been written
+  // keep the graphs of reported values until they are written
   keep_before_ = config.keep_graph_on_report;
   config.keep_graph_on_report = true;
 }

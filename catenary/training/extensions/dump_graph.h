@@ -1,5 +1,5 @@
 #pragma once
-// The computational graph of a reported value as a file.
+// Writes the computational graph of a reported value to a file.
 
 #include "catenary/training/trainer.h"
 
@@ -10,7 +10,7 @@ struct DumpGraphOptions {
   std::string filename = "cg.dot";  ///< in the output folder
 };
 
-/// Writes the graph behind a reported variable once, at the first iteration. (chainer's DumpGraph)
+/// Writes the graph of a reported variable once, in the first iteration. (chainer's DumpGraph)
 class CT_API DumpGraph : public Extension {
  public:
   explicit DumpGraph(std::string root_name, DumpGraphOptions options = {});

@@ -10,7 +10,7 @@ namespace catenary::training::extensions {
 
 namespace {
 
-/// How many examples a minibatch has, also one of an iterator that does not set its size.
+/// The number of examples in a minibatch, also from iterators that do not set its size.
 std::int64_t examples_of(const Minibatch& batch) {
   if (batch.size > 0) return batch.size;
   if (!batch.has_columns) return static_cast<std::int64_t>(batch.examples.size());
@@ -68,7 +68,7 @@ void Evaluator::for_each(const std::function<void(const Batch&, std::int64_t)>& 
 
 DictSummary Evaluator::evaluate() {
   Observation ignored;
-  std::optional<ReportScope> own;  // where no trainer, or other caller, has a reporter
+  std::optional<ReportScope> own;  // unless a trainer or another caller has a reporter
   if (!current_reporter()) own.emplace(reporter(), ignored);
   DictSummary summary;
   for_each([&](const Batch& arguments, std::int64_t examples) {
@@ -92,7 +92,7 @@ Reporter Evaluator::reporter() const {
 DictSummary Evaluator::evaluate_by_name() {
   Observation ignored;
   const ReportScope scope(reporter(), ignored);
-  // also of an evaluate() that has batches of its own
+  // also if an overridden evaluate() uses other batches
   const StateScope states;
   const auto mode = test_mode();
   return evaluate();

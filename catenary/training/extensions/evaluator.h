@@ -10,18 +10,18 @@ namespace catenary::training::extensions {
 
 /// Options of Evaluator.
 struct EvaluatorOptions {
-  Converter converter = {};                              ///< concat_examples when not given
-  std::optional<Device> device = {};                     ///< where batches go
+  Converter converter = {};                              ///< concat_examples by default
+  std::optional<Device> device = {};                     ///< where batches are moved
   std::function<Variable(const Batch&)> eval_func = {};  ///< called instead of the model
-  bool progress_bar = false;                             ///< of the evaluation itself, on a terminal
-  /// Are all batches of one weight in the means, as in Chainer? Else each weighs as many as it has examples, so that a
-  /// smaller last batch does not count too much.
+  bool progress_bar = false;                             ///< show the evaluation's progress, on a terminal
+  /// Gives all batches equal weight in the means, as Chainer does. By default batches are weighted by their number of
+  /// examples, so that a smaller last batch does not count too much.
   bool weigh_batches_equally = false;
 };
 
 /// Runs the model over a dataset in test mode, without a graph, and reports the means over all examples under
-/// "validation/…": each batch's values weigh as many as it has examples. Links that remember (StateVariable) begin with
-/// nothing, and have what the training left there when it is over. (chainer's Evaluator, whose means are over batches)
+/// "validation/…". Batches are weighted by their number of examples. Links with state (StateVariable) start empty, and
+/// get their training state back afterwards. (chainer's Evaluator, whose means are over batches)
 class CT_API Evaluator : public Extension {
  public:
   Evaluator(const Iterator& iterator, const Model& target, const EvaluatorOptions& options = {});
@@ -31,13 +31,13 @@ class CT_API Evaluator : public Extension {
   Trigger trigger() const override { return Trigger(1, "epoch"); }
   int priority() const override { return kPriorityWriter; }
   void operator()(Trainer& trainer) override;
-  /// The same without a trainer; returns the means.
+  /// Evaluates without a trainer and returns the means.
   std::vector<std::pair<std::string, double>> operator()();
   void finalize() override;
-  /// What one evaluation is; override it to do something else with the iterator. Can be called by itself, too.
+  /// Runs one evaluation. Override it to use the iterator differently. Can also be called directly.
   virtual DictSummary evaluate();
-  /// Calls f with every batch of the main iterator as the target's arguments, from its beginning, in test mode, without
-  /// a graph, and with links that remember nothing. Throws ValueError where the iterator repeats.
+  /// Calls f with every batch of the main iterator, from its beginning, as arguments of the target. Runs in test mode,
+  /// without a graph, and with empty states. Throws ValueError if the iterator repeats.
   void for_each_batch(const std::function<void(const Batch& arguments)>& f) const;
   const Iterator& iterator(const std::string& name = "main") const;
   const Model& target(const std::string& name = "main") const;

@@ -25,7 +25,7 @@ const std::vector<LogEntry>& LogReport::log() const { return state_->log; }
 
 namespace {
 
-/// As Python's repr of a float or an int.
+/// Formats a float or an int like Python's repr.
 std::string number(const LogValue& v) {
   return v.integer ? fmt::format("{}", static_cast<std::int64_t>(v.value)) : python_number(v.value);
 }
@@ -127,7 +127,7 @@ void PrintReport::operator()(Trainer& trainer) {
     header_ = true;
   }
   for (; printed_ < log.size(); ++printed_) {
-    // what a progress bar drew below is wiped
+    // erase the progress bar below
     std::string line = terminal ? "\033[J" : "";
     for (const std::string& name : entries_) {
       const std::size_t width = std::max<std::size_t>(10, name.size());
@@ -144,7 +144,7 @@ ProgressBar::ProgressBar(ProgressBarOptions options) : options_(options) {}
 
 namespace {
 std::string clock_text(double seconds) {
-  // as Python prints a timedelta
+  // Python's format of timedelta
   if (!std::isfinite(seconds) || seconds < 0 || seconds > 1e9) return "unknown";
   const std::int64_t micro = static_cast<std::int64_t>(seconds * 1e6), whole = micro / 1000000, days = whole / 86400;
   const std::string day = days ? fmt::format("{} day{}, ", days, days == 1 ? "" : "s") : "";
@@ -197,7 +197,7 @@ void ProgressBar::operator()(Trainer& trainer) {
   if (options_.update_interval > 0 ? iteration % options_.update_interval != 0
                                    : now - recent_.back().second < options_.seconds)
     return;
-  // the rate of this process only, over the last hundred updates
+  // the rate in this process only, over the last hundred updates
   recent_.emplace_back(iteration, now);
   if (recent_.size() > 100) recent_.erase(recent_.begin());
   if (recent_.size() < 2) return;

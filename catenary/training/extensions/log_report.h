@@ -1,5 +1,5 @@
 #pragma once
-// The log of a training: means of what was reported, as a file and as a table.
+// The training log: means of reported values, as a file and as a table.
 
 #include <iosfwd>
 #include <memory>
@@ -8,24 +8,24 @@
 
 namespace catenary::training::extensions {
 
-/// A number of the log: epoch and iteration are integers, the rest is not.
+/// A number of the log. Epoch and iteration are integers, all others are floats.
 struct LogValue {
   double value = 0;
   bool integer = false;
 };
-/// What was logged at one time, by name.
+/// An entry of the log: values by name.
 using LogEntry = std::vector<std::pair<std::string, LogValue>>;
 
 /// Options of LogReport.
 struct LogReportOptions {
-  std::vector<std::string> keys = {};     ///< values to log; all when empty
-  Trigger trigger = Trigger(1, "epoch");  ///< when an entry is made
-  std::string filename = "log";           ///< "" writes no file
+  std::vector<std::string> keys = {};     ///< values to log, all if empty
+  Trigger trigger = Trigger(1, "epoch");  ///< when to add an entry
+  std::string filename = "log";           ///< no file if empty
   std::function<void(LogEntry&)> postprocess = {};
 };
 
-/// Averages what is reported between two entries and rewrites the JSON file `log` in the output folder. A handle.
-/// (chainer's LogReport)
+/// Averages reported values between entries and rewrites the JSON file `log` in the output folder. A handle. (chainer's
+/// LogReport)
 class CT_API LogReport : public Extension {
  public:
   explicit LogReport(LogReportOptions options = {});
@@ -39,16 +39,16 @@ class CT_API LogReport : public Extension {
   std::shared_ptr<State> state_;
 };
 
-/// The log as JSON, as Chainer writes it: an indent of 4, keys in order, NaN spelt out.
+/// Returns the log as JSON in Chainer's format: an indent of 4, sorted keys, NaN as a word.
 CT_API std::string log_to_json(const std::vector<LogEntry>& log, int indent);
 
 /// Options of PrintReport.
 struct PrintReportOptions {
-  std::string log_report = "LogReport";  ///< name of the LogReport extension that is printed
+  std::string log_report = "LogReport";  ///< name of the LogReport extension to print
   std::FILE* out = stdout;
 };
 
-/// Prints the log as a table, a line an entry, the columns as given. (chainer's PrintReport)
+/// Prints the log as a table with the given columns, one line per entry. (chainer's PrintReport)
 class CT_API PrintReport : public Extension {
  public:
   explicit PrintReport(std::vector<std::string> entries, PrintReportOptions options = {});
@@ -65,14 +65,14 @@ class CT_API PrintReport : public Extension {
 
 /// Options of ProgressBar.
 struct ProgressBarOptions {
-  int update_interval = 0;  ///< iterations between two updates; 0: `seconds` decide
-  double seconds = 0.2;     ///< at least between two updates
+  int update_interval = 0;  ///< iterations between updates, 0 to use `seconds`
+  double seconds = 0.2;     ///< the least time between updates
   int bar_length = 50;
   std::FILE* out = stdout;
 };
 
-/// A bar of the whole training and of the epoch, with the rate and the time that is left. Nothing when `out` is no
-/// terminal. (chainer's ProgressBar)
+/// Shows bars for the whole training and for the epoch, with the rate and the remaining time. Prints nothing if `out`
+/// is not a terminal. (chainer's ProgressBar)
 class CT_API ProgressBar : public Extension {
  public:
   explicit ProgressBar(ProgressBarOptions options = {});
@@ -80,13 +80,13 @@ class CT_API ProgressBar : public Extension {
   void initialize(Trainer& trainer) override;
   void operator()(Trainer& trainer) override;
   void finalize() override;
-  /// The text of the bar.
+  /// Returns the text of the bar.
   std::string text(Trainer& trainer, double iterations_per_second) const;
 
  private:
   ProgressBarOptions options_;
   bool terminal_ = false, drawn_ = false;
-  std::vector<std::pair<std::int64_t, double>> recent_;  // updates, and when they ended
+  std::vector<std::pair<std::int64_t, double>> recent_;  // numbers and end times of updates
 };
 
 }  // namespace catenary::training::extensions

@@ -17,7 +17,7 @@ constexpr Colour kBlack{20, 20, 20}, kGrid{222, 222, 222}, kFrame{120, 120, 120}
 constexpr Colour kColours[] = {{31, 119, 180},  {255, 127, 14}, {44, 160, 44},   {214, 39, 40},
                                {148, 103, 189}, {140, 86, 75},  {227, 119, 194}, {23, 190, 207}};
 
-/// Letters of 5 by 7 dots, a row as five bits, the upper row first. Those in kBelow hang two rows lower.
+/// Letters of 5 by 7 dots: five bits per row, top row first. Letters in kBelow are two rows lower.
 struct Glyph {
   char letter;
   std::uint8_t rows[7];
@@ -52,7 +52,7 @@ class Canvas {
     if (x >= 0 && y >= 0 && x < width_ && y < height_)
       std::memcpy(image_.as<std::uint8_t>() + (y * width_ + x) * 3, c.data(), 3);
   }
-  /// Mixes a quarter of the colour into what is there.
+  /// Blends a quarter of the colour into the pixel.
   void shade(int x, int y, Colour c) {
     if (x < 0 || y < 0 || x >= width_ || y >= height_) return;
     std::uint8_t* to = image_.as<std::uint8_t>() + (y * width_ + x) * 3;
@@ -68,8 +68,8 @@ class Canvas {
         for (int dy = 0; dy < thick; ++dy) dot(x + dx, y + dy, c);
     }
   }
-  /// Letters without a glyph are left blank; capitals look like small letters. Upward, the text is turned to the left
-  /// about (x, y).
+  /// Draws text. Letters without a glyph are blank, and capitals look like small letters. With `upward` the text is
+  /// rotated to the left about (x, y).
   void text(int x, int y, const std::string& s, Colour c, int scale = 2, bool upward = false) {
     const int left = x;
     const auto put = [&](int across, int down) {
@@ -107,7 +107,7 @@ std::vector<double> ticks(double low, double high, int n) {
   return at;
 }
 
-/// A range with a margin; one point gets room around it.
+/// A range with a margin, also for a single point.
 std::pair<double, double> range(double low, double high) {
   if (!(low <= high)) return {0, 1};
   if (low == high) {
@@ -118,7 +118,7 @@ std::pair<double, double> range(double low, double high) {
   return {low - margin, high + margin};
 }
 
-/// Room around the axes, and their size.
+/// The margins around the axes, and the axes' size.
 constexpr int kLeft = 110, kTop = 50, kBottom = 70, kRight = 80, kWidth = 640, kHeight = 480;
 
 int legend_width(const Panel& panel) {

@@ -1,5 +1,5 @@
 #pragma once
-// Drawing of curves into PNG files, without another program.
+// Draws curves to PNG files, without other programs.
 
 #include <cstdint>
 #include <string>
@@ -16,7 +16,7 @@ struct Curve {
   std::vector<std::pair<double, double>> points;
 };
 
-/// An area between two curves over the same x; areas that lie on each other get darker.
+/// An area between two curves over common x. Overlapping areas become darker.
 struct Band {
   std::vector<double> x, lower, upper;
 };
@@ -26,22 +26,22 @@ struct Panel {
   std::string title = {};
   std::string x_label = {};
   std::vector<Curve> curves = {};
-  std::vector<Band> bands = {};  ///< behind the curves, in the colour of the first
-  bool marker = true;            ///< a cross at each point
+  std::vector<Band> bands = {};  ///< drawn behind the curves, in the colour of the first curve
+  bool marker = true;            ///< draw a cross at each point
   bool grid = true;
 };
 
-/// Draws panels, row by row, into a PNG file. Throws ValueError when rows differ in length or there is nothing to draw.
+/// Draws rows of panels to a PNG file. Throws ValueError if rows differ in length or there is nothing to draw.
 CT_API void plot(const std::string& path, const std::vector<std::vector<Panel>>& rows);
 
-/// How often examples of each class (a row) were taken for each class (a column).
+/// The number of examples of each class (row) that were predicted as each class (column).
 struct ConfusionMatrix {
   std::vector<std::string> names = {};                 ///< of the classes
   std::vector<std::vector<std::int64_t>> counts = {};  ///< counts[label][prediction]
 };
 
-/// Draws the matrix into a PNG file: a cell is the darker, the larger its part of its row. Throws ValueError when there
-/// are no classes, or rows that have not one number for each.
+/// Draws the matrix to a PNG file. Cells are darker the larger their fraction of the row. Throws ValueError if there
+/// are no classes, or rows without a number for each class.
 CT_API void plot(const std::string& path, const ConfusionMatrix& matrix);
 
 }  // namespace catenary::training::extensions

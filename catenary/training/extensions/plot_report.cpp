@@ -54,7 +54,7 @@ void PlotReport::serialize(Serializer& serializer) {
     for (const auto& [name, points] : parsed.items())
       for (const auto& point : points)
         loaded[name].emplace_back(python_number(point.at(0)), python_number(point.at(1)));
-  } catch (const std::exception& e) {  // of JSON, or no number
+  } catch (const std::exception& e) {  // of the JSON parser, or no number
     serializer.reject(key, fmt::format("expected the points of a plot as JSON: {}", e.what()));
   }
   serializer.after_loading([series = series_, loaded = std::move(loaded)] { *series = loaded; });

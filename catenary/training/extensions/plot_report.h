@@ -10,16 +10,17 @@ namespace catenary::training::extensions {
 
 /// Options of PlotReport.
 struct PlotReportOptions {
-  Trigger trigger = Trigger(1, "epoch");  ///< when a point is made
+  Trigger trigger = Trigger(1, "epoch");  ///< when to add a point
   std::string filename = "plot.png";      ///< in the output folder
-  bool marker = true;                     ///< a cross at each point
+  bool marker = true;                     ///< draw a cross at each point
   bool grid = true;
 };
 
-/// Draws the means of reported values over epochs or iterations as a PNG, again at each point. (chainer's PlotReport)
+/// Draws the means of reported values over epochs or iterations to a PNG, again for each new point. (chainer's
+/// PlotReport)
 class CT_API PlotReport : public Extension {
  public:
-  /// x_key is "epoch" or "iteration". Throws ValueError for another.
+  /// x_key must be "epoch" or "iteration", else throws ValueError.
   PlotReport(std::vector<std::string> y_keys, const std::string& x_key = "iteration", PlotReportOptions options = {});
   std::string default_name() const override { return "PlotReport"; }
   void operator()(Trainer& trainer) override;

@@ -1,16 +1,16 @@
 #pragma once
-// Private. Numbers in JSON as Python writes them, which has words for those that are not finite and JSON has not.
+// Private. JSON numbers as Python writes them, with its words for NaN and infinity, which JSON lacks.
 
 #include <nlohmann/json.hpp>
 #include <string>
 
 namespace catenary::training::extensions {
 
-/// As Python's repr of a float.
+/// Formats a float like Python's repr.
 std::string python_number(double value);
-/// What `text` says, with Python's NaN, Infinity and -Infinity as strings; discarded() where it is no JSON.
+/// Parses `text`, with Python's NaN, Infinity and -Infinity as strings. Returns discarded() for invalid JSON.
 nlohmann::ordered_json parse_python_json(const std::string& text);
-/// A number that parse_python_json found, or a null, which is NaN. Throws ValueError for anything else.
+/// Returns a number parsed by parse_python_json, and NaN for null. Throws ValueError for other values.
 double python_number(const nlohmann::ordered_json& value);
 
 }  // namespace catenary::training::extensions

@@ -34,9 +34,10 @@ std::string format_filename(const std::string& pattern, const Trainer& trainer) 
 
 namespace {
 
-/// The order of snapshots, oldest first. A clock decides only where nothing else does: another machine's may be wrong.
+/// The order of snapshots, oldest first. File times decide only between equal snapshots, because clocks of other
+/// machines may be wrong.
 struct Age {
-  std::int64_t iteration = -1, epoch = -1;  // -1: not known
+  std::int64_t iteration = -1, epoch = -1;  // -1 if unknown
   double time = 0;
   std::size_t length = 0;  // of the name: "…_9" comes before "…_10"
   std::string name;
@@ -49,7 +50,7 @@ std::int64_t number_at(std::string_view text) {
   return number;
 }
 
-/// Reads the iteration and the epoch off a name that was made from the pattern.
+/// Reads iteration and epoch from a name made by the pattern.
 void read_name(const std::string& pattern, Age& age) {
   std::string_view rest = age.name;
   for (std::size_t at = 0; at < pattern.size();) {
@@ -64,8 +65,8 @@ void read_name(const std::string& pattern, Age& age) {
   }
 }
 
-/// Reads the iteration that a trainer's snapshot holds. Files of single objects hold none, and damaged ones go by their
-/// names.
+/// Reads the iteration from a trainer's snapshot. Snapshots of single objects have none, and damaged files are ordered
+/// by name.
 void read_content(const std::string& path, Age& age) {
   try {
     const io::NpzReader reader(path, {.max_member_bytes = 4096});
@@ -75,7 +76,7 @@ void read_content(const std::string& path, Age& age) {
   }
 }
 
-/// Files of the folder whose names fit the pattern, oldest first.
+/// Files of the folder that match the pattern, oldest first.
 std::vector<std::string> matching(const std::string& folder, const std::string& pattern) {
   const std::size_t open = pattern.find('{'), close = pattern.rfind('}');
   const std::string head = pattern.substr(0, open), tail = close == std::string::npos ? "" : pattern.substr(close + 1);
@@ -133,7 +134,7 @@ std::string snapshot::save(Trainer& trainer) {
   }
   if (options_.n_retains > 0) {
     std::vector<std::string> others = files(trainer);
-    std::erase(others, saved);  // stays, even where another training in this folder had come further
+    std::erase(others, saved);  // keep it, even if another training in this folder was further
     for (std::size_t i = 0; i + static_cast<std::size_t>(options_.n_retains) <= others.size(); ++i)
       os::remove_file(trainer.out() + "/" + others[i]);
   }

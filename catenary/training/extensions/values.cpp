@@ -18,7 +18,7 @@ Shift::Shift(std::string attr, ShiftOptions options) : attr_(std::move(attr)), o
 
 double Shift::warmed_up(double init, std::int64_t t) const {
   if (t >= options_.warmup) return value(init, t - options_.warmup);
-  // the first update moves something already
+  // the first update already has a nonzero value
   return value(init, 0) * static_cast<double>(t + 1) / static_cast<double>(options_.warmup + 1);
 }
 
@@ -39,12 +39,12 @@ void Shift::operator()(Trainer& trainer) {
 void Shift::serialize(Serializer& serializer) {
   if (!serializer.loading() || serializer.contains("_t")) serializer("_t", t_);
   if (!serializer.loading() || serializer.contains("_last_value")) serializer("_last_value", last_value_);
-  // Chainer's snapshots do not have it, and do not mind it
+  // missing in Chainer's snapshots, which ignore additional keys
   if (!serializer.loading() || serializer.contains("_init")) serializer("_init", init_);
 }
 
 namespace {
-/// A schedule that ends at a value of its own.
+/// For schedules whose final value is fixed.
 ShiftOptions without_target(const char* name, ShiftOptions options) {
   if (options.target)
     fail<ValueError>("{}: it ends at a value of its own, so a target of {} would change nothing", name,
@@ -55,7 +55,7 @@ ShiftOptions without_target(const char* name, ShiftOptions options) {
 
 double Shift::limited(double value, bool growing) const {
   if (!options_.target) return value;
-  // quotients, so that negative values are limited too
+  // compare ratios, so that negative values are limited, too
   const double target = *options_.target;
   return (growing ? value / target > 1 : value / target < 1) ? target : value;
 }

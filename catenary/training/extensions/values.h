@@ -1,5 +1,5 @@
 #pragma once
-// Extensions that change hyperparameters, watch values, and check them.
+// Extensions that change hyperparameters, report values, and check them.
 
 #include <functional>
 #include <optional>
@@ -12,14 +12,15 @@ namespace catenary::training::extensions {
 
 /// Options of the shifts.
 struct ShiftOptions {
-  std::optional<double> init = {};    ///< the value to begin with; what the optimizer has when not given, or had before
-                                      ///< a training that is resumed
-  std::optional<double> target = {};  ///< where the shift stops; Linear-, Multistep- and WarmupShift refuse it
-  std::string optimizer = "main";     ///< which of the updater's
-  std::int64_t warmup = 0;  ///< calls before it, in which the value grows by equal steps up to where it begins
+  std::optional<double> init =
+      {};  ///< initial value, by default the optimizer's (when resuming, that of the original training)
+  std::optional<double> target =
+      {};  ///< where the shift stops, not allowed for LinearShift, MultistepShift and WarmupShift
+  std::string optimizer = "main";  ///< name of the updater's optimizer
+  std::int64_t warmup = 0;         ///< calls before the shift, in which the value grows linearly to its initial value
 };
 
-/// Changes a hyperparameter of an optimizer ("lr", Adam's "alpha") each time it is called. Derived classes say how.
+/// Changes a hyperparameter of an optimizer ("lr", Adam's "alpha") at each call. Derived classes define the value.
 class CT_API Shift : public Extension {
  public:
   void initialize(Trainer& trainer) override;
@@ -29,9 +30,9 @@ class CT_API Shift : public Extension {
  protected:
   /// Throws ValueError for a negative warmup.
   Shift(std::string attr, ShiftOptions options);
-  /// The value after t calls, from the end of the warm-up on.
+  /// Returns the value after t calls, counted from the end of the warm-up.
   virtual double value(double init, std::int64_t t) const = 0;
-  /// `value`, but not past the target.
+  /// Returns `value`, limited to the target.
   double limited(double value, bool growing) const;
 
  private:
@@ -47,7 +48,7 @@ class CT_API Shift : public Extension {
   const ShiftOptions& options() const { return options_; }
 };
 
-/// init · rate^t.
+/// Sets init · rate^t.
 class CT_API ExponentialShift : public Shift {
  public:
   ExponentialShift(std::string attr, double rate, ShiftOptions options = {});
@@ -58,8 +59,8 @@ class CT_API ExponentialShift : public Shift {
   double rate_;
 };
 
-/// Half a cosine from init down to the target (0 where none is given) in max_count calls: target + (init - target)
-/// (1 + cos(π t / max_count)) / 2. (Loshchilov and Hutter, arXiv:1608.03983; torch's CosineAnnealingLR)
+/// Follows half a cosine from init to the target (by default 0) in max_count calls: target + (init - target) (1 + cos(π
+/// t / max_count)) / 2. (Loshchilov and Hutter, arXiv:1608.03983; torch's CosineAnnealingLR)
 class CT_API CosineShift : public Shift {
  public:
   /// Throws ValueError for max_count <= 0.
@@ -71,7 +72,7 @@ class CT_API CosineShift : public Shift {
   std::int64_t max_count_;
 };
 
-/// init · (1 + gamma t)^-power.
+/// Sets init · (1 + gamma t)^-power.
 class CT_API InverseShift : public Shift {
  public:
   InverseShift(std::string attr, double gamma, double power, ShiftOptions options = {});
@@ -82,7 +83,7 @@ class CT_API InverseShift : public Shift {
   double gamma_, power_;
 };
 
-/// From the first to the second value while t goes from the first to the second time.
+/// Moves linearly from the first to the second value while t goes from the first to the second time.
 class CT_API LinearShift : public Shift {
  public:
   LinearShift(std::string attr, std::pair<double, double> values, std::pair<std::int64_t, std::int64_t> times,
@@ -95,7 +96,7 @@ class CT_API LinearShift : public Shift {
   std::pair<std::int64_t, std::int64_t> times_;
 };
 
-/// init · gamma^k, k steps having been passed.
+/// Sets init · gamma^k after k of the steps.
 class CT_API MultistepShift : public Shift {
  public:
   MultistepShift(std::string attr, double gamma, std::vector<std::int64_t> steps, ShiftOptions options = {});
@@ -107,7 +108,7 @@ class CT_API MultistepShift : public Shift {
   std::vector<std::int64_t> steps_;
 };
 
-/// init · (1 - t / max_count)^rate.
+/// Sets init · (1 - t / max_count)^rate.
 class CT_API PolynomialShift : public Shift {
  public:
   PolynomialShift(std::string attr, double rate, std::int64_t max_count, ShiftOptions options = {});
@@ -119,7 +120,7 @@ class CT_API PolynomialShift : public Shift {
   std::int64_t max_count_;
 };
 
-/// init · gamma^⌊t / step⌋.
+/// Sets init · gamma^⌊t / step⌋.
 class CT_API StepShift : public Shift {
  public:
   StepShift(std::string attr, double gamma, std::int64_t step, ShiftOptions options = {});
@@ -131,7 +132,7 @@ class CT_API StepShift : public Shift {
   std::int64_t step_;
 };
 
-/// From warmup_start to init during the first warmup_iter calls.
+/// Moves linearly from warmup_start to init during the first warmup_iter calls.
 class CT_API WarmupShift : public Shift {
  public:
   WarmupShift(std::string attr, double warmup_start, std::int64_t warmup_iter, ShiftOptions options = {});
@@ -143,7 +144,7 @@ class CT_API WarmupShift : public Shift {
   std::int64_t warmup_iter_;
 };
 
-/// Reports a value under a key, each epoch. (chainer's observe_value)
+/// Reports a value under a key in each epoch. (chainer's observe_value)
 class CT_API observe_value : public Extension {
  public:
   observe_value(std::string key, std::function<double(Trainer&)> function)
@@ -160,18 +161,18 @@ class CT_API observe_value : public Extension {
 /// Reports an optimizer's learning rate as "lr" (Adam's with its bias correction). (chainer's observe_lr)
 CT_API observe_value observe_lr(const std::string& optimizer_name = "main", const std::string& observation_key = "lr");
 
-/// Cuts the graphs of reported variables off behind them, so that graphs kept by config.keep_graph_on_report (for
-/// DumpGraph) do not pile up. (chainer's unchain_variables)
+/// Unchains the graphs of reported variables, so that graphs kept by config.keep_graph_on_report (for DumpGraph) do not
+/// accumulate. (chainer's unchain_variables)
 class CT_API unchain_variables : public Extension {
  public:
   std::string default_name() const override { return "unchain_variables"; }
-  int priority() const override { return 0; }  // after those that read graphs
+  int priority() const override { return 0; }  // after extensions that read graphs
   void operator()(Trainer& trainer) override;
 };
 
-/// Ends the training with ValueError that names the parameter, or persistent array, when one is not finite (as
-/// check_finite() at the end of it), and where nothing is learnt any more (Optimizer::check_skipped_updates).
-/// (chainer's FailOnNonNumber)
+/// Ends training with ValueError that names the first parameter or persistent array that is not finite (like
+/// check_finite() after training), or if all updates are being skipped (Optimizer::check_skipped_updates). (chainer's
+/// FailOnNonNumber)
 class CT_API FailOnNonNumber : public Extension {
  public:
   std::string default_name() const override { return "FailOnNonNumber"; }
@@ -179,8 +180,8 @@ class CT_API FailOnNonNumber : public Extension {
   void operator()(Trainer& trainer) override;
 };
 
-/// Reports the quotient of two sums of reported values, as for an accuracy over batches of different sizes. An
-/// iteration that does not report both adds nothing. (chainer's MicroAverage)
+/// Reports the quotient of two sums of reported values, for example an accuracy over batches of different sizes.
+/// Iterations that do not report both values are ignored. (chainer's MicroAverage)
 class CT_API MicroAverage : public Extension {
  public:
   MicroAverage(std::string numerator_key, std::string denominator_key, std::string result_key,
@@ -202,7 +203,7 @@ struct ParameterStatisticsOptions {
   bool report_grads = true;
   std::string prefix = "";
 };
-/// Reports mean, std, min, max, zeros and percentiles of each parameter and gradient, each epoch, under names such as
+/// Reports mean, std, min, max, zeros and percentiles of each parameter and gradient in each epoch, under names such as
 /// "predictor/l1/W/data/mean" and ".../data/percentile/3". (chainer's ParameterStatistics)
 class CT_API ParameterStatistics : public Extension {
  public:

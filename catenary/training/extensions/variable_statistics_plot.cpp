@@ -18,12 +18,12 @@ struct VariableStatisticsPlot::State {
   VariableStatisticsPlotOptions options;
   std::vector<Sample> samples;
   std::int64_t seen = 0;
-  std::mt19937_64 random{0};  // its own, so that training draws the same numbers with and without it
+  std::mt19937_64 random{0};  // a separate generator, so that training draws the same numbers with and without it
 
   std::size_t width() const {
     return std::size_t{options.plot_mean} + std::size_t{options.plot_std} + options.percentile_sigmas.size();
   }
-  /// What describe gives for which kinds, in words.
+  /// Describes the collected statistics as text, to compare snapshots.
   std::string layout() const {
     return fmt::format("{}{}: {}{}{}", options.report_data ? "data " : "", options.report_grad ? "grad " : "",
                        options.plot_mean ? "mean " : "", options.plot_std ? "std " : "",
@@ -39,7 +39,7 @@ struct VariableStatisticsPlot::State {
       for (double value : percentile(all, options.percentile_sigmas).to_vector<double>()) values.push_back(value);
     return values;
   }
-  /// Reservoir sampling: each iteration is kept with the same probability.
+  /// Reservoir sampling: each iteration is kept with equal probability.
   void add(Sample sample) {
     const auto room = static_cast<std::int64_t>(options.max_sample_size);
     if (seen++ < room) {
@@ -59,7 +59,7 @@ std::vector<Variable> parameters_of(const Link& link) {
   return parameters;
 }
 
-/// The curve of one statistic of data or gradients.
+/// The curve of a statistic of data or gradients.
 Curve curve_of(const std::vector<VariableStatisticsPlot::Sample>& samples, std::size_t kind, std::size_t statistic,
                std::string label) {
   Curve curve{std::move(label), {}};
@@ -154,7 +154,7 @@ void VariableStatisticsPlot::operator()(Trainer& trainer) {
 }
 
 void VariableStatisticsPlot::serialize(Serializer& serializer) {
-  // where other statistics are plotted now, or none were saved, it begins anew
+  // start empty if the snapshot has other statistics or none
   if (serializer.loading() &&
       (!serializer.contains("_layout") || serializer.read_string("_layout") != state_->layout()))
     return;
