@@ -22,14 +22,14 @@ std::string_view without_spaces(std::string_view text) {
   return text;
 }
 
-/// The value of a field: NaN when empty, nothing when it is no number.
+/// The value of a field: NaN if empty, nullopt if it is not a number.
 std::optional<double> number_of(std::string_view text) {
   text = without_spaces(text);
   if (text.empty()) return std::numeric_limits<double>::quiet_NaN();
   return detail::parse_number(text);
 }
 
-/// Cuts a text into rows of fields.
+/// Splits a text into rows of fields.
 class Scanner {
  public:
   Scanner(std::string_view text, const std::string& name, const CsvOptions& options)
@@ -38,7 +38,7 @@ class Scanner {
     for (int i = 0; i < options.skip_lines; ++i) skip_line();
   }
 
-  /// Reads the next row that is not empty; false at the end.
+  /// Reads the next row that is not empty. Returns false at the end.
   bool next(std::vector<std::string>& fields) {
     for (;;) {
       if (position_ == text_.size()) return false;
@@ -58,7 +58,7 @@ class Scanner {
     return true;
   }
 
-  /// The line on which the row that was read last begins.
+  /// The line on which the last row begins.
   std::int64_t row_line() const { return row_line_; }
 
   template <class... Args>
@@ -77,7 +77,7 @@ class Scanner {
     line_start_ = position_;
   }
 
-  /// Reads one field and what ends it; true when another follows in the row.
+  /// Reads a field and its delimiter. Returns true if another field follows in the row.
   bool read_field(std::string& field) {
     field.clear();
     if (position_ < text_.size() && text_[position_] == options_.quote) {
@@ -113,7 +113,7 @@ class Scanner {
       field += piece;
       position_ = end + 1;
       if (position_ == text_.size() || text_[position_] != options_.quote) break;
-      field += options_.quote;  // a doubled quote is one
+      field += options_.quote;  // a doubled quote stands for a quote
       ++position_;
     }
     if (text_.substr(position_, 2) == "\r\n" || (position_ + 1 == text_.size() && text_[position_] == '\r'))
@@ -182,7 +182,7 @@ CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, con
     table.lines.push_back(scanner.row_line());
   }
   if (!any_text) return table;
-  // a column may turn out to be text in its last row, so its strings are taken in a second pass
+  // the last row may show that a column is text, so strings are read in a second pass
   Scanner again(text, name, options);
   if (options.header) again.next(fields);
   while (again.next(fields))
@@ -224,7 +224,7 @@ HostArray CsvTable::matrix(const std::vector<std::string>& wanted) const {
   for (const CsvColumn& c : columns) by_name.emplace(c.name, &c);
   for (std::size_t k = 0; k < wanted.size(); ++k) {
     const auto found = by_name.find(wanted[k]);
-    const CsvColumn& c = found != by_name.end() ? *found->second : column(wanted[k]);  // which throws
+    const CsvColumn& c = found != by_name.end() ? *found->second : column(wanted[k]);  // throws
     if (!c.numeric) {
       const auto row = std::find(lines.begin(), lines.end(), c.first_text_line) - lines.begin();
       fail<FileError>("{}: line {}: column '{}' holds '{}', which is not a number", source, c.first_text_line, c.name,

@@ -1,5 +1,5 @@
 #pragma once
-// Tables as text: comma-separated values (RFC 4180) and its relatives.
+// Text tables: comma-separated values (RFC 4180) and similar formats.
 
 #include <string>
 #include <vector>
@@ -8,25 +8,24 @@
 
 namespace catenary::io {
 
-/// How a CSV file is read.
+/// How to read a CSV file.
 struct CsvOptions {
   char delimiter = ',';
   char quote = '"';
-  bool header = true;   ///< the first line names the columns; else they are "0", "1", …
-  char comment = '\0';  ///< lines that begin with it are skipped; none by default
-  int skip_lines = 0;   ///< before anything is read
-  /// Words for a missing number, such as "NA", besides an empty field. In a column that holds other texts they are
-  /// texts.
+  bool header = true;   ///< the first line has the column names, otherwise the columns are named "0", "1", …
+  char comment = '\0';  ///< skip lines that begin with it, by default none
+  int skip_lines = 0;   ///< lines to skip at the beginning
+  /// Words for missing numbers, such as "NA", besides empty fields. In a text column these words are texts.
   std::vector<std::string> missing = {};
 };
 
-/// A column of numbers, or of texts.
+/// A column of numbers or of texts.
 struct CsvColumn {
   std::string name;
   bool numeric = true;               ///< every field is a number, empty or missing
-  std::vector<double> values;        ///< of a numeric column; what is empty or missing is NaN
-  std::vector<std::string> strings;  ///< of another
-  std::int64_t first_text_line = 0;  ///< where its first field that is no number stands; 0 in a numeric column
+  std::vector<double> values;        ///< for a numeric column, NaN where empty or missing
+  std::vector<std::string> strings;  ///< for a text column
+  std::int64_t first_text_line = 0;  ///< the line of the first field that is not a number, 0 for a numeric column
 };
 
 /// The columns of a CSV file.
@@ -34,24 +33,24 @@ struct CT_API CsvTable {
   std::string source;  ///< for messages
   std::int64_t rows = 0;
   std::vector<CsvColumn> columns;
-  std::vector<std::int64_t> lines;  ///< where each row begins, counted from 1
+  std::vector<std::int64_t> lines;  ///< the line where each row begins, counted from 1
 
   std::vector<std::string> names() const;
-  /// A column by name; throws FileError when there is none.
+  /// Returns a column by name. Throws FileError if there is none.
   const CsvColumn& column(const std::string& name) const;
-  /// All columns, or those named, as a float64 array (rows, columns); throws FileError for a column with text, saying
-  /// where.
+  /// Returns all columns, or the named ones, as a float64 array (rows, columns). Throws FileError with the place of a
+  /// column with text.
   HostArray matrix() const;
   HostArray matrix(const std::vector<std::string>& names) const;
 };
 
-/// Reads a table: quoted fields (with delimiters, line breaks and doubled quotes in them), LF or CRLF, spaces around
-/// numbers, a UTF-8 mark at the start; empty lines are skipped. Throws FileError with line and column when rows differ
-/// in their number of fields, a quote does not end, or two columns have one name.
+/// Reads a table. Accepts quoted fields (containing delimiters, line breaks and doubled quotes), LF or CRLF, spaces
+/// around numbers, and a UTF-8 mark at the beginning. Skips empty lines. Throws FileError with line and column if rows
+/// differ in their number of fields, a quote is not closed, or column names repeat.
 CT_API CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
 CT_API CsvTable read_csv(std::span<const std::byte> bytes, const std::string& name, const CsvOptions& options = {});
 
-/// A text as it stands in a field of a CSV file: in quotes where it needs them.
+/// Returns a text as a field of a CSV file, in quotes if needed.
 CT_API std::string csv_field(const std::string& text, char delimiter = ',');
 
 }  // namespace catenary::io

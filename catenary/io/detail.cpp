@@ -67,7 +67,7 @@ std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   auto parsed = std::from_chars(text.data(), end, value);
   if (parsed.ec == std::errc::result_out_of_range) {
-    // too large or too small for double: the wider type knows which
+    // out of double's range: long double shows whether too large or too small
     long double wide = 0;
     parsed = std::from_chars(text.data(), end, wide);
     value = static_cast<double>(wide);

@@ -1,6 +1,5 @@
 #pragma once
-// Private to io: errors that name file and offset, numbers in given byte order, sizes that are checked before they are
-// believed.
+// Private to io: errors with file and offset, numbers in a given byte order, and sizes that are checked before use.
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +17,7 @@ namespace catenary::io::detail {
 
 static_assert(std::endian::native == std::endian::little, "HostArray is little-endian");
 
-/// Throws FileError: "name: at byte 12: what".
+/// Throws FileError: "name: at byte 12: message".
 template <class... Args>
 [[noreturn]] void fail_at(const std::string& name, std::uint64_t offset, fmt::format_string<Args...> format,
                           Args&&... args) {
@@ -48,33 +47,34 @@ inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// A piece of text from a file as a message shows it: not too long, and without what would end or tear the message.
+/// Makes a piece of text from a file safe for a message: shortened, and without characters that would break the
+/// message.
 std::string shown(std::string_view text);
 
-/// Names for a message, with a text between them; of many the first 20 and how many more there are.
+/// Joins names for a message. Of many, lists the first 20 and the number of the others.
 std::string listed(const std::vector<std::string>& names, std::string_view between);
 
-/// What deflate can make at most of `compressed` bytes (258 bytes a 2-bit code at best: 1032 to 1), with room for block
-/// headers.
+/// Returns the most bytes that deflate can make from `compressed` bytes (258 bytes from a 2-bit code: 1032 to 1), with
+/// room for block headers.
 inline std::uint64_t deflate_bound(std::uint64_t compressed) {
   constexpr std::uint64_t kRatio = 1032;
   return compressed > UINT64_MAX / (2 * kRatio) ? UINT64_MAX / 2 : compressed * kRatio + 64;
 }
 
-/// Number of elements of a shape found in a file; throws FileError when an extent is negative or the product (taken
-/// without zeros, so that strides fit too) is out of range.
+/// Returns the number of elements of a shape read from a file. Throws FileError if a size is negative or the product is
+/// out of range. Zeros are left out of the product, so that strides are in range, too.
 std::int64_t count_elements(const Shape& shape, const std::string& name, std::uint64_t offset);
 
-/// Appends an extent found in a file; throws FileError past kMaxDims.
+/// Appends a size read from a file. Throws FileError for more than kMaxDims axes.
 void append_extent(Shape& shape, std::int64_t extent, const std::string& name, std::uint64_t offset);
 
-/// The value of a whole text as a decimal number, "nan" or "inf"; nothing when it is something else.
+/// Returns the value of a text that is a decimal number, "nan" or "inf", or nullopt for other texts.
 std::optional<double> parse_number(std::string_view text);
 
 /// Reverses the bytes of each of `count` items.
 void swap_bytes(std::byte* data, std::size_t count, std::size_t itemsize);
 
-/// Makes every byte 0 or 1, as a bool must be.
+/// Changes every byte to 0 or 1, as bool requires.
 void normalize_bools(std::byte* data, std::size_t count);
 
 }  // namespace catenary::io::detail

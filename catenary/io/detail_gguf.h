@@ -1,5 +1,5 @@
 #pragma once
-// Private to io: the numbers of the GGUF format that its reader and its writer share.
+// Private to io: constants of the GGUF format for its reader and writer.
 
 #include <cstdint>
 #include <optional>
@@ -12,19 +12,19 @@
 namespace catenary::io::detail {
 
 inline constexpr std::string_view kGgufMagic = "GGUF";
-inline constexpr std::uint64_t kGgufAlignment = 32;  // where the metadata says nothing else
+inline constexpr std::uint64_t kGgufAlignment = 32;  // unless the metadata says otherwise
 inline constexpr const char* kGgufAlignmentKey = "general.alignment";
 inline constexpr int kGgufMaxDims = 4;
 
-/// A type of tensors, by its number in the file.
+/// A tensor type, by its number in files.
 struct GgmlType {
   std::uint32_t number;
   std::string_view name;
-  std::uint64_t elements, bytes;  // of a block; plain types have blocks of one element
+  std::uint64_t elements, bytes;  // of a block (plain types have blocks of one element)
   std::optional<Dtype> dtype = {};
 };
 
-/// All types that files may have. Of those that are quantised, quantization_from_name says which can be read.
+/// All types that files may have. quantization_from_name says which quantised types can be read.
 inline constexpr GgmlType kGgmlTypes[] = {
     {0, "F32", 1, 4, Dtype::float32},
     {1, "F16", 1, 2, Dtype::float16},
@@ -62,17 +62,17 @@ inline constexpr GgmlType kGgmlTypes[] = {
     {41, "Q1_0", 128, 18},
 };
 
-/// The kind of a type that can be read in blocks.
+/// Returns the kind of a type whose blocks can be read.
 inline std::optional<Quantization> quantization_of(const GgmlType& type) {
   return type.dtype ? std::nullopt : quantization_from_name(type.name);
 }
 
-/// Whether blocks of a type are read as the numbers that they stand for: there are no products with such blocks.
+/// Whether blocks of a type are read as numbers, because there are no products with such blocks.
 bool is_read_as_numbers(std::string_view type);
-/// The numbers of whole blocks of such a type.
+/// Converts whole blocks of such a type to numbers.
 void numbers_of_blocks(std::string_view type, std::span<const std::byte> blocks, float* to);
 
-/// The type of a value's C++ type, and of its elements.
+/// Maps the C++ type of a value, or of its elements, to its GgufType.
 template <class T>
 struct GgufTypeOf;
 #define CT_GGUF_TYPE(cpp, gguf)                       \
@@ -94,7 +94,7 @@ CT_GGUF_TYPE(std::int64_t, int64)
 CT_GGUF_TYPE(double, float64)
 #undef CT_GGUF_TYPE
 
-/// Calls f(T{}) for the C++ type of a type that is neither string nor array; false for those.
+/// Calls f(T{}) with the C++ type of a numeric type. Returns false for strings and arrays.
 template <class F>
 bool visit_gguf_number(GgufType type, F&& f) {
   switch (type) {
@@ -125,7 +125,7 @@ bool visit_gguf_number(GgufType type, F&& f) {
   }
 }
 
-/// Bytes of a number; 0 of what is none.
+/// Returns the size of a number in bytes, or 0 for strings and arrays.
 inline std::uint64_t gguf_number_bytes(GgufType type) {
   std::uint64_t bytes = 0;
   visit_gguf_number(type, [&](auto zero) { bytes = sizeof zero; });

@@ -20,16 +20,16 @@ using detail::fail_at;
 using detail::shown;
 
 constexpr std::uint64_t kMaxExtent = std::uint64_t{1} << 59;
-constexpr int kMaxNesting = 4;  // of arrays; files in use have none in each other
+constexpr int kMaxNesting = 4;  // limit of nested arrays, which do not occur in practice
 
-// The least that an entry takes in the file.
+// The smallest sizes of entries in a file.
 constexpr std::uint64_t kLeastValue = 8 + 4 + 1;             // key, type, value
 constexpr std::uint64_t kLeastTensor = 8 + 4 + 4 + 8;        // name, axes, type, offset
-constexpr std::uint64_t kLeastString = 8, kLeastArray = 12;  // in an array
+constexpr std::uint64_t kLeastString = 8, kLeastArray = 12;  // inside an array
 
 bool is_known(GgufType type) { return type <= GgufType::float64; }
 
-/// Reads one thing after the other and believes no length.
+/// Reads values in sequence and checks every length.
 class Cursor {
  public:
   Cursor(std::span<const std::byte> bytes, const std::string& name, std::uint64_t at)
@@ -52,7 +52,7 @@ class Cursor {
     at_ += length;
     return detail::as_text(bytes_.subspan(static_cast<std::size_t>(at_ - length), static_cast<std::size_t>(length)));
   }
-  /// How many entries follow, each of which takes `least` bytes or more.
+  /// The number of entries that follow, each of at least `least` bytes.
   std::uint64_t count(std::uint64_t least, const char* what) {
     const auto value = number<std::uint64_t>(what);
     if (value > left() / least)
@@ -66,7 +66,7 @@ class Cursor {
               static_cast<std::uint32_t>(value));
     return value;
   }
-  /// Steps over elements, and looks at what their bytes have to be.
+  /// Skips elements and checks bytes that have restrictions.
   void elements(std::string_view key, GgufType type, std::uint64_t count, int nesting = 1) {
     if (const std::uint64_t size = detail::gguf_number_bytes(type)) {
       if (count > left() / size)
@@ -85,7 +85,7 @@ class Cursor {
       for (std::uint64_t i = 0; i < count; ++i) array(key, nesting + 1);
     }
   }
-  /// An array's type and number of elements, and its elements.
+  /// Reads an array's type and number of elements, and skips its elements.
   Value array(std::string_view key, int nesting = 1) {
     Value value{GgufType::array, type(key), 0, 0, 0};
     const std::uint64_t least = value.element == GgufType::string  ? kLeastString
@@ -104,7 +104,7 @@ class Cursor {
   std::uint64_t at_;
 };
 
-/// All that can be read, for messages.
+/// All readable types, for messages.
 std::string readable_types() {
   std::string names;
   for (const detail::GgmlType& type : detail::kGgmlTypes)
@@ -130,7 +130,7 @@ struct GgufReader::State {
   std::vector<std::string_view> keys;
   std::unordered_map<std::string_view, Value> values;
   std::vector<std::string> names;
-  std::unordered_map<std::string_view, Tensor> tensors;  // by views into the file
+  std::unordered_map<std::string_view, Tensor> tensors;  // keys are views into the file
 
   void open(std::span<const std::byte> all) {
     bytes = all;
@@ -180,7 +180,7 @@ struct GgufReader::State {
 
   struct Place {
     std::string_view name;
-    std::uint64_t offset, size;  // in the data
+    std::uint64_t offset, size;  // relative to the data
     std::uint64_t entry;         // in the header, for messages
   };
 
@@ -194,7 +194,7 @@ struct GgufReader::State {
       if (!tensors.emplace(key, tensor).second) fail_at(name, entry, "two tensors are called '{}'", shown(key));
       names.emplace_back(key);
     }
-    // where they begin is known now that the header has ended
+    // the header has ended, so the beginning of the data is known
     const std::uint64_t start = (cursor.at() + alignment - 1) / alignment * alignment;
     for (const auto& [key, offset, size, entry] : places) {
       if (offset % alignment != 0)
@@ -209,7 +209,7 @@ struct GgufReader::State {
     check_apart(places);
   }
 
-  /// What stands behind a tensor's name.
+  /// Reads the part of a tensor's entry after the name.
   Place read_header(Cursor& cursor, std::string_view key, Tensor& tensor) const {
     const std::uint64_t at = cursor.at();
     const auto axes = cursor.number<std::uint32_t>("a tensor's number of axes");
@@ -278,7 +278,7 @@ struct GgufReader::State {
     return value;
   }
 
-  /// Calls `take` with each number of a value or an array of a type that `takes`.
+  /// Calls `take` with each number of a value or an array if `takes` accepts its type.
   template <class Takes, class Take>
   void numbers(std::string_view key, const Value& value, const char* wanted, Takes takes, Take take) const {
     if (value.type == GgufType::array && value.count == 0) return;

@@ -1,5 +1,5 @@
 #pragma once
-// GGUF files: metadata and tensors, plain or in quantised blocks, as llama.cpp has them (ggml, docs/gguf.md).
+// GGUF files: metadata, and plain or quantised tensors, as in llama.cpp (ggml, docs/gguf.md).
 
 #include <cstdint>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace catenary::io {
 
-/// What a value of the metadata is, by the format's numbers.
+/// The type of a metadata value, numbered as in the format.
 enum class GgufType : std::uint32_t {
   uint8,
   int8,
@@ -32,11 +32,11 @@ enum class GgufType : std::uint32_t {
   int64,
   float64
 };
-/// "uint8", "string", …
+/// Returns "uint8", "string", …
 CT_API const char* gguf_type_name(GgufType type);
 
-/// A value of the metadata by itself: what the writer takes. The type is that of the C++ value: a `std::uint32_t` is
-/// written as uint32, an `int` as int32, and readers may want the one that they know.
+/// A metadata value for the writer. The C++ type decides the stored type: `std::uint32_t` is written as uint32, `int`
+/// as int32. Readers may require a certain type.
 using GgufValue =
     std::variant<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t, std::int32_t, float, bool,
                  std::string, std::uint64_t, std::int64_t, double, std::vector<std::uint8_t>, std::vector<std::int8_t>,
@@ -46,68 +46,69 @@ using GgufValue =
 /// Keys and values, in order.
 using GgufMetadata = std::vector<std::pair<std::string, GgufValue>>;
 
-/// Opens a file of version 2 or 3 by mapping it and checks all of it but the elements: counts, types and lengths before
-/// anything is kept, keys and names (none twice), alignment, shapes, and that the tensors lie aligned in the file and
-/// apart. Little-endian. Of the metadata nothing is copied: texts are views that end with the reader.
+/// Maps a GGUF file of version 2 or 3 and checks everything except the elements: counts, types, lengths, unique valid
+/// keys and names, alignment, shapes, and that tensors are aligned, inside the file and do not overlap. Little-endian.
+/// Metadata is not copied: strings are views, valid as long as the reader.
 class CT_API GgufReader {
  public:
-  /// Where a value of the metadata lies.
+  /// The location of a metadata value.
   struct Value {
     GgufType type;
-    GgufType element;          ///< of an array; `type` of what is none
-    std::uint64_t count;       ///< elements of an array; 1 of what is none
-    std::uint64_t begin, end;  ///< the value, or the elements, in the file
+    GgufType element;          ///< an array's element type, otherwise `type`
+    std::uint64_t count;       ///< elements of an array, otherwise 1
+    std::uint64_t begin, end;  ///< of the value, or of an array's elements, in the file
   };
   struct Tensor {
     std::string_view type_name;        ///< as in ggml: "F32", "Q4_K", …
-    std::optional<Dtype> dtype;        ///< of plain elements
-    std::optional<Quantization> kind;  ///< of blocks that can be read; neither for those that can only be listed
-    bool read_as_numbers = false;      ///< of blocks (Q4_1, Q5_0, Q5_1) that read() gives as float32
-    Shape shape;                       ///< as NumPy has it, the last axis is the one that lies together: `ne` reversed
+    std::optional<Dtype> dtype;        ///< for plain elements
+    std::optional<Quantization> kind;  ///< for blocks that can be read; types that can only be listed have neither
+    bool read_as_numbers = false;      ///< for blocks (Q4_1, Q5_0, Q5_1) that read() returns as float32
+    Shape shape;                       ///< in NumPy's order, with the contiguous axis last: `ne` reversed
     std::uint64_t begin, end;          ///< in the file
   };
 
-  /// Opens a file (mapped while the reader lives); throws FileError.
+  /// Maps a file until the reader is destroyed. Throws FileError.
   explicit GgufReader(const std::string& path);
-  /// Reads from memory, which must outlive the reader; `name` is for messages.
+  /// Reads from memory, which must outlive the reader. `name` is used in messages.
   GgufReader(std::span<const std::byte> bytes, const std::string& name);
   GgufReader(GgufReader&&) noexcept;
   GgufReader& operator=(GgufReader&&) noexcept;
   ~GgufReader();
 
-  /// The format's version, 2 or 3.
+  /// Returns the format's version, 2 or 3.
   int version() const;
-  /// Bytes of whose multiples each tensor begins at one (`general.alignment`, else 32).
+  /// Returns the alignment of tensors in bytes (`general.alignment`, by default 32).
   std::uint64_t alignment() const;
 
-  /// The metadata's keys, in the file's order.
+  /// Returns the metadata's keys, in the file's order.
   const std::vector<std::string_view>& keys() const;
-  /// What there is under a key; nullptr when there is none.
+  /// Returns the location of a key's value, or nullptr.
   const Value* find(std::string_view key) const;
-  /// The value of a key. Each throws FileError, which says what there is, when the key is missing or of another type:
-  /// `integer` takes all whole numbers that int64 holds, `real` floats and whole numbers.
+  /// Return the value of a key. `integer` accepts all integers in int64's range, `real` accepts floats and integers.
+  /// Throw FileError if the key is missing or has another type, with the type found.
   std::string_view text(std::string_view key) const;
   std::int64_t integer(std::string_view key) const;
   double real(std::string_view key) const;
   bool flag(std::string_view key) const;
-  /// The elements of an array, of the same types; an empty array is one of any type.
+  /// Return the elements of an array, with the conversions above. An empty array has any type.
   std::vector<std::string_view> texts(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   std::vector<double> reals(std::string_view key) const;
   std::vector<bool> flags(std::string_view key) const;
-  /// A copy of whatever there is, as it is in the file; throws FileError for a missing key and for arrays of arrays.
+  /// Returns a copy of any value. Throws FileError for a missing key and for arrays of arrays.
   GgufValue value(std::string_view key) const;
 
-  /// Names of the tensors, in the order of the header.
+  /// Returns the names of the tensors, in the header's order.
   const std::vector<std::string>& names() const;
   bool contains(const std::string& name) const;
-  /// What the header says of a tensor; throws FileError when there is no such.
+  /// Returns a tensor's entry in the header. Throws FileError if there is none.
   const Tensor& tensor(const std::string& name) const;
-  /// Its elements or blocks as they lie in the file (aligned there, perhaps not in memory), without a copy.
+  /// Returns a tensor's elements or blocks in the file, without a copy. They are aligned in the file, but perhaps not
+  /// in memory.
   std::span<const std::byte> bytes(const std::string& name) const;
-  /// A copy: an array of the tensor's shape, or of a quantised one its blocks, uint8 [rows, bytes of a row], where rows
-  /// are all axes but the last; of Q4_1, Q5_0 and Q5_1 the numbers that the blocks stand for. Throws FileError for a
-  /// type that can only be listed.
+  /// Copies a tensor: an array of its shape, or for quantised types the blocks as uint8 [rows, bytes of a row], where
+  /// rows are all axes but the last. Q4_1, Q5_0 and Q5_1 are converted to float32. Throws FileError for types that can
+  /// only be listed.
   HostArray read(const std::string& name) const;
 
  private:
@@ -115,18 +116,18 @@ class CT_API GgufReader {
   std::unique_ptr<State> state_;
 };
 
-/// A tensor to write: an array, or blocks with their kind and the shape that they stand for.
+/// A tensor to write: an array, or blocks with their kind and shape.
 struct GgufTensor {
   std::string name;
-  HostArray data;                         ///< of blocks: uint8, with the bytes of all rows
-  std::optional<Quantization> kind = {};  ///< of blocks
-  Shape shape = {};                       ///< of blocks; else it is the array's
+  HostArray data;                         ///< for blocks: uint8, with the bytes of all rows
+  std::optional<Quantization> kind = {};  ///< for blocks
+  Shape shape = {};                       ///< for blocks (arrays have their shape)
 };
 
-/// Writes a GGUF file of version 3 atomically: metadata and tensors in the order given, tensors at multiples of 32
-/// bytes, or of what the metadata has as `general.alignment`. Throws ValueError for a key or name that is given twice
-/// or too long (ggml takes 63 bytes of a tensor's name), ShapeError for more than 4 axes and for blocks that do not fit
-/// their shape, DtypeError for a dtype that the format lacks (bool and unsigned ones).
+/// Writes a GGUF file of version 3 atomically: metadata and tensors in the given order, tensors aligned to 32 bytes, or
+/// to the metadata's `general.alignment`. Throws ValueError for repeated or too long keys and names (ggml allows 63
+/// bytes for a tensor's name), ShapeError for more than 4 axes and for blocks that do not match their shape, and
+/// DtypeError for dtypes that the format lacks (bool and unsigned integers).
 CT_API void write_gguf(const std::string& path, const GgufMetadata& metadata, const std::vector<GgufTensor>& tensors);
 
 }  // namespace catenary::io

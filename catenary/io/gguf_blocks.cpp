@@ -1,4 +1,4 @@
-// Blocks of GGUF's older kinds, which are read as the numbers that they stand for.
+// Converts blocks of GGUF's older kinds to numbers.
 
 #include <algorithm>
 #include <cstring>
@@ -45,7 +45,7 @@ void numbers_of_blocks(std::string_view type, std::span<const std::byte> blocks,
       const std::uint32_t high = both >> 4U | (fifth_bits >> (i + kHalf) & 1U) << 4U;
       to[i] = scale * (static_cast<float>(low) - shift);
       to[i + kHalf] = scale * (static_cast<float>(high) - shift);
-      if (!has_least) continue;  // -0 stays
+      if (!has_least) continue;  // keeps -0
       to[i] += least;
       to[i + kHalf] += least;
     }

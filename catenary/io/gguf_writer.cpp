@@ -11,8 +11,8 @@ namespace catenary::io {
 
 namespace {
 
-constexpr std::size_t kMaxKey = 65535;  // the format's
-constexpr std::size_t kMaxName = 63;    // ggml's, which keeps names in 64 bytes
+constexpr std::size_t kMaxKey = 65535;  // limit of the format
+constexpr std::size_t kMaxName = 63;    // limit of ggml, which stores names in 64 bytes
 constexpr std::uint32_t kMaxAlignment = 1 << 16;
 
 void append_text(std::string& to, std::string_view text) {
@@ -44,13 +44,13 @@ void append(std::string& to, const std::vector<T>& values) {
   for (const T& value : values) append_value(to, value);
 }
 
-/// How a tensor is in the file.
+/// A tensor's entry in the file.
 struct Form {
   const detail::GgmlType* type;
   Shape shape;
 };
 
-/// Throws where a tensor cannot be written; `path` is for messages.
+/// Throws if a tensor cannot be written. `path` is used in messages.
 Form form_of(const std::string& path, const GgufTensor& tensor) {
   const auto find = [&](const auto& is) {
     return std::find_if(std::begin(detail::kGgmlTypes), std::end(detail::kGgmlTypes), is);
@@ -85,7 +85,7 @@ Form form_of(const std::string& path, const GgufTensor& tensor) {
   return form;
 }
 
-/// The bytes that tensors are aligned to: what the metadata says.
+/// The alignment of tensors in the metadata, in bytes.
 std::uint64_t alignment_of(const std::string& path, const GgufMetadata& metadata) {
   for (const auto& [key, value] : metadata) {
     if (key != detail::kGgufAlignmentKey) continue;
@@ -138,7 +138,7 @@ void write_gguf(const std::string& path, const GgufMetadata& metadata, const std
   for (const GgufTensor& tensor : tensors) {
     const std::size_t bytes = tensor.data.nbytes();
     file.write(tensor.data.bytes());
-    // the last one too: llama.cpp reads whole multiples
+    // pad the last tensor, too: llama.cpp reads whole multiples
     file.write(std::string_view(zeros).substr(0, static_cast<std::size_t>(aligned(bytes) - bytes)));
   }
   file.commit();

@@ -1,5 +1,5 @@
 #pragma once
-// Private to io: reading gzip (RFC 1952) from memory, piece by piece.
+// Private to io: reads gzip (RFC 1952) from memory in pieces.
 
 #include <zlib.h>
 
@@ -11,7 +11,7 @@ inline bool is_gzip(std::span<const std::byte> bytes) {
   return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
 }
 
-/// Unpacks one gzip stream, of one or several members; zlib checks CRC and length of each.
+/// Unpacks a gzip stream of one or several members. zlib checks the CRC and length of each member.
 class GzipReader {
  public:
   GzipReader(std::span<const std::byte> bytes, const std::string& name);
@@ -19,7 +19,7 @@ class GzipReader {
   GzipReader& operator=(const GzipReader&) = delete;
   ~GzipReader();
 
-  /// Fills `to` as far as the stream goes; returns the number of bytes. Throws FileError when the stream is damaged.
+  /// Fills `to` as far as the stream goes and returns the number of bytes. Throws FileError if the stream is damaged.
   std::size_t read(std::span<std::byte> to);
 
  private:

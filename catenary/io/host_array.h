@@ -1,8 +1,7 @@
 #pragma once
-// Room io: files that hold arrays and tables, read into and written from plain host memory (HostArray). Every file read
-// is hostile until proven: lengths are checked before they are believed, memory is asked for only when the file could
-// fill it, and errors are FileErrors that name file and byte offset. Everything written is written atomically. Array,
-// devices and training may not come in.
+// io/: reads and writes files of arrays and tables in host memory (HostArray). Files are not trusted: lengths are
+// checked before use, and memory is allocated only if the file can fill it. Errors are FileErrors with the file and
+// byte offset. All writing is atomic. io/ must not include Array, devices or training.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,16 +14,15 @@
 
 namespace catenary::io {
 
-/// An array in host memory, C-ordered and in the byte order of the machine (little-endian). Copies share the data.
+/// An array in host memory, C-ordered and little-endian. Copies share the data.
 struct CT_API HostArray {
   Dtype dtype = Dtype::float32;
   Shape shape{0};
   std::shared_ptr<std::byte[]> data;
 
-  /// Memory for `shape`, not initialised; throws ShapeError for an impossible shape, DeviceError when there is no
-  /// memory.
+  /// Allocates an uninitialised array. Throws ShapeError for an impossible shape, and DeviceError if memory runs out.
   static HostArray empty(Dtype dtype, const Shape& shape);
-  /// A copy of `values`; throws ShapeError when their number is not that of `shape`.
+  /// Copies `values`. Throws ShapeError unless their number matches `shape`.
   template <class T>
   static HostArray from(const Shape& shape, std::span<const T> values) {
     HostArray a = empty(dtype_of<T>, shape);
@@ -36,12 +34,12 @@ struct CT_API HostArray {
     return from<T>(Shape{}, std::span<const T>(&value, 1));
   }
 
-  /// Number of elements.
+  /// Returns the number of elements.
   std::int64_t size() const { return shape.product(); }
-  /// Number of bytes.
+  /// Returns the number of bytes.
   std::size_t nbytes() const { return static_cast<std::size_t>(size()) * itemsize(dtype); }
   std::span<const std::byte> bytes() const { return {data.get(), nbytes()}; }
-  /// The elements; throws DtypeError when T is not the array's dtype.
+  /// Returns the elements. Throws DtypeError unless T is the array's dtype.
   template <class T>
   T* as() const {
     check_dtype(dtype_of<T>);

@@ -16,8 +16,8 @@ bool is_idx(std::string_view start) {
          start[3] <= kMaxDims;
 }
 
-/// What torch.save writes: a zip archive whose first member is the pickled object, or (before 1.6) the number that
-/// pickles began with.
+/// Recognises torch.save's output: a zip archive whose first member is the pickled object, or (before 1.6) the magic
+/// number of its pickles.
 bool is_torch(std::string_view text) {
   if (text.starts_with("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")) return true;
   constexpr std::size_t kHeader = 30;
@@ -27,7 +27,7 @@ bool is_torch(std::string_view text) {
   return text.substr(kHeader, length).ends_with("/data.pkl");
 }
 
-/// A JSON object with a weight_map, which stands near its beginning.
+/// A JSON object with a weight_map near its beginning.
 bool is_safetensors_index(std::string_view text) {
   constexpr std::size_t kNear = 1 << 16;
   const std::string_view start = text.substr(0, kNear);
@@ -36,7 +36,7 @@ bool is_safetensors_index(std::string_view text) {
          start.find("\"weight_map\"") != std::string_view::npos;
 }
 
-/// Does it begin with letters, signs and line ends, as far as one looks?
+/// Whether it begins with letters, signs and line ends only.
 bool is_text(std::string_view bytes) {
   constexpr std::size_t kNear = 1 << 12;
   return !bytes.empty() && std::ranges::all_of(bytes.substr(0, kNear), [](unsigned char c) {
@@ -93,7 +93,7 @@ FileKind identify(std::span<const std::byte> bytes) {
       return FileKind::unknown;
     }
   }
-  // safetensors has no magic: a length that fits and a JSON object
+  // safetensors has no magic number: check for a plausible length and a JSON object
   if (text.size() > 9 && text[8] == '{' && detail::load_le<std::uint64_t>(bytes.data()) <= text.size() - 8)
     return FileKind::safetensors;
   if (is_safetensors_index(text)) return FileKind::safetensors_index;

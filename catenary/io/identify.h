@@ -1,5 +1,5 @@
 #pragma once
-// What a file is, by its content: names tell nothing (Chainer's snapshots have no suffix).
+// Identifies files by their content, because names are not reliable (Chainer's snapshots have no suffix).
 
 #include <string>
 
@@ -7,18 +7,18 @@
 
 namespace catenary::io {
 
-/// The kinds of files that are known.
+/// The known kinds of files.
 enum class FileKind { unknown, npy, npz, safetensors, idx, idx_gzip, png, jpeg, torch, gguf, safetensors_index };
 
-/// "npy", "npz", …
+/// Returns "npy", "npz", …
 CT_API const char* file_kind_name(FileKind kind);
-/// Looks at the first bytes; a match does not mean that the rest is sound. The path form throws FileError when it
-/// cannot be read.
+/// Identify a file by its first bytes. The rest may still be damaged. The overload with a path throws FileError if the
+/// file cannot be read.
 CT_API FileKind identify(const std::string& path);
 CT_API FileKind identify(std::span<const std::byte> bytes);
 
-/// What a file is that is not the one that was wanted, and what reads it: "an npz file, which load_npz reads". Empty
-/// for one that is not known.
+/// Describes an unexpected file and the function that reads it, for messages: "an npz file, which load_npz reads".
+/// Returns an empty string for unknown files.
 CT_API std::string what_it_is(std::span<const std::byte> bytes);
 
 }  // namespace catenary::io

@@ -28,7 +28,7 @@ std::optional<Dtype> dtype_of_code(int code) {
   }
 }
 
-/// `read` fills a span and returns how much it could; `possible` is the most bytes that can come in all.
+/// `read` fills a span and returns the number of bytes. `possible` is the most bytes that it can return in total.
 template <class Read>
 HostArray read_stream(Read read, std::uint64_t possible, const std::string& name) {
   using namespace detail;

@@ -24,7 +24,7 @@ HostArray convert_channels(const HostArray& image, int channels) {
       out[1] = g;
       out[2] = b;
     } else {
-      // the luma of ITU-R 601 in 16-bit fixed point, as Pillow rounds it
+      // ITU-R 601 luma in 16-bit fixed point, rounded like Pillow
       out[0] = colour ? static_cast<std::uint8_t>((19595u * r + 38470u * g + 7471u * b + 0x8000u) >> 16) : r;
     }
     if (channels % 2 == 0) out[channels - 1] = from % 2 == 0 ? in[from - 1] : 255;
@@ -34,7 +34,7 @@ HostArray convert_channels(const HostArray& image, int channels) {
 
 namespace {
 
-/// The weights with which source pixels first, first + 1, … make one pixel of a line.
+/// The weights of the source pixels first, first + 1, … in a pixel of a line.
 struct Taps {
   std::int64_t first;
   std::vector<float> weights;
@@ -71,7 +71,7 @@ HostArray resize(const HostArray& image, std::int64_t height, std::int64_t width
   const auto to_byte = [](float value) {
     return static_cast<std::uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f));
   };
-  // lines first, then columns; in between as bytes, as Pillow does
+  // lines first, then columns, with bytes in between, like Pillow
   const std::vector<Taps> across = triangles(image.shape[1], width), down = triangles(rows, height);
   std::vector<std::uint8_t> narrowed(static_cast<std::size_t>(rows * width * channels));
   const std::uint8_t* from = image.as<std::uint8_t>();

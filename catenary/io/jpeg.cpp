@@ -4,7 +4,7 @@
 #include <cstdio>
 
 // clang-format off
-#include <jpeglib.h>  // wants FILE from cstdio
+#include <jpeglib.h>  // uses FILE of cstdio
 #include <jerror.h>
 // clang-format on
 
@@ -15,9 +15,9 @@ namespace catenary::io {
 
 namespace {
 
-constexpr int kMaxScans = 1000;  // real progressive files have about ten; each scan costs a pass over the image
+constexpr int kMaxScans = 1000;  // real progressive files have about ten, and each scan costs a pass over the image
 
-/// As with libpng: every function that calls libjpeg has plain locals only, so that longjmp passes over no destructor.
+/// As with libpng: functions that call libjpeg have plain locals only, because longjmp runs no destructors.
 struct Reading {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
@@ -41,7 +41,7 @@ struct Reading {
 }
 
 void on_message(j_common_ptr jpeg, int level) {
-  // libjpeg would make up the rest of the picture
+  // otherwise libjpeg would invent the rest of the picture
   const int code = jpeg->err->msg_code;
   if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER)) stop(jpeg);
 }
@@ -87,7 +87,7 @@ bool read_rows(Reading& r, unsigned char* pixels, std::size_t row_bytes) {
   return true;
 }
 
-/// Adobe's programs write CMYK inverted, and mark the file as theirs.
+/// Adobe's programs write inverted CMYK, and mark the file.
 HostArray rgb_of_cmyk(const HostArray& cmyk, bool inverted) {
   HostArray rgb = HostArray::empty(Dtype::uint8, {cmyk.shape[0], cmyk.shape[1], 3});
   const auto* in = cmyk.as<std::uint8_t>();
@@ -116,7 +116,7 @@ HostArray read_jpeg(std::span<const std::byte> bytes, const std::string& name, c
   const std::int64_t width = r.jpeg.image_width, height = r.jpeg.image_height;
   if (width * height > options.max_pixels)
     fail_at(name, 2, "{} x {} pixels, more than the limit of {}", width, height, options.max_pixels);
-  // an 8 x 8 block costs one bit at least, and only one component need have full resolution in each direction
+  // an 8 x 8 block takes at least one bit, and only one component needs full resolution in each direction
   if (width * height / 1024 > static_cast<std::int64_t>(bytes.size()))
     fail_at(name, 2, "{} x {} pixels cannot be in a file of {} bytes", width, height, bytes.size());
   const bool gray = r.jpeg.out_color_space == JCS_GRAYSCALE, cmyk = r.jpeg.out_color_space == JCS_CMYK;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeader = std::size_t{1} << 20;
 
-/// Reads the Python dict literal of a header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+/// Parses the Python dict literal of a header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class HeaderParser {
  public:
   HeaderParser(std::string_view text, const std::string& name, std::uint64_t offset)
@@ -111,7 +111,7 @@ class HeaderParser {
         ++position_;
       }
       if (position_ == start) bad("header is not what it must be: an extent of the shape expected");
-      if (peek() == 'L') ++position_;  // Python 2 wrote long integers so
+      if (peek() == 'L') ++position_;  // Python 2 wrote long integers with an L
       append_extent(result, value, name_, offset_ + start);
       if (!accept(',')) {
         expect(')');
@@ -127,7 +127,7 @@ class HeaderParser {
   std::size_t position_ = 0;
 };
 
-/// Fills kind, dtype, itemsize and byte order from a descr such as "<f4", ">i8", "|b1", "<U12".
+/// Reads kind, dtype, itemsize and byte order from a descr such as "<f4", ">i8", "|b1", "<U12".
 void interpret_descr(const std::string& descr, NpyHeader& header, const std::string& name, std::uint64_t offset,
                      const NpyOptions& options) {
   const auto refuse = [&](const char* why) { fail_at(name, offset, "dtype '{}' cannot be read: {}", descr, why); };
@@ -222,7 +222,7 @@ std::string decode_item(const NpyHeader& header, const std::byte* item, const st
   std::string result;
   if (header.kind == NpyKind::bytes) {
     result.assign(reinterpret_cast<const char*>(item), header.itemsize);
-    result.erase(result.find_last_not_of('\0') + 1);  // NumPy's strings end before their trailing zeros
+    result.erase(result.find_last_not_of('\0') + 1);  // NumPy strips trailing zeros from strings
     return result;
   }
   const auto at = [&](std::size_t i) {
@@ -260,8 +260,8 @@ std::vector<std::uint32_t> decode_utf8(const std::string& text) {
   return points;
 }
 
-/// The pickle of numpy.array(None), as numpy.save writes it for each protocol; `module` is numpy.core.multiarray, or
-/// numpy._core.multiarray from NumPy 2 on.
+/// The pickle of numpy.array(None), as numpy.save writes it for each protocol. `module` is numpy.core.multiarray, or
+/// numpy._core.multiarray since NumPy 2.
 std::string none_pickle(int protocol, std::string_view module) {
   using namespace std::string_view_literals;
   std::string p = {'\x80', static_cast<char>(protocol)};
@@ -313,7 +313,7 @@ bool is_none_pickle(std::string_view bytes) {
 
 std::string make_header(std::string_view descr, const Shape& shape) {
   std::string dict = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", descr, shape);
-  // as NumPy: everything before the elements is a multiple of 64 bytes and ends with a newline
+  // as in NumPy, the header's size is a multiple of 64 bytes, and it ends with a newline
   constexpr std::size_t kBefore = 10;
   const std::size_t total = (kBefore + dict.size() + 1 + 63) / 64 * 64;
   dict.resize(total - kBefore - 1, ' ');
@@ -369,7 +369,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> start, std::uint64_t total
   if (header.data_bytes != rest)
     fail_at(name, end, "shape {} of '{}' needs {} bytes, the file has {}", header.shape, parser.descr,
             header.data_bytes, rest);
-  // strings of no length take no bytes in the file, but do in memory
+  // empty strings take no bytes in the file, but they do in memory
   if (header.itemsize == 0 && count > 65536) fail_at(name, before, "{} empty strings", count);
   return header;
 }
@@ -384,7 +384,7 @@ HostArray finish_npy_numbers(const NpyHeader& header, HostArray raw) {
   const int ndim = header.shape.size();
   if (!header.fortran_order || ndim < 2 || count == 0) return raw;
   HostArray result = HostArray::empty(header.dtype, header.shape);
-  Strides strides = header.shape;  // of Fortran order, in elements
+  Strides strides = header.shape;  // for Fortran order, in elements
   std::int64_t step = 1;
   for (int i = 0; i < ndim; ++i) {
     strides[i] = step;
@@ -497,7 +497,7 @@ std::string npy_string(const std::string& utf8) {
 }
 
 std::string npy_none() {
-  // protocol 3 and the old module name are what every NumPy reads, and what Chainer's snapshots hold
+  // every NumPy reads protocol 3 with the old module name, and Chainer's snapshots contain it
   return detail::make_header("|O", Shape{}) + detail::none_pickle(3, detail::kOldModule);
 }
 

@@ -1,6 +1,5 @@
 #pragma once
-// NumPy's .npz files: zip archives of .npy members, as numpy.savez and numpy.savez_compressed (Chainer's snapshots)
-// write them.
+// NumPy's .npz files: zip archives of .npy members, as numpy.savez and numpy.savez_compressed (and Chainer) write them.
 
 #include <cstdint>
 #include <memory>
@@ -14,29 +13,28 @@ namespace catenary::io {
 /// Options of NpzReader.
 struct NpzReadOptions {
   NpyOptions npy = {};
-  /// A member that unpacks to more is refused.
+  /// Larger unpacked members throw FileError.
   std::uint64_t max_member_bytes = std::uint64_t{1} << 40;
 };
 
-/// Reads members by name (without ".npy"). Zip64, stored and deflated members; CRCs are checked; an archive with two
-/// members of one name, encrypted members, or sizes that the bytes there cannot unpack to is refused. Not for use by
-/// several threads at once.
+/// Reads members by name (without ".npy"). Supports Zip64, and stored and deflated members, and checks CRCs. Throws
+/// FileError for archives with repeated names, encrypted members, or impossible sizes. Not thread-safe.
 class CT_API NpzReader {
  public:
-  /// Opens a file (mapped while the reader lives); throws FileError.
+  /// Maps a file until the reader is destroyed. Throws FileError.
   explicit NpzReader(const std::string& path, const NpzReadOptions& options = {});
-  /// Reads an archive in memory, which must outlive the reader; `name` is for messages.
+  /// Reads an archive in memory, which must outlive the reader. `name` is used in messages.
   NpzReader(std::span<const std::byte> bytes, const std::string& name, const NpzReadOptions& options = {});
   NpzReader(NpzReader&&) noexcept;
   NpzReader& operator=(NpzReader&&) noexcept;
   ~NpzReader();
 
-  /// The keys, in the order of the archive.
+  /// Returns the keys, in the archive's order.
   const std::vector<std::string>& names() const;
   bool contains(const std::string& key) const;
-  /// The value of a key; throws FileError when it is not there, damaged, or of a type that cannot be read.
+  /// Returns the value of a key. Throws FileError if it is missing, damaged, or of an unsupported type.
   NpyValue read(const std::string& key) const;
-  /// As read, where an array of numbers is expected: throws FileError for strings and None.
+  /// Returns the array of a key. Throws FileError for strings and None, too.
   HostArray read_array(const std::string& key) const;
 
  private:
@@ -44,7 +42,7 @@ class CT_API NpzReader {
   std::unique_ptr<State> state_;
 };
 
-/// Are the entries of an NPZ file compressed?
+/// Whether entries of an NPZ file are compressed.
 enum class NpzCompression { stored, deflate };
 
 /// Options of NpzWriter.
@@ -54,8 +52,8 @@ struct NpzWriteOptions {
   NpyOptions npy = {};
 };
 
-/// Writes an archive that numpy.load and Chainer's load_npz read. The file appears, complete, at finish(); a writer
-/// that goes away before leaves nothing. The same content gives the same bytes (no time stamps).
+/// Writes an archive for numpy.load and Chainer's load_npz. The complete file appears at finish(). A writer destroyed
+/// before leaves nothing. Equal content gives equal bytes (there are no time stamps).
 class CT_API NpzWriter {
  public:
   explicit NpzWriter(const std::string& path, const NpzWriteOptions& options = {});
@@ -63,7 +61,7 @@ class CT_API NpzWriter {
   NpzWriter& operator=(NpzWriter&&) noexcept;
   ~NpzWriter();
 
-  /// Adds a member; throws ValueError for a key that was written before, FileError when writing fails.
+  /// Adds a member. Throws ValueError for a repeated key, and FileError if writing fails.
   void write(const std::string& key, const HostArray& array);
   void write(const std::string& key, const std::string& utf8);
   void write(const std::string& key, None);

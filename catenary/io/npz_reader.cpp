@@ -23,7 +23,7 @@ std::string message_of(zip_error_t* error) {
   return zip_error_strerror(error);
 }
 
-/// The key of a member: numpy.load takes off ".npy" as well.
+/// The key of a member: its name without ".npy", as in numpy.load.
 std::string key_of(std::string_view member) {
   constexpr std::string_view kSuffix = ".npy";
   if (member.size() >= kSuffix.size() && member.substr(member.size() - kSuffix.size()) == kSuffix)
@@ -128,7 +128,7 @@ NpyValue NpzReader::read(const std::string& key) const {
       offset += static_cast<std::uint64_t>(n);
     }
   };
-  // libzip compares the CRC when it meets the end
+  // libzip compares the CRC at the end of the member
   const auto expect_end = [&] {
     std::byte extra;
     const zip_int64_t n = zip_fread(member.get(), &extra, 1);
@@ -144,7 +144,7 @@ NpyValue NpzReader::read(const std::string& key) const {
   read_exactly(start.data() + have, start.size() - have);
   const NpyHeader header = parse_npy_header(start, info.size, where, state_->options.npy);
 
-  // a header may be shorter than the preamble that was read: the first bytes are then here already
+  // the preamble may already contain the first bytes after a short header
   const std::size_t early = start.size() - end;
   if (header.kind != NpyKind::number) {
     std::vector<std::byte> data(static_cast<std::size_t>(header.data_bytes));

@@ -21,11 +21,11 @@ struct Member {
 };
 
 std::uint32_t crc_of(std::uint32_t crc, std::span<const std::byte> bytes) {
-  if (bytes.empty()) return crc;  // zlib takes a null pointer for a request to start anew
+  if (bytes.empty()) return crc;  // zlib takes a null pointer as a request for the initial value
   return static_cast<std::uint32_t>(::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-/// Raw deflate of two pieces, one after the other.
+/// Raw deflate of two pieces in sequence.
 std::vector<std::byte> deflate_pieces(std::span<const std::byte> a, std::span<const std::byte> b, int level) {
   z_stream stream{};
   if (deflateInit2(&stream, level, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
@@ -64,13 +64,12 @@ bool is_ascii(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-constexpr std::uint16_t kDate = (0 << 9) | (1 << 5) | 1;  // 1 January 1980, the first day that zip knows
+constexpr std::uint16_t kDate = (0 << 9) | (1 << 5) | 1;  // 1 January 1980, the first date in zip
 
-/// The fields that a member's own header and its entry in the directory share. `zip64`: the sizes stand in the extra
-/// field.
+/// The fields common to a member's header and its directory entry. With `zip64` the sizes are in the extra field.
 void append_common(std::string& to, const Member& m, bool zip64, std::size_t extra_size) {
   using detail::append_le;
-  append_le<std::uint16_t>(to, extra_size > 0 ? 45 : 20);  // the version that knows zip64, or deflate
+  append_le<std::uint16_t>(to, extra_size > 0 ? 45 : 20);  // the version of zip64, or of deflate
   append_le(to, m.flags);
   append_le(to, m.method);
   append_le<std::uint16_t>(to, 0);

@@ -11,8 +11,8 @@ namespace catenary::io {
 
 namespace {
 
-// libpng reports errors by longjmp, which must not pass over an object with a destructor. So each step that calls
-// libpng is a function of its own with plain locals only; what it needs lives in these two, outside.
+// libpng reports errors by longjmp, which must not skip destructors. So each step that calls libpng is a separate
+// function with plain locals only, and its data are in these two objects outside.
 
 struct Reading {
   png_structp png = nullptr;
@@ -21,7 +21,7 @@ struct Reading {
   std::size_t left = 0;
   char message[200] = {};
   png_uint_32 width = 0, height = 0;
-  std::uint64_t packed_bytes = 0;  // what the file's deflated data must unpack to at least
+  std::uint64_t packed_bytes = 0;  // the least size of the file's unpacked data
   int channels = 0;
 
   Reading() = default;
@@ -68,7 +68,7 @@ bool read_info(Reading& r) {
   png_set_read_fn(r.png, &r, read_bytes);
   png_set_user_limits(r.png, 1u << 24, 1u << 24);
   png_set_chunk_malloc_max(r.png, 1u << 20);
-  // what is not needed to decode is passed over: text and profiles may unpack to much
+  // skip chunks that are not needed for decoding: text and profiles may unpack to large sizes
   png_set_keep_unknown_chunks(r.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
   png_read_info(r.png, r.info);
   r.width = png_get_image_width(r.png, r.info);
@@ -148,7 +148,7 @@ HostArray read_png(std::span<const std::byte> bytes, const std::string& name, co
   if (r.packed_bytes > detail::deflate_bound(bytes.size()))
     fail_at(name, 16, "{} x {} pixels cannot be in a file of {} bytes", r.width, r.height, bytes.size());
   HostArray image = HostArray::empty(Dtype::uint8, {r.height, r.width, r.channels});
-  // libpng leaves alone what the file says nothing of
+  // libpng leaves pixels unchanged that the file does not contain
   std::memset(image.data.get(), 0, image.nbytes());
   std::vector<png_bytep> rows = row_pointers(image.as<std::uint8_t>(), r.height,
                                              static_cast<std::size_t>(r.width) * static_cast<unsigned>(r.channels));

@@ -16,17 +16,17 @@ namespace {
 
 using Tensor = SafetensorsReader::Tensor;
 
-constexpr std::uint64_t kMaxHeader = 100'000'000;  // the reference's limit
+constexpr std::uint64_t kMaxHeader = 100'000'000;  // limit of the reference implementation
 constexpr std::uint64_t kLengthBytes = 8;
 
 constexpr std::pair<const char*, Dtype> kDtypeNames[] = {
 #define CT_DTYPE(id, name, T, kind, npy, safetensors, ...) {safetensors, Dtype::id},
 #include "catenary/core/dtypes.def"
 };
-/// Bytes of dtypes that can be listed, not read.
+/// Sizes of dtypes that can be listed but not read.
 constexpr std::pair<const char*, std::uint64_t> kForeign[] = {{"F8_E4M3", 1}, {"F8_E5M2", 1}, {"F8_E8M0", 1}};
 
-/// Takes the header piece by piece, so that a hostile one builds nothing that is not part of the format.
+/// Parses the header as a stream, so that a malicious header allocates nothing beyond the format.
 class Header : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit Header(const std::string& name) : name_(name) {}
@@ -218,7 +218,7 @@ struct SafetensorsReader::State {
     metadata = std::move(header.metadata);
   }
 
-  /// The tensors, by offset, must follow each other from the first byte of the data to the last.
+  /// Checks that the tensors, ordered by offset, cover the data without gaps.
   void check_cover(const Header& header) {
     std::vector<std::pair<const std::string*, const Tensor*>> order;
     for (const auto& [key, tensor] : header.tensors) order.emplace_back(&key, &tensor);

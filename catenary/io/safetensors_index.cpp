@@ -16,11 +16,11 @@ namespace {
 
 using detail::shown;
 
-constexpr std::uint64_t kMaxIndex = 100'000'000;  // as a header's
+constexpr std::uint64_t kMaxIndex = 100'000'000;  // as for a header
 constexpr const char* kIndexName = "model.safetensors.index.json";
 constexpr const char* kSingleName = "model.safetensors";
 
-/// Is it a path that leads no higher than the folder it begins in?
+/// Whether a path stays inside the folder where it begins.
 bool stays_below(std::string_view path) {
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
@@ -31,7 +31,7 @@ bool stays_below(std::string_view path) {
   return path.find('\0') == std::string_view::npos;
 }
 
-/// Takes the index piece by piece. What stands beside "weight_map" is passed over, whatever it is.
+/// Parses the index as a stream. Ignores everything beside "weight_map".
 class Index : public nlohmann::json_sax<nlohmann::json> {
  public:
   Index(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -97,7 +97,7 @@ class Index : public nlohmann::json_sax<nlohmann::json> {
     if (depth_ == 1 && key_ == "weight_map") bad("weight_map is {}, not an object", what);
     return true;
   }
-  /// The parser does not say where it is: the place is the last key's, where it stands as it is.
+  /// The parser reports no position, so the error uses the position of the last key if it can be found in the text.
   template <class... Args>
   [[noreturn]] void bad(fmt::format_string<Args...> format, Args&&... args) {
     const std::size_t at = key_.empty() ? 0 : text_.rfind('"' + key_ + '"');
@@ -116,7 +116,7 @@ std::string in_folder(const std::string& folder, const std::string& name) {
   return folder.empty() || folder.back() == '/' ? folder + name : folder + "/" + name;
 }
 
-/// The file of a folder: its index, or its only file.
+/// The file to read in a folder: its index, or its only file.
 std::string file_in(const std::string& folder) {
   const std::string index = in_folder(folder, kIndexName), single = in_folder(folder, kSingleName);
   const bool has_index = os::exists(index), has_single = os::exists(single);
@@ -128,8 +128,8 @@ std::string file_in(const std::string& folder) {
   return has_index ? index : single;
 }
 
-/// An index is a text that begins with '{'; a safetensors file may begin with that byte too, but then with its header
-/// behind the length.
+/// An index is a text that begins with '{'. A safetensors file may begin with that byte, too, but then its header
+/// follows the length.
 bool is_index(std::span<const std::byte> bytes) {
   const std::string_view text = detail::as_text(bytes);
   const std::size_t begin = text.find_first_not_of(" \t\r\n");

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kBlock = 512;
 using Header = std::array<std::byte, kBlock>;
 
-/// A number of a header: octal digits between spaces. Throws FileError.
+/// Reads a number of a header: octal digits between spaces. Throws FileError.
 std::uint64_t octal(const Header& header, std::size_t at, std::size_t length, const std::string& name,
                     std::uint64_t offset) {
   std::uint64_t value = 0;
@@ -69,10 +69,10 @@ void read_tar(std::span<const std::byte> bytes, const std::string& source,
     Header header;
     const std::uint64_t start = offset;
     const std::size_t got = read(header);
-    if (got == 0) return;  // archives end with empty blocks, but some writers leave them out
+    if (got == 0) return;  // archives end with empty blocks, but some writers omit them
     if (got < kBlock) detail::fail_at(source, start, "the archive ends inside a header");
     if (std::all_of(header.begin(), header.end(), [](std::byte b) { return b == std::byte{0}; })) {
-      while (packed && read(header) > 0) {  // to the end, where gzip's checksum is
+      while (packed && read(header) > 0) {  // read to the end, to check gzip's checksum
       }
       return;
     }

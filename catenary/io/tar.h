@@ -1,5 +1,5 @@
 #pragma once
-// Tar archives (POSIX ustar), plain or gzipped. Reading only.
+// Reads tar archives (POSIX ustar), plain or gzipped.
 
 #include <functional>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace catenary::io {
 
-/// Walks through an archive: `wanted(name)` says of each regular file whether `take(name, content)` shall get it.
-/// Throws FileError for an archive that is damaged or ends early, and for a wanted file of more than `max_file_bytes`.
+/// Reads an archive: for each regular file for which `wanted(name)` is true, calls `take(name, content)`. Throws
+/// FileError for a damaged or truncated archive, and for a wanted file of more than `max_file_bytes`.
 CT_API void read_tar(const std::string& path, const std::function<bool(const std::string& name)>& wanted,
                      const std::function<void(const std::string& name, std::vector<std::byte> content)>& take,
                      std::uint64_t max_file_bytes = std::uint64_t{1} << 32);

@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-/// The fields of a line without comment.
+/// Splits a line without comment into fields.
 std::vector<std::string_view> fields_of(std::string_view line, const std::string& delimiter) {
   std::vector<std::string_view> fields;
   if (!delimiter.empty()) {
@@ -93,7 +93,7 @@ HostArray read(const std::string& path, const TextOptions& options) {
   return result;
 }
 
-/// A format as pieces, each with text before its one conversion; and text after the last.
+/// A format: pieces of text, each with the conversion after it, and the text after the last conversion.
 struct Format {
   std::vector<std::string> pieces;
   std::vector<bool> integer;
