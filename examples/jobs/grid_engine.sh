@@ -1,7 +1,7 @@
 #!/bin/bash
 # A job of Grid Engine's, as on TSUBAME: PPN ranks on each of its hosts, one for each GPU there.
 #
-#   CATENARY=$HOME/catenary-0.1.0-x86_64-linux qsub -V -g GROUP $CATENARY/share/doc/catenary/examples/jobs/grid_engine.sh
+#   CATENARY=$HOME/catenary-0.2.0-x86_64-linux qsub -V -g GROUP $CATENARY/share/doc/catenary/examples/jobs/grid_engine.sh
 #
 # Checkpoints are written after each epoch; `qsub … grid_engine.sh -r result.NUMBER` goes on from the newest.
 # The resource below is a whole node of TSUBAME 4's, which has four GPUs; other sites have other names.

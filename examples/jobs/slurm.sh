@@ -1,7 +1,7 @@
 #!/bin/bash
 # A job of Slurm's: four ranks on each of two hosts, one for each GPU there.
 #
-#   CATENARY=$HOME/catenary-0.1.0-x86_64-linux sbatch $CATENARY/share/doc/catenary/examples/jobs/slurm.sh
+#   CATENARY=$HOME/catenary-0.2.0-x86_64-linux sbatch $CATENARY/share/doc/catenary/examples/jobs/slurm.sh
 #
 # A minute before the time is up the ranks get SIGTERM and write checkpoints, from which `sbatch … slurm.sh -r result.NUMBER` goes on.
 # Where Slurm was built without PMIx, `mpiexec` in the place of `srun --mpi=pmix` finds the hosts, too.

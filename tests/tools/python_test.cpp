@@ -41,7 +41,7 @@ class Packages {
     for (const char* name : {"_finder.py", "_requirements.py", "_wheel.py"}) copy(name);
     file("sitecustomize.py", "from catenary._finder import install\ninstall()\n").file("catenary/__init__.py", "");
     file("catenary/cupy/__init__.py",
-         "from catenary.cupy import cuda\n__version__ = '14.2.0'\ncatenary_version = '0.1.0'\n");
+         "from catenary.cupy import cuda\n__version__ = '14.2.0'\ncatenary_version = '1.2.3'\n");
     file("catenary/cupy/cuda/__init__.py", "from catenary.cupy.cuda import runtime\n");
     return file("catenary/cupy/cuda/runtime.py", "def getDeviceCount(): return 2\n");
   }
@@ -97,7 +97,7 @@ TEST(DoctorPython, OursWithChainer) {
   Packages packages;
   packages.catenary().chainer("7.8.1");
   const std::string text = packages.words();
-  EXPECT_TRUE(has(text, ": `import cupy` gives Catenary 0.1.0 (" + packages.path() + "/catenary/cupy), 2 devices\n"))
+  EXPECT_TRUE(has(text, ": `import cupy` gives Catenary 1.2.3 (" + packages.path() + "/catenary/cupy), 2 devices\n"))
       << text;
   EXPECT_TRUE(has(text, "OK   P2  Chainer 7.8.1 (" + packages.path() + "/chainer)\n")) << text;
 }
@@ -111,7 +111,7 @@ TEST(DoctorPython, AnotherCupy) {
                                                       "/cupy), with Catenary's beside it -> CATENARY_CUPY=1 gives"))
       << both;
   const std::string preferred = packages.words({{"CATENARY_CUPY", "1"}});
-  EXPECT_TRUE(has(preferred, "OK   P1  ") && has(preferred, "gives Catenary 0.1.0 (")) << preferred;
+  EXPECT_TRUE(has(preferred, "OK   P1  ") && has(preferred, "gives Catenary 1.2.3 (")) << preferred;
 }
 
 TEST(DoctorPython, HooksAreOff) {
