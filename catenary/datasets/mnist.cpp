@@ -80,10 +80,8 @@ std::string mnist_folder() {
     // use the folder that was asked for, so that a mistake shows
     return has(named + "/mnist") ? tried.back() : named;
   }
-  const std::string library = os::library_folder();
-  for (const std::string& folder :
-       {library + "/../share/catenary/mnist", library + "/../../../data/mnist", std::string("data/mnist")})
-    if (has(folder)) return folder;
+  if (const std::string share = os::share_folder(); !share.empty() && has(share + "/mnist")) return tried.back();
+  if (has("data/mnist")) return tried.back();
   fail<FileError>("the MNIST files were not found in {}; {}", fmt::join(tried, ", "), kWhatToDo);
 }
 
