@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 EPOCHS ?= 20
 PYTHON ?= python3
 
-.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
+.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
 
 help:
 	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
@@ -16,6 +16,7 @@ help:
 	@echo "make programs build the library, the tools and the examples only"
 	@echo "make install  install into PREFIX ($(PREFIX))"
 	@echo "make bundle   make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder without root"
+	@echo "make deb      make the Debian packages libcatenary, libcatenary-dev and catenary-tools in dist/, for this system's release"
 	@echo "make bench    measure"
 	@echo "make check-kernels  compile the kernels of all tests by NVRTC and hipRTC for 13 cards that need not be here"
 	@echo "make bench-peers  measure beside PyTorch, JAX and NumPy, in turn (PEERS=--help tells more); needs PyPI"
@@ -74,6 +75,13 @@ bundle:
 test-bundle:
 	@scripts/gpu_check pack array
 	@scripts/test_bundle dist/catenary-*-linux.tar.gz dist/catenary-gpu-check.tar.gz
+
+# A build of its own, as an installation in /usr has its libraries in another folder (lib/x86_64-linux-gnu). ccache shares the objects.
+deb:
+	@scripts/setup --with-dist
+	@$(MAKE) --no-print-directory programs PRESET=deb
+	@rm -f dist/*.deb
+	cd build/deb && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX=$(CURDIR)/dist
 
 # The extension is built against the library that is built; PYTHON is the interpreter that the environment is made of.
 VENV := build/python/venv

@@ -1,4 +1,5 @@
 # cmake --install: the library, its public headers, the programs, the data, a CMake package and a pkg-config file.
+# The components library, development and tools become Debian packages (packages.cmake). Without --component all are installed.
 include(CMakePackageConfigHelpers)
 
 # An installed program finds the library, and the library its plugin, wherever the whole folder is moved to.
@@ -7,15 +8,17 @@ set_target_properties(catenary PROPERTIES INSTALL_RPATH "$ORIGIN")
 foreach(plugin catenary_onednn catenary_mpi)
   if(TARGET ${plugin})
     set_target_properties(${plugin} PROPERTIES INSTALL_RPATH "$ORIGIN")
-    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
   endif()
 endforeach()
 if(CATENARY_PROGRAMS)
   set_target_properties(${CATENARY_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-  install(TARGETS ${CATENARY_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${CATENARY_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endif()
-install(TARGETS catenary EXPORT CatenaryTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-                                                INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS catenary EXPORT CatenaryTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # Headers: every .h and .def but those of backends/ and kernels/, the detail*.h, and those whose first comment begins with "Private".
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} catenary/*.h catenary/*.def)
@@ -25,23 +28,23 @@ foreach(header IN LISTS headers)
   file(STRINGS ${header} marks LIMIT_COUNT 1 REGEX "^// Private")
   if(NOT marks)
     get_filename_component(folder ${header} DIRECTORY)
-    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT development)
   endif()
 endforeach()
 
-install(DIRECTORY data/mnist catenary/distributed/mpi catenary/backends/cpu/onednn DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary)
+install(DIRECTORY data/mnist catenary/distributed/mpi catenary/backends/cpu/onednn DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary COMPONENT library)
 # The documents and the sources of the examples, beside each other as in the tree, so that links between them hold.
-install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary)
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary)
+install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary COMPONENT tools)
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary COMPONENT tools)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Catenary)
-install(EXPORT CatenaryTargets NAMESPACE Catenary:: DESTINATION ${package})
+install(EXPORT CatenaryTargets NAMESPACE Catenary:: DESTINATION ${package} COMPONENT development)
 configure_package_config_file(cmake/CatenaryConfig.cmake.in ${PROJECT_BINARY_DIR}/CatenaryConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/CatenaryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/CatenaryConfig.cmake ${PROJECT_BINARY_DIR}/CatenaryConfigVersion.cmake DESTINATION ${package})
+install(FILES ${PROJECT_BINARY_DIR}/CatenaryConfig.cmake ${PROJECT_BINARY_DIR}/CatenaryConfigVersion.cmake DESTINATION ${package} COMPONENT development)
 
 # The prefix is found from where catenary.pc lies, so that a moved installation still works.
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(cmake/catenary.pc.in ${PROJECT_BINARY_DIR}/catenary.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/catenary.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_BINARY_DIR}/catenary.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
