@@ -16,7 +16,7 @@ namespace {
 
 using Kind = TextArgument::Kind;
 
-/// What a parameter is declared as: its type without what says where it lies, and its name.
+/// A declared parameter: its type without the address space, and its name.
 struct Declared {
   std::string type, name;
   bool pointer = false;
@@ -53,7 +53,7 @@ std::vector<TextParameter> parse(const char* text, const char* kernel) {
   };
 
   std::vector<TextParameter> parameters;
-  std::string offset_of;  // the array that the next parameter must be the offset of
+  std::string offset_of;  // the array whose offset must be the next parameter
   bool has_units = false;
   for (;;) {
     const std::size_t end = list.find(',');

@@ -1,7 +1,7 @@
 #pragma once
-// kernels/: kernel texts in the C that CUDA, HIP and OpenCL C 1.2 share, and a prelude for each dialect. A text
-// includes nothing and knows no host code; backends compile it for the card that is there. The build puts all of them,
-// and the math prelude of ops/, into the library.
+// kernels/: kernel texts in the common subset of CUDA, HIP and OpenCL C 1.2, and a prelude for each dialect. A text
+// includes nothing and has no host code. Backends compile it for the available GPU. The build embeds all texts, and the
+// math prelude of ops/, in the library.
 
 #include <string_view>
 
@@ -9,7 +9,8 @@
 
 namespace catenary::kernels {
 
-/// The text of a file by its name without folder and ending: "memory", "math", … Throws ValueError for an unknown one.
+/// Returns the text of a file by its name without folder and extension: "memory", "math", … Throws ValueError for an
+/// unknown name.
 CT_API std::string_view text(std::string_view name);
 
 }  // namespace catenary::kernels

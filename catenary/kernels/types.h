@@ -1,5 +1,5 @@
 #pragma once
-// The names of types in kernel texts, for those who write or generate them.
+// The names of types in kernel texts.
 
 #include <string>
 #include <string_view>
@@ -9,17 +9,17 @@
 
 namespace catenary::kernels {
 
-/// The name in kernel texts of a dtype's memory and of a register: "u16" and "f32" for float16.
+/// Return the names in kernel texts of a dtype's memory type and of a register type: "u16" and "f32" for float16.
 const char* memory_type(Dtype dtype);
 const char* register_type(ops::Reg reg);
-/// The dtype whose memory is a register as it is.
+/// Returns the dtype whose memory type is this register type.
 Dtype dtype_of_register(ops::Reg reg);
 
-/// What FOR_UNITS(i, n) is defined as: a loop over the i < n that are a work-item's, or, where groups have a single one
-/// (`loops`), those of its range.
+/// Returns the definition of FOR_UNITS(i, n): a loop over the i < n of one work-item, or with `loops`, for thread
+/// blocks of a single work-item, over its contiguous range.
 const char* for_units(bool loops);
 
-/// `#define NAME TEXT` for a text of several lines.
+/// Returns `#define NAME TEXT` for a text of several lines.
 std::string macro(std::string_view name, std::string_view text);
 
 }  // namespace catenary::kernels
