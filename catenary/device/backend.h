@@ -1,5 +1,5 @@
 #pragma once
-// What every device must do: memory, and the primitives of device/primitives.h.
+// The interface that every device must implement: memory, and the primitives of device/primitives.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,44 +30,46 @@ class CT_API Backend {
   virtual const char* name() const = 0;
   virtual int device_count() const = 0;
   virtual DeviceInfo info(int device) const = 0;
-  /// Why there is no device, or fewer than one may expect; empty where all is well.
+  /// Returns why there is no device, or fewer than expected. Empty if there is no problem.
   virtual std::string reason() const = 0;
 
-  // Memory. Handles come from the pool; 0 bytes give a null handle.
+  // Memory. Handles come from the pool. An allocation of 0 bytes gives a null handle.
   virtual MemoryPool& pool(int device) = 0;
   virtual void copy_from_host(int device, void* handle, std::size_t offset, const void* from, std::size_t bytes) = 0;
   virtual void copy_to_host(int device, void* to, void* handle, std::size_t offset, std::size_t bytes) = 0;
-  /// Copies between two devices of this backend without the host; false, and nothing has happened, where it cannot.
+  /// Copies between two devices of this backend without the host. Does nothing and returns false if it cannot.
   virtual bool copy_between(int to_device, void* to, std::size_t to_offset, int from_device, void* from,
                             std::size_t from_offset, std::size_t bytes);
   virtual void synchronize(int device) = 0;
-  /// Throws what primitives found wrong with their operands' values after they had been submitted to a stream, which
-  /// has been waited for. synchronize and copy_to_host do so themselves.
+  /// Throws the errors that primitives found in their operands' values after their submission to a stream, which must
+  /// have been waited for. synchronize and copy_to_host call it.
   virtual void raise_errors(int device, void* stream);
-  /// True where handles are addresses that the host may read and write.
+  /// Returns whether handles are addresses that the host may read and write.
   virtual bool host_addressable() const = 0;
 
-  /// Checks a primitive, tells CATENARY_TRACE of it, and computes it.
+  /// Checks a primitive, reports it to CATENARY_TRACE, and computes it.
   void compute(int device, const Primitive& primitive);
 
-  // What a backend may also be able to do.
-  /// Null where everything happens in order at once.
+  // Optional features of a backend.
+  /// Returns null if all work happens at once, in order.
   virtual DeviceStreams* streams() { return nullptr; }
-  /// Null where it has no compiler for kernels of users.
+  /// Returns null if there is no compiler for user-written kernels.
   virtual KernelLauncher* launcher() { return nullptr; }
-  /// Null where its devices exchange no data with those of other processes (device/collectives.h).
+  /// Returns null if its devices cannot exchange data with devices of other processes (device/collectives.h).
   virtual DeviceCollectives* collectives() { return nullptr; }
-  /// See device/libraries.h; none where it asks no library.
+  /// Returns the libraries for a device; see device/libraries.h. Empty if the backend uses no library.
   virtual std::vector<LibraryInfo> libraries(int device, std::string_view kind);
-  /// The calling thread's last one on a device, for last_computation; null for none, or where that is not told.
+  /// Returns the calling thread's last computation on a device, for last_computation. Null if there is none or the
+  /// backend does not record it.
   virtual const Computation* last_computation(int device, ComputationKind kind);
-  /// Must its convolutions bring images of another order into channels-last first? Then their results lie so, which
-  /// spares it those of a network but the first.
+  /// Returns whether convolutions convert images to channels-last first. Their results are then channels-last, too, so
+  /// only the first convolution of a network pays for the conversion.
   virtual bool convolves_channels_last(int /*device*/, Dtype) const { return false; }
-  /// Do Matmul and a forward Convolution take operands of this dtype and a float32 result, in less time than float32's?
+  /// Returns whether Matmul and a forward Convolution take operands of this dtype with a float32 result, faster than in
+  /// float32.
   virtual bool multiplies_into_float32(int /*device*/, Dtype) const { return false; }
-  /// Does QuantizedProduct, where config.int8_products lets it round x, take less time than a product of dequantised
-  /// weights, however many rows x has?
+  /// Returns whether QuantizedProduct is faster than a product of dequantised weights for any number of rows of x, if
+  /// config.int8_products lets it round x.
   virtual bool multiplies_rounded(int /*device*/, Quantization) const { return false; }
 
  protected:
@@ -77,7 +79,7 @@ class CT_API Backend {
 /// Computes a primitive on a device.
 CT_API void compute(const Device& device, const Primitive& primitive);
 
-/// Backends in the order in which `gpu:0` looks for one; the CPU's is first. (registry.cpp)
+/// Returns the backends in the order in which `gpu:0` searches them. The CPU's is first. (registry.cpp)
 CT_API const std::vector<Backend*>& backends();
 
 }  // namespace catenary

@@ -1,6 +1,6 @@
 #pragma once
-// Private to the library: what a backend can do whose devices exchange data with those of other processes by
-// themselves (Backend::collectives). Only the ranks of a job (distributed/) ask for it.
+// Private to the library: the interface of backends whose devices exchange data directly with devices of other
+// processes (Backend::collectives). Only the ranks of a job (distributed/) use it.
 
 #include <array>
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace catenary {
 
-/// By it the processes of a group find each other: one makes it and gives it to the others.
+/// Identifies a group of processes. One process makes it and gives it to the others.
 using CollectivesId = std::array<std::byte, 128>;
 
-/// One rank's place in a group of devices, one for each process. A call gives a task to the library and returns at
-/// once; before the next one `ready` must have said that it was taken. DeviceError tells that the library refused, in
-/// its words: the group is of no use then, on any rank. For one thread at a time, but `ready` and `abort`, which
-/// another one may call too.
+/// One rank's membership in a group of devices, one for each process. Each call gives the library a task and returns at
+/// once. Before the next call, `ready` must have reported that the task was accepted. If the library refuses a task,
+/// DeviceError carries its message, and the group is unusable on every rank. Use from one thread at a time, except for
+/// `ready` and `abort`.
 class CT_API DeviceGroup {
  public:
   DeviceGroup() = default;
@@ -26,30 +26,31 @@ class CT_API DeviceGroup {
   DeviceGroup& operator=(const DeviceGroup&) = delete;
   virtual ~DeviceGroup();
 
-  /// Was the last task taken? Throws DeviceError also for what has gone wrong since, on the way to another rank say.
+  /// Returns whether the last task was accepted. Also throws DeviceError for later faults, for instance in the network.
   virtual bool ready() = 0;
-  /// data = the sum of all ranks' data, of one size and dtype, in the calling thread's stream of the device. The data
-  /// lie without gaps. Throws DeviceError for bool and for integers of 16 bits, of which these libraries know nothing.
+  /// Replaces `data` by the sum of all ranks' data, in the calling thread's stream of the device. All ranks need equal
+  /// sizes and dtypes, and data without gaps. Throws DeviceError for bool and 16-bit integers, which these libraries do
+  /// not support.
   virtual void allreduce(const View& data) = 0;
-  /// Gives all ranks the root's data, of any dtype, likewise.
+  /// Copies the root's data, of any dtype, to all ranks, under equal conditions.
   virtual void bcast(const View& data, int root) = 0;
-  /// Leaves the group when what was submitted has happened; called by all ranks. `ready` says when all have come.
+  /// Leaves the group after all submitted work. All ranks must call it. `ready` reports when all have.
   virtual void finish() = 0;
-  /// Gives up what is under way, here alone, and the group with it. It may take for ever.
+  /// Cancels tasks in progress on this rank and leaves the group. It may never return.
   virtual void abort() noexcept = 0;
 };
 
-/// A library by which a backend's devices exchange data: NCCL, RCCL.
+/// A library for data exchange between a backend's devices: NCCL, RCCL.
 class CT_API DeviceCollectives {
  public:
   virtual ~DeviceCollectives();
-  /// "NCCL".
+  /// Returns the library's name, such as "NCCL".
   virtual const char* name() const = 0;
-  /// Its version and file; empty, with the reason in `why`, where there is none that can be used.
+  /// Returns its version and file. Empty, with the reason in `why`, if there is no usable library.
   virtual std::string library(std::string& why) = 0;
-  // Both throw DeviceError where there is no library, or it refuses.
+  // Both throw DeviceError if there is no library, or if it refuses.
   virtual CollectivesId make_id(int device) = 0;
-  /// Begins to join the group of an id, with a device. `ready` says when all ranks have come.
+  /// Begins to join a group with a device. `ready` reports when all ranks have joined.
   virtual std::unique_ptr<DeviceGroup> join(int device, const CollectivesId& id, int rank, int size) = 0;
 };
 

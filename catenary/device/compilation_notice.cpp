@@ -19,7 +19,7 @@ struct Compilations {
   double seconds = 0, last_end = 0;
 
   static void say(const std::string& line) {
-    // a progress bar may be on this line
+    // clears a progress bar that may be on this line
     fmt::print(stderr, "{}{}\n", os::is_terminal(os::kStandardError) ? "\r\033[J" : "", line);
   }
   void conclude() {
@@ -37,7 +37,7 @@ Compilations& compilations() {
 }  // namespace
 
 CompilationNotice::CompilationNotice(const std::string& device) : start_(monotonic_seconds()) {
-  constexpr double kPatience = 1;  // s
+  constexpr double kPatience = 1;  // seconds
   Compilations& all = compilations();
   const std::lock_guard lock(all.mutex);
   if (all.announced || all.seconds < kPatience || !(all.wanted || os::is_terminal(os::kStandardError))) return;

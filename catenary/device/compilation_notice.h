@@ -1,6 +1,6 @@
 #pragma once
-// Private: tells a user who waits that kernels are being compiled. Only where somebody may look: standard error is a
-// terminal, or a progress bar was asked for.
+// Private: tells a waiting user that kernels are being compiled. Only if somebody may look: standard error is a
+// terminal, or a progress bar was requested.
 
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace catenary {
 
-/// The time in which one kernel is compiled. The first one that begins after a second of compilation says so, once in a
-/// process.
+/// Measures the compilation of one kernel. The first one that begins after a second of compilation prints a notice,
+/// once per process.
 class CT_API CompilationNotice {
  public:
   explicit CompilationNotice(const std::string& device);
@@ -21,10 +21,10 @@ class CT_API CompilationNotice {
   double start_;
 };
 
-/// Has notices written where standard error is no terminal, too.
+/// Enables notices even if standard error is not a terminal.
 CT_API void announce_compilations();
-/// Says how many kernels were compiled in how many seconds, where that has been announced and not been said since, and
-/// none has been compiled for `idle` seconds.
+/// Prints the number of compiled kernels and the seconds, if the beginning was announced, the end was not, and no
+/// kernel has been compiled for `idle` seconds.
 CT_API void conclude_compilations(double idle = 0);
 
 }  // namespace catenary

@@ -1,6 +1,6 @@
 #pragma once
-// Private to the library: how a device's products, convolutions and attention were computed (device/libraries.h). What
-// computes keeps a Computation with its plan, and each call notes its address.
+// Private to the library: records how a device's matrix products, convolutions and attention were computed
+// (device/libraries.h). Each plan holds a Computation, and each call notes its address.
 
 #include <array>
 #include <atomic>
@@ -18,35 +18,36 @@ namespace catenary {
 
 enum class ComputationKind : std::uint8_t { product, convolution, attention };
 
-/// Those of a device; it lives as long as the process.
+/// The computations of a device. Lives as long as the process.
 class CT_API Computations {
  public:
-  /// The device's name, for CATENARY_TRACE=libraries.
+  /// Takes the device's name, for CATENARY_TRACE=libraries.
   explicit Computations(std::string device);
   Computations(const Computations&) = delete;
   Computations& operator=(const Computations&) = delete;
 
-  /// Does CATENARY_TRACE=libraries ask for them?
+  /// Returns whether CATENARY_TRACE=libraries is set.
   static bool are_traced();
-  /// The one that is equal to it, which lives as long as this. A new one is printed where that is traced.
+  /// Returns the stored computation that equals this one. It lives as long as this object. Prints a new one if they are
+  /// traced.
   const Computation& keep(Computation computation);
-  /// The calling thread's last one is this, which was kept.
+  /// Notes a kept computation as the calling thread's last one.
   void note(ComputationKind kind, const Computation& computation) const;
-  /// Null where the thread has computed none.
+  /// Returns the calling thread's last computation, or null.
   const Computation* last(ComputationKind kind) const;
 
  private:
   const std::string device_;
-  const std::size_t number_;  // in the threads' own tables
+  const std::size_t number_;  // index into the threads' tables
   std::mutex mutex_;
   std::set<Computation> known_;
 };
 
-/// Computations that a small number tells apart, made as they are met.
+/// Computations that are identified by a small number, and made on first use.
 template <std::size_t N>
 class ComputationTable {
  public:
-  /// The one of a number, or what `make` gives, which was kept.
+  /// Returns the computation with a number, or makes it with `make`, whose result must be kept.
   template <class Make>
   const Computation& get(std::size_t number, const Make& make) {
     std::atomic<const Computation*>& place = known_[number];
@@ -60,9 +61,9 @@ class ComputationTable {
   std::array<std::atomic<const Computation*>, N> known_{};
 };
 
-/// "float32 sums of float16 products".
+/// Returns a description such as "float32 sums of float16 products".
 std::string sums_of(Dtype sums, std::string_view products);
-/// The same for operands of a dtype: 16-bit floats are added up in float32, all else as it is.
+/// Returns the description for operands of a dtype: 16-bit floats are summed in float32, other dtypes in themselves.
 std::string sums_of(Dtype operands);
 
 }  // namespace catenary

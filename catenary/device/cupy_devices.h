@@ -1,5 +1,5 @@
 #pragma once
-// Private to the library, its tools and its Python package: which devices have ordinals in `cupy`.
+// Private to the library, its tools and its Python package: the devices that have ordinals in `cupy`.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace catenary {
 
-/// The devices in the order of cupy's ordinals: the processor itself where CATENARY_CUPY_CPU=1, then gpus().
+/// Returns the devices in the order of cupy's ordinals: the CPU if CATENARY_CUPY_CPU=1, then gpus().
 CT_API std::vector<Device> cupy_devices();
 
 }  // namespace catenary

@@ -1,6 +1,6 @@
 #pragma once
-// Work that has been put off. What defers it is above (array/'s open programs); what waits for a device or changes its
-// stream runs it first.
+// Deferred work. The layer above defers it (array/'s open programs). Functions that wait for a device or change its
+// stream run it first.
 
 #include <vector>
 
@@ -8,7 +8,7 @@
 
 namespace catenary {
 
-/// Operations that are to happen later.
+/// Operations that will run later.
 class CT_API DeferredWork {
  public:
   virtual void run(const char* reason) = 0;
@@ -20,10 +20,10 @@ class CT_API DeferredWork {
 /// Runs everything that is pending in the calling thread.
 CT_API void evaluate();
 
-/// The process ends: what a thread has put off until its own end does not run any more. Waits for threads that are
-/// about it. (A driver that is unloaded meanwhile crashes.)
+/// Announces the end of the process: work that a thread deferred until its end does not run any more. Waits for threads
+/// that are running such work, because unloading a driver meanwhile would crash.
 CT_API void leave_deferred_work();
-/// While it lives its thread ends. `may_run` is false where the process ends too.
+/// Marks the end of a thread while it exists. `may_run` is false if the process is ending, too.
 class CT_API EndOfThread {
  public:
   EndOfThread();
@@ -36,16 +36,16 @@ class CT_API EndOfThread {
   bool may_run_;
 };
 
-/// What computing keeps for each thread. It is made before the thread defers anything, and so is still there for what
-/// is pending when the thread ends.
+/// Per-thread state of computations. It is made before the thread defers anything, so that it still exists for pending
+/// work when the thread ends.
 class ThreadState {
  public:
-  /// `make` makes the calling thread's, if it is not there yet.
+  /// Registers `make`, which makes the calling thread's state if it does not exist yet.
   explicit ThreadState(void (*make)());
   static void make_all();
 };
 
-/// The calling thread's work, for those who defer. What has been there once may be run until the thread ends.
+/// Returns the calling thread's list of deferred work. Entries may run until the thread ends.
 std::vector<DeferredWork*>& deferred_work();
 
 }  // namespace catenary

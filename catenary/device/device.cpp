@@ -28,7 +28,7 @@ thread_local Device current;
   fail<DeviceError>("device '{}' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N", name);
 }
 
-/// `kind` is what stands before the colon; only its own reasons are told.
+/// Throws DeviceError with the known devices. `kind` is the part before the colon, and only its reasons are given.
 [[noreturn]] void no_such_device(std::string_view name, std::string_view kind) {
   std::string known, why;
   bool is_kind = kind == "gpu", processor = false;
@@ -77,14 +77,14 @@ std::vector<Device> devices() {
 
 namespace {
 
-/// A card that one or several interfaces offer.
+/// A GPU that one or several interfaces offer.
 struct Card {
   DeviceInfo info;
-  std::set<std::pair<const Backend*, std::string>> interfaces;  // and their platforms
+  std::set<std::pair<const Backend*, std::string>> interfaces;  // with their platforms
 };
 
-/// Is it this card that another interface offers? By the bus address where both tell it, which may lack the domain,
-/// else by name and memory: then a card stands for one device of each interface.
+/// Returns whether another interface's device is this GPU. Compares bus addresses if both have one (the domain may be
+/// missing), else names and memory. Without addresses, a card matches at most one device of each interface.
 bool is_card(const Card& card, const DeviceInfo& info, const Backend& backend) {
   const std::string &a = card.info.pci, &b = info.pci;
   if (!a.empty() && !b.empty()) return a == b || a.ends_with(":" + b) || b.ends_with(":" + a);
@@ -175,7 +175,8 @@ std::atomic<int> ending_threads{0};
 }  // namespace
 
 EndOfThread::EndOfThread() {
-  ++ending_threads;  // before it looks: whoever waits sees it, or it sees that the process ends
+  ++ending_threads;  // before the check, so that leave_deferred_work waits for this thread or this thread sees that the
+                     // process ends
   may_run_ = !process_ends;
 }
 EndOfThread::~EndOfThread() { --ending_threads; }

@@ -1,6 +1,6 @@
 #pragma once
-// device/: devices, the memory on them and what every backend must be able to do. Backends implement device/backend.h;
-// arrays know only this room, never a backend.
+// device/: devices, their memory and the interface of backends. Backends implement device/backend.h. Arrays use only
+// this folder, never a backend.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,25 +15,25 @@ namespace catenary {
 
 class Backend;
 
-/// A place where arrays live and computations run: "cpu", "cuda:0", "hip:0", "opencl:0". A small value; copies
-/// name the same device.
+/// A device on which arrays live and computations run: "cpu", "cuda:0", "hip:0", "opencl:0". Copies are cheap and refer
+/// to the same device.
 class CT_API Device {
  public:
-  /// The CPU.
+  /// Makes the CPU.
   Device();
   Device(Backend& backend, int index) : backend_(&backend), index_(index) {}
 
   Backend& backend() const { return *backend_; }
   int index() const { return index_; }
-  /// "cpu", or "<backend>:<index>".
+  /// Returns "cpu", or "<backend>:<index>".
   std::string name() const;
-  /// Is it the CPU itself? Whether the host can read a device's memory is Backend::host_addressable.
+  /// Returns whether it is the CPU itself. Use Backend::host_addressable to ask if the host can read a device's memory.
   bool is_cpu() const;
-  /// What its driver says of it.
+  /// Returns the driver's description of the device.
   DeviceInfo info() const;
   /// Makes this the device of the calling thread's new arrays.
   void use() const;
-  /// Waits until all that was submitted to the device has happened. Throws DeviceError for what went wrong meanwhile.
+  /// Waits until all submitted work of the device is done. Throws DeviceError for errors in that work.
   void synchronize() const;
 
   friend bool operator==(const Device& a, const Device& b) { return a.backend_ == b.backend_ && a.index_ == b.index_; }
@@ -43,16 +43,16 @@ class CT_API Device {
   int index_;
 };
 
-/// Device of a name: "cpu", "-1", "@numpy" and "native" are the CPU; "cuda:0", "hip:0", "opencl:0", "gpu:0", "0" and
-/// "@cupy:0" are GPUs. `gpu:N` counts real GPUs only, the integrated ones last: neither drivers for the processor
-/// (unless CATENARY_GPU_INCLUDE_CPU=1) nor simulated ones. Throws DeviceError that says why when the device cannot be
-/// had; nothing falls back. (chainer.get_device)
+/// Returns the device with a name. "cpu", "-1", "@numpy" and "native" are the CPU; "cuda:0", "hip:0", "opencl:0",
+/// "gpu:0", "0" and "@cupy:0" are GPUs. `gpu:N` counts only real GPUs, integrated ones last: no simulated GPUs, and no
+/// drivers for the CPU unless CATENARY_GPU_INCLUDE_CPU=1. Throws DeviceError with the reason if the device is not
+/// available. There is no fallback. (chainer.get_device)
 CT_API Device get_device(std::string_view name);
-/// The device of the calling thread's new arrays: the last one used, the CPU at first.
+/// Returns the device of the calling thread's new arrays: the last one used, initially the CPU.
 CT_API Device current_device();
-/// All devices that can be had, the CPU first.
+/// Returns all available devices, the CPU first.
 CT_API std::vector<Device> devices();
-/// What `gpu:N` counts: each real GPU once, the integrated ones last.
+/// Returns the devices that `gpu:N` counts: each real GPU once, integrated ones last.
 CT_API std::vector<Device> gpus();
 
 /// Uses a device until the end of the scope.

@@ -15,7 +15,7 @@ struct Complex {
   double re, im;
 };
 
-/// exp(i pi k / (4 n)) for 0 <= k <= 8 n; no angle that is handed to cos and sin exceeds an octant.
+/// Returns exp(i pi k / (4 n)) for 0 <= k <= 8 n. Arguments of cos and sin never exceed an octant.
 Complex root(std::int64_t k, std::int64_t n) {
   if (k > 4 * n) {
     const Complex mirrored = root(8 * n - k, n);
@@ -33,7 +33,7 @@ Complex root(std::int64_t k, std::int64_t n) {
   return {std::cos(angle), std::sin(angle)};
 }
 
-/// Prime factors, fours and eights before twos; what is larger than kMostRadix too.
+/// Returns the prime factors, fours and eights before twos. Factors may exceed kMostRadix.
 std::vector<std::int64_t> factors(std::int64_t n) {
   std::vector<std::int64_t> all;
   for (const std::int64_t few : {8, 4, 2})
@@ -50,7 +50,7 @@ std::vector<std::int64_t> factors(std::int64_t n) {
   return all;
 }
 
-/// About how long the passes take: each one reads and writes all, which is as much as six operations.
+/// Estimates the time of the passes. Each one reads and writes all elements, which costs as much as six operations.
 double cost(std::int64_t n) {
   double each = 0;
   for (const std::int64_t f : factors(n)) {
@@ -60,7 +60,7 @@ double cost(std::int64_t n) {
   return each * static_cast<double>(n);
 }
 
-/// The cheapest length of at least n that has small primes alone.
+/// Returns the cheapest length of at least n with only small prime factors.
 std::int64_t good_length(std::int64_t n) {
   std::int64_t best = 2;
   while (best < n) best *= 2;
@@ -79,7 +79,7 @@ std::int64_t good_length(std::int64_t n) {
   return best;
 }
 
-/// The transform of x in float64, plainly, for tables.
+/// Transforms x in float64 by a plain implementation, for tables.
 std::vector<double> transformed(const FftPlan& plan, std::vector<double> x) {
   std::vector<double> y(x.size());
   const std::vector<double>& w = plan.roots.f64;
@@ -168,7 +168,7 @@ std::shared_ptr<const FftPlan> fft_plan(std::int64_t n) {
     std::lock_guard lock(mutex);
     if (const auto known = plans->find(n); known != plans->end()) return known->second;
   }
-  auto plan = std::make_shared<const FftPlan>(make_plan(n));  // without the lock: it may take long
+  auto plan = std::make_shared<const FftPlan>(make_plan(n));  // without the lock, because it may take long
   std::lock_guard lock(mutex);
   if (lengths + n > kMost) {
     plans->clear();

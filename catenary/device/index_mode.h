@@ -1,11 +1,11 @@
 #pragma once
-// What an index out of range means.
+// The meaning of an index out of range.
 
 #include <cstdint>
 
 namespace catenary {
 
-/// What is done to indices that are out of range.
+/// The treatment of indices that are out of range.
 enum class IndexMode : std::uint8_t { raise, wrap, clip };
 
 }  // namespace catenary

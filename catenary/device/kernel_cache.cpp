@@ -23,7 +23,7 @@ constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 
 std::string name_of(const std::string& key) { return key + std::string(kEnding); }
 
-/// Kernels, and what a process that was killed left of one; nothing else is ever counted or removed.
+/// Returns kernels, and unfinished files of killed processes. No other file is ever counted or removed.
 std::vector<os::PrivateFolder::Entry> entries_of(const os::PrivateFolder& folder) {
   std::vector<os::PrivateFolder::Entry> all = folder.list();
   std::erase_if(all, [](const os::PrivateFolder::Entry& entry) {
@@ -46,8 +46,8 @@ void say_not_loaded(std::string_view why) {
   say_once(said, "what is kept on disk is not used, but made anew", why);
 }
 
-/// Removes what is unfinished, then the oldest entries until half of what is allowed is left, where there is more than
-/// that.
+/// If the folder exceeds its limit, removes unfinished files and then the oldest entries until half of the limit is
+/// left.
 void keep_below_limit(const os::PrivateFolder& folder) {
   std::vector<os::PrivateFolder::Entry> all = entries_of(folder);
   std::size_t total = 0;
@@ -62,7 +62,7 @@ void keep_below_limit(const os::PrivateFolder& folder) {
   }
 }
 
-/// The folder, if it is there and may be used.
+/// Returns the folder if it exists and is safe to use.
 std::optional<os::PrivateFolder> open_folder() {
   const std::string path = kernel_cache_folder();
   return path.empty() ? std::nullopt : os::PrivateFolder::find(path);
@@ -132,7 +132,7 @@ void save_kernel(const std::string& key, const std::vector<std::byte>& binary) n
     try {
       say_not_kept(error.what());
     } catch (...) {
-      return;  // not even a line can be written
+      return;  // not even a message can be printed
     }
   }
 }

@@ -1,9 +1,11 @@
 #pragma once
-// Private to the library and its tools: compiled kernels on disk, those of GPUs and of the processor, shared by all
-// processes of a user: a file a binary, named by the SHA-256 of all that it depends on. Written under a temporary name
-// and renamed; a checksum is compared on load, and what is broken is removed, said once, and made anew. What is loaded
-// is run: so the folder is made for this user alone, and one that another user owns or may write is not used. A folder
-// that cannot be used is said once, and then does without.
+// Private to the library and its tools: compiled kernels on disk, for GPUs and the CPU, shared by all processes of a
+// user. Each file holds one binary and is named by the SHA-256 of everything that it depends on. Files are written
+// under a temporary name and renamed. A checksum is compared on load: a damaged file is reported once, removed and made
+// again.
+//
+// Loaded binaries are executed. Therefore the folder is made for this user alone, and a folder that another user owns
+// or may write to is not used. An unusable folder is reported once, and the process goes on without it.
 
 #include <cstddef>
 #include <optional>
@@ -14,27 +16,29 @@
 
 namespace catenary {
 
-/// CATENARY_KERNEL_CACHE=0 has nothing read, kept, or asked of a driver in order to keep it.
+/// Returns whether kernels are kept on disk. With CATENARY_KERNEL_CACHE=0 nothing is read or stored, and drivers are
+/// not asked for binaries.
 bool keeps_kernels();
-/// CATENARY_CACHE_DIR, else catenary/ in XDG_CACHE_HOME or ~/.cache; empty where none of them is set.
+/// Returns CATENARY_CACHE_DIR, else catenary/ in XDG_CACHE_HOME or ~/.cache. Empty if none of them is set.
 CT_API std::string kernel_cache_folder();
 
-/// The binary of a key, if it is there and whole.
+/// Returns the binary of a key, if it exists and is intact.
 CT_API std::optional<std::vector<std::byte>> load_kernel(const std::string& key);
-/// Keeps a binary. Never throws.
+/// Stores a binary. Never throws.
 CT_API void save_kernel(const std::string& key, const std::vector<std::byte>& binary) noexcept;
 
-/// Why the folder is not used, as it belongs to another user or the like; empty where it may be, or is not there yet.
+/// Returns why the folder is not used, for example because it belongs to another user. Empty if it can be used or does
+/// not exist yet.
 CT_API std::string kernel_cache_trouble();
 
-/// A compiled kernel on disk, or what a process that was killed left of one.
+/// A compiled kernel on disk, or the unfinished file of a process that was killed.
 struct KernelCacheEntry {
   std::string name;
   std::size_t bytes = 0;
-  double time = 0;          ///< of the last change, seconds since 1970
+  double time = 0;          ///< of the last change, in seconds since 1970
   bool unfinished = false;  ///< being written, or never finished
 };
-/// All there are, by name. Throws FileError where the folder is not to be used.
+/// Returns all entries by name. Throws FileError if the folder must not be used.
 CT_API std::vector<KernelCacheEntry> kernel_cache_entries();
 
 struct KernelCacheStats {
@@ -47,9 +51,9 @@ struct KernelCacheStats {
     bytes += entry.bytes;
   }
 };
-/// The same, counted.
+/// Returns the number and size of the entries. Throws as kernel_cache_entries.
 CT_API KernelCacheStats kernel_cache_stats();
-/// Removes all but what is being written; returns what was removed. Throws as kernel_cache_entries.
+/// Removes all entries except those being written, and returns their number and size. Throws as kernel_cache_entries.
 CT_API KernelCacheStats clear_kernel_cache();
 
 }  // namespace catenary

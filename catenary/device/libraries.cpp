@@ -16,9 +16,9 @@ namespace catenary {
 
 namespace {
 
-using Lasts = std::array<const Computation*, 3>;  // of all kinds
+using Lasts = std::array<const Computation*, 3>;  // one for each kind
 
-/// The calling thread's, by the devices' numbers.
+/// Returns the calling thread's last computations, indexed by device number.
 std::vector<Lasts>& lasts() {
   thread_local std::vector<Lasts> all;
   return all;

@@ -1,5 +1,5 @@
 #pragma once
-// Which libraries compute for a device, or exchange its data, and how they did.
+// The libraries that compute for a device or exchange its data, and how they computed.
 
 #include <compare>
 #include <cstdint>
@@ -14,45 +14,45 @@
 
 namespace catenary {
 
-/// A library that computes for a device, or why it is not used.
+/// A library that computes for a device, or the reason why it is not used.
 struct LibraryInfo {
-  std::string kind;     ///< "blas" (products of matrices), "dnn" (convolutions), "attention", "fft" or "collectives"
-  std::string name;     ///< "cuBLASLt", …; "own" for Catenary's code, which takes what no other does
-  bool usable = false;  ///< tried for each such computation, in the order of the list
-  std::string detail;   ///< version and file, or why it is not used
-  std::int64_t computed = 0;  ///< how many computations it took so far, on this device
+  std::string kind;           ///< "blas" (matrix products), "dnn" (convolutions), "attention", "fft" or "collectives"
+  std::string name;           ///< "cuBLASLt", …, or "own" for Catenary's code, the fallback
+  bool usable = false;        ///< tried for each such computation, in the order of the list
+  std::string detail;         ///< version and file, or why it is not used
+  std::int64_t computed = 0;  ///< number of computations so far, on this device
 };
 
-/// The libraries of a device, or those of one kind: of each kind first what its variable (CATENARY_GPU_BLAS,
-/// CATENARY_GPU_DNN, CATENARY_GPU_ATTENTION, CATENARY_GPU_FFT) leaves of the vendor's libraries that are found, in the
-/// order in which they are tried, then Catenary's own code, then those that are not used. Kinds are missing where the
-/// device never asks a library. Looks for the libraries. Throws DeviceError where a variable names one that cannot be
-/// used, ValueError where it names none that there is.
+/// Returns the libraries of a device, or those of one kind. For each kind, the list has the vendor's libraries in the
+/// order in which they are tried, then Catenary's own code, then the libraries that are not used. Environment variables
+/// select the vendor's libraries: CATENARY_GPU_BLAS, CATENARY_GPU_DNN, CATENARY_GPU_ATTENTION, CATENARY_GPU_FFT. Kinds
+/// for which the device never uses a library are missing. This call searches for the libraries. Throws DeviceError if a
+/// variable names a library that cannot be used, ValueError if it names an unknown one.
 CT_API std::vector<LibraryInfo> libraries(const Device& device, std::string_view kind = {});
 
-/// How a product of matrices, a convolution or attention was computed, and by which units.
+/// How a matrix product, a convolution or attention was computed, and on which hardware units.
 struct CT_API Computation {
-  std::string kind;       ///< "blas", "dnn" or "attention"; a convolution that is a product of matrices has "blas"
-  std::string library;    ///< "cuBLASLt", "oneDNN", …; "own" for Catenary's code
-  std::string algorithm;  ///< what the library calls it, or our kernel's name; empty where the library does not tell
+  std::string kind;     ///< "blas", "dnn" or "attention", where a convolution that is a matrix product has "blas"
+  std::string library;  ///< "cuBLASLt", "oneDNN", …, or "own" for Catenary's code
+  std::string
+      algorithm;  ///< the library's name for it, or our kernel's name, or empty if the library does not report it
   Dtype dtype = Dtype::float32;  ///< of the operands
-  std::string compute;           ///< what is added up: "float32 sums of float16 products"
-  /// The matrix units that ran: "Tensor Cores", "AMX", "AVX512_BF16", "AVX512_VNNI"; empty for none.
+  std::string compute;           ///< the sums: "float32 sums of float16 products"
+  /// The matrix units that ran: "Tensor Cores", "AMX", "AVX512_BF16", "AVX512_VNNI". Empty for none.
   std::string units;
-  /// Where `units` is empty, why: the dtype, alignment, strides, TF32 that is off, or a device that lacks them.
+  /// The reason if `units` is empty: the dtype, alignment, strides, disabled TF32, or a device that lacks them.
   std::string why_not;
-  /// Does the library tell which units ran, or is it known otherwise? Where not, `units` is empty and `why_not` says
-  /// what is known.
+  /// Whether the units are known. If not, `units` is empty and `why_not` says everything that is known.
   bool told = true;
 
-  /// All of it in one line.
+  /// Returns all of it in one line.
   std::string text() const;
   friend auto operator<=>(const Computation&, const Computation&) = default;
 };
 
-/// How the calling thread's last product of matrices ("blas"), convolution ("dnn") or attention ("attention", on GPUs)
-/// on a device was computed; nothing before its first one. CATENARY_TRACE=libraries prints each as it is met first.
-/// Throws ValueError for another kind.
+/// Returns how the calling thread's last matrix product ("blas"), convolution ("dnn") or attention ("attention", on
+/// GPUs) on a device was computed, or nothing before the first one. CATENARY_TRACE=libraries prints each computation
+/// when it first occurs. Throws ValueError for another kind.
 CT_API std::optional<Computation> last_computation(const Device& device, std::string_view kind);
 
 }  // namespace catenary

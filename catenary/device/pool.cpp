@@ -15,20 +15,20 @@ void* MemorySource::part(void*, std::size_t, std::size_t) { return nullptr; }
 void MemorySource::free_part(void*) noexcept {}
 void MemorySource::order_after_current(void*) noexcept {}
 
-/// A piece of an allocation, in use or free; the pieces of one know their neighbours.
+/// A part of an allocation, in use or free. The parts of an allocation form a list of neighbours.
 struct MemoryPool::Block {
   void* allocation;
   std::size_t offset, bytes;
   void* stream;
-  void* handle = nullptr;  // made when the block is taken
+  void* handle = nullptr;  // made when the block is handed out
   Block *before = nullptr, *after = nullptr;
-  std::uint64_t freed = 0;  // when, or 0 while in use
+  std::uint64_t freed = 0;  // order of freeing, or 0 while in use
 
   bool whole() const { return !before && !after; }
 };
 
 bool MemoryPool::SmallestFirst::operator()(const Block* a, const Block* b) const {
-  // of equals the one that was freed last, whose memory is likelier to be in a cache
+  // of equal sizes the most recently freed block, whose memory is likelier to be in a cache
   return a->bytes != b->bytes ? a->bytes < b->bytes : a->freed > b->freed;
 }
 bool MemoryPool::SmallestFirst::operator()(const Block* a, std::size_t bytes) const { return a->bytes < bytes; }
@@ -45,7 +45,7 @@ void MemoryPool::note(MemoryEvent::Kind kind, std::size_t bytes, std::size_t blo
   if (!watching) return;
   try {
     watching->push_back({kind, source_->name(), bytes, block_bytes, block});
-  } catch (...) {  // no memory for a note about memory
+  } catch (...) {  // no memory to record the event
   }
 }
 
@@ -54,7 +54,7 @@ MemoryPool::MemoryPool(std::unique_ptr<MemorySource> source, const Options& opti
 
 MemoryPool::~MemoryPool() {
   free_all_blocks();
-  // memory that somebody still uses stays
+  // memory that is still in use stays allocated
   for (auto& [stream, blocks] : free_)
     for (Block* block : blocks) delete block;
   for (auto& [handle, block] : in_use_) delete block;
@@ -107,13 +107,13 @@ void MemoryPool::free(void* handle, std::size_t bytes) noexcept {
   put(block);
 }
 
-/// The ladder: from what costs nothing to what costs most.
+/// Tries sources of memory, the cheapest first.
 MemoryPool::Block* MemoryPool::find(void* stream, std::size_t bytes) {
   if (Block* block = take(free_[stream], bytes)) return block;
   if (Block* block = grow(stream, bytes)) return block;
   release_unused();
   if (Block* block = grow(stream, bytes)) return block;
-  source_->synchronize();  // what is free now is so for every stream
+  source_->synchronize();  // now all free blocks are free for every stream
   std::vector<void*> others;
   for (const auto& [other, blocks] : free_)
     if (other != stream) others.push_back(other);
@@ -127,7 +127,7 @@ MemoryPool::Block* MemoryPool::take(FreeBlocks& from, std::size_t bytes) {
   const auto best = from.lower_bound(bytes);
   if (best == from.end()) return nullptr;
   Block* block = *best;
-  // where it cannot be split, a much larger block stays for those who need it
+  // a block that cannot be split is not used for much smaller requests
   if (!source_->has_parts() && block->bytes > bytes + bytes / 4) return nullptr;
   from.erase(best);
   block->freed = 0;
@@ -158,7 +158,7 @@ void MemoryPool::split(Block& block, std::size_t bytes) {
   put(rest);
 }
 
-/// Makes a block free, together with its free neighbours.
+/// Makes a block free and merges it with its free neighbours.
 void MemoryPool::put(Block* block) {
   FreeBlocks& blocks = free_[block->stream];
   const auto joins = [&](const Block* other) { return other && other->freed && other->stream == block->stream; };
@@ -214,7 +214,7 @@ void MemoryPool::release_unused() {
 void MemoryPool::move_free(void* from, void* to) {
   auto moved = free_.extract(from);
   if (moved.empty()) return;
-  // none may be joined before its turn: it would be put although it is gone
+  // marks them as used, so that none is merged, and deleted, before its turn
   for (Block* block : moved.mapped()) block->freed = 0;
   for (Block* block : moved.mapped()) {
     block->stream = to;

@@ -1,8 +1,8 @@
 #pragma once
-// A caching pool over a device's raw allocations: freed blocks are kept and handed out again, as fresh memory costs
-// more than the arithmetic on it. Each stream has free blocks of its own, which are reused in its order without
-// waiting; where the device can name a part of an allocation, blocks are split to what is asked for and merged when
-// they are free again. Counters and limits as CuPy's MemoryPool.
+// A caching pool over a device's allocations. Freed blocks are kept and reused, because fresh memory costs more than
+// the arithmetic on it. Each stream has separate free blocks, which are reused in the stream's order without waiting.
+// If the device can address parts of an allocation, blocks are split to the requested size and merged when they are
+// free. Counters and limits are as in CuPy's MemoryPool.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,92 +20,92 @@
 
 namespace catenary {
 
-/// A device has no memory left, or its pool's limit is reached, after all that could be given back was. The message
-/// says what was asked for and what holds the rest.
+/// The device has no memory left, or the pool's limit is reached, even after all unused memory was returned. The
+/// message names the requested size and the current use.
 class CT_API OutOfMemoryError : public DeviceError {
  public:
   using DeviceError::DeviceError;
   ~OutOfMemoryError() override;
 };
 
-/// Where a pool has its memory from.
+/// The source of a pool's memory.
 class CT_API MemorySource {
  public:
   virtual ~MemorySource();
-  /// Of the device, for messages.
+  /// Returns the device's name, for messages.
   virtual std::string name() const = 0;
-  /// Of the device.
+  /// Returns the device's total memory.
   virtual std::size_t total_bytes() const = 0;
-  /// Null when there is no memory left.
+  /// Allocates memory. Returns null if there is none left.
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void free(void* allocation, std::size_t bytes) noexcept = 0;
 
-  /// Can parts of an allocation be named? Where not, blocks are handed out whole.
+  /// Returns whether parts of an allocation can be addressed. If not, blocks are handed out whole.
   virtual bool has_parts() const { return false; }
-  /// A handle for a part of an allocation.
+  /// Returns a handle for a part of an allocation.
   virtual void* part(void* allocation, std::size_t offset, std::size_t bytes);
   virtual void free_part(void* part) noexcept;
 
-  /// The calling thread's stream.
+  /// Returns the calling thread's stream.
   virtual void* stream() const { return nullptr; }
-  /// What is submitted to `stream` from now on comes after what the calling thread's stream has been told so far.
+  /// Makes later work of `stream` wait for the work submitted so far to the calling thread's stream.
   virtual void order_after_current(void* stream) noexcept;
   /// Waits for all streams.
   virtual void synchronize() {}
 };
 
-/// Something that a pool did.
+/// An action of a pool.
 struct MemoryEvent {
   enum Kind : std::uint8_t {
     allocated,  ///< new memory came from the device
-    taken,      ///< somebody got a block
-    freed,      ///< and gave it back to the pool
+    taken,      ///< a block was handed out
+    freed,      ///< a block was returned to the pool
   };
   Kind kind;
   std::string device;
-  std::size_t bytes, block_bytes;  ///< what was asked for (`taken` only), and what the block has
+  std::size_t bytes, block_bytes;  ///< the requested size (only for `taken`), and the size of the block
   void* block;                     ///< its handle; null for `allocated`
 };
-/// What pools do in the calling thread from now on is added to `events`, which must outlive that; null ends it. Gives
-/// what was there before.
+/// Records later pool actions of the calling thread in `events`, which must stay alive; null ends it. Returns the
+/// previous list.
 CT_API std::vector<MemoryEvent>* watch_memory(std::vector<MemoryEvent>* events) noexcept;
 
-/// Memory of one device, kept for reuse.
+/// The memory of one device, kept for reuse.
 class CT_API MemoryPool {
  public:
   struct Options {
     std::size_t unit = 512;        ///< sizes are rounded up to a multiple of it
-    std::size_t direct_below = 0;  ///< blocks of at most so many bytes are the source's own affair
+    std::size_t direct_below = 0;  ///< blocks of at most this many bytes bypass the pool
   };
   MemoryPool(std::unique_ptr<MemorySource> source, const Options& options);
   ~MemoryPool();
   MemoryPool(const MemoryPool&) = delete;
   MemoryPool& operator=(const MemoryPool&) = delete;
 
-  /// A block of at least `bytes` bytes for the calling thread's stream: the smallest free one of the stream that is
-  /// large enough, or new memory. When none can be had: gives unused allocations back and tries again; waits for the
-  /// device, and takes what other streams no longer use; then throws OutOfMemoryError.
+  /// Returns a block of at least `bytes` bytes for the calling thread's stream: the smallest sufficient free block of
+  /// the stream, or new memory. If there is none, the pool returns unused allocations and tries again, then waits for
+  /// the device and uses free blocks of other streams, and finally throws OutOfMemoryError.
   void* allocate(std::size_t bytes);
-  /// Takes a block back, for the stream that it was allocated for. Freed while the thread uses another stream, that
-  /// stream's work so far comes first. Never throws.
+  /// Takes a block back, for the stream that it was allocated for. If the calling thread now uses another stream, the
+  /// block is reused only after that stream's work so far. Never throws.
   void free(void* block, std::size_t bytes) noexcept;
 
-  /// Bytes in use, cached and both together; number of cached blocks.
+  /// Return the bytes in use, the cached bytes and their sum, and the number of cached blocks.
   std::size_t used_bytes() const;
   std::size_t free_bytes() const;
   std::size_t total_bytes() const;
   std::size_t n_free_blocks() const;
-  /// Largest value of used_bytes so far.
+  /// Returns the peak of used_bytes so far.
   std::size_t peak_bytes() const;
-  /// Gives all allocations of which nothing is in use back to the system.
+  /// Returns all allocations without used blocks to the system.
   void free_all_blocks();
-  /// At most this many bytes in use and cached together; 0 for no limit.
+  /// Limits the bytes in use and cached together. 0 means no limit.
   void set_limit(std::size_t bytes);
-  /// The limit as a fraction of the device's memory. Throws ValueError where it is not in [0, 1].
+  /// Sets the limit as a fraction of the device's memory. Throws ValueError if it is not in [0, 1].
   void set_limit_fraction(double fraction);
   std::size_t get_limit() const;
 
-  /// Internal: the stream is about to end, and nothing of it runs any more; its blocks go to the device's own stream.
+  /// Internal: gives the blocks of a stream that is about to end, and has no running work, to the device's own stream.
   void end_stream(void* stream);
 
  private:
@@ -139,7 +139,7 @@ class CT_API MemoryPool {
   std::size_t used_ = 0, total_ = 0, peak_ = 0, limit_ = 0;
 };
 
-/// The pool that a device's arrays have their memory from. (cupy.get_default_memory_pool)
+/// Returns the pool of a device's arrays. (cupy.get_default_memory_pool)
 CT_API MemoryPool& memory_pool(const Device& device = current_device());
 
 }  // namespace catenary

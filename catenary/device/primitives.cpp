@@ -6,7 +6,7 @@ namespace catenary {
 
 namespace {
 
-/// Bytes that a program reads and writes: an axis of stride 0 counts once.
+/// Returns the bytes that a program reads and writes. An axis of stride 0 counts once.
 std::int64_t bytes_of(const ops::Program& program) {
   std::int64_t total = 0;
   const auto add = [&](const ops::Access& access) {

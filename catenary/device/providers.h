@@ -1,7 +1,7 @@
 #pragma once
-// Private to the library: the libraries that are tried before our own code computes a primitive, for devices of every
-// kind. A Spec is what they are asked for: a primitive, or what a library wants to know of one (a product as BLAS
-// describes it), with `std::string describe(const Spec&)` for messages.
+// Private to the library: the vendor libraries that are tried before our own code computes a primitive, on all kinds of
+// devices. A Spec is a request to a library: a primitive, or a description of one in the library's terms (such as a
+// product in the terms of BLAS). `std::string describe(const Spec&)` formats it for messages.
 
 #include <algorithm>
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace catenary {
 
-/// A primitive in messages: "sort of [2, 3]".
+/// Describes a primitive in messages: "sort of [2, 3]".
 template <class Primitive>
 requires requires(const Primitive& p) { p.work(); }
 std::string describe(const Primitive& primitive) {
@@ -34,11 +34,11 @@ template <class Spec>
 class Provider {
  public:
   virtual ~Provider() = default;
-  /// Version and file.
+  /// Returns the version and file.
   virtual std::string detail() const = 0;
-  /// Computes it, or submits it to the device in order with everything else there. False, with nothing done, where the
-  /// library does not take it; `why` tells of an error. Threads call it side by side: it locks what its library wants
-  /// locked.
+  /// Computes the request, or submits it to the device in order with other work. Does nothing and returns false if the
+  /// library does not support it; `why` is set for an error. Threads call it concurrently, so it takes the locks that
+  /// its library needs.
   virtual bool run(const Spec& spec, std::string& why) = 0;
 };
 
@@ -46,18 +46,18 @@ class Provider {
 template <class Spec>
 class Providers {
  public:
-  /// Opens a library; null, with the reason, where it cannot serve.
+  /// Opens a library. Returns null, with the reason, if it is unusable.
   using Open = std::function<std::unique_ptr<Provider<Spec>>(std::string& why)>;
 
-  /// `kind` is LibraryInfo's and CATENARY_TRACE's word for them. `useless` is why none is of use unless it is asked
-  /// for; empty where they are.
+  /// `kind` is the name in LibraryInfo and CATENARY_TRACE. `useless` is the reason why these libraries are used only on
+  /// request, or empty.
   Providers(const char* kind, std::string device, std::vector<std::pair<const char*, Open>> list, std::string useless)
       : kind_(kind), device_(std::move(device)), useless_(std::move(useless)) {
     for (auto& [name, open] : list) entries_.push_back(std::make_unique<Entry>(name, std::move(open)));
   }
 
-  /// Takes "own" code alone, the library of a name alone, or, for any other word, all that are of use. `because` is
-  /// what messages say of the choice. Throws DeviceError where the one of that name cannot be used.
+  /// Selects the libraries: "own" for our code alone, the name of one library, or any other word for all useful ones.
+  /// `because` explains the choice in messages. Throws DeviceError if the named library cannot be used.
   void choose(std::string asked, const std::string& because) {
     std::lock_guard lock(mutex_);
     const auto lower = [](std::string text) {
@@ -87,12 +87,13 @@ class Providers {
     }
   }
 
-  /// Is there one that is asked?
+  /// Returns whether any library is in use.
   bool any() const {
     return std::any_of(entries_.begin(), entries_.end(), [](const auto& e) { return e->used.load(); });
   }
 
-  /// The name of the library that computed it, which lives as long as this; null where none takes it.
+  /// Returns the name of the library that computed the request, which lives as long as this object, or null if none
+  /// supports it.
   const std::string* run(const Spec& spec) {
     for (const auto& e : entries_) {
       if (!e->used.load(std::memory_order_acquire)) continue;
@@ -101,7 +102,7 @@ class Providers {
         e->computed.fetch_add(1, std::memory_order_relaxed);
         return &e->name;
       }
-      // once for each library: what follows is tried with it again
+      // once for each library, which is still tried later
       if (why.empty() || e->refused.exchange(true)) continue;
       std::lock_guard lock(mutex_);
       e->detail += fmt::format("; refused {}: {}", describe(spec), why);
@@ -109,7 +110,7 @@ class Providers {
     }
     return nullptr;
   }
-  /// Our own code computed something.
+  /// Counts a computation by our own code.
   void count_own() { own_.fetch_add(1, std::memory_order_relaxed); }
 
   std::vector<LibraryInfo> info() const {
@@ -138,24 +139,24 @@ class Providers {
 
   const char* const kind_;
   const std::string device_, useless_;
-  mutable std::mutex mutex_;  // of the choice, and of details
+  mutable std::mutex mutex_;  // protects the choice and the details
   std::vector<std::unique_ptr<Entry>> entries_;
   std::atomic<std::int64_t> own_{0};
 };
 
-/// What a library found out for a key (an algorithm for the sizes of a product, say), once for all threads. All are
-/// forgotten when there are too many; one that is in use lives on.
+/// Results that a library found for a key, such as an algorithm for the sizes of a product, shared by all threads. All
+/// are dropped when there are too many; entries in use stay alive.
 template <class Key, class Plan>
 class PlanCache {
  public:
-  /// The plan of a key, or a new one, which `make` gives.
+  /// Returns the plan of a key, or a new plan from `make`.
   template <class Make>
   std::shared_ptr<Plan> get(const Key& key, const Make& make) {
     {
       std::lock_guard lock(mutex_);
       if (const auto known = plans_.find(key); known != plans_.end()) return known->second;
     }
-    std::shared_ptr<Plan> plan = make();  // without the lock: it may take long
+    std::shared_ptr<Plan> plan = make();  // without the lock, because it may take long
     std::lock_guard lock(mutex_);
     if (plans_.size() >= kMost) plans_.clear();
     return plans_.emplace(key, std::move(plan)).first->second;

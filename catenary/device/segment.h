@@ -1,11 +1,11 @@
 #pragma once
-// Private to the library: what every backend makes of a Segment.
+// Private to the library: the program for one Segment, for all backends.
 
 #include "catenary/device/primitives.h"
 
 namespace catenary {
 
-/// The program over the C-ordered memory of one segment.
+/// Returns the program over the C-ordered memory of one segment.
 inline ops::Program program_over(const ops::Program& program, const Segment& segment) {
   ops::Program one = program;
   one.shape = {segment.size};

@@ -1,5 +1,5 @@
 #pragma once
-// The memory behind arrays: a reference-counted block on a device, or memory that belongs to somebody else.
+// The memory behind arrays: a reference-counted block on a device, or foreign memory.
 
 #include <atomic>
 #include <cstddef>
@@ -38,12 +38,12 @@ class Ref {
   T* object_ = nullptr;
 };
 
-/// A block of device memory. Who changes what it holds has deferred work on it run first (array/lazy.h).
+/// A block of device memory. Before changing its contents, run the deferred work on it (array/lazy.h).
 class CT_API Storage {
  public:
-  /// New, uninitialised memory from the device's pool.
+  /// Allocates new, uninitialised memory from the device's pool.
   Storage(const Device& device, std::size_t bytes);
-  /// Memory of somebody else, which `owner` keeps alive.
+  /// Refers to foreign memory, which `owner` keeps alive.
   Storage(const Device& device, void* handle, std::size_t bytes, std::shared_ptr<void> owner);
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
@@ -57,12 +57,13 @@ class CT_API Storage {
     if (references() == 1 || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   int references() const { return references_.load(std::memory_order_acquire); }
-  /// Does the memory belong to somebody else, whose deleter may do anything?
+  /// Returns whether the memory is foreign. Its deleter may do anything.
   bool has_owner() const { return owner_ != nullptr; }
 
-  /// Is it known outside the library (by an address, a capsule, a view of the host's)? Then work on it is not deferred.
+  /// True if the memory is known outside the library (by an address, a capsule, a host view). Work on it is then not
+  /// deferred.
   std::atomic<bool> exported{false};
-  /// How much deferred work will read it, and what will write it.
+  /// The number of deferred readers, and the deferred work that will write it.
   std::atomic<int> pending_readers{0};
   std::atomic<DeferredWork*> pending_writer{nullptr};
 

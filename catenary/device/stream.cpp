@@ -15,7 +15,7 @@ DeviceStreams::~DeviceStreams() = default;
 
 namespace {
 DeviceStreams* streams_of(const Device& device) { return device.backend().streams(); }
-/// For what ends: none, too, where they cannot be had any more, as in a child by fork.
+/// Returns the streams for destructors. Null if they are not available any more, as in a child process after fork.
 DeviceStreams* streams_left(const Device& device) noexcept {
   try {
     return streams_of(device);
@@ -35,7 +35,7 @@ struct Event::Mark {
   Mark& operator=(const Mark&) = delete;
 
   const Device device;
-  void* const event;  // null where all that was submitted has happened
+  void* const event;  // null if all submitted work is done
   const std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
 };
 
@@ -56,11 +56,11 @@ struct Stream::State {
   State& operator=(const State&) = delete;
 
   const Device device;
-  void* const stream;  // null: the device's own
+  void* const stream;  // null: the device's own stream
 };
 
 namespace {
-/// The streams that the calling thread uses, where they are not the devices' own.
+/// The streams that the calling thread uses instead of the devices' own.
 thread_local std::vector<std::pair<Device, Stream>> used;
 
 void use(const Stream& stream) {
@@ -135,7 +135,7 @@ Stream current_stream(const Device& device) {
 }
 
 Stream::Use::Use(const Stream& stream) : stream_(stream), before_(current_stream(stream.device())) {
-  evaluate();  // what was computed so far belongs to the stream before
+  evaluate();  // pending work belongs to the previous stream
   if (DeviceStreams* streams = streams_of(stream_.device())) {
     streams->use_stream(stream_.device().index(), stream_.state_->stream);
     use(stream_);
@@ -145,7 +145,7 @@ Stream::Use::Use(const Stream& stream) : stream_(stream), before_(current_stream
 Stream::Use::~Use() {
   try {
     evaluate();
-  } catch (...) {  // the arrays that have no value now say so when they are read
+  } catch (...) {  // affected arrays report the error when they are read
   }
   if (DeviceStreams* streams = streams_left(stream_.device())) {
     streams->use_stream(stream_.device().index(), before_.state_->stream);

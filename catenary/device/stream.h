@@ -1,19 +1,22 @@
 #pragma once
-// Streams and events, as CuPy has them: work submitted to one stream happens in order, two streams may overlap.
+// Streams and events, as in CuPy. Work submitted to one stream happens in order, but two streams may overlap.
 //
-//   Stream s(device);
-//   {
-//     Stream::Use guard(s);       // what this thread computes on the device from here on goes to s
-//     y = matmul(a, b);
-//   }
-//   current_stream(device).wait(s.record());  // y is there for what follows
+// ```cpp
+// Stream s(device);
+// {
+//   Stream::Use guard(s);       // this thread's later computations on the device go to s
+//   y = matmul(a, b);
+// }
+// current_stream(device).wait(s.record());  // later work on the current stream can use y
+// ```
 //
-// Every thread starts with each device's own stream, the null stream. Whoever reads on one stream what another one
-// writes has them wait for each other by events, or makes the stream a blocking one, which is in order with the null
-// stream; reading back to the host waits for the current stream only. Memory
-// belongs to the stream in which it was allocated and is reused there in order: an array that another stream still
-// works on must not be freed before that stream has been waited for. (Freed while that stream is in use, the order is
-// kept by the pool.) On the CPU everything happens in order and at once, and all of this works trivially.
+// Every thread starts with each device's own stream, the null stream. To read on one stream data that another one
+// writes, make the reader wait by events, or use a blocking stream, which is ordered with the null stream. Reading back
+// to the host waits only for the current stream.
+//
+// Memory belongs to the stream in which it was allocated, and is reused there in order. Do not free an array while
+// another stream still works on it. (If that stream is the current one when the array is freed, the pool keeps the
+// order.) On the CPU everything happens at once, in order, and all of this is trivial.
 
 #include <memory>
 
@@ -28,9 +31,9 @@ class Stream;
 class CT_API Event {
  public:
   const Device& device() const;
-  /// Has all that was submitted to the stream before the mark happened?
+  /// Returns whether all work submitted to the stream before the mark is done.
   bool done() const;
-  /// Waits until it has.
+  /// Waits until all work before the mark is done.
   void synchronize() const;
 
  private:
@@ -41,26 +44,26 @@ class CT_API Event {
   std::shared_ptr<const Mark> mark_;
 };
 
-/// Milliseconds from one event to another of the same device; waits for both. Throws DeviceError when they are of two
-/// devices. (cupy.cuda.get_elapsed_time)
+/// Returns the milliseconds between two events of one device, after waiting for both. Throws DeviceError for events of
+/// two devices. (cupy.cuda.get_elapsed_time)
 CT_API float elapsed_time(const Event& from, const Event& to);
 
-/// An order of work on a device; copies name the same one. (cupy.cuda.Stream)
+/// An ordered queue of work on a device. Copies refer to the same stream. (cupy.cuda.Stream)
 class CT_API Stream {
  public:
-  /// A new stream. When its last copy goes, it is waited for. A blocking one and the null stream wait for each other's
-  /// earlier work, as CUDA's streams do; what computes in the background of a program wants none of that.
+  /// Creates a stream. The destructor of its last copy waits for its work. A blocking stream and the null stream wait
+  /// for each other's earlier work, as CUDA's streams do by default. Background work should use a non-blocking stream.
   explicit Stream(const Device& device = current_device(), bool blocking = false);
-  /// The device's own stream. (cupy.cuda.Stream.null)
+  /// Returns the device's own stream. (cupy.cuda.Stream.null)
   static Stream null(const Device& device = current_device());
 
   const Device& device() const;
   bool is_null() const;
-  /// Waits until all that was submitted to it has happened. Throws DeviceError for what went wrong meanwhile.
+  /// Waits until all submitted work of the stream is done. Throws DeviceError for errors in that work.
   void synchronize() const;
-  /// A mark after all that was submitted so far.
+  /// Returns a mark after all work submitted so far.
   Event record() const;
-  /// What is submitted from now on happens after the event, which may be another device's.
+  /// Makes later work wait for the event, which may be on another device.
   void wait(const Event& event) const;
 
   friend CT_API bool operator==(const Stream& a, const Stream& b);
@@ -74,11 +77,11 @@ class CT_API Stream {
   std::shared_ptr<const State> state_;
 };
 
-/// The stream of a device that the calling thread uses. (cupy.cuda.get_current_stream)
+/// Returns the stream of a device that the calling thread uses. (cupy.cuda.get_current_stream)
 CT_API Stream current_stream(const Device& device = current_device());
 
-/// Uses a stream for its device's work of the calling thread until the end of the scope. (`with stream:` in CuPy.) It
-/// does not change the current device.
+/// Uses a stream for the calling thread's work on its device until the end of the scope. (`with stream:` in CuPy.) Does
+/// not change the current device.
 class CT_API Stream::Use {
  public:
   explicit Use(const Stream& stream);

@@ -25,21 +25,21 @@ bool tracing(const char* what) { return environment::lists("CATENARY_TRACE", wha
 
 namespace {
 
-/// What is timed: the same as one piece of work, of many operations the first ones.
+/// Returns the name of operations that ran as one piece of work, shortened if there are many.
 std::string together(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 4;
-  if (names.empty()) return "copy";  // a program that only stores what it loads
+  if (names.empty()) return "copy";  // a program that only stores loaded values
   if (names.size() <= kShown + 1) return fmt::format("{}", fmt::join(names, "+"));
   return fmt::format("{}+…({})", fmt::join(names.begin(), names.begin() + kShown, "+"), names.size());
 }
 
 using Clock = std::chrono::steady_clock;
 
-/// What is traced; operations' counts and times are printed when the process ends.
+/// Collects traced work. Counts and times of operations are printed when the process ends.
 class Trace {
  public:
   static Trace& instance() {
-    static Trace* trace = new Trace;  // for ever: what ends later may still compute
+    static Trace* trace = new Trace;  // never destroyed, because later destructors may still compute
     return *trace;
   }
   const bool kernels = tracing("kernels"), ops = tracing("ops"), counts = tracing("counts"),
@@ -50,7 +50,7 @@ class Trace {
     std::lock_guard lock(mutex_);
     ++counted_[{device_name(backend, device), name}];
   }
-  /// Does a piece of work, made of operations with these names, and takes its time where that is wanted.
+  /// Runs a piece of work that consists of operations with these names, and measures its time if it is traced.
   template <class F>
   void work(Backend& backend, int device, const Work& work, const std::vector<std::string>& names, F&& f) {
     const char* reason = std::exchange(trace_reason, "");
@@ -120,7 +120,7 @@ concept HasProgram = requires(const P& primitive) {
   primitive.program;
 };
 
-/// The names of the operations of a program.
+/// Returns the names of the operations of a program.
 std::vector<std::string> operations(const ops::Program& program) {
   std::vector<std::string> names;
   for (const ops::Node& node : program.nodes)
@@ -128,7 +128,7 @@ std::vector<std::string> operations(const ops::Program& program) {
   return names;
 }
 
-/// What is counted: the operations of a program, a reduction, a primitive's name.
+/// Returns the counted names: the operations of a program, a reduction, or a primitive's name.
 template <class P>
 std::vector<std::string> counted(const P& primitive, const char* name) {
   if constexpr (HasProgram<P>) {
@@ -153,7 +153,7 @@ void Backend::compute(int device, const Primitive& primitive) {
   Trace& trace = Trace::instance();
   if (!trace.any) return do_compute(device, primitive);
   const Work work = std::visit([](const auto& p) { return p.work(); }, primitive);
-  // before it runs, as that may change a program
+  // before it runs, because running may change the program
   const std::vector<std::string> names = std::visit([&](const auto& p) { return counted(p, work.name); }, primitive);
   for (const std::string& name : names) trace.count(*this, device, name);
   trace.work(*this, device, work, names, [&] { do_compute(device, primitive); });
