@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the files of tests/data/io/gguf with the package gguf: what tests/io reads must have been written by somebody else.
+"""Makes the files of tests/data/io/gguf with the package gguf, because readers must be tested with files of other writers.
 
-Usage: make_gguf_fixtures.py [FOLDER]     (gguf 0.19, NumPy)
+Usage: make_gguf_fixtures.py [FOLDER]     (needs gguf 0.19 and NumPy)
 
-Beside the quantised tensor NAME lies NAME.values, what the package dequantises it to.
+NAME.values holds the values to which the package dequantises the tensor NAME.
 """
 import pathlib
 import sys
@@ -18,7 +18,7 @@ out.mkdir(parents=True, exist_ok=True)
 
 
 def numbers(dtype, shape):
-    """0, 1, 2, … less 2, as make_io_fixtures.py's."""
+    """Returns -2, -1, 0, …, like make_io_fixtures.py."""
     return (np.arange(int(np.prod(shape))) - 2).reshape(shape).astype(dtype)
 
 
@@ -32,7 +32,7 @@ def write(name, fill, arch="llama", **options):
 
 
 def model(writer):
-    """Every type of value, and every type of tensor that is read."""
+    """Adds a value of every type, and a tensor of every supported type."""
     writer.add_uint8("t.u8", 200)
     writer.add_int8("t.i8", -100)
     writer.add_uint16("t.u16", 60000)
@@ -62,21 +62,21 @@ def model(writer):
         blocks = gguf.quants.quantize(random.standard_normal(shape).astype("<f4"), kind)
         writer.add_tensor(name, blocks, raw_dtype=kind)
         writer.add_tensor(name + ".values", gguf.quants.dequantize(blocks, kind))
-    # The package makes no blocks of these kinds: byte i is 7 i + 3.
+    # The package cannot quantise to these kinds, so byte i is 7 i + 3.
     for name, kind, rows in [("q4_k", Type.Q4_K, 2), ("q6_k", Type.Q6_K, 1)]:
         size = gguf.GGML_QUANT_SIZES[kind][1]
         writer.add_tensor(name, (np.arange(rows * size) * 7 + 3).astype("u1").reshape(rows, size), raw_dtype=kind)
 
 
 def listed(writer):
-    """A type that is known, not read, beside one that is."""
+    """Adds a tensor of a known but unsupported type, and a supported one."""
     size = gguf.GGML_QUANT_SIZES[Type.Q5_K][1]
     writer.add_tensor("q5_k", numbers("u1", (2, size)), raw_dtype=Type.Q5_K)
     writer.add_tensor("f32", numbers("<f4", (2,)))
 
 
 def numbers_of_blocks(writer):
-    """Blocks that are read as numbers."""
+    """Adds blocks that are read as numbers."""
     random = np.random.default_rng(6)
     for name, kind in [("q4_1", Type.Q4_1), ("q5_0", Type.Q5_0), ("q5_1", Type.Q5_1)]:
         blocks = gguf.quants.quantize(random.standard_normal((3, 2, 64)).astype("<f4"), kind)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes the files of tests/data/io with NumPy: what tests/io reads must have been written by somebody else.
+"""Makes the files of tests/data/io with NumPy and other packages, because readers must be tested with files of other writers.
 
-Usage: make_io_fixtures.py [FOLDER]     (NumPy 1.23 or newer; Pillow, safetensors and ml_dtypes for the last part)
+Usage: make_io_fixtures.py [FOLDER]     (needs NumPy 1.23 or newer, and Pillow, safetensors and ml_dtypes for the last part)
 """
 import gzip
 import io
@@ -20,7 +20,7 @@ out.mkdir(parents=True, exist_ok=True)
 
 
 def numbers(dtype, shape):
-    """0, 1, 2, … less 2 for signed types: small enough for every dtype, exact in float16."""
+    """Returns 0, 1, 2, …, minus 2 for signed types: small enough for every dtype, and exact in float16."""
     n = int(np.prod(shape))
     values = np.arange(n)
     if np.dtype(dtype).kind in "if":
@@ -64,7 +64,7 @@ for protocol in range(2, 6):
         text = pickle.dumps(np.array(None), protocol)
         name = b"numpy._core.multiarray" if b"numpy._core" in text else b"numpy.core.multiarray"
         if name != module:
-            if protocol >= 4:  # a frame's and a string's length stand before the name
+            if protocol >= 4:  # the lengths of the frame and of the string precede the name
                 body = text[11:].replace(bytes([len(name)]) + name, bytes([len(module)]) + module)
                 text = text[:3] + struct.pack("<Q", len(body)) + body
             else:
@@ -95,7 +95,7 @@ for code, dtype in codes.items():
 parts = struct.pack(">HBBI", 0, 8, 1, 4), bytes([1, 2, 3, 4])
 (out / "members.idx.gz").write_bytes(b"".join(gzip.compress(p, mtime=0) for p in parts))
 
-# PNG: pixels by formula, so that the reader's output can be told without a decoder; every colour type, depth and interlacing.
+# PNG files of every colour type, depth and interlacing. A formula gives the pixels, so tests need no other decoder.
 
 
 def png_chunk(kind, data):
@@ -103,7 +103,7 @@ def png_chunk(kind, data):
 
 
 def png_pack(samples, depth):
-    """One row of samples (a flat list) as bytes."""
+    """Packs one row of samples (a flat list) into bytes."""
     if depth == 16:
         return b"".join(struct.pack(">H", s) for s in samples)
     per_byte = 8 // depth
@@ -153,7 +153,8 @@ for interlace in (0, 1):
 (out / "palette_transparent.png").write_bytes(
     make_png(11, 5, 2, 3, 1, 0, palette + png_chunk(b"tRNS", bytes([255, 0, 128]))))
 
-# What only other programs can make: JPEGs by Pillow (with its own decoding beside them) and files by the safetensors package.
+# Files that only other packages can make: JPEGs by Pillow, with its own decoded pixels beside them, and files by
+# safetensors.
 try:
     import ml_dtypes
     from PIL import Image
@@ -177,7 +178,7 @@ tensors = {"weight": numbers("<f4", (2, 3)), "half": numbers("<f2", (3,)), "flag
            "eight": numbers("<f4", (3,)).astype(ml_dtypes.float8_e4m3fn)}
 save_file(tensors, out / "model.safetensors", metadata={"format": "pt", "note": "h\u00e9 \"quoted\""})
 
-# Two files and their index, as transformers' save_pretrained writes it.
+# Two files and their index, as save_pretrained of transformers writes them.
 sharded = out / "sharded"
 sharded.mkdir(exist_ok=True)
 parts = [{"embed.weight": numbers("<f4", (2, 3))},

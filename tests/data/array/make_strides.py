@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Writes strides.txt: the strides that NumPy gives results of random operations on views (order K). `make_strides.py > strides.txt`.
+"""Writes strides.txt: the strides that NumPy gives the results of random operations on views (order K).
 
-A line is `operation [axes] | operand | … > result`. An operand is its shape, strides and offset over a buffer, in elements; a result its
-shape and strides. Strides of axes of one element say nothing, nor do any of an array without elements: they are written as 0.
+    make_strides.py > strides.txt
+
+A line is `operation [axes] | operand | … > result`. An operand is its shape, strides and offset in a buffer, counted in elements.
+A result is its shape and strides. The strides of axes of size 1, and all strides of an empty array, have no meaning and are written as 0.
 """
 import random
 
@@ -16,7 +18,7 @@ def words(numbers):
 
 
 def view_of(shape, dtype):
-    """A view with this shape of a new buffer: axes in some order, gaps, negative steps, repeated elements."""
+    """Returns a view with this shape on a new buffer: permuted axes, gaps, negative steps, repeated elements."""
     order = list(range(len(shape)))
     how = random.random()
     if how < 0.3:

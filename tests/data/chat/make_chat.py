@@ -1,12 +1,15 @@
-"""Chats as the templates of models' families have them, by `transformers`' apply_chat_template.
+"""Makes chats in the templates of families of models, with apply_chat_template of `transformers`.
 
-Usage: python make_chat.py OUT_DIR                       chats.json, which the tests read
-       python make_chat.py OUT_DIR --originals LLAMA_CPP  the same of the templates that models have, from a checkout of llama.cpp
+Usage: python make_chat.py OUT_DIR                        writes chats.json, which the tests read
+       python make_chat.py OUT_DIR --originals LLAMA_CPP  takes the models' original templates from a checkout of llama.cpp
 
-PyPI's transformers, tokenizers and jinja2 are needed. The templates here write what the families' do, in the same marks, of a user's
-messages and answers. With --originals the chats must be the same as of the templates here; chats.json then has the originals, for
-test_links --gtest_filter=Chat*. An entry has the template, the form's name, two messages and the answer between them, and both chats as
-text that asks for an answer. Of a template that tells the date it is 05 Mar 2026.
+Needs transformers, tokenizers and jinja2 from PyPI.
+
+The templates in this script format user messages and answers with the same marks as the originals. With --originals, the script reports
+each chat that differs, and chats.json holds the originals, for test_links --gtest_filter=Chat*.
+
+An entry has the template, the name of the form, two user messages with the answer between them, and two chats as text that ends with the
+prompt for an answer: one of the first message, one of all three. The date is always 05 Mar 2026.
 """
 import argparse
 import json
@@ -26,7 +29,7 @@ CHATML = "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content 
 CHATML_END = "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 INST = "{%% for m in messages %%}{%% if m.role == 'user' %%}{{ %s }}{%% else %%}{{ %s }}{%% endif %%}{%% endfor %%}"
 GLM = "[gMASK]<sop>{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}{% endfor %}{% if add_generation_prompt %}<|assistant|>"
-# name: (form, template, bos, eos, the original in llama.cpp)
+# name: (form, template, bos, eos, name of the original in llama.cpp)
 FAMILIES = {
     "llama 3": ("llama-3", "{{ bos_token }}" + LLAMA3, "<|begin_of_text|>", "<|eot_id|>", "Llama-3"),
     "llama 3.1": ("llama-3", "{{ bos_token }}{% set day = '26 Jul 2024' %}" + KNOWN + LLAMA3, "<|begin_of_text|>", "<|eot_id|>",

@@ -1,13 +1,13 @@
-"""What make.py and make_chatglm.py share."""
+"""Helpers shared by make.py and make_chatglm.py."""
 import argparse
 import json
 import os
 
-GREEDY, VARIETY = 20, 4  # tokens that follow a text, and how many different ones there are at least
+GREEDY, VARIETY = 20, 4  # generated tokens per text, and the least number of different ones among them
 
 
 def arguments(description):
-    """OUT_DIR, which is made, and with --random how many folders with random settings."""
+    """Parses the command line and makes OUT_DIR. --random is the number of folders with random settings, or 0."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("out")
     parser.add_argument("--random", type=int, default=0)

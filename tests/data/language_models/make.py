@@ -1,14 +1,18 @@
-"""Small language models with random weights by `transformers`, what they say, and GGUF files of them by `gguf`.
+"""Makes small language models with random weights and their expected results with `transformers`, and GGUF files of them with `gguf`.
 
-Usage: python make.py OUT_DIR               the folders that the tests read
-       python make.py OUT_DIR --random N    N folders with random settings; --seed S begins elsewhere
-PyPI's torch, transformers, safetensors and gguf are needed. `reference-check OUT_DIR` compares them, too.
+Usage: python make.py OUT_DIR               makes the folders that the tests read
+       python make.py OUT_DIR --random N    makes N folders with random settings. --seed S chooses others.
+Needs torch, transformers, safetensors and gguf from PyPI. `reference-check OUT_DIR` compares the results too.
 
-A folder NAME holds config.json and model.safetensors (or its parts) as save_pretrained writes them, and expected.safetensors:
-ids [batch, length], logits [batch, length, vocabulary] in float32 of float64's sums, greedy [20], the tokens that follow the first row
-one by one. NAME.gguf has the same weights by the names and in the order that llama.cpp reads (a window is told, too, which llama.cpp
-does not read). Of NAME_q8_0 and NAME_q4_0 there is no safetensors file: what is expected is that of the blocks' values. manifest.json lists the
-folders. Weights are normal with a deviation of 1.1 by the root of the width, and every number among them is random: biases and normalizations, too.
+A folder NAME holds config.json and model.safetensors (or its parts), written by save_pretrained, and expected.safetensors with:
+  ids [batch, length]
+  logits [batch, length, vocabulary]  computed in float64, stored as float32
+  greedy [20]                         the greedy continuation of the first row
+NAME.gguf has the same weights, with the names and the order that llama.cpp reads. It also states a sliding window, which llama.cpp ignores.
+Models such as NAME_q8_0 and NAME_q4_0 have no safetensors file, and their results are those of the dequantised weights.
+manifest.json lists the folders.
+
+Weights are normally distributed with a standard deviation of 1.1 / sqrt(width). Biases and normalizations are random too.
 """
 import os
 import shutil
@@ -43,7 +47,7 @@ WIDE = dict(vocab_size=53, hidden_size=32, intermediate_size=64, num_attention_h
 MODELS["llama_q8_0"] = ("llama", 8, {**WIDE, "quantization": "Q8_0"})
 MODELS["qwen2_q4_0"] = ("qwen2", 9, {**WIDE, "tie_word_embeddings": True, "quantization": "Q4_0"})
 MODELS["glm_q8_0"] = ("glm", 10, {**WIDE, "head_dim": 8, "quantization": "Q8_0"})
-PARTS = {"qwen2": "10KB"}  # of those that are saved in several files
+PARTS = {"qwen2": "10KB"}  # maximum file size of models saved in parts
 
 
 def config_of(kind, settings):
@@ -64,7 +68,7 @@ def make(kind, seed, settings):
 
 
 def expected(model, seed):
-    """In float64. Tokens that another rounding could change, or that are few, are an error, which another seed mends."""
+    """Computes the results in float64. Raises AssertionError for near ties or monotonous texts, after which the caller tries another seed."""
     rng = np.random.default_rng(seed)
     wide, vocabulary = model.double(), model.config.vocab_size
     ids = torch.from_numpy(rng.integers(0, vocabulary, (2, 19)))
@@ -75,7 +79,7 @@ def expected(model, seed):
             best = wide(text).logits[0, -1].topk(2)
             assert best.values[0] - best.values[1] > 2e-3, "two tokens are as likely"
             text = torch.cat([text, best.indices[:1].reshape(1, 1)], 1)
-    assert len(set(text[0, -GREEDY:].tolist())) >= VARIETY, "the text says the same over and over"
+    assert len(set(text[0, -GREEDY:].tolist())) >= VARIETY, "the text is monotonous"
     model.float()
     return {"ids": ids, "logits": logits.contiguous(), "greedy": text[0, -GREEDY:].contiguous()}
 
@@ -91,7 +95,7 @@ ARCHITECTURES = {"llama": "llama", "mistral": "llama", "qwen2": "qwen2", "gpt2":
 
 
 def paired(weight, heads):
-    """Halves of each head become pairs of neighbours, as llama.cpp's converter has it."""
+    """Interleaves the two halves of each head, as llama.cpp's converter does."""
     return weight.reshape(heads, 2, weight.shape[0] // heads // 2, -1).swapaxes(1, 2).reshape(weight.shape)
 
 
@@ -100,7 +104,7 @@ def head_size(config):
 
 
 def gguf_tensors(model, kind, fused):
-    """Names and float32 arrays as llama.cpp reads them."""
+    """Returns names and float32 arrays in the form that llama.cpp reads."""
     config, tensors = model.config, {}
     for name, tensor in model.state_dict().items():
         if name == "lm_head.weight" and config.tie_word_embeddings:
@@ -169,7 +173,7 @@ def write_gguf(path, model, kind, fused=False, quantization=None):
 
 
 def rounded(model, quantization):
-    """The weights that blocks of this kind stand for, in place."""
+    """Replaces the weights, in place, by their values after quantisation."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if parameter.ndim == 2:
@@ -221,7 +225,7 @@ def random_settings(rng):
                                            {"rope_type": "linear", "factor": float(rng.uniform(0.5, 8)), "rope_theta": 10000.0},
                                            {**LLAMA3, "factor": float(rng.uniform(1, 16)), "original_max_position_embeddings": int(rng.integers(8, 64)),
                                             "low_freq_factor": float(rng.uniform(0.5, 2)), "high_freq_factor": float(rng.uniform(2.5, 8))})
-    if rng.integers(4) == 0:  # blocks of 32 numbers
+    if rng.integers(4) == 0:  # sizes for blocks of 32 numbers
         settings["hidden_size"] = 32 * heads if kind == "qwen2" else int(32 * rng.integers(1, 4) * heads // np.gcd(heads, 32))
         settings["intermediate_size"], settings["quantization"] = 32 * int(rng.integers(1, 4)), pick("Q8_0", "Q4_0")
         if kind != "qwen2":
@@ -252,7 +256,7 @@ def main():
                 except AssertionError:
                     seed += 100
             made.append(name)
-    write_manifest(args.out, made + ([] if args.random else ["chatglm"]))  # make_chatglm.py's, too
+    write_manifest(args.out, made + ([] if args.random else ["chatglm"]))  # chatglm is made by make_chatglm.py
 
 
 if __name__ == "__main__":

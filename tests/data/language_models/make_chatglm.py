@@ -1,9 +1,11 @@
-"""Small models of ChatGLM-6B's shape with random weights, and what they say, written out in PyTorch from the published description
-(Du et al. 2022, Zeng et al. 2023), as `transformers` does not have it.
+"""Makes small models of ChatGLM-6B's architecture with random weights, and their expected results.
 
-Usage: python make_chatglm.py OUT_DIR               the folder that the tests read, beside those of make.py
-       python make_chatglm.py OUT_DIR --random N    N folders with random settings; --seed S begins elsewhere
-Folders are as those of make.py; ids have one mask ([gMASK], or [MASK] in the second row) and one <sop> a row, at different places.
+The model is written in PyTorch after its published description (Du et al. 2022, Zeng et al. 2023), because `transformers` lacks it.
+
+Usage: python make_chatglm.py OUT_DIR               makes the folder that the tests read, beside the folders of make.py
+       python make_chatglm.py OUT_DIR --random N    makes N folders with random settings. --seed S chooses others.
+
+make.py describes the folders. Each row of ids has one mask ([gMASK], or [MASK] in the second row) and one <sop>, at different positions.
 """
 import json
 import os
@@ -17,7 +19,7 @@ from torch.nn import functional as F
 
 
 class Model:
-    """Weights by their names in files, and the scores in float64."""
+    """Holds the weights by their names in files, and computes scores in float64."""
 
     def __init__(self, config, seed):
         self.config = config
@@ -43,14 +45,14 @@ class Model:
                             self.config["layernorm_epsilon"])
 
     def turned(self, x, positions):
-        """x [heads, length, elements]: element i and the one half of them behind it are a pair."""
+        """Rotates x [heads, length, elements] by its positions. Element i is paired with element i + half."""
         half = x.shape[-1] // 2
         angles = positions[:, None].double() * 10000.0 ** -(torch.arange(half).double() / half)
         first, second = x[..., :half], x[..., half:]
         return torch.cat([first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin()], -1)
 
     def scores(self, ids):
-        """Of one row."""
+        """Returns the scores of one row."""
         config, row = self.config, ids.tolist()
         heads, length, alpha = config["num_attention_heads"], len(row), (2 * config["num_layers"]) ** 0.5
         mask = config["gmask_token_id"] if config["gmask_token_id"] in row else config["mask_token_id"]
@@ -75,9 +77,9 @@ class Model:
 
 
 def expected(model, rng):
-    """Tokens that another rounding could change, or that are few, are an error, which another seed mends."""
+    """Computes the results. Raises AssertionError for near ties or monotonous texts, after which the caller tries another seed."""
     config = model.config
-    special = config["mask_token_id"]  # and those behind it
+    special = config["mask_token_id"]  # this id and higher ones are special
     ids = torch.from_numpy(rng.integers(0, special, (2, 19)))
     for row, (mask, begin) in enumerate(((11, 12), (4, 15))):
         ids[row, mask] = config["mask_token_id"] if row else config["gmask_token_id"]
@@ -87,7 +89,7 @@ def expected(model, rng):
         best = model.scores(text)[-1].topk(2)
         assert best.values[0] - best.values[1] > 2e-3, "two tokens are as likely"
         text = torch.cat([text, best.indices[:1]])
-    assert len(set(text[-GREEDY:].tolist())) >= VARIETY, "the text says the same over and over"
+    assert len(set(text[-GREEDY:].tolist())) >= VARIETY, "the text is monotonous"
     return {"ids": ids, "logits": torch.stack([model.scores(row) for row in ids]).float(), "greedy": text[-GREEDY:].contiguous()}
 
 

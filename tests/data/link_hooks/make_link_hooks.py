@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the files of this folder with Chainer 7.8.1: links with link_hooks, called three times in training.
+"""Makes the files of this folder with Chainer 7.8.1: links with link hooks, called three times in training mode, in float64.
 
-Usage: make_link_hooks.py [FOLDER]     (float64)
-NAME.npz     the link and its hook as chainer.serializers.save_npz writes them, before the first call
-NAME_run.npz x, gy; after the calls: y, gW (of sum(y * gy) of the last call), gb, ggamma, u; y_test: another call, in evaluation
+Usage: make_link_hooks.py [FOLDER]
+
+NAME.npz      the link and its hook before the first call, written by chainer.serializers.save_npz
+NAME_run.npz  x and gy. After the calls: y, gW (the gradient of sum(y * gy) of the last call), gb, ggamma and u.
+              y_test is the result of another call, in evaluation mode.
 """
 import pathlib
 import sys

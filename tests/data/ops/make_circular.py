@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes circular.txt: sin and cos of numbers of all exponents, for tests/ops/math_test.cpp (needs mpmath).
+"""Writes circular.txt: sine and cosine of numbers with all exponents, for tests/ops/math_test.cpp. Needs mpmath.
 
-A line is a type's digits (24, 53), x, and its sine and cosine to 64 bits, as hexadecimal floats. For every exponent there is a number
-drawn at random and the one that comes nearest to a multiple of pi/2, where most bits of 2/pi cancel: the continued fraction of
-2^e 2/pi has it.
     make_circular.py >circular.txt
+
+A line holds the number of mantissa bits (24 or 53), x, and its sine and cosine rounded to 64 bits, as hexadecimal floats.
+For every exponent there are two numbers: a random one, and the one nearest to a multiple of pi/2, for which most bits of 2/pi cancel.
+The continued fraction of 2^e 2/pi gives the latter.
 """
 import random
 
@@ -14,7 +15,7 @@ mp.prec = 1400
 
 
 def hexadecimal(x):
-    """A float of 64 bits, rounded to nearest."""
+    """Returns x rounded to a 64-bit mantissa, to nearest, as text."""
     if x == 0:
         return "0x0p+0"
     mantissa, exponent = mp.frexp(abs(x))
@@ -22,7 +23,7 @@ def hexadecimal(x):
 
 
 def nearest_to_a_zero(digits, e):
-    """The m of at most `digits` bits with the smallest distance of m 2^e 2/pi from an integer."""
+    """Returns the m of at most `digits` bits for which m 2^e 2/pi is nearest to an integer."""
     alpha = mpf(2) ** e * 2 / pi
     before, m, rest = 0, 1, alpha - floor(alpha)
     while True:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes gguf_words.json: how the Python package cuts texts by the expressions of each name of tokenizer.ggml.pre.
+"""Makes gguf_words.json: how the Python package splits texts with the regular expressions of each name of tokenizer.ggml.pre.
 
     python3 -m venv venv && venv/bin/pip install tokenizers==0.23.3
-    venv/bin/python make_gguf_words.py                          writes gguf_words.json beside this script
-    venv/bin/python make_gguf_words.py FILE --texts 300 --seed 2    other texts
+    venv/bin/python make_gguf_words.py                              writes gguf_words.json beside this script
+    venv/bin/python make_gguf_words.py FILE --texts 300 --seed 2    writes cases of other texts to FILE
 
-The expressions are those of the models' own tokenizer.json, or llama.cpp's where it cuts otherwise.
+The expressions come from the models' own tokenizer.json. Where llama.cpp splits differently, they are llama.cpp's.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ LLAMA3 = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]
 GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 QWEN2 = LLAMA3.replace("{1,3}", "")
 LARGE, SMALL = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-# llama.cpp's: what is not small, or not large, in ASCII
+# llama.cpp's classes: any letter except a lower-case ASCII letter, or except an upper-case one
 NOT_SMALL, NOT_LARGE = r"((?=[\p{L}])([^a-z]))", r"((?=[\p{L}])([^A-Z]))"
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Makes sentencepiece.json: a small model of SentencePiece's pairs as GGUF files hold it, and what SentencePiece makes of random texts; and
-charsmap.json: a small table of normalization, and what `tokenizers` makes by it; and sentencepiece_models.json: small models as files, and what
-SentencePiece makes of random texts by them.
+"""Makes three files with SentencePiece:
+
+sentencepiece.json         a small BPE model in the form of GGUF files, and the ids that SentencePiece gives random texts
+charsmap.json              a small normalization table, and the texts that `tokenizers` normalizes with it
+sentencepiece_models.json  small model files, and the ids that SentencePiece gives random texts with them
 
     python3 -m venv venv && venv/bin/pip install sentencepiece protobuf tokenizers==0.23.3 && venv/bin/python make_sentencepiece.py
 """
@@ -38,7 +40,7 @@ def gguf(model):
             "scores": [round(model.get_score(i), 3) for i in range(model.get_piece_size())], "token_types": kinds}
 
 
-# What becomes what, in hexadecimal: a ligature, letters with marks, a long cluster, what is left out, and beginnings of others.
+# Replacements in hexadecimal: a ligature, letters with marks, a long cluster, a deletion, and prefixes of other rules.
 RULES = """fb01\t66 69
 41\t61
 41 300\te0
@@ -71,7 +73,7 @@ def charsmap():
     return {"precompiled_charsmap": base64.b64encode(table).decode(), "texts": inputs, "normalized": [step.normalize_str(text) for text in inputs]}
 
 
-# chatglm-6b's: what its tokenizer puts in place of lines, tabs and spaces in a row before SentencePiece sees them
+# The tokenizer of chatglm-6b replaces line ends, tabs and runs of spaces by these before it calls SentencePiece.
 CHATGLM = ["<n>", "<|tab|>"] + [f"<|blank_{n}|>" for n in range(2, 81)] + ["[MASK]", "[gMASK]", "<sop>", "<eop>"]
 MODELS = {
     "pairs": {"model_type": "bpe", "vocab_size": 420, "byte_fallback": True, "normalization_rule_name": "identity", "remove_extra_whitespaces": False,
@@ -132,7 +134,7 @@ def main():
     (HERE / "sentencepiece_models.json").write_text(json.dumps(models(), ensure_ascii=False, separators=(",", ":")) + "\n")
     (HERE / "charsmap.json").write_text(json.dumps(charsmap(), ensure_ascii=False, separators=(",", ":")) + "\n")
     model = train(480)
-    # SentencePiece takes the character for a space, and NUL ends a text of its Python package
+    # SentencePiece reads U+2581 as a space, and its Python package ends a text at NUL
     inputs = [text.replace("\u2581", "").replace("\0", "") for text in texts.texts(29, 100, (), most=6)]
     document = gguf(model) | {"texts": inputs, "ids": [model.encode(text) if text else [] for text in inputs]}
     (HERE / "sentencepiece.json").write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes ties.json: cuts of the Python package that depend on the last bit of a score, and on where a normalized text began.
+"""Makes ties.json: tokenizations by the Python package that depend on the last bit of a score, or on where a normalized text begins.
 
     python3 -m venv venv && venv/bin/pip install tokenizers==0.23.3
     venv/bin/python make_ties.py                writes ties.json beside this script
-    venv/bin/python make_ties.py FILE --seed 2  others
+    venv/bin/python make_ties.py FILE --seed 2  writes other cases to FILE
 """
 import argparse
 import json
@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def unigram(draw):
-    """Tokens of one letter repeated, whose scores come to the same sums but for their last bits."""
+    """Returns a model whose tokens repeat one letter. Different cuts of a text have scores that differ only in their last bits."""
     one = -draw.uniform(0.5, 13)
     vocab = [["<unk>", 0.0], ["-", one]]
     for length in sorted(draw.sample(range(2, 9), 4)):

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the fixtures of tests/tokenizers: small tokenizers of each kind, and what the Python package makes of random texts.
+"""Makes the fixtures of tests/tokenizers: small tokenizers of each kind, and the ids that the Python package gives random texts.
 
     python3 -m venv venv && venv/bin/pip install tokenizers==0.23.3
     venv/bin/python make_tokenizers.py                         writes NAME.json, cases.json and trained.json beside this script
-    venv/bin/python make_tokenizers.py FOLDER                  writes the tokenizers there, and no cases
-    venv/bin/python make_tokenizers.py FOLDER --texts 10000    and the cases of other texts (--seed), for `reference-check FOLDER`
+    venv/bin/python make_tokenizers.py FOLDER                  writes only the tokenizers, to FOLDER
+    venv/bin/python make_tokenizers.py FOLDER --texts 10000    also writes cases of other texts (--seed), for `reference-check FOLDER`
 
-They are trained on this project's own documents and on the words of texts.py.
+The tokenizers are trained on documents of this project and on the words in texts.py.
 """
 import argparse
 import json
@@ -108,7 +108,7 @@ def llama2(metaspace):
     lines = [line for text in CORPUS for line in text.split("\n")] if not metaspace else [word for text in CORPUS for word in text.split()]
     made.train_from_iterator(lines, trainers.BpeTrainer(
         vocab_size=700, show_progress=False, limit_alphabet=120, max_token_length=12, special_tokens=special("<unk>", "<s>", "</s>") + BYTES))
-    # the bytes are no special tokens
+    # the byte tokens are not special
     document = json.loads(made.to_str())
     document["added_tokens"] = document["added_tokens"][:3]
     made = Tokenizer.from_str(json.dumps(document))
@@ -126,7 +126,7 @@ def unigram(byte_fallback):
     document = json.loads(made.to_str())
     document["added_tokens"] = document["added_tokens"][:3]
     document["model"]["byte_fallback"] = byte_fallback
-    # scores of fewer digits, which the file and its reader have alike
+    # fewer digits, which survive writing and reading unchanged
     document["model"]["vocab"] = [[token, round(score, 4)] for token, score in document["model"]["vocab"]]
     made = Tokenizer.from_str(json.dumps(document))
     made.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()]) if byte_fallback else decoders.Metaspace()
@@ -178,7 +178,7 @@ MAKERS = {
 
 
 def results(tokenizer, text):
-    """Ids with all that is special; ids without; and the text of the former, and of the latter with nothing special."""
+    """Returns the ids with all special tokens, the ids without, and both decoded: the first in full, the second without special tokens."""
     tokenizer.encode_special_tokens = False
     full = tokenizer.encode(text, add_special_tokens=True).ids
     tokenizer.encode_special_tokens = True
@@ -191,7 +191,7 @@ def added(tokenizer):
 
 
 def trained():
-    """Vocabularies trained on small texts; those in whose merges the same token arises in two ways among them."""
+    """Returns vocabularies trained on small texts. In some, two different merges give the same token."""
     rows = []
     repeated = "".join("abcd"[i * i * 7 % 4] * (1 + i % 3) + " " * (i % 5 == 0) for i in range(400))
     for text, size, names, least in [(CORPUS[1][:2500], 330, ["<|endoftext|>"], 2), (" ".join(texts.WORDS) * 3, 300, [], 0),
@@ -207,7 +207,7 @@ def trained():
 
 
 def cases_of(tokenizers, inputs):
-    """The texts, and what each tokenizer makes of them. Texts that come back as they were are not written again."""
+    """Returns the texts and the results of each tokenizer. A decoded text that equals the original is written as null."""
     cases = {"texts": inputs, "results": {}}
     for name, tokenizer in tokenizers.items():
         rows = [results(tokenizer, text) for text in inputs]
@@ -227,7 +227,7 @@ def main():
     everything = {name: make() for name, make in MAKERS.items()}
     for name, tokenizer in everything.items():
         document = json.loads(tokenizer.to_str())
-        if name in ("gpt2", "llama2"):  # as older files have them
+        if name in ("gpt2", "llama2"):  # the form of older files
             document["model"]["merges"] = [" ".join(pair) for pair in document["model"]["merges"]]
         (folder / (name + ".json")).write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n")
     names = sorted({content for tokenizer in everything.values() for content in added(tokenizer)})

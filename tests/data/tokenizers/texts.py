@@ -1,4 +1,4 @@
-"""Random texts of all of Unicode, for make_tokenizers.py and by hand."""
+"""Makes random texts from all of Unicode, for make_tokenizers.py and for use by hand."""
 import random
 
 WORDS = ("the tokenizer reads a text and writes numbers It's don't WE'LL they're I'd can't "
@@ -38,7 +38,7 @@ def piece(rng, tokens):
         return rng.choice(["'s", "'S", "'ll", "'RE", "'t", "'\u017f", "\u2019s", "...", "!!", "--", "\r\n", " \n ", "  x"])
     if kind == 10:
         return rng.choice(tokens) if tokens else "<s>"
-    if kind == 11:  # any assigned plane, as often a small number as a large one
+    if kind == 11:  # any assigned plane, small and large code points equally often
         return "".join(anything(rng, rng.choice([0x100, 0x800, 0x3000, 0x10000, 0x20000])) for _ in range(rng.randrange(1, 5)))
     return "".join(anything(rng, 0x110000) for _ in range(rng.randrange(1, 5)))
 

@@ -1,17 +1,22 @@
-"""Scores of torchvision's networks from torchvision itself.
+"""Computes scores of torchvision's networks with torchvision itself.
 
-Usage: python make_torchvision_reference.py OUT_DIR           torchvision.npz, which the tests read
-       python make_torchvision_reference.py --whole OUT_DIR   whole networks with random weights as safetensors, their scores,
-                                                              and the same of timm; `reference-check OUT_DIR` compares them
-PyPI's torch and torchvision are needed; for --whole also safetensors and timm.
+Usage: python make_torchvision_reference.py OUT_DIR           makes torchvision.npz, which the tests read
+       python make_torchvision_reference.py --whole OUT_DIR   saves whole networks of torchvision and timm with random weights as
+                                                              safetensors, and their scores; `reference-check OUT_DIR` compares them
+Needs torch and torchvision from PyPI, and for --whole also safetensors and timm.
 
-torchvision.npz has of each network NAME, of 10 classes, in evaluation and float64:
-NAME/names and NAME/shapes  of its state_dict, in order
-NAME/scores                 [2, 10] for images [2, 3, 65, 73]
-VGGs have 64 units in the hidden layers instead of 4096. Element i of the tensor number k of the state_dict: u = element(k, i) below;
-num_batches_tracked: k; running_mean: 0.02 u - 0.01; running_var: 1e-3 (u + 0.5), so that eps matters; other tensors of one axis: (u + 0.5) / 2 for
-the weight of a normalization, else 0.4 u - 0.2; other weights: (2 u - 1) sqrt(3 gain / inputs of an output), gain being 2e-3 for four axes
-where there are normalizations, else 2. All are float32. Images: 2 element(1000000, i) - 1.
+torchvision.npz holds, for each network NAME with 10 classes, in evaluation mode and float64:
+  NAME/names and NAME/shapes  of its state_dict, in order
+  NAME/scores                 [2, 10] for images [2, 3, 65, 73]
+VGGs have 64 units instead of 4096 in the hidden layers. All tensors are float32. Element i of tensor k of the state_dict,
+with u = element(k, i) below:
+  num_batches_tracked          k
+  running_mean                 0.02 u - 0.01
+  running_var                  1e-3 (u + 0.5), so small that eps matters
+  weight of a normalization    (u + 0.5) / 2
+  other tensors of one axis    0.4 u - 0.2
+  other weights                (2 u - 1) sqrt(3 gain / inputs of an output). gain is 2e-3 for four axes in networks with normalizations, else 2.
+Images are 2 element(1000000, i) - 1.
 """
 import json
 import os
@@ -25,7 +30,7 @@ MODELS = ("resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "vgg16",
 
 
 def element(k, shape):
-    """Element i of array k, in [0, 1): the upper bits of splitmix64."""
+    """Returns elements of array k in [0, 1): the upper bits of splitmix64 of the index."""
     with np.errstate(over="ignore"):
         z = np.arange(int(np.prod(shape)), dtype="u8") + np.uint64((k << 32) + 0x9E3779B97F4A7C15 & 2**64 - 1)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -70,7 +75,7 @@ def small(out):
 
 
 def randomize(model):
-    """Initial weights are random; what normalizes is not yet."""
+    """Sets random values in normalizations, which PyTorch initializes to constants."""
     for module in model.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
             torch.nn.init.uniform_(module.weight, 0.25, 0.75)

@@ -1,10 +1,16 @@
-"""Scores of MobileNet-V2 and of a U-Net from PyTorch (float64, evaluation), whose weights a formula gives.
+"""Computes scores of MobileNet-V2 and of a U-Net with PyTorch (float64, evaluation mode), with weights from a formula.
 
 Usage: python make_vision_reference.py OUT_DIR
-mobilenet_v2.npz  width 0.5, 10 classes, for images of 3 x 64 x 64
-unet.npz          4 channels, halved twice, 3 classes, for images of 3 x 16 x 24
-Element i of parameter number k, by names in alphabetic order, as catenary::links calls them: s = sin(0.7 i + k); W: s sqrt(2 / inputs of an
-output); gamma: 1 + s / 2; b, beta: s / 2. Images: sin(1.7 i). Running means are 0 and variances 1, eps is 2e-5. y: the scores.
+
+mobilenet_v2.npz  width 0.5, 10 classes, images of 3 x 64 x 64
+unet.npz          4 channels, halved twice, 3 classes, images of 3 x 16 x 24
+
+y holds the scores. Parameters have the names of catenary::links and are numbered in alphabetic order.
+Element i of parameter k, with s = sin(0.7 i + k):
+  W        s sqrt(2 / inputs of an output)
+  gamma    1 + s / 2
+  b, beta  s / 2
+Images are sin(1.7 i). Running means are 0, running variances 1, eps is 2e-5.
 """
 import math
 import os
@@ -16,7 +22,7 @@ from torch.nn.functional import conv2d, conv_transpose2d, max_pool2d, relu, relu
 
 
 class Net:
-    """Layers that note their parameters by name, and take them from the formula once all are known."""
+    """Layers that record the names and shapes of their parameters in a first call, and use values of the formula afterwards."""
 
     def __init__(self):
         self.shapes = {}
@@ -57,7 +63,7 @@ class Net:
 
 
 def mobilenet_v2(net, x):
-    width = lambda channels: max(8, (channels // 2 + 4) // 8 * 8)  # of 0.5, multiples of 8; none is 10 % below
+    width = lambda channels: max(8, (channels // 2 + 4) // 8 * 8)  # half the width, as a multiple of 8; none loses 10 % or more
     h = relu6(net.norm("first_bn", net.conv("first", x, width(32), 3, 2)))
     number = 0
     for expansion, channels, count, stride in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)):

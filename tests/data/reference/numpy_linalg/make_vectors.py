@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes manifest.json and arrays.npz beside it: linear algebra, polynomials, and what else of NumPy the vectors of ../numpy leave out,
-in their format (see make_numpy_reference.py there).
+"""Makes manifest.json and arrays.npz beside this script: linear algebra, polynomials, and NumPy functions that ../numpy leaves out.
 
-Usage: make_vectors.py [FOLDER]     (NumPy 2.1 and SciPy 1.15 or newer)
+Usage: make_vectors.py [FOLDER]
+
+Needs NumPy 2.1 or newer and SciPy 1.15 or newer. ../numpy/make_numpy_reference.py describes the format.
 """
 import json
 import pathlib
@@ -102,7 +103,7 @@ for dtype in (np.float64, np.float32):
         a = normal(5, 5, dtype=dtype) + 3 * np.eye(5, dtype=dtype)
         for b in (normal(5, dtype=dtype), normal(5, 3, dtype=dtype)):
             call("solve_triangular", a, b, numpy=scipy.linalg.solve_triangular, **options)
-    # not a number
+    # functions that skip NaN
     x = normal(4, 5, dtype=dtype)
     x.reshape(-1)[[1, 3, 7, 12, 13]] = np.nan
     for name in ("nanargmax", "nanargmin", "nancumsum", "nancumprod"):

@@ -1,7 +1,9 @@
-"""Blocks of Q4_K and Q6_K with any bytes in them, and what the Python package gguf reads of them, in the form of the other vectors (which quantise, too):
-blocks (rows, bytes) uint8, back (rows, padded) float32, x (4, columns) float32; without w, as the package does not make such blocks.
+"""Makes Q4_K and Q6_K blocks of random bytes, and the values that the Python package gguf reads from them.
 
-Usage: python make_k_blocks.py OUT_DIR, into a folder with the manifest of the others.
+Usage: python make_k_blocks.py OUT_DIR    (a folder with the manifest of the other vectors)
+
+The form is that of the other vectors of quantised weights: blocks (rows, bytes) uint8, back (rows, padded) float32, x (4, columns) float32.
+w is missing, because the package cannot quantise to these kinds.
 """
 import json
 import os
