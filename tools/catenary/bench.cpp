@@ -22,7 +22,7 @@ double median_seconds(const Work& work, const Device& device, double budget) {
     device.synchronize();
     return (monotonic_seconds() - start) / repeats;
   };
-  measure(1);  // compiles, and fills the memory pool
+  measure(1);  // compiles kernels and fills the memory pool
   if (budget <= 0 || device.info().is_simulated) return measure(1);
   const int repeats = static_cast<int>(std::clamp(0.02 / std::max(measure(1), 1e-9), 1.0, 1000.0));
   std::vector<double> times;
@@ -89,7 +89,7 @@ std::vector<std::int64_t> sizes(const BenchOptions& options) {
   return {10'000, 1'000'000, 16'777'216};
 }
 
-/// Of parameters where a network is measured, else of arrays.
+/// The precision of parameters for networks, otherwise the dtype of arrays.
 Precision precision_or_dtype(const BenchOptions& options) {
   const Precision precision = options.dtype.starts_with("mixed") ? precision_from_name(options.dtype)
                                                                  : Precision(dtype_from_name(options.dtype));
@@ -138,7 +138,7 @@ int bench(const BenchOptions& options) {
     const double seconds = median_seconds(work, device);
     const double rate = work.amount / seconds * 1e-9;
     rows.push_back({{"size", n}, {"seconds", seconds}, {"rate", rate}, {"unit", work.unit}});
-    const bool multiplies = options.what == "gemm" || options.what == "mlp";  // and does nothing else by a library
+    const bool multiplies = options.what == "gemm" || options.what == "mlp";  // other work uses no library
     const auto product = multiplies ? last_computation(device, "blas") : std::nullopt;
     if (product) {
       rows.back()["provider"] = product->library;

@@ -1,5 +1,5 @@
 #pragma once
-// What the files of `catenary bench` share.
+// Declarations shared by the files of `catenary bench`.
 
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -11,31 +11,32 @@
 
 namespace catenary::command {
 
-/// A piece of work, and what it counts as.
+/// Work to measure, and its amount.
 struct Work {
   std::function<void()> run;
-  double amount;     ///< floating point operations, bytes or elements of one run
-  const char* unit;  ///< of amount / 1e9 a second
+  double amount;     ///< floating-point operations, bytes or elements of a run
+  const char* unit;  ///< unit of amount / 1e9 per second
 };
 
-/// Seconds of one run: the median of at least five measurements, each long enough for the clock, and of as many as
-/// `budget` seconds have room for. With a budget of 0, and on a simulated device, one run is
-/// measured, to see that it runs.
+/// Returns the seconds of a run: the median of at least five measurements, each long enough for the clock, and of as
+/// many as fit into `budget` seconds. With a budget of 0, and on a simulated device, runs once to check that the work
+/// runs.
 double median_seconds(const Work& work, const Device& device, double budget = 1);
 
-/// Work of `what` on n elements, or on matrices of n × n.
+/// Returns the work `what` on n elements, or on n × n matrices.
 Work make(const std::string& what, std::int64_t n, Dtype dtype);
-/// A step of training of a network with `n` images, or units; `width` as BenchOptions has it. No work where `what` is
-/// none of the networks.
+/// Returns a training step of a network with `n` images or units, and `width` as in BenchOptions. Returns nullopt if
+/// `what` is not a network.
 std::optional<Work> make_network(const std::string& what, std::int64_t n, std::int64_t width, Precision precision);
 
-/// How a product, a convolution or attention was computed.
+/// Describes how a product, a convolution or attention was computed.
 nlohmann::ordered_json computation_json(const Computation& computation);
 
-/// The three passes of usual networks' convolutions on the current device, in both orders of memory: a row for each,
-/// which is also printed if `print`. Batches and sides of images are cut to `most` where it is above 0.
+/// Measures the three passes of common networks' convolutions on the current device, in both memory layouts. Returns a
+/// row for each, and prints it if `print`. A positive `most` limits batches and image sizes.
 nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool print);
-/// Causal attention of 8 heads of 64 on the current device, forward alone and with its gradient: a row for each.
+/// Measures causal attention of 8 heads of 64 on the current device, forward only and with gradients. Returns a row for
+/// each.
 nlohmann::ordered_json bench_attention(Dtype dtype, std::int64_t tokens, bool print);
 
 }  // namespace catenary::command

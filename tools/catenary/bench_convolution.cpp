@@ -13,7 +13,7 @@ namespace catenary::command {
 
 namespace {
 
-/// A layer over square images: `channels` to `outputs`, a square window with pads that keep the size.
+/// A layer over square images: `channels` to `outputs`, with a square window and padding that keeps the size.
 struct Layer {
   const char* name;
   std::int64_t images, channels, extent, outputs, size, stride, groups;
@@ -45,21 +45,21 @@ constexpr Layer kLayers[] = {
 };
 // clang-format on
 
-/// The same elements with channels side by side.
+/// A copy with channels last.
 Array channels_last(const Array& x) { return x.transpose({0, 2, 3, 1}).contiguous().transpose({0, 3, 1, 2}); }
 
 }  // namespace
 
 nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool print) {
   const Device device = current_device();
-  const std::int64_t batches = device.is_cpu() ? 1 : 8;  // a card needs more images to be busy
+  const std::int64_t batches = device.is_cpu() ? 1 : 8;  // GPUs need more images to be busy
   const auto cut = [&](std::int64_t size) { return most > 0 ? std::min(size, most) : size; };
   const auto speed = [&](const Work& work) {
     return work.amount / median_seconds(work, device, most > 0 ? 0 : 0.2) * 1e-9;
   };
   const Work product = make("gemm", cut(1024), dtype), copy = make("copy", cut(2000) * cut(2000), dtype);
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  std::map<std::string, int> computations;  // how many rows were computed so
+  std::map<std::string, int> computations;  // number of rows for each way of computing
   if (print)
     fmt::print("{:46} {:>12} {:>18} {:>18}       {}\n", "", "forward", "to data", "to filter",
                "of a product of 1024x1024 (depthwise: of copies) beside it");
@@ -83,7 +83,7 @@ nlohmann::ordered_json bench_convolutions(Dtype dtype, std::int64_t most, bool p
       for (const ConvolutionPass pass :
            {ConvolutionPass::forward, ConvolutionPass::to_data, ConvolutionPass::to_filter}) {
         const Array& like = pass == ConvolutionPass::forward ? y : pass == ConvolutionPass::to_data ? x : w;
-        // an array of its own, as the next pass would read larger and larger numbers, up to infinity
+        // a separate array, otherwise each pass would read larger numbers, up to infinity
         const Array result = like.copy();
         const auto view = [&](const Array& a) { return &a == &like ? writable(result) : readable(a); };
         const View vx = view(x), vw = view(w), vy = view(y);

@@ -9,7 +9,7 @@ namespace {
 
 using Loss = std::function<Variable()>;
 
-/// A step of training that lowers `loss` over all of `model`'s parameters.
+/// A training step that minimises `loss` over all parameters of `model`.
 std::function<void()> training(const Model& model, const Optimizer& optimizer, const Loss& loss) {
   optimizer.setup(model);
   return [=] {
@@ -36,13 +36,13 @@ NetworkBench classifier(const Network& network, const Optimizer& optimizer, cons
 
 Variable relu(const Variable& x) { return F::relu(x); }
 
-/// The configured dtype is that of new parameters.
+/// New parameters get config.dtype.
 auto parameters_of(Precision precision) {
   if (!is_floating(precision)) throw DtypeError("bench: --dtype must be floating for networks");
   return using_config(config.dtype, precision);
 }
 
-/// ResNet-50 up to its scores.
+/// ResNet-50 without the final softmax.
 struct ResNet50 : Chain {
   L::ResNet50Layers layers{L::ResNetOptions{.torchvision = true}};
   CT_LINKS(layers)
@@ -120,7 +120,7 @@ NetworkBench bench_lstm(std::int64_t units, Precision precision) {
     L::Linear out;
     CT_LINKS(embed, lstm, out)
     Variable operator()(const Array& ids) const {
-      const Variables xs = F::separate(embed(ids));  // a time each
+      const Variables xs = F::separate(embed(ids));  // one per time step
       const Array zero = zeros({2, kTexts, lstm.out_size}, embed.W.dtype());
       const auto result = F::n_step_lstm(2, 0, zero, zero, lstm.weights(), lstm.biases(), {xs.begin(), xs.end()});
       return out(F::concat(result.ys, 0));
@@ -138,7 +138,7 @@ NetworkBench bench_lstm(std::int64_t units, Precision precision) {
   };
   const Loss loss = [=] { return F::softmax_cross_entropy(model(words), next); };
   const double n = static_cast<double>(units);
-  // of a forward pass and two as large back: 2 · 8 products of n × n, and one with the words
+  // forward and twice that for backward: 2 · 8 products of n × n, and one with the vocabulary
   return {training(model, optimizers::SGD(0.1), loss), inference, 3 * 2.0 * kTimes * kTexts * n * (16 * n + kWords)};
 }
 

@@ -1,4 +1,4 @@
-// Datasets that are known by name: which are here, and their files from their authors' homes.
+// Datasets known by name: shows which are installed, and downloads them from their publishers.
 
 #include <fmt/format.h>
 
@@ -29,10 +29,10 @@ std::int64_t bytes_of(const Distribution& d) {
   return sum;
 }
 
-/// Where a reader looks for a distribution.
+/// The folder where a reader looks for a dataset.
 std::string reader_folder(const Distribution& d) { return *d.home ? datasets::folder_of(d) : datasets::mnist_folder(); }
 
-/// Where it is whole; empty where it is not.
+/// Where the dataset is complete, or empty.
 std::string place_of(const Distribution& d) {
   std::string folder;
   try {
@@ -48,7 +48,7 @@ std::string place_of(const Distribution& d) {
   return folder;
 }
 
-/// A bar on a terminal; elsewhere nothing.
+/// A progress bar on a terminal. Prints nothing elsewhere.
 class Bar {
  public:
   explicit Bar(const DistributedFile& file) : file_(file), shown_(os::is_terminal(os::kStandardError)) {}
@@ -72,7 +72,7 @@ class Bar {
   int percent_ = -1;
 };
 
-/// One file, whole and as it was published, or not at all.
+/// Downloads a file, verified by its published checksum, or leaves nothing.
 void fetch_file(const DistributedFile& file, const std::string& url, const std::string& path) {
   if (os::exists(path) && sha256_of_file(path) == file.sha256) {
     fmt::print("{}: is there, SHA-256 as published\n", path);

@@ -1,5 +1,5 @@
 #pragma once
-// Devices as JSON, the same in every command.
+// Devices as JSON, in a common form for all commands.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace catenary::command {
 
-/// The fields of a device; `id` is the name that get_device takes.
+/// Returns the fields of a device. `id` is the name for get_device.
 inline nlohmann::ordered_json device_json(const std::string& id, const DeviceInfo& info) {
   return {{"id", id},
           {"name", info.name},

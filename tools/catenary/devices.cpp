@@ -11,7 +11,7 @@ namespace catenary::command {
 
 namespace {
 
-/// Why `cupy` counts a device not.
+/// Why `cupy` does not count a device.
 std::string why_not(const Device& device) {
   const DeviceInfo info = device.info();
   if (device.is_cpu()) return "CATENARY_CUPY_CPU=1 makes it ordinal 0";
@@ -23,7 +23,7 @@ std::string why_not(const Device& device) {
 }  // namespace
 
 int list_devices(bool json) {
-  if (!distributed::is_first_rank()) return 0;  // one of several that a launcher has started: the first tells
+  if (!distributed::is_first_rank()) return 0;  // started by a launcher: only the first rank prints
   const std::vector<Device> counted = cupy_devices();
   std::vector<Device> all = counted;
   for (const Device& device : devices())

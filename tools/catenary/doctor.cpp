@@ -16,7 +16,7 @@ const char* level_name(doctor::Level level) {
   return level == doctor::Level::ok ? "OK" : level == doctor::Level::warn ? "WARN" : "FAIL";
 }
 
-/// What compilers say has many lines; --json gives them all.
+/// Joins a compiler's messages into one line; --json shows all lines.
 std::string one_line(std::string text) {
   constexpr std::size_t kMost = 400;
   std::replace(text.begin(), text.end(), '\n', ' ');
@@ -31,7 +31,7 @@ int doctor(const DoctorOptions& options) {
   Facts facts;
   Report report;
   std::size_t told = 0;
-  const auto tell = [&] {  // while the next check runs, which may take seconds
+  const auto tell = [&] {  // print while the next check runs, which may take seconds
     for (; !options.json && told < report.findings().size(); ++told) {
       const Finding& finding = report.findings()[told];
       fmt::print("{:<5}{:<4}{}{}{}\n", level_name(finding.level), finding.id, one_line(finding.message),

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of `catenary doctor`. Every check looks at a Machine and adds findings to a Report.
+// The parts of `catenary doctor`. Every check inspects a Machine and adds findings to a Report.
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -12,44 +12,44 @@ namespace catenary::doctor {
 enum class Level { ok, warn, fail };
 struct Finding {
   Level level;
-  std::string id;       ///< of the check, as docs/guide/gpus.md lists them
-  std::string message;  ///< what was seen
-  std::string advice;   ///< what to do; empty where nothing is to be done
+  std::string id;       ///< of the check, as in docs/guide/gpus.md
+  std::string message;  ///< the observation
+  std::string advice;   ///< the remedy, empty if none is needed
 };
 
-/// What a child process said that asked a driver, and how it ended.
+/// The answer of a child process that called a driver, and how the process ended.
 struct Probe {
-  nlohmann::ordered_json answer;  ///< an object; empty where the child did not get that far
-  std::string failure;  ///< "crashed with SIGSEGV", "did not answer within 20 s", …; empty where all is well
+  nlohmann::ordered_json answer;  ///< an object, empty if the child failed earlier
+  std::string failure;            ///< "crashed with SIGSEGV", "did not answer within 20 s", …, empty on success
 };
 
-/// The last line of what a program said that is not blank.
+/// Returns the last line of a program's output that is not blank.
 std::string last_line(const std::string& text);
 
-/// What is read of a machine: this one, or the files of another below a folder. What no file can hold (who may open
-/// what, groups, environment, answers of drivers) stands in that folder's machine.json:
-///   {"user": "ada", "groups": [1000], "system": "Linux 6.8.0 x86_64", "environment": {"NAME": "value"},
-///    "open": {"/dev/kfd": "EACCES"}, "owner_group": {"/dev/kfd": 993},
-///    "probes": {"opencl": {"answer": {…}, "failure": "crashed with SIGSEGV"}}}
+/// The files of this machine, or of another machine below a folder. That folder's machine.json holds everything that is
+/// not in files (access rights, groups, environment, drivers' answers):
+/// {"user": "ada", "groups": [1000], "system": "Linux 6.8.0 x86_64", "environment": {"NAME": "value"},
+///  "open": {"/dev/kfd": "EACCES"}, "owner_group": {"/dev/kfd": 993},
+///  "probes": {"opencl": {"answer": {…}, "failure": "crashed with SIGSEGV"}}}
 class Machine {
  public:
-  /// Throws FileError or ValueError when `root` holds no such file, or a broken one.
+  /// Throws FileError or ValueError if `root` has no machine.json, or an invalid one.
   explicit Machine(std::string root);
 
   bool is_this_one() const { return root_.empty(); }
   bool exists(const std::string& path) const;
-  /// A file's text without blanks at its end; nothing where it is not there or may not be read.
+  /// Returns a file's text without trailing white space, or nullopt if it cannot be read.
   std::optional<std::string> read(const std::string& path) const;
-  /// Names in a folder; none where it is not there.
+  /// Returns the names in a folder, none if it does not exist.
   std::vector<std::string> list(const std::string& path) const;
   std::string open_error(const std::string& path) const;
   std::int64_t owner_group(const std::string& path) const;
   bool in_group(std::int64_t group) const;
   std::string user() const;
   std::string system() const;
-  /// An environment variable, or "".
+  /// Returns an environment variable, or "".
   std::string variable(const std::string& name) const;
-  /// Runs `catenary doctor --probe name`; nothing where another machine's answer is not known.
+  /// Runs `catenary doctor --probe name`. Returns nullopt if another machine's answer is unknown.
   std::optional<Probe> probe(const std::string& name, double seconds = 20) const;
 
  private:
@@ -70,10 +70,10 @@ struct Facts {
   bool wsl = false;
   bool container = false;
   int usable = 0;       ///< devices that passed the test
-  int usable_gpus = 0;  ///< those of them that are no processors
+  int usable_gpus = 0;  ///< of these, devices that are not CPUs
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();
 
-  /// GPUs of a vendor, without those that are set aside for virtual machines.
+  /// Returns the number of a vendor's GPUs, without those reserved for virtual machines.
   int count(const std::string& vendor) const;
 };
 
@@ -95,19 +95,19 @@ class Report {
   std::vector<Finding> findings_;
 };
 
-/// H1-H4: GPUs on the bus, kernel modules, WSL, containers. Fills the facts that the others need.
+/// H1-H4: GPUs on the bus, kernel modules, WSL, containers. Fills in the facts for the other checks.
 void check_hardware(const Machine& machine, Facts& facts, Report& report);
 /// A1-A11.
 void check_amd(const Machine& machine, const Facts& facts, Report& report);
 /// N1-N6.
 void check_nvidia(const Machine& machine, const Facts& facts, Report& report);
-/// N6, which check_nvidia calls.
+/// N6, called by check_nvidia.
 void check_nvml(const Machine& machine, Report& report);
-/// O1, O2: what OpenCL's loader reads.
+/// O1, O2: the files of OpenCL's loader.
 void check_opencl(const Machine& machine, const Facts& facts, Report& report);
-/// B1-B3: each backend, a test of each of its devices, and whether the GPUs are of use.
+/// B1-B3: each backend, a test of each of its devices, and whether the GPUs are usable.
 void check_backends(const Machine& machine, Facts& facts, Report& report);
-/// G1-G3: processor, kernel cache, shared memory.
+/// G1-G3: CPU, kernel cache, shared memory.
 void check_general(const Machine& machine, const Facts& facts, Report& report);
 /// G4.
 void check_mpi(const Machine& machine, Report& report);
@@ -116,17 +116,17 @@ void check_nccl(const Machine& machine, const Facts& facts, Report& report);
 /// P1, P2.
 void check_python(const Machine& machine, Report& report);
 
-/// {} where a library can be loaded, else {"error": why}.
+/// Returns {} if a library can be loaded, else {"error": reason}.
 nlohmann::ordered_json ask_library(const std::string& name);
-/// The modes of NVIDIA's GPUs, or {"error": why}.
+/// Returns the modes of NVIDIA's GPUs, or {"error": reason}.
 nlohmann::ordered_json ask_nvml();
-/// The MPI libraries that can be loaded.
+/// Returns the MPI libraries that can be loaded.
 nlohmann::ordered_json ask_mpi();
-/// NCCL and RCCL, with the reason where one cannot be used.
+/// Returns NCCL and RCCL, with a reason if one cannot be used.
 nlohmann::ordered_json ask_nccl();
-/// The cupy and the Chainer of the Python that CATENARY_PYTHON names, else python3.
+/// Returns the cupy and the Chainer of CATENARY_PYTHON, by default python3.
 nlohmann::ordered_json ask_python();
-/// A backend's devices, and whether a device computes what the CPU does.
+/// Returns a backend's devices, or tests whether a device's results equal the CPU's.
 nlohmann::ordered_json ask_backend(const std::string& name);
 nlohmann::ordered_json test_device(const std::string& name);
 

@@ -1,4 +1,4 @@
-// A1-A11: from the device files up to ROCm. What HIP says then stands in B1.
+// A1-A11: from device files to ROCm. B1 reports HIP's own errors.
 
 #include <fmt/format.h>
 
@@ -17,17 +17,17 @@ namespace catenary::doctor {
 
 namespace {
 
-/// A GPU as the kernel's compute driver lists it.
+/// A GPU in the list of the kernel's compute driver.
 struct Node {
   std::string name;
   std::string gfx;  ///< "gfx1030"
   std::int64_t units = 0, memory = 0, cpu_cores = 0, render_minor = -1;
 
-  /// Part of the processor, as far as sizes tell.
+  /// An integrated GPU, judging by its sizes.
   bool is_small() const { return cpu_cores > 0 || (units <= 8 && memory < (std::int64_t{2} << 30)); }
 };
 
-/// The number after a name in a file of lines "name number"; 0 where there is none.
+/// The number after a name in a file of lines "name number", or 0.
 std::int64_t number(const std::string& text, const std::string& name) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -39,7 +39,7 @@ std::int64_t number(const std::string& text, const std::string& name) {
   return 0;
 }
 
-/// 100302 is gfx1032, 90010 is gfx90a: the step is written in hexadecimal.
+/// 100302 is gfx1032, 90010 is gfx90a: the stepping is hexadecimal.
 std::string gfx_name(std::int64_t version) {
   return fmt::format("gfx{}{}{:x}", version / 10000, version / 100 % 100, version % 100);
 }
@@ -50,7 +50,7 @@ std::vector<Node> find_nodes(const Machine& machine) {
   for (const std::string& name : machine.list(folder)) {
     const std::string text = machine.read(folder + name + "/properties").value_or("");
     const std::int64_t simds = number(text, "simd_count");
-    if (simds == 0) continue;  // a processor
+    if (simds == 0) continue;  // a CPU
     Node node;
     node.name = name;
     node.gfx = gfx_name(number(text, "gfx_target_version"));
@@ -65,7 +65,7 @@ std::vector<Node> find_nodes(const Machine& machine) {
   return nodes;
 }
 
-/// What makes a device file accessible.
+/// How to make a device file accessible.
 std::string group_advice(const Machine& machine, const Facts& facts, const std::string& path) {
   const std::int64_t group = machine.owner_group(path);
   if (facts.container)
@@ -154,7 +154,7 @@ void check_topology(const Facts& facts, const std::vector<Node>& nodes, Report& 
             "`gpu:N` counts it last; to hide it: ROCR_VISIBLE_DEVICES=<number of the bigger one>");
 }
 
-/// "7.2.4" as 70204, to be compared.
+/// "7.2.4" as 70204, for comparisons.
 int version_number(const std::string& text) {
   int parts[3] = {}, part = 0;
   for (const char* at = text.c_str(); part < 3 && *at;) {
@@ -165,7 +165,7 @@ int version_number(const std::string& text) {
   return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
-/// Where ROCm may be installed.
+/// Possible folders of ROCm.
 std::vector<std::string> rocm_homes(const Machine& machine) {
   std::vector<std::string> homes = {"/opt/rocm", "/opt/rocm/core"};
   if (const std::string home = machine.variable("ROCM_PATH"); !home.empty()) homes.insert(homes.begin(), home);
@@ -192,7 +192,7 @@ void check_rocm(const Machine& machine, const std::vector<Node>& nodes, Report& 
         report.warn("A9", fmt::format("ROCm {} crashes on {}", version, node.gfx), "install ROCm 7.2 or newer");
 }
 
-/// rocBLAS and hipBLASLt: the first of each that is found, and whether it has kernels for the chips.
+/// rocBLAS and hipBLASLt: the first of each that is found, and whether it has kernels for the GPUs.
 void check_matrix_libraries(const Machine& machine, const std::vector<Node>& nodes, Report& report) {
   std::vector<std::string> folders;
   for (const std::string& home : rocm_homes(machine)) folders.push_back(home + "/lib");

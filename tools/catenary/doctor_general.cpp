@@ -1,4 +1,4 @@
-// B1-B3, G1-G3: Catenary's own view.
+// B1-B3, G1-G3: checks of Catenary itself.
 
 #include <fmt/format.h>
 
@@ -16,9 +16,9 @@ namespace catenary::doctor {
 
 namespace {
 
-constexpr double kTestSeconds = 60;  // the first run compiles
+constexpr double kTestSeconds = 60;  // the first run compiles kernels
 
-/// Did the device pass?
+/// Whether the device passed.
 bool test(const Machine& machine, const std::string& device, const std::string& name, Facts& facts, Report& report) {
   const std::optional<Probe> probe = machine.probe("test:" + device, kTestSeconds);
   if (!probe) return false;
@@ -35,7 +35,7 @@ bool test(const Machine& machine, const std::string& device, const std::string& 
   return true;
 }
 
-/// Processors that the control group allows, or 0 where it sets no limit.
+/// The CPUs that the control group allows, or 0 without a limit.
 double quota(const Machine& machine) {
   std::istringstream words(machine.read("/sys/fs/cgroup/cpu.max").value_or("max"));
   double most = 0, period = 0;
@@ -52,7 +52,7 @@ void check_backend(const Machine& machine, const std::string& name, Facts& facts
                                      : "the driver itself is broken: update it, or uninstall it to do without");
   const auto devices = probe->answer.value("devices", nlohmann::ordered_json::array());
   const std::string reason = probe->answer.value("reason", std::string());
-  // CUDA and HIP are for one maker's GPUs, OpenCL for all
+  // CUDA and HIP are for one vendor's GPUs, OpenCL for all
   const bool wanted = name == "cuda"  ? facts.count("NVIDIA") > 0 || machine.exists("/usr/lib/wsl/lib/libcuda.so.1")
                       : name == "hip" ? facts.count("AMD") > 0
                                       : !facts.gpus.empty();
@@ -82,7 +82,7 @@ void check_backend(const Machine& machine, const std::string& name, Facts& facts
 }  // namespace
 
 void check_backends(const Machine& machine, Facts& facts, Report& report) {
-  if (!machine.is_this_one() && !machine.probe("test:cpu")) return;  // only files are known of it
+  if (!machine.is_this_one() && !machine.probe("test:cpu")) return;  // only this machine's files are known
   test(machine, "cpu", "processor", facts, report);
   for (Backend* backend : backends())
     if (backend != &Device().backend()) check_backend(machine, backend->name(), facts, report);
@@ -107,7 +107,7 @@ void check_general(const Machine& machine, const Facts& facts, Report& report) {
     else
       report.ok("G1", text);
   }
-  if (!machine.is_this_one()) return;  // what follows is no file's content
+  if (!machine.is_this_one()) return;  // the remaining checks need more than files
   const std::string folder = kernel_cache_folder();
   const auto mib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
   if (folder.empty())

@@ -1,4 +1,4 @@
-// H1-H4: what is plugged in, and what the kernel makes of it.
+// H1-H4: hardware and kernel modules.
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace catenary::doctor {
 
 namespace {
 
-/// A file of lines "NAME=value".
+/// Reads a file of lines "NAME=value".
 std::map<std::string, std::string> pairs(const std::string& text) {
   std::map<std::string, std::string> result;
   std::istringstream lines(text);
@@ -28,13 +28,13 @@ std::string lower(std::string text) {
 
 const std::map<std::string, std::string> kVendors = {{"1002", "AMD"}, {"10de", "NVIDIA"}, {"8086", "Intel"}};
 
-/// Display controllers (class 03) and processing accelerators (12) of vendors that make GPUs.
+/// Finds display controllers (class 03) and processing accelerators (12) of GPU vendors.
 std::vector<Gpu> find_gpus(const Machine& machine) {
   std::vector<Gpu> gpus;
   const std::string folder = "/sys/bus/pci/devices/";
   for (const std::string& slot : machine.list(folder)) {
     auto entry = pairs(machine.read(folder + slot + "/uevent").value_or(""));
-    std::string type = entry["PCI_CLASS"];  // hexadecimal, without zeros in front: 30000
+    std::string type = entry["PCI_CLASS"];  // hexadecimal without leading zeros: 30000
     type.insert(0, 6 - std::min<std::size_t>(6, type.size()), '0');
     if (type.substr(0, 2) != "03" && type.substr(0, 2) != "12") continue;
     const std::string id = lower(entry["PCI_ID"]);

@@ -16,11 +16,11 @@ using nlohmann::ordered_json;
 
 namespace {
 
-/// The last line that says something: drivers write much before they die.
+/// The last line that is not blank, because drivers may print much before they crash.
 Probe run_probe(const std::string& name, double seconds) {
   const os::ProcessResult result =
       os::run_process({os::program_path(), "doctor", "--probe", name}, {.timeout = seconds});
-  // the last line is the answer: drivers print too
+  // the last line is the answer, because drivers print, too
   Probe probe{json_text::parse_or_discarded<ordered_json>(last_line(result.output)), {}};
   if (!probe.answer.is_object()) probe.answer = ordered_json::object();
   if (result.timed_out)
@@ -62,7 +62,7 @@ std::optional<std::string> Machine::read(const std::string& path) const {
     std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     text.erase(text.find_last_not_of(std::string_view(" \t\r\n\0", 5)) + 1);
     return text;
-  } catch (const FileError&) {  // may not be read
+  } catch (const FileError&) {  // no permission
     return std::nullopt;
   }
 }
@@ -70,7 +70,7 @@ std::optional<std::string> Machine::read(const std::string& path) const {
 std::vector<std::string> Machine::list(const std::string& path) const {
   try {
     if (os::is_directory(root_ + path)) return os::list_directory(root_ + path);
-  } catch (const FileError&) {  // may not be read
+  } catch (const FileError&) {  // no permission
   }
   return {};
 }

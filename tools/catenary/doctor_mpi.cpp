@@ -1,4 +1,4 @@
-// G4: which MPI there is, and whether it takes a GPU's memory.
+// G4: the installed MPI, and whether it accepts GPU memory.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The binary interfaces that are in use: Open MPI's since 3 and before, and that of MPICH, Intel MPI and MVAPICH.
+/// The ABIs in use: Open MPI since 3 and before, and MPICH, Intel MPI and MVAPICH.
 constexpr const char* kLibraries[] = {"libmpi.so.40", "libmpi.so.20", "libmpi.so.12"};
 
 }  // namespace
@@ -25,7 +25,7 @@ ordered_json ask_mpi() {
     const std::optional<os::Library> mpi = os::Library::find(name);
     if (!mpi) continue;
     std::string version = "of an unknown version";
-    // may be called before MPI_Init; the longest text that an MPI gives has 8192 bytes
+    // may be called before MPI_Init. The longest text of any MPI is 8192 bytes
     if (const auto version_of = mpi->function<int(char*, int*)>("MPI_Get_library_version")) {
       std::array<char, 8193> text{};
       int length = 0;

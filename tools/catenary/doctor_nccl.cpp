@@ -1,4 +1,4 @@
-// G5: the libraries by which GPUs of several processes exchange gradients.
+// G5: the libraries for exchanging gradients between GPUs of several processes.
 
 #include <fmt/format.h>
 

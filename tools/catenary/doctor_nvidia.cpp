@@ -1,4 +1,4 @@
-// N1-N6: kernel module, device files, what hides GPUs. What CUDA says then stands in B1.
+// N1-N6: kernel module, device files, and settings that hide GPUs. B1 reports CUDA's own errors.
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@ namespace catenary::doctor {
 
 namespace {
 
-/// "550.90.07", where a text has such a number.
+/// A version such as "550.90.07" in a text.
 std::string version_in(const std::string& text) {
   std::smatch match;
   return std::regex_search(text, match, std::regex("\\b(\\d{3}\\.\\d+(\\.\\d+)?)\\b")) ? match[1].str() : "";
@@ -37,7 +37,7 @@ void check_driver(const Machine& machine, const Facts& facts, Report& report) {
 }
 
 void check_nodes(const Machine& machine, const Facts& facts, Report& report) {
-  // a container may have been given any of the cards
+  // containers may see any of the GPUs
   std::string card = "/dev/nvidia0";
   for (const std::string& name : machine.list("/dev"))
     if (std::regex_match(name, std::regex("nvidia\\d+"))) card = "/dev/" + name;
@@ -59,7 +59,7 @@ void check_nodes(const Machine& machine, const Facts& facts, Report& report) {
   if (fine == 3) report.ok("N2", fmt::format("/dev/nvidiactl, {} and /dev/nvidia-uvm can be opened", card));
 }
 
-/// What of CUDA's libraries is installed; none is needed.
+/// Reports the installed CUDA libraries, all of which are optional.
 void check_libraries(const Machine& machine, Report& report) {
   std::vector<std::string> folders;
   for (const std::string& name : machine.list("/usr/local"))

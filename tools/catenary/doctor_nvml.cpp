@@ -1,4 +1,4 @@
-// N6: who may compute on NVIDIA's GPUs, by NVML (libnvidia-ml.so.1), NVIDIA's library for managing them.
+// N6: which processes may compute on NVIDIA's GPUs, by NVML (libnvidia-ml.so.1), NVIDIA's management library.
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// NVML's names are nvmlComputeMode_t and nvmlDevice_t; results are 0 where all is well.
+// NVML's names are nvmlComputeMode_t and nvmlDevice_t. Results are 0 on success.
 enum ComputeMode { kDefault = 0, kExclusiveThread = 1, kProhibited = 2, kExclusiveProcess = 3 };
 using Handle = void*;
 
@@ -35,13 +35,13 @@ ordered_json ask_nvml() {
   ordered_json list = ordered_json::array();
   for (unsigned i = 0; i < devices; ++i) {
     Handle device = nullptr;
-    if (handle_at(i, &device)) continue;  // lost, or not for this user
+    if (handle_at(i, &device)) continue;  // lost, or not accessible to this user
     std::array<char, 96> name{};
     int mode = kDefault;
     unsigned mig = 0, pending = 0;
     name_of(device, name.data(), static_cast<unsigned>(name.size() - 1));
     if (compute_mode_of) compute_mode_of(device, &mode);
-    if (mig_mode_of && mig_mode_of(device, &mig, &pending)) mig = 0;  // an error where the chip has no such thing
+    if (mig_mode_of && mig_mode_of(device, &mig, &pending)) mig = 0;  // the chip does not support MIG
     list.push_back({{"number", i}, {"name", name.data()}, {"compute_mode", mode}, {"mig", mig != 0}});
   }
   return {{"devices", list}};

@@ -1,4 +1,4 @@
-// What runs in a process of its own, since drivers crash, hang and print.
+// Checks that run in a separate process, because drivers crash, hang and print.
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ Array numbers(const Shape& shape, std::uint64_t call) {
       .eval();
 }
 
-/// Throws DeviceError where a device's result is not the CPU's.
+/// Throws DeviceError if a device's result differs from the CPU's.
 void compare(const char* what, const Array& on_device, const Array& expected, double tolerance) {
   const Array got = on_device.to_device(Device()).astype(Dtype::float64);
   const Array wanted = expected.astype(Dtype::float64);
@@ -68,7 +68,7 @@ ordered_json test_device(const std::string& name) {
     constexpr int kSide = 512;
     const Array a = numbers({kSide, kSide}, 3).to_device(device);
     double best = 0;
-    for (int i = 0; i < 4; ++i) {  // the first compiles
+    for (int i = 0; i < 4; ++i) {  // the first one compiles
       device.synchronize();
       const double start = monotonic_seconds();
       matmul(a, a).eval();

@@ -1,4 +1,4 @@
-// P1, P2: which cupy and which Chainer a Python gets, by importing them there.
+// P1, P2: imports cupy and Chainer in a Python interpreter and checks where they come from.
 
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double kLimit = 40;  // s; a CuPy on a network's disk takes its time
+constexpr double kLimit = 40;  // seconds, because importing CuPy from a network file system is slow
 constexpr const char* kChainer = "7.8.1";
 
-/// Prints one object as its last line. What lies in the folder that the doctor was called in is nobody's package.
+/// Prints a JSON object as its last line. Ignores packages in the current folder.
 constexpr const char* kQuestion = R"(
 import sys
 sys.path[:] = [entry for entry in sys.path if entry]
@@ -50,7 +50,7 @@ answer['others'], answer['cupy'], answer['chainer'] = others(), ask('cupy'), ask
 print('\n' + json.dumps(answer))
 )";
 
-/// What to do where the right Chainer is there and cannot be imported.
+/// How to repair a Chainer that is correct but cannot be imported.
 std::string repair_of_chainer(const std::string& python, const std::string& error, const ordered_json& answer) {
   constexpr std::string_view kMissing = "No module named '";
   if (!answer.value("hook", false))

@@ -13,7 +13,7 @@ namespace catenary::command {
 
 namespace {
 
-/// Numbers of libcurl's interface, which are the same in all its versions (curl/curl.h).
+/// Numbers of libcurl's interface, equal in all versions (curl/curl.h).
 enum Option : int {
   no_progress = 43,
   fail_on_error = 45,
@@ -37,7 +37,7 @@ enum Option : int {
 };
 constexpr long kHttp = 1, kHttps = 2;
 
-/// libcurl, by any of the names that it has; found once.
+/// libcurl under any of its names, loaded once.
 class Curl {
  public:
   Curl() {
@@ -70,7 +70,7 @@ class Curl {
   std::optional<os::Library> library_;
 };
 
-/// A receiver that is called by C, through which no exception may pass.
+/// A receiver called from C, which exceptions must not pass through.
 struct Call {
   const Receiver& receiver;
   const std::string& url;
@@ -93,7 +93,7 @@ struct Call {
   }
   static std::size_t header(const char*, std::size_t size, std::size_t n, void* call) {
     auto* const self = static_cast<Call*>(call);
-    constexpr std::size_t kMost = std::size_t{1} << 20;  // of all answers, those of redirections too
+    constexpr std::size_t kMost = std::size_t{1} << 20;  // of all responses, including redirects
     self->header_bytes += size * n;
     const bool fine = self->guarded([&] {
       if (self->header_bytes > kMost)
@@ -126,7 +126,7 @@ void download(const std::string& url, const Receiver& receiver) {
   curl.set(h, fail_on_error, 1L);
   curl.set(h, no_signal, 1L);
   curl.set(h, connect_timeout, 30L);
-  curl.set(h, low_speed_limit, 100L);  // bytes a second, below which for a minute nothing more is expected
+  curl.set(h, low_speed_limit, 100L);  // bytes per second: a slower download is ended after a minute
   curl.set(h, low_speed_time, 60L);
   curl.set(h, write_function, &Call::write);
   curl.set(h, write_data, static_cast<void*>(&call));

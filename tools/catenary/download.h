@@ -1,5 +1,5 @@
 #pragma once
-// Files from the network, by libcurl where it is found when the program runs.
+// Downloads files by libcurl, which is loaded at run time.
 
 #include <cstdint>
 #include <functional>
@@ -8,14 +8,14 @@
 
 namespace catenary::command {
 
-/// What is called while a file comes: its bytes, in order; and how many came, of how many (0: not known).
+/// Called during a download with bytes, in order, and with the received and the total size (0 if unknown).
 struct Receiver {
   std::function<void(std::span<const std::byte>)> bytes;
   std::function<void(std::int64_t, std::int64_t)> progress;
 };
 
-/// Gets what a URL (http or https) names. Throws FileError where there is no libcurl, and for all that libcurl and the
-/// server call an error; what the receiver throws goes through.
+/// Downloads a URL (http or https). Throws FileError if there is no libcurl, and for errors of libcurl and the server.
+/// Rethrows the receiver's exceptions.
 void download(const std::string& url, const Receiver& receiver);
 
 }  // namespace catenary::command

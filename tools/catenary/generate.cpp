@@ -17,7 +17,7 @@ namespace catenary::command {
 
 namespace {
 
-/// Numbers between blanks or commas.
+/// Integers separated by white space or commas.
 std::vector<std::int64_t> ids_of(const std::string& text) {
   std::vector<std::int64_t> ids;
   const char* at = text.data();
@@ -44,7 +44,7 @@ std::optional<Dtype> dtype_of(const std::string& name) {
 
 std::string mebibytes(std::uint64_t bytes) { return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20)); }
 
-/// A model alone, or with its tokenizer.
+/// A model, with or without its tokenizer.
 struct Loaded {
   std::unique_ptr<links::LanguageModel> alone;
   std::optional<links::Generator> generator;
@@ -64,7 +64,7 @@ void write(std::string_view piece) {
   std::fflush(stdout);
 }
 
-/// Of the arguments, but for what is told of each token.
+/// The arguments as options, without callbacks.
 links::GenerateOptions options_of(const GenerateArguments& arguments) {
   return {.tokens = arguments.tokens,
           .context = arguments.context,
@@ -80,10 +80,10 @@ std::int64_t context_of(const GenerateArguments& arguments, const links::Languag
   return arguments.context > 0 ? arguments.context : model.context();
 }
 
-/// Each line of standard input is a message, until it ends.
+/// Treats each line of standard input as a message.
 int converse(const links::Generator& generator, const GenerateArguments& arguments, bool tells) {
   links::Conversation chat(generator, arguments.system);
-  // options that are out of range are no message's fault
+  // check the options before the first message
   links::GenerateOptions none = options_of(arguments);
   none.tokens = 0;
   links::generate(generator.model(), {0}, none);
@@ -93,7 +93,7 @@ int converse(const links::Generator& generator, const GenerateArguments& argumen
     return static_cast<bool>(std::getline(std::cin, message));
   };
   while (ask()) {
-    const os::ScopedSignals signals;  // Ctrl-C ends an answer, and the chat where none is written
+    const os::ScopedSignals signals;  // Ctrl-C ends an answer, and between answers the chat
     const double begin = monotonic_seconds();
     const std::int64_t before = chat.computed();
     const auto goes_on = [&] { return signals.received() == 0; };
@@ -104,7 +104,7 @@ int converse(const links::Generator& generator, const GenerateArguments& argumen
                        write(piece);
                        return goes_on();
                      }});
-    } catch (const ValueError& error) {  // this message cannot be answered; another one can
+    } catch (const ValueError& error) {  // report it and continue with the next message
       fmt::print(stderr, "catenary generate: {}\n", error.what());
       continue;
     }
@@ -120,7 +120,7 @@ int converse(const links::Generator& generator, const GenerateArguments& argumen
   return 0;
 }
 
-/// Tokens a second, and 0 for no time.
+/// Tokens per second, or 0 for no time.
 double speed(std::int64_t tokens, double seconds) { return seconds > 0 ? static_cast<double>(tokens) / seconds : 0; }
 
 }  // namespace

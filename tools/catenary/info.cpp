@@ -21,13 +21,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The libraries of a kind for a device, in order; the CPU's are a line of their own.
+/// The libraries of a kind for a device, in order. The CPU's have a separate line.
 ordered_json libraries_json(const char* kind, Backend& backend, int device) {
   ordered_json list = ordered_json::array();
   try {
     for (const LibraryInfo& library : libraries(Device(backend, device), kind))
       list.push_back({{"name", library.name}, {"usable", library.usable}, {"detail", library.detail}});
-  } catch (const Error& error) {  // a variable such as CATENARY_GPU_BLAS asks for what cannot be had
+  } catch (const Error& error) {  // an environment variable such as CATENARY_GPU_BLAS requests a missing library
     list.push_back({{"name", ""}, {"usable", false}, {"detail", error.what()}});
   }
   return list;
@@ -72,7 +72,7 @@ ordered_json backend_json(Backend& backend) {
 }  // namespace
 
 int info(bool json) {
-  if (!distributed::is_first_rank()) return 0;  // one of several that a launcher has started: the first tells
+  if (!distributed::is_first_rank()) return 0;  // started by a launcher: only the first rank prints
   std::string mnist, no_mnist;
   try {
     mnist = datasets::mnist_folder();

@@ -23,12 +23,12 @@ namespace {
 struct Entry {
   std::string name, dtype, shape;
   std::optional<double> min, mean, max;
-  std::string text;                         ///< of a string, or a remark
-  std::string file = {};                    ///< of an index, that the entry is in
-  std::optional<std::uint64_t> bytes = {};  ///< where they are told in place of statistics
+  std::string text;                         ///< value of a string, or a remark
+  std::string file = {};                    ///< the entry's file, for an index
+  std::optional<std::uint64_t> bytes = {};  ///< shown instead of statistics
 };
 
-/// A value of a GGUF file's metadata: its type, how many elements an array has, and the first of them.
+/// A metadata value of a GGUF file: its type, the number of an array's elements, and the first of them.
 struct Fact {
   std::string key, type;
   std::uint64_t count;
@@ -96,7 +96,7 @@ Contents read_gguf(const std::string& file) {
   return contents;
 }
 
-/// Quantised weights, for which a link has two arrays, as one entry of their own name.
+/// Quantised weights, which a link stores in two arrays, as one entry.
 Entry describe(const Blocks& blocks, const Shape& held, const std::string& file = "") {
   const std::int64_t bytes = held.product();
   Entry entry{blocks.name, quantization_info(blocks.kind).name, blocks.shape.str(), {}, {}, {}, {}, file};
@@ -106,7 +106,7 @@ Entry describe(const Blocks& blocks, const Shape& held, const std::string& file 
 
 Contents read(const std::string& file, io::FileKind kind) {
   std::vector<Entry> entries;
-  std::set<std::string> kinds;  // of blocks: a part of them
+  std::set<std::string> kinds;  // names of block tensors
   switch (kind) {
     case io::FileKind::npy:
       entries.push_back(describe("", io::read_npy_value(file)));
@@ -169,7 +169,7 @@ nlohmann::ordered_json number(const std::optional<double>& x) {
 
 std::string cell(const std::optional<double>& x) { return x ? fmt::format("{:.6g}", *x) : "-"; }
 
-/// A text of any bytes as JSON.
+/// Serialises JSON that may contain invalid UTF-8.
 std::string dump(const nlohmann::ordered_json& value, int indent = -1) {
   return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -195,7 +195,7 @@ int inspect(const std::vector<std::string>& files, bool json) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const std::string& file : files) {
     try {
-      // a folder holds safetensors, or is refused as one
+      // a folder must contain safetensors
       const io::FileKind kind = os::is_directory(file) ? io::FileKind::safetensors_index : io::identify(file);
       const auto [entries, metadata] = read(file, kind);
       nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -222,7 +222,7 @@ int inspect(const std::vector<std::string>& files, bool json) {
         if (!e.file.empty()) rows.back()["file"] = e.file;
         if (e.bytes) rows.back()["bytes"] = *e.bytes;
         if (json) continue;
-        if (e.bytes) {  // GGUF's stand below a heading
+        if (e.bytes) {  // a heading names this column for GGUF files
           fmt::print("  {:<{}}  {:<8}  {:<16} {:>12}{}\n", e.name, width, e.dtype, e.shape, *e.bytes,
                      kind == io::FileKind::gguf ? "" : " bytes of blocks");
         } else if (e.min) {

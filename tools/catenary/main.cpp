@@ -1,4 +1,4 @@
-// The command `catenary`: what this machine offers, what is wrong with it, how fast it is, and what is in a file.
+// The command `catenary`: shows devices, checks drivers, measures speed, and inspects and converts files.
 
 #include <fmt/format.h>
 
@@ -27,7 +27,7 @@ void add_json(CLI::App* command, bool& json) {
   command->add_flag("--json", json, "One JSON object on standard output");
 }
 
-// Each adds a command, and its options, which the command line writes into what they are given.
+// Each function adds a command whose options are parsed into the given object.
 
 CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
   CLI::App* command =
@@ -122,7 +122,7 @@ CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
   command
       ->add_option("--keep", options.keep,
                    "A regular expression of names that stay as they are; may be given several times")
-      ->allow_extra_args(false);  // what follows may be FILE
+      ->allow_extra_args(false);  // so that FILE may follow
   return command;
 }
 
@@ -140,7 +140,7 @@ void add_doctor(CLI::App& app, bool& json, DoctorOptions& options, std::string& 
                       "Looks at the files of another machine below this folder (or CATENARY_DOCTOR_ROOT's); its "
                       "machine.json holds what "
                       "drivers said");
-  command->add_option("--probe", probe_name)->group("");  // what doctor itself runs
+  command->add_option("--probe", probe_name)->group("");  // used by doctor itself
 }
 
 CLI::App* add_bench(CLI::App& app, bool& json, BenchOptions& options) {
@@ -269,13 +269,13 @@ int run(int argc, char** argv) {
   catenary::distributed::LaunchOptions launch_options;
   CLI::App* launch_command = add_launch(app, launch_options);
 
-  // What is behind -- is the program's; CLI11 would take it for the command's own.
+  // arguments after -- belong to the program, not to CLI11
   int own = argc;
   if (argc > 1 && std::string_view(argv[1]) == "launch")
     own = static_cast<int>(std::find(argv + 2, argv + argc, std::string_view("--")) - argv);
   try {
     app.parse(own, argv);
-    if (convert_command->parsed() && convert_options.from.empty()) {  // behind --from it looks like one more rule
+    if (convert_command->parsed() && convert_options.from.empty()) {  // --from took FILE as another rule
       const auto file = std::ranges::find_if_not(convert_options.rules, is_conversion_rule);
       if (file == convert_options.rules.end()) throw CLI::RequiredError("FILE");
       convert_options.from = *file;
@@ -284,7 +284,7 @@ int run(int argc, char** argv) {
     if (generate_command->parsed() && !generate_arguments.prompt && !generate_arguments.chat)
       throw CLI::RequiredError("--prompt, or --chat");
   } catch (const CLI::ParseError& error) {
-    // CLI11 misses a subcommand before it wonders about a word that it does not know
+    // CLI11 reports a missing subcommand before an unknown word
     if (error.get_exit_code() != 0 && argc > 1 && app.get_subcommands().empty()) {
       std::vector<std::string> commands;
       for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
@@ -321,7 +321,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "catenary: out of memory on the processor: {}\n", catenary::os::memory_advice());
     return 1;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) == 0) fmt::print(stderr, "catenary: {}\n", error.what());  // else main says it
+    if (std::ferror(stdout) == 0) fmt::print(stderr, "catenary: {}\n", error.what());  // otherwise main reports it
     return 1;
   }
 }
@@ -330,7 +330,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const int status = run(argc, argv);
-  // the last of what was printed may be on its way still
+  // flush the remaining output, and check for errors
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   fmt::print(stderr, "catenary: what was printed could not be written{}\n",

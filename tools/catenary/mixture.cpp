@@ -43,7 +43,7 @@ bool is_one_of(std::string_view role, const std::array<const char*, N>& roles) {
   return std::ranges::count(roles, role) > 0;
 }
 
-// as GGUF, transformers and this library call them
+// the names in GGUF, transformers and Catenary
 constexpr std::array kOutputs = {"output", "lm_head", "head"};
 constexpr std::array kEmbeddings = {"token_embd", "embed_tokens", "tokens"};
 constexpr std::array kValues = {"attn_v", "v_proj", "attn_qkv"};

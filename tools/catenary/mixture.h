@@ -1,5 +1,5 @@
 #pragma once
-// What `catenary quantize --kind` takes: a kind of blocks, or a mixture of them by llama.cpp's name.
+// The kinds for `catenary quantize --kind`: a kind of blocks, or one of llama.cpp's mixtures.
 
 #include <cstdint>
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace catenary::command {
 
-/// Which kind each tensor gets. In mixtures, the tensors that lose most have more bits: the last layer, and in some
-/// layers the values of attention and the last projection of the feed-forward part.
+/// Chooses the kind of each tensor. Mixtures give more bits to the tensors that lose most: the last layer, and in some
+/// layers attention's values and the last projection of the feed-forward part.
 class Mixture {
  public:
-  /// Of "Q4_K_M", "Q4_K_S", or a kind's name. Throws ValueError with the names that are known.
+  /// Accepts "Q4_K_M", "Q4_K_S", or a kind's name. Throws ValueError that lists the known names.
   explicit Mixture(const std::string& name);
-  /// Tells which tensors there are: how many layers, and whether the last layer has weights of its own.
+  /// Sets the names of all tensors, to find the number of layers and whether the last layer has separate weights.
   void look_at(const std::vector<std::string>& names);
-  /// The kind of a tensor with rows of so many numbers. Of a mixture, rows that Q4_K's and Q6_K's blocks do not divide
-  /// become Q8_0.
+  /// Returns the kind of a tensor with `columns` numbers in each row. In a mixture, rows that are not a multiple of
+  /// Q4_K's and Q6_K's blocks become Q8_0.
   Quantization kind(const std::string& name, std::int64_t columns) const;
-  /// The kind of most tensors.
+  /// Returns the kind of most tensors.
   Quantization base() const { return base_; }
-  /// What is said of a mixture before anything else; empty for a kind.
+  /// Returns a line that describes a mixture, empty for a kind.
   std::string description() const;
-  /// GGUF's general.file_type; nothing for a kind.
+  /// Returns GGUF's general.file_type, or nullopt for a kind.
   std::optional<std::uint32_t> file_type() const;
 
  private:

@@ -19,14 +19,14 @@ namespace catenary::command {
 
 namespace {
 
-/// A weight of a file, and what becomes of it.
+/// A weight of a file and its quantised form.
 struct Weight {
   std::string name;
   io::HostArray values;
   std::optional<QuantizedArray> blocks;
 };
 
-/// Why blocks stay.
+/// Why blocks are not quantised.
 constexpr const char* kTwice = "these are blocks already, and quantising twice would add up both errors";
 
 class Quantizer {
@@ -41,13 +41,13 @@ class Quantizer {
     }
   }
 
-  /// Tells which tensors the file has.
+  /// Sets the names of the file's tensors.
   void look_at(const std::vector<std::string>& names) {
     mixture_.look_at(names);
     fmt::print("{}", mixture_.description());
   }
 
-  /// Says that a tensor stays as it is, and why.
+  /// Prints that a tensor is not quantised, and why.
   void stays(const std::string& name, const Shape& shape, std::string_view kind, std::uint64_t bytes,
              const std::string& why = "") {
     const auto size = static_cast<std::int64_t>(bytes);
@@ -55,8 +55,8 @@ class Quantizer {
     if (!why.empty()) fmt::print("{:>12}    {} stays: {}\n", "", name, why);
   }
 
-  /// Takes a tensor in, and says what becomes of it. GGUF has no blocks that are padded; in other files links look for
-  /// blocks where their W was, and language models where a `weight` was.
+  /// Adds a tensor, quantises it if possible, and prints the result. GGUF has no padded blocks. In other files, links
+  /// expect blocks in place of W, and language models in place of `weight`.
   void add(const std::string& name, io::HostArray values, bool gguf = false) {
     Weight weight{name, std::move(values), {}};
     const Shape& shape = weight.values.shape;
@@ -66,7 +66,7 @@ class Quantizer {
         mixture_.kind(name, shape.empty() ? 0 : shape.product() / std::max<std::int64_t>(shape[0], 1));
     const std::int64_t elements = quantization_info(kind).elements;
     const bool padded = gguf && !shape.empty() && shape.back() % elements != 0;
-    // vectors are biases and what normalises
+    // vectors are biases and parameters of normalizations
     const bool wanted = is_floating(weight.values.dtype) && shape.size() >= 2 && !kept;
     const std::string own = name.substr(name.find_last_of("./") + 1);
     const bool found = gguf || own == "W" || own == "weight";
@@ -87,7 +87,7 @@ class Quantizer {
     weights.push_back(std::move(weight));
   }
 
-  /// Takes blocks in that stay as they are.
+  /// Adds blocks that are not changed.
   void keep(const std::string& name, io::HostArray values, const Blocks& blocks, const std::string& why) {
     stays(blocks.name, blocks.shape, quantization_info(blocks.kind).name, values.nbytes(), why);
     weights.push_back({name, std::move(values), {}});
@@ -115,7 +115,7 @@ class Quantizer {
   std::int64_t count_ = 0, before_ = 0, after_ = 0;
 };
 
-/// The tensors that a link of ours has in place of W: links/quantized.h.
+/// The tensors that a quantised link has in place of W: links/quantized.h.
 Tensors as_links_have_them(const std::vector<Weight>& weights) {
   Tensors tensors;
   for (const Weight& weight : weights) {
@@ -194,7 +194,7 @@ int quantize_file(const QuantizeFileOptions& options) {
     const auto at = std::ranges::find(tensors, wanted, &Tensors::value_type::first);
     return at == tensors.end() ? std::nullopt : std::optional(at->second);
   };
-  std::set<std::string> kinds;  // of blocks: a part of them
+  std::set<std::string> kinds;  // names of block tensors
   std::map<std::string, Blocks> blocks;
   for (const auto& [name, values] : tensors)
     if (const auto held = blocks_of(name, values.dtype, values.shape, find)) {

@@ -44,7 +44,7 @@ std::optional<Blocks> blocks_of(const std::string& name, Dtype dtype, const Shap
     form.check_blocks(dtype, shape, refuse);
     return Blocks{weight, form.kind, form.shape};
   } catch (const ValueError&) {
-    return {};  // other arrays of such names
+    return {};  // arrays that only have such names
   }
 }
 

@@ -1,6 +1,6 @@
-// check-kernels FOLDER: compiles recorded kernels (CATENARY_KERNEL_LOG=FOLDER of any program or test) for cards that
-// need not be there, by NVRTC and hipRTC. Each card is served by a child process, so that a compiler's crash is one
-// failure.
+// check-kernels FOLDER: compiles recorded kernels (from any program run with CATENARY_KERNEL_LOG=FOLDER) by NVRTC and
+// hipRTC, also for GPUs that are not installed. A child process compiles for each GPU architecture, so that a
+// compiler's crash is a single failure.
 
 #include <fmt/format.h>
 
@@ -79,8 +79,8 @@ std::string source_of(const Recorded& kernel, bool hip) {
                               kernel.body);
 }
 
-/// A text that others may stand beside: in a namespace of its own, with names of kernels that belong to it, and with no
-/// macro left behind.
+/// Makes a source that can be concatenated with others: in a namespace, with unique kernel names, and with all macros
+/// removed.
 std::string apart(std::string source, std::size_t number) {
   for (const std::string_view linkage = "extern \"C\" "; source.find(linkage) != std::string::npos;)
     source.erase(source.find(linkage), linkage.size());
@@ -96,8 +96,8 @@ std::string apart(std::string source, std::size_t number) {
   return fmt::format("namespace text_{} {{\n{}\n}}\n{}", number, source, macros);
 }
 
-/// In the child: compiles the kernels from `first` up to `last`, all at once (most of the time goes into beginning), or
-/// one after the other with a line for each. 0: they compile, or they all have their line.
+/// Runs in the child: compiles the kernels from `first` up to `last`, all at once (most time is start-up), or one by
+/// one with a line for each. Returns 0 if they compile, or after all lines.
 int work(const std::string& folder, const std::string& arch, std::size_t first, std::size_t last, bool together) {
   std::string why;
   const bool hip = is_hip(arch);
@@ -125,7 +125,7 @@ int work(const std::string& folder, const std::string& arch, std::size_t first, 
   return 0;
 }
 
-/// Some kernels for one arch, and what came of them.
+/// Some kernels for an architecture, and their results.
 struct Piece {
   std::string arch;
   std::size_t first, last;
@@ -135,7 +135,7 @@ struct Piece {
 
 void check(const std::string& folder, const std::vector<std::string>& paths, Piece& piece) {
   const auto fail_at = [&](std::size_t i, std::string words) {
-    constexpr std::size_t kMost = 800;  // the first error tells most
+    constexpr std::size_t kMost = 800;  // the first error is the most useful
     if (words.size() > kMost) words = words.substr(0, kMost) + " …";
     std::replace(words.begin(), words.end(), '\t', '\n');
     ++piece.failed;
@@ -158,7 +158,7 @@ void check(const std::string& folder, const std::vector<std::string>& paths, Pie
   }
 }
 
-/// One arch of each vendor. Consecutive turns take the vendor's archs one after the other.
+/// Chooses an architecture of each vendor. Consecutive turns cycle through the vendor's architectures.
 std::vector<std::string> choose(const std::vector<std::string>& archs, std::size_t turn) {
   std::vector<std::string> chosen;
   for (const bool hip : {false, true}) {
@@ -223,7 +223,7 @@ int main(int argc, char** argv) {
       archs.erase(rest, archs.end());
     }
     fmt::print("{} kernels\n", paths.size());
-    // Children take pieces in turn, as one vendor's compiler is slower than the other's.
+    // Children take pieces in turn, because the vendors' compilers differ in speed.
     constexpr std::size_t kPiece = 64;
     std::vector<Piece> pieces;
     for (const std::string& arch : archs)

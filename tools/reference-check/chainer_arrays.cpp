@@ -10,7 +10,7 @@ namespace reference {
 namespace ct = catenary;
 using ct::Array;
 
-// On the CPU, as the current device may lack the dtype.
+// On the CPU, because the current device may not support the dtype.
 Array load(const ct::io::NpzReader& file, const std::string& key) {
   const ct::io::HostArray host = file.read_array(key);
   return Array::from_host(host.bytes().data(), host.shape, host.dtype, ct::Device());

@@ -9,31 +9,31 @@
 
 namespace reference {
 
-/// An array of a key on the processor, as it was written.
+/// Returns the array of a key on the CPU, with the stored dtype.
 catenary::Array load(const catenary::io::NpzReader& file, const std::string& key);
 
-/// A new array on the current device with the values of a key; floats become `dtype`.
+/// Returns a new array on the current device with the values of a key. Floats become `dtype`.
 catenary::Array load_as(const catenary::io::NpzReader& file, const std::string& key, catenary::Dtype dtype);
 
-/// How far results may be off: rtol of the element plus atol of the largest element, or of 1.
+/// The allowed error: rtol times the element plus atol times the largest element, or 1 if that is larger.
 struct Tolerance {
   double rtol, atol;
 };
 
-/// Compares with the values of a key, as they were written: floats within the tolerance, all else exactly and of the
-/// same dtype. An undefined array stands for zeros. Throws Mismatch.
+/// Compares with the stored values of a key: floats within the tolerance, other dtypes exactly. An undefined array
+/// stands for zeros. Throws Mismatch.
 void compare_with(const catenary::io::NpzReader& file, const std::string& key, const catenary::Array& got,
                   catenary::Dtype dtype, const Tolerance& tolerance);
 
-/// Throws Mismatch where an array, if it is defined, has not this dtype and shape.
+/// Throws Mismatch if an array is defined and has another dtype or shape.
 void check_form(const std::string& key, const catenary::Array& got, catenary::Dtype dtype,
                 const catenary::Shape& shape);
 
-/// What a result is.
+/// The part of a case that a result belongs to.
 enum class Part : std::uint8_t { value, gradient, second };
 
-/// Where a case has its arrays from, what floats are computed in, and what becomes of its results: here they are
-/// compared with the file's.
+/// The source of a case's arrays, its float dtype, and the destination of its results: this class compares them with
+/// the file.
 class Vectors {
  public:
   Vectors(const std::string& path, catenary::Dtype dtype) : file_(path), dtype_(dtype) {}
@@ -44,11 +44,11 @@ class Vectors {
   catenary::Dtype dtype() const { return dtype_; }
   const catenary::io::NpzReader& file() const { return file_; }
   bool contains(const std::string& key) const { return file_.contains(key); }
-  /// A new array on the current device with the values of a key, times a factor; floats become dtype().
+  /// Returns a new array on the current device with the values of a key times a factor. Floats become dtype().
   catenary::Array given(const std::string& key, double factor = 1) const;
-  /// The same of values that no file has: a new array, or the given one.
+  /// Returns `values`, which are not in a file, as a new array or unchanged.
   virtual catenary::Array given(const catenary::Array& values) const;
-  /// Takes a result. `tolerance` is how far it may be off what another program computed with the same inputs. Throws
+  /// Receives a result. `tolerance` is the allowed difference from another program's result for the same inputs. Throws
   /// Mismatch.
   virtual void compare(const std::string& key, const catenary::Array& got, Part part, const Tolerance& tolerance) const;
 

@@ -1,5 +1,4 @@
-// Chainer's vectors: functions with their gradients and the gradients of those, links, models, and trajectories of
-// optimizers.
+// Chainer's vectors: functions with first and second derivatives, links, models, and trajectories of optimizers.
 
 #include <functional>
 #include <optional>
@@ -26,7 +25,7 @@ using ct::Dtype;
 
 namespace {
 
-/// Of values, gradients, and gradients of gradients.
+/// For values, gradients, and gradients of gradients.
 using Tolerances = std::array<Tolerance, 3>;
 constexpr Tolerances kDouble = {Tolerance{1e-9, 1e-11}, Tolerance{1e-9, 1e-10}, Tolerance{1e-8, 1e-9}};
 constexpr Tolerances kSingle = {Tolerance{1e-3, 1e-5}, Tolerance{1e-3, 1e-4}, Tolerance{5e-3, 1e-3}};
@@ -66,12 +65,12 @@ class FunctionCase {
     return false;
   }
 
-  /// An undefined Variable in place of an input is refused in words that name the function.
+  /// Checks that an undefined Variable as an input is refused with a message that names the function.
   void refuses_undefined(const Inputs& x) const {
     const std::string function = entry_.at("function");
     for (std::size_t i = 0; i < x.size(); ++i) {
-      if (function == "upsampling_2d" && i == 1) continue;                                     // takes an array
-      if (function == "connectionist_temporal_classification" && i + 2 >= x.size()) continue;  // lengths may be missing
+      if (function == "upsampling_2d" && i == 1) continue;  // an array, not a Variable
+      if (function == "connectionist_temporal_classification" && i + 2 >= x.size()) continue;  // lengths are optional
       Inputs without = x;
       without[i] = Variable();
       Keywords keywords(entry_.at("kwargs"));
@@ -85,8 +84,8 @@ class FunctionCase {
     }
   }
 
-  /// Chainer's hinge divides the gradient that it is given in place, before the vectors are written: by the number of
-  /// examples where it takes a mean.
+  /// Chainer's hinge with a mean divides its given gradient in place, by the number of examples, before the vectors are
+  /// written.
   double gradient_scale(const Inputs& x) const {
     const bool mean = entry_.at("kwargs").value("reduce", "mean") == "mean";
     return entry_.at("function") == "hinge" && mean ? static_cast<double>(x[0].shape(0)) : 1;
@@ -122,7 +121,7 @@ class FunctionCase {
                        second[k], Part::second);
   }
 
-  /// A gradient that the reference has not is none, or zeros.
+  /// If the reference has no gradient, ours must be undefined or zero.
   void compare_gradient(const std::string& key, const Variable& got, Part part) const {
     const Array values = got.defined() ? got.array() : Array();
     if (vectors_.contains(key)) return compare(key, values, part);
@@ -139,13 +138,13 @@ class FunctionCase {
   const Tolerances& tolerances_ = vectors_.dtype() == Dtype::float64 && !single_inputs() ? kDouble : kSingle;
 };
 
-/// Runs the cases of a manifest one by one, and adds what came out.
+/// Runs the cases of a manifest one by one, and adds their results.
 class Cases {
  public:
   Cases(const std::string& directory, std::optional<Dtype> sixteen, Report& report)
       : directory_(directory), sixteen_(sixteen), report_(report) {}
 
-  /// Calls run(const Vectors&): in float64, where the device has it, and float32, or in the 16 bits that are asked for.
+  /// Calls run(const Vectors&) in float64, if the device supports it, and float32, or in the requested 16-bit dtype.
   template <class F>
   void check(const json& entry, const std::string& function, F&& run) {
     const std::string path = directory_ + "/" + entry.at("file").get<std::string>();
@@ -155,7 +154,7 @@ class Cases {
       run(Vectors(path, Dtype::float32));
     });
   }
-  /// The same of what is too large for float64.
+  /// Like check(), without float64, for large cases.
   template <class F>
   void check_large(const json& entry, const std::string& function, F&& run) {
     const std::string path = directory_ + "/" + entry.at("file").get<std::string>();
@@ -164,7 +163,7 @@ class Cases {
       run(Vectors(path, Dtype::float32));
     });
   }
-  /// Calls run(), which has dtypes of its own.
+  /// Calls run(), which sets its own dtypes.
   template <class F>
   void check_as_it_is(const json& entry, const std::string& function, F&& run) {
     add(entry, function, [&](Line& line) {
@@ -183,7 +182,7 @@ class Cases {
     } catch (const NotImplemented& e) {
       line.verdict = Verdict::not_implemented;
       line.detail = e.what();
-    } catch (const std::exception& e) {  // a mismatch, a refusal, a case that is not written as it should be
+    } catch (const std::exception& e) {  // a mismatch, an error of the function, or an invalid case
       line.verdict = Verdict::failed;
       line.detail = e.what();
     }

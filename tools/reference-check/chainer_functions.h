@@ -1,6 +1,6 @@
 #pragma once
-// The functions that Chainer's vectors call: Chainer's names, and how to call ours with the keyword arguments of a
-// case. A table for each group of functions, each in a file of its own.
+// The functions of Chainer's vectors: Chainer's names, and calls of our functions with a case's keyword arguments. Each
+// group of functions has a table in a separate file.
 
 #include <functional>
 #include <map>
@@ -43,10 +43,10 @@ class FunctionTable {
   void binary(const std::string& name, Variable (*f)(const Variable&, const Variable&)) {
     add(name, [f](const Inputs& x) { return f(x.at(0), x.at(1)); });
   }
-  /// Throws NotImplemented for a name that is not there.
+  /// Throws NotImplemented for unknown names.
   const Call& find(const std::string& name) const;
 
-  /// What a function returned, as a list.
+  /// A function's results as a list.
   static std::vector<Variable> results(const Variable& y) { return {y}; }
   template <class Several>
   static std::vector<Variable> results(const Several& ys) requires(!std::is_convertible_v<const Several&, Variable>) {
@@ -72,8 +72,8 @@ void add_rnn_functions(FunctionTable& table);
 void add_resampling_functions(FunctionTable& table);
 void add_roi_functions(FunctionTable& table);
 
-/// What stands between the brackets of a Python index expression, "[1:3, ::2]": integers, slices, None and "...".
-/// Throws NotImplemented for anything else.
+/// Parses the inside of a Python index expression, "[1:3, ::2]": integers, slices, None and "...". Throws
+/// NotImplemented for anything else.
 std::vector<catenary::Index> parse_slices(const std::string& text);
 
 }  // namespace reference

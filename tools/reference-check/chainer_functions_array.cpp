@@ -1,4 +1,4 @@
-// Entries of functions that move elements.
+// Entries of functions that rearrange elements.
 
 #include "catenary/functions/array.h"
 #include "chainer_functions.h"

@@ -1,4 +1,4 @@
-// Entries of functions that tell how good predictions are.
+// Entries of evaluation functions.
 
 #include "catenary/autograd/operators.h"
 #include "catenary/functions/evaluation.h"
@@ -20,7 +20,7 @@ void add_evaluation_functions(FunctionTable& table) {
     const auto label_num = k.value<std::optional<std::int64_t>>("label_num");
     const auto all =
         F::classification_summary(x[0], x[1], label_num, k.real("beta", 1.0), k.integer("ignore_label", -1));
-    const catenary::Dtype dtype = x[0].dtype();  // scores are float64 always; vectors are compared in x's dtype
+    const catenary::Dtype dtype = x[0].dtype();  // our scores are always float64, the vectors have x's dtype
     return std::vector<Variable>{F::cast(all.precision, dtype), F::cast(all.recall, dtype), F::cast(all.fbeta, dtype),
                                  all.support};
   });

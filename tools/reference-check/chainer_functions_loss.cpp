@@ -11,7 +11,7 @@ namespace F = catenary::functions;
 void add_loss_functions(FunctionTable& table) {
   using F::Reduce;
   table.add("connectionist_temporal_classification", [](const Inputs& x, Keywords& k) {
-    // x of each time, the labels, and perhaps both lengths
+    // x of each time, the labels, and optionally both lengths
     const std::size_t times = x.size() - (k.flag("lengths") ? 3 : 1);
     F::CtcOptions options = k.options();
     if (k.flag("lengths")) options.input_length = x[times + 1], options.label_length = x[times + 2];
@@ -19,8 +19,8 @@ void add_loss_functions(FunctionTable& table) {
                                                     x[times], k.integer("blank_symbol"), options);
   });
   table.add("softmax_cross_entropy", [](const Inputs& x, Keywords& k) {
-    k.flag("enable_double_backprop");  // always
-    k.flag("cache_score");             // changes no value
+    k.flag("enable_double_backprop");  // always possible here
+    k.flag("cache_score");             // does not change values
     return F::softmax_cross_entropy(x[0], x[1], k.options());
   });
   table.add("sigmoid_cross_entropy", [](const Inputs& x, Keywords& k) {
@@ -57,7 +57,7 @@ void add_loss_functions(FunctionTable& table) {
   table.add("gaussian_nll", [](const Inputs& x, Keywords& k) {
     return F::gaussian_nll(x[0], x[1], x[2], k.value("reduce", Reduce::sum));
   });
-  table.add("negative_sampling", [](const Inputs& x, Keywords& k) {  // the fourth input is what the sampler gives
+  table.add("negative_sampling", [](const Inputs& x, Keywords& k) {  // the fourth input is the sampler's result
     const auto sampler = [&](const catenary::Shape&) { return x.at(3).array(); };
     return F::negative_sampling(x[0], x[1], x[2], sampler, x.at(3).shape(1) - 1, k.value("reduce", Reduce::sum));
   });

@@ -64,7 +64,7 @@ void add_special(FunctionTable& table) {
   table.add("polygamma", [](const Inputs& x) { return F::polygamma(x[0], x[1]); });
 }
 
-/// A function of an axis, or of the flattened input.
+/// A function along an axis, or of the flattened input.
 template <class F>
 void add_along_axis(FunctionTable& table, const std::string& name, F f) {
   table.add(name, [f](const Inputs& x, Keywords& k) { return f(x[0], k.value<std::optional<int>>("axis")); });

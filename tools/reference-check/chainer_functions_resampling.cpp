@@ -1,4 +1,4 @@
-// Entries of functions that resample images and move their windows.
+// Entries of functions that resample images or displace windows.
 
 #include "catenary/functions/patches.h"
 #include "catenary/functions/resampling.h"

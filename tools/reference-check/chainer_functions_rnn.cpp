@@ -9,8 +9,8 @@ namespace F = catenary::functions;
 
 namespace {
 
-/// The arguments of an n_step function: its states, the weights layer by layer, the biases likewise, and the inputs of
-/// n_seq times.
+/// The arguments of an n_step function: states, weights of all layers, biases of all layers, and the inputs of n_seq
+/// times.
 struct NStepArguments {
   NStepArguments(const Inputs& x, Keywords& k, int states, int gates, int directions) {
     auto next = x.begin();

@@ -1,4 +1,4 @@
-// Entries of functions of regions of images.
+// Entries of functions on regions of images.
 
 #include "catenary/functions/roi.h"
 #include "chainer_functions.h"

@@ -9,23 +9,23 @@
 
 namespace reference {
 
-/// A struct that knows its members (CT_FIELDS).
+/// A struct with CT_FIELDS.
 template <class T>
 concept WithFields = requires(T& value) {
   visit_fields(value, [](const std::string&, auto&) {});
 };
 
-/// The keyword arguments of a case. Whoever asks for one has used it; what is left unused in the end is something that
-/// the entry of the table does not know.
+/// The keyword arguments of a case. Every read marks an argument as used. Arguments left unused at the end are
+/// unsupported.
 class Keywords {
  public:
   explicit Keywords(const json& all) : all_(all) {}
 
   bool empty() const { return all_.empty(); }
   bool given(const std::string& name) const { return all_.contains(name); }
-  /// The value of a name, null when it was not given.
+  /// Returns a value by name, null if not given.
   const json& get(const std::string& name);
-  /// The same as one of a kind of arguments; `otherwise` where it was not given, and where null is none of the kind.
+  /// Returns a value as a T, or `otherwise` if not given, or if null and T has no null.
   template <class T>
   T value(const std::string& name, T otherwise = made<T>()) {
     set(name, otherwise);
@@ -35,7 +35,7 @@ class Keywords {
   int integer(const std::string& name, int otherwise = 0) { return value(name, otherwise); }
   double real(const std::string& name, double otherwise = 0) { return value(name, otherwise); }
   std::string text(const std::string& name, const std::string& otherwise = "") { return value(name, otherwise); }
-  /// A list of integers, or one of them.
+  /// Returns a list of integers. A single integer is a list of one.
   catenary::Shape integers(const std::string& name);
   catenary::AxisArg axis(const std::string& name = "axis") { return value<catenary::AxisArg>(name); }
 
@@ -50,16 +50,16 @@ class Keywords {
       return options;
     }
   };
-  /// The options of a function or of a link, whichever these are: each member that a keyword names is set. Members of
-  /// kinds that JSON does not tell are none that one can name.
+  /// Converts to the options of a function or link: sets each member that a keyword names. Members of types that JSON
+  /// cannot express cannot be set.
   Options options() { return {*this}; }
 
-  /// Throws NotImplemented when something was given that nobody asked for.
+  /// Throws NotImplemented if an argument was never read.
   void check_all_used() const;
 
  private:
   static const json kNull;
-  /// Chainer's name of an option that has another here.
+  /// Returns Chainer's name of an option that has another name here.
   static const std::string& chainers(const std::string& name);
   template <class T>
   void set(const std::string& name, T& to) {

@@ -1,4 +1,4 @@
-// Chainer's vectors of links, and the entries of those that are neither convolutional nor recurrent.
+// Chainer's vectors of links, and entries of links that are neither convolutional nor recurrent.
 
 #include "chainer_links.h"
 
@@ -53,7 +53,7 @@ namespace {
 
 constexpr Tolerance kDoubleStates = {1e-9, 1e-10}, kSingleStates = {1e-3, 1e-4};
 
-/// The keys of an array for each path below a prefix, "p/W" say.
+/// The keys of arrays for paths below a prefix, such as "p/W".
 std::vector<std::string> paths(const ct::io::NpzReader& file, const std::string& prefix) {
   std::vector<std::string> found;
   for (const std::string& key : file.names())
@@ -106,7 +106,7 @@ class LinkCase {
     vectors_.compare(key, got, part, vectors_.dtype() == Dtype::float64 ? kDoubleStates : kSingleStates);
   }
 
-  /// Every parameter and persistent array that Chainer has, we have, with its shape.
+  /// Sets all parameters and persistent arrays from the file, and checks that each exists with the same shape.
   void set_members() {
     std::vector<std::string> expected = paths(vectors_.file(), "p");
     const auto known = [&](const std::string& path) { return std::erase(expected, path) > 0; };

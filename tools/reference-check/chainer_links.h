@@ -1,5 +1,5 @@
 #pragma once
-// The links that Chainer's vectors call: Chainer's names, and how to make ours from the arguments of a case.
+// The links of Chainer's vectors: Chainer's names, and how to construct our links from a case's arguments.
 
 #include <functional>
 #include <memory>
@@ -12,13 +12,13 @@
 
 namespace reference {
 
-/// A link, and how it is called.
+/// A link and its call.
 struct MadeLink {
   std::shared_ptr<catenary::Link> link;
   std::function<std::vector<Variable>(const Inputs& x)> call;
 };
 
-/// Arguments of a constructor, by place.
+/// Positional arguments of a constructor.
 class Positions {
  public:
   explicit Positions(const json& all) : all_(all) {}
@@ -40,12 +40,12 @@ class LinkTable {
  public:
   using Maker = std::function<MadeLink(const Positions& args, Keywords& keywords)>;
 
-  /// `make` gives a link that is called with a variable and gives one.
+  /// `make` returns a link with one input and one result.
   template <class Make>
   void add(const std::string& name, Make make) {
     add_called(name, make, [](const auto& link, const Inputs& x) { return std::vector<Variable>{link(x.at(0))}; });
   }
-  /// The same with a way to call it, which gives a vector of variables.
+  /// `call` maps the link and its inputs to a vector of variables.
   template <class Make, class Call>
   void add_called(const std::string& name, Make make, Call call) {
     makers_[name] = [make, call](const Positions& args, Keywords& keywords) {
@@ -54,20 +54,20 @@ class LinkTable {
       return MadeLink{link, [link, call](const Inputs& x) { return call(*link, x); }};
     };
   }
-  /// Throws NotImplemented for a name that is not there.
+  /// Throws NotImplemented for unknown names.
   const Maker& find(const std::string& name) const;
 
  private:
   std::map<std::string, Maker> makers_;
 };
 
-/// The links of convolutional and of recurrent networks have a file of their own each.
+/// Convolutional and recurrent links have separate files.
 void add_links(LinkTable& table);
 void add_convolution_links(LinkTable& table);
 void add_rnn_links(LinkTable& table);
 
-/// Runs a case of "links": parameters and persistent arrays are set, the link is called as often as the case says, and
-/// results, gradients and persistent arrays are compared.
+/// Runs a case of "links": sets parameters and persistent arrays, calls the link as often as the case says, and
+/// compares results, gradients and persistent arrays.
 void check_link(const json& entry, const LinkTable& table, const Vectors& vectors);
 
 }  // namespace reference

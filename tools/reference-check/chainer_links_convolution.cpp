@@ -13,7 +13,7 @@ namespace {
 using Channels = std::optional<std::int64_t>;
 using catenary::PerAxis;
 
-/// Links of channels of x and of y, windows' sizes and options.
+/// Links with input channels, output channels, window sizes and options.
 template <class Link>
 void add_windows(LinkTable& table, const char* name) {
   table.add(name, [](const Positions& a, Keywords& k) {

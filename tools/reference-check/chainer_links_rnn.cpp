@@ -19,7 +19,7 @@ template <class Link>
 std::vector<Variable> call_cell(const Link& link, const Inputs& x) {
   return {link(x.at(0), x.at(1))};
 }
-/// A node of a tree with two children: their c, their h, and the node's x.
+/// A tree node with two children. Inputs: their c, their h, and the node's x.
 template <class Link>
 std::vector<Variable> call_node(const Link& link, const Inputs& x) {
   return both(link({x.at(0), x.at(1)}, {x.at(2), x.at(3)}, x.at(4)));

@@ -44,7 +44,7 @@ double element(std::uint64_t k, std::uint64_t i) {
   return static_cast<double>((z ^ (z >> 31)) >> 40) * 0x1p-24;
 }
 
-/// An array of offset + scale * element, as the vectors give it.
+/// An array of offset + scale * element, as in the vectors.
 Array filled(const Vectors& vectors, std::uint64_t k, const ct::Shape& shape, double scale, double offset) {
   const Array a = Array::empty(shape, ct::Dtype::float32, ct::Device());
   float* to = a.mutable_data<float>();
@@ -55,7 +55,7 @@ Array filled(const Vectors& vectors, std::uint64_t k, const ct::Shape& shape, do
   return vectors.given(a);
 }
 
-/// Parameters and running statistics by their paths' order.
+/// Fills parameters and running statistics in the order of their paths.
 void fill(const Vectors& vectors, const ct::Link& model, double gain) {
   std::map<std::string, Array> members;
   for (const auto& [path, parameter] : model.namedparams()) members[path] = parameter.array();

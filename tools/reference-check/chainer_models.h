@@ -1,5 +1,5 @@
 #pragma once
-// Chainer's models for images, with weights by a formula.
+// Chainer's image models, with weights computed by a formula.
 
 #include <nlohmann/json.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace reference {
 
-/// Makes the model of a manifest's entry, fills it and compares a layer's result, in the vectors' dtype. Throws
+/// Makes and fills the model of a manifest's entry and compares a layer's result, in the vectors' dtype. Throws
 /// Mismatch or NotImplemented.
 void check_model(const nlohmann::json& entry, const Vectors& vectors);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr Tolerance kDoubleSteps = {1e-9, 1e-11};
 constexpr Tolerance kSingleSteps = {1e-4, 1e-5};
-/// MSVAG divides the difference of two nearly equal numbers by 1e-4 in its first step.
+/// MSVAG's first step divides the difference of two nearly equal numbers by 1e-4.
 constexpr Tolerance kSingleMSVAG = {1e-3, 1e-3};
 
 template <class T>
@@ -51,7 +51,7 @@ Optimizer make_optimizer(const std::string& name) {
   return found->second();
 }
 
-/// Hyperparameters of an entry, or of a step of it, by Chainer's names.
+/// Sets the hyperparameters of an entry, or of one of its steps, by Chainer's names.
 void set_hyperparameters(const Optimizer& optimizer, const json& values) {
   for (const auto& [name, value] : values.items())
     optimizer.hyperparam().set(name == "weight_decay_rate" ? "chainer_decay" : name, value);
@@ -86,7 +86,7 @@ void check_trajectory(const json& entry, const Vectors& vectors) {
   set_hyperparameters(optimizer, entry.value("hyperparameters", json::object()));
   optimizer.setup(link);
   add_hook(optimizer, entry);
-  if (ct::is_16bit_float(vectors.dtype())) optimizer.set_loss_scale(1);  // gradients are given without one
+  if (ct::is_16bit_float(vectors.dtype())) optimizer.set_loss_scale(1);  // the given gradients are not scaled
   const Tolerance& tolerance = vectors.dtype() == ct::Dtype::float64 ? kDoubleSteps
                                : entry["optimizer"] == "MSVAG"       ? kSingleMSVAG
                                                                      : kSingleSteps;

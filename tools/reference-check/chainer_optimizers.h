@@ -1,5 +1,5 @@
 #pragma once
-// Trajectories of optimizers: weights after each of some updates with given gradients.
+// Trajectories of optimizers: weights after each of several updates with given gradients.
 
 #include <nlohmann/json.hpp>
 
@@ -7,8 +7,8 @@
 
 namespace reference {
 
-/// Repeats the updates of a manifest's entry. Throws Mismatch at the first weight that differs and
-/// NotImplemented for an optimizer or hook that is not known here.
+/// Repeats the updates of a manifest's entry. Throws Mismatch at the first weight that differs, and NotImplemented for
+/// an unknown optimizer or hook.
 void check_trajectory(const nlohmann::json& entry, const Vectors& vectors);
 
 }  // namespace reference

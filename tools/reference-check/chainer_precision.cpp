@@ -25,14 +25,13 @@ using nlohmann::json;
 
 namespace {
 
-// Both round to the dtype in another order. Losses are near the reference's to 4 units, weights after 40 steps to 8.
+// Both programs round in a different order. Losses may differ by 4 units, weights after 40 steps by 8.
 constexpr double kUnit16 = 1.0 / 1024, kUnit32 = 1.2e-7;
-// Chainer's Adam in float16 loses its state. Ours is that of float32, and follows its losses as far as 16-bit weights
-// do.
+// Chainer's Adam in float16 loses its state. Ours is compared with float32's losses, as far as 16-bit weights allow.
 constexpr const char* kAdamInFloat32 = "float32_Adam_19.npz";
 constexpr double kUnitsOfFloat32 = 20;
 
-/// Chainer's Sequential of two linear layers with a normalisation and relu between, whose links are numbered so.
+/// Chainer's Sequential of two linear layers with a normalization and relu between them, with its numbering.
 struct Net : ct::Link {
   L::Linear first{20, 16}, second{16, 5};
   L::BatchNormalization normalization{16};
@@ -106,7 +105,7 @@ void check_precision(const std::string& directory, const json& entry) {
   }
   if (loses_state) return;
   for (const auto& [name, parameter] : net.by_name()) {
-    // its gradient is nothing but rounding, as normalisation takes any bias away, and Adam makes steps of it
+    // its gradient is only rounding errors, because normalization cancels any bias, and Adam scales them up to steps
     if (name == "/0/b" && entry.at("optimizer") == "Adam") continue;
     const ct::Array wanted = load_as(file, "f" + name, ct::Dtype::float32);
     const double off = ct::absolute(parameter.array().astype(ct::Dtype::float32) - wanted).max().item<double>();

@@ -14,18 +14,19 @@ using ct::Dtype;
 
 namespace {
 
-// A unit is the dtype's epsilon: rounding once leaves half a unit of each element, and float32's own rounding may turn
-// it to the other side.
+// A unit is the dtype's epsilon. Rounding once gives up to half a unit of each element, and float32's rounding may tip
+// a value to the other side.
 constexpr Units kOnce = {0.5, 0.02};
 
 using Allowed = std::array<Units, 3>;
-/// What is allowed of values, gradients and gradients of gradients, and to whom: names with spaces between.
+/// The tolerances of values, gradients and gradients of gradients, and the names to which they apply, separated by
+/// spaces.
 struct Bound {
   Allowed allowed;
   const char* names;
 };
 constexpr Bound kBounds[] = {
-    // elements are moved, chosen or compared; gradients add up what went to several places
+    // elements are moved, selected or compared; gradients add contributions of several places
     {{kExact, kOnce, kOnce},
      "argmax argmin broadcast_to ceil concat crelu depth2space diagonal dstack embed_id expand_dims fix "
      "flatten flip fliplr flipud floor get_item hstack im2col max max_pooling_1d max_pooling_2d "
@@ -51,20 +52,20 @@ constexpr Bound kBounds[] = {
      "RMSprop RMSpropGraves SGD SMORMS3"},
     // divides the difference of two nearly equal numbers by 1e-4 in its first step
     {{Units{0.5, 1}, kOnce, kOnce}, "MSVAG"},
-    // a layer after another, each of which is rounded
+    // many layers, each rounded
     {{Units{0.5, 2}, Units{0.5, 2}, kOnce}, "GoogLeNet ResNet50Layers VGG16Layers"},
-    // a time after another, each of which is rounded, and so is the sum of a weight's gradients
+    // many time steps, each rounded, and so is the sum of a weight's gradients
     {{Units{0.5, 1}, Units{0.5, 6}, kOnce},
      "LSTM StatefulGRU StatefulMGU StatefulPeepholeLSTM StatefulZoneoutLSTM StatelessLSTM StatelessGRU StatelessMGU "
      "ChildSumTreeLSTM NaryTreeLSTM"},
-    // the same with several layers and weights as large as 1, by which errors grow from time to time
+    // several layers of many time steps, with weights up to 1, so that errors grow over time
     {{Units{0.5, 10}, Units{0.5, 60}, Units{0.5, 80}},
      "n_step_lstm n_step_bilstm n_step_gru n_step_bigru n_step_rnn n_step_birnn"},
-    // relu sees numbers near 0, and the gradient of an offset jumps from pixel to pixel: in 16 bits some lie on the
-    // other side
+    // relu of numbers near 0, and gradients of offsets that jump between pixels: in 16 bits some numbers are on another
+    // side
     {{Units{0.5, 2}, Units{0.5, 40}, kOnce}, "InceptionBN DeformableConvolution2D"},
 };
-// All others: a few operations, each of which is rounded; a gradient has more of them, and its gradient more again.
+// All others: a few operations, each rounded. Gradients have more operations, and their gradients still more.
 constexpr Allowed kUsual = {Units{0.5, 0.5}, Units{0.5, 2}, Units{0.5, 4}};
 
 const Allowed& allowed_to(const std::string& name) {
@@ -73,7 +74,7 @@ const Allowed& allowed_to(const std::string& name) {
   return kUsual;
 }
 
-/// Keeps what comes out, of what is given rounded to 16 bits.
+/// Keeps the results for inputs rounded to 16 bits.
 class Rounded : public Vectors {
  public:
   Rounded(const std::string& path, Dtype wide, Dtype rounding) : Vectors(path, wide), rounding_(rounding) {}
@@ -82,7 +83,7 @@ class Rounded : public Vectors {
     return Vectors::given(ct::is_floating(values.dtype()) ? values.astype(rounding_) : values);
   }
   void compare(const std::string& key, const Array& got, Part, const Tolerance&) const override {
-    kept_[key] = got.defined() ? got.to_device(ct::Device()).copy() : got;  // parameters go on
+    kept_[key] = got.defined() ? got.to_device(ct::Device()).copy() : got;  // copy, because parameters change
   }
   const std::map<std::string, Array>& kept() const { return kept_; }
 
@@ -91,7 +92,7 @@ class Rounded : public Vectors {
   mutable std::map<std::string, Array> kept_;
 };
 
-/// Compares with what was kept.
+/// Compares with the kept results.
 class Narrow : public Vectors {
  public:
   Narrow(const std::string& path, Dtype dtype, const Rounded& reference, const Allowed& allowed)

@@ -1,7 +1,7 @@
 #pragma once
-// Cases in 16 bits. What is given is rounded to them first, and results are compared with those of the same function,
-// of the same rounded numbers, in float64 on the processor; that one is compared with Chainer's before. So where a
-// result jumps (floor, a maximum, a sign) both see the same side.
+// Cases in 16 bits. Inputs are rounded to 16 bits first, and results are compared with float64 results on the CPU for
+// these rounded inputs, so that jumps (floor, a maximum, a sign) are on the same side. The float64 results themselves
+// are first compared with Chainer's.
 
 #include <array>
 #include <functional>
@@ -11,17 +11,16 @@
 
 namespace reference {
 
-/// Why a function, a link or an optimizer does not compute in 16 bits; null for those that do. They must throw.
+/// Returns why a function, link or optimizer does not support 16 bits, in which case it must throw. Null if it does.
 const char* why_not_in_16_bits(const std::string& name);
 
-/// How far off values, gradients and gradients of gradients were at most: in units of the dtype's epsilon, of the
-/// largest element of their array.
+/// The largest errors of values, gradients and gradients of gradients, in units of the dtype's epsilon times the
+/// array's largest element.
 using Off = std::array<double, 3>;
 
-/// Runs a case in float16 or bfloat16 on the current device; `name` is the function's, the link's or the optimizer's.
-/// `run` is called with one Vectors after another: in float64 with Chainer's numbers (unless `wide` is float32, for
-/// what is large), in `wide` with rounded ones, and in 16 bits. Throws Mismatch where results are further off than the
-/// table in chainer_sixteen.cpp allows.
+/// Runs a case in float16 or bfloat16 on the current device. `name` is that of the function, link or optimizer. Calls
+/// `run` with several Vectors: in float64 with Chainer's numbers (unless `wide` is float32, for large cases), in `wide`
+/// with rounded numbers, and in 16 bits. Throws Mismatch if errors exceed the table in chainer_sixteen.cpp.
 Off run_in_16_bits(const std::string& path, catenary::Dtype dtype, const std::string& name,
                    const std::function<void(const Vectors&)>& run, catenary::Dtype wide = catenary::Dtype::float64);
 

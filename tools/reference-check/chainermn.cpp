@@ -1,4 +1,4 @@
-// Vectors of ChainerMN: DIR/ranks_<n>.npz, for n ranks that check together (catenary launch -n 2 reference-check DIR).
+// Vectors of ChainerMN: DIR/ranks_<n>.npz, checked by n ranks together (catenary launch -n 2 reference-check DIR).
 
 #include <fmt/format.h>
 
@@ -59,7 +59,7 @@ class Ranks {
       f();
     } catch (const std::exception& error) {
       detail_ = error.what();
-      // the other ranks may wait for this one now
+      // print now, because the other ranks may be waiting for this one
       fmt::print(stderr, "rank {}: {}: {}\n", comm_.rank(), what, detail_);
     }
     lines_.push_back({what, detail_});
@@ -77,7 +77,7 @@ class Ranks {
     }
     const std::vector<double> a = got.to_vector<double>(), b = expected.to_vector<double>();
     for (std::size_t i = 0; i < a.size(); ++i)
-      // gradients of parameters that nobody cleared are NaN there and here
+      // gradients that were never cleared are NaN in both programs
       if (!(std::abs(a[i] - b[i]) <= tolerance * (1 + std::abs(b[i]))) && !(std::isnan(a[i]) && std::isnan(b[i])) &&
           detail_.empty())
         detail_ = fmt::format("{}: element {} is {}, expected {}", name, i, a[i], b[i]);
@@ -114,7 +114,7 @@ class Ranks {
     }
   }
 
-  /// Rank 0 begins with the file's weights, the others with theirs.
+  /// Rank 0 starts with the file's weights, the others with different ones.
   template <class Optimizer>
   void training(const Optimizer& plain, const std::string& name, bool full) {
     TwoLayers net;
@@ -135,7 +135,7 @@ class Ranks {
     const std::vector<double> expected = array(full ? which + "_loss" : own(name + "_loss")).to_vector<double>();
     for (std::size_t k = 0; k < losses.size(); ++k) {
       const double loss = full ? comm_.allreduce_obj(losses[k]) / comm_.size() : losses[k];
-      // without a full first step the first loss is of each rank's own weights
+      // without a full first step, each rank's first loss depends on its own weights
       const bool known = full || k > 0 || comm_.rank() == 0;
       if (known && !(std::abs(loss - expected.at(k)) <= kClose) && detail_.empty())
         detail_ = fmt::format("loss {} is {}, expected {}", k, loss, expected[k]);

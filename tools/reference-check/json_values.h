@@ -1,5 +1,5 @@
 #pragma once
-// What JSON says, as the kinds of arguments that functions take.
+// Converts JSON values to argument types.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,7 +16,7 @@ namespace reference {
 
 using nlohmann::json;
 
-/// One of a kind that may have no default.
+/// A value of a type that may lack a default constructor.
 template <class T>
 T made() {
   if constexpr (std::is_default_constructible_v<T>)
@@ -25,7 +25,7 @@ T made() {
     return T(0);
 }
 
-// Each tells whether the value is one of that kind, and sets `to`.
+// Each returns whether the value has the type, and then sets `to`.
 
 inline bool read(const json& j, bool& to) {
   if (j.is_boolean()) to = j.get<bool>();
@@ -44,7 +44,7 @@ inline bool read(const json& j, std::string& to) {
   if (j.is_string()) to = j.get<std::string>();
   return j.is_string();
 }
-/// An enumerator by its name.
+/// An enumerator, by its name.
 template <class E>
 requires(std::is_enum_v<E>) bool read(const json& j, E& to) {
   const auto found = j.is_string() ? catenary::detail::enumerator_named<E>(j.get<std::string>()) : std::nullopt;
@@ -61,7 +61,7 @@ inline bool read(const json& j, catenary::Scalar& to) {
   }
   return j.is_boolean() || j.is_number();
 }
-/// A list of integers, or one of them; a PerAxis, too.
+/// A list of integers. A single integer is a list of one. Also for PerAxis.
 inline bool read(const json& j, catenary::Dims& to) {
   catenary::Shape all;
   for (const json& value : j.is_array() ? j : json::array({j})) {
@@ -71,7 +71,7 @@ inline bool read(const json& j, catenary::Dims& to) {
   to = all;
   return true;
 }
-/// All axes where it is null.
+/// Null means all axes.
 inline bool read(const json& j, catenary::AxisArg& to) {
   catenary::Shape axes;
   if (!j.is_null() && !read(j, axes)) return false;
@@ -100,7 +100,7 @@ bool read(const json& j, catenary::PerSide<T>& to) {
   to = pairs;
   return true;
 }
-/// Not given where it is null.
+/// Null means not given.
 template <class T>
 requires requires(const json& j, T& value) { read(j, value); }
 bool read(const json& j, std::optional<T>& to) {

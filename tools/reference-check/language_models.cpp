@@ -1,4 +1,4 @@
-// Language models of `transformers` and what it says of them: tests/data/language_models/make.py makes them.
+// Language models of `transformers` with their scores, made by tests/data/language_models/make.py.
 
 #include "tests/language_models.h"
 

@@ -1,5 +1,5 @@
-// reference-check DIR: runs the calls that a manifest of reference vectors describes through the public functions and
-// compares; with --dtype, in 16 bits. CATENARY_TEST_SHARE and CATENARY_TEST_TURN run a part of the cases
+// reference-check DIR: calls the public functions as a manifest of reference vectors describes, and compares the
+// results. Use --dtype to check 16-bit results. CATENARY_TEST_SHARE and CATENARY_TEST_TURN select a part of the cases
 // (tests/share.h).
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ void choose(const tests::Share& share, json& cases) {
   cases = std::move(left);
 }
 
-/// Cases of which DIR/wrong.json says why the vectors themselves are wrong must fail.
+/// Cases listed in DIR/wrong.json, whose vectors are known to be wrong, must fail.
 void expect_wrong(const std::string& directory, Report& report) {
   const std::string path = directory + "/wrong.json";
   if (!catenary::os::exists(path)) return;
@@ -62,7 +62,7 @@ void expect_wrong(const std::string& directory, Report& report) {
   }
 }
 
-/// Tells by the manifest's form who made the vectors.
+/// Chooses the checks by the form of the manifest.
 Report run(const std::string& directory, const tests::Share& share, std::optional<catenary::Dtype> sixteen) {
   const std::string path = directory + "/manifest.json";
   const auto has_its_own = [&](const char* whose) {

@@ -41,7 +41,7 @@ Array Arrays::load(const std::string& key) const {
   const ct::io::HostArray host = reader_.read_array(key);
   if (!rounding_ || (host.dtype != ct::Dtype::float32 && host.dtype != ct::Dtype::float64))
     return Array::from_host(host.bytes().data(), host.shape, host.dtype);
-  // on the processor, as the current device may lack the dtype
+  // on the CPU, because the current device may not support the dtype
   const Array given = Array::from_host(host.bytes().data(), host.shape, host.dtype, ct::Device());
   return given.astype(rounding_->to).astype(rounding_->computed).to_device(ct::current_device());
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The arguments of a NumPy case, decoded from the manifest. Whoever asks for one by name or position has used it; what
-// is left unused in the end is something that the callee does not know.
+// The arguments of a NumPy case, decoded from the manifest. Every read marks an argument as used. Arguments left unused
+// at the end are unsupported.
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ class Value {
   catenary::Scalar scalar_ = false;
 };
 
-/// What becomes of float32 and float64: they are rounded to 16 bits, and computed in another dtype or in these.
+/// How float32 and float64 are treated: rounded to 16 bits, and then computed in another dtype or in 16 bits.
 struct Rounding {
   catenary::Dtype to, computed;
 };
@@ -44,13 +44,13 @@ class Arrays {
  public:
   explicit Arrays(const std::string& directory, const std::optional<Rounding>& rounding = {})
       : reader_(directory + "/arrays.npz"), rounding_(rounding) {}
-  /// A new array with the values of a key.
+  /// Returns a new array with the values of a key.
   Array load(const std::string& key) const;
-  /// As it was written.
+  /// Returns the stored dtype.
   catenary::Dtype dtype(const std::string& key) const { return reader_.read_array(key).dtype; }
-  /// {"array": key, "prep": […]}: a new array, passed through the steps of "prep".
+  /// Decodes {"array": key, "prep": […]}: a new array after the steps of "prep".
   Array decode(const json& j) const;
-  /// An array or a literal.
+  /// Decodes an array or a literal.
   Value value(const json& j) const;
   std::vector<catenary::Index> index(const json& j) const;
 
@@ -67,16 +67,16 @@ class Arguments {
   std::size_t count() const { return positional_.size(); }
   Array array(std::size_t position);
   std::vector<Array> arrays(std::size_t position);
-  /// All positional arguments from `first` on.
+  /// Returns all positional arguments from `first` on.
   std::vector<Array> rest(std::size_t first);
   Value value(std::size_t position);
   std::optional<Value> optional_value(std::size_t position);
-  /// The argument of a name, or at a position (-1: keyword only), where it was given and is not null.
+  /// Returns an argument by name or position (-1: keyword only), or nullopt if it is missing or null.
   std::optional<Value> find(const std::string& name, int position = -1);
-  /// An array or a literal inside of an argument that was asked for.
+  /// Decodes an array or a literal inside of another argument.
   Value decode(const json& j) const { return arrays_.value(j); }
 
-  /// The argument of a name, or at a position (-1: keyword only); null when it was not given.
+  /// Returns an argument by name or position (-1: keyword only), or null if it is missing.
   const json& get(const std::string& name, int position = -1);
   bool given(const std::string& name, int position) const {
     return keywords_.contains(name) || (position >= 0 && static_cast<std::size_t>(position) < positional_.size());
@@ -89,10 +89,10 @@ class Arguments {
   catenary::AxisArg axis(const std::string& name = "axis", int position = 1);
   std::optional<int> one_axis(int position = 1, const std::string& name = "axis");
   std::optional<catenary::Dtype> dtype(int position = -1);
-  /// An integer or real literal.
+  /// Returns an integer or real literal.
   catenary::Scalar literal(std::size_t position);
 
-  /// Throws NotImplemented when something was given that nobody asked for.
+  /// Throws NotImplemented if an argument was never read.
   void check_all_used() const;
 
  private:
@@ -108,7 +108,7 @@ class Arguments {
 /// A number: literal, {"inf": ±1} or {"nan": 1}.
 double number(const json& j);
 
-/// Calls the function that NumPy has under this name. Throws NotImplemented, or what the function throws.
+/// Calls the function with this name in NumPy. Throws NotImplemented, or the function's errors.
 std::vector<Array> call_numpy(const std::string& function, Arguments& arguments);
 
 }  // namespace reference

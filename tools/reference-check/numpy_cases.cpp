@@ -45,7 +45,7 @@ void compare_floats(const Array& got, const Array& expected, double rtol, bool s
 void compare(const Array& got, const Array& expected, double rtol, bool signed_zero) {
   if (got.dtype() != expected.dtype() || got.shape() != expected.shape())
     mismatch("the result is {}, it should be {}", describe(got), describe(expected));
-  got.eval();  // a 16-bit float is rounded where it is stored
+  got.eval();  // 16-bit floats are rounded when they are stored
   if (ct::is_floating(expected.dtype())) return compare_floats(got, expected, rtol, signed_zero);
   if (expected.dtype() == ct::Dtype::uint64) return compare_exactly<std::uint64_t>(got, expected);
   compare_exactly<std::int64_t>(got, expected);
@@ -55,7 +55,7 @@ class Case {
  public:
   Case(const json& j, const Arrays& arrays) : json_(j), arrays_(arrays) {}
 
-  /// The dtypes of its arrays: of those that it is given, and of its results in order.
+  /// The dtypes of its arrays: first the inputs', then the results'.
   std::set<ct::Dtype> given() const {
     std::set<ct::Dtype> all;
     collect(json_, all);
@@ -66,7 +66,7 @@ class Case {
     for (const json& key : json_.value("results", json::array())) all.push_back(arrays_.dtype(key));
     return all;
   }
-  /// Whether one of its arrays is of this dtype.
+  /// Whether one of its arrays has this dtype.
   bool names(ct::Dtype dtype) const {
     const std::vector<ct::Dtype> results = resulting();
     return given().contains(dtype) || std::ranges::count(results, dtype) > 0;
@@ -160,7 +160,7 @@ class Case {
       } else {
         throw NotImplemented("error of " + of);
       }
-      ct::current_device().synchronize();  // where a GPU tells of indices out of range
+      ct::current_device().synchronize();  // GPUs report indices out of range here
     } catch (const ct::Error&) {
       if (x.defined() && x.to_vector<double>() != before) mismatch("it was refused, but the array has changed");
       return;
@@ -197,15 +197,15 @@ bool is_among(const std::string& names, const std::string& name) {
   return (" " + names + " ").find(" " + name + " ") != std::string::npos;
 }
 
-// What refuses 16 bits, in some cases or in all.
+// Functions that refuse 16 bits, in some cases or in all.
 constexpr const char* kTooNarrow =
     "linalg.cholesky linalg.cond linalg.det linalg.eigvalsh linalg.inv linalg.lstsq linalg.matrix_rank linalg.norm "
     "linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals polyfit solve_triangular";
-// What is rounded between two steps.
+// Functions that round between two steps.
 constexpr const char* kSeveralSteps = "histogram linalg.multi_dot nanquantile quantile trapezoid";
 constexpr Units kOneStep = {0.5, 0.5}, kTwoSteps = {0.5, 4};
 
-/// Why a case says nothing of what is computed in 16 bits; empty where it does.
+/// Why a case cannot check 16-bit computation, or empty if it can.
 std::string why_not_in_16_bits(const json& c, const Case& one) {
   const std::string function = c.value("function", "");
   if (is_among("histogram2d interp", function)) return "its result is float64, whatever it is given";
@@ -223,7 +223,7 @@ std::string why_not_in_16_bits(const json& c, const Case& one) {
   return "";
 }
 
-/// What is given rounded to 16 bits: what comes out is compared with what float64 makes of it on the processor.
+/// Rounds the inputs to 16 bits and compares the results with float64 results on the CPU.
 void check_in_16_bits(const json& c, const Arrays& narrow, const Arrays& wide, ct::Dtype dtype) {
   const Case one(c, narrow);
   if (one.is_error()) return one.run();
@@ -282,12 +282,11 @@ Report run_numpy(const std::string& directory, const json& manifest, std::option
       const bool narrow_alone = sixteen && is_among(kTooNarrow, line.function);
       line.verdict = narrow_alone ? Verdict::not_in_16_bits : Verdict::failed;
       line.detail = e.what();
-    } catch (
-        const ct::DeviceError& e) {  // float64 between what is given and what comes out, as of an int32 and a float32
+    } catch (const ct::DeviceError& e) {  // an intermediate result is float64, for example of int32 and float32
       const bool refused = !has_float64 && std::string_view(e.what()).find("has no float64") != std::string_view::npos;
       line.verdict = refused ? Verdict::needs_float64 : Verdict::failed;
       line.detail = e.what();
-    } catch (const std::exception& e) {  // a mismatch, a refusal, a case that is not written as it should be
+    } catch (const std::exception& e) {  // a mismatch, an error of the function, or an invalid case
       line.verdict = Verdict::failed;
       line.detail = e.what();
     }

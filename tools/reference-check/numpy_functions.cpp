@@ -1,4 +1,4 @@
-// NumPy's functions by name, each through its counterpart here.
+// NumPy's functions by name, mapped to their counterparts.
 
 #include "numpy_functions.h"
 
@@ -129,7 +129,7 @@ void add_reductions(Table& table) {
   };
 }
 
-/// The axis of a sort: -1 where not given, null flattens.
+/// The axis of a sort: -1 by default, null flattens.
 std::optional<int> sort_axis(Arguments& a, int position = 1) {
   const std::string kind = a.text("kind", -1, "stable");
   if (kind != "stable" && kind != "mergesort") throw NotImplemented("the sort kind '" + kind + "'");

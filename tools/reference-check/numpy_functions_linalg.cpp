@@ -1,4 +1,4 @@
-// Products, numpy.linalg and polynomials, each through its counterpart here.
+// Products, numpy.linalg and polynomials, mapped to their counterparts.
 
 #include "catenary/array/creation.h"
 #include "catenary/array/linalg.h"
@@ -110,7 +110,7 @@ void add_linalg(Table& table) {
     const bool full = a.flag("full", 4);
     const ct::PolyfitResult r = ct::polyfit(a.array(0), a.array(1), static_cast<int>(a.integer("deg", 2)), options);
     if (full) {
-      const ct::Dtype x = a.array(0).dtype();  // an rcond that was not given has x's
+      const ct::Dtype x = a.array(0).dtype();  // the default rcond depends on x's dtype
       const Array rcond = ct::array(r.rcond).astype(options.rcond || !ct::is_floating(x) ? ct::Dtype::float64 : x);
       return {r.coefficients, r.residuals, ct::array(static_cast<int>(r.rank)), r.singular_values, rcond};
     }

@@ -1,4 +1,4 @@
-// Blocks of quantised weights, of GGUF's own package, and products with them.
+// Blocks of quantised weights, made by GGUF's Python package, and products with them.
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ void expect_bytes(const char* what, const Array& ours, const Array& theirs) {
     if (p[i] != q[i]) throw Mismatch(fmt::format("{}: byte {} of {} differs", what, i, a.nbytes()));
 }
 
-/// Products are sums of float32's rounding: as many terms as there are columns, in any order.
+/// Products are float32 sums of as many terms as there are columns, in any order.
 void expect_products(const char* what, const Array& y, const Array& exact, const Array& magnitudes,
                      std::int64_t terms) {
   const auto ours = y.astype(Dtype::float64).to_vector<double>(), theirs = exact.to_vector<double>(),
@@ -51,7 +51,7 @@ void check_quantised(const std::string& directory, const json& entry) {
   const ct::io::NpzReader file(directory + "/" + entry.at("file").get<std::string>());
   const auto given = [&](const char* name) { return load(file, name).to_device(ct::current_device()); };
   const Array blocks = given("blocks"), back = given("back"), x = given("x");
-  // the package does not quantise to all kinds
+  // the package cannot quantise to all kinds
   if (file.contains("w")) expect_bytes("blocks", ct::quantize(given("w"), *kind).blocks(), blocks);
   expect_bytes("what they stand for", ct::dequantize({blocks, *kind, back.shape()}), back);
   const ct::QuantizedArray quantised(blocks, *kind, {rows, columns});
@@ -60,7 +60,7 @@ void check_quantised(const std::string& directory, const json& entry) {
               w64 = back.to_device(host).astype(Dtype::float64)(ct::slice(), ct::slice(0, columns)).transpose();
   const Array exact = ct::matmul(x64, w64), sizes = ct::matmul(ct::absolute(x64), ct::absolute(w64));
   expect_products("y", ct::linear(x, quantised).to_device(host), exact, sizes, columns);
-  // as many rows as are multiplied in another way
+  // enough rows for the other algorithm
   const Array many = ct::concatenate(std::vector<Array>(16, x), 0);
   const Array y = ct::linear(many, quantised).to_device(host);
   expect_products("y of many rows", y(ct::slice(60, 64)), exact, sizes, columns);

@@ -1,5 +1,5 @@
 #pragma once
-// What a check of reference vectors found: one line a case.
+// The results of checking reference vectors: one line per case.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -15,13 +15,13 @@
 
 namespace reference {
 
-/// A function, keyword or form of argument that is not known here.
+/// The case uses an unsupported function, keyword or form of argument.
 class NotImplemented : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Something is not as the reference says.
+/// A result differs from the reference.
 class Mismatch : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -33,14 +33,14 @@ enum class Verdict {
   not_implemented,
   needs_float64,
   not_in_16_bits,
-  wrong  ///< the vectors are, not what they were compared with
+  wrong  ///< the vectors are known to be wrong
 };
 
 struct Line {
-  std::string id;        ///< of the case, as the manifest names it
-  std::string function;  ///< what was called
+  std::string id;        ///< of the case in the manifest
+  std::string function;  ///< the called function
   Verdict verdict;
-  std::string detail;  ///< what differs, or what is not known here or not on the device
+  std::string detail;  ///< the difference, or the unsupported feature
 };
 
 struct Report {
@@ -54,7 +54,7 @@ inline std::string describe(const catenary::Array& a) {
   return std::string(catenary::dtype_name(a.dtype())) + a.shape().str();
 }
 
-/// Adds a case, and what `check()` says of it by an exception.
+/// Adds a case. Exceptions of `check()` determine its result.
 template <class F>
 void add_case(Report& report, const std::string& id, const std::string& function, F&& check) {
   Line line{id, function, Verdict::passed, ""};
@@ -70,31 +70,31 @@ void add_case(Report& report, const std::string& id, const std::string& function
   report.lines.push_back(std::move(line));
 }
 
-/// Checks the cases of a NumPy manifest whose arrays lie in DIR/arrays.npz, on the current device; those with float64
-/// in them only where it has that; or those with float32 or float64 in them in `sixteen`, float16 or bfloat16. Throws
-/// catenary::FileError for what cannot be read.
+/// Checks the cases of a NumPy manifest, with arrays in DIR/arrays.npz, on the current device. Skips cases with float64
+/// if the device does not support it. With `sixteen` (float16 or bfloat16), checks only cases with float32 or float64,
+/// in that dtype. Throws catenary::FileError for files that cannot be read.
 Report run_numpy(const std::string& directory, const nlohmann::json& manifest, std::optional<catenary::Dtype> sixteen);
 
-/// Checks a manifest of Chainer's functions and optimizers, whose arrays lie in DIR in a file each, in float32 and,
-/// where the current device has it, in float64, on that device; or in `sixteen`, float16 or bfloat16.
+/// Checks a manifest of Chainer's functions and optimizers, with arrays in separate files of DIR, on the current
+/// device: in float32 and, if supported, float64, or with `sixteen` in float16 or bfloat16.
 Report run_chainer(const std::string& directory, const nlohmann::json& manifest,
                    std::optional<catenary::Dtype> sixteen);
 
-/// Checks torchvision's and timm's networks, whose weights and scores lie in DIR in two files each, in float32 on the
+/// Checks torchvision's and timm's networks, with weights and scores in two files of DIR for each, in float32 on the
 /// current device.
 Report run_torch(const std::string& directory, const nlohmann::json& manifest);
 
-/// Checks blocks of quantised weights and products with them, a file in DIR each, on the current device.
+/// Checks blocks of quantised weights and products with them, in separate files of DIR, on the current device.
 Report run_quantised(const std::string& directory, const nlohmann::json& manifest);
 
-/// Checks language models of `transformers` that lie in DIR in a folder each, in float32 on the current device.
+/// Checks language models of `transformers`, in subfolders of DIR, in float32 on the current device.
 Report run_language_models(const std::string& directory, const nlohmann::json& manifest);
 
-/// Checks tokenizers in DIR, a NAME.json each, by the texts of DIR/cases.json.
+/// Checks tokenizers DIR/NAME.json with the texts of DIR/cases.json.
 Report run_tokenizers(const std::string& directory, const nlohmann::json& manifest);
 
-/// Checks ChainerMN's vectors for so many ranks as run together: DIR/ranks_<n>.npz. Rank 0's report has all ranks'
-/// lines, the others' none.
+/// Checks ChainerMN's vectors for the number of running ranks: DIR/ranks_<n>.npz. Rank 0's report has the lines of all
+/// ranks, the other reports are empty.
 Report run_chainermn(const std::string& directory);
 
 }  // namespace reference

@@ -16,7 +16,7 @@ using ct::Dtype;
 namespace {
 
 struct Limits {
-  double epsilon, smallest, beyond;  ///< from `beyond` on numbers are rounded to inf
+  double epsilon, smallest, beyond;  ///< numbers from `beyond` on round to inf
 };
 constexpr Limits kFloat16 = {0x1p-10, 0x1p-24, 65520}, kBfloat16 = {0x1p-7, 0x1p-133, 0x1.ffp127};
 
@@ -26,7 +26,7 @@ double compare_in_16_bits(const std::string& key, const Array& got, const Array&
                           const Units& allowed) {
   const bool floating = ct::is_floating(expected.dtype());
   check_form(key, got, floating ? dtype : expected.dtype(), expected.shape());
-  if (got.defined()) got.eval();  // it is rounded where it is stored
+  if (got.defined()) got.eval();  // rounded when it is stored
   const std::vector<double> e = expected.to_vector<double>();
   const std::vector<double> g = got.defined() ? got.to_vector<double>() : std::vector<double>(e.size(), 0);
   const Limits& limits = dtype == Dtype::float16 ? kFloat16 : kBfloat16;

@@ -1,5 +1,5 @@
 #pragma once
-// How far off results in 16 bits may be.
+// Error bounds of results in 16 bits.
 
 #include <string>
 
@@ -7,17 +7,17 @@
 
 namespace reference {
 
-/// In units of the dtype's epsilon (2^-10 of float16, 2^-7 of bfloat16), of the element and of the array's largest.
-/// Rounding once leaves half a unit of the element.
+/// In units of the dtype's epsilon (2^-10 for float16, 2^-7 for bfloat16): relative to the element, and to the array's
+/// largest element. Rounding once gives half a unit of the element.
 struct Units {
   double element, largest;
 };
-/// Nothing was computed.
+/// For results without arithmetic.
 constexpr Units kExact = {0, 0};
 
-/// Compares a result with what float64 makes of the same numbers: floats within `allowed`, all else exactly; an
-/// undefined array stands for zeros. Numbers beyond the dtype's are inf. Returns how far off it is, in units of the
-/// largest. Throws Mismatch.
+/// Compares a result with the float64 result for the same numbers: floats within `allowed`, other dtypes exactly. An
+/// undefined array stands for zeros. Numbers out of the dtype's range count as inf. Returns the error in units of the
+/// largest element. Throws Mismatch.
 double compare_in_16_bits(const std::string& key, const catenary::Array& got, const catenary::Array& expected,
                           catenary::Dtype dtype, const Units& allowed);
 

@@ -1,5 +1,4 @@
-// Tokenizers of the Python package `tokenizers` and what it makes of texts: tests/data/tokenizers/make_tokenizers.py
-// makes them.
+// Tokenizers of the Python package `tokenizers` and their results, made by tests/data/tokenizers/make_tokenizers.py.
 
 #include <fstream>
 

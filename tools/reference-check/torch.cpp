@@ -1,5 +1,5 @@
-// Networks of torchvision and timm as safetensors, and their scores of some images:
-// tests/data/torch/make_torchvision_reference.py --whole makes them.
+// Networks of torchvision and timm as safetensors, and their scores of some images, made by
+// tests/data/torch/make_torchvision_reference.py --whole.
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ Array scores(const std::string& weights, const ct::serializers::Names& names, co
   model.to_device(ct::current_device());
   if constexpr (std::is_base_of_v<L::ImageClassifier, Model>) {
     const std::vector<std::string> layers = model.available_layers();
-    return model(x, {layers.at(layers.size() - 2)}).begin()->second.array();  // the last before the probabilities
+    return model(x, {layers.at(layers.size() - 2)}).begin()->second.array();  // the layer before the probabilities
   } else {
     return model(x).array();
   }
