@@ -32,10 +32,9 @@ CT_API std::vector<LibraryInfo> libraries(const Device& device, std::string_view
 
 /// How a matrix product, a convolution or attention was computed, and on which hardware units.
 struct CT_API Computation {
-  std::string kind;     ///< "blas", "dnn" or "attention", where a convolution that is a matrix product has "blas"
-  std::string library;  ///< "cuBLASLt", "oneDNN", …, or "own" for Catenary's code
-  std::string
-      algorithm;  ///< the library's name for it, or our kernel's name, or empty if the library does not report it
+  std::string kind;       ///< "blas", "dnn" or "attention", where a convolution that is a matrix product has "blas"
+  std::string library;    ///< "cuBLASLt", "oneDNN", …, or "own" for Catenary's code
+  std::string algorithm;  ///< the name of its algorithm or of our kernel, or empty if unknown
   Dtype dtype = Dtype::float32;  ///< of the operands
   std::string compute;           ///< the sums: "float32 sums of float16 products"
   /// The matrix units that ran: "Tensor Cores", "AMX", "AVX512_BF16", "AVX512_VNNI". Empty for none.
