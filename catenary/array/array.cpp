@@ -134,7 +134,7 @@ void Array::item(void* to, Dtype wanted) const {
   if (size() != 1) fail<ShapeError>("item: the array must have exactly one element, its shape is {}", shape());
   if (dtype() == wanted) return copy_to_host(to);
   if (loses_parts(dtype(), wanted))
-    fail<DtypeError>("item: a number of {} is not one of {}; take real(x), imag(x) or absolute(x)", dtype(), wanted);
+    fail<DtypeError>("item: {} cannot be converted to {}; take real(x), imag(x) or absolute(x)", dtype(), wanted);
   to_device(Device()).astype(wanted).copy_to_host(to);
 }
 
@@ -263,7 +263,7 @@ Array Array::squeeze(const AxisArg& axis) const& {
   } else {
     for (std::int64_t a : normalize_axes(axis.axes(), ndim(), "squeeze")) {
       if (shape()[static_cast<int>(a)] != 1)
-        fail<ShapeError>("squeeze: axis {} of shape {} has extent other than 1", a, shape());
+        fail<ShapeError>("squeeze: axis {} of shape {} does not have size 1", a, shape());
       drop |= 1u << a;
     }
   }
@@ -287,7 +287,7 @@ const Array Array::broadcast_to(const Shape& to) const {
 
 void Array::fill(const Scalar& value) const& {
   if (value.kind() == Scalar::Kind::complex && loses_parts(Dtype::complex128, dtype()))
-    fail<DtypeError>("fill: a complex number does not go into {}, which has no imaginary parts", dtype());
+    fail<DtypeError>("fill: {} cannot hold a complex number; fill with its real part", dtype());
   lazy::assign(*this, {.scalar = value, .as = dtype()});
 }
 

@@ -94,9 +94,8 @@ void check_range(const Array& x, const Range& range) {
 Array as_dtype(Array x, Dtype dtype) {
   if (x.dtype() == dtype) return x;
   if (loses_parts(x.dtype(), dtype))
-    fail<DtypeError>(
-        "complex numbers ({}) were given where real ones ({}) are computed with; give real(x), imag(x) or absolute(x)",
-        x.dtype(), dtype);
+    fail<DtypeError>("complex numbers ({}) were given to a computation in {}; pass real(x), imag(x) or absolute(x)",
+                     x.dtype(), dtype);
   return std::move(x).astype(dtype);
 }
 

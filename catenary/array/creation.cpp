@@ -168,7 +168,7 @@ Array arange(const Scalar& stop, const std::optional<Dtype>& dtype) { return ara
 Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const std::optional<Dtype>& dtype) {
   if (dtype && is_complex(*dtype)) return arange(start, stop, step, part_dtype(*dtype)).astype(*dtype);
   for (const Scalar& bound : {start, stop, step})
-    if (bound.kind() == Scalar::Kind::complex) fail<ValueError>("arange: a range has no complex ends, nor such a step");
+    if (bound.kind() == Scalar::Kind::complex) fail<ValueError>("arange: start, stop and step must not be complex");
   const bool whole =
       start.kind() != Scalar::Kind::real && stop.kind() != Scalar::Kind::real && step.kind() != Scalar::Kind::real;
   const Dtype to = dtype.value_or(whole ? Dtype::int64 : Dtype::float64);
@@ -271,7 +271,7 @@ Array indices(const Shape& shape, Dtype dtype) {
   whole.insert(0, shape.size());
   const Array result = Array::empty(whole, dtype);
   if (dtype == Dtype::bool_ && std::any_of(shape.begin(), shape.end(), [](std::int64_t n) { return n > 2; }))
-    fail<DtypeError>("indices: bools are at most 2 coordinates on an axis, the shape is {}", shape);
+    fail<DtypeError>("indices: bool has only the coordinates 0 and 1, the shape is {}", shape);
   for (int i = 0; i < shape.size(); ++i) {
     Shape column = Shape::filled(shape.size(), 1);
     column[i] = shape[i];

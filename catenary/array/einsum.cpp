@@ -76,7 +76,7 @@ Term diagonalised(const Array& x, const Labels& labels) {
       shape.push_back(x.shape()[i]);
       strides.push_back(x.strides()[i]);
     } else if (shape[seen] != x.shape()[i]) {
-      fail<ShapeError>("einsum: '{}' names axes of extents {} and {} of one operand of shape {}",
+      fail<ShapeError>("einsum: '{}' names axes of sizes {} and {} of one operand of shape {}",
                        label_name(labels[static_cast<std::size_t>(i)]), shape[seen], x.shape()[i], x.shape());
     } else {
       strides[seen] += x.strides()[i];
@@ -157,7 +157,7 @@ void broadcast_labels(std::vector<Term>& terms) {
       if (extent == -1 || extent == 1) {
         extent = here;
       } else if (here != 1 && here != extent) {
-        fail<ShapeError>("einsum: '{}' stands for extents {} and {}",
+        fail<ShapeError>("einsum: '{}' stands for sizes {} and {}",
                          label_name(term.labels[static_cast<std::size_t>(i)]), extent, here);
       }
     }
@@ -211,7 +211,7 @@ const Array einsum(std::string_view subscripts, const std::vector<Array>& operan
     result = labels_of(out, out.ellipsis ? hidden : 0);
     for (char c : out.before + out.after) {
       if (letters[static_cast<unsigned char>(c)] == 0)
-        fail<ValueError>("einsum: '{}' wants '{}', which no operand has", subscripts, c);
+        fail<ValueError>("einsum: '{}' has '{}' in the result, but in no operand", subscripts, c);
       if (std::count(result.begin(), result.end(), c) > 1)
         fail<ValueError>("einsum: '{}' names '{}' twice in the result", subscripts, c);
     }

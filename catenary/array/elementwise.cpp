@@ -128,7 +128,7 @@ Types types_of(Op op, Dtype d) {
     case Rule::INTERNAL:
       break;
   }
-  fail<DtypeError>("{}: no array function", row.name);
+  fail<DtypeError>("{}: not an array function", row.name);
 }
 
 /// Returns bool's version of an operation: + is or, * is and.
@@ -225,7 +225,7 @@ Array binary(Op op, Operand& x, Operand& y) {
     }
     if (!y.is_array() && y.scalar().kind() == Scalar::Kind::integer && y.scalar().integer() < 0 &&
         !is_inexact(dtype_of_operand(x)))
-      fail<ValueError>("power: the exponent {} is negative, whose result no integer holds; cast x to a float dtype",
+      fail<ValueError>("power: an integer to the negative power {} is not an integer; cast x to a float dtype",
                        y.scalar().integer());
   }
   const Dtype d = operands_dtype(op, x, y);
@@ -250,7 +250,7 @@ void check_goes_into(const Array& out, Dtype result, const char* what) {
 
 void check_broadcasts_to(const Array& out, const Operand& x, const char* what) {
   if (!(broadcast_shapes(out.shape(), shape_of(x), what) == out.shape()))
-    fail<ShapeError>("{}: an array of shape {} cannot take a result that {} would broadcast it to", what, out.shape(),
+    fail<ShapeError>("{0}: an operand of shape {2} does not broadcast to the output of shape {1}", what, out.shape(),
                      shape_of(x));
 }
 
@@ -426,7 +426,8 @@ namespace {
 void check_keeps_parts(Dtype from, Dtype to) {
   if (loses_parts(from, to))
     fail<DtypeError>(
-        "copyto: {} does not go into {}, which has no imaginary parts; copy real(x), imag(x) or absolute(x)", from, to);
+        "copyto: {} cannot be stored as {}, which has no imaginary parts; copy real(x), imag(x) or absolute(x)", from,
+        to);
 }
 
 }  // namespace

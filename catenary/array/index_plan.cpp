@@ -134,13 +134,14 @@ class Planner {
       }
     }
     if (consumed_ > a_.ndim()) {
-      fail<IndexError>("the array has {} axes, {} are indexed; its shape is {}", a_.ndim(), consumed_, a_.shape());
+      fail<IndexError>("too many indices: the array has {} axes, {} are indexed; its shape is {}", a_.ndim(), consumed_,
+                       a_.shape());
     }
   }
 
   void integer(std::int64_t i) {
     const std::int64_t n = a_.shape()[axis_];
-    if (i < -n || i >= n) fail<IndexError>("index {} is outside axis {}, whose extent is {}", i, axis_, n);
+    if (i < -n || i >= n) fail<IndexError>("index {} is out of bounds for axis {} with size {}", i, axis_, n);
     offset_ += (i < 0 ? i + n : i) * a_.strides()[axis_];
     ++axis_;
     if (advanced_) place();
@@ -181,7 +182,7 @@ class Planner {
       const int axis = axis_ + i;
       // NumPy: a mask of size 0 selects nothing, whatever the axis's size is
       if (mask.shape()[i] != a_.shape()[axis] && mask.shape()[i] != 0) {
-        fail<IndexError>("a mask of extent {} does not fit axis {}, whose extent is {}", mask.shape()[i], axis,
+        fail<IndexError>("a mask of size {} does not fit axis {} with size {}", mask.shape()[i], axis,
                          a_.shape()[axis]);
       }
       extent *= a_.shape()[axis];

@@ -216,7 +216,7 @@ std::vector<Array> unravel_index(const Operand& indices, const Shape& shape) {
   const Array wide = positions.astype(Dtype::int64);
   const Array bad = (wide < 0) | (wide >= size);
   if (bad.any()) {
-    fail<ValueError>("unravel_index: index {} is outside an array of {} elements",
+    fail<ValueError>("unravel_index: index {} is out of bounds for an array of {} elements",
                      wide.ravel()(flatnonzero(bad)[0]).item<std::int64_t>(), size);
   }
   return coordinates_of(wide, shape);
@@ -305,7 +305,7 @@ Array extract(const Array& condition, const Array& a) {
 void place(Target to, const Array& mask, const Operand& values) {
   const Array& a = to;
   if (mask.size() != a.size())
-    fail<ShapeError>("place: mask of shape {} and array of shape {} must be of one size", mask.shape(), a.shape());
+    fail<ShapeError>("place: mask of shape {} and array of shape {} must have equal sizes", mask.shape(), a.shape());
   const Array positions = nonzero_positions(mask);
   if (positions.size() == 0) return;
   if (values.is_array() && values.array().size() == 0) throw ValueError("place: cannot insert from an empty array");
@@ -315,7 +315,7 @@ void place(Target to, const Array& mask, const Operand& values) {
 void putmask(Target to, const Array& mask, const Operand& values) {
   const Array& a = to;
   if (mask.size() != a.size())
-    fail<ShapeError>("putmask: mask of shape {} and array of shape {} must be of one size", mask.shape(), a.shape());
+    fail<ShapeError>("putmask: mask of shape {} and array of shape {} must have equal sizes", mask.shape(), a.shape());
   if (a.size() == 0 || (values.is_array() && values.array().size() == 0)) return;
   const Array condition = (mask.dtype() == Dtype::bool_ ? mask : not_equal(mask, 0)).reshape(a.shape());
   if (!values.is_array()) return copyto(a, values, condition);
@@ -366,7 +366,7 @@ void fill_diagonal(Target to, const Operand& value, bool wrap) {
     std::int64_t extents = 1;
     for (int i = 0; i + 1 < a.ndim(); ++i) {
       if (a.shape()[i] != a.shape()[i + 1])
-        fail<ShapeError>("fill_diagonal: all extents must be equal, the shape is {}", a.shape());
+        fail<ShapeError>("fill_diagonal: all axes must have equal sizes, the shape is {}", a.shape());
       extents *= a.shape()[i];
       step += extents;
     }

@@ -134,7 +134,7 @@ void KernelParameters::bind(KernelCall& call, const Arguments& arguments, const 
     const KernelParameter& p = at(k);
     const auto known = p.dtype ? call.types.end() : call.types.find(p.type);
     if (!p.dtype && known == call.types.end())
-      fail<DtypeError>("kernel {}: no argument says what the type {} of {} is", kernel_, p.type, p.name);
+      fail<DtypeError>("kernel {}: no argument determines the type {} of {}", kernel_, p.type, p.name);
     call.dtypes.push_back(p.dtype ? *p.dtype : known->second);
   }
 }

@@ -341,8 +341,8 @@ Array tensorsolve(const Array& a, const Array& b, const std::optional<Axes>& axe
   const std::int64_t n = unknown.product();
   if (a.size() != n * n || b.size() != n)
     fail<LinAlgError>(
-        "linalg::tensorsolve: an array of shape {} and a right side of shape {} are not as many equations as "
-        "unknowns",
+        "linalg::tensorsolve: an array of shape {} and a right side of shape {} do not give as many equations "
+        "as unknowns",
         given.shape(), b.shape());
   return solve(given.reshape({n, n}), b.reshape({n})).reshape(unknown);
 }
@@ -354,8 +354,8 @@ Array tensorinv(const Array& a, int ind) {
   const std::int64_t n = shape.product();
   for (int i = 0; i < first; ++i) shape.push_back(a.shape()[i]);
   if (n * n != a.size())
-    fail<LinAlgError>("linalg::tensorinv: with ind = {} the shape {} does not fall into two parts of as many elements",
-                      ind, a.shape());
+    fail<LinAlgError>("linalg::tensorinv: with ind = {} the shape {} cannot be split into two parts of equal size", ind,
+                      a.shape());
   return inv(a.reshape({n, n})).reshape(shape);
 }
 
@@ -410,7 +410,8 @@ Array matrix_norm(const Array& x, const NormOrder& ord, int row, int column, boo
     return finish(s.shape().back() == 0 ? sum(s, -1) : max(s, -1));
   }
   if (std::abs(number) != 1 && !std::isinf(number))
-    fail<ValueError>("linalg::norm: order {} of a matrix is none of 1, -1, 2, -2, inf, -inf, fro and nuc", ord.str());
+    fail<ValueError>("linalg::norm: order {} is invalid for a matrix; expected 1, -1, 2, -2, inf, -inf, fro or nuc",
+                     ord.str());
   Dtype result;
   const Array a = magnitudes(x, result);
   const bool columns = std::abs(number) == 1;  // the largest sum of a column, else of a row
@@ -423,7 +424,7 @@ Array matrix_norm(const Array& x, const NormOrder& ord, int row, int column, boo
 
 NormOrder::NormOrder(const std::string& name) {
   if (name != "fro" && name != "nuc")
-    fail<ValueError>("linalg: an order of norms is a number, \"fro\" or \"nuc\", not \"{}\"", name);
+    fail<ValueError>("linalg: the order of a norm is a number, \"fro\" or \"nuc\", not \"{}\"", name);
   kind_ = name == "fro" ? Kind::frobenius : Kind::nuclear;
 }
 
@@ -443,7 +444,7 @@ Array norm(const Array& x, const NormOrder& ord, const AxisArg& axis, bool keepd
     return as_dtype(sqrt(sum(square(a), axis, keepdims)), result);
   }
   if (axes.size() == 1 && ord.kind() != Kind::number)
-    fail<ValueError>("linalg::norm: vectors have no norm of order {}", ord.str());
+    fail<ValueError>("linalg::norm: order {} is invalid for a vector; expected a number", ord.str());
   if (axes.size() == 1) return vector_norm(x, ord.number(), static_cast<int>(axes[0]), keepdims);
   if (axes.size() == 2) return matrix_norm(x, ord, static_cast<int>(axes[0]), static_cast<int>(axes[1]), keepdims);
   fail<ShapeError>("linalg::norm: order {} needs one axis or two, the array's shape is {}", ord.str(), x.shape());

@@ -31,7 +31,7 @@ Array swapaxes(const Array& a, int axis1, int axis2) {
 
 Array moveaxis(const Array& a, const Axes& source, const Axes& destination) {
   if (source.size() != destination.size())
-    fail<ShapeError>("moveaxis: source {} and destination {} must be of one length", source, destination);
+    fail<ShapeError>("moveaxis: source {} and destination {} must have equal lengths", source, destination);
   const Axes from = normalize_axes(source, a.ndim(), "moveaxis"),
              to = normalize_axes(destination, a.ndim(), "moveaxis");
   Axes order = Axes::filled(a.ndim(), -1);
@@ -163,8 +163,9 @@ Array concatenate(const std::vector<Array>& arrays, const std::optional<int>& ax
     Shape others = a.shape();
     if (a.ndim() == first.ndim()) others[at] = first.shape()[at];
     if (!(others == first.shape())) {
-      fail<ShapeError>("concatenate: all extents but axis {} must match: array 0 has shape {}, array {} has shape {}",
-                       at, first.shape(), i, a.shape());
+      fail<ShapeError>(
+          "concatenate: all sizes but that of axis {} must match: array 0 has shape {}, array {} has shape {}", at,
+          first.shape(), i, a.shape());
     }
     check_same_device(first, a, "concatenate");
     shape[at] += a.shape()[at];
@@ -190,7 +191,7 @@ Array stack(const std::vector<Array>& arrays, int axis) {
   std::vector<Array> expanded;
   for (const Array& a : arrays) {
     if (!(a.shape() == arrays[0].shape()))
-      fail<ShapeError>("stack: the arrays must be of one shape, not {} and {}", arrays[0].shape(), a.shape());
+      fail<ShapeError>("stack: the arrays must have equal shapes, not {} and {}", arrays[0].shape(), a.shape());
     expanded.push_back(expand_dims(a, at));
   }
   return concatenate(expanded, at);
@@ -249,7 +250,8 @@ std::vector<Array> array_split(const Array& a, const Sections& sections, int axi
 std::vector<Array> split(const Array& a, const Sections& sections, int axis) {
   const int at = normalize_axis(axis, a.ndim(), "split");
   if (sections.parts() && *sections.parts() > 0 && a.shape()[at] % *sections.parts() != 0) {
-    fail<ValueError>("split: axis {} of shape {} does not fall into {} equal parts", at, a.shape(), *sections.parts());
+    fail<ValueError>("split: axis {} of shape {} cannot be split into {} equal parts", at, a.shape(),
+                     *sections.parts());
   }
   return array_split(a, sections, at);
 }
@@ -303,7 +305,7 @@ Array repeat(const Array& a, const Operand& repeats, const std::optional<int>& a
     if (repeats.array().dtype() == Dtype::uint64)
       throw DtypeError("repeat: counts of uint64 may not fit into int64; use a cast");
     if (repeats.array().ndim() != 1)
-      fail<ShapeError>("repeat: the counts are nested too deep, their shape is {}", repeats.array().shape());
+      fail<ShapeError>("repeat: the counts must be 1-d, their shape is {}", repeats.array().shape());
     if (repeats.array().size() != n)
       fail<ShapeError>("repeat: the counts and axis {} of shape {} must have the same length, not {}", at, a.shape(),
                        repeats.array().size());
@@ -332,7 +334,7 @@ Array roll(const Array& a, std::int64_t shift, const std::optional<int>& axis) {
 
 Array roll(const Array& a, const Axes& shift, const Axes& axis) {
   if (shift.size() != axis.size() && shift.size() != 1 && axis.size() != 1)
-    fail<ShapeError>("roll: shifts {} and axes {} must be as many", shift, axis);
+    fail<ShapeError>("roll: shifts {} and axes {} must have equal lengths", shift, axis);
   Shape offsets = Shape::filled(a.ndim(), 0);
   for (int i = 0; i < std::max(shift.size(), axis.size()); ++i) {
     const int at = normalize_axis(axis[axis.size() == 1 ? 0 : i], a.ndim(), "roll");
@@ -399,7 +401,7 @@ std::vector<std::int64_t> positions_of(const Index& at, std::int64_t n, int axis
   }
   for (std::int64_t& i : positions) {
     if (i < -n || i >= n + end_allowed)
-      fail<IndexError>("{}: index {} is outside axis {}, whose extent is {}", what, i, axis, n);
+      fail<IndexError>("{}: index {} is out of bounds for axis {} with size {}", what, i, axis, n);
     if (i < 0) i += n;
   }
   return positions;

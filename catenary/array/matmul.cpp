@@ -70,8 +70,8 @@ Array matmul(const Array& a, const Array& b, const MatmulOptions& options) {
   const int ln = left.ndim(), rn = right.ndim();
   const std::int64_t m = left.shape()[ln - 2], k = left.shape()[ln - 1], n = right.shape()[rn - 1];
   if (right.shape()[rn - 2] != k)
-    fail<ShapeError>("matmul: shapes {} and {} do not fit: extent {} is summed with extent {}", a.shape(), b.shape(), k,
-                     right.shape()[rn - 2]);
+    fail<ShapeError>("matmul: shapes {} and {} do not fit: the axes that are summed have sizes {} and {}", a.shape(),
+                     b.shape(), k, right.shape()[rn - 2]);
   std::optional<Array> bias;
   if (options.bias) {
     check_same_device(a, *options.bias, "matmul");

@@ -185,8 +185,9 @@ std::vector<Width> pad_widths(const Array& a, const PerSide<std::int64_t>& width
     if (before > most || after > most)
       fail<ShapeError>("pad: no array has borders as wide as {} and {}, of axis {}", before, after, axis);
     if (a.shape()[axis] == 0 && before + after > 0 && mode != PadMode::constant && mode != PadMode::empty)
-      fail<ValueError>("pad: axis {} is empty, so only constant and empty can fill what is added; the shape is {}",
-                       axis, a.shape());
+      fail<ValueError>(
+          "pad: axis {} is empty, so only the modes constant and empty can fill its borders; the shape is {}", axis,
+          a.shape());
   }
   return widths;
 }

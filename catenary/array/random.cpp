@@ -228,7 +228,7 @@ Array randint(std::int64_t low, std::int64_t high, const Shape& size, const Rand
   const IntegerRange holds = range_of(dtype);
   if (low >= high) fail<ValueError>("random::randint: low = {} is not less than high = {}", low, high);
   if (low < holds.lowest || (high > 0 && static_cast<std::uint64_t>(high - 1) > holds.highest))
-    fail<ValueError>("random::randint: {} does not hold [{}, {})", dtype, low, high);
+    fail<ValueError>("random::randint: {} cannot hold [{}, {})", dtype, low, high);
   const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   const Array offset = multiply_high(words64(size, options), range).astype(Dtype::int64);
   return as_dtype(add(offset, low), dtype);

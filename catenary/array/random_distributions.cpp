@@ -424,7 +424,7 @@ Array negative_binomial(const Operand& n, const Operand& p, const OptionalShape&
   const Array mean = multiply(gamma_of(n, shape, Dtype::float64, here).product(), odds);
   if (shape.product() > 0 && !(max(mean).item<double>() <= kLargestMean))
     fail<ValueError>(
-        "random::negative_binomial: n is too large or p too small: a mean of {} was drawn, up to {} may be",
+        "random::negative_binomial: n is too large or p too small: a mean of {} was drawn, the limit is {}",
         max(mean).item<double>(), kLargestMean);
   return as_dtype(poisson_of(mean, shape, Dtype::float64, here), options.dtype.value_or(Dtype::int64));
 }

@@ -463,7 +463,7 @@ Histogram2dResult histogram2d(const Array& x, const Array& y, const HistogramBin
   check_1d(x, "histogram2d");
   check_same_device(x, y, "histogram2d");
   if (x.shape() != y.shape())
-    fail<ShapeError>("histogram2d: x and y must have one length, shapes {} and {} were given", x.shape(), y.shape());
+    fail<ShapeError>("histogram2d: x and y must have equal lengths, shapes {} and {} were given", x.shape(), y.shape());
   const HistogramddResult r = histogramdd(stack({x, y}, 1), {x_bins, y_bins},
                                           {{options.x_range, options.y_range}, options.weights, options.density});
   return {r.counts, r.edges[0], r.edges[1]};

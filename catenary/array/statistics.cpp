@@ -113,7 +113,7 @@ Array fix(const Array& x) { return trunc(x); }
 Array interp(const Array& x, const Array& xp, const Array& fp, std::optional<double> left,
              std::optional<double> right) {
   if (xp.ndim() != 1 || xp.shape() != fp.shape())
-    fail<ShapeError>("interp: xp and fp must be 1-d and of one length, shapes {} and {} were given", xp.shape(),
+    fail<ShapeError>("interp: xp and fp must be 1-d and of equal length, shapes {} and {} were given", xp.shape(),
                      fp.shape());
   if (xp.size() == 0) fail<ValueError>("interp: there are no points");
   if (is_complex(fp.dtype())) {

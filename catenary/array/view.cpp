@@ -19,11 +19,11 @@ Array view(const Array& a, Dtype dtype) {
   if (from != to) {
     const int last = shape.size() - 1;
     if (last < 0 || (strides[last] != 1 && shape[last] != 1 && a.size() > 0))
-      fail<ShapeError>("view: {} of shape {} cannot be seen as {}, as the last axis does not lie without gaps",
+      fail<ShapeError>("view: {} of shape {} cannot be viewed as {}: the last axis is not contiguous; copy() it",
                        body.dtype, body.shape, dtype);
     const auto bytes = [&](std::int64_t elements) {
       if (elements * from % to != 0)
-        fail<ShapeError>("view: {} of shape {} cannot be seen as {}: {} bytes are no multiple of {}", body.dtype,
+        fail<ShapeError>("view: {} of shape {} cannot be viewed as {}: {} bytes are not a multiple of {}", body.dtype,
                          body.shape, dtype, elements * from, to);
       return elements * from / to;
     };

@@ -172,11 +172,11 @@ std::string message(const Mistake& mistake) {
     const std::string name = option->substr(0, option->find('=')), meant = nearest(name, mistake.options);
     what = fmt::format("there is no option {}{}", name, meant.empty() ? "" : "; did you mean " + meant + "?");
   } else if (is_extra) {
-    what = fmt::format("'{}' is more than was expected", fmt::join(mistake.rest, " "));
+    what = fmt::format("unexpected argument '{}'", fmt::join(mistake.rest, " "));
   } else if (mistake.kind == "ArgumentMismatch" && what.ends_with(" missing")) {
     what = what.substr(0, what.find(':')) + " needs a value";
   }
-  return fmt::format("{}: {} ({} --help tells the options)", mistake.program, what, mistake.program);
+  return fmt::format("{}: {} ({} --help lists the options)", mistake.program, what, mistake.program);
 }
 
 void complain(const std::string& line) { fmt::print(stderr, "{}\n", line); }

@@ -83,7 +83,7 @@ bool can_cast_same_kind(Dtype from, Dtype to) {
 }
 
 namespace detail {
-void refuse_complex(Dtype d) { fail<DtypeError>("{}: complex numbers are not taken here", d); }
+void refuse_complex(Dtype d) { fail<DtypeError>("{}: complex numbers are not supported here", d); }
 }  // namespace detail
 
 }  // namespace catenary

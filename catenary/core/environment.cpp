@@ -200,7 +200,7 @@ void tell_of_unknown_names() {
     for (const Variable& variable : kVariables) look_at(variable.name);
     for (const std::string_view known : kOfPython) look_at(known);
     if (least == 0 || not_utf8(name)) continue;
-    fmt::print(stderr, "catenary: the environment has {}, which nothing reads{}\n", name,
+    fmt::print(stderr, "catenary: unknown environment variable {}{}\n", name,
                least <= 4 ? fmt::format("; did you mean {}?", nearest) : "");
   }
 }

@@ -15,7 +15,7 @@ Precision precision_from_name(std::string_view name) {
   if (name == "mixed_bf16") return mixed_bf16;
   const Dtype dtype = dtype_from_name(name);
   if (!is_floating(dtype))
-    fail<DtypeError>("'{}' is no precision; expected a floating dtype, mixed16 or mixed_bf16", name);
+    fail<DtypeError>("'{}' is not a precision; expected a floating dtype, mixed16 or mixed_bf16", name);
   return dtype;
 }
 

@@ -89,7 +89,7 @@ Axes normalize_axes(const Axes& axes, int ndim, const char* what) {
 std::int64_t checked_size(const Shape& shape, const char* what) {
   std::int64_t size = 1;
   for (std::int64_t extent : shape) {
-    if (extent < 0) fail<ShapeError>("{}: negative extent in shape {}", what, shape);
+    if (extent < 0) fail<ShapeError>("{}: negative size in shape {}", what, shape);
     // 2^59 elements: above every array size, and the byte count still fits
     if (extent != 0 && size > (std::int64_t{1} << 59) / extent)
       fail<ShapeError>("{}: shape {} is too large", what, shape);

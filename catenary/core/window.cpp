@@ -64,7 +64,7 @@ Shape Window::extents(const char* function, const Shape& counts, bool cover_all)
     extents[axis] =
         stride[axis] * (counts[axis] - 1) + reach(axis) - 2 * pad[axis] - (cover_all ? stride[axis] - 1 : 0);
     if (extents[axis] < 1)
-      fail<ShapeError>("{}: {} windows of {} (stride {}, pad {}, dilate {}) leave nothing between the pads", function,
+      fail<ShapeError>("{}: {} windows of {} (stride {}, pad {}, dilate {}) leave nothing inside the padding", function,
                        counts, size, stride, pad, dilate);
   }
   return extents;

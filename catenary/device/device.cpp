@@ -36,7 +36,7 @@ thread_local Device current;
     known += (known.empty() ? "" : ", ") + device.name();
     processor |= !device.is_cpu() && device.info().is_cpu;
   }
-  if (kind == "gpu" && processor) why = "; gpu:N counts no processors";
+  if (kind == "gpu" && processor) why = "; gpu:N does not count CPUs";
   for (Backend* backend : backends()) {
     if (kind != "gpu" && kind != backend->name()) continue;
     is_kind = true;
@@ -45,10 +45,10 @@ thread_local Device current;
   }
   if (name.starts_with("dml"))
     fail<DeviceError>(
-        "device '{}': DirectML is not a backend here; on the same card use 'opencl:0'. Devices that can be had: {}",
-        name, known);
+        "device '{}': DirectML is not a backend here; on the same card use 'opencl:0'. Available devices: {}", name,
+        known);
   if (!is_kind) not_a_name(name);
-  fail<DeviceError>("device '{}' cannot be had: this machine offers {}{} (see `catenary info`)", name, known, why);
+  fail<DeviceError>("device '{}' is not available: this machine offers {}{} (see `catenary info`)", name, known, why);
 }
 }  // namespace
 

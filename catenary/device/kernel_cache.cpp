@@ -38,12 +38,12 @@ void say_once(std::atomic<bool>& said, std::string_view what, std::string_view w
 
 void say_not_kept(std::string_view why) {
   static std::atomic<bool> said{false};
-  say_once(said, "compiled kernels cannot be kept on disk, so each run compiles its own", why);
+  say_once(said, "compiled kernels cannot be kept on disk, so each process compiles them again", why);
 }
 
 void say_not_loaded(std::string_view why) {
   static std::atomic<bool> said{false};
-  say_once(said, "what is kept on disk is not used, but made anew", why);
+  say_once(said, "a cached file is not used and is made again", why);
 }
 
 /// If the folder exceeds its limit, removes unfinished files and then the oldest entries until half of the limit is

@@ -242,7 +242,7 @@ std::string MemoryPool::report(std::size_t bytes) const {
     cached_blocks += blocks.size();
     if (!blocks.empty()) largest = std::max(largest, (*blocks.rbegin())->bytes);
   }
-  std::string text = fmt::format("out of memory on {}: {} bytes ({}) asked for\n", source_->name(), bytes, size(bytes));
+  std::string text = fmt::format("out of memory on {}: {} bytes ({}) requested\n", source_->name(), bytes, size(bytes));
   text += fmt::format("  in use  {:>12} in {} blocks\n", size(used_), in_use_.size());
   text += fmt::format("  cached  {:>12} in {} blocks, the largest of {}\n", size(total_ - used_), cached_blocks,
                       size(largest));
@@ -254,10 +254,10 @@ std::string MemoryPool::report(std::size_t bytes) const {
   const auto weight = [](const auto& entry) { return entry.first * entry.second; };
   std::stable_sort(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return weight(a) > weight(b); });
   constexpr std::size_t kMost = 8;
-  if (!sizes.empty()) text += "\nin use, by what takes most:";
+  if (!sizes.empty()) text += "\nin use, the largest sizes first:";
   for (std::size_t i = 0; i < sizes.size() && i < kMost; ++i)
     text += fmt::format("\n  {:>12} = {} of {}", size(weight(sizes[i])), sizes[i].second, size(sizes[i].first));
-  if (sizes.size() > kMost) text += fmt::format("\n  and {} sizes more", sizes.size() - kMost);
+  if (sizes.size() > kMost) text += fmt::format("\n  and {} more sizes", sizes.size() - kMost);
   text += "\nto need less: a smaller batch, a 16-bit dtype, or forget() around parts of the model";
   return text;
 }

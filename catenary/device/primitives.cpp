@@ -68,9 +68,8 @@ void Matmul::check() const {
                       (a.dtype == Dtype::bfloat16 && c.dtype == Dtype::float32);
   if (a.dtype != b.dtype || (a.dtype != c.dtype && !widens))
     fail<DtypeError>(
-        "matmul: no device multiplies {} by {} into {}; one dtype, or 8-bit integers of one into int32, or bfloat16 "
-        "into "
-        "float32",
+        "matmul: no device multiplies {} by {} into {}; expected one dtype, or 8-bit integers into int32, or bfloat16 "
+        "into float32",
         a.dtype, b.dtype, c.dtype);
   if (bias && bias->dtype != c.dtype)
     fail<DtypeError>("matmul: the bias must have the result's dtype, {}, not {}", c.dtype, bias->dtype);

@@ -9,7 +9,7 @@ namespace catenary {
 
 void throw_outside(const Range& range, std::int64_t value, std::int64_t place, const char* late) {
   if (range.name.empty())
-    fail<IndexError>("{}: index {} is outside axis {}, whose extent is {}{}", range.operation, value, range.axis,
+    fail<IndexError>("{}: index {} is out of bounds for axis {} with size {}{}", range.operation, value, range.axis,
                      range.high, late);
   std::vector<std::int64_t> at;
   for (int axis = range.shape.size() - 1; axis >= 0; --axis) {

@@ -153,7 +153,7 @@ def test_more_lines_of_a_guide_to_elementwise_and_reduction_kernels():
     x, y = cupy.arange(10, dtype='f').reshape(2, 5), cupy.arange(5, dtype='f')
     several = cupy.ElementwiseKernel('X x, Y y', 'Z z', 'z = (x - y) * (x - y)', 'several')
     same(several(x, y, cupy.empty((2, 5), 'd')), (x.get() - y.get()).astype('d') ** 2)
-    with pytest.raises(TypeError, match='no argument says what the type Z of z is'):
+    with pytest.raises(TypeError, match='no argument determines the type Z of z'):
         several(x, y)
     all_raw = cupy.ElementwiseKernel('raw T x', 'raw T z', 'z[i] = x[_ind.size() - 1 - i]', 'all_raw')
     same(all_raw(y, cupy.empty(5, 'f'), size=5), y.get()[::-1])

@@ -66,9 +66,9 @@ void expect(const ct::Array& a, const ct::Shape& shape, const std::vector<double
 std::string our_words(const std::string& message) {
   for (const auto& [theirs, ours] :
        {std::pair(R"(index (-?\d+) is out of bounds for axis (\d+) with size (\d+))",
-                  "index $1 is outside axis $2, whose extent is $3"),
+                  "index $1 is out of bounds for axis $2 with size $3"),
         std::pair(R"(boolean index did not match .* axis (\d+); size of axis is (\d+) but .* is (\d+))",
-                  "a mask of extent $3 does not fit axis $1, whose extent is $2"),
+                  "a mask of size $3 does not fit axis $1 with size $2"),
         std::pair("shape mismatch.*", "the shapes of the index arrays do not broadcast together")}) {
     const std::regex pattern(theirs);
     if (std::regex_match(message, pattern)) return std::regex_replace(message, pattern, ours);

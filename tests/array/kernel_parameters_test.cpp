@@ -84,7 +84,7 @@ TEST(KernelParameters, ArraysDecideTypesBeforeNumbersDo) {
               k.elementwise({&f, nullptr, nullptr, nullptr, &y}, of_number));
   EXPECT_SAYS(DtypeError, "the parameter \"int32 n\" takes int32",
               k.elementwise({&x, nullptr, nullptr, &f}, of_number));
-  EXPECT_SAYS(DtypeError, "no argument says what the type R of y is",
+  EXPECT_SAYS(DtypeError, "no argument determines the type R of y",
               KernelParameters("T x", "R y", "k").elementwise({&f}, of_number));
 }
 

@@ -102,7 +102,7 @@ TEST_F(IndexTest, ErrorsNameIndexAxisAndSize) {
     } catch (const IndexError& error) {
       const std::string text = error.what();
       EXPECT_NE(text.find("index " + std::to_string(bad) + " "), std::string::npos) << text;
-      EXPECT_NE(text.find("axis 1, whose extent is 3"), std::string::npos) << text;
+      EXPECT_NE(text.find("axis 1 with size 3"), std::string::npos) << text;
     }
     EXPECT_EQ(dst[0], 1);
     AdvancedIndex index{{2}, {{indices.data(), {1}, 3, 2, 0}}, {2}, {1}};

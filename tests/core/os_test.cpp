@@ -138,7 +138,7 @@ TEST_F(Files, OnlyRegularFilesAreRead) {
   for (const auto& [name, kind] :
        {std::pair{"pipe", "a pipe (FIFO)"}, {"link", "a pipe (FIFO)"}, {"zero", "a character device"}}) {
     const std::string expected =
-        at(name) + ": it is " + kind + "; only regular files are read: copy what it gives into one";
+        at(name) + ": it is " + kind + "; only regular files can be read: copy its output into one";
     EXPECT_EQ(tests::error_of<FileError>([&] { read_file(at(name)); }), expected);
     EXPECT_EQ(tests::error_of<FileError>([&] { FileView view(at(name)); }), expected);
   }
@@ -148,7 +148,7 @@ TEST_F(Files, AFileThatDoesNotFitIntoTheMemory) {
   write_file(at("sparse"), "");
   ASSERT_EQ(::truncate(at("sparse").c_str(), off_t{1} << 43), 0);
   EXPECT_EQ(tests::error_of<FileError>([&] { read_file(at("sparse")); }),
-            at("sparse") + ": its 8796093022208 bytes do not fit into the memory");
+            at("sparse") + ": its 8796093022208 bytes do not fit into memory");
 }
 
 /// Runs f in another process, which then waits to be killed. Returns that process once f has returned.

@@ -47,20 +47,20 @@ TEST(LateErrors, SayWhatTheCpuSaysAtOnce) {
     const char* message;
     std::function<Array()> of;
   } cases[] = {
-      {"take: index 3 is outside axis 0, whose extent is 3", [&] { return x(rows); }},
-      {"gather: index 3 is outside axis 1, whose extent is 3",
+      {"take: index 3 is out of bounds for axis 0 with size 3", [&] { return x(rows); }},
+      {"gather: index 3 is out of bounds for axis 1 with size 3",
        [&] {
          return x.reshape({1, 3, 4})(0, rows, array<std::int64_t>({0, 1, 2}));
        }},
-      {"take_along_axis: index -5 is outside axis 1, whose extent is 4",
+      {"take_along_axis: index -5 is out of bounds for axis 1 with size 4",
        [&] { return take_along_axis(x, columns, 1); }},
-      {"scatter: index 3 is outside axis 0, whose extent is 3",
+      {"scatter: index 3 is out of bounds for axis 0 with size 3",
        [&] {
          const Array y = x.copy();
          scatter_add(y, {rows}, 1);
          return y;
        }},
-      {"put_along_axis: index -5 is outside axis 1, whose extent is 4",
+      {"put_along_axis: index -5 is out of bounds for axis 1 with size 4",
        [&] {
          const Array y = x.copy();
          put_along_axis(y, columns, 1, 1);
@@ -85,7 +85,7 @@ TEST(LateErrors, NothingIsWrittenUntilTheyAreSaid) {
   const Array x = zeros({5}, Dtype::float32).eval(), good = array<std::int64_t>({1}), bad = array<std::int64_t>({2, 5});
   const Thrown thrown =
       run({[&] { scatter_add(x, {bad}, 1); }, [&] { x.set(7, good); }, [&] { current_device().synchronize(); }});
-  EXPECT_EQ(thrown.message, "scatter: index 5 is outside axis 0, whose extent is 5");
+  EXPECT_EQ(thrown.message, "scatter: index 5 is out of bounds for axis 0 with size 5");
   EXPECT_EQ(x.to_vector<float>(), std::vector<float>(5, 0));
   x.set(7, good);
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{0, 7, 0, 0, 0}));
@@ -99,7 +99,7 @@ TEST(LateErrors, BelongToTheirStream) {
                                x(array<std::int64_t>({9})).eval();
                              },
                              [&] { x.to_vector<float>(); }, [&] { s.synchronize(); }});
-  EXPECT_EQ(thrown.message, "take: index 9 is outside axis 0, whose extent is 3");
+  EXPECT_EQ(thrown.message, "take: index 9 is out of bounds for axis 0 with size 3");
   EXPECT_EQ(thrown.step, at_once() ? 0U : 2U);
 }
 

@@ -33,8 +33,8 @@ TEST(Primitives, WhatNoDeviceComputesIsRefusedByName) {
   const View left = readable(x), right = readable(y), bias = readable(b), to = writable(out);
   EXPECT_EQ(
       error_of(primitives::Matmul{left, right, to}),
-      "matmul: no device multiplies float32 by int16 into float32; one dtype, or 8-bit integers of one into int32, or "
-      "bfloat16 into float32");
+      "matmul: no device multiplies float32 by int16 into float32; expected one dtype, or 8-bit integers into int32, "
+      "or bfloat16 into float32");
   EXPECT_EQ((primitives::Matmul{left, left, to}.accumulator()), Dtype::float32);
   const Array half = make({1, 2, 2}, Dtype::bfloat16);
   const View narrow = readable(half);

@@ -175,7 +175,7 @@ TEST(UserKernels, ReductionsIntoWhatIsGiven) {
               total({x, y}, 0);
             }).find("Out shape is mismatched: y has (2,), expected (3,)"),
             std::string::npos);
-  EXPECT_NE(error_of([&] { total(x, 1); }).find("no argument says what the type R of y is"), std::string::npos);
+  EXPECT_NE(error_of([&] { total(x, 1); }).find("no argument determines the type R of y"), std::string::npos);
 }
 
 // With its functions for the CPU it runs everywhere.

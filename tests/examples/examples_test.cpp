@@ -262,7 +262,7 @@ TEST(Examples, DtypesOfTrainings) {
   }
   EXPECT_GT(accuracies.front(), 0.93);
   EXPECT_EQ(dtype_of(folder / "mixed16/model.npz", "predictor/last/W"), ct::Dtype::float16);
-  EXPECT_TRUE(has(error_of("train_mnist_deep", {"--dtype", "int8"}), "'int8' is no precision"));
+  EXPECT_TRUE(has(error_of("train_mnist_deep", {"--dtype", "int8"}), "'int8' is not a precision"));
 
   output_of("train_mnist", {"--dtype", "mixed16", "-n", "6000", "-e", "1", "-u", "20", "--noplot", "-o", folder / "m"});
   EXPECT_EQ(dtype_of(folder / "m/model.npz", "predictor/l1/W"), ct::Dtype::float16);

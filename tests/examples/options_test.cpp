@@ -56,7 +56,7 @@ TEST(Options, NumbersThatAreNone) {
        "train_mnist: --seed: expected a whole number of at least 0, got '18446744073709551616'"},
       {{"-m", "cnm"}, "train_mnist: --model: expected mlp or cnn, got 'cnm'; did you mean 'cnn'?"},
       {{"-e"}, "train_mnist: --epoch needs a value"},
-      {{"more"}, "train_mnist: 'more' is more than was expected"},
+      {{"more"}, "train_mnist: unexpected argument 'more'"},
       {{"inference", "-n", "abc"},
        "train_mnist inference: --images: expected a whole number from 0 to 1000000, got 'abc'"}};
   for (const auto& [arguments, words] : cases) {
@@ -65,7 +65,7 @@ TEST(Options, NumbersThatAreNone) {
     const ct::os::ProcessResult result = run(command);
     EXPECT_EQ(result.exit_code, 2);
     const std::string program = words.substr(0, words.find(':'));
-    EXPECT_EQ(result.errors, words + " (" + program + " --help tells the options)\n");
+    EXPECT_EQ(result.errors, words + " (" + program + " --help lists the options)\n");
     EXPECT_EQ(result.output, "");
   }
 }

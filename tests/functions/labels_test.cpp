@@ -364,7 +364,7 @@ TEST(Labels, IndexArraysCountFromTheEndAndNoFurther) {
   const Variable x(arange(3, Dtype::float32));
   for (const int wrong : {3, -4}) {
     const Array at = array<int>({0, wrong});
-    const std::string words = fmt::format("index {} is outside axis 0, whose extent is 3", wrong);
+    const std::string words = fmt::format("index {} is out of bounds for axis 0 with size 3", wrong);
     EXPECT_NE(plain_error_of([&] { F::get_item(x, {at}); }).find(words), std::string::npos);
     EXPECT_NE(plain_error_of([&] { F::scatter_add(x, {at}, ones({2}, Dtype::float32)); }).find(words),
               std::string::npos);

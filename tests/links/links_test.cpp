@@ -361,7 +361,8 @@ TEST(Link, ErrorsNameIt) {
   EXPECT_EQ(message_of([&] {
               L::Bilinear(3, 3, 4)(normal_numbers({2, 7}), normal_numbers({2, 3}));
             }),
-            "ShapeError: matmul: shapes (2, 7) and (3, 4) do not fit: extent 7 is summed with extent 3\n  in Bilinear");
+            "ShapeError: matmul: shapes (2, 7) and (3, 4) do not fit: the axes that are summed have sizes 7 and 3\n  "
+            "in Bilinear");
   EXPECT_EQ(message_of([&] {
               L::BatchNormalization(3)(ct::zeros({2, 3}, ct::Dtype::int32));
             }),

@@ -232,7 +232,7 @@ TEST_F(KernelCache, FilesOfAnotherUserOrForAll) {
     const os::ProcessResult result = compute();
     EXPECT_TRUE(result.ok()) << result.output << result.errors;
     EXPECT_EQ(count(result, "compile "), all) << result.errors;
-    EXPECT_EQ(count(result, "catenary: what is kept on disk is not used, but made anew: "), 1);
+    EXPECT_EQ(count(result, "catenary: a cached file is not used and is made again: "), 1);
     expect_says(result, why);
     expect_all_found(all);
   };

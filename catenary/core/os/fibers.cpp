@@ -69,7 +69,7 @@ class Fibers::Stacks {
   explicit Stacks(std::size_t count) : count_(count) {
     memory_ = static_cast<char*>(
         ::mmap(nullptr, count * kPitch, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    if (memory_ == MAP_FAILED) fail<DeviceError>("no addresses for {} stacks of {} bytes each", count, kPitch);
+    if (memory_ == MAP_FAILED) fail<DeviceError>("no address space for {} stacks of {} bytes each", count, kPitch);
     const int wanted = static_cast<int>(count);
     if (guards.fetch_add(wanted) + wanted > kMostGuards) {
       guards -= wanted;

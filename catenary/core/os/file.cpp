@@ -53,9 +53,9 @@ std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t exp
   bytes.resize(used);
   return bytes;
 } catch (const std::bad_alloc&) {
-  fail<FileError>("{}: its {} bytes do not fit into the memory", path, expected);
+  fail<FileError>("{}: its {} bytes do not fit into memory", path, expected);
 } catch (const std::length_error&) {
-  fail<FileError>("{}: its {} bytes do not fit into the memory", path, expected);
+  fail<FileError>("{}: its {} bytes do not fit into memory", path, expected);
 }
 
 namespace {
@@ -78,7 +78,7 @@ Descriptor open_for_reading(const std::string& path, struct stat& info) {
     fail_errno(path, "cannot read");
   }
   if (!S_ISREG(info.st_mode))
-    fail<FileError>("{}: it is {}; only regular files are read: copy what it gives into one", path,
+    fail<FileError>("{}: it is {}; only regular files can be read: copy its output into one", path,
                     kind_of(info.st_mode));
   return fd;
 }

@@ -52,8 +52,8 @@ std::pair<void*, std::size_t> Library::variable(const std::string& name) const {
   Dl_info where;
   const ElfW(Sym)* entry = nullptr;
   if (!::dladdr1(found, &where, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&entry)), RTLD_DL_SYMENT) || !entry)
-    fail<FileError>("{}: nothing says how large {} is", name_, name);
-  if (ELF64_ST_TYPE(entry->st_info) != STT_OBJECT) fail<FileError>("{}: {} is no variable", name_, name);
+    fail<FileError>("{}: the size of {} is unknown", name_, name);
+  if (ELF64_ST_TYPE(entry->st_info) != STT_OBJECT) fail<FileError>("{}: {} is not a variable", name_, name);
   return {found, static_cast<std::size_t>(entry->st_size)};
 }
 

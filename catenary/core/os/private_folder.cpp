@@ -30,9 +30,8 @@ void check_owner(const std::string& path, const struct stat& info) {
 void check_trust(const std::string& path, const struct stat& info) {
   check_owner(path, info);
   if (info.st_mode & (S_IWGRP | S_IWOTH))
-    fail<FileError>(
-        "{}: not used: {} may write it (mode {:04o}); `chmod go-w` on it, after a look inside, makes it fit", path,
-        info.st_mode & S_IWOTH ? "everybody" : "its group", info.st_mode & 07777);
+    fail<FileError>("{}: not used: {} may write it (mode {:04o}); check its contents, then run `chmod go-w` on it",
+                    path, info.st_mode & S_IWOTH ? "everybody" : "its group", info.st_mode & 07777);
 }
 
 void make_private_directories(const std::string& path) {

@@ -302,7 +302,7 @@ TEST(Autotune, TheFastestIsKept) {
     const auto healed = with(vendor, folders, environment, "Inside.Autotune");
     expect_says(healed, text(1, 22));
     EXPECT_EQ(count(healed, lists), 2) << healed.errors;
-    EXPECT_EQ(count(healed, "catenary: what is kept on disk is not used, but made anew: "), 1) << healed.errors;
+    EXPECT_EQ(count(healed, "catenary: a cached file is not used and is made again: "), 1) << healed.errors;
     EXPECT_EQ(count(healed, " is damaged\n"), 1) << healed.errors;
   }
 }
