@@ -1,5 +1,6 @@
-"""Steps of training by Chainer beside those that `catenary bench` measures, in turn, in milliseconds: a small CNN, ResNet-18, and an LSTM of a
-language model. With CATENARY_CHAINER=1 Chainer is on the library's graph.
+"""Times training steps of Chainer and of `catenary bench` alternately, in milliseconds: a small CNN, ResNet-18 and an LSTM language model.
+
+With CATENARY_CHAINER=1, Chainer runs on Catenary's graph.
 
     CATENARY_CHAINER=1 python benchmarks/peers/chainer_networks.py build/release [cnn resnet18 lstm] [--rounds N]
 """
@@ -24,7 +25,7 @@ def cnn():
 
 
 class Block(chainer.Chain):
-    """Two convolutions beside a shortcut."""
+    """Two convolutions and a shortcut."""
 
     def __init__(self, before, after, stride):
         super().__init__()
@@ -78,7 +79,7 @@ def step_of(make):
 
 
 def milliseconds(step, seconds=1.0):
-    """The median of steps that take about this long."""
+    """Returns the median time of one step, measured for about `seconds`."""
     found, end = [], time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 5:
         start = time.perf_counter()
@@ -88,7 +89,7 @@ def milliseconds(step, seconds=1.0):
 
 
 parser = argparse.ArgumentParser()
-parser.add_argument('build', help='with bin/catenary')
+parser.add_argument('build', help='the build folder, which holds bin/catenary')
 parser.add_argument('networks', nargs='*', default=['cnn', 'resnet18', 'lstm'])
 parser.add_argument('--rounds', type=int, default=3)
 args = parser.parse_args()

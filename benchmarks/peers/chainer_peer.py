@@ -1,4 +1,4 @@
-"""Chainer 7.8.1 on NumPy."""
+"""Runs the benchmarks with Chainer 7.8.1 on NumPy. compare.py starts it."""
 
 import tempfile
 import time

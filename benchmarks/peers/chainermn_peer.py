@@ -1,4 +1,4 @@
-"""ChainerMN (of Chainer 7.8.1) on NumPy and mpi4py: all-reduce, and an epoch of MNIST with its evaluation.
+"""Runs the benchmarks with ChainerMN (of Chainer 7.8.1) on NumPy and mpi4py: all-reduce, and an epoch of MNIST with its evaluation.
 
 mpiexec -n RANKS python chainermn_peer.py
 """

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Times Catenary and its peers on equal work, in turn, several rounds over, prints a table, and keeps the figures in benchmarks/results.
+"""Compares the speed of one process of Catenary with other frameworks on the same work.
 
   compare.py BUILD [--rows ABCDEFGH] [--rounds 3] [--peers torch,jax,numpy,onnxruntime,tinygrad,chainer] [--opencl] [--dtype bfloat16|mixed16]
 
-BUILD is the build folder, for instance build/release. A peer lives in a virtual environment of its own,
-build/peers/<name>, which is made where it is missing (by pip); one that cannot be had is named below the table. Every
-round starts each program anew, ours before and after the peers. A figure is the median of all samples of all rounds. Rows measured by at least two
-rounds replace the last figures of this kind of processor (results.py). Then run scripts/make_measurements, which makes the pages of them.
+BUILD is the build folder, for instance build/release. Each peer has a virtual environment in build/peers/<name>. Missing environments are
+made with pip, and peers that cannot be installed are listed below the table.
+
+Every round starts each program again, and Catenary before and after the peers. A figure is the median of all samples of all rounds. With two or more
+rounds, the figures replace the previous ones of this kind of processor in benchmarks/results (results.py). Afterwards, run
+scripts/make_measurements to update the pages.
 """
 
 import argparse
@@ -23,18 +25,18 @@ import results
 HERE = pathlib.Path(__file__).resolve().parent
 TREE = HERE.parents[1]
 
-# What pip installs for each peer, call after call.
+# The packages of each peer. Each list is one call of pip.
 PACKAGES = {
     "torch": [["torch", "numpy"]],
     "jax": [["jax[cpu]", "numpy"]],
     "numpy": [["numpy"]],
     "onnxruntime": [["onnxruntime", "onnx", "numpy"]],
     "tinygrad": [["tinygrad", "numpy"]],
-    # Python 3.11 at most; it wants old tools and an old NumPy
+    # needs Python 3.11 or older, old build tools and an old NumPy
     "chainer": [["setuptools<60", "wheel", "numpy==1.23.5"], ["numpy==1.23.5", "chainer==7.8.1", "--no-build-isolation"]],
 }
 
-# row, what it is, the unit it is shown in, what a sample is multiplied by, and the goal: at most so many times the best peer
+# row, description, unit, factor from a sample to the unit, and goal: the largest ratio to the best peer
 ROWS = [
     ("A", "MNIST, 784-1000-1000-10, batch 100, Adam: an epoch and the evaluation, with Trainer; mean of 3", "s", 1, 0.80),
     ("B", "784-4096×5-10, batch 1024, SGD: a step", "ms", 1e3, 0.98),
@@ -62,18 +64,19 @@ ROWS = [
 ]
 
 
-# What rows B and C are held to in 16 bits, beside PyTorch's autocast.
+# The goal of rows B and C in 16 bits, against PyTorch's autocast.
 GOAL_16 = 0.9
 
-# What --dtype may be: the precision of ours, and what PyTorch's autocast computes in.
+# --dtype: Catenary's precision, and the dtype of PyTorch's autocast.
 PRECISIONS = {"float32": ("float32", "float32"), "bfloat16": ("mixed_bf16", "bfloat16"), "mixed16": ("mixed16", "float16")}
 
-# With rows C and D each peer's malloc keeps its pages, which our pool does anyway: it is their fastest.
+# For rows C and D, malloc of the peers keeps freed pages. Catenary's pool does so anyway, and the peers are fastest
+# this way.
 KEEPS_PAGES = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(1 << 40)}
 
 
 def environment_of(peer):
-    """The Python of a peer's environment, which is made first where it is missing; None and the reason where it cannot be."""
+    """Returns the Python of a peer's environment, which is made if it is missing. Returns None and the reason if that fails."""
     folder = TREE / "build" / "peers" / peer
     python = folder / "bin" / "python"
     if python.exists() and subprocess.run([python, "-c", f"import {peer}"], capture_output=True).returncode == 0:
@@ -87,7 +90,7 @@ def environment_of(peer):
 
 
 def run(command, environment=None):
-    """The lines of JSON that a program prints, its peak of memory in MB, and the last line of its errors if it failed."""
+    """Returns the JSON lines that a program prints, its peak memory in MB, and the last line of its errors if it failed."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors, cwd=TREE,
                                    env={**os.environ, **(environment or {})})
@@ -100,7 +103,7 @@ def run(command, environment=None):
 
 
 def our_epoch(build, device):
-    """Row A as a user runs it: train_mnist, three epochs; the log holds the seconds since the start."""
+    """Measures row A with train_mnist, as a user runs it, over three epochs. Its log holds the seconds since the start."""
     with tempfile.TemporaryDirectory() as folder:
         command = [build / "bin" / "train_mnist", "-e", "3", "-o", folder, "-d", device]
         lines, memory, problem = run(command, {"CATENARY_DATA": str(TREE / "data")})
@@ -116,9 +119,9 @@ def shown(value):
 
 class Table:
     def __init__(self, goal=None):
-        self.goal = goal   # for all rows, in place of each one's own
-        self.samples = {}  # row -> who -> samples
-        self.memory = {}   # who -> MB at the peak of row A
+        self.goal = goal   # replaces the goal of every row
+        self.samples = {}  # row -> program -> samples
+        self.memory = {}   # program -> peak memory of row A in MB
         self.problems = {}
 
     def add(self, who, lines, memory, problem, of_row_a=False):
@@ -154,11 +157,11 @@ class Table:
         if self.memory:
             print("\nMemory at the peak of row A: " + ", ".join(f"{who} {mb:.0f} MB" for who, mb in self.memory.items()) + ".")
         for who, problem in self.problems.items():
-            print(f"\n{who} was not measured, or not whole: {problem}")
+            print(f"\n{who} was not measured completely: {problem}")
 
 
     def rows(self, device, dtype):
-        """The rows of results.py that were measured beside a peer."""
+        """Returns the rows of results.py that were measured beside a peer."""
         found = []
         for row, work, unit, scale, goal in ROWS:
             figures = {who: results.spread(samples, scale) for who, samples in self.samples.get(row, {}).items()}
@@ -170,12 +173,12 @@ class Table:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("--rows", default="ABCDEFGH", help="letters of rows")
+    parser.add_argument("--rows", default="ABCDEFGH", help="the letters of the rows to measure")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--peers", default="torch,jax,numpy,onnxruntime", help="of torch, jax, numpy, onnxruntime, chainer, tinygrad")
-    parser.add_argument("--opencl", action="store_true", help="ours on opencl:0 beside tinygrad's OpenCL, rows A, C and E")
+    parser.add_argument("--peers", default="torch,jax,numpy,onnxruntime", help="a list of torch, jax, numpy, onnxruntime, chainer, tinygrad")
+    parser.add_argument("--opencl", action="store_true", help="compare Catenary on opencl:0 with tinygrad on OpenCL, rows A, C and E")
     parser.add_argument("--dtype", default="float32", choices=list(PRECISIONS),
-                        help="bfloat16, mixed16: rows B and C, ours in mixed_bf16 or mixed16 beside PyTorch's autocast to bfloat16 or float16")
+                        help="compare rows B and C in 16 bits: bfloat16 (mixed_bf16) or mixed16 (float16) with PyTorch's autocast to that dtype")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
     peers = ["tinygrad"] if arguments.opencl else [name for name in arguments.peers.split(",") if name]
@@ -200,7 +203,7 @@ def main():
     for number in range(arguments.rounds):
         for letter in rows:
             print(f"round {number + 1} of {arguments.rounds}, row {letter}", file=sys.stderr, flush=True)
-            turns = [None, *pythons, None]  # None is ours
+            turns = [None, *pythons, None]  # None is Catenary
             for turn, peer in enumerate(turns):
                 if peer:
                     command = [pythons[peer], HERE / f"{peer}_peer.py", letter]
@@ -215,7 +218,7 @@ def main():
     print(f"\n{ours}; {device}; {arguments.dtype}; {arguments.rounds} rounds; median (smallest to largest sample).\n")
     table.print()
     if arguments.rounds > 1:
-        print(f"\nKept in {results.record(table.rows(device, arguments.dtype)).relative_to(TREE)}; scripts/make_measurements makes the pages anew.")
+        print(f"\nKept in {results.record(table.rows(device, arguments.dtype)).relative_to(TREE)}; run scripts/make_measurements to update the pages.")
     return 1 if any(who == "Catenary" for who in table.problems) else 0
 
 

@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
-"""Times several processes of Catenary and of its peers on equal work, in turn, prints a table, and keeps the figures in benchmarks/results.
+"""Compares the speed of several processes of Catenary with other frameworks on the same work.
 
   compare_ranks.py BUILD [--ranks 2] [--rounds 3] [--peers mpi,torch,chainermn]
 
-The work: an all-reduce of 7.2 and of 100 MB of float32, and an epoch of MNIST with its evaluation (784-1000-1000-10, Adam,
-batch 400 a rank, one thread each). Peers: MPI_Allreduce alone (built by mpicxx), PyTorch with gloo and DistributedDataParallel,
-and ChainerMN's naive communicator by mpi4py; their environments are build/peers/<name>, made where missing (by pip). Every round
-starts each program anew; a figure is the median of all samples of all rounds.
+The work is an all-reduce of 7.2 MB and of 100 MB of float32, and an epoch of MNIST with its evaluation (784-1000-1000-10, Adam, batch 400
+per rank, one thread each). The peers are:
+  mpi        MPI_Allreduce alone (built with mpicxx)
+  torch      PyTorch with gloo and DistributedDataParallel
+  chainermn  ChainerMN's naive communicator on mpi4py
+Their environments are in build/peers/<name>. Missing environments are made with pip.
+
+Every round starts each program again. A figure is the median of all samples of all rounds. With 2 ranks and two or more rounds, the figures
+are stored in benchmarks/results.
 """
 
 import argparse
@@ -23,13 +28,13 @@ from compare import HERE, PACKAGES, TREE, environment_of, run, shown
 
 PACKAGES["chainermn"] = PACKAGES["chainer"] + [["mpi4py", "openmpi"]]
 MPIEXEC = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
-# row, work, the unit in which it is shown, the factor from seconds, and the goal: at most so many times the best peer
+# row, description, unit, factor from seconds to the unit, and goal: the largest ratio to the best peer
 ROWS = [("M 7.2 MB", "all-reduce of 7.2 MB", "ms", 1e3, 1.05), ("M 100 MB", "all-reduce of 100 MB", "ms", 1e3, 1.05),
         ("M MNIST", "MNIST, batch 400 a rank, one thread each: an epoch and its evaluation", "s", 1, 0.5)]
 
 
 def our_epochs(build, ranks, who):
-    """train_mnist_mn as a user runs it, three epochs; the log holds the seconds since the start."""
+    """Measures train_mnist_mn, as a user runs it, over three epochs. Its log holds the seconds since the start."""
     with tempfile.TemporaryDirectory() as folder:
         command = [build / "bin" / "catenary", "launch", "-n", ranks, build / "bin" / "train_mnist_mn", "-b", "400", "-e", "3", "-o", folder]
         lines, _, problem = run(command, {"CATENARY_DATA": str(TREE / "data"), "CATENARY_NUM_THREADS": "1"})
@@ -40,14 +45,14 @@ def our_epochs(build, ranks, who):
 
 
 def mpi_peer(folder):
-    """MPI_Allreduce alone, compiled."""
+    """Compiles the program that calls MPI_Allreduce alone. Returns its path, or None and the compiler's errors."""
     program = pathlib.Path(folder, "mpi_peer")
     done = subprocess.run(["mpicxx", "-O2", "-o", program, HERE / "mpi_peer.cpp"], capture_output=True, text=True)
     return (program, "") if done.returncode == 0 else (None, done.stderr.strip()[-160:])
 
 
 def turns_of(build, ranks, peers, folder, problems):
-    """Who is measured by which command, in turn."""
+    """Returns the programs to measure, in order: a name and a function that runs it."""
     mpiexec = ["mpiexec", *MPIEXEC, "-n", ranks]
     turns = [("Catenary, shared memory", lambda: run([build / "bin" / "catenary", "launch", "-n", ranks, build / "bin" / "bench_ranks", "json"])),
              ("Catenary, MPI", lambda: run([*mpiexec, build / "bin" / "bench_ranks", "json"])),
@@ -83,7 +88,7 @@ def print_table(samples, ranks):
 
 
 def rows_of_results(samples, ranks):
-    """The rows of results.py; an all-reduce over shared memory is what users get without MPI."""
+    """Returns the rows of results.py. For all-reduce, "Catenary" is shared memory, which users get without MPI."""
     found = []
     for row, work, unit, scale, goal in ROWS:
         figures = {"Catenary" if who == "Catenary, shared memory" else who: results.spread(of, scale) for who, of in samples.get(row, {}).items()}
@@ -117,7 +122,7 @@ def main():
         print(f"\nKept in {results.record(rows_of_results(samples, 2)).relative_to(TREE)}")
     for who, problem in problems.items():
         if problem:
-            print(f"\n{who} was not measured, or not whole: {problem}")
+            print(f"\n{who} was not measured completely: {problem}")
     return 1 if any(problem and who.startswith("Catenary") for who, problem in problems.items()) else 0
 
 

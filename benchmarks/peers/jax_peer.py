@@ -1,4 +1,4 @@
-"""JAX on the processor, compiled by jit; every time ends when the value is there."""
+"""Runs the benchmarks with JAX on the CPU, compiled by jit. Every time includes waiting for the value. compare.py starts it."""
 
 import time
 

@@ -1,11 +1,13 @@
-"""llama.cpp beside `catenary generate` on one GGUF file: a token's time, and that of a prompt, in turn.
+"""Compares the speed of llama.cpp and `catenary generate` on one GGUF file: time per token and time of the prompt.
 
   build/release/bin/bench_random_llama model.gguf
   build/release/bin/catenary quantize model.gguf -o model-q4.gguf --kind Q4_0
   python llama_cpp.py build/release/bin/catenary path/to/llama-bench model-q4.gguf [--prompt 128] [--tokens 48] [--rounds 3]
 
-llama-bench is llama.cpp's own, built for the processor at hand (-DGGML_NATIVE=ON). llama.cpp rounds what quantised weights are multiplied
-with to 8 bits; `catenary generate` does so, too, but with --exact, which is the third column. The least of the rounds counts. --record KIND keeps the figures in benchmarks/results, as rows of that kind of weights.
+llama-bench is a program of llama.cpp. Build it for this processor (-DGGML_NATIVE=ON).
+
+llama.cpp multiplies quantised weights by activations that are rounded to 8 bits. `catenary generate` does the same unless --exact is given,
+so both forms are measured. The programs run alternately, and the best round counts.
 """
 
 import argparse
@@ -24,12 +26,12 @@ parser.add_argument("--prompt", type=int, default=128)
 parser.add_argument("--tokens", type=int, default=48)
 parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--threads", type=int, default=os.cpu_count())
-parser.add_argument("--record", metavar="KIND", help="the kind of the weights, for instance Q4_0")
+parser.add_argument("--record", metavar="KIND", help="stores the results in benchmarks/results, as rows of this kind of weights (for instance Q4_0)")
 arguments = parser.parse_args()
 
 
 def theirs():
-    """Seconds of the prompt and of a token."""
+    """Returns the seconds of the prompt and of one token."""
     told = subprocess.run([arguments.llama_bench, "-m", arguments.model, "-t", str(arguments.threads), "-p", str(arguments.prompt), "-n",
                            str(arguments.tokens), "-r", "1", "-o", "json"], check=True, text=True, stdout=subprocess.PIPE).stdout
     rates = {bool(row["n_prompt"]): row["avg_ts"] for row in json.loads(told)}
@@ -53,7 +55,7 @@ for _ in range(arguments.rounds):
         least[name] = tuple(map(min, told, least.get(name, told)))
         print(f"{name}: {arguments.prompt} tokens of prompt {told[0]:.3f} s, a token {1e3 * told[1]:.1f} ms", flush=True)
 for name, (prompt, token) in least.items():
-    print(f"least, {name}: prompt {prompt:.3f} s ({prompt / least['llama.cpp'][0]:.2f} of llama.cpp's), "
+    print(f"best round, {name}: prompt {prompt:.3f} s ({prompt / least['llama.cpp'][0]:.2f} of llama.cpp's), "
           f"token {1e3 * token:.1f} ms ({token / least['llama.cpp'][1]:.2f})")
 if arguments.record:
     names = {"ours": "Catenary", "ours, --exact": "Catenary, --exact"}
@@ -61,4 +63,4 @@ if arguments.record:
     for place, (row, work, unit, scale) in enumerate((("prompt", f"{arguments.prompt} tokens of prompt", "s", 1), ("token", "a token", "ms", 1e3))):
         figures = {names.get(name, name): [round(scale * told[place], 3)] for name, told in least.items()}
         rows.append(results.row(f"L {row} {arguments.record}", f"TinyLlama's shape, {arguments.record}: {work}", unit, figures, 1.0, dtype=arguments.record))
-    print(f"kept in {results.record(rows)}")
+    print(f"stored in {results.record(rows)}")

@@ -1,4 +1,4 @@
-// MPI_Allreduce alone: mpicxx -O2 mpi_peer.cpp; prints what other peers print.
+// Measures MPI_Allreduce alone and prints JSON lines like the other peers. Build it with mpicxx -O2 mpi_peer.cpp.
 #include <mpi.h>
 
 #include <cstdio>

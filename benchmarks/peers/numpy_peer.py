@@ -1,4 +1,4 @@
-"""NumPy: what arrays alone do."""
+"""Runs the benchmarks of array functions with NumPy. compare.py starts it."""
 
 import work
 import numpy as np

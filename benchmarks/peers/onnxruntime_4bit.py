@@ -1,10 +1,11 @@
-"""ONNX Runtime's MatMulNBits beside the product of blocks of 4 bits with vectors: weights [rows, columns], in turn.
+"""Compares the speed of ONNX Runtime's MatMulNBits and Catenary's product of 4-bit blocks with vectors.
 
-  python onnxruntime_4bit.py build/release/bin/bench_quantized [--rows 4096] [--columns 4096] [--vectors 1] [--rounds 5]
+  python onnxruntime_4bit.py build/release/bin/bench_quantized [--rows 4096] [--columns 4096] [--vectors 1] [--rounds 5] [--threads N]
 
-MatMulNBits has 4 bits in blocks of 32, as Q4_0, with float32 scales. Its accuracy_level is 0 (vectors stay float32) and 4 (vectors are
-rounded to 8 bits, and integers are multiplied); Q4_0 is beside the first as it is and beside the second with CATENARY_INT8_PRODUCTS=1.
-onnxruntime, onnx and NumPy are needed. The last line has the ratios of the least times; --threads says how many both have.
+Both store [rows, columns] weights as 4 bits in blocks of 32 with a scale (float32 in MatMulNBits). Two forms are compared:
+  accuracy_level 0: vectors stay float32, beside Q4_0
+  accuracy_level 4: vectors are rounded to 8 bits and integers are multiplied, beside Q4_0 with CATENARY_INT8_PRODUCTS=1
+The programs run alternately. The last line has the ratios of the best times. Needs onnxruntime, onnx and NumPy.
 """
 
 import argparse

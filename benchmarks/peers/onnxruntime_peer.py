@@ -1,4 +1,4 @@
-"""ONNX Runtime on the processor: inference of models that are written here, with random weights."""
+"""Runs the benchmarks with ONNX Runtime on the CPU: inference of models that this script makes, with random weights. compare.py starts it."""
 
 import work
 import numpy as np
@@ -10,7 +10,7 @@ generator = np.random.default_rng(0)
 
 
 class Graph:
-    """A model as it grows: each function adds a node, and gives the name of its result."""
+    """Builds a model: each method adds a node and returns the name of its result."""
 
     def __init__(self, shape):
         self.shape, self.nodes, self.weights = shape, [], []

@@ -1,7 +1,7 @@
-"""The files of results: benchmarks/results/PROCESSOR.json, one for each kind of processor.
+"""Reads and writes the result files benchmarks/results/PROCESSOR.json, one for each kind of processor.
 
-A file holds the name of the processor and a list of rows. A row has its name, its work, unit, device, dtype and date, the goal as a ratio to the best
-peer, and for each program the median, the least and the greatest sample (or the median alone). scripts/make_measurements makes pages and a plot of them.
+A file holds the name of the processor and a list of rows. A row has its name, work, unit, device, dtype and date, the goal as a ratio to the best
+peer, and for each program the median, the smallest and the largest sample (or only the median). scripts/make_measurements makes pages and a plot of them.
 """
 
 import datetime
@@ -11,13 +11,14 @@ import re
 import statistics
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "results"
-# Families of x86-64 processors by (vendor, family, first and last model); clouds hide the marketing name.
+# Generations of x86-64 processors by (vendor, family, first and last model), because virtual machines often hide the
+# marketing name.
 GENERATIONS = [("AuthenticAMD", 25, 0x00, 0x0F, "Zen 3"), ("AuthenticAMD", 25, 0x10, 0x1F, "Zen 4"), ("AuthenticAMD", 25, 0x20, 0x5F, "Zen 3"),
                ("AuthenticAMD", 25, 0x60, 0xAF, "Zen 4"), ("AuthenticAMD", 26, 0x00, 0xFF, "Zen 5"), ("GenuineIntel", 6, 143, 143, "Sapphire Rapids")]
 
 
 def processor(cpuinfo=None):
-    """The processor of this machine, for people: its name, its generation where known, and its widest vectors."""
+    """Returns a readable name of this machine's processor: its name, its generation if known, and its widest vector instructions."""
     text = cpuinfo if cpuinfo is not None else pathlib.Path("/proc/cpuinfo").read_text()
     facts = dict(re.findall(r"(?m)^([^\t\n]+)\t*: (.*)$", text.split("\n\n")[0]))
     flags = facts.get("flags", "").split()
@@ -32,12 +33,12 @@ def path_of(name, folder=FOLDER):
 
 
 def spread(samples, scale=1):
-    """Median, least and greatest of samples, in the unit that is shown."""
+    """Returns the median, smallest and largest of the samples, times `scale`."""
     return [float(f"{scale * value:.4g}") for value in (statistics.median(samples), min(samples), max(samples))]
 
 
 def row(name, work, unit, figures, wanted=None, device="cpu", dtype="float32", date=None):
-    """A row of results; figures has the numbers of each program by its name, Catenary among them."""
+    """Returns a row of results. `figures` maps the name of each program to its numbers and includes Catenary."""
     return {"row": name, "work": work, "unit": unit, "device": device, "dtype": dtype, "date": date or datetime.date.today().isoformat(),
             "wanted": wanted, "figures": figures}
 
@@ -47,7 +48,7 @@ def key(entry):
 
 
 def record(rows, name=None, folder=FOLDER):
-    """Puts rows into the file of a processor in place of their last figures, and returns its path. Writes to a new file first."""
+    """Replaces rows in the file of a processor and returns its path. A temporary file keeps the old one intact if writing fails."""
     name = name or processor()
     path = path_of(name, folder)
     found = json.loads(path.read_text()) if path.exists() else {"processor": name, "rows": []}
@@ -62,6 +63,6 @@ def record(rows, name=None, folder=FOLDER):
 
 
 def read(folder=FOLDER):
-    """All files, by the name of the processor."""
+    """Returns the rows of all files by the name of the processor."""
     files = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     return {entry["processor"]: entry["rows"] for entry in files}

@@ -1,4 +1,4 @@
-"""tinygrad on OpenCL (DEV=CL), its training step compiled by TinyJit."""
+"""Runs the benchmarks with tinygrad on OpenCL (DEV=CL), with training steps compiled by TinyJit. compare.py starts it."""
 
 import os
 

@@ -1,10 +1,9 @@
-"""PyTorch's fused attention beside ours: causal, forward alone and with backward: times in turn, and memory.
+"""Compares PyTorch's fused attention with Catenary's: time and memory of causal attention, forward alone and with backward.
 
   python torch_attention.py build/release/bin/bench_attention [--batch 1] [--heads 8] [--tokens 4096] [--size 64] [--rounds 3] [--dtype bfloat16]
 
-Both compute with the same number of threads. The last lines have the ratio of the medians of all runs, and the
-megabytes that a run takes at most beyond its operands: by how much the process grows from then on, each measured
-in a process in which only a short sequence ran before. PyTorch is needed.
+The programs run alternately with the same number of threads. The last lines show the medians of time and memory and their ratio. Memory is
+the growth of the process at the peak beyond the operands, measured in a process that ran only a short sequence before. Needs PyTorch.
 """
 
 import argparse
@@ -27,7 +26,7 @@ parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--runs", type=int, default=7)
 parser.add_argument("--dtype", default="float32")
 parser.add_argument("--threads", type=int, default=os.cpu_count())
-parser.add_argument("--memory-of", choices=["forward", "backward"], help="prints PyTorch's megabytes of one run, and no more")
+parser.add_argument("--memory-of", choices=["forward", "backward"], help="only print the megabytes of one run of PyTorch")
 arguments = parser.parse_args()
 torch.set_num_threads(arguments.threads)
 shape = arguments.batch, arguments.heads, arguments.tokens, arguments.size
@@ -56,11 +55,11 @@ def megabytes_of(key):
 
 
 def memory_of(compute):
-    """Of this process: nothing of the size of these arrays was there before."""
-    compute(*normal((1, 1, 64, arguments.size)))  # threads, and what else is made once
+    """Returns the memory growth in MB. Call it once per process, because freed memory would hide the growth of a second call."""
+    compute(*normal((1, 1, 64, arguments.size)))  # starts threads and makes other objects that live on
     operands = normal(shape)
     with open("/proc/self/clear_refs", "w") as marks:
-        marks.write("5")  # the largest size is that of from now on
+        marks.write("5")  # resets the peak
     before = megabytes_of("VmRSS")
     compute(*operands)
     return megabytes_of("VmHWM") - before
@@ -81,7 +80,7 @@ def their_memory(name):
 
 
 def ours():
-    """Milliseconds and megabytes of each pass."""
+    """Returns milliseconds and megabytes of each pass."""
     told = subprocess.run([arguments.bench, *map(str, shape), str(arguments.runs)], check=True, text=True, stdout=subprocess.PIPE,
                           env=os.environ | {"CATENARY_NUM_THREADS": str(arguments.threads), "CATENARY_DTYPE": arguments.dtype}).stdout
     return {line.split()[0]: (float(line.split()[2]), float(line.split()[3])) for line in told.splitlines()[1:]}

@@ -1,20 +1,22 @@
-"""PyTorch trains examples/gpt's model from the same weights on the same minibatches, and its losses are compared.
+"""Trains the model of examples/gpt in PyTorch, from the same weights and on the same minibatches, and compares the losses.
 
-  python torch_gpt.py TEXT --gpt build/release/bin/gpt    # all of it: 20 updates one by one, 500 by 50, and both losses
-  python torch_gpt.py TEXT --gpt build/release/bin/gpt --width 128 --context 128      # a sixth of the time
+  python torch_gpt.py TEXT --gpt build/release/bin/gpt    # everything: 20 updates one by one, 500 by 50, and both comparisons
+  python torch_gpt.py TEXT --gpt build/release/bin/gpt --width 128 --context 128      # takes a sixth of the time
 
-By hand, with the runs kept:
+The single steps, if you want to keep the runs:
 
-  gpt TEXT -s 0 -o start                                  # the weights that it begins with
+  gpt TEXT -s 0 -o start                                  # the initial weights
   gpt TEXT -s 20 --report 1 --sample 0 --windows 8 -o first   # the loss of each of 20 updates
-  gpt TEXT -s 500 --report 50 --sample 0 -o whole         # the mean of 50 at a time
-  python torch_gpt.py TEXT start first --windows 8        # both losses and how far they are apart
+  gpt TEXT -s 500 --report 50 --sample 0 -o whole         # the mean loss of every 50 updates
+  python torch_gpt.py TEXT start first --windows 8        # both losses and their difference
   python torch_gpt.py TEXT start whole
-  python torch_gpt.py TEXT start whole --time 20          # only the median of so many updates, eager and compiled
+  python torch_gpt.py TEXT start whole --time 20          # only the median time of 20 updates, eager and compiled
 
-gpt is called with its other options left as they are: bytes, 8 windows of 256, 4 layers, float32, one process. The order
-of the minibatches is read from its snapshot, the updates from its log. It exits with 1 where a mean of losses is more than
-1 % from PyTorch's, or one of the first 20 more than 1e-5 of it. PyTorch, NumPy and safetensors are needed.
+gpt must run with its default values for all other options: bytes, 8 windows of 256, 4 layers, float32, one process. Its snapshot gives the
+order of the minibatches, and its log the updates.
+
+Exits with 1 if a mean loss differs from PyTorch's by more than 1 %, or one of the first 20 losses by more than 1e-5 of it. Needs PyTorch,
+NumPy and safetensors.
 """
 
 import argparse
@@ -54,7 +56,7 @@ class Block(nn.Module):
 
 
 class Gpt(nn.Module):
-    """GPT-2's layers with the weights that a folder of Hugging Face's form has."""
+    """GPT-2's layers with the weights of a folder in Hugging Face's format."""
 
     def __init__(self, folder):
         super().__init__()
@@ -81,7 +83,7 @@ class Gpt(nn.Module):
 
 
 def tokens_of(text, folder):
-    """The bytes of a text by the ids that the folder's tokenizer.json has for them."""
+    """Returns the ids of a text's bytes, as the folder's tokenizer.json maps them."""
     vocabulary = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
     letters, others = {}, 0x100
     for byte in range(256):
@@ -118,7 +120,7 @@ class Training:
         rate = RATE * (step + 1) / (warmup + 1) if step < warmup else RATE * (1 + math.cos(math.pi * (step - warmup) / self.steps)) / 2
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-            group["eps"] = EPSILON / math.sqrt(1 - BETAS[1]**(step + 1))  # beside the root before its correction, as there
+            group["eps"] = EPSILON / math.sqrt(1 - BETAS[1]**(step + 1))  # gpt adds eps before the bias correction
         self.optimizer.zero_grad()
         loss = self.loss(self.order[BATCH * step:BATCH * (step + 1)])
         loss.backward()
@@ -127,7 +129,7 @@ class Training:
         return loss.item()
 
     def validation(self):
-        """The mean of the minibatches' losses, of which the last may be smaller, as the log has it."""
+        """Returns the mean of the minibatches' losses, as in gpt's log: the last minibatch may be smaller but counts as much."""
         cut = len(self.ids) * 9 // 10
         begins = range(cut, len(self.ids) - self.net.context, max(self.net.context, (len(self.ids) - cut) // self.windows))
         with torch.no_grad():
@@ -151,8 +153,7 @@ def compare(training):
 
 
 def whole(options):
-    """gpt's weights at the beginning, its first 20 updates and the 500 in a folder of their own; exits with 1 where PyTorch's losses
-    are others."""
+    """Runs gpt for its initial weights, 20 updates and 500 updates in a temporary folder. Exits with 1 if PyTorch's losses differ."""
     with tempfile.TemporaryDirectory() as folder:
         def gpt(name, *arguments):
             subprocess.run([options.gpt, options.text, "-o", f"{folder}/{name}", "--width", str(options.width), "--context",
@@ -186,16 +187,16 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("text", type=pathlib.Path)
 parser.add_argument("start", type=pathlib.Path, nargs="?")
 parser.add_argument("run", type=pathlib.Path, nargs="?")
-parser.add_argument("--gpt", type=pathlib.Path, help="the program, which is run here: start and run are not given then")
-parser.add_argument("--steps", type=int, default=500, help="with --gpt, a multiple of 10")
-parser.add_argument("--width", type=int, default=256, help="with --gpt")
-parser.add_argument("--context", type=int, default=256, help="with --gpt")
+parser.add_argument("--gpt", type=pathlib.Path, help="runs this program; START and RUN are not given then")
+parser.add_argument("--steps", type=int, default=500, help="updates of the long run, a multiple of 10 (only with --gpt)")
+parser.add_argument("--width", type=int, default=256, help="width of the model (only with --gpt)")
+parser.add_argument("--context", type=int, default=256, help="tokens per window (only with --gpt)")
 parser.add_argument("--time", type=int, default=0)
 parser.add_argument("--windows", type=int, default=256)
 parser.add_argument("--threads", type=int, default=2)
 arguments = parser.parse_args()
 if (arguments.gpt is None) == (arguments.run is None):
-    parser.error("either --gpt, or start and run")
+    parser.error("expected either --gpt PROGRAM, or START and RUN")
 torch.set_num_threads(arguments.threads)
 if arguments.gpt:
     whole(arguments)

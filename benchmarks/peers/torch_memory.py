@@ -1,4 +1,4 @@
-"""torch_memory.py resnet18|resnet50: what bench_memory does, in PyTorch; prints the peak of the process's memory in MB."""
+"""torch_memory.py resnet18|resnet50: does the work of bench_memory in PyTorch and prints the peak memory of the process in MB."""
 
 import resource
 import sys
@@ -13,7 +13,7 @@ def normalized(inputs, outputs, size, stride=1):
 
 
 class Block(nn.Module):
-    """Convolutions (outputs, size, stride), each normalized, added to the input."""
+    """Convolutions (outputs, size, stride), each with batch normalization, and a shortcut that adds the input."""
 
     def __init__(self, inputs, *convolutions):
         super().__init__()

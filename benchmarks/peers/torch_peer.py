@@ -1,6 +1,8 @@
-"""PyTorch on the processor: eager, compiled, and where it matters with pages kept or subnormal numbers flushed.
+"""Runs the benchmarks with PyTorch on the CPU: eager and compiled. compare.py starts it.
 
-With PEER_DTYPE=bfloat16 or float16 the networks of rows B and C run under autocast."""
+Some rows also run with flushed subnormal numbers or channels_last. With PEER_DTYPE=bfloat16 or float16, the networks of rows B and C run
+under autocast.
+"""
 
 import contextlib
 import os
@@ -18,7 +20,7 @@ DTYPE = os.environ.get("PEER_DTYPE", "float32")
 
 
 def precision():
-    """What networks are computed in."""
+    """Returns the context in which networks run: autocast for 16 bits."""
     return contextlib.nullcontext() if DTYPE == "float32" else torch.autocast("cpu", getattr(torch, DTYPE))
 
 
@@ -40,7 +42,7 @@ def epoch_of_mnist(who, flush, compiled):
         forward(x_test[:100])
     torch.set_flush_denormal(flush)
     samples = []
-    for _ in range(3):  # its moments become subnormal in the second epoch
+    for _ in range(3):  # Adam's moments become subnormal in the second epoch
         start = time.perf_counter()
         order = torch.randperm(len(x))
         for i in range(0, len(x), 100):
@@ -79,7 +81,7 @@ def deep_network():
 
 
 def steps(net, optimizer, compiled):
-    """A function that takes one step of training with a batch x, t."""
+    """Returns a function that runs one training step with a batch x, t."""
     loss_of = torch.compile(lambda x, t: cross_entropy(net(x), t)) if compiled else lambda x, t: cross_entropy(net(x), t)
 
     def step(x, t):
@@ -93,7 +95,7 @@ def steps(net, optimizer, compiled):
 
 
 def network_of_images(row, make, optimizer_of, shape, runs):
-    """Each way in which PyTorch may be told to compute it: the order of memory, and compiled or not."""
+    """Measures each way to run it in PyTorch: both memory formats, eager and compiled."""
     ways = {"PyTorch": (torch.contiguous_format, False), "PyTorch, channels_last": (torch.channels_last, False),
             "torch.compile": (torch.contiguous_format, True), "torch.compile, channels_last": (torch.channels_last, True)}
     t = torch.randint(0, 10, shape[:1])
@@ -109,7 +111,7 @@ def network_of_images(row, make, optimizer_of, shape, runs):
 
 
 class Block(nn.Module):
-    """Two 3 x 3 convolutions added to the input, as catenary's BasicBlock."""
+    """Two 3 x 3 convolutions and a shortcut, like Catenary's BasicBlock."""
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()

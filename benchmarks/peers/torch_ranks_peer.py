@@ -1,5 +1,5 @@
-"""PyTorch on several processes of this machine, by gloo: all-reduce, and an epoch of MNIST with its evaluation by
-DistributedDataParallel.
+"""Runs the benchmarks with PyTorch on several processes of this machine, by gloo: all-reduce, and an epoch of MNIST with its evaluation
+by DistributedDataParallel.
 
 torch_ranks_peer.py RANKS
 """

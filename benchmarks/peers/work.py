@@ -1,4 +1,4 @@
-"""What every peer's script shares: threads, MNIST, timing, and the one line of JSON that it prints for each measurement.
+"""Shared parts of the peers' scripts: threads, MNIST, timing, and the JSON line for each measurement.
 
 A script is called as `script.py TASKS` with letters such as "BEH", and prints {"row": …, "who": …, "samples": […]}.
 """
@@ -14,7 +14,7 @@ THREADS = int(os.environ.get("PEER_THREADS", os.cpu_count()))
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC", "POCL_MAX_PTHREAD_COUNT"):
     os.environ.setdefault(name, str(THREADS))
 
-import numpy as np  # noqa: E402  (it reads the numbers of threads when it is imported)
+import numpy as np  # noqa: E402  (NumPy reads the number of threads when it is imported)
 
 PRODUCTS = ((1445, 1012, 1076), (2048, 2048, 2048), (100, 1000, 784))  # m, n, k
 CHAIN = 16 << 20
@@ -35,7 +35,7 @@ def mnist():
 
 
 def seconds(work, runs=5, warm=1, inner=1):
-    """Seconds of one call, `runs` times over, each the mean of `inner` calls."""
+    """Returns `runs` times in seconds, each the mean of `inner` calls, after `warm` runs that do not count."""
     found = []
     for i in range(warm + runs):
         start = time.perf_counter()
@@ -54,7 +54,7 @@ def gflops(samples, m, n, k):
 
 
 def run(tasks):
-    """Runs those of {"A": function, …} that the command line names."""
+    """Runs the functions in {"A": function, …} whose letters the command line names."""
     for letter in sys.argv[1] if len(sys.argv) > 1 else "".join(tasks):
         if letter in tasks:
             tasks[letter]()
