@@ -65,7 +65,7 @@ TEST(Command, WhatCannotBeWrittenIsAnError) {
         "cd " + tests::source_path(".") + " && " + tests::build_path("bin/catenary") + " " + command + " >/dev/full";
     const ct::os::ProcessResult result = ct::os::run_process({"sh", "-c", line}, {.timeout = 300});
     EXPECT_EQ(result.exit_code, 1) << command;
-    EXPECT_TRUE(result.errors.starts_with("catenary: what was printed could not be written")) << result.errors;
+    EXPECT_TRUE(result.errors.starts_with("catenary: cannot write to standard output")) << result.errors;
     EXPECT_EQ(std::ranges::count(result.errors, '\n'), 1) << result.errors;
   }
 }

@@ -24,104 +24,119 @@ namespace {
 using namespace catenary::command;
 
 void add_json(CLI::App* command, bool& json) {
-  command->add_flag("--json", json, "One JSON object on standard output");
+  command->add_flag("--json", json, "Print one JSON object on standard output");
 }
 
 // Each function adds a command whose options are parsed into the given object.
 
 CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
-  CLI::App* command =
-      app.add_subcommand("convert", "Weights of another framework: the same tensors under Catenary's names");
+  CLI::App* command = app.add_subcommand("convert", "Converts weights of another framework to Catenary's names");
   command->footer(
-      "FILE is safetensors (or an index of such files, or their folder), or NPZ of arrays; OUT is what its name\n"
-      "ends with: .safetensors or .npz.\n"
-      "Rules: torch maps weight, bias, running_mean and their like; torchvision and timm also the modules of ResNet,\n"
-      "VGG and MobileNet-V2; THEIRS=OURS renames a tensor, or a module with all that is in it, and comes first.\n"
-      "As catenary convert resnet18.safetensors -o resnet18.npz --from torchvision; see docs/guide/from-pytorch.md.");
-  command->add_option("FILE", options.from, "The file");
+      "FILE is a safetensors file, its index or folder, or an NPZ file. OUT's name must end with .safetensors or "
+      ".npz.\n"
+      "\n"
+      "Rules:\n"
+      "  torch               renames weight, bias, running_mean, …\n"
+      "  torchvision, timm   also rename the modules of ResNet, VGG and MobileNet-V2\n"
+      "  THEIRS=OURS         renames a tensor, or a module with everything in it, before the other rules\n"
+      "\n"
+      "Example: catenary convert resnet18.safetensors -o resnet18.npz --from torchvision\n"
+      "See docs/guide/from-pytorch.md.");
+  command->add_option("FILE", options.from, "The file to read");
   command->add_option("-o,--out", options.to, "The file to write")->required();
   command->add_option("--from", options.rules,
-                      "Rules: torch, torchvision or timm, and THEIRS=OURS; names stay as they are without");
+                      "Rules: torch, torchvision or timm, and THEIRS=OURS. Without rules names stay as they are");
   return command;
 }
 
 CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
-  CLI::App* command = app.add_subcommand("generate", "Text that a language model writes after a prompt");
+  CLI::App* command = app.add_subcommand("generate", "Generates text after a prompt, or answers in a chat");
   command->footer(
-      "MODEL is a folder as `transformers` saves it: config.json, model.safetensors or its parts with an index, and\n"
-      "tokenizer.json or SentencePiece's tokenizer.model; or a GGUF file.\n"
-      "Text appears as it comes; figures follow on standard error where that is a terminal. Ctrl-C ends the text.\n"
-      "As catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9; see docs/guide/language-models.md.\n"
+      "MODEL is a GGUF file, or a folder saved by `transformers`: config.json, model.safetensors (or its parts with "
+      "an\n"
+      "index), and tokenizer.json or SentencePiece's tokenizer.model.\n"
+      "Text is printed as it is generated. Statistics follow on standard error if that is a terminal. Ctrl-C ends the "
+      "text.\n"
+      "\n"
+      "Example: catenary generate MODEL --prompt 'Once upon a time' -n 200 --top-p 0.9\n"
+      "See docs/guide/language-models.md.\n"
       "Exit status: 130 after Ctrl-C.");
-  command->add_option("MODEL", options.model, "The model")->required();
+  command->add_option("MODEL", options.model, "The model's folder or GGUF file")->required();
   command->add_option("-p,--prompt", options.prompt,
-                      "What the text follows; without it, with --chat, each line of standard input is a message");
-  command->add_option("-n,--tokens", options.tokens, "How many tokens at most")
+                      "The prompt. Without it, --chat reads messages from standard input, one per line");
+  command->add_option("-n,--tokens", options.tokens, "The most tokens to generate")
       ->capture_default_str()
       ->check(catenary::command_line::whole_number(std::int64_t{0}, std::int64_t{1} << 40));
-  command->add_option("--temperature", options.temperature, "Scores are divided by it; 0 takes the most likely token")
+  command
+      ->add_option("--temperature", options.temperature,
+                   "Divides the scores. Higher values give more varied text, 0 always takes the most likely token")
       ->capture_default_str()
       ->check(catenary::command_line::number(0, INFINITY));
-  command->add_option("--top-k", options.top_k, "Only the so many most likely tokens; 0: all")
+  command->add_option("--top-k", options.top_k, "Choose from this many most likely tokens. 0 for all")
       ->capture_default_str()
       ->check(catenary::command_line::whole_number(0, std::int64_t{1} << 40));
-  command->add_option("--top-p", options.top_p, "Only the most likely tokens whose probabilities come to this")
+  command->add_option("--top-p", options.top_p, "Choose from the most likely tokens whose probabilities add up to this")
       ->capture_default_str()
       ->check(catenary::command_line::number(1e-6, 1.0));
   command
-      ->add_option("--min-p", options.min_p, "Only tokens with at least this part of the most likely one's probability")
+      ->add_option("--min-p", options.min_p,
+                   "Ignore tokens less likely than this fraction of the most likely token's probability")
       ->capture_default_str()
       ->check(catenary::command_line::number(0.0, 1.0));
   command
       ->add_option(
           "--repetition-penalty", options.repetition_penalty,
-          "Divides the scores of tokens that are there already, where they are positive, and multiplies the others")
+          "Makes tokens that have already occurred less likely: divides positive and multiplies negative scores")
       ->capture_default_str()
       ->check(catenary::command_line::positive_number());
-  command->add_option("--stop", options.stop, "The text ends before this string; may be given several times")
+  command->add_option("--stop", options.stop, "End the text before this string. May be repeated")
       ->allow_extra_args(false);
-  command->add_option("--system", options.system, "What a chat begins with: how the model is to answer");
-  command->add_option("--seed", options.seed, "Of the choices")
+  command->add_option("--system", options.system, "System message of a chat: tells the model how to answer");
+  command->add_option("--seed", options.seed, "Seed of the random choices")
       ->capture_default_str()
       ->check(catenary::command_line::whole_number(0, ~std::uint64_t{0}));
   command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
-  command->add_option("--dtype", options.dtype, "Of the weights, stored: as the embeddings in the file")
+  command->add_option("--dtype", options.dtype, "Dtype of the weights. stored: that of the embeddings in the file")
       ->capture_default_str()
       ->check(catenary::command_line::one_of({"float16", "bfloat16", "float32", "float64", "stored"}));
-  command->add_option("--context", options.context, "Tokens of prompt and text together; 0: what the model has")
+  command
+      ->add_option("--context", options.context, "The most tokens of prompt and text together. 0 for the model's limit")
       ->capture_default_str()
       ->check(catenary::command_line::whole_number(0, std::int64_t{1} << 40));
   command->add_flag("--exact", options.exact,
-                    "Quantised weights are multiplied with floats, not with what is rounded to 8 bits");
-  command->add_flag("--ids", options.ids, "Prompt and text are numbers of tokens");
+                    "Multiply quantised weights with floats instead of numbers rounded to 8 bits");
+  command->add_flag("--ids", options.ids, "Read and write token ids instead of text");
   command->add_flag("--chat", options.chat,
-                    "The prompt is a message, to which the model answers: for models whose chats have the form "
-                    "of Llama 3, Qwen2 (ChatML), GLM-4, Zephyr and TinyLlama, or Llama 2 and Mistral ([INST])");
-  command->add_flag("-v,--verbose", options.verbose, "Figures also where standard error is no terminal");
+                    "Treat the prompt as a message to answer. For models with a chat template of Llama 3, Qwen2 "
+                    "(ChatML), GLM-4, Zephyr and TinyLlama, or Llama 2 and Mistral ([INST])");
+  command->add_flag("-v,--verbose", options.verbose, "Print statistics even if standard error is not a terminal");
   return command;
 }
 
 CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
   CLI::App* command =
-      app.add_subcommand("quantize", "Weights in blocks of 4, 6 or 8 bits: a file that is 2 to 7 times smaller");
+      app.add_subcommand("quantize", "Quantises weights to 4, 6 or 8 bits, for a file 2 to 7 times smaller");
   command->footer(
-      "A GGUF file becomes a GGUF file, whose metadata stays; npz and safetensors (an index or a folder of such, too)\n"
-      "become npz or safetensors. OUT's folder is made where there is none. Tensors of floats with two axes or more\n"
-      "become blocks, in npz and safetensors those that are called W or weight; a line for each tells bytes before "
-      "and\n"
-      "after, the kind, and the error: the root of the mean square of what is lost, by that of the weights. Linear,\n"
-      "EmbedID and convolutions load npz and safetensors as they are; the W of other links (Deconvolution, Depthwise,\n"
-      "Local, Bilinear) looks the same in a file, and --keep has to name it. `catenary generate` runs GGUF.\n"
-      "As catenary quantize --kind Q4_K_M --keep output model.gguf -o small.gguf; see docs/guide/language-models.md.");
-  command->add_option("FILE", options.from, "The file")->required();
+      "GGUF files are written as GGUF, with their metadata. NPZ and safetensors files (also an index or a folder) are\n"
+      "written as NPZ or safetensors. OUT's folder is created if needed.\n"
+      "\n"
+      "Tensors of floats with two axes or more are quantised, in NPZ and safetensors only those named W or weight.\n"
+      "A line for each shows the bytes before and after, the kind, and the relative RMS error.\n"
+      "\n"
+      "Linear, EmbedID and convolutions load quantised NPZ and safetensors. Other links (Deconvolution, Depthwise, "
+      "Local,\n"
+      "Bilinear) do not: name their W with --keep. `catenary generate` runs GGUF.\n"
+      "\n"
+      "Example: catenary quantize --kind Q4_K_M --keep output model.gguf -o small.gguf\n"
+      "See docs/guide/language-models.md.");
+  command->add_option("FILE", options.from, "The file to read")->required();
   command->add_option("-o,--out", options.to, "The file to write")->required();
   command
       ->add_option("--kind", options.kind,
                    "Q8_0, Q6_K, Q4_K, Q4_0, int8 (not in GGUF), or llama.cpp's mixtures Q4_K_M and Q4_K_S")
       ->capture_default_str();
-  command
-      ->add_option("--keep", options.keep,
-                   "A regular expression of names that stay as they are; may be given several times")
+  command->add_option("--keep", options.keep,
+                      "A regular expression of tensors not to quantise. May be repeated")
       ->allow_extra_args(false);  // so that FILE may follow
   return command;
 }
@@ -129,32 +144,30 @@ CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
 void add_doctor(CLI::App& app, bool& json, DoctorOptions& options, std::string& probe_name) {
   CLI::App* command = app.add_subcommand(
       "doctor",
-      "Checks drivers, permissions, libraries and devices: a line each, `OK|WARN|FAIL id what -> what to do`");
+      "Checks drivers, permissions, libraries and devices, one line each: `OK|WARN|FAIL id message -> remedy`");
   command->footer(
-      "Every driver is asked in a process of its own, so that one that crashes or hangs is a finding. Then each "
-      "device\n"
-      "compiles and runs kernels, and must give the CPU's numbers. docs/guide/gpus.md says what each id means.\n"
-      "Exit status: 0 there is a usable device and no FAIL, 1 otherwise.");
+      "Each driver runs in a separate process, so a crash or a hang is reported. Each device then compiles and runs\n"
+      "kernels, and its results must equal the CPU's. docs/guide/gpus.md explains every id.\n"
+      "Exit status: 0 if there is a usable device and no FAIL, 1 otherwise.");
   add_json(command, json);
   command->add_option("--root", options.root,
-                      "Looks at the files of another machine below this folder (or CATENARY_DOCTOR_ROOT's); its "
-                      "machine.json holds what "
-                      "drivers said");
+                      "Check another machine's files below this folder (or CATENARY_DOCTOR_ROOT). Its machine.json has "
+                      "the drivers' answers");
   command->add_option("--probe", probe_name)->group("");  // used by doctor itself
 }
 
 CLI::App* add_bench(CLI::App& app, bool& json, BenchOptions& options) {
-  CLI::App* command = app.add_subcommand("bench", "Speed of one kind of work on a device: medians");
+  CLI::App* command = app.add_subcommand("bench", "Measures the speed of one kind of work on a device (medians)");
   add_json(command, json);
   command
-      ->add_option("WHAT", options.what,
-                   "gemm: product of square matrices; copy; elementwise: x * y + x; chain: eight operations in one "
-                   "kernel; reduce: sum; sort; launch: x + y of few "
-                   "elements, all that it takes until the driver has it; concat: four arrays joined along axis 1; "
-                   "conv: the layers of networks, their images and sides at most --size; attention: causal, 8 heads of "
-                   "64, --size tokens, forward alone and with its gradient; a training step of --size "
-                   "images through mlp: train_mnist_deep's six layers, cnn: train_mnist's, resnet18: train_cifar's, or "
-                   "resnet50: torchvision's, channels last; lstm: of a language model of two layers of --size units")
+      ->add_option(
+          "WHAT", options.what,
+          "gemm: product of square matrices, copy, elementwise: x * y + x, chain: eight operations in one kernel, "
+          "reduce: sum, sort, launch: x + y of few elements until the driver has accepted it, concat: four arrays "
+          "joined along axis 1, conv: layers of common networks with batches and images of at most --size, attention: "
+          "causal, 8 heads of 64, --size tokens, forward and with gradients. Training steps of --size images: mlp: "
+          "train_mnist_deep's six layers, cnn: train_mnist's, resnet18: train_cifar's, resnet50: torchvision's, "
+          "channels last. lstm: a training step of a language model with two layers of --size units")
       ->required()
       ->check(
           catenary::command_line::one_of({"gemm", "copy", "elementwise", "chain", "reduce", "sort", "launch", "concat",
@@ -162,85 +175,88 @@ CLI::App* add_bench(CLI::App& app, bool& json, BenchOptions& options) {
   command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   command
       ->add_option("--dtype", options.dtype,
-                   "Of the arrays; of networks' parameters, which may be mixed16 or mixed_bf16")
+                   "Dtype of the arrays, or of networks' parameters, which may also be mixed16 or mixed_bf16")
       ->capture_default_str()
       ->check(
           catenary::command_line::one_of({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32",
                                           "int64", "uint8", "uint16", "uint32", "uint64", "mixed16", "mixed_bf16"}));
   command
       ->add_option("--size", options.size,
-                   "Elements, rows of the matrices, tokens, images or units; usual ones by default")
+                   "Number of elements, rows of matrices, tokens, images or units. The default depends on WHAT")
       ->check(catenary::command_line::whole_number(std::int64_t{1}, std::int64_t{1} << 40));
 
-  command->add_option("--width", options.width, "Units of a layer of mlp (4096), or sides of resnet50's images (224)")
+  command
+      ->add_option("--width", options.width,
+                   "Units of mlp's layers (default 4096), or width and height of resnet50's images (default 224)")
       ->check(catenary::command_line::whole_number(std::int64_t{1}, std::int64_t{1} << 20));
   return command;
 }
 
 CLI::App* add_fetch(CLI::App& data, FetchOptions& options) {
-  CLI::App* command = data.add_subcommand("fetch", "Gets the files of one from its authors' home");
+  CLI::App* command = data.add_subcommand("fetch", "Downloads a dataset from its publisher");
   command->footer(
-      "By libcurl, which also reads http_proxy and https_proxy. A file is kept when its SHA-256 is the published one.\n"
-      "To be called where there is a network, as on a cluster's login node.");
-  command->add_option("NAME", options.name, "As `catenary data` lists them")->required();
-  command->add_option("--to", options.to, "Folder; by default where programs look: below CATENARY_DATA or data");
-  command->add_option("--url", options.url, "Another server's folder with the same files");
+      "Uses libcurl, which also reads http_proxy and https_proxy. Keeps a file only if its SHA-256 equals the "
+      "published one.\n"
+      "Run it where there is a network, for example on a cluster's login node.");
+  command->add_option("NAME", options.name, "A name listed by `catenary data`")->required();
+  command->add_option("--to", options.to, "Target folder. By default where programs look: below CATENARY_DATA or data");
+  command->add_option("--url", options.url, "URL of a folder with the same files on another server");
   return command;
 }
 
 CLI::App* add_launch(CLI::App& app, catenary::distributed::LaunchOptions& options) {
-  CLI::App* command =
-      app.add_subcommand("launch", "Runs a program as several ranks on this machine, which train one model; no MPI");
+  CLI::App* command = app.add_subcommand(
+      "launch", "Runs a program as several ranks on this machine, which train one model, without MPI");
   command->footer(
-      "Options of launch stand before the program's name, or before --; what follows is the program's. Lines of "
-      "output\n"
-      "are handed on whole; what several ranks say alike on standard error is said once unless lines have prefixes.\n"
-      "A rank that fails ends the others. Exit status: the program's, of the rank that failed first;\n"
-      "128 and the signal's number where a signal ended it.");
-  command->add_option("-n,--ranks", options.ranks, "How many")
+      "Put launch's options before the program's name or before --. Later arguments belong to the program.\n"
+      "Output is passed on in whole lines. Equal lines of several ranks on standard error are printed once, unless "
+      "lines\n"
+      "have prefixes. A rank that fails ends the others.\n"
+      "Exit status: that of the rank that failed first, 128 plus the signal's number if a signal ended it.");
+  command->add_option("-n,--ranks", options.ranks, "Number of ranks")
       ->required()
       ->check(catenary::command_line::whole_number(1, catenary::distributed::kMaxLaunchedRanks));
   command
-      ->add_option(
-          "--grace", options.grace,
-          "Seconds that the others have to end when a rank has failed; all have 5 times as long after a signal")
+      ->add_option("--grace", options.grace,
+                   "Seconds for the other ranks to end after one has failed. After a signal all have 5 times as long")
       ->capture_default_str()
       ->check(catenary::command_line::positive_number());
-  command->add_option("--log-dir", options.log_dir, "Folder in which what rank R writes goes to rank-R.log, too");
-  command->add_flag("--prefix", options.prefix, "Lines begin with their rank: [2]");
+  command->add_option("--log-dir", options.log_dir, "Also write the output of rank R to rank-R.log in this folder");
+  command->add_flag("--prefix", options.prefix, "Begin each line with its rank: [2]");
   command->prefix_command();
   return command;
 }
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Catenary's command: what this machine offers, what is wrong with it, how fast it is, and what is in a file; and "
-      "programs as several processes.");
+      "Checks this machine and its devices, measures their speed, inspects and converts files, runs language models, "
+      "and starts programs as several processes.");
   app.footer(
-      "First steps:\n  catenary doctor             checks drivers and devices, and says what to do\n"
-      "  catenary info               versions and devices, for a report\n"
-      "  catenary devices            the devices, a line each\n"
+      "First steps:\n"
+      "  catenary doctor             checks drivers and devices, with remedies\n"
+      "  catenary info               shows versions and devices, for bug reports\n"
+      "  catenary devices            lists the devices\n"
       "  catenary bench gemm --device opencl:0\n"
-      "Exit status: 0 fine, 1 something is wrong, 2 the command line is.");
-  app.set_version_flag("--version", fmt::format("Catenary {}", catenary::version()), "The version, and nothing else");
+      "Exit status: 0 for success, 1 for an error, 2 for a wrong command line.");
+  app.set_version_flag("--version", fmt::format("Catenary {}", catenary::version()), "Print only the version");
   app.require_subcommand(1);
   bool json = false;
 
   CLI::App* info_command =
-      app.add_subcommand("info", "Versions, processor, backends and their devices, kernel cache, data");
+      app.add_subcommand("info", "Shows versions, CPU, backends and their devices, kernel cache and data");
   add_json(info_command, json);
 
-  CLI::App* devices_command = app.add_subcommand(
-      "devices", "A line for each device: cupy's ordinal or -, name, memory, and which is the default");
+  CLI::App* devices_command =
+      app.add_subcommand("devices", "Lists the devices: cupy's ordinal or -, name, memory, and which is the default");
   add_json(devices_command, json);
 
   std::vector<std::string> files;
-  CLI::App* inspect_command = app.add_subcommand("inspect",
-                                                 "Names, dtypes, shapes, minimum, mean and maximum of what is in NPY, "
-                                                 "NPZ (trainer snapshots too), safetensors and IDX files; of GGUF "
-                                                 "files metadata, kinds, shapes and bytes");
+  CLI::App* inspect_command = app.add_subcommand(
+      "inspect",
+      "Shows names, dtypes, shapes, minimum, mean and maximum of the arrays in NPY, NPZ (also trainer snapshots), "
+      "safetensors and IDX files, and metadata, kinds, shapes and bytes of GGUF files");
   add_json(inspect_command, json);
-  inspect_command->add_option("FILE", files, "Files to look into; the kind is found by content")->required();
+  inspect_command->add_option("FILE", files, "Files to inspect. The content determines the kind")->required();
 
   ConvertOptions convert_options;
   CLI::App* convert_command = add_convert(app, convert_options);
@@ -253,18 +269,17 @@ int run(int argc, char** argv) {
   add_doctor(app, json, doctor_options, probe_name);
 
   std::string action = "summary";
-  CLI::App* cache_command = app.add_subcommand("cache", "The folder of compiled kernels: how many, and how large");
+  CLI::App* cache_command = app.add_subcommand("cache", "Shows the folder, number and size of cached kernels");
   add_json(cache_command, json);
-  cache_command->add_option("ACTION", action, "list: each of them; clear: removes them all")
+  cache_command->add_option("ACTION", action, "list: show each kernel, clear: remove all")
       ->check(catenary::command_line::one_of({"list", "clear"}));
 
   BenchOptions bench_options;
   CLI::App* bench_command = add_bench(app, json, bench_options);
   FetchOptions fetch_options;
-  CLI::App* data_command =
-      app.add_subcommand("data", "Datasets that are known by name: which are here; fetches others");
+  CLI::App* data_command = app.add_subcommand("data", "Lists the known datasets, and downloads them");
   add_json(data_command, json);
-  data_command->add_subcommand("list", "Where each of them is; so without a word, too");
+  data_command->add_subcommand("list", "Shows where each dataset is (the default)");
   CLI::App* fetch_command = add_fetch(*data_command, fetch_options);
   catenary::distributed::LaunchOptions launch_options;
   CLI::App* launch_command = add_launch(app, launch_options);
@@ -318,7 +333,7 @@ int run(int argc, char** argv) {
     if (*bench_command) return bench(bench_options);
     return probe_name.empty() ? doctor(doctor_options) : probe(probe_name);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "catenary: out of memory on the processor: {}\n", catenary::os::memory_advice());
+    fmt::print(stderr, "catenary: out of memory on the CPU: {}\n", catenary::os::memory_advice());
     return 1;
   } catch (const std::exception& error) {
     if (std::ferror(stdout) == 0) fmt::print(stderr, "catenary: {}\n", error.what());  // otherwise main reports it
@@ -333,7 +348,7 @@ int main(int argc, char** argv) {
   // flush the remaining output, and check for errors
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  fmt::print(stderr, "catenary: what was printed could not be written{}\n",
+  fmt::print(stderr, "catenary: cannot write to standard output{}\n",
              errno == 0 ? "" : fmt::format(": {}", std::strerror(errno)));
   return 1;
 }
