@@ -590,7 +590,7 @@ TEST(Bench, NetworksOf16Bits) {
   EXPECT_GT(resnet["results"][0]["rate"], 0);
   const ct::os::ProcessResult arrays = run({"bench", "gemm", "--dtype", "mixed16"});
   EXPECT_EQ(arrays.exit_code, 1);
-  EXPECT_EQ(arrays.errors, "catenary: bench: --dtype mixed16 is for networks; arrays have one dtype\n");
+  EXPECT_EQ(arrays.errors, "catenary: bench: --dtype mixed16 is only for networks; use a single dtype for arrays\n");
 }
 
 // The benchmarks of products and convolutions say by what they were computed.

@@ -60,7 +60,7 @@ TEST(Data, List) {
   const auto result = data({}, {{"CATENARY_DATA", folder.path}});
   EXPECT_TRUE(result.ok()) << result.errors;
   EXPECT_EQ(result.output,
-            fmt::format("mnist            10.8 MiB  not found, though it comes with Catenary\n"
+            fmt::format("mnist            10.8 MiB  missing, though it comes with Catenary\n"
                         "fashion-mnist    29.4 MiB  not in {0}/fashion-mnist: catenary data fetch fashion-mnist\n"
                         "cifar-10        162.2 MiB  not in {0}: catenary data fetch cifar-10\n"
                         "cifar-100       160.7 MiB  not in {0}: catenary data fetch cifar-100\n",
@@ -86,9 +86,9 @@ TEST(Data, FetchedAsItWasPublished) {
   for (const char* const name : kMnist) {
     EXPECT_EQ(ct::sha256_of_file(folder / "to/" + name), ct::sha256_of_file(tests::source_path("data/mnist/") + name));
     EXPECT_TRUE(has(result.output, fmt::format("{}/to/{}: ", folder.path, name))) << result.output;
-    lines += fmt::format("{}/to/{}: is there, SHA-256 as published\n", folder.path, name);
+    lines += fmt::format("{}/to/{}: already present, with the published SHA-256\n", folder.path, name);
   }
-  EXPECT_TRUE(has(result.output, "train-images-idx3-ubyte.gz: 9.3 MiB, SHA-256 as published\n")) << result.output;
+  EXPECT_TRUE(has(result.output, "train-images-idx3-ubyte.gz: 9.3 MiB, with the published SHA-256\n")) << result.output;
   EXPECT_EQ(ct::os::list_directory(folder / "to").size(), 4u);
   result = data(fetch);
   EXPECT_EQ(result.output, lines);
@@ -145,7 +145,7 @@ TEST(Data, AServerThatSendsWithoutEndIsLeft) {
     return fmt::format("catenary: {}{}/train-images-idx3-ubyte.gz: ", server.url, how);
   };
   for (const std::string how : {"body", "size"})
-    EXPECT_EQ(error_of(how), begin(how) + "more than the 9719438 bytes that were published come; nothing was kept\n");
+    EXPECT_EQ(error_of(how), begin(how) + "the server sent more than the published 9719438 bytes; nothing was kept\n");
   EXPECT_EQ(error_of("circle"), begin("circle") + "Maximum (10) redirects followed\n");
   EXPECT_TRUE(error_of("headers").starts_with(begin("headers")));
 }
@@ -164,13 +164,12 @@ TEST(Data, WhatIsNotAsPublishedIsNotKept) {
     return result.errors;
   };
   // MNIST's file has the name of Fashion-MNIST's
-  EXPECT_EQ(
-      error_of("fashion-mnist", server.url),
-      fmt::format("catenary: {}train-images-idx3-ubyte.gz: 9719438 bytes with the SHA-256 "
-                  "0b367032e93c5d0cea0925647cfdb18614af8ee15f83e6f2fc2ad904a6835971 came, where 26421880 bytes with "
-                  "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84 were published; nothing was "
-                  "kept\n",
-                  server.url));
+  EXPECT_EQ(error_of("fashion-mnist", server.url),
+            fmt::format("catenary: {}train-images-idx3-ubyte.gz: received 9719438 bytes with SHA-256 "
+                        "0b367032e93c5d0cea0925647cfdb18614af8ee15f83e6f2fc2ad904a6835971, but 26421880 bytes with "
+                        "3aede38d61863908ad78613f6a32ed271626dd12800ba2636569512369268a84 were published; nothing was "
+                        "kept\n",
+                        server.url));
   const std::string missing = error_of("cifar-10", server.url);
   EXPECT_TRUE(missing.starts_with("catenary: " + server.url + "cifar-10-binary.tar.gz: ") && has(missing, "404"))
       << missing;
@@ -182,7 +181,7 @@ TEST(Data, WhatIsNotAsPublishedIsNotKept) {
   for (const char* const name : {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl-nss.so.4"})
     folder.write(std::string("none/") + name, "");
   const std::string none = error_of("cifar-10", server.url, {{"LD_LIBRARY_PATH", folder / "none"}});
-  EXPECT_TRUE(has(none, "libcurl, which fetches files, was not found (") && has(none, "apt-get install libcurl4"))
+  EXPECT_TRUE(has(none, "libcurl, which downloads files, was not found (") && has(none, "apt-get install libcurl4"))
       << none;
 }
 

@@ -173,7 +173,7 @@ TEST(Generate, ALineIsAMessageOfAChat) {
   EXPECT_EQ(std::ranges::count(never.errors, '\n'), 1) << never.errors;
   const ct::os::ProcessResult full = said("the cat\\nsat\\n", "-n 500 --temperature 0 --verbose");
   EXPECT_EQ(full.exit_code, 0) << full.errors;
-  EXPECT_TRUE(has(full.errors, "tokens in all, ")) << full.errors;
+  EXPECT_TRUE(has(full.errors, "tokens in total, ")) << full.errors;
   EXPECT_TRUE(has(full.errors, "the context of 90 tokens is full")) << full.errors;
   EXPECT_TRUE(has(generate({folder.path}).errors, "--prompt, or --chat is required"));
 }
@@ -185,8 +185,8 @@ TEST(Generate, SaysWhatIsWrong) {
     EXPECT_EQ(result.output, "");
     return result.errors;
   };
-  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1 two"}), "'1 two' is no list of tokens' numbers"));
-  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1 2x"}), "is no list of tokens' numbers"));
+  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1 two"}), "'1 two' is not a list of token ids"));
+  EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1 2x"}), "is not a list of token ids"));
   EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", ""}), "the prompt has no tokens"));
   EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1 51"}), "51"));
   EXPECT_TRUE(has(said({model("glm"), "--ids", "-p", "1", "--context", "65"}), "context must be 0 to the model's 64"));

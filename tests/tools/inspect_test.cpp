@@ -188,7 +188,7 @@ TEST(Inspect, FilesThatItCannotRead) {
   const ct::os::ProcessResult result = inspect({text, missing, good, "--json"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(
-      has(result.errors, "notes.txt: this is a file of no known kind; NPY, NPZ, safetensors, GGUF and IDX files"))
+      has(result.errors, "notes.txt: this is a file of unknown kind; NPY, NPZ, safetensors, GGUF and IDX files"))
       << result.errors;
   EXPECT_TRUE(has(result.errors, "missing.npz: ")) << result.errors;
   const json list = json::parse(result.output)["files"];

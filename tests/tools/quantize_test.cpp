@@ -91,7 +91,7 @@ TEST(Quantize, GgufKeepsItsMetadata) {
   const auto result =
       quantize({folder / "model.gguf", "-o", folder / "small.gguf", "--kind", "Q4_0", "--keep", "^output"});
   ASSERT_TRUE(result.ok()) << result.errors;
-  EXPECT_TRUE(has(result.output, "odd.weight stays: rows of 33 are no multiple of 32")) << result.output;
+  EXPECT_TRUE(has(result.output, "odd.weight stays: rows of 33 are not a multiple of 32")) << result.output;
   EXPECT_TRUE(has(result.output, "4 tensors, 2536 bytes instead of 3856")) << result.output;
   const io::GgufReader small(folder / "small.gguf");
   EXPECT_EQ(small.text("general.architecture"), "llama");
@@ -105,7 +105,7 @@ TEST(Quantize, GgufKeepsItsMetadata) {
   // what is quantised already stays as it is
   const auto again = quantize({folder / "small.gguf", "-o", folder / "again.gguf", "--kind", "Q8_0"});
   ASSERT_TRUE(again.ok()) << again.errors;
-  EXPECT_TRUE(has(again.output, "token_embd.weight stays: these are blocks already")) << again.output;
+  EXPECT_TRUE(has(again.output, "token_embd.weight stays: already quantised")) << again.output;
   EXPECT_TRUE(has(again.output, "4 tensors, 1408 bytes instead of 2536")) << again.output;
   const io::GgufReader more(folder / "again.gguf");
   EXPECT_EQ(more.tensor("token_embd.weight").kind, ct::Quantization::q4_0);
@@ -187,7 +187,7 @@ TEST(Quantize, BlocksStayAndItIsSaid) {
   ASSERT_TRUE(quantize({folder / "w.safetensors", "-o", folder / "x.safetensors", "--keep", "a"}).ok());
   const auto again = quantize({folder / "x.safetensors", "-o", folder / "y.npz", "--kind", "Q4_0"});
   ASSERT_TRUE(again.ok()) << again.errors;
-  EXPECT_TRUE(has(again.output, "b.W stays: these are blocks already")) << again.output;
+  EXPECT_TRUE(has(again.output, "b.W stays: already quantised")) << again.output;
   EXPECT_TRUE(has(again.output, "2 tensors, 208 bytes instead of 648")) << again.output;
   const io::NpzReader reader(folder / "y.npz");
   EXPECT_EQ(reader.read_array("b/W_kind").as<std::int64_t>()[0], static_cast<std::int64_t>(ct::Quantization::q8_0));
@@ -199,7 +199,7 @@ TEST(Quantize, WhatNoLinkLoadsAsBlocksStays) {
   io::write_safetensors(folder / "w.safetensors", {{"rnn.0.w1", waves({2, 64}, 1)}, {"fc.weight", waves({2, 64}, 2)}});
   const auto result = quantize({folder / "w.safetensors", "-o", folder / "x.safetensors"});
   ASSERT_TRUE(result.ok()) << result.errors;
-  EXPECT_TRUE(has(result.output, "rnn.0.w1 stays: blocks are loaded in place of")) << result.output;
+  EXPECT_TRUE(has(result.output, "rnn.0.w1 stays: only tensors named W or weight")) << result.output;
   const io::SafetensorsReader reader(folder / "x.safetensors");
   EXPECT_TRUE(reader.contains("rnn.0.w1"));
   EXPECT_TRUE(reader.contains("fc.weight_blocks"));
@@ -222,14 +222,15 @@ TEST(Quantize, WhatIsWrongIsSaid) {
   io::write_safetensors(folder / "w.safetensors", {{"w", waves({2, 40}, 1)}});
   io::write_gguf(folder / "w.gguf", {{"general.architecture", std::string("llama")}}, {{"w", waves({2, 32}, 1)}});
   EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.safetensors", "--kind", "Q5_0"}),
-                  "'Q5_0' is none of Q8_0, Q6_K, Q4_K_M, Q4_K_S, Q4_K, Q4_0, int8"));
+                  "unknown kind 'Q5_0'; expected one of Q8_0, Q6_K, Q4_K_M, Q4_K_S, Q4_K, Q4_0, int8"));
   EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.pth"}),
                   "must end with .npz, .safetensors or .gguf"));
   EXPECT_TRUE(
-      has(no_quantization({folder / "w.safetensors", "-o", folder / "x.gguf"}), "of GGUF files GGUF files are made"));
-  EXPECT_TRUE(has(no_quantization({folder / "w.gguf", "-o", folder / "x.gguf", "--kind", "int8"}), "GGUF has no int8"));
+      has(no_quantization({folder / "w.safetensors", "-o", folder / "x.gguf"}), "GGUF files become GGUF files"));
+  EXPECT_TRUE(has(no_quantization({folder / "w.gguf", "-o", folder / "x.gguf", "--kind", "int8"}),
+                  "GGUF does not support int8"));
   EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.safetensors", "--keep", "("}),
-                  "no regular expression"));
+                  "not a regular expression"));
   io::HostArray bad = waves({2, 40}, 1);
   bad.as<float>()[50] = NAN;
   io::write_safetensors(folder / "nan.safetensors", {{"W", bad}});

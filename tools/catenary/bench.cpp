@@ -95,7 +95,7 @@ Precision precision_or_dtype(const BenchOptions& options) {
                                                                  : Precision(dtype_from_name(options.dtype));
   constexpr std::string_view kNetworks[] = {"cnn", "resnet18", "resnet50", "mlp", "lstm"};
   if (precision.is_mixed() && std::ranges::find(kNetworks, options.what) == std::end(kNetworks))
-    throw DtypeError("bench: --dtype " + options.dtype + " is for networks; arrays have one dtype");
+    throw DtypeError("bench: --dtype " + options.dtype + " is only for networks; use a single dtype for arrays");
   return precision;
 }
 

@@ -75,7 +75,7 @@ class Bar {
 /// Downloads a file, verified by its published checksum, or leaves nothing.
 void fetch_file(const DistributedFile& file, const std::string& url, const std::string& path) {
   if (os::exists(path) && sha256_of_file(path) == file.sha256) {
-    fmt::print("{}: is there, SHA-256 as published\n", path);
+    fmt::print("{}: already present, with the published SHA-256\n", path);
     return;
   }
   os::AtomicFile to(path);
@@ -84,7 +84,7 @@ void fetch_file(const DistributedFile& file, const std::string& url, const std::
   const auto check_size = [&](std::uint64_t come) {
     if (come > static_cast<std::uint64_t>(file.bytes))
       throw FileError(
-          fmt::format("{}: more than the {} bytes that were published come; nothing was kept", url, file.bytes));
+          fmt::format("{}: the server sent more than the published {} bytes; nothing was kept", url, file.bytes));
   };
   download(url, {.bytes =
                      [&](std::span<const std::byte> bytes) {
@@ -100,10 +100,10 @@ void fetch_file(const DistributedFile& file, const std::string& url, const std::
   const std::string found = digest.hex();
   if (found != file.sha256)
     throw FileError(
-        fmt::format("{}: {} bytes with the SHA-256 {} came, where {} bytes with {} were published; nothing was kept",
-                    url, to.offset(), found, file.bytes, file.sha256));
+        fmt::format("{}: received {} bytes with SHA-256 {}, but {} bytes with {} were published; nothing was kept", url,
+                    to.offset(), found, file.bytes, file.sha256));
   to.commit();
-  fmt::print("{}: {:.1f} MiB, SHA-256 as published\n", path, mib(file.bytes));
+  fmt::print("{}: {:.1f} MiB, with the published SHA-256\n", path, mib(file.bytes));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ int list_data(bool json) {
       fmt::print("{:<14} {:>6.1f} MiB  {}\n", d.name, mib(bytes_of(d)),
                  !place.empty() ? place
                  : *d.home      ? fmt::format("not in {}: catenary data fetch {}", datasets::folder_of(d), d.name)
-                                : "not found, though it comes with Catenary");
+                                : "missing, though it comes with Catenary");
   }
   if (json) fmt::print("{}\n", nlohmann::ordered_json{{"schema", 1}, {"datasets", list}}.dump(2));
   return 0;

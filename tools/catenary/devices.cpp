@@ -15,9 +15,9 @@ namespace {
 std::string why_not(const Device& device) {
   const DeviceInfo info = device.info();
   if (device.is_cpu()) return "CATENARY_CUPY_CPU=1 makes it ordinal 0";
-  if (info.is_simulated) return "a simulation, which CATENARY_GPU_INCLUDE_SIMULATED=1 counts";
-  if (info.is_cpu) return "a processor, which CATENARY_GPU_INCLUDE_CPU=1 counts";
-  return "counted as another backend's";
+  if (info.is_simulated) return "a simulation, counted with CATENARY_GPU_INCLUDE_SIMULATED=1";
+  if (info.is_cpu) return "a CPU, counted with CATENARY_GPU_INCLUDE_CPU=1";
+  return "already counted by another backend";
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ class Curl {
     }
     if (!library_)
       throw FileError(
-          fmt::format("libcurl, which fetches files, was not found ({}): install it (on Debian and Ubuntu: "
-                      "apt-get install libcurl4)",
+          fmt::format("libcurl, which downloads files, was not found ({}): install it (on Debian and Ubuntu: apt-get "
+                      "install libcurl4)",
                       reasons));
     library_->required<int(long)>("curl_global_init")(3);
     init = library_->required<void*()>("curl_easy_init");
@@ -112,7 +112,7 @@ struct Call {
 void download(const std::string& url, const Receiver& receiver) {
   static const Curl curl;
   const std::unique_ptr<void, void (*)(void*)> handle(curl.init(), curl.cleanup);
-  if (!handle) throw FileError("libcurl cannot begin");
+  if (!handle) throw FileError("libcurl cannot be initialised");
   Call call{receiver, url};
   std::array<char, 256> words{};
   void* const h = handle.get();

@@ -30,7 +30,7 @@ std::vector<std::int64_t> ids_of(const std::string& text) {
     std::int64_t id = 0;
     const auto [next, error] = std::from_chars(at, end, id);
     if (error != std::errc() || (next != end && *next != ' ' && *next != ',' && *next != '\n'))
-      throw ValueError(fmt::format("--prompt: '{}' is no list of tokens' numbers, as --ids has it", text));
+      throw ValueError(fmt::format("--prompt: '{}' is not a list of token ids, which --ids requires", text));
     ids.push_back(id);
     at = next;
   }
@@ -110,7 +110,7 @@ int converse(const links::Generator& generator, const GenerateArguments& argumen
     }
     write("\n");
     if (tells)
-      fmt::print(stderr, "{} tokens in all, {} of them new, in {:.2f} s\n", chat.tokens().size(),
+      fmt::print(stderr, "{} tokens in total, {} new, in {:.2f} s\n", chat.tokens().size(),
                  std::ssize(chat.tokens()) - before, monotonic_seconds() - begin);
     if (const std::int64_t most = context_of(arguments, generator.model()); chat.computed() >= most) {
       fmt::print(stderr, "catenary generate: the context of {} tokens is full\n", most);
@@ -126,9 +126,9 @@ double speed(std::int64_t tokens, double seconds) { return seconds > 0 ? static_
 }  // namespace
 
 int generate(const GenerateArguments& arguments) {
-  if (arguments.ids && arguments.chat) throw ValueError("--chat is for text, and --ids for numbers");
-  if (arguments.ids && !arguments.stop.empty()) throw ValueError("--stop is for text, and --ids for numbers");
-  if (arguments.system && !arguments.chat) throw ValueError("--system is for --chat");
+  if (arguments.ids && arguments.chat) throw ValueError("--chat needs text; leave out --ids");
+  if (arguments.ids && !arguments.stop.empty()) throw ValueError("--stop needs text; leave out --ids");
+  if (arguments.system && !arguments.chat) throw ValueError("--system requires --chat");
   const Device device = get_device(arguments.device);
   const auto rounds = using_config(config.int8_products, !arguments.exact);
   const bool tells = arguments.verbose || os::is_terminal(os::kStandardError);

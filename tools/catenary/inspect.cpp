@@ -139,11 +139,10 @@ Contents read(const std::string& file, io::FileKind kind) {
         const auto& tensor = reader.tensor(name);
         const auto blocks = tensor.dtype ? blocks_of(name, *tensor.dtype, tensor.shape, find) : std::nullopt;
         if (blocks) kinds.insert(kind_name(blocks->name));
-        entries.push_back(
-            blocks ? describe(*blocks, tensor.shape)
-            : tensor.dtype
-                ? describe(name, reader.read(name))
-                : Entry{name, tensor.dtype_name, tensor.shape.str(), {}, {}, {}, "a dtype that is not read"});
+        entries.push_back(blocks ? describe(*blocks, tensor.shape)
+                          : tensor.dtype
+                              ? describe(name, reader.read(name))
+                              : Entry{name, tensor.dtype_name, tensor.shape.str(), {}, {}, {}, "unsupported dtype"});
         if (kind == io::FileKind::safetensors_index) entries.back().file = reader.file_of(name);
       }
       break;
@@ -156,7 +155,7 @@ Contents read(const std::string& file, io::FileKind kind) {
       break;
     default:
       throw FileError(fmt::format("{}: this is {}; NPY, NPZ, safetensors, GGUF and IDX files can be inspected", file,
-                                  kind == io::FileKind::unknown ? "a file of no known kind"
+                                  kind == io::FileKind::unknown ? "a file of unknown kind"
                                                                 : fmt::format("a {} file", io::file_kind_name(kind))));
   }
   std::erase_if(entries, [&](const Entry& entry) { return !entry.bytes && kinds.contains(entry.name); });

@@ -65,7 +65,7 @@ Mixture::Mixture(const std::string& name) {
   } else if (const auto kind = quantization_from_name(name)) {
     base_ = *kind;
   } else {
-    fail<ValueError>("quantize: '{}' is none of Q8_0, Q6_K, Q4_K_M, Q4_K_S, Q4_K, Q4_0, int8", name);
+    fail<ValueError>("quantize: unknown kind '{}'; expected one of Q8_0, Q6_K, Q4_K_M, Q4_K_S, Q4_K, Q4_0, int8", name);
   }
 }
 

@@ -27,7 +27,7 @@ struct Weight {
 };
 
 /// Why blocks are not quantised.
-constexpr const char* kTwice = "these are blocks already, and quantising twice would add up both errors";
+constexpr const char* kTwice = "already quantised; quantising again would add both errors";
 
 class Quantizer {
  public:
@@ -36,7 +36,7 @@ class Quantizer {
       try {
         keep_.emplace_back(pattern);
       } catch (const std::regex_error& error) {
-        throw ValueError(fmt::format("quantize: '{}' is no regular expression: {}", pattern, error.what()));
+        throw ValueError(fmt::format("quantize: '{}' is not a regular expression: {}", pattern, error.what()));
       }
     }
   }
@@ -81,8 +81,8 @@ class Quantizer {
     } else {
       stays(name, shape, dtype_name(weight.values.dtype), weight.values.nbytes(),
             !wanted  ? ""
-            : !found ? "blocks are loaded in place of a W or a weight"
-                     : fmt::format("rows of {} are no multiple of {}", shape.back(), elements));
+            : !found ? "only tensors named W or weight can be loaded as blocks"
+                     : fmt::format("rows of {} are not a multiple of {}", shape.back(), elements));
     }
     weights.push_back(std::move(weight));
   }
@@ -136,7 +136,7 @@ Tensors as_links_have_them(const std::vector<Weight>& weights) {
 void quantize_gguf(const QuantizeFileOptions& options, Quantizer& quantizer) {
   const io::GgufReader reader(options.from);
   if (quantizer.mixture().base() == Quantization::int8)
-    throw ValueError("quantize: GGUF has no int8 by rows: Q8_0, Q4_0, Q4_K and Q6_K are its kinds");
+    throw ValueError("quantize: GGUF does not support int8; use Q8_0, Q4_0, Q4_K or Q6_K");
   quantizer.look_at(reader.names());
   std::vector<io::GgufTensor> tensors;
   for (const std::string& name : reader.names()) {
@@ -179,8 +179,8 @@ int quantize_file(const QuantizeFileOptions& options) {
     throw ValueError(options.to + ": the name of the file to write must end with .npz, .safetensors or .gguf");
   if (is_gguf != (from == io::FileKind::gguf))
     throw ValueError(
-        fmt::format("quantize: {} does not become {}: of GGUF files GGUF files are made, of npz and safetensors one of "
-                    "these two",
+        fmt::format("quantize: cannot convert {} to {}: GGUF files become GGUF files, npz and safetensors become npz "
+                    "or safetensors",
                     options.from, options.to));
   if (is_gguf) {
     quantize_gguf(options, quantizer);
