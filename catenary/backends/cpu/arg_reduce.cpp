@@ -13,19 +13,19 @@ namespace catenary::cpu {
 
 namespace {
 
-constexpr std::int64_t kBlock = 1024;   // elements whose extremum is found at once, its place afterwards
-constexpr std::int64_t kShort = 48;     // rows of so few elements are walked side by side
-constexpr std::int64_t kPiece = 65536;  // elements of a row that are worth a thread
+constexpr std::int64_t kBlock = 1024;   // elements per block: find its extremum first, then the position
+constexpr std::int64_t kShort = 48;     // shorter rows are processed side by side
+constexpr std::int64_t kPiece = 65536;  // minimum elements of a row for a thread
 constexpr std::int64_t kGrain = 16384;
-constexpr std::int64_t kTile = 512;      // columns whose best values stay in the cache
-constexpr std::int64_t kFewColumns = 8;  // for fewer the loops over columns do not pay
+constexpr std::int64_t kTile = 512;      // columns whose best values fit the cache
+constexpr std::int64_t kFewColumns = 8;  // with fewer columns, loops over columns do not pay
 
 template <class T>
 bool better(bool largest, T candidate, T best) {
   return !(largest ? candidate <= best : candidate >= best) && best == best;
 }
 
-/// The array without the reduced axis, and that axis.
+/// The array without the reduced axis, and the reduced axis.
 struct Geometry {
   const char* data;
   Dtype dtype;  // bool is read as uint8
@@ -43,7 +43,7 @@ struct Geometry {
     shape.erase(axis);
     strides.erase(axis);
   }
-  /// Address of element `i`, in C order, of the other axes.
+  /// Returns the address of element `i`, in C order, of the remaining axes.
   const char* at(std::int64_t i) const {
     std::int64_t offset = 0;
     for (int a = shape.size() - 1; a >= 0; --a) {
@@ -56,7 +56,7 @@ struct Geometry {
   std::int64_t bytes(std::int64_t elements) const { return elements * static_cast<std::int64_t>(itemsize(dtype)); }
 };
 
-/// Elements as values of their register type T, where they lie or loaded.
+/// Elements as values of their register type T, in place or loaded.
 template <class T>
 class Values {
  public:
@@ -80,7 +80,7 @@ struct Found {
   std::int64_t at;
 };
 
-/// Elements [begin, end) of the row at `row`: the extrema of blocks first, then the place in the block that has it.
+/// Searches elements [begin, end) of the row at `row`: finds the best block first, then the position in that block.
 template <class T>
 Found<T> in_row(const Geometry& g, const Values<T>& values, bool largest, const char* row, std::int64_t begin,
                 std::int64_t end) {
@@ -126,7 +126,7 @@ void along_rows(const Geometry& g, bool largest, std::int64_t* out) {
   }
 }
 
-/// Element after element of a tile of neighbours along the last of the other axes.
+/// Processes a tile of adjacent columns row by row.
 template <class T, class I>
 void along_columns(const Geometry& g, bool largest, std::int64_t* out) {
   const Values<T> values(g.dtype);

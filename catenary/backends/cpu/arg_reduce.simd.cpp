@@ -13,7 +13,7 @@ void update(T* best, I* at, const T* x, I row, std::int64_t n) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < n; ++i) {
     const T old = best[i], candidate = x[i];
-    // Not "larger": a NaN is better than a number, and nothing is better than a NaN.
+    // Not "larger": NaN beats any number, and nothing beats NaN.
     const bool better = !(largest ? candidate <= old : candidate >= old) & (old == old);
     best[i] = better ? candidate : old;
     at[i] = better ? row : at[i];
@@ -26,13 +26,13 @@ void update(bool largest, void* best, void* at, const void* x, std::int64_t row,
   f(static_cast<T*>(best), static_cast<I*>(at), static_cast<const T*>(x), static_cast<I>(row), n);
 }
 
-// One instruction: the order of its operands decides what becomes of NaN, which is looked for apart.
+// Compiles to one instruction, whose result for NaN depends on the order of operands. NaNs are detected separately.
 template <class T, bool largest>
 T better(T old, T candidate) {
   return (largest ? candidate > old : candidate < old) ? candidate : old;
 }
 
-// Lanes break the chain of comparisons; which of equal values is found does not matter here.
+// Lanes shorten the chain of comparisons. With equal values, any may be found here.
 template <class T, bool largest>
 void best_of(void* best, const void* values, std::int64_t n) {
   constexpr int kLanes = 128 / sizeof(T);
@@ -42,7 +42,7 @@ void best_of(void* best, const void* values, std::int64_t n) {
   Mark nan[kLanes] = {};
   for (int j = 0; j < kLanes; ++j) lanes[j] = x[j < n ? j : 0];
   for (std::int64_t i = 0; i < n; i += kLanes) {
-    // the last ones once more, which changes no extremum; of a short row the first one
+    // repeat the last elements, or the first of a short row, which does not change the extremum
     const bool whole = i + kLanes <= n;
     if (!whole && n < kLanes) {
       for (int j = 0; j < kLanes; ++j) nan[j] |= lanes[j] != lanes[j];
@@ -61,7 +61,7 @@ void best_of(void* best, const void* values, std::int64_t n) {
   *static_cast<T*>(best) = any ? std::numeric_limits<T>::quiet_NaN() : lanes[0];
 }
 
-// The first of whole groups of kStep that has a hit, or where too few are left for one.
+// Returns the first group of kStep elements with a hit, or the start of an incomplete group.
 template <class T, int kStep, class Hit>
 std::int64_t skip(const T* x, std::int64_t from, std::int64_t n, Hit hit) {
   for (; from + kStep <= n; from += kStep) {
@@ -134,7 +134,7 @@ void arg_columns(ops::Reg reg, bool largest, void* best, void* at, const void* x
       break;
     case ops::Reg::c64:
     case ops::Reg::c128:
-      return;  // array/reduction.cpp finds them by comparison
+      return;  // array/reduction.cpp uses comparisons instead
   }
   update<std::uint8_t, std::int8_t>(largest, best, at, x, row, n);
 }

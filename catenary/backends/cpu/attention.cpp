@@ -1,4 +1,4 @@
-// Attention and its gradient on the CPU: which thread computes what.
+// Attention and its gradient on the CPU: divides the work among threads.
 
 #include "catenary/backends/cpu/attention.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t kFewGroups = 16, kMostParts = 4;  // where keys are cut, so that there is work for all threads
+constexpr int64_t kFewGroups = 16, kMostParts = 4;  // splits keys so that there is work for all threads
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -33,7 +33,7 @@ HeadRows<E> heads_of(const View& v) {
   return {static_cast<E*>(v.data()), v.strides[0], v.strides[1], v.strides[2], v.strides[3]};
 }
 
-// What Attention and AttentionBack have in common.
+// Arguments shared by Attention and AttentionBack.
 template <class E, class P>
 AttentionArgs<SumOf<E>, E> arguments(const P& p) {
   using Args = AttentionArgs<SumOf<E>, E>;
@@ -90,9 +90,9 @@ void backward(const AttentionBack& p) {
   AttentionArgs<T, E> g = arguments<E>(p);
   g.gy = heads_of<const E>(p.gy), g.gk = heads_of<E>(p.gk), g.gv = heads_of<E>(p.gv);
   const int64_t groups = g.batches * g.groups, blocks = ceil_div(g.keys, level.keys);
-  // By shape alone. Each part has sums of its own for the queries' gradients.
+  // The number of parts depends on the shape only, because each part has separate sums for the queries' gradients.
   const int64_t parts = std::clamp<int64_t>(groups < kFewGroups ? blocks / 4 : 1, 1, kMostParts);
-  // So a few groups at a time, with work for all threads: all at once would take four times the memory of gq.
+  // Process only as many groups at once as there are threads. All at once would take four times the memory of gq.
   const int64_t at_once = std::min<int64_t>(groups, num_threads());
   const int64_t rows_of_group = g.sharing() * g.queries, size = at_once * rows_of_group * g.depth;
   const Scratch sums(parts * size * static_cast<int64_t>(sizeof(T)));
@@ -148,7 +148,7 @@ void compute(const Attention& p) {
 
 template <>
 void compute(const AttentionBack& p) {
-  if (p.k.shape[1] == 0) return;  // no groups, and so no heads
+  if (p.k.shape[1] == 0) return;  // no groups, hence no heads
   of_dtype(p.q.dtype, [&](auto element) { backward<decltype(element)>(p); });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Private to the CPU backend: what attention.cpp asks of attention.simd.cpp, one thread's work each. Scores are made a
-// tile at a time, so memory grows with the number of queries and keys, not with their product.
+// Private to the CPU backend: the work of one thread, called by attention.cpp and implemented in attention.simd.cpp.
+// Scores are computed tile by tile, so memory grows with the sum, not the product, of the numbers of queries and keys.
 
 #include <algorithm>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace catenary::cpu {
 
-/// The most queries that `few` takes, of all heads that share keys.
+/// Maximum number of queries for `few`, over all heads that share keys.
 inline constexpr std::int64_t kFewQueries = 16;
 
 /// An array [batch, head, row, column] of any strides.
@@ -23,12 +23,12 @@ struct HeadRows {
   }
 };
 
-/// Elements are E, sums T. See primitives::Attention.
+/// Elements have type E, sums type T. See primitives::Attention.
 template <class T, class E>
 struct AttentionArgs {
   std::int64_t batches, heads, groups, queries, keys, depth, width;
   HeadRows<const E> q, k, v;
-  HeadRows<E> y;  ///< only read by the gradient
+  HeadRows<E> y;  ///< the gradient only reads it
   T* sums;        ///< [batches, heads, queries]
   enum class Mask { none, flags, numbers } mask_kind = Mask::none;
   HeadRows<const E> mask{};  ///< flags are bytes
@@ -36,13 +36,13 @@ struct AttentionArgs {
   bool causal;
   std::int64_t first, window;
 
-  // The gradient's.
+  // Arguments of the gradient.
   HeadRows<const E> gy{};
   HeadRows<E> gk{}, gv{};
-  T* gq = nullptr;  ///< [parts, batches, heads, queries, depth], of scaled queries
+  T* gq = nullptr;  ///< [parts, batches, heads, queries, depth], gradient of the scaled queries
 
   [[gnu::always_inline]] std::int64_t sharing() const { return heads / groups; }
-  /// The keys [first_key(i), last_key(i)) are those that query i may see; both grow with i.
+  /// Query i may see the keys [first_key(i), last_key(i)). Both bounds grow with i.
   [[gnu::always_inline]] std::int64_t last_key(std::int64_t i) const {
     return causal ? std::clamp<std::int64_t>(first + i + 1, 0, keys) : keys;
   }
@@ -53,23 +53,24 @@ struct AttentionArgs {
 
 template <class T, class E>
 struct AttentionLevel {
-  /// Queries of a head that one thread should have at a time; keys at whose multiples the gradient may be cut.
+  /// Number of queries of a head for one thread at a time; the gradient may be split at multiples of `keys` keys.
   std::int64_t queries, keys;
-  /// Elements of scratch memory, aligned to 64 bytes, for each of the following.
+  /// Elements of scratch memory, aligned to 64 bytes, for each function below.
   std::int64_t (*forward_scratch)(const AttentionArgs<T, E>&);
   std::int64_t (*few_scratch)(const AttentionArgs<T, E>&);
   std::int64_t (*backward_scratch)(const AttentionArgs<T, E>&);
-  /// Queries [i0, i1), at most `queries`, of head h.
+  /// Computes queries [i0, i1), at most `queries`, of head h.
   void (*forward)(const AttentionArgs<T, E>&, std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1,
                   T* scratch);
-  /// All queries of the heads that share the keys of group g, which are few: keys and values are read where they lie.
+  /// Computes all queries of the heads that share the keys of group g. For few queries: reads keys and values in place.
   void (*few)(const AttentionArgs<T, E>&, std::int64_t b, std::int64_t g, T* scratch);
-  /// The gradients of keys [j0, j1) of group g, and what these keys add to those of all its queries, in `gq`.
+  /// Computes the gradients of keys [j0, j1) of group g, and their contributions to the gradients of all its queries,
+  /// in `gq`.
   void (*backward)(const AttentionArgs<T, E>&, std::int64_t b, std::int64_t g, std::int64_t j0, std::int64_t j1, T* gq,
                    T* scratch);
 };
 
-/// `forward` of bfloat16 by a matrix unit (attention_tiles.simd.cpp).
+/// `forward` for bfloat16 on a matrix unit (attention_tiles.simd.cpp).
 struct AttentionTiles {
   std::int64_t queries;
   std::int64_t (*scratch)(const AttentionArgs<float, bfloat16>&);

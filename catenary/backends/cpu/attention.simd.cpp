@@ -1,7 +1,6 @@
-// Attention of one thread: tiles of scores, made and used by the micro-kernel of products, with running maxima and sums
-// (Milakov and Gimelshein 2018; Dao et al. 2022, whose gradient this is, too). A query's sum goes over its keys in
-// order, in tiles at fixed places, so bits depend on shapes alone. This file is compiled with -ffp-contract=fast, as
-// products are.
+// Attention of one thread: the micro-kernel of products makes and uses tiles of scores, with running maxima and sums
+// (Milakov and Gimelshein 2018; Dao et al. 2022, also for the gradient). A query sums over its keys in order, in tiles
+// at fixed positions, so bits depend on shapes only. This file is compiled with -ffp-contract=fast, as products are.
 
 #include "catenary/backends/cpu/attention.h"
 
@@ -17,12 +16,12 @@ namespace {
 constexpr int64_t kTileQueries = kRows * (64 / kRows), kTileKeys = 256;
 constexpr int64_t kPartQueries = 8 * kTileQueries;
 
-// Elements of a row of n in scratch memory: whole vectors, and never a multiple of 4096 bytes.
+// Returns the size of a row of n elements in scratch memory: whole vectors, never a multiple of 4096 bytes.
 template <class T>
 constexpr int64_t padded(int64_t n) {
   return (n + 2 * kLanes<T> - 1) / kLanes<T> * kLanes<T> | 16;
 }
-// Elements of panels of n columns and a depth of k, with what packing may write past their end.
+// Returns the size of panels of n columns and depth k, including elements that packing may write past the end.
 template <class T>
 constexpr int64_t panels_of(int64_t n, int64_t k) {
   return (ceil_div(n, kColumns<T>) * kColumns<T> * k + kLanes<T> + 15) / 16 * 16;
@@ -43,7 +42,7 @@ static void scaled_rows(const HeadRows<const E>& x, int64_t first, int64_t rows,
   }
 }
 
-// Panels of `rows` rows from `first` on, as columns of a product (their n elements are its depth), and as its rows.
+// Packs panels of `rows` rows from `first` on: as columns of a product, whose depth is n, or as its rows.
 template <class T, class E>
 static void pack_columns(const HeadRows<const E>& x, int64_t first, int64_t rows, int64_t n, T* out) {
   constexpr int64_t NR = kColumns<T>;
@@ -59,7 +58,7 @@ static void pack_rows(const HeadRows<const E>& x, int64_t first, int64_t rows, i
                       rows, out + j * rows);
 }
 
-// c (+)= a b for m × n of a depth of k; b's panels are `panel` deep.
+// c (+)= a b for m × n and a depth of k, with panels of b that are `panel` deep.
 template <class T>
 static void product(const T* a, int64_t a_rs, int64_t a_cs, int64_t m, const T* b, int64_t panel, int64_t n, int64_t k,
                     T* c, int64_t ld, bool accumulate) {
@@ -141,7 +140,7 @@ static int64_t few_scratch(const Args<T, E>& g) {
          padded<T>(std::max(g.depth, g.width));
 }
 
-// A row of keys or values with its elements side by side.
+// Returns a row of keys or values as contiguous T.
 template <class T, class E>
 CT_INLINE const T* row_of(const HeadRows<const E>& x, int64_t i, int64_t n, T* memory) {
   if constexpr (std::is_same_v<T, E>) {
@@ -253,7 +252,7 @@ static void backward(const Args<T, E>& g, int64_t b, int64_t group, int64_t j0, 
            *const gv = scratch + room.gv, *const dots = scratch + room.dots, *const q = scratch + room.q,
            *const gy = scratch + room.gy;
   std::fill(gq, gq + sharing * g.queries * g.depth, T(0));
-  // a query's sum of what its result's gradient and its result come to
+  // for each query, the inner product of its result's gradient and its result
   for (int64_t s = 0; s < sharing; ++s) {
     const HeadRows<const E> of_gy = g.gy.at(b, first_head + s);
     const HeadRows<E> of_y = g.y.at(b, first_head + s);

@@ -1,6 +1,6 @@
 #pragma once
-// Private to the attention*.simd.cpp files: the running softmax of a query, with what it is made of. Both files are
-// compiled with -ffp-contract=fast, as products are.
+// Private to the attention*.simd.cpp files: the running softmax of a query and its helpers. Both files are compiled
+// with -ffp-contract=fast, as products are.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,7 @@ static T sum_of(const T* x, int64_t n) {
   for (; i < n; ++i) total += x[i];
   return total;
 }
-// NaN is passed over.
+// Ignores NaN.
 template <class T>
 static T largest_of(const T* x, int64_t n) {
   constexpr int L = kLanes<T>;
@@ -57,11 +57,11 @@ template <class T>
 static void multiply(T* x, int64_t n, T factor) {
   for (int64_t i = 0; i < n; ++i) x[i] *= factor;
 }
-// e^x where nothing is near the largest: half the steps of math::ct_exp_f32. 0 below -87 (where softmax's greatest term
-// is 1), NaN of NaN. Coefficients as in Cephes' expf.
+// e^x for differences to the maximum, in half the steps of math::ct_exp_f32. Returns 0 below -87 (softmax's greatest
+// term is 1) and NaN for NaN. Coefficients as in Cephes' expf.
 CT_INLINE Vector<float> exp_of(Vector<float> x) {
   typedef std::int32_t Integers __attribute__((vector_size(kVectorBytes)));
-  constexpr float kWhole = 0x1.8p23F;  // what is added to it has whole numbers in its last bits
+  constexpr float kWhole = 0x1.8p23F;  // adding it leaves an integer in the last bits
   const Vector<float> turned = x * 1.44269504F + kWhole, n = turned - kWhole;
   const Vector<float> r = x - n * 0.693359375F + n * 2.12194440e-4F;
   Vector<float> p = r * 1.9875691500e-4F + 1.3981999507e-3F;
@@ -79,7 +79,7 @@ CT_INLINE Vector<double> exp_of(Vector<double> x) {
   return x;
 }
 
-// x becomes e^(x - shift), which is at most about 1; their sum.
+// Replaces x by e^(x - shift), which is at most about 1, and returns the sum.
 template <class T>
 static T exponentials(T* x, int64_t n, T shift) {
   constexpr int L = kLanes<T>;
@@ -90,7 +90,7 @@ static T exponentials(T* x, int64_t n, T shift) {
     store(x + i, y);
     sum += y;
   }
-  if (i < n) {  // filled up with what becomes 0
+  if (i < n) {  // pads with values that become 0
     alignas(64) T rest[L];
     std::fill(std::copy(x + i, x + n, rest), rest + L, kNone<T>);
     const Vector<T> y = exp_of(load(rest) - shift);
@@ -103,7 +103,7 @@ static T exponentials(T* x, int64_t n, T shift) {
   return total;
 }
 
-// The mask on scores of query i with keys [j, j + n).
+// Applies the mask to the scores of query i with keys [j, j + n).
 template <class T, class E>
 static void apply_mask(const Args<T, E>& g, int64_t b, int64_t h, int64_t i, int64_t j, int64_t n, T* scores) {
   if (g.mask_kind == Args<T, E>::Mask::none) return;
@@ -117,11 +117,12 @@ static void apply_mask(const Args<T, E>& g, int64_t b, int64_t h, int64_t i, int
   }
 }
 
-// The running softmax of a query: scores become what its values are multiplied by; the factor for all before them.
+// Updates the running softmax of a query: turns scores into factors of the values, and returns the factor for all
+// earlier sums.
 template <class T>
 static T soften(T* scores, int64_t n, T& most, T& sum) {
   const T top = std::max(most, largest_of(scores, n));
-  if (top == kNone<T>) {  // nothing is seen, unless something is not a number
+  if (top == kNone<T>) {  // no key is visible, unless a score is NaN
     for (int64_t i = 0; i < n; ++i) scores[i] = scores[i] == scores[i] ? T(0) : scores[i];
     sum += sum_of(scores, n);
     return 1;
@@ -132,7 +133,7 @@ static T soften(T* scores, int64_t n, T& most, T& sum) {
   return factor;
 }
 
-// y's row of query i, from sums.
+// Writes y's row of query i from the sums.
 template <class T, class E>
 static void finish_row(const Args<T, E>& g, int64_t b, int64_t h, int64_t i, T* out, T most, T sum) {
   g.sums[(b * g.heads + h) * g.queries + i] = sum == 0 ? kNone<T> : most == kNone<T> ? sum : most + log_of(sum);

@@ -1,5 +1,5 @@
-// Attention of bfloat16 of one thread, by AMX: forward, many queries. As attention.simd.cpp's, but that the matrix unit
-// makes the tiles of scores, and takes what they become rounded to bfloat16.
+// Attention of bfloat16 of one thread, by AMX: forward with many queries. Like attention.simd.cpp, except that the
+// matrix unit makes the tiles of scores and takes the softmax factors rounded to bfloat16.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,11 +18,11 @@ using M = TilePairs;
 using TileArgs = AttentionArgs<float, E>;
 
 constexpr int64_t kQueries = 64, kKeys = 256, kPart = 8 * kQueries;
-constexpr int64_t kScores = kKeys + 16, kFactors = kKeys + 32;  // from one row to the next
+constexpr int64_t kScores = kKeys + 16, kFactors = kKeys + 32;  // distance between rows
 
 // Scratch memory: sums in float32, then panels and rows in bfloat16.
 struct TileRoom {
-  int64_t depth, width;  // whole steps
+  int64_t depth, width;  // padded to whole steps
   float *scores, *out, *most, *sums;
   E *q, *factors, *k, *v;
   TileRoom(const TileArgs& g, float* memory)
@@ -36,7 +36,7 @@ struct TileRoom {
         factors(q + kQueries * q_row()),
         k(factors + kQueries * kFactors),
         v(k + kKeys * depth) {}
-  // odd numbers of lines, so that rows do not share sets of the cache
+  // odd numbers of cache lines, so that rows do not share sets of the cache
   int64_t y_row() const { return width + 16; }
   int64_t q_row() const { return depth | 32; }
   int64_t size() const { return reinterpret_cast<float*>(v + kKeys * width) - scores; }
@@ -44,7 +44,7 @@ struct TileRoom {
 
 int64_t scratch(const TileArgs& g) { return TileRoom(g, nullptr).size(); }
 
-// Rows of queries, filled up with zeros.
+// Copies rows of queries, padded with zeros.
 void copy_rows(const HeadRows<const E>& x, int64_t first, int64_t rows, int64_t n, int64_t whole, E* to, int64_t ld) {
   for (int64_t r = 0; r < rows; ++r, to += ld) {
     const E* const from = x.data + (first + r) * x.row;
@@ -53,14 +53,14 @@ void copy_rows(const HeadRows<const E>& x, int64_t first, int64_t rows, int64_t 
   }
 }
 
-// 32 elements at a time: `whole` of them.
+// Rounds `whole` elements, 32 at a time.
 CT_BFLOAT_UNITS void round_row(const float* x, int64_t whole, E* y) {
   for (int64_t i = 0; i < whole; i += 32)
     _mm512_storeu_si512(
         y + i, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_loadu_ps(x + i + 16), _mm512_loadu_ps(x + i))));
 }
 
-// c (+)= a b for whole tiles; b's panels are `panel` deep.
+// c (+)= a b for whole tiles, with panels of b that are `panel` deep.
 void multiply_tiles(const E* a, int64_t a_row, int64_t m, const E* b, int64_t panel, int64_t n, int64_t k, float* c,
                     int64_t ld, bool accumulate) {
   for (int64_t j = 0; j < n; j += M::columns)

@@ -14,21 +14,21 @@ namespace {
 
 constexpr std::size_t kLevels = 4, kUnits = 3;
 
-/// The instruction set that the kernels are compiled for.
+/// Returns the instruction set that the kernels are compiled for.
 const char* instructions(std::uint8_t level) {
   constexpr std::array<const char*, kLevels> names = {"SSE4.2", "AVX2", "AVX-512", "the compiler's instruction set"};
   return names[level];
 }
 
-/// What decides how it was computed.
+/// The choices that determine how something was computed.
 struct Noted {
   Way way;
   Dtype operands;
   std::uint8_t level;      ///< SimdLevel
-  std::uint8_t unit_or_0;  ///< BfloatUnit and 1; it is `widened` in other ways, for other dtypes and at lower levels
-  std::uint8_t chosen;     ///< the BfloatUnit that bfloat16 has where it fits, and that float32 has: widened or tiles
+  std::uint8_t unit_or_0;  ///< BfloatUnit + 1 (`widened` for other implementations, other dtypes and lower levels)
+  std::uint8_t chosen;     ///< the BfloatUnit chosen for bfloat16 where it fits, and for float32: widened or tiles
 };
-// The calling thread's last product and convolution; unit_or_0 is 0 before the first.
+// The calling thread's last product and convolution. unit_or_0 is 0 before the first.
 thread_local constinit Noted last_product{}, last_convolution{};
 
 Noted noted(Way way, Dtype operands) {
@@ -116,7 +116,7 @@ void note_convolution(Way way, Dtype operands) {
 }
 
 const Computation* last_computation(ComputationKind kind) {
-  if (kind == ComputationKind::attention) return nullptr;  // which no library computes here
+  if (kind == ComputationKind::attention) return nullptr;  // no library computes attention here
   const Noted last = kind == ComputationKind::product ? last_product : last_convolution;
   return last.unit_or_0 ? &computation(last) : nullptr;
 }

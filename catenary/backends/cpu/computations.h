@@ -1,5 +1,5 @@
 #pragma once
-// Private to the CPU backend: how its products and convolutions were computed (device/libraries.h).
+// Private to the CPU backend: records how products and convolutions were computed (device/libraries.h).
 
 #include <cstdint>
 
@@ -8,18 +8,18 @@
 
 namespace catenary::cpu {
 
-/// The ways that a product or a convolution may go. Which one depends on its sizes, strides and dtype.
+/// Implementations of products and convolutions. Sizes, strides and dtype decide which is used.
 enum class Way : std::uint8_t {
   // products
   panels,
-  tiles,    ///< float32 in pieces, by AMX
-  columns,  ///< few of them
+  tiles,    ///< float32 split into bfloat16 pieces, by AMX
+  columns,  ///< few columns
   small,
   integers,
-  widened_integers,  ///< 8 bits into int32
+  widened_integers,  ///< 8-bit integers with int32 results
   onednn,
-  quantized,  ///< weights
-  rounded,    ///< the same, and x rounded to 8 bits
+  quantized,  ///< quantised weights
+  rounded,    ///< quantised weights, with x rounded to 8 bits
   // convolutions
   gathered_panels,
   direct,  ///< few channels
@@ -29,11 +29,10 @@ enum class Way : std::uint8_t {
 };
 constexpr int kWays = static_cast<int>(Way::gathered_tiles) + 1;
 
-/// The calling thread's last product went this way. A few instructions: what is said of it is made when it is asked
-/// for.
+/// Records the calling thread's last product. Takes a few instructions. The description is made on request.
 void note_product(Way way, Dtype operands);
 void note_convolution(Way way, Dtype operands);
-/// Null where the thread has computed none.
+/// Returns null if the thread has computed none.
 const Computation* last_computation(ComputationKind kind);
 
 }  // namespace catenary::cpu

@@ -1,4 +1,4 @@
-// Convolutions on the CPU: each pass becomes products of matrices that convolution_kernel.simd.cpp gathers as it goes.
+// Convolutions on the CPU: each pass becomes products of matrices that convolution_kernel.simd.cpp gathers on the fly.
 
 #include <algorithm>
 #include <array>
@@ -23,10 +23,10 @@ namespace {
 
 using std::int64_t;
 
-thread_local KeptScratch panels;           // what a thread gathers
-thread_local KeptScratch filters;          // a filter, packed or in another order
-thread_local KeptScratch ordered_filters;  // what is packed there
-thread_local KeptScratch copies_of[2];     // of x and y
+thread_local KeptScratch panels;           // gathered panels
+thread_local KeptScratch filters;          // a filter, packed or reordered
+thread_local KeptScratch ordered_filters;  // a reordered filter before packing
+thread_local KeptScratch copies_of[2];     // copies of x and y
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -37,11 +37,11 @@ const ConvolutionLevel<double>& level(double) { return CT_SIMD_SELECT(convolutio
 const ConvolutionLevel<bfloat16>& level(bfloat16) { return simd_v4::convolution_bfloat16_amx; }
 #endif
 
-// Are there kernels without panels?
+// Whether there are kernels without panels.
 template <class T>
 constexpr bool kHasDirect = !std::is_same_v<T, bfloat16>;
 
-/// The axes of x or y from the one whose elements lie side by side: channels first, or the last axis of the image.
+/// Returns the axes of x or y from the innermost: channels first, or the last axis of the image.
 Axes inwards(int ndim, bool channels_last) {
   Axes order;
   if (channels_last) order.push_back(1);
@@ -51,7 +51,7 @@ Axes inwards(int ndim, bool channels_last) {
   return order;
 }
 
-/// Strides in which axes with one element say what they would in memory without gaps.
+/// Returns strides in which axes of size 1 have the stride of a contiguous array.
 Strides meaningful(const View& v, const Axes& order) {
   Strides strides = v.strides;
   int64_t next = 1;
@@ -63,17 +63,17 @@ Strides meaningful(const View& v, const Axes& order) {
   return strides;
 }
 
-/// Do channels lie side by side, or else pixels?
+/// Returns whether channels (or else pixels) are contiguous.
 bool lies(const View& v, bool channels_last) {
   const Axes order = inwards(v.shape.size(), channels_last);
   return meaningful(v, order)[static_cast<int>(order[0])] == 1;
 }
 
-/// How x and y are taken: as both lie, or else as y does, unless that makes nothing but work.
+/// Chooses the layout for x and y: their common layout, otherwise y's, unless vectors of channels would be inefficient.
 bool takes_channels_last(const Convolution& p) {
   const int64_t inputs = p.w.shape[1], outputs = p.y.shape[1] / p.groups;
   const bool depthwise = inputs == 1 && outputs == 1 && p.groups > 1;
-  // A vector of so few channels would be mostly empty.
+  // With so few channels, vectors would be mostly empty.
   if (p.pass != ConvolutionPass::to_filter && !depthwise &&
       (p.pass == ConvolutionPass::forward ? outputs : inputs) <= 4)
     return false;
@@ -82,11 +82,11 @@ bool takes_channels_last(const Convolution& p) {
   return lies(p.y, true);
 }
 
-/// An operand that lies as the kernels take it: itself, or a copy that is kept in `memory`.
+/// An operand in a layout that the kernels accept: the operand itself, or a copy in `memory`.
 template <class T>
 class Operand {
  public:
-  /// `dense`: windows must lie one after the other, over all axes of the image, and with channels last over the images.
+  /// `dense`: windows must be contiguous over all axes of the image and, with channels last, over the images.
   Operand(const View& v, bool channels_last, bool dense, bool read, KeptScratch& memory) : of_(v) {
     const Axes order = inwards(v.shape.size(), channels_last);
     strides = meaningful(v, order);
@@ -106,7 +106,7 @@ class Operand {
     copied_ = true;
     if (read) strided_copy({data, dtype_of<T>, v.shape, strides}, strided(v));
   }
-  /// Writes a copy back.
+  /// Copies the results back if the operand is a copy.
   void finish() const {
     if (copied_) strided_copy(strided(of_), {data, dtype_of<T>, of_.shape, strides});
   }
@@ -119,14 +119,14 @@ class Operand {
   bool copied_ = false;
 };
 
-/// The filters of all groups, as a forward pass takes them: where they lie, with the taps of three axes.
+/// The filters of all groups as used in a forward pass, with the taps of three axes.
 template <class T>
 struct Filter {
   T* data;
   int64_t group, output, input;
   std::array<int64_t, 3> tap;
 
-  /// As an array [groups, outputs, inputs, taps of three axes].
+  /// Returns the filters as an array [groups, outputs, inputs, taps of three axes].
   StridedView view(const ConvolutionArgs<T>& g, int64_t groups) const {
     return {data,
             dtype_of<T>,
@@ -134,7 +134,8 @@ struct Filter {
             {group, output, input, tap[0], tap[1], tap[2]}};
   }
 
-  /// With its inputs side by side, or its outputs: itself, or a copy [groups][others][taps][these].
+  /// Returns the filters with contiguous inputs, or contiguous outputs: themselves, or a copy
+  /// [groups][others][taps][these].
   Filter in_order(const ConvolutionArgs<T>& g, int64_t groups, bool outputs_last) const {
     const int64_t count = outputs_last ? g.outputs : g.inputs;
     if ((outputs_last ? output : input) == 1 || count == 1) return *this;
@@ -149,7 +150,7 @@ struct Filter {
   }
 };
 
-/// What the passes share: the arguments of the first group, and what lies between the groups.
+/// Data shared by all passes: the arguments of the first group, and the distances between groups.
 template <class T>
 struct Problem {
   ConvolutionArgs<T> args;
@@ -158,7 +159,7 @@ struct Problem {
   int64_t x_group, y_group;
 };
 
-/// Cuts a product into parts for the threads: calls f(group, part).
+/// Divides a product into parts for the threads and calls f(group, part).
 template <class T, class F>
 void each_part(const Problem<T>& p, int64_t m, int64_t n, int64_t k, int64_t depths, const F& f) {
   const GemmTiling tiling = level(T{}).tiling;
@@ -178,7 +179,7 @@ void each_part(const Problem<T>& p, int64_t m, int64_t n, int64_t k, int64_t dep
   });
 }
 
-/// The arguments of one group.
+/// Returns the arguments of one group.
 template <class T>
 ConvolutionArgs<T> of_group(const Problem<T>& p, int64_t group) {
   ConvolutionArgs<T> g = p.args;
@@ -205,20 +206,20 @@ bool is_depthwise(const Problem<T>& p) {
   return p.groups > 1 && p.args.inputs == 1 && p.args.outputs == 1;
 }
 
-/// Is its filter packed from channels side by side?
+/// Returns whether the filter is packed with contiguous channels.
 template <class T>
 bool takes_order(const Problem<T>& p) {
   return p.args.channels_last && !(kHasDirect<T> && is_depthwise(p));
 }
 
-/// Are there so few channels that packing would cost as much as the product?
+/// Returns whether there are so few channels that packing would cost as much as the product.
 template <class T>
 bool is_direct(const ConvolutionArgs<T>& g) {
   return !g.channels_last && (g.inputs <= 4 || g.outputs <= 4) &&
          direct_level(T{}).scratch(g, gemm_cache()) * static_cast<int64_t>(sizeof(T)) <= gemm_cache() * 3 / 4;
 }
 
-/// Forward with a filter for each channel, channels side by side.
+/// Forward, depthwise, with contiguous channels.
 template <class T>
 void depthwise(const Problem<T>& p) {
   const ConvolutionArgs<T>& g = p.args;
@@ -236,13 +237,13 @@ void depthwise(const Problem<T>& p) {
   });
 }
 
-/// Forward with few channels, pixels side by side; rows of the filter as forward() has them.
+/// Forward with few channels and contiguous pixels. Rows of the filter are as in forward().
 template <class T>
 void direct(const Problem<T>& p, const T* w, int64_t w_row, int64_t w_group) {
   const DirectLevel<T>& kernels = direct_level(T{});
   const ConvolutionArgs<T>& g = p.args;
   const int64_t images = g.images * p.groups;
-  // Each part reads the image anew.
+  // Each part reads the image again.
   const int64_t parts = std::clamp<int64_t>(4 * num_threads() / images, 1, ceil_div(g.outputs, 6));
   const int64_t part = ceil_div(ceil_div(g.outputs, parts), 6) * 6;
   const int64_t work = g.windows() * std::min(part, g.outputs) * (1 + g.inputs * g.taps() / 8);
@@ -318,13 +319,13 @@ Way forward(const Problem<T>& p) {
   return Way::gathered_panels;
 }
 
-/// The sum turned to x: for each of the strides' phases a forward pass over y with stride 1, with those of the taps,
-/// last first, that meet its pixels.
+/// Computes the gradient of x. For each phase of the strides, this is a forward pass over y with stride 1 and, in
+/// reverse order, the taps that reach the phase's pixels.
 template <class T>
 Way to_data(Problem<T> p) {
-  // Once, before it is turned: a transposition of two axes is the quicker one.
+  // Reorder before reversing, because a transposition of two axes is faster.
   if (takes_order(p)) p.filter = p.filter.in_order(p.args, p.groups, true);
-  // How it goes along one axis for the pixels that begin at `phase`.
+  // The pass along one axis for the pixels that start at `phase`.
   struct Phase {
     int64_t pixel;      // in memory
     int64_t tap, step;  // in the filter, in taps
@@ -350,7 +351,7 @@ Way to_data(Problem<T> p) {
       phases[i].push_back(now);
     }
   }
-  // Pixels that no tap meets get zeros, or the bias: all of x does, before the others are computed.
+  // Pixels that no tap reaches get zeros or the bias. Fill all of x first, then compute the other pixels.
   const auto none = [](const std::vector<Phase>& of) {
     return std::any_of(of.begin(), of.end(), [](const Phase& phase) { return phase.axis.taps == 0; });
   };
@@ -394,7 +395,7 @@ Way to_data(Problem<T> p) {
   return way;
 }
 
-/// w (+)= partial sums, added in their order. `strides` is how the sums of all groups lie.
+/// w (+)= partial sums, in order. `strides` are the strides of the sums of all groups.
 template <class T>
 void finish_filter(const Problem<T>& p, SumOf<T>* sums, int64_t parts, const Strides& strides) {
   using Sum = SumOf<T>;
@@ -453,7 +454,7 @@ Way to_filter(const Problem<T>& p) {
     }
   }
   const int64_t m = g.channels_last ? g.outputs : elements, n = g.channels_last ? elements : g.outputs, size = m * n;
-  // Few sums of many windows are cut into partial sums, by shape alone.
+  // A few sums over many windows are split into partial sums, depending on the shape only.
   const int64_t units = p.groups * (1 + size / 1024);
   const int64_t depths = std::max<int64_t>(1, std::min(ceil_div(32, units), windows / 2048));
   auto* const sums = filters.get<SumOf<T>>(depths * p.groups * size);
@@ -473,7 +474,7 @@ Way to_filter(const Problem<T>& p) {
   return Way::gathered_panels;
 }
 
-/// T is what x and w are, R what y is: T, or float32 where a forward pass does not round.
+/// x and w have type T, y has type R: T, or float32 for a forward pass without rounding.
 template <class T, class R = T>
 Way convolve(const Convolution& c) {
   const bool last = !kHasDirect<T> || takes_channels_last(c), to_w = c.pass == ConvolutionPass::to_filter;
@@ -521,8 +522,8 @@ Way convolve(const Convolution& c) {
 
 #if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
 
-/// Are matrix units taken? Windows of few channels are gathered too slowly for them, and where three quarters of the
-/// products would be what fills tiles up, float32's are quicker.
+/// Returns whether matrix units are used. With few channels, gathering windows is too slow for them. If three quarters
+/// of the products would be padding, float32 kernels are faster.
 bool takes_tiles(const Convolution& p) {
   if (!multiplies_in_tiles(p.x.dtype)) return false;
   const int64_t inputs = p.w.shape[1], outputs = p.y.shape[1] / p.groups, taps = p.window.taps();

@@ -1,7 +1,7 @@
-// Convolutions of one thread with a filter for each channel: they do so little with each element that all depends on
-// how memory is read. Channels side by side: vectors are channels, of several windows at once. Else vectors are
-// windows, and the rows of a channel that are read are first copied into the cache, with zeros for the pads and, for a
-// stride s, each s-th element side by side. This file is compiled with -ffp-contract=fast.
+// Depthwise convolutions of one thread. They do little work per element, so speed depends on memory access. With
+// contiguous channels, vectors hold channels, for several windows at once. Otherwise vectors hold windows, and the rows
+// of a channel are first copied into the cache, with zeros for padding and, for a stride s, with every s-th element
+// contiguous. This file is compiled with -ffp-contract=fast.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,12 +14,12 @@
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
-// An element of the filter, and where it meets a row's first window.
+// The offset of a filter's element, and of the input that it multiplies in a row's first window.
 struct Read {
   int64_t x, w;
 };
 
-// Calls f(i, j) for the taps of the first two axes that are inside the image for a window there.
+// Calls f(i, j) for the taps of the first two axes that are inside the image for a window at `place`.
 template <class T, class F>
 CT_INLINE void each_tap_row(const Args<T>& g, const Place& place, const F& f) {
   for (int64_t i = 0; i < g.axes[0].taps; ++i) {
@@ -34,15 +34,15 @@ CT_INLINE Vector<T> positive(Vector<T> x) {
   return x < Vector<T>{} ? Vector<T>{} : x;
 }
 
-// ---- channels side by side ----
+// ---- contiguous channels ----
 
-// Channels are taken in chunks, whose pixels lie in the cache at a distance at which they do not share its sets.
+// Channels are processed in chunks. Pixels of a chunk are spaced so that they do not share sets of the cache.
 template <class T>
 constexpr int64_t kChunk = 128 / sizeof(T);
 template <class T>
 constexpr int64_t kPixel = 192 / sizeof(T);
 
-// A chunk of the channels of kQ windows.
+// Computes a chunk of the channels of kQ windows.
 template <class T, int kQ>
 static void windows_of_channels(const Args<T>& g, const Read* reads, int count, const T* x, const T* w, int64_t c,
                                 int64_t channels, T* y) {
@@ -65,7 +65,7 @@ static void windows_of_channels(const Args<T>& g, const Read* reads, int count, 
   }
 }
 
-// Rows of one chunk of an image's channels in the cache, with zeros for the pads.
+// Cached rows of one chunk of an image's channels, with zeros for padding.
 template <class T>
 class Pixels {
  public:
@@ -79,7 +79,7 @@ class Pixels {
     height_ = (rows - 1) * b.stride + reach;
   }
   int64_t scratch() const { return g_.axes[0].taps * height_ * row_ * kPixel<T> + kLanes<T>; }
-  /// Copies what `row_count` rows of windows read of channels [c, c + n), of which the first begins at `place`.
+  /// Copies the inputs of `row_count` rows of windows, the first at `place`, for channels [c, c + n).
   void fill(const Place& place, int64_t row_count, int64_t c, int64_t n, T* memory) {
     const ConvolutionAxis &a = g_.axes[0], &b = g_.axes[1], &axis = g_.axes[2];
     const int64_t begin = std::clamp<int64_t>(-place.at[2], 0, row_),
@@ -96,18 +96,18 @@ class Pixels {
       }
     }
   }
-  /// Where the first window of a row reads a tap.
+  /// Returns the offset at which the first window of a row reads a tap.
   int64_t at(int64_t row, int64_t i, int64_t j, int64_t k) const {
     return ((i * height_ + row * g_.axes[1].stride + j * g_.axes[1].dilate) * row_ + k * g_.axes[2].dilate) * kPixel<T>;
   }
-  int64_t rows;  // of windows that fit
+  int64_t rows;  // number of rows of windows that fit
 
  private:
   const Args<T>& g_;
   int64_t row_, height_;
 };
 
-// Calls f(place, row) for the rows of windows of an image, when what they read of channels [c, c + n) is in `pixels`.
+// Calls f(place, row) for the rows of windows of an image, once `pixels` contains their inputs for channels [c, c + n).
 template <class T, class F>
 CT_INLINE void each_row(const Args<T>& g, Pixels<T>& pixels, int64_t image, int64_t c, int64_t n, T* memory,
                         const F& f) {
@@ -127,7 +127,7 @@ static int64_t scratch_last(const Args<T>& g, int64_t cache) {
   return Pixels<T>(g, cache).scratch() + g.taps() * kChunk<T>;
 }
 
-// One chunk of the channels, from c on, of one image.
+// Computes one chunk of the channels, from c on, of one image.
 template <class T>
 static void forward_last(const Args<T>& g, int64_t channels, const T* w, int64_t image, int64_t c, int64_t cache,
                          T* scratch) {
@@ -154,8 +154,8 @@ static void forward_last(const Args<T>& g, int64_t channels, const T* w, int64_t
   });
 }
 
-// sums[k][c] += the sum over n windows of y[c] x[k * tap_step + c], for two vectors of channels, `channels` of them
-// real.
+// sums[k][c] += sum over n windows of y[c] x[k * tap_step + c], for two vectors of channels, of which `channels` are
+// valid.
 template <class T, int kTaps>
 static void add_taps(T* sums, const T* y, int64_t y_step, const T* x, int64_t x_step, int64_t tap_step, int64_t n,
                      int channels) {
@@ -183,7 +183,7 @@ static void add_taps(T* sums, const T* y, int64_t y_step, const T* x, int64_t x_
   }
 }
 
-// sums[taps][channels] of an image, for a chunk of the channels from c.
+// Computes sums[taps][channels] of an image for a chunk of the channels from c.
 template <class T>
 static void to_filter_last(const Args<T>& g, int64_t channels, int64_t image, int64_t c, T* sums, int64_t cache,
                            T* scratch) {
@@ -209,10 +209,9 @@ static void to_filter_last(const Args<T>& g, int64_t channels, int64_t image, in
     std::copy(mine + t * kChunk<T>, mine + t * kChunk<T> + n, sums + t * channels + c);
 }
 
-// ---- neighbours along the last axis side by side ----
+// ---- contiguous pixels along the last axis ----
 
-// Rows of one group's inputs in the cache: for each phase of the stride the elements that it meets, from the first pad
-// on.
+// Cached rows of one group's inputs: for each phase of the stride, its elements from the first padding on.
 template <class T>
 class Band {
  public:
@@ -229,14 +228,14 @@ class Band {
     height_ = (rows - 1) * b.stride + reach;
   }
   int64_t scratch() const { return planes_ * height_ * step + kLanes<T>; }
-  /// Copies what `row_count` rows of windows read, of which the first begins at `place`.
+  /// Copies the inputs of `row_count` rows of windows, the first at `place`.
   void fill(const Place& place, int64_t row_count, T* memory) {
     const ConvolutionAxis &a = g_.axes[0], &b = g_.axes[1], &c = g_.axes[2];
     const int64_t height = height_ - (rows - row_count) * b.stride;
     for (int64_t plane = 0; plane < planes_; ++plane) {
       const int64_t i = plane % a.taps;
       if (!inside(a, place.at[0] + i * a.dilate)) continue;
-      // An index: where padding begins there is no element to point at, and an input may have none at all.
+      // An index rather than a pointer: in padding there is no element to point at, and an input may be empty.
       const int64_t x = plane / a.taps * g_.x_channel + place.x - place.at[2] + i * a.dilate * a.x_step;
       for (int64_t r = 0; r < height; ++r) {
         if (!inside(b, place.at[1] + r)) continue;
@@ -252,21 +251,21 @@ class Band {
       }
     }
   }
-  /// Where the first window of the band's first row reads a tap; the next windows' elements follow.
+  /// Returns the offset at which the first window of the band's first row reads a tap. Later windows' elements follow.
   int64_t at(int64_t channel, int64_t i, int64_t j, int64_t k) const {
     const int64_t tap = k * g_.axes[2].dilate, stride = g_.axes[2].stride;
     return ((channel * g_.axes[0].taps + i) * height_ + j * g_.axes[1].dilate) * step + tap % stride * columns_ +
            tap / stride;
   }
-  int64_t rows;  // of windows that fit
-  int64_t step;  // from one row of elements to the next
+  int64_t rows;  // number of rows of windows that fit
+  int64_t step;  // distance between rows of elements
 
  private:
   const Args<T>& g_;
   int64_t phases_, columns_, planes_, height_;
 };
 
-// Results that do not lie side by side.
+// Stores results that are not contiguous.
 template <class T>
 [[gnu::noinline]] static void put_apart(const T* from, int n, T* to, int64_t step, bool accumulate, bool relu) {
   for (int i = 0; i < n; ++i, to += step) {
@@ -275,7 +274,7 @@ template <class T>
   }
 }
 
-// A row of windows of kM outputs, by kV vectors at once.
+// Computes a row of windows of kM outputs, kV vectors at a time.
 template <class T, int kM, int kV>
 static void outputs_of_row(const Args<T>& g, const Read* reads, int count, const T* x, const T* w, int64_t w_row,
                            const T* bias, T* y) {
@@ -311,7 +310,7 @@ static void outputs_of_row(const Args<T>& g, const Read* reads, int count, const
   }
 }
 
-// Outputs [begin, end) of one image, of one group.
+// Computes outputs [begin, end) of one image and one group.
 template <class T>
 static void forward_first(const Args<T>& g, const T* w, int64_t w_row, int64_t image, int64_t begin, int64_t end,
                           int64_t cache, T* scratch) {
@@ -326,7 +325,7 @@ static void forward_first(const Args<T>& g, const T* w, int64_t w_row, int64_t i
   Band<T> band(g, cache);
   std::vector<Read> reads;
   for (int64_t p = 0; p < a.count; ++p) {
-    Range of_reads{-1, -1};  // the taps of the second axis that they are for
+    Range of_reads{-1, -1};  // the range of the second axis's taps that `reads` is for
     for (int64_t first = 0; first < b.count; first += band.rows) {
       const int64_t rows = std::min(band.rows, b.count - first);
       Walk<T> walk(g, ((image * a.count + p) * b.count + first) * c.count);
@@ -355,7 +354,7 @@ static void forward_first(const Args<T>& g, const T* w, int64_t w_row, int64_t i
   }
 }
 
-// sums[k] += the sum over n windows of y x[k].
+// sums[k] += sum over n windows of y x[k].
 template <class T, int kTaps>
 static void add_dots(T* sums, const T* y, const T* const* x, int64_t n) {
   constexpr int L = kLanes<T>;
@@ -377,7 +376,7 @@ static void add_dots(T* sums, const T* y, const T* const* x, int64_t n) {
   }
 }
 
-// sums[taps] of one group of one channel, of one image.
+// Computes sums[taps] of a group with one channel, for one image.
 template <class T>
 static void to_filter_first(const Args<T>& g, int64_t image, T* sums, int64_t cache, T* scratch) {
   const ConvolutionAxis &a = g.axes[0], &b = g.axes[1], &c = g.axes[2];

@@ -1,5 +1,5 @@
-// Convolutions of 16-bit floats: some images at a time are widened to float32, computed as float32 convolutions are, by
-// Winograd's way too, and rounded once. So no more of them is ever float32 than fits a cache, or one image.
+// Convolutions of 16-bit floats. Widens some images at a time to float32, convolves them like float32 (by Winograd
+// too), and rounds once. The float32 copies fit a cache, unless a single image is larger.
 
 #include "catenary/backends/cpu/convolution_half.h"
 
@@ -15,11 +15,11 @@ namespace {
 
 using std::int64_t;
 
-constexpr int64_t kWideBytes = 8 << 20;  // of x and y that are float32 at a time; a gradient's bits depend on it
+constexpr int64_t kWideBytes = 8 << 20;  // bytes of x and y widened at a time; the bits of a gradient depend on it
 
 thread_local KeptScratch wide_x, wide_w, wide_y, wide_bias;
 
-/// A view in float32, which lies in memory as the view does; the view itself where it is that.
+/// A float32 view with the memory order of the given view, or the given view itself if it is float32.
 class Wide {
  public:
   Wide(const View& of, bool read, KeptScratch& memory) : of_(of) {
@@ -32,7 +32,7 @@ class Wide {
     view.strides = strides_like(of.shape, of.strides);
     if (read) strided_copy(strided(view), strided(of_));
   }
-  /// Rounds what was computed.
+  /// Rounds the results into the original view.
   void finish() const {
     if (of_.dtype != Dtype::float32) strided_copy(strided(of_), strided(view));
   }
@@ -60,7 +60,7 @@ Way convolve_halves(const Convolution& p) {
   View bias;
   if (p.bias) bias = Wide(*p.bias, true, wide_bias).view;
   Way way{};
-  // A filter's gradient is written also where there are no images.
+  // Runs at least once, because a filter's gradient is written even without images.
   for (int64_t first = 0; first == 0 || first < all; first += most) {
     const int64_t count = std::min(most, all - first);
     const Wide x(images(p.x, first, count), !to_x || p.accumulate, wide_x);

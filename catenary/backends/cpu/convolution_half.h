@@ -8,7 +8,7 @@ namespace catenary::cpu {
 
 /// Computes a convolution of float16 or bfloat16 with sums in float32, rounded once.
 Way convolve_halves(const Convolution& convolution);
-/// Of float32 (convolution.cpp).
+/// Computes a convolution of float32 (convolution.cpp).
 Way convolve_floats(const Convolution& convolution);
 
 }  // namespace catenary::cpu

@@ -1,5 +1,6 @@
 #pragma once
-// Private to the CPU backend: what convolution.cpp asks of convolution_kernel.simd.cpp, one thread's work each.
+// Private to the CPU backend: the work of one thread, called by convolution.cpp and implemented in
+// convolution_kernel.simd.cpp.
 
 #include <cstdint>
 #include <type_traits>
@@ -9,17 +10,16 @@
 
 namespace catenary::cpu {
 
-/// One axis that windows slide over; an axis that a convolution lacks has extents of 1.
+/// One axis of a convolution. Missing axes have size 1.
 struct ConvolutionAxis {
   std::int64_t extent = 1, count = 1, taps = 1, stride = 1;
   std::int64_t pad = 0;                 ///< may be negative
   std::int64_t dilate = 1;              ///< may be anything
-  std::int64_t x_step = 0, y_step = 0;  ///< elements of memory from one pixel to the next, from one window to the next
+  std::int64_t x_step = 0, y_step = 0;  ///< distance in elements between pixels, and between windows
 };
 
-/// One group: y = x * w (+ y) (+ bias), then relu. Windows are counted over images and axes, the last axis first.
-/// Either channels lie side by side (channels_last: x_channel and y_channel are 1), or the pixels of the last axis of x
-/// do.
+/// One group: y = x * w (+ y) (+ bias), then relu. Windows are numbered over images and axes, the last axis fastest.
+/// Either channels are contiguous (channels_last: x_channel and y_channel are 1) or the pixels of x's last axis are.
 template <class T>
 struct ConvolutionArgs {
   bool channels_last;
@@ -28,7 +28,7 @@ struct ConvolutionArgs {
   const T* x;
   std::int64_t x_image, x_channel;
   T* y;
-  float* wide_y;  ///< null, or where results go in place of y, which are not rounded: forward on matrix units alone
+  float* wide_y;  ///< null, or the destination of unrounded results instead of y (forward on matrix units only)
   std::int64_t y_image, y_channel;
   const T* bias;
   bool accumulate, relu;
@@ -37,11 +37,11 @@ struct ConvolutionArgs {
   [[gnu::always_inline]] std::int64_t windows() const { return axes[0].count * axes[1].count * axes[2].count; }
 };
 
-/// What elements of T are summed in.
+/// The accumulator type for elements of T.
 template <class T>
 using SumOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// The part of a product that a thread computes: rows [i0, i1) and columns [j0, j1) of a sum over [p0, p1).
+/// One thread's part of a product: rows [i0, i1) and columns [j0, j1) of a sum over [p0, p1).
 struct ProductPart {
   std::int64_t i0, i1, j0, j1, p0, p1;
 };
@@ -49,46 +49,46 @@ struct ProductPart {
 template <class T>
 struct ConvolutionLevel {
   GemmTiling tiling;
-  /// A packed filter's depth, inputs × taps, is filled with zeros up to a multiple of this.
+  /// A packed filter's depth, inputs × taps, is padded with zeros to a multiple of this.
   std::int64_t depth_step;
-  /// Elements of scratch memory (aligned to 64 bytes) for one of the following.
+  /// Returns the elements of scratch memory (aligned to 64 bytes) for the functions below.
   std::int64_t (*scratch)(std::int64_t cache);
-  /// Panel `panel` of a filter for channels_last, whose inputs lie side by side and outputs w_output apart, becomes
-  /// [panels][taps × inputs][nr], or what a matrix unit takes; `taps` holds where each of them lies.
+  /// Packs panel `panel` of a channels_last filter, whose inputs are contiguous and outputs w_output apart, into
+  /// [panels][taps × inputs][nr] or the layout of a matrix unit. `taps` are the offsets of the taps.
   void (*pack_filter)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_output, const std::int64_t* taps,
                       std::int64_t panel, T* packed);
-  /// channels_last: rows are windows, columns are channels, `w` is packed. Else rows are channels and columns windows,
-  /// and row i of the filter, [inputs][taps], lies at w + i * w_row.
+  /// For channels_last, rows are windows, columns are channels, and `w` is packed. Otherwise rows are channels, columns
+  /// are windows, and row i of the filter, [inputs][taps], is at w + i * w_row.
   void (*forward)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_row, const ProductPart&, std::int64_t cache,
                   T* scratch);
-  /// w (+)= the sum over the windows [p0, p1) of y's and x's products; pixels and channels of y have no gaps.
-  /// channels_last: rows are outputs, columns are taps × inputs. Else rows are inputs × taps, columns are outputs.
-  /// Row i is written at w + i * w_row.
+  /// w (+)= sum over the windows [p0, p1) of the products of y and x. Pixels and channels of y must be contiguous. For
+  /// channels_last, rows are outputs and columns are taps × inputs; otherwise rows are inputs × taps and columns are
+  /// outputs. Writes row i at w + i * w_row.
   void (*to_filter)(const ConvolutionArgs<T>&, SumOf<T>* w, std::int64_t w_row, const ProductPart&, std::int64_t cache,
                     T* scratch);
 };
 
-/// What needs no panels.
+/// Kernels without packed panels.
 template <class T>
 struct DirectLevel {
-  /// How many channels the two that follow compute at once.
+  /// Number of channels that forward_last and to_filter_last compute at once.
   std::int64_t chunk;
-  /// Elements of scratch memory for each of them.
+  /// Elements of scratch memory for each of these two.
   std::int64_t (*scratch_last)(const ConvolutionArgs<T>&, std::int64_t cache);
-  /// Channels side by side and a filter for each (one input and one output for each of the groups, which are the
-  /// `channels` here): the `chunk` channels from c of one image, w is [taps][channels].
+  /// Depthwise with contiguous channels: one input and one output for each group, and the groups are the `channels`.
+  /// Computes `chunk` channels from c of one image; w is [taps][channels].
   void (*forward_last)(const ConvolutionArgs<T>&, std::int64_t channels, const T* w, std::int64_t image, std::int64_t c,
                        std::int64_t cache, T* scratch);
-  /// One image's share of the filter, [taps][channels], for the `chunk` channels from c.
+  /// Computes one image's contribution to the filter, [taps][channels], for `chunk` channels from c.
   void (*to_filter_last)(const ConvolutionArgs<T>&, std::int64_t channels, std::int64_t image, std::int64_t c, T* sums,
                          std::int64_t cache, T* scratch);
-  /// Pixels side by side: elements of scratch memory of the following. They are little beside the cache, or else this
-  /// is not the way.
+  /// For contiguous pixels: elements of scratch memory of the functions below. Used only if they are few compared with
+  /// the cache.
   std::int64_t (*scratch)(const ConvolutionArgs<T>&, std::int64_t cache);
-  /// Outputs [begin, end) of one image; row i of the filter, [inputs][taps], lies at w + i * w_row.
+  /// Computes outputs [begin, end) of one image. Row i of the filter, [inputs][taps], is at w + i * w_row.
   void (*forward_first)(const ConvolutionArgs<T>&, const T* w, std::int64_t w_row, std::int64_t image,
                         std::int64_t begin, std::int64_t end, std::int64_t cache, T* scratch);
-  /// One image's share of the filter, [taps], of one input and one output.
+  /// Computes one image's contribution to the filter, [taps], of one input and one output.
   void (*to_filter_first)(const ConvolutionArgs<T>&, std::int64_t image, T* sums, std::int64_t cache, T* scratch);
 };
 
@@ -98,7 +98,7 @@ CT_SIMD_DECLARE(extern const ConvolutionLevel<float> convolution_float;
 
 #if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
 namespace simd_v4 {
-// On AMX's tiles, for channels_last alone.
+// For AMX, channels_last only.
 extern const ConvolutionLevel<bfloat16> convolution_bfloat16_amx;
 }  // namespace simd_v4
 #endif

@@ -1,8 +1,8 @@
-// Convolutions of one thread as products on gemm's micro-kernels. The matrix of all windows' elements is never made:
-// panels of it are gathered from where the image lies, a block at a time, with zeros for what is in a pad. Where
-// channels lie side by side, windows are the rows of a product (a tap's channels are copied at once); else they are its
-// columns (neighbours along an axis are vectors). Every element is summed in the order of the depth, in blocks that
-// depend on shapes alone. This file is compiled with -ffp-contract=fast.
+// Convolutions of one thread as products on gemm's micro-kernels. The matrix of all windows' elements is never stored:
+// panels are gathered from the image block by block, with zeros for padding. With contiguous channels, windows are the
+// rows of a product, and a tap's channels are copied at once. Otherwise windows are its columns, and pixels along the
+// last axis form vectors. Every element is summed in the order of the depth, in blocks that depend on shapes only. This
+// file is compiled with -ffp-contract=fast.
 
 #include "catenary/backends/cpu/convolution_kernel.h"
 
@@ -17,9 +17,9 @@
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
-constexpr int64_t kMaxWindows = 512;  // of a block of columns
+constexpr int64_t kMaxWindows = 512;  // in a block of columns
 
-// How many columns of B a block takes, so that its panels stay in the second-level cache.
+// Returns the number of B's columns in a block, chosen so that its panels stay in the L2 cache.
 template <class T>
 static int64_t block_columns(int64_t columns, int64_t k, int64_t cache, int64_t limit) {
   constexpr int64_t NR = kColumns<T>;
@@ -29,7 +29,8 @@ static int64_t block_columns(int64_t columns, int64_t k, int64_t cache, int64_t 
   return ceil_div(panels, ceil_div(panels, most)) * NR;
 }
 
-// Tiles whose rows or columns are not evenly spaced take a detour: offset(r, c) is where an element lies.
+// Computes a tile whose rows or columns are not evenly spaced, through a buffer. offset(r, c) is the offset of an
+// element.
 template <class T, class F>
 static void run_scattered(Kernel<T> kernel, Tile<T> t, int rows, T* y, const F& offset) {
   constexpr int NR = kColumns<T>;
@@ -45,7 +46,7 @@ static void run_scattered(Kernel<T> kernel, Tile<T> t, int rows, T* y, const F& 
     for (int c = 0; c < t.n; ++c) y[offset(r, c)] = buffer[r * NR + c];
 }
 
-// Are the offsets evenly spaced? Then `step` is their distance.
+// Returns whether the offsets are evenly spaced, and sets `step` to their distance.
 inline bool even(const Place* places, int n, int64_t Place::*offset, int64_t& step) {
   step = n > 1 ? places[1].*offset - places[0].*offset : 0;
   for (int i = 2; i < n; ++i)
@@ -116,10 +117,10 @@ static void pack_filter(const Args<T>& g, const T* w, int64_t w_output, const in
     pack_panel<T, NR>(w + panel * NR * w_output + taps[t], w_output, 1, rows, g.inputs, to);
 }
 
-// ---- forward, neighbours along the last axis side by side ----
+// ---- forward, contiguous pixels along the last axis ----
 
-// A part of a vector's lanes that lies in one row of the image: where the vector begins, and which lanes it has.
-// `high`: the second vector of those from which every second element is taken.
+// The lanes of a vector that are in one row of the image, and the position of the vector. `high`: the second of two
+// vectors from which every second element is taken.
 template <class T>
 struct Piece {
   int64_t x;
@@ -142,7 +143,7 @@ template <class T>
     };
     if (whole)
       return lines([&](const T* p) __attribute__((always_inline)) {
-        __builtin_prefetch(p + first.x + kColumns<T>);  // of the next panel: channels lie far apart
+        __builtin_prefetch(p + first.x + kColumns<T>);  // the next panel, because channels are far apart
         return load(p + first.x);
       });
     if (n == 1) return lines([&](const T* p) __attribute__((always_inline)) { return one(p, first); });
@@ -172,14 +173,14 @@ template <class T>
   }
 }
 
-// out[(p - p0) * kColumns + c] = element p of window c, for p < p0 + k and n windows; the order of elements is channels
+// out[(p - p0) * kColumns + c] = element p of window c, for p < p0 + k and n windows. Elements are ordered as channels
 // × taps.
 template <class T>
 static void gather_panel(const Args<T>& g, const Taps<T>& taps, const Place* places, int n, int64_t p0, int64_t k,
                          T* out) {
   constexpr int L = kLanes<T>, NR = kColumns<T>;
   const ConvolutionAxis& axis = g.axes[2];
-  // Windows side by side, within a vector.
+  // Adjacent windows within a vector.
   struct Segment {
     const Place* first;
     int lane, count;
@@ -234,7 +235,7 @@ static void forward_first(const Args<T>& g, const T* w, int64_t w_row, const Pro
   const Depth blocks(depth);
   const int64_t width = block_columns<T>(part.j1 - part.j0, blocks.size, cache, kMaxWindows);
   Place places[kMaxWindows];
-  int64_t steps[kMaxWindows / NR];  // 1 where a panel's results lie side by side
+  int64_t steps[kMaxWindows / NR];  // 1 if a panel's results are contiguous
   Walk<T> walk(g, part.j0);
   for (int64_t j0 = part.j0; j0 < part.j1; j0 += width) {
     const int64_t j1 = std::min(part.j1, j0 + width);
@@ -289,7 +290,7 @@ static void forward(const Args<T>& g, const T* w, int64_t w_row, const ProductPa
 
 // ---- to the filter ----
 
-// out[p * kColumns + c] = column j + c (< j1) of the p-th of the rows' windows; columns are taps × channels.
+// out[p * kColumns + c] = column j + c (< j1) for the p-th window of the rows. Columns are taps × channels.
 template <class T>
 static void gather_taps(const Args<T>& g, const Taps<T>& taps, const Row* rows, int row_count, int64_t j, int64_t j1,
                         T* out) {
@@ -298,11 +299,11 @@ static void gather_taps(const Args<T>& g, const Taps<T>& taps, const Row* rows, 
   const int64_t step = axis.stride * axis.x_step;
   struct Segment {
     const Tap* tap;
-    int64_t begin, end;  // elements of its run
+    int64_t begin, end;  // elements of the run of taps
     int lane;
     Mask<T> mask;
     const T* x;  // lane 0 of the row's first window
-    int64_t at;  // the run's first tap there
+    int64_t at;  // offset of the run's first tap
   } segments[L], active[L];
   for (int v = 0; v < kVectors; ++v, out += L) {
     int count = 0;
@@ -322,7 +323,7 @@ static void gather_taps(const Args<T>& g, const Taps<T>& taps, const Row* rows, 
     T* to = out;
     for (const Row* row = rows; row < rows + row_count; ++row) {
       int n = 0;
-      int64_t begin = 0, end = row->count;  // windows with all of their taps inside
+      int64_t begin = 0, end = row->count;  // windows whose taps are all inside
       for (int s = 0; s < count; ++s) {
         if (!inside(g, row->first, *segments[s].tap)) continue;
         Segment& a = active[n++] = segments[s];
@@ -365,7 +366,7 @@ static void gather_taps(const Args<T>& g, const Taps<T>& taps, const Row* rows, 
   }
 }
 
-// Row r of `out` gets row i + r of channels × taps, an element for each of the windows.
+// Row r of `out` = row i + r of channels × taps, with one element for each window.
 template <class T>
 static void gather_channels(const Args<T>& g, const Taps<T>& taps, const Row* windows, int window_rows, int64_t i,
                             int rows, T* out, int64_t ld) {
@@ -388,7 +389,7 @@ static void gather_channels(const Args<T>& g, const Taps<T>& taps, const Row* wi
   }
 }
 
-// A panel of y as B: windows [p0, p0 + k) × channels [j, j + n).
+// Packs y as a panel of B: windows [p0, p0 + k) × channels [j, j + n).
 template <class T>
 static void pack_results(const Args<T>& g, int64_t j, int n, int64_t p0, int64_t k, T* out) {
   const int64_t windows = g.windows();
@@ -451,7 +452,7 @@ static void to_filter(const Args<T>& g, T* w, int64_t w_row, const ProductPart& 
 
 template <class T>
 static int64_t scratch(int64_t cache) {
-  // A panel of A, and B's: three quarters of the cache, or four of them.
+  // A panel of A, and panels of B: three quarters of the cache, or at least four.
   constexpr int64_t NR = kColumns<T>;
   const int64_t panel = kBlockK * NR;
   return kRows * line_length(kBlockK) + std::max<int64_t>(cache * 3 / 4 / static_cast<int64_t>(sizeof(T)), 4 * panel) +

@@ -1,6 +1,6 @@
-// Convolutions of bfloat16 of one thread, by AMX: products of tiles, summed in float32 and rounded once. Channels lie
-// side by side; windows are gathered into panels as in convolution_kernel.simd.cpp, and a panel of the filter stays in
-// the nearest cache for several of theirs. Every element is summed in the order of the depth.
+// Convolutions of bfloat16 of one thread, by AMX: products of tiles, summed in float32 and rounded once. Channels are
+// contiguous. Windows are gathered into panels as in convolution_kernel.simd.cpp, and a panel of the filter stays in
+// the L1 cache for several panels of windows. Every element is summed in the order of the depth.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace {
 using E = bfloat16;
 using M = TilePairs;
 
-constexpr int64_t kWidth = 512;            // of a block of sums of results
-constexpr int64_t kWindows = 8 * M::rows;  // gathered at a time
-constexpr int64_t kDepth = 512;            // of them, at a time
-constexpr int64_t kLine = kDepth + 32;     // from one gathered window to the next
-constexpr int64_t kOutputs = 512;          // of a filter's gradient, at a time
-constexpr int64_t kSums = 512 * 512;       // of it, at a time
+constexpr int64_t kWidth = 512;            // columns in a block of sums
+constexpr int64_t kWindows = 8 * M::rows;  // windows gathered at a time
+constexpr int64_t kDepth = 512;            // depth of the gathered windows at a time
+constexpr int64_t kLine = kDepth + 32;     // distance between gathered windows
+constexpr int64_t kOutputs = 512;          // outputs of a filter's gradient at a time
+constexpr int64_t kSums = 512 * 512;       // sums of a filter's gradient at a time
 
-/// Scratch memory: what is gathered, packed panels, and sums.
+/// Scratch memory: gathered windows, packed panels, and sums.
 struct Room {
   E *gathered, *a, *b;
   float* sums;
@@ -66,7 +66,7 @@ CT_BFLOAT_UNITS void store(E* y, __mmask16 mask, __m512 x) {
 }
 CT_BFLOAT_UNITS void store(float* y, __mmask16 mask, __m512 x) { _mm512_mask_storeu_ps(y, mask, x); }
 
-// y[0 … n) (+)= the sums and the bias, then relu; rounded to R.
+// y[0 … n) (+)= the sums and the bias, then relu, rounded to R.
 template <class R>
 CT_BFLOAT_UNITS void finish_line(const Args<E>& g, const float* sums, const E* bias, R* y, int64_t n) {
   constexpr int L = kLanes<float>;
@@ -96,7 +96,7 @@ void forward(const Args<E>& g, const E* w, int64_t, const ProductPart& part, int
       const int rows = static_cast<int>(std::min(kWindows, part.i1 - i0));
       for (int r = 0; r < rows; ++r, walk.advance(1)) places[r] = *walk;
       int64_t p0 = 0;
-      do {  // without depth, once: zeros
+      do {  // runs once even without depth, to write zeros
         const int64_t k = std::min(kDepth, depth - p0), padded = round_up(k, M::step);
         if (k > 0) gather_windows(g, taps, places, rows, p0, k, room.gathered, kLine);
         for (int r = 0; r < rows && k < padded; ++r) zeros(room.gathered + r * kLine + k, padded - k);
@@ -117,10 +117,10 @@ void forward(const Args<E>& g, const E* w, int64_t, const ProductPart& part, int
   M::end();
 }
 
-// A panel of B: its rows are windows, its 32 columns some of a tap's channels, from where these lie.
+// A panel of B, read in place: its rows are windows, its 32 columns some channels of a tap.
 class TapPanels {
  public:
-  /// Windows [first, first + k), k <= kWindows, which are filled up to whole steps.
+  /// Windows [first, first + k), k <= kWindows, padded to whole steps.
   TapPanels(const Args<E>& g, const Taps<E>& taps, int64_t first, int64_t k)
       : g_(g), taps_(taps), rows_count_(rows_of(g, first, k, rows_)), padded_(round_up(k, M::step)) {
     std::fill(masks_ + k, masks_ + padded_, 0);
@@ -140,7 +140,7 @@ class TapPanels {
   }
 
  private:
-  // Where the tap's first channel lies in each window, and whether it is there.
+  // Finds the address of the tap's first channel in each window, and whether the tap is inside the image.
   void look(int64_t tap) {
     tap_ = tap;
     const ConvolutionAxis& axis = g_.axes[2];

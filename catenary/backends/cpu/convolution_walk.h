@@ -1,5 +1,5 @@
 #pragma once
-// Private to the *.simd.cpp files of convolutions: where windows are, and copies of what they cover.
+// Private to the *.simd.cpp files of convolutions: positions of windows, and copies of the elements that they cover.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,13 +15,13 @@ namespace {
 template <class T>
 using Args = ConvolutionArgs<T>;
 
-// Where a window is.
+// Position of a window.
 struct Place {
-  int64_t x, y;   // offsets of its first tap, which may be in a pad, and of its result
+  int64_t x, y;   // offsets of its first tap, possibly in padding, and of its result
   int64_t at[3];  // coordinates of its first tap
 };
 
-// Windows one after the other.
+// Iterates over windows in order.
 template <class T>
 class Walk {
  public:
@@ -32,9 +32,9 @@ class Walk {
     place();
   }
   const Place& operator*() const { return now_; }
-  /// How many there are from here to the end of the last axis.
+  /// Returns the number of windows up to the end of the last axis.
   int64_t left() const { return g_.axes[2].count - c_; }
-  /// n <= left().
+  /// Advances by n <= left() windows.
   void advance(int64_t n) {
     const ConvolutionAxis& axis = g_.axes[2];
     c_ += n;
@@ -69,13 +69,13 @@ class Walk {
   Place now_;
 };
 
-// Windows side by side along the last axis.
+// Adjacent windows along the last axis.
 struct Row {
   Place first;
   int64_t count;
 };
 
-// The windows [p0, p0 + k), k <= kBlockK.
+// Divides the windows [p0, p0 + k), k <= kBlockK, into rows.
 template <class T>
 static int rows_of(const Args<T>& g, int64_t p0, int64_t k, Row* rows) {
   int n = 0;
@@ -92,17 +92,18 @@ inline bool inside(const ConvolutionAxis& axis, int64_t at) { return at >= 0 && 
 struct Range {
   int64_t begin, end;
 };
-// Of `count` windows from one whose tap is at `at` of the last axis: those whose tap is inside the image.
+// Among `count` windows, the first with a tap at coordinate `at` of the last axis, returns those whose tap is inside
+// the image.
 inline Range windows_inside(const ConvolutionAxis& axis, int64_t at, int64_t count) {
   int64_t begin = -at, end = axis.extent - at;
   if (axis.stride != 1) begin = ceil_div(begin, axis.stride), end = ceil_div(end, axis.stride);
   begin = std::clamp<int64_t>(begin, 0, count);
   return {begin, std::clamp(end, begin, count)};
 }
-// From one line of a panel of k elements to the next, in whole cache lines.
+// Distance between lines of a panel with k elements, in whole cache lines.
 constexpr int64_t line_length(int64_t k) { return (k + 31) / 16 * 16; }
 
-// Up to a vector past the end of `to` is written.
+// Writes up to one vector past the end of `to`.
 template <class T>
 CT_INLINE T* zeros(T* to, int64_t n) {
   for (int64_t i = 0; i < n; i += kLanes<T>) store(to + i, Vector<T>{});
@@ -140,7 +141,7 @@ CT_INLINE Vector<T> evens(Vector<T> a, Vector<T> b) {
   return evens<T>(a, b, std::make_index_sequence<kLanes<T>>());
 }
 
-// Elements `stride` apart, as copied().
+// copied() for elements `stride` apart.
 template <class T>
 static T* copied(T* to, const T* from, int64_t n, int64_t stride) {
   constexpr int L = kLanes<T>;
@@ -153,16 +154,16 @@ static T* copied(T* to, const T* from, int64_t n, int64_t stride) {
   return to + n;
 }
 
-// A tap, or with channels last all taps along the last axis where their channels make one run in memory.
+// A tap or, with channels last, all taps along the last axis if their channels are one contiguous run.
 struct Tap {
   int64_t x;      // offset from a window's first tap
-  int64_t at[3];  // the same as coordinates
+  int64_t at[3];  // coordinates of this offset
 };
 template <class T>
 struct Taps {
   std::vector<Tap> of;
-  int64_t merged = 1;  // how many each of them stands for
-  int64_t run;         // channels last: elements side by side
+  int64_t merged = 1;  // number of taps merged into each
+  int64_t run;         // channels last: length of the contiguous run
 
   explicit Taps(const Args<T>& g) {
     const ConvolutionAxis &a = g.axes[0], &b = g.axes[1], &c = g.axes[2];
@@ -177,20 +178,20 @@ struct Taps {
   }
 };
 
-// Are the coordinates of a window's tap inside the image, bar those of the last axis?
+// Returns whether a window's tap is inside the image, ignoring the last axis.
 template <class T>
 inline bool inside(const Args<T>& g, const Place& place, const Tap& tap) {
   return inside(g.axes[0], place.at[0] + tap.at[0]) && inside(g.axes[1], place.at[1] + tap.at[1]);
 }
 
-// Of the elements of a run of taps whose first one is at `at` of the last axis: those inside the image.
+// Returns the elements inside the image for a run of taps whose first tap is at `at` of the last axis.
 template <class T>
 inline Range elements_inside(const Args<T>& g, const Taps<T>& taps, int64_t at) {
   const int64_t begin = std::clamp<int64_t>(-at, 0, taps.merged);
   return {begin * g.inputs, std::clamp(g.axes[2].extent - at, begin, taps.merged) * g.inputs};
 }
 
-// Row r of `out` gets elements [p0, p0 + k) of window r.
+// Copies elements [p0, p0 + k) of window r to row r of `out`.
 template <class T>
 static void gather_windows(const Args<T>& g, const Taps<T>& taps, const Place* places, int rows, int64_t p0, int64_t k,
                            T* out, int64_t ld) {

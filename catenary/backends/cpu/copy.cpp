@@ -11,14 +11,15 @@
 namespace catenary::cpu {
 namespace {
 
-constexpr std::int64_t kSmall = 4096;  // so few bytes or elements are not worth a plan
+constexpr std::int64_t kSmall = 4096;  // fewer bytes or elements are not worth planning
 
-// Two arrays walked together: axes in the order of dst's memory, those of extent 1 gone, neighbours merged.
+// The joint iteration over two arrays: axes in the order of dst's memory, without axes of size 1, and with adjacent
+// axes merged.
 struct Walk {
   char* dst;
   const char* src;
   Dims extents, dst_strides, src_strides;
-  bool stream = false;  // past the caches
+  bool stream = false;  // bypasses the caches
 };
 
 void collapse(Walk& walk, const Shape& shape, const Strides& dst_strides, const Strides& src_strides,
@@ -31,7 +32,7 @@ void collapse(Walk& walk, const Shape& shape, const Strides& dst_strides, const 
   for (int i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
     Axis axis{shape[i], dst_strides[i], src_strides[i]};
-    if (axis.dst < 0) {  // the same elements from the other end
+    if (axis.dst < 0) {  // walks the axis from its other end
       walk.dst += (axis.extent - 1) * axis.dst * dst_size;
       walk.src += (axis.extent - 1) * axis.src * src_size;
       axis.dst = -axis.dst;
@@ -73,8 +74,8 @@ void copy_row(W* dst, std::int64_t dst_stride, const W* src, std::int64_t src_st
   }
 }
 
-// Calls body(dst offset, src offset, begin, end) for runs of tasks [begin, end) of the last loop: the outer axes of the
-// walk, then `tasks` pieces of what is inside; all of it spread over the threads.
+// Calls body(dst offset, src offset, begin, end) for runs of tasks [begin, end) of the last loop. The outer axes and
+// the `tasks` pieces inside them are divided among the threads.
 template <class F>
 void for_each_piece(const Dims& extents, const Dims& dst_strides, const Dims& src_strides, std::int64_t tasks,
                     std::int64_t grain, F&& body) {
@@ -107,7 +108,7 @@ void for_each_piece(const Dims& extents, const Dims& dst_strides, const Dims& sr
   });
 }
 
-// An axis of src with stride 1 that is not dst's: both sides then want tiles.
+// Returns an axis with stride 1 in src but not in dst, which calls for copying in tiles.
 int transposed_axis(const Walk& walk) {
   const int last = walk.extents.size() - 1;
   if (walk.dst_strides[last] != 1 || walk.extents[last] < 4) return -1;
@@ -128,7 +129,7 @@ void copy_transposed(Walk& walk, int axis, std::size_t size, bool stream) {
     d->erase(axis);
   }
   const auto transpose = CT_SIMD_SELECT(transpose_words);
-  // A task is a panel of columns: some rows of dst.
+  // A task is a panel of columns, that is, some rows of dst.
   const std::int64_t panel = 64, tasks = (columns + panel - 1) / panel;
   const std::int64_t grain = std::max<std::int64_t>(1, kGrain / (rows * std::min(panel, columns)));
   for_each_piece(extents, dst_strides, src_strides, tasks, grain,
@@ -151,7 +152,7 @@ void copy_words(Walk& walk, std::size_t size) {
   const std::int64_t n = walk.extents[last], dst_stride = walk.dst_strides[last], src_stride = walk.src_strides[last];
   Dims extents = walk.extents, dst_strides = walk.dst_strides, src_strides = walk.src_strides;
   for (Dims* d : {&extents, &dst_strides, &src_strides}) d->pop_back();
-  // What is cut into pieces is the last axis, or, where that is short, the one before it.
+  // Threads divide the last axis or, if that is short, the axis before it.
   std::int64_t rows = 1, row_dst = 0, row_src = 0;
   const bool short_rows = n < 64 && last > 0;
   if (short_rows) {
@@ -181,10 +182,10 @@ void copy_words(Walk& walk, std::size_t size) {
   });
 }
 
-// Other dtypes and any strides: pieces of the walk go through contiguous buffers that stay in the cache.
+// Copies between different dtypes with any strides. Pieces go through contiguous buffers that stay in the cache.
 void copy_cast(Walk& walk, Dtype to, Dtype from) {
   const auto to_size = static_cast<std::int64_t>(itemsize(to)), from_size = static_cast<std::int64_t>(itemsize(from));
-  // The innermost axes that fit a buffer are cast at once; the next one out is cut into pieces.
+  // Innermost axes that fit a buffer are cast at once, and the next outer axis is divided into pieces.
   constexpr std::int64_t kBuffer = 32768;
   int inner = walk.extents.size();
   std::int64_t inner_size = 1;
@@ -256,7 +257,7 @@ bool same_places(const StridedView& a, const StridedView& b) {
   return true;
 }
 
-/// The real or imaginary parts.
+/// Returns a view of the real or imaginary parts.
 StridedView part(const StridedView& view, bool imaginary) {
   StridedView parts = view;
   parts.dtype = part_dtype(view.dtype);
@@ -265,7 +266,7 @@ StridedView part(const StridedView& view, bool imaginary) {
   return parts;
 }
 
-/// Between a complex dtype and another one. A real number is its real part, a bool tells whether it is not 0.
+/// Copies between a complex dtype and another dtype. A real result is the real part, a bool is `!= 0`.
 void copy_complex(const StridedView& dst, const StridedView& src, std::int64_t size) {
   if (is_complex(dst.dtype)) {
     strided_copy(part(dst, false), is_complex(src.dtype) ? part(src, false) : src);

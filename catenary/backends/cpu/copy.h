@@ -6,15 +6,14 @@
 
 namespace catenary::cpu {
 
-/// Copies `src` into `dst`, which has the same shape, casting where the dtypes differ (NumPy's `copyto` with `astype`'s
-/// casts): floats go to integers by truncation, integers wrap, anything to bool by `!= 0`, float64 to the 16-bit floats
-/// with one rounding. NaN and what is out of range of an integer give what x86 gives for a C cast, on every machine.
-/// The two may overlap: the result is as if `src` had been copied away first. Strides of `src` may be 0; those of `dst`
-/// may be 0 only along axes of extent 1. Throws ShapeError when the shapes differ. `stream`: dst is a part of what the
-/// caches do not hold.
+/// Copies `src` to `dst` of equal shape and casts if the dtypes differ (NumPy's `copyto` with `astype`'s casts). Floats
+/// are truncated to integers, integers wrap, bool is `!= 0`, and float64 is rounded once to the 16-bit floats. NaN and
+/// values out of an integer's range give the result of a C cast on x86, on every machine. If both overlap, the result
+/// is as if `src` had been copied first. Strides of `src` may be 0; strides of `dst` may be 0 only along axes of size
+/// 1. Throws ShapeError if the shapes differ. `stream` means that dst is part of an array larger than the caches.
 CT_API void strided_copy(const StridedView& dst, const StridedView& src, bool stream = false);
 
-/// Casts n elements that lie side by side.
+/// Casts n contiguous elements.
 CT_API void cast(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int64_t n);
 
 }  // namespace catenary::cpu

@@ -22,10 +22,10 @@ namespace catenary::cpu {
 
 namespace {
 
-// Up to here malloc is faster than a pool, and keeps its pages by itself.
+// Up to this size malloc is faster than a pool, and reuses its pages.
 constexpr std::size_t kMallocBelow = std::size_t{64} << 10;
 
-/// Blocks are handed out whole: addresses cost nothing, and large ones keep their huge pages.
+/// Does not split blocks: virtual addresses cost nothing, and large blocks keep their huge pages.
 class HostMemory final : public MemorySource {
  public:
   std::string name() const override { return "cpu"; }

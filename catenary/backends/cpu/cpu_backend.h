@@ -1,13 +1,13 @@
 #pragma once
-// backends/cpu: the device that is always there. Fused blocks, its own matrix products and data movement; oneDNN when
-// it is found.
+// backends/cpu: the CPU device, which is always available. Executes fused programs, matrix products and data movement
+// with its own kernels, and can use oneDNN.
 
 namespace catenary {
 
 class Backend;
 
 namespace cpu {
-/// The CPU's backend; never destroyed.
+/// Returns the CPU's backend, which is never destroyed.
 Backend& backend();
 }  // namespace cpu
 

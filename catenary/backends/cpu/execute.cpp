@@ -38,7 +38,7 @@ bool any(const void* bools, std::int64_t n) {
 
 }  // namespace
 
-/// All blocks of all segments share the threads.
+/// The blocks of all segments are divided among the threads.
 template <>
 void compute(const RunSegments& p) {
   if (p.unless && static_cast<const bool*>(p.unless->handle)[p.unless->offset]) return;

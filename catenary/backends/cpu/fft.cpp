@@ -1,5 +1,5 @@
-// Fourier transforms: some of them side by side in scratch memory, so that every pass runs in vectors. A long one alone
-// is many short ones, in two steps.
+// Fourier transforms: several at a time in scratch memory, interleaved so that every pass runs in vectors. A single
+// long transform is computed as many short ones, in two steps.
 
 #include "catenary/backends/cpu/fft.h"
 
@@ -15,15 +15,16 @@ namespace catenary::cpu {
 
 namespace {
 
-constexpr std::int64_t kBlockBytes = 16 << 20;  // of transforms side by side, where they fill a vector
+constexpr std::int64_t kBlockBytes = 16 << 20;  // interleaved transforms, if they fill a vector
 
-/// Complex numbers, `beside` transforms of them side by side, in two parts.
+/// Complex numbers of `beside` interleaved transforms, with separate real and imaginary parts.
 template <class T>
 struct Pair {
   T *re, *im;
 };
 
-/// Runs the passes from `a` to `b` and back; the result's place is returned. With factors, `count` elements are there.
+/// Runs the passes alternately from `a` to `b` and back, and returns the buffer with the result. With factors, only
+/// `count` elements are stored.
 template <class T>
 Pair<T> run_passes(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::int64_t beside,
                    const FftTable* factors = nullptr, std::int64_t count = 0, int sign = 1) {
@@ -49,7 +50,7 @@ template <class T>
 Pair<T> transform(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::int64_t beside) {
   if (!plan.inner) return run_passes(plan, dtype, a, b, beside);
   const Pair<T> there = run_passes(*plan.inner, dtype, a, b, beside, &plan.chirp, plan.n);
-  // back is there with the parts exchanged, which are those of i conj(z)
+  // the inverse transform is the forward transform with exchanged parts, which represent i conj(z)
   const Pair<T> other = there.re == a.re ? b : a;
   const Pair<T> result = run_passes<T>(*plan.inner, dtype, {there.im, there.re}, {other.im, other.re}, beside,
                                        &plan.spectrum, plan.inner->n, -1);
@@ -57,11 +58,11 @@ Pair<T> transform(const FftPlan& plan, Dtype dtype, Pair<T> a, Pair<T> b, std::i
   return {result.im, result.re};
 }
 
-/// Transforms in two directions beside their own: `near` of them side by side, and `far` times so many.
+/// Numbers of transforms in two directions: `near` adjacent ones, `far` times.
 struct Count {
   std::int64_t far, near;
 };
-/// Where one part of them lies; `far` from one to the next.
+/// Memory of the real or imaginary parts; `far` is the distance between runs.
 struct Part {
   FftPart first;
   std::int64_t far;
@@ -84,13 +85,13 @@ struct Places {
   }
 };
 
-/// How many transforms of a length are side by side: a vector, or as many as fit.
+/// Returns the number of interleaved transforms of a length: a vector, or as many as fit.
 std::int64_t most_beside(std::int64_t length, std::int64_t item, std::int64_t lanes) {
   return std::clamp<std::int64_t>(kBlockBytes / (4 * item * length), 1, lanes);
 }
 
-/// What the results of a first step of two are turned by: element k of transform q by w^(k q), w^j being roots[j], of
-/// which there are n.
+/// Twiddle factors between the two steps: element k of transform q is multiplied by w^(k q), where w^j is roots[j] of n
+/// roots.
 template <class T>
 class Turns {
  public:
@@ -108,7 +109,7 @@ class Turns {
         re[length * most] = roots_[2 * j + 1];
       }
   }
-  /// Of transforms from the one of this number on. Those of a last block that is smaller lie otherwise.
+  /// Multiplies the transforms from number `first` on. A smaller last block has another layout.
   void apply(Pair<T> y, std::int64_t first, std::int64_t beside) const {
     const T *re = memory_.as<T>(), *im = re + length_ * most_;
     if (beside == most_) {
@@ -146,7 +147,7 @@ void transform_all(const FftPlan& plan, const Places& x, const Places& y, Count 
   });
 }
 
-/// t = t1 n2 + t2 and f = f1 + n1 f2: transforms along t1, turned by w^(f1 t2), and of these along t2.
+/// t = t1 n2 + t2 and f = f1 + n1 f2: transforms along t1, multiplies by w^(f1 t2), then transforms along t2.
 template <class T>
 void in_two_steps(const FftPlan& plan, std::int64_t n1, std::int64_t n2, const FftPlace& x, const FftPlace& y,
                   double scale, std::int64_t lanes) {
@@ -165,7 +166,7 @@ void in_two_steps(const FftPlan& plan, std::int64_t n1, std::int64_t n2, const F
                    most_beside(n2, item, lanes), nullptr);
 }
 
-/// to[t] = factors[t] times x[t] and a factor, for t < count of n, and zeros behind.
+/// to[t] = factors[t] * x[t] * factor for t < count, and zeros up to n.
 template <class T>
 void multiply(const FftPlace& x, const FftTable& factors, std::int64_t count, std::int64_t n, T factor,
               const FftPlace& to) {
@@ -183,7 +184,7 @@ void multiply(const FftPlace& x, const FftTable& factors, std::int64_t count, st
   });
 }
 
-/// A transform by a convolution with a chirp whose own transforms, of n1 n2 elements, go in two steps.
+/// A transform by convolution with a chirp, whose transforms of n1 n2 elements take two steps.
 template <class T>
 void convolve_in_two_steps(const FftPlan& plan, std::int64_t n1, std::int64_t n2, const FftPlace& x, const FftPlace& y,
                            double scale, std::int64_t lanes) {
@@ -204,14 +205,14 @@ void run(const Fft& p) {
   const std::int64_t outer = p.re.shape[0], n = p.re.shape[1], inner = p.re.shape[2],
                      item = static_cast<std::int64_t>(sizeof(T)), lanes = CT_SIMD_SELECT(fft_lanes)(sizeof(T) == 8);
   const auto plan = fft_plan(n);
-  // a transform back is one there with the parts exchanged
+  // an inverse transform is a forward transform with exchanged parts
   const View *x_re = &p.re, *x_im = p.im, *y_re = &p.out_re, *y_im = &p.out_im;
   if (p.inverse) {
     std::swap(x_re, x_im);
     std::swap(y_re, y_im);
   }
   const int near = inner >= std::min(outer, lanes) ? 2 : 0;
-  // fewer than fill a vector, but for those of one element's distance: some runs of them do
+  // too few to fill a vector: join several runs, unless complex elements of a transform are contiguous
   const bool runs = inner > 1 && inner < std::min(outer * inner, lanes) && p.re.strides[1] != 2;
   const Count count = runs ? Count{1, outer * inner} : near == 2 ? Count{outer, inner} : Count{inner, outer};
   const auto part = [&](const View* v) {
@@ -222,7 +223,7 @@ void run(const Fft& p) {
   const Places x{part(x_re), part(x_im)}, y{part(y_re), part(y_im)};
   const FftPlan& passes = plan->inner ? *plan->inner : *plan;
   const std::int64_t most = most_beside(passes.n, item, lanes);
-  // a step that is too short has no vectors of the others
+  // a step that is too short cannot fill vectors with the other step's transforms
   const auto [n1, n2] =
       std::min(most, count.near) < lanes ? factors_at_root(passes.n) : std::pair<std::int64_t, std::int64_t>(0, 0);
   if (n1 < lanes) return transform_all<T>(*plan, x, y, count, p.scale, most, nullptr);

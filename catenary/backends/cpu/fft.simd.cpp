@@ -76,7 +76,7 @@ CT_INLINE void transform_4(Complex<V>& a, Complex<V>& b, Complex<V>& c, Complex<
   d = t - v;
 }
 
-/// The transform of R elements, in their place; of `radix` where R is 0. unit: the roots of unity of that radix.
+/// Transforms R elements in place, or `radix` elements if R is 0. unit: the roots of unity of that radix.
 template <class T, class V, int R>
 CT_INLINE void transform(Complex<V>* x, [[maybe_unused]] int radix, [[maybe_unused]] const T* unit) {
   if constexpr (R == 2) {
@@ -96,7 +96,7 @@ CT_INLINE void transform(Complex<V>* x, [[maybe_unused]] int radix, [[maybe_unus
       x[k + 4] = even[k] - odd[k];
     }
   } else {
-    // x[j] and x[r - j] share their cosines, and their sines but for the sign
+    // x[j] and x[r - j] have equal cosines and opposite sines
     const int r = R ? R : radix, h = (r - 1) / 2;
     constexpr int kMost = ((R ? R : kMostRadix) - 1) / 2 + 1;
     Complex<V> sum[kMost], difference[kMost];
@@ -227,25 +227,25 @@ void turn(T* re, T* im, const T* table, int64_t step, const T* turn_re, const T*
   }
 }
 
-// Vectors of complex numbers whose parts lie in turn, C of them each.
+// Vectors of C complex numbers with alternating real and imaginary parts.
 
 template <class T>
 using Vector = typename Simd<T>::Vector;
 template <class T>
 using Lanes = std::make_integer_sequence<int, Simd<T>::lanes>;
 
-/// Two vectors of both parts as one of real parts (part 0) or imaginary ones (1).
+/// Extracts the real (part 0) or imaginary (1) parts from two vectors of complex numbers.
 template <class T, int part, int... e>
 CT_INLINE Vector<T> one_part(Vector<T> a, Vector<T> b, std::integer_sequence<int, e...>) {
   return __builtin_shufflevector(a, b, (2 * e + part)...);
 }
-/// The other way round: the first (half 0) or the second of two vectors.
+/// Interleaves real and imaginary parts, and returns the first (half 0) or second vector.
 template <class T, int half, int... e>
 CT_INLINE Vector<T> both_parts(Vector<T> re, Vector<T> im, std::integer_sequence<int, e...>) {
   return __builtin_shufflevector(re, im, ((e % 2 ? Simd<T>::lanes : 0) + (half * Simd<T>::lanes + e) / 2)...);
 }
-/// Of a square of blocks of S x S complex numbers, two by two: what becomes of its upper (0) or lower (1) rows when it
-/// is transposed.
+/// One step of transposing a square of S × S blocks of complex numbers: returns the new upper (0) or lower (1) rows of
+/// two vectors.
 template <class T, int S, int lower, int... e>
 CT_INLINE Vector<T> exchanged(Vector<T> a, Vector<T> b, std::integer_sequence<int, e...>) {
   constexpr int L = Simd<T>::lanes;
@@ -265,7 +265,7 @@ CT_INLINE void transpose(Vector<T>* rows) {
   }
 }
 
-/// Transforms from `begin` on, element by element.
+/// Loads the transforms from `begin` on, element by element.
 template <class T>
 void load_each(const FftPart& from, int64_t n, int64_t begin, int64_t beside, T* part) {
   if (!from.first) {
@@ -296,7 +296,7 @@ void store_each(const T* part, int64_t n, int64_t begin, int64_t beside, T scale
   }
 }
 
-/// As many as fill vectors, of parts that lie in turn: `re` is the first one.
+/// Loads as many transforms with alternating parts as fill vectors. `re` is the first part.
 template <class T>
 void load_pairs(const FftPart& from, int64_t n, int64_t beside, T* re, T* im) {
   constexpr int L = Simd<T>::lanes, C = L / 2;
@@ -370,7 +370,7 @@ void store_pairs(const T* re, const T* im, int64_t n, int64_t beside, T scale, c
   }
 }
 
-/// How many transforms go as vectors whose parts lie in turn, and whether the imaginary ones are first there.
+/// Number of transforms loaded as vectors with alternating parts, and whether the imaginary part comes first.
 struct InTurn {
   int64_t count;
   bool im_first;
@@ -407,7 +407,7 @@ void store_all(const T* re, const T* im, int64_t n, int64_t beside, T scale, con
   store_each(im, n, pairs.count, beside, scale, to.im);
 }
 
-/// Calls f with pointers to float or double.
+/// Calls f with a pointer to float or double.
 template <class F>
 CT_INLINE auto typed(bool f64, F f) {
   return f64 ? f(static_cast<double*>(nullptr)) : f(static_cast<float*>(nullptr));

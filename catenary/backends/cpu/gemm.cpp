@@ -22,7 +22,7 @@ namespace {
 
 using std::int64_t;
 
-// CATENARY_ONEDNN=1 asks for oneDNN, and not to find it is an error then.
+// With CATENARY_ONEDNN=1, a missing oneDNN is an error.
 Providers<GemmArgs<float>>& float_providers() {
   static auto* providers = [] {
     auto made = std::make_unique<Providers<GemmArgs<float>>>(
@@ -35,19 +35,19 @@ Providers<GemmArgs<float>>& float_providers() {
 }
 
 thread_local KeptScratch panels;  // packed A and B
-thread_local KeptScratch vector;  // a vector whose elements lay apart
+thread_local KeptScratch vector;  // a contiguous copy of a strided vector
 
 const GemmLevel<float>& level(float) { return CT_SIMD_SELECT(gemm_float); }
 const GemmLevel<double>& level(double) { return CT_SIMD_SELECT(gemm_double); }
 
-// The same product as C^T = B^T A^T.
+// Returns the product as C^T = B^T A^T.
 template <class T, class E, class R>
 GemmArgs<T, E, R> transposed(const GemmArgs<T, E, R>& g) {
   return {g.n,    g.m, g.k,    g.b,    g.b_cs,   g.b_rs,   g.a,         g.a_cs,
           g.a_rs, g.c, g.c_cs, g.c_rs, g.bias_m, g.bias_n, g.accumulate};
 }
 
-// The part of g that is rows [i0, i1) and columns [j0, j1) of C.
+// Returns the part of g with rows [i0, i1) and columns [j0, j1) of C.
 template <class T, class E, class R>
 GemmArgs<T, E, R> part(GemmArgs<T, E, R> g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
   g.m = i1 - i0;
@@ -81,7 +81,7 @@ void blocked_gemm(const G& g, const Level& level) {
   });
 }
 
-// Does `thin` take it, bar the strides of B if there is but one column?
+// Returns whether `thin` accepts the product. With a single column, B may have any stride.
 template <class G>
 bool is_thin(const G& g) {
   return g.n == 1 ? g.a_cs == 1 || g.a_rs == 1 : g.n <= 10 && g.m >= 32 && g.a_cs == 1 && g.b_rs == 1;
@@ -107,11 +107,11 @@ bool computed_thin(const G& g, const Level& level) {
   return true;
 }
 
-// float32 by AMX, if it is there and the product is large enough for its panels to pay.
+// Computes float32 by AMX, if it is available and the product is large enough to justify packing.
 bool computed_in_tiles(const GemmArgs<double>&) { return false; }
 bool computed_in_tiles([[maybe_unused]] const GemmArgs<float>& g) {
 #if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
-  // Packing costs about as much as 64 products of an element.
+  // Packing an element costs about as much as 64 products.
   if (!multiplies_in_tiles(Dtype::float32) || g.k < 64 || g.m * g.n < 64 * (g.m + g.n)) return false;
   blocked_gemm(g, simd_v4::gemm_float_amx);
   return true;
@@ -120,8 +120,8 @@ bool computed_in_tiles([[maybe_unused]] const GemmArgs<float>& g) {
 #endif
 }
 
-// Which way a product goes depends on its sizes and strides alone, so that its bits do too. (Which panels of
-// gemm_float_amx are plain depends on what they hold.)
+// The implementation of a product depends on sizes and strides only, and so do its bits. (With gemm_float_amx, the
+// values also decide which panels are plain.)
 template <class T>
 Way float_gemm(GemmArgs<T> g) {
   const GemmLevel<T>& level = cpu::level(T{});
@@ -141,14 +141,14 @@ Way float_gemm(GemmArgs<T> g) {
   }
   if (computed_in_tiles(g)) return Way::tiles;
   // A few rows times a transposed matrix, as in a linear layer: packing that matrix would cost as much as the product.
-  // As the left operand of the transposed product it is read where it lies.
+  // As the left operand of the transposed product it is read in place.
   if (g.m <= 128 && g.n >= 2 * g.m && g.b_cs != 1 && g.b_rs == 1) g = transposed(g);
   blocked_gemm(g, level);
   return Way::panels;
 }
 
-// Our own kernels measured between 0.9 and 2 times oneDNN's speed at every size that was tried, and their bits do not
-// depend on the number of threads: oneDNN computes only where it is asked to.
+// Our kernels reached 0.9 to 2 times oneDNN's speed at every measured size, and their bits do not depend on the number
+// of threads. So oneDNN is used on request only.
 Way gemm_of(const GemmArgs<float>& g) { return float_providers().run(g) ? Way::onednn : float_gemm(g); }
 Way gemm_of(const GemmArgs<double>& g) { return float_gemm(g); }
 
@@ -165,7 +165,7 @@ const HalfLevel<bfloat16>& half_level(bfloat16) {
   return CT_SIMD_SELECT(gemm_bfloat16);
 }
 
-// C is written by rows; and few rows are better columns, as the matrix beside them is then read where it lies.
+// C is written by rows. A few rows are better transposed to columns, because the other matrix is then read in place.
 template <class G>
 G by_rows(const G& g) {
   return (g.c_rs == 1 && g.c_cs != 1) || (g.m <= 64 && g.n >= 2 * g.m && g.b_rs == 1) ? transposed(g) : g;
@@ -191,7 +191,7 @@ Way gemm_of(const GemmArgs<float, bfloat16, float>& g) {
   return Way::panels;
 }
 
-// p moved by some elements of a dtype.
+// Returns p advanced by `offset` elements of a dtype.
 template <class P>
 P* at(P* p, int64_t offset, Dtype dtype) {
   using Byte = std::conditional_t<std::is_const_v<P>, const char, char>;
@@ -212,7 +212,7 @@ Way integer_gemm(const IntegerGemm& g, Dtype from, Dtype to) {
   return from == to ? Way::integers : Way::widened_integers;
 }
 
-// Its first product, with types instead of void.
+// Returns the first product of the batch, with types instead of void.
 template <class T, class E = T, class R = E>
 GemmArgs<T, E, R> typed(const Gemm& g) {
   const auto in = [](const void* p) { return static_cast<const E*>(p); };
@@ -290,13 +290,13 @@ void gemm(const Gemm& product) {
     at_i.b.data = at(g.b.data, i * g.b.batch_stride, g.b.dtype);
     at_i.c.data = at(g.c.data, i * g.c.batch_stride, g.c.dtype);
     const Way mine = run(at_i);
-    if (i == 0) way = mine;  // those of the others are the same
+    if (i == 0) way = mine;  // equal for all products
   };
   if (g.batch == 1) {
     one(0);
     return note_product(way, g.a.dtype);
   }
-  // One B for all, and the A and C of the batch in one column: a single taller product.
+  // If all products share B, and the A and C of the batch are stacked rows, compute a single taller product.
   if (g.b.batch_stride == 0 && !g.bias_m && g.a.batch_stride == g.m * g.a.row_stride &&
       g.c.batch_stride == g.m * g.c.row_stride) {
     g.m *= g.batch;
@@ -305,7 +305,7 @@ void gemm(const Gemm& product) {
   }
   const double work =
       static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(std::max<int64_t>(g.k, 1));
-  // Each thread takes whole products, unless there are few and they are large.
+  // Each thread computes whole products, unless there are only a few large ones.
   if (g.batch < num_threads() && work > 1e6) {
     for (int64_t i = 0; i < g.batch; ++i) one(i);
   } else {
@@ -327,7 +327,7 @@ void compute(const Matmul& p) {
             .c = {c.data(), c.dtype, c.strides[1], c.strides[2], c.strides[0]},
             .accumulate = p.accumulate,
             .batch = c.shape[0]};
-  std::vector<char> packed;  // a bias whose elements lie apart
+  std::vector<char> packed;  // a contiguous copy of a strided bias
   if (const View* bias = p.bias) {
     g.bias_n = bias->data();
     if (bias->strides.size() == 1 && bias->strides[0] != 1 && bias->size() > 1) {

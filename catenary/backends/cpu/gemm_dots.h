@@ -1,6 +1,6 @@
 #pragma once
-// Private to the *.simd.cpp files of the CPU's products: products of few rows or columns, whose operands are read where
-// they lie, once.
+// Private to the *.simd.cpp files of the CPU's products: products with few rows or columns, whose operands are read
+// once, in place.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,7 +29,7 @@ CT_INLINE void finish(const G& g, int64_t i, int64_t j, typename G::Sum sum) {
   }
 }
 
-// Pairs at `distance` are added, then those at half of it, …
+// Adds pairs at `distance`, then at half that distance, …
 template <class T, int distance, std::size_t... i>
 CT_INLINE T sum_lanes(Vector<T> x, std::index_sequence<i...> lanes) {
   x += __builtin_shufflevector(x, x, (i ^ distance)...);
@@ -40,8 +40,8 @@ CT_INLINE T sum_lanes(Vector<T> x, std::index_sequence<i...> lanes) {
   }
 }
 
-// kM rows of A times kN columns of B, all contiguous: one sum of vectors for each pair, so that bits do not depend on
-// the grouping.
+// Multiplies kM rows of A by kN columns of B, all contiguous. Each pair has a separate vector sum, so that bits do not
+// depend on the grouping.
 template <int kM, int kN, class G>
 static void dots(const G& g, int64_t i, int64_t j) {
   using T = typename G::Sum;
@@ -91,7 +91,7 @@ static void dots_of_rows(const G& g, int64_t i) {
 
 template <class G>
 static void all_dots(const G& g) {
-  constexpr int kM = kVectorBytes == 64 ? 4 : 2;  // as many as the registers hold
+  constexpr int kM = kVectorBytes == 64 ? 4 : 2;  // limited by the registers
   int64_t i = 0;
   for (; i + kM <= g.m; i += kM) dots_of_rows<kM>(g, i);
   for (; i < g.m; ++i) dots_of_rows<1>(g, i);

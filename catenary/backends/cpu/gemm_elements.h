@@ -1,7 +1,7 @@
 #pragma once
-// Private to the *.simd.cpp files of the CPU's products and convolutions: elements in memory, which may be narrower
-// than what they are computed in. They are widened as they are loaded or packed, so no operand is ever converted as a
-// whole.
+// Private to the *.simd.cpp files of the CPU's products and convolutions: access to elements whose type in memory may
+// be narrower than the type of the computation. They are widened while they are loaded or packed, so no operand is
+// converted as a whole.
 
 #include <algorithm>
 #include <bit>
@@ -26,7 +26,7 @@ CT_INLINE float widened(float16 x) {
 #endif
 }
 
-// A vector of what one computes in, from as many elements in memory.
+// Loads a vector of the computation's type from as many elements in memory.
 CT_INLINE Vector<float> load_wide(const float* p) { return load(p); }
 CT_INLINE Vector<double> load_wide(const double* p) { return load(p); }
 #if defined(__AVX512F__)
@@ -69,8 +69,8 @@ CT_INLINE Vector<float> load_wide_some(const E* p, int n) {
 CT_INLINE Vector<float> load_wide_some(const float* p, int n) { return load_some(p, n); }
 CT_INLINE Vector<double> load_wide_some(const double* p, int n) { return load_some(p, n); }
 
-// Of twice as many bfloat16 as a vector has lanes, those at even or at odd places: one instruction widens them, where
-// neighbours take two. Sums of products do not mind, as both factors are read so.
+// Loads the even or odd lanes of twice as many bfloat16: one instruction widens them, while adjacent lanes take two.
+// The order does not matter for sums of products if both factors are read this way.
 template <class E>
 constexpr bool kByParity = std::is_same_v<E, bfloat16>&& kVectorBytes >= 32;
 #if defined(__AVX512F__)
@@ -105,12 +105,12 @@ CT_INLINE Vector<float> load_pairs_some(const bfloat16* p, int n) {
 // ---- packing ----
 
 // out[p * kWidth + i] = x[i * rs + p * cs], widened, for i < rows, p < k. Lanes between `rows` and the next whole
-// vector become zero. Where kWidth is no multiple of the lanes, a store spills over into the next line, which is
-// written later: hence the order of the loops, and up to a vector past the end is overwritten.
+// vector become zero. If kWidth is not a multiple of the lanes, a store spills into the next line, which is written
+// later. The order of the loops relies on this, and up to one vector past the end is overwritten.
 template <class T, int kWidth, class E>
 static void pack_panel(const E* x, int64_t rs, int64_t cs, int rows, int64_t k, T* out) {
   constexpr int L = kLanes<T>;
-  if (kWidth % L == 0 && rs == 1 && rows == kWidth) {  // whole lines, each of which may be far from the next
+  if (kWidth % L == 0 && rs == 1 && rows == kWidth) {  // whole lines, possibly far apart
     for (int64_t p = 0; p < k; ++p) {
       CT_UNROLL for (int i = 0; i < kWidth; i += L) store(out + p * kWidth + i, load_wide(x + p * cs + i));
     }

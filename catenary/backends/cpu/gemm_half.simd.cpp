@@ -1,7 +1,7 @@
-// Products of one thread whose panels are not what lies in memory: of 16-bit floats, summed in float32 and rounded
-// once, and of float32 by AMX. The loops are those of gemm_kernel.simd.cpp but that both operands are always packed and
-// the sums of a block of columns stay in float32 until the whole depth is summed. A Machine says what a panel is and
-// who multiplies two of them.
+// Products of one thread whose panels are converted: 16-bit floats, summed in float32 and rounded once, and float32 by
+// AMX. The loops are those of gemm_kernel.simd.cpp, except that both operands are always packed, and the sums of a
+// block of columns stay in float32 until the whole depth is summed. A Machine defines a panel and multiplies two of
+// them.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,13 +19,13 @@
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
-// Panels are float32, and the micro-kernel is float32's.
+// Panels are float32, multiplied by float32's micro-kernel.
 template <class E>
 struct Widened {
   using Panel = float;
   static constexpr int64_t rows = kRows, columns = kColumns<float>, step = 1, depth = kBlockK;
   static constexpr int64_t columns_in_place = std::numeric_limits<int64_t>::max();
-  static constexpr int64_t spill = kLanes<float>;  // what packing may write past the end of a panel
+  static constexpr int64_t spill = kLanes<float>;  // elements that packing may write past the end of a panel
   static void begin() {}
   static void end() {}
   template <class G>
@@ -48,23 +48,23 @@ struct Widened {
   }
 };
 
-// Where a block's panels and sums lie. Packing costs about as much as a matrix unit's products of a few hundred rows,
-// so a block of A is packed once for all columns, and B once for many rows; and the sums, which every block of the
-// depth goes over, stay in the second-level cache beside B's panels.
+// Memory layout of a block's panels and sums. Packing costs about as much as a few hundred rows on a matrix unit, so a
+// block of A is packed once for all columns, and B once for many rows. The sums, which every block of the depth
+// updates, stay in the L2 cache beside B's panels.
 template <class M>
 struct Room {
   static constexpr int64_t kRowsAtOnce = 1024, kPackedA = 4 << 20;
 
   Depth depth;
-  int64_t rows, columns;  // of a block of C
-  bool keeps_a;           // all of the depth, for the next columns
+  int64_t rows, columns;  // in a block of C
+  bool keeps_a;           // keeps the whole depth for the next columns
   int64_t b, a, sums;     // bytes
 
   template <class G>
   Room(const G& g, int64_t cache) : depth(g.k, M::depth) {
     constexpr auto size = static_cast<int64_t>(sizeof(typename M::Panel));
     depth.size = round_up(std::max<int64_t>(depth.size, 1), M::step);
-    if (M::in_place(g, g.k)) depth.size = round_up(g.k, M::step);  // rows are read on and on
+    if (M::in_place(g, g.k)) depth.size = round_up(g.k, M::step);  // rows are read sequentially
     depth.blocks = std::max<int64_t>(1, ceil_div(g.k, depth.size));
     const int64_t most = std::clamp(kPackedA / (depth.size * depth.blocks * size), kRowsAtOnce / 4, kRowsAtOnce);
     rows = round_up(ceil_div(g.m, ceil_div(g.m, most)), M::rows);
@@ -84,7 +84,7 @@ static int64_t scratch(const G& g, int64_t cache) {
   return Room<M>(g, cache).total();
 }
 
-// Row `row` of the sums with all that is added to it, rounded into columns [j, j + n) of row i of C.
+// Adds bias and C to row `row` of the sums and rounds it to columns [j, j + n) of row i of C.
 template <class M, class G>
 static void round_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, const Sums<M>& sums) {
   constexpr int64_t kLine = 256;
@@ -123,7 +123,7 @@ static void round_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, 
   }
 }
 
-// The same where nothing is to be rounded and C's rows have unit stride.
+// Stores a row of the sums without rounding, to a row of C with unit stride.
 template <class M, class G>
 static void store_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, const Sums<M>& sums) {
   constexpr int64_t L = kLanes<float>;
@@ -150,7 +150,7 @@ static void store_row(const G& g, int64_t i, int64_t row, int64_t j, int64_t n, 
   }
 }
 
-// Rows [0, m) and columns [0, n) of the sums into C from (i, j) on.
+// Stores rows [0, m) and columns [0, n) of the sums to C from (i, j) on.
 template <class M, class G>
 static void finish(const G& g, int64_t i, int64_t j, int64_t m, int64_t n, const Sums<M>& sums) {
   for (int64_t r = 0; r < m; ++r) {
@@ -171,7 +171,7 @@ static void blocked(const G& g, int64_t cache, char* memory) {
   P* const b_panels = reinterpret_cast<P*>(memory);
   P* const a_panels = reinterpret_cast<P*>(memory + room.b);
   const Sums<M> sums{reinterpret_cast<float*>(memory + room.b + room.a), room.columns};
-  // A tile that is summed whole, and not rounded, is finished while it is near.
+  // If a tile needs one block of the depth and no rounding, store it while it is cached.
   const bool at_once = std::is_same_v<typename G::Result, float> && room.depth.blocks == 1;
   const Sums<M> one{sums.data, M::columns};
   M::begin();
@@ -184,7 +184,7 @@ static void blocked(const G& g, int64_t cache, char* memory) {
         M::pack_b(g.b + p0 * g.b_rs + j0 * g.b_cs, g.b_rs, g.b_cs, n, k, b_panels);
         const auto* const a = g.a + i0 * g.a_rs + p0 * g.a_cs;
         P* const panels = a_panels + (room.keeps_a ? p0 * room.rows : 0);
-        // the last rows may be fewer than a panel has
+        // the last panel may have fewer rows, so pack it
         const int64_t in_place = M::in_place(g, k) ? m / M::rows * M::rows : 0;
         if (j0 == 0 || !room.keeps_a)
           M::pack_a(a + in_place * g.a_rs, g.a_rs, g.a_cs, m - in_place, k, panels + in_place * whole);
@@ -204,7 +204,7 @@ static void blocked(const G& g, int64_t cache, char* memory) {
   M::end();
 }
 
-// All of it in float32 on the stack.
+// Computes all of it in float32 on the stack.
 template <class E>
 static void small(const GemmArgs<float, E>& g) {
   constexpr int64_t side = kSmallSide;

@@ -1,5 +1,5 @@
 #pragma once
-// Private to the CPU backend: what gemm.cpp asks of gemm_kernel.simd.cpp, one thread's work each.
+// Private to the CPU backend: the work of one thread, called by gemm.cpp and implemented in gemm_kernel.simd.cpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace catenary::cpu {
 
-/// C[i, j] = sum over p of A[i, p] B[p, j] (+ C[i, j]) (+ bias_n[j]) (+ bias_m[i]); strides in elements. Sums are T,
-/// elements in memory E, which is T or a 16-bit float that is widened as it is read; those of C and the biases, R, are
-/// rounded once.
+/// C[i, j] = sum over p of A[i, p] B[p, j] (+ C[i, j]) (+ bias_n[j]) (+ bias_m[i]), with strides in elements. Sums have
+/// type T. Elements in memory have type E: T, or a 16-bit float that is widened while reading. Elements of C and the
+/// biases have type R and are rounded once.
 template <class T, class E = T, class R = E>
 struct GemmArgs {
   using Sum = T;
@@ -30,32 +30,32 @@ struct GemmArgs {
   bool accumulate;
 };
 
-/// One level's float products. The micro-tiles of C are mr × nr.
+/// Tiling of one level's float products. The micro-tiles of C are mr × nr.
 struct GemmTiling {
   std::int64_t mr, nr;
 };
-/// A grid of tm × tn parts of C, in whole micro-tiles, for at most `threads` threads: the one that is done first, given
-/// that a packed element costs about as much as 8 multiplications.
+/// Divides C into tm × tn parts of whole micro-tiles for at most `threads` threads. Chooses the fastest division,
+/// assuming that packing an element costs about as much as 8 multiplications.
 struct GemmGrid {
   GemmGrid(std::int64_t rows, std::int64_t columns, GemmTiling tiling, std::int64_t threads);
   std::int64_t tm = 1, tn = 1;
 };
-/// The largest side of a product that is not worth packing.
+/// Largest side of a product that is not worth packing.
 constexpr std::int64_t kSmallSide = 32;
-/// Bytes of the second-level cache that products reckon with.
+/// Returns the size in bytes of the L2 cache that products assume.
 std::int64_t gemm_cache();
 template <class T>
 struct GemmLevel {
   using Scratch = T;
   GemmTiling tiling;
-  /// Elements of scratch memory (aligned to 64 bytes) that `blocked` needs. `cache` is the second-level cache's size in
-  /// bytes.
+  /// Returns the elements of scratch memory (aligned to 64 bytes) that `blocked` needs. `cache` is the size of the L2
+  /// cache in bytes.
   std::int64_t (*scratch)(const GemmArgs<T>&, std::int64_t cache);
-  /// Any product.
+  /// Computes any product.
   void (*blocked)(const GemmArgs<T>&, std::int64_t cache, T* scratch);
-  /// Small products whose C and B have unit column strides, read where they lie.
+  /// Computes small products in place. C and B must have unit column strides.
   void (*direct)(const GemmArgs<T>&);
-  /// Few columns: a_cs = 1 and b_rs = 1; or a_rs = 1 and n = 1.
+  /// Computes products with few columns: a_cs = 1 and b_rs = 1, or a_rs = 1 and n = 1.
   void (*thin)(const GemmArgs<T>&);
 };
 
@@ -73,21 +73,21 @@ template <class E>
 struct HalfLevel {
   using Scratch = char;
   GemmTiling tiling;
-  /// From so many columns on, `blocked` reads rows where they lie faster than `thin` does, if their length is a
+  /// With at least this many columns, `blocked` reads rows in place faster than `thin` does if their length is a
   /// multiple of `row_step`.
   std::int64_t columns_in_place, row_step;
-  /// Bytes of scratch memory (aligned to 64) that `blocked` needs.
+  /// Returns the bytes of scratch memory (aligned to 64) that `blocked` needs.
   std::int64_t (*scratch)(const GemmArgs<float, E>&, std::int64_t cache);
-  /// Any product, and any whose result is float32.
+  /// Computes any product; `wide` computes any product with float32 results.
   void (*blocked)(const GemmArgs<float, E>&, std::int64_t cache, char* scratch);
   BlockedLevel<GemmArgs<float, E, float>> wide;
-  /// No side above kSmallSide.
+  /// Computes products with no side above kSmallSide.
   void (*small)(const GemmArgs<float, E>&);
-  /// Few columns: a_cs = 1 and b_rs = 1; or a_rs = 1 and n = 1.
+  /// Computes products with few columns: a_cs = 1 and b_rs = 1, or a_rs = 1 and n = 1.
   void (*thin)(const GemmArgs<float, E>&);
 };
 
-/// A product of integers that wrap around, or of bools: any(a and b).
+/// A product of integers, which wrap, or of bools: any(a and b).
 struct IntegerGemm {
   std::int64_t m, n, k;
   const void* a;
@@ -102,19 +102,19 @@ struct IntegerGemm {
 };
 
 CT_SIMD_DECLARE(extern const GemmLevel<float> gemm_float; extern const GemmLevel<double> gemm_double;
-                // A and B are of `from`, C and the biases of `to`: the same, or int32 for 8-bit integers.
+                // A and B have dtype `from`, C and the biases `to`: equal dtypes, or int32 for 8-bit integers.
                 void gemm_integer(const IntegerGemm&, Dtype from, Dtype to);
                 extern const HalfLevel<float16> gemm_float16; extern const HalfLevel<bfloat16> gemm_bfloat16;
-                // n float16 or bfloat16 as float32, and float32 rounded to them.
+                // Convert n elements from float16 or bfloat16 to float32, and back with rounding.
                 void widen(const float16*, float*, std::int64_t n); void widen(const bfloat16*, float*, std::int64_t n);
                 void narrow(const float*, float16*, std::int64_t n);
                 void narrow(const float*, bfloat16*, std::int64_t n);)
 
 #if defined(__x86_64__) && !defined(CT_SIMD_NO_V4)
 namespace simd_v4 {
-// By pairs of products in one instruction: AVX512_BF16's dot products, and AMX's on tiles.
+// Two products per lane and instruction: AVX512_BF16's dot products, and AMX's tiles.
 extern const HalfLevel<bfloat16> gemm_bfloat16_avx512, gemm_bfloat16_amx;
-// Of float32 in three pieces each, by AMX.
+// For float32 in three pieces, by AMX.
 extern const BlockedLevel<GemmArgs<float>> gemm_float_amx;
 }  // namespace simd_v4
 #endif

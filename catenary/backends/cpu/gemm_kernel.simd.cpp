@@ -1,8 +1,8 @@
 // Matrix products of one thread, after Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
-// (2008), and BLIS: panels of A and B are packed so that the micro-kernel reads them in order; it keeps a tile of C in
-// registers. Every element of C is summed in the order of k, in blocks that depend on k alone: its bits depend on
-// neither tiles nor threads. This file is compiled with -ffp-contract=fast: a * b + c is one fused instruction where
-// the level has it.
+// (2008), and BLIS. Panels of A and B are packed so that the micro-kernel, which keeps a tile of C in registers, reads
+// them in order. Every element of C is summed in the order of k, in blocks that depend on k only, so its bits depend on
+// neither tiles nor threads. This file is compiled with -ffp-contract=fast: a * b + c is a fused instruction if the
+// level has it.
 
 #include "catenary/backends/cpu/gemm_kernel.h"
 
@@ -20,8 +20,8 @@ namespace {
 
 // ---- the loops around the micro-kernel ----
 
-// Tiles of a C whose columns are not contiguous take a detour: from C to `buffer` or back, by vectors where C's rows
-// have unit stride.
+// Tiles of a C without contiguous columns go through a buffer. Copies from C to `buffer` or back, by vectors if C's
+// rows have unit stride.
 template <class T>
 static void copy_tile(T* c, int64_t c_rs, int64_t c_cs, int rows, int columns, T* buffer, bool to_c) {
   constexpr int L = kLanes<T>, NR = kColumns<T>;
@@ -68,18 +68,17 @@ static void run_tile(Kernel<T> kernel, Tile<T> t, int rows, T* c, int64_t c_rs, 
   copy_tile(c, c_rs, c_cs, rows, t.n, buffer, true);
 }
 
-// What is packed, and the order of the loops: bits do not depend on it.
+// The packed operands, and the order of the loops. Bits do not depend on it.
 template <class T>
 struct Plan {
   Depth depth;
   bool pack_a, pack_b;
-  bool rows_outside;  // a panel of A stays in the first-level cache while those of B pass by, else the other way round
-  int64_t columns;    // of a block of B, which stays in the second-level cache
-  int64_t rest;       // a few columns at the end that would waste most of a tile: dot products serve them better
+  bool rows_outside;  // a panel of A stays in the L1 cache while B's panels pass; otherwise the other way round
+  int64_t columns;    // in a block of B, which stays in the L2 cache
+  int64_t rest;       // last columns that would waste most of a tile; computed by dot products
 
   Plan(const GemmArgs<T>& g, int64_t cache) : depth(g.k) {
-    // B is read where it lies if it fits into the second-level cache well, or if too few rows of A would use a packed
-    // one.
+    // B is read in place if it is small for the L2 cache, or if too few rows of A would use a packed copy.
     const int64_t bytes = depth.size * g.n * static_cast<int64_t>(sizeof(T));
     const bool small = bytes <= cache / 8;
     pack_b = g.b_cs != 1 || g.m > (collides<T>(g.b_rs) ? 2 * kRows : small ? g.m : 64);
@@ -87,7 +86,7 @@ struct Plan {
     rows_outside = pack_b || small;
     const int64_t panel = depth.size * kColumns<T> * static_cast<int64_t>(sizeof(T));
     columns = std::max<int64_t>(4, cache * 3 / 4 / std::max<int64_t>(panel, 1)) * kColumns<T>;
-    // Here bits do depend on it: so it may depend on n only up to whole tiles, and not on m.
+    // Bits depend on this choice, so it may depend on n only through n % kColumns, and not on m.
     rest = g.n % kColumns<T>;
     if (rest > kColumns<T> / 8 || g.a_cs != 1 || g.b_rs != 1 || g.b_cs == 1 || g.k < 8 * kLanes<T>) rest = 0;
   }
@@ -113,7 +112,7 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
   T* const b_panels = scratch;
   T* const a_panels = scratch + plan.b_panels(g);
   const int64_t n = g.n - plan.rest;
-  // Tiles of nearly the same height: a low one takes as long as its sums, one after the other, are deep.
+  // Tiles of nearly equal height: a low tile takes as long as the latency of its chain of sums.
   const int64_t height = ceil_div(g.m, ceil_div(g.m, kRows));
   for (int64_t j0 = 0; j0 == 0 || j0 < n; j0 += plan.columns) {
     const int64_t j1 = std::min(n, j0 + plan.columns);
@@ -172,7 +171,7 @@ static void blocked(const GemmArgs<T>& g, int64_t cache, T* scratch) {
   }
 }
 
-// The same with neither packed nor blocked, for small products.
+// Computes small products without packing or blocks.
 template <class T>
 static void direct(const GemmArgs<T>& g) {
   constexpr int64_t NR = kColumns<T>;

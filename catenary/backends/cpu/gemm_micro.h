@@ -1,7 +1,7 @@
 #pragma once
-// Private to the *.simd.cpp files of the CPU's products and convolutions, each of which gets this compiled for its
-// level: vectors, and the micro-kernel that keeps a tile of C in registers; gemm_elements.h packs what it reads. Such a
-// file is compiled with -ffp-contract=fast (cmake/simd.cmake).
+// Private to the *.simd.cpp files of the CPU's products and convolutions, each of which compiles it for a level:
+// vectors, and the micro-kernel that keeps a tile of C in registers. gemm_elements.h packs its input. These files are
+// compiled with -ffp-contract=fast (cmake/simd.cmake).
 
 #include <algorithm>
 #include <cstdint>
@@ -57,7 +57,7 @@ CT_INLINE Vector<T> splat(T x) {
   return x - Vector<T>{};
 }
 
-// The first n lanes of memory, the others zero and never touched.
+// Loads the first n lanes. The others are zero, and their memory is not accessed.
 #if defined(__AVX512F__)
 CT_INLINE Vector<float> load_some(const float* p, int n) { return _mm512_maskz_loadu_ps((1u << n) - 1, p); }
 CT_INLINE Vector<double> load_some(const double* p, int n) { return _mm512_maskz_loadu_pd((1u << n) - 1, p); }
@@ -68,7 +68,7 @@ alignas(64) constexpr std::int32_t kMask[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 CT_INLINE __m256i mask(int words) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMask + 8 - words)); }
 CT_INLINE Vector<float> load_some(const float* p, int n) { return _mm256_maskload_ps(p, mask(n)); }
 CT_INLINE Vector<double> load_some(const double* p, int n) { return _mm256_maskload_pd(p, mask(2 * n)); }
-// By halves: a masked store is a slow sequence of microcode on AMD's processors.
+// In halves, because masked stores are slow microcode on AMD's processors.
 CT_INLINE void store_words(void* to, __m256i x, int words) {
   char* p = static_cast<char*>(to);
   if (words >= 8) return _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(p), x);
@@ -102,7 +102,7 @@ CT_INLINE void store_some(T* p, Vector<T> x, int n) {
 }
 #endif
 
-// Lanes [begin, end) of a vector; the others are zero and their memory is never touched.
+// Loads lanes [begin, end) of a vector. The others are zero, and their memory is not accessed.
 #if defined(__AVX512F__)
 template <class T>
 struct Mask {
@@ -138,7 +138,7 @@ CT_INLINE Vector<T> load_masked(const T* p, Mask<T> m) {
 }
 #endif
 
-// One call of the micro-kernel: a tile of C with unit column stride, `n` of its columns real.
+// One call of the micro-kernel: a tile of C with unit column stride and `n` valid columns.
 template <class T>
 struct Tile {
   int64_t k;
@@ -152,18 +152,18 @@ struct Tile {
   const T* bias_n;
   const T* bias_m;
   bool accumulate;
-  bool relu = false;  // after all else
+  bool relu = false;  // last of all
 };
 
 #if defined(__clang__)
-#  pragma clang diagnostic ignored "-Wpass-failed"  // without optimisation nothing is unrolled
+#  pragma clang diagnostic ignored "-Wpass-failed"  // loops are not unrolled without optimisation
 #  define CT_UNROLL _Pragma("unroll")
 #else
 #  define CT_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// kPacked: a_rs = 1, a_cs = kRows, b_rs = kColumns and full vectors, known to the compiler. Else the last vector of B
-// may be short.
+// kPacked: a_rs = 1, a_cs = kRows, b_rs = kColumns and full vectors, as compile-time constants. Otherwise the last
+// vector of B may be partial.
 template <class T, int kM, int kV, bool kPacked>
 static void kernel(const Tile<T>& t) {
   using V = Vector<T>;
@@ -234,7 +234,7 @@ constexpr Kernels<T> kKernels = make_kernels<T, kPacked>(std::make_index_sequenc
 
 // ---- transposing ----
 
-// Vectors as lanes of 16 bytes, kQuad elements each: what instruction sets shuffle cheaply.
+// Vectors as 16-byte lanes of kQuad elements, which instruction sets shuffle cheaply.
 template <class T>
 constexpr int kQuad = 16 / sizeof(T);
 
@@ -268,7 +268,7 @@ CT_INLINE Vector<T> load_lanes(const T* const* lines, int64_t offset) {
 }
 #endif
 
-// Within each lane: its elements are a[p] for p = pattern[i] < kQuad, b[p - kQuad] else.
+// Within each lane, element i is a[p] for p = pattern[i] < kQuad, otherwise b[p - kQuad].
 template <class T, int p0, int p1, int p2, int p3, std::size_t... i>
 CT_INLINE Vector<T> shuffle_lanes(Vector<T> a, Vector<T> b, std::index_sequence<i...>) {
   constexpr int pattern[4] = {p0, p1, p2, p3}, Q = kQuad<T>, L = sizeof...(i);
@@ -302,18 +302,18 @@ CT_INLINE void transpose_block(const T* x, int64_t ld, int rows, T* out, int64_t
   }
 }
 
-// ---- what the loops around it share ----
+// ---- shared by the loops around the micro-kernel ----
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Blocks of k: equal parts of at most `most`; of k = 0 one empty block, so that bias and zeros are written.
+// Divides k into equal blocks of at most `most`. k = 0 gives one empty block, so that bias and zeros are written.
 struct Depth {
   int64_t blocks, size;
   explicit Depth(int64_t k, int64_t most = kBlockK)
       : blocks(std::max<int64_t>(1, ceil_div(k, most))), size(ceil_div(k, blocks)) {}
 };
 
-// Rows whose distance is nearly a multiple of 4096 bytes share the sets of the first-level cache.
+// Returns whether rows at this distance, nearly a multiple of 4096 bytes, share the sets of the L1 cache.
 template <class T>
 bool collides(int64_t stride) {
   const int64_t offset = (stride * static_cast<int64_t>(sizeof(T))) & 4095;

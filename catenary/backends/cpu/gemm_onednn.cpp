@@ -44,8 +44,8 @@ const Plugin& plugin() {
   return *loaded;
 }
 
-// BLAS's view of an operand of rows × columns: 'N' with unit column stride or 'T' with unit row stride, and its leading
-// dimension.
+// An operand of rows × columns in BLAS's terms: 'N' with unit column stride or 'T' with unit row stride, and the
+// leading dimension.
 struct Blas {
   char trans = 0;
   std::int64_t ld = 0;
@@ -66,7 +66,7 @@ class Onednn final : public Provider<GemmArgs<float>> {
     if (g.k == 0) return false;
     const Blas a(g.m, g.k, g.a_rs, g.a_cs), b(g.k, g.n, g.b_rs, g.b_cs), c(g.m, g.n, g.c_rs, g.c_cs);
     if (!a.trans || !b.trans || c.trans != 'N') return false;
-    // sgemm knows no bias: C holds it when the product is added.
+    // sgemm has no bias, so store it in C and add the product.
     const bool bias = g.bias_n || g.bias_m;
     if (bias) {
       parallel_for(g.m, 1 + 16384 / g.n, [&](std::int64_t begin, std::int64_t end) {

@@ -9,11 +9,11 @@
 
 namespace catenary::cpu {
 
-/// Null, with the reason, where it cannot be loaded. It takes operands with one stride of 1.
+/// Returns null, with the reason, if oneDNN cannot be loaded. Operands need one stride of 1.
 std::unique_ptr<Provider<GemmArgs<float>>> open_onednn(std::string& why);
-/// Its version and the plugin's path, or why it is not loaded.
+/// Returns its version and the plugin's path, or the reason why it is not loaded.
 std::string onednn_info();
-/// For messages.
+/// Describes a product, for messages.
 std::string describe(const GemmArgs<float>& g);
 
 }  // namespace catenary::cpu

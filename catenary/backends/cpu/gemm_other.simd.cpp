@@ -1,5 +1,5 @@
-// Products of integers and bools, by plain blocked loops that vectorise; and the way of 16-bit floats to float32 and
-// back.
+// Products of integers and bools by plain blocked loops that vectorise, and conversions between 16-bit floats and
+// float32.
 
 #include <algorithm>
 #include <bit>
@@ -34,7 +34,7 @@ struct Any {  // bytes of 0 and 1
   static std::uint8_t multiply(std::uint8_t a, std::uint8_t b) { return a & b; }
 };
 
-// A strip of C's row is summed in `sums` while a block of B, copied together, stays in the cache.
+// Sums a strip of C's row in `sums` while a contiguous copy of a block of B stays in the cache.
 template <class T, class Ring, class From = T>
 static void integer(const IntegerGemm& g) {
   constexpr int64_t kStrip = 1024 / sizeof(T), kDepth = 64;
@@ -76,7 +76,7 @@ static void integer(const IntegerGemm& g) {
 
 }  // namespace
 
-// Signedness is all the same to sums and products that wrap around, but for numbers that become wider.
+// Signedness matters only when numbers are widened, not for sums and products that wrap.
 void gemm_integer(const IntegerGemm& g, Dtype from, Dtype to) {
   if (from == Dtype::bool_) return integer<std::uint8_t, Any>(g);
   if (from != to)

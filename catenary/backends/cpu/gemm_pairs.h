@@ -1,5 +1,5 @@
 #pragma once
-// Private to the *.simd.cpp files of products and convolutions of 16-bit floats: panels, and who multiplies two of
+// Private to the *.simd.cpp files of products and convolutions of 16-bit floats: panels, and the machines that multiply
 // them.
 
 #include <algorithm>
@@ -15,8 +15,7 @@ namespace {
 
 constexpr int64_t round_up(int64_t n, int64_t to) { return ceil_div(n, to) * to; }
 
-// The sums of a block of C, micro-tiles one after the other: rows of a matrix would share sets of the first-level
-// cache.
+// Sums of a block of C, stored by micro-tiles, because rows of a matrix would share sets of the L1 cache.
 template <class M>
 struct Sums {
   static constexpr int64_t tile = M::rows * M::columns;
@@ -24,23 +23,23 @@ struct Sums {
   int64_t width;  // whole micro-tiles
 
   static constexpr int64_t size(int64_t rows, int64_t width) { return round_up(rows, M::rows) * width; }
-  /// The micro-tile of row i and column j, whose rows are M::columns apart.
+  /// Returns the micro-tile of row i and column j, whose rows are M::columns apart.
   float* of(int64_t i, int64_t j) const { return data + (i / M::rows * (width / M::columns) + j / M::columns) * tile; }
-  /// Columns [j, j + n) of row i, j the first of a micro-tile; up to M::columns past the end of x are written.
+  /// Copies columns [j, j + n) of row i, where j begins a micro-tile. Writes up to M::columns past the end of x.
   void row(int64_t i, int64_t j, int64_t n, float* x) const {
     const float* from = of(i, j) + i % M::rows * M::columns;
     for (int64_t l = 0; l < n; l += M::columns, from += tile) std::memcpy(x + l, from, M::columns * sizeof(float));
   }
 };
 
-// A panel of A, packed or where it lies; distances in elements.
+// A panel of A, packed or in place. Distances are in elements.
 template <class P>
 struct Rows {
   const P* at = nullptr;
   int64_t stride = 0;  // from row to row
   int64_t below = 0;   // from the first 16 rows to the next
   int64_t step = 0;    // from one step of the depth to the next
-  int64_t ahead = 0;   // where it lies: how far along a row memory is asked for
+  int64_t ahead = 0;   // in place: distance of prefetches along a row
 };
 
 #if defined(CT_SIMD_v4)
@@ -48,7 +47,7 @@ struct Rows {
 #  define CT_BFLOAT_UNITS __attribute__((target("avx512bf16")))
 #  define CT_TILE_UNITS __attribute__((target("amx-tile,amx-bf16")))
 
-// Two lines of 32 elements as two of 16 pairs, one element of each.
+// Interleaves two lines of 32 elements into two lines of 16 pairs.
 struct PairUp {
   static constexpr std::uint16_t kLow[32] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
                                              8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
@@ -61,8 +60,8 @@ struct PairUp {
 
 constexpr std::uint32_t first_bits(int64_t n) { return n >= 32 ? ~0u : n <= 0 ? 0 : (1u << n) - 1; }
 
-// How elements become the words that the instructions take, two bfloat16 in each. The 32 elements of a step of the
-// depth are 16 words; which two of them share a word is free, but the same for A and B.
+// Arrangement of elements in the words of the instructions, with two bfloat16 in each. The 32 elements of a step of the
+// depth are 16 words. Any two may share a word if A and B agree.
 struct BfloatWords {
   using E = bfloat16;
   using Panel = bfloat16;
@@ -70,18 +69,19 @@ struct BfloatWords {
   static constexpr int pieces = 1;
   static constexpr int64_t in_low(int64_t word) { return 2 * word; }
   static constexpr int64_t in_high(int64_t word) { return 2 * word + 1; }
-  /// What packing saw in a row, or in 16 columns: here nothing that matters.
+  /// Properties of a row or of 16 columns found during packing. Nothing is needed here.
   struct Seen {
     static bool spoils_row() { return false; }
     static bool spoils_any() { return false; }
   };
   static void mark(bfloat16*) {}
 
-  /// n elements along the depth, then zeros.
+  /// Packs n elements along the depth, then zeros.
   static void row(const E* x, int64_t n, Seen&, __m512i* words) {
     words[0] = _mm512_maskz_loadu_epi16(first_bits(n), x);
   }
-  /// n elements of one line in the low halves and of another one in the high halves, then zeros: 16, and the next 16.
+  /// Packs n elements of one line in the low halves and of another line in the high halves, then zeros: 16 words, and
+  /// the next 16.
   static void lines(const E* low, int64_t n_low, const E* high, int64_t n_high, Seen*, __m512i (*words)[2]) {
     const PairUp pair_up;
     pair_up(_mm512_maskz_loadu_epi16(first_bits(n_low), low), _mm512_maskz_loadu_epi16(first_bits(n_high), high),
@@ -89,8 +89,8 @@ struct BfloatWords {
   }
 };
 
-// Panels of words: of A 16 rows of a step after each other, of B 16 words of 16 columns, and of both two such tiles a
-// step, for each piece of an element. They are filled with zeros up to whole tiles.
+// Panels of words. A has tiles of 16 rows × one step, B tiles of 16 words × 16 columns, and both have two tiles per
+// step for each piece of an element. Panels are padded with zeros to whole tiles.
 template <class W>
 struct Pairs {
   using E = typename W::E;
@@ -98,13 +98,13 @@ struct Pairs {
   static constexpr int64_t rows = 32, columns = 32, step = 32;
   static constexpr int64_t spill = 0;
   static constexpr int64_t tile = 16 * 32, piece = 2 * tile;  // bfloat16
-  static constexpr int64_t depth = 256;  // of which a panel of A and one of B share the nearest caches
+  static constexpr int64_t depth = 256;  // chosen so that a panel of A and one of B fit the nearest caches together
 
   static Rows<bfloat16> packed(const Panel* panel) {
     return {reinterpret_cast<const bfloat16*>(panel), 32, tile, W::pieces * piece};
   }
 
-  /// Panels of `count` rows, one after the other, of `count` columns likewise: each of them of whole steps.
+  /// Packs panels of `count` rows, or of `count` columns, each with whole steps.
   static void pack_a(const E* x, int64_t rs, int64_t cs, int64_t count, int64_t k, Panel* out) {
     pack<true>(x, rs, cs, count, k, reinterpret_cast<bfloat16*>(out));
   }
@@ -112,7 +112,7 @@ struct Pairs {
     pack<false>(x, cs, rs, count, k, reinterpret_cast<bfloat16*>(out));
   }
 
-  /// `count` rows or columns of k elements, which lie `across` from one to the next and `along` within.
+  /// Packs `count` rows or columns of k elements, `across` apart, whose elements are `along` apart.
   template <bool as_rows>
   static void pack(const E* x, int64_t across, int64_t along, int64_t count, int64_t k, bfloat16* out) {
     if (along == 1) {
@@ -136,7 +136,7 @@ struct Pairs {
     int64_t across, along;
   };
 
-  // Of the first rows or columns from i on, the tile of the first step and piece.
+  // Returns the tile of the first step and piece for the rows or columns from i on.
   static bfloat16* tile_at(bfloat16* out, int64_t i, int64_t k) {
     return out + i / 32 * ceil_div(k, step) * (W::pieces * piece) + i % 32 / 16 * tile;
   }
@@ -144,7 +144,7 @@ struct Pairs {
   static void transpose(const __m512i* x, bfloat16* out) {
     transpose_block(reinterpret_cast<const float*>(x), 16, 16, reinterpret_cast<float*>(out), 16);
   }
-  // The panel that begins with row or column i, again, as what its pieces would spoil is multiplied.
+  // Packs the panel of row or column i again, as plain values, because splitting into pieces would lose information.
   template <bool as_rows>
   static void pack_plain(Source of, int64_t i, int64_t count, int64_t k, bfloat16* out) {
     bfloat16* const panel = tile_at(out, i, k);
@@ -153,8 +153,8 @@ struct Pairs {
     W::mark(panel);
   }
 
-  // Rows as rows, or transposed to lines of words. read(i, p, n, line) gives where n elements of row i from p on lie
-  // side by side. Rows that do so in memory are read on and on, as processors look ahead.
+  // Packs rows as rows, or transposed to lines of words. read(i, p, n, line) returns the address of n contiguous
+  // elements of row i from p on. Rows that are contiguous in memory are read sequentially for the hardware prefetcher.
   template <bool as_rows, class Read>
   static void pack_rows(const Read& read, int64_t count, int64_t k, bfloat16* out, Source of) {
     constexpr int64_t kAhead = as_rows ? 2 : 16;
@@ -192,8 +192,8 @@ struct Pairs {
     }
   }
 
-  // `count` elements side by side, and the next ones `along` further on: as lines of words, or transposed as rows. A
-  // few panels at a time, as lines of memory that lie far apart are slow to reach.
+  // Packs lines of `count` contiguous elements, `along` apart, as lines of words, or transposed as rows. Takes a few
+  // panels at a time, because distant lines of memory are slow to access.
   template <bool as_rows>
   static void pack_lines(const E* x, int64_t along, int64_t count, int64_t k, bfloat16* out) {
     constexpr int64_t kPanels = 4, kAhead = 16;
@@ -238,7 +238,7 @@ struct Pairs {
 
 // Panels of bfloat16.
 struct BfloatPairs : Pairs<BfloatWords> {
-  // A few columns of the result do not pay for a copy of A.
+  // With few result columns, a copy of A does not pay.
   template <class G>
   static bool in_place(const G& g, int64_t k) {
     return g.a_cs == 1 && g.n <= 2 * columns && k > 0 && k % step == 0;
@@ -246,7 +246,7 @@ struct BfloatPairs : Pairs<BfloatWords> {
   static Rows<E> placed(const E* x, int64_t rs) { return {x, rs, 16 * rs, step, 1024}; }
 };
 
-// By AVX512_BF16: a vector of pairs of B times a pair of A.
+// By AVX512_BF16: multiplies a vector of pairs of B by a pair of A.
 struct DotPairs : BfloatPairs {
   static constexpr int64_t columns_in_place = std::numeric_limits<int64_t>::max();
   static void begin() {}
@@ -292,7 +292,7 @@ struct TilePairs : BfloatPairs {
     _tile_loadconfig(&setting);
   }
   CT_TILE_UNITS static void end() { _tile_release(); }
-  /// Tiles 0 to 3 are the sums of 32 rows and columns, 4 and 5 are of A, 6 and 7 of B.
+  /// Tiles 0 to 3 are the sums of 32 rows and columns, 4 and 5 belong to A, 6 and 7 to B.
   CT_TILE_UNITS CT_INLINE void load_sums(const float* c, int64_t ld, bool accumulate) {
     if (accumulate) {
       _tile_loadd(0, c, ld * 4);

@@ -1,8 +1,8 @@
 #pragma once
-// Private to the *.simd.cpp files of products and convolutions of float32 by AMX, which multiplies bfloat16 alone. A
-// float32 of 24 significant bits is the sum of three bfloat16 of 8: x = x₁ + x₂ + x₃, to the last bit. Of the nine
-// products of two such sums six are computed, x₁y₁ to x₁y₃ and those of the same size; the other three are at most
-// 2⁻²⁴ of the first, as float32's own rounding of a product is. (Henry, Tang and Heinecke, "Leveraging the bfloat16
+// Private to the *.simd.cpp files of products and convolutions of float32 by AMX, which multiplies bfloat16 only. A
+// float32 of 24 significant bits is exactly the sum of three bfloat16 of 8 bits: x = x₁ + x₂ + x₃. Of the nine products
+// of two such sums, six are computed: x₁y₁ to x₁y₃ and the products of equal magnitude. The remaining three are at most
+// 2⁻²⁴ of the first, like float32's rounding error of a product. (Henry, Tang and Heinecke, "Leveraging the bfloat16
 // Artificial Intelligence Datatype For Higher-Precision Computations", 2019.)
 
 #include "catenary/backends/cpu/gemm_pairs.h"
@@ -12,7 +12,7 @@
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
-// Float32 in three bfloat16 each; Self::pair makes the words of two vectors.
+// Splits float32 into three bfloat16. Self::pair makes the words of two vectors.
 template <class Self>
 struct FloatWords {
   using E = float;
@@ -20,7 +20,7 @@ struct FloatWords {
     bfloat16 of[3];
   };
   static constexpr int pieces = 3;
-  // Side by side lie what two vectors of a row hold in the same lane.
+  // The elements in one lane of two vectors of a row share a word.
   static constexpr int64_t in_low(int64_t word) { return word; }
   static constexpr int64_t in_high(int64_t word) { return word + 16; }
 
@@ -36,14 +36,14 @@ struct FloatWords {
     }
   }
 
-  /// The first n elements of memory, then zeros.
+  /// Loads the first n elements, then zeros.
   static __m512 load(const float* x, int64_t n) {
     return n >= 16 ? _mm512_loadu_ps(x) : _mm512_maskz_loadu_ps(static_cast<__mmask16>(first_bits(n)), x);
   }
   static __m512i high_halves() { return _mm512_set1_epi32(-65536); }
 };
 
-// In two halves, as it is: for numbers whose pieces AMX would take for zeros, or that have none.
+// Stores float32 unchanged in two halves, for numbers that cannot be split or whose pieces AMX would treat as zeros.
 struct PlainWords : FloatWords<PlainWords> {
   using Plain = PlainWords;
   using Seen = BfloatWords::Seen;
@@ -56,17 +56,17 @@ struct PlainWords : FloatWords<PlainWords> {
   }
 };
 
-// In pieces.
+// Stores float32 in pieces.
 struct PieceWords : FloatWords<PieceWords> {
   using Plain = PlainWords;
-  static constexpr std::uint16_t kPlain = 0x7fff;    // a NaN, which no piece is: marks a panel of PlainWords
-  static constexpr int64_t kMark = 2 * 2 * 16 * 32;  // where: the first of the third pieces
+  static constexpr std::uint16_t kPlain = 0x7fff;    // a NaN, which never is a piece, marks a panel of PlainWords
+  static constexpr int64_t kMark = 2 * 2 * 16 * 32;  // position of the mark: the first of the third pieces
 
-  // AMX takes subnormal numbers for 0. So a row or column is in pieces only if the least of its elements that are not 0
-  // is at least 2⁻¹⁰⁰, whose pieces are no subnormal numbers, and the largest at least 2⁻⁵⁰, so that few products of
-  // pieces are such. Above 2⁶² products of first pieces, which are rounded up, may be infinite.
+  // AMX treats subnormal numbers as 0. So a row or column is split only if its smallest nonzero magnitude is at least
+  // 2⁻¹⁰⁰ (no piece is subnormal) and its largest at least 2⁻⁵⁰ (few products of pieces are subnormal). Above 2⁶²,
+  // products of first pieces, which are rounded up, may overflow.
   struct Seen {
-    __m512i most = _mm512_setzero_si512(), least = _mm512_set1_epi32(-1);  // less 1, so that 0 is the most of all
+    __m512i most = _mm512_setzero_si512(), least = _mm512_set1_epi32(-1);  // minus 1, so that 0 wraps to the maximum
     void see(__m512 x) {
       const __m512i bits = _mm512_castps_si512(_mm512_abs_ps(x));
       most = _mm512_max_epu32(most, bits);
@@ -91,7 +91,7 @@ struct PieceWords : FloatWords<PieceWords> {
   static void mark(bfloat16* panel) { panel[kMark].bits = kPlain; }
 
  private:
-  /// The nearest number of 8 significant bits.
+  /// Rounds to 8 significant bits.
   static __m512 round(__m512 x) {
     const __m512i half = _mm512_set1_epi32(1 << 15);
     return _mm512_castsi512_ps(_mm512_and_si512(_mm512_add_epi32(_mm512_castps_si512(x), half), high_halves()));
@@ -110,7 +110,7 @@ struct PieceWords : FloatWords<PieceWords> {
   }
 };
 
-// By AMX, in pieces.
+// Multiplies pieces by AMX.
 struct SplitTiles : Pairs<PieceWords> {
   template <class G>
   static bool in_place(const G&, int64_t) {
@@ -132,7 +132,7 @@ struct SplitTiles : Pairs<PieceWords> {
 #  define CT_B(q)                      \
     _tile_loadd(6, b + (q)*piece, 64); \
     _tile_loadd(7, b + (q)*piece + tile, 64)
-    // The smallest products first; from each to the next one operand stays.
+    // Smallest products first. Consecutive products share one operand.
     for (int64_t p = 0; p < k; p += step, row += kStep, b += kStep) {
       CT_A(0);
       CT_B(2);
@@ -158,7 +158,7 @@ struct SplitTiles : Pairs<PieceWords> {
 
   static bool is_plain(const bfloat16* panel) { return panel[PieceWords::kMark].bits == PieceWords::kPlain; }
 
-  /// 16 words of a panel as the elements in their low halves and those in their high halves.
+  /// Splits 16 words of a panel into the elements in their low and high halves.
   static void join(const bfloat16* words, bool plain, float* low, float* high) {
     __m512i w[3];
     for (int q = 0; q < 3; ++q) w[q] = _mm512_loadu_si512(words + q * piece);
@@ -177,7 +177,7 @@ struct SplitTiles : Pairs<PieceWords> {
     _mm512_storeu_ps(high, h[0] + (h[1] + h[2]));
   }
 
-  // In float32: what is NaN, infinite, huge or tiny.
+  // Multiplies in float32: panels with NaN, infinite, huge or tiny values.
   static void multiply_plain(const bfloat16* a, const bfloat16* b, int64_t k, float* c, int64_t ld, bool accumulate) {
     const bool a_plain = is_plain(a), b_plain = is_plain(b);
     alignas(64) float left[rows][step], right[step][columns];

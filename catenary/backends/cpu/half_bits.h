@@ -1,5 +1,5 @@
 #pragma once
-// Private to *.simd.cpp files: the 16-bit floats of core/half.h again, branch-free for the vectoriser and with internal
+// Private to *.simd.cpp files: the conversions of core/half.h, branch-free for the vectoriser and with internal
 // linkage.
 
 #include "catenary/ops/math.h"
@@ -9,7 +9,7 @@ namespace catenary::math {
 DEVICE f32 from_half(std::uint16_t h) {
   const u32 magnitude = (h & 0x7fffu) << 13;
   const u32 shifted =
-      AS_U32(AS_F32(magnitude) * AS_F32(0x77800000u));  // * 2^112 puts the exponent right, subnormals too
+      AS_U32(AS_F32(magnitude) * AS_F32(0x77800000u));  // * 2^112 corrects the exponent, for subnormals too
   const u32 bits = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : shifted;
   return AS_F32(bits | (static_cast<u32>(h & 0x8000u) << 16));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Private to *.simd.cpp files: eight float16 at a time, where the level has instructions for it. GCC makes more than
-// ten of each of half_bits.h's functions, and no vectors of to_half for AVX2.
+// Private to *.simd.cpp files: converts eight float16 at a time with the level's instructions. GCC compiles
+// half_bits.h's functions to more than ten instructions, and does not vectorise to_half for AVX2.
 
 #if defined(__F16C__)
 #  include <immintrin.h>
@@ -10,7 +10,7 @@ namespace {
 
 inline __m256 from_halves(const void* h) { return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(h))); }
 
-// Rounds as to_half; NaN gets the bits that to_half gives it.
+// Rounds like to_half, with its bits for NaN.
 inline __m128i to_halves(__m256 x) {
   const __m128i half = _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT);
   const __m256i wide_nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));

@@ -32,7 +32,7 @@ namespace {
 
 struct Compiler {
   std::vector<std::string> command;
-  std::string version;  // what it says of itself
+  std::string version;  // its version text
 };
 
 std::string variable(const char* name) {
@@ -42,24 +42,24 @@ std::string variable(const char* name) {
 
 constexpr const char* kLimit = "CATENARY_COMPILE_TIMEOUT";
 
-/// Minutes that a compiler may take.
+/// Returns the time limit of a compilation in minutes.
 double limit() {
   const std::string text = environment::text(kLimit);
   return text.empty() ? 10 : std::stod(text);
 }
 
-/// Runs a compiler. What is loaded into this process by force (a sanitizer, say) is not for it.
+/// Runs a compiler, without libraries that are preloaded into this process, such as a sanitizer.
 os::ProcessResult run(const std::vector<std::string>& command, double minutes,
                       std::vector<std::pair<std::string, std::string>> variables = {}, const std::string& input = {}) {
   variables.emplace_back("LD_PRELOAD", "");
-  // the clock of a process with a limit knows no infinity
+  // a process's time limit cannot be infinite; 0 means none
   const double seconds = minutes < 1e6 ? 60 * minutes : 0;
   return os::run_process(command, {.timeout = seconds, .environment = std::move(variables), .input = input});
 }
 
 std::optional<Compiler> find_compiler() {
   static std::mutex mutex;
-  static std::map<std::string, Compiler> known;  // by what decides
+  static std::map<std::string, Compiler> known;  // keyed by the variables that determine the choice
   const std::string wanted = variable("CXX");
   const std::lock_guard lock(mutex);
   const std::string key = wanted + '\0' + variable("PATH");
@@ -68,7 +68,7 @@ std::optional<Compiler> find_compiler() {
       wanted.empty() ? std::vector<std::string>{"c++", "g++", "clang++"} : std::vector{wanted};
   for (const std::string& name : names) {
     Compiler compiler;
-    if (name.find('/') != std::string::npos && os::exists(name)) {  // a path may have blanks
+    if (name.find('/') != std::string::npos && os::exists(name)) {  // a path may contain spaces
       compiler.command = {name};
     } else {
       std::istringstream words(name);
@@ -79,19 +79,19 @@ std::optional<Compiler> find_compiler() {
     question.push_back("--version");
     try {
       const os::ProcessResult answer = run(question, std::min(limit(), 0.5));
-      if (!answer.ok()) continue;  // what stands for it is not there
+      if (!answer.ok()) continue;  // a stub whose target is missing
       compiler.version = answer.output;
     } catch (const FileError&) {
-      continue;  // it is not there
+      continue;  // not installed
     }
     return known[key] = compiler;
   }
-  return std::nullopt;  // and the next call looks again
+  return std::nullopt;  // not cached, so that the next call searches again
 }
 
 constexpr const char* kFolders = "catenary-kernel-";
 
-/// Removes what processes have left that were killed while they compiled.
+/// Removes folders of processes that were killed while they compiled.
 void clean_up_once() {
   static std::once_flag done;
   std::call_once(done, [] { os::TemporaryFolder::remove_abandoned(kFolders); });
@@ -99,7 +99,7 @@ void clean_up_once() {
 
 constexpr std::array<std::int64_t, 3> kMostGroups = {0x7fffffff, 65535, 65535};  // as on CUDA
 
-/// Memory of a group, of a launch's size.
+/// Shared memory of a group, with the size of the launch.
 class LocalMemory {
  public:
   explicit LocalMemory(std::size_t bytes) : bytes_(bytes), memory_(bytes ? os::allocate(bytes) : nullptr) {}
@@ -135,7 +135,7 @@ os::Library compile_on_host(const std::string& given, const std::string& kernel,
   for (const char* flag : {"-std=c++17", "-O3", "-w", "-fno-math-errno", "-fno-semantic-interposition",
                            "-ffp-contract=off", "-fno-exceptions", "-shared", "-fPIC", "-Wl,-Bsymbolic"})
     command.emplace_back(flag);
-  // GCC's would be one for all libraries of the process that have a template's static variable of the same name
+  // GCC would share a template's static variable among all libraries of the process that have one of that name
   if (compiler->version.find("Free Software Foundation") != std::string::npos) command.emplace_back("-fno-gnu-unique");
   command.insert(command.end(), flags.begin(), flags.end());
   if (tracing("source")) fmt::print(stderr, "{}\n", text);
@@ -151,14 +151,14 @@ os::Library compile_on_host(const std::string& given, const std::string& kernel,
     try {
       return loaded(*binary, "load");
     } catch (const FileError&) {
-      // made where there was another C library: it is made anew
+      // the cached library was built with another C library: compile it again
     }
   }
   try {
     const os::TemporaryFolder folder(kFolders);
     const std::string path = folder.path() + "/kernel.so";
     command.insert(command.end(), {"-x", "c++", "-", "-o", path});
-    // what the compiler leaves when it is killed goes with the folder
+    // temporary files of a killed compiler are removed with the folder
     const os::ProcessResult result = run(command, limit(), {{"TMPDIR", folder.path()}}, text);
     if (result.timed_out)
       fail<DeviceError>(
@@ -177,7 +177,7 @@ os::Library compile_on_host(const std::string& given, const std::string& kernel,
   }
 }
 
-/// As host.kernel has it.
+/// Must match the struct in host.kernel.
 struct HostKernel::Part {
   const void* const* values;
   struct Place {
@@ -196,7 +196,7 @@ HostKernel::HostKernel(const os::Library& library, const std::string& entry, std
       entry_(library.function<void(const Part&)>(entry.c_str())),
       waits_(library.symbol("ct_wait")) {
   const auto sizes = library.function<const long long*()>((entry + "_sizes").c_str());
-  if (!entry_ || !sizes) fail<DeviceError>("kernel {}: there is no {} in what the C++ compiler made", kernel_, entry);
+  if (!entry_ || !sizes) fail<DeviceError>("kernel {}: the compiled library has no {}", kernel_, entry);
   sizes_ = sizes();
 }
 
@@ -229,7 +229,7 @@ void HostKernel::launch(const LaunchShape& shape, std::span<const KernelArgument
   const auto place = [](const auto& axes) {
     return Part::Place{static_cast<unsigned>(axes[0]), static_cast<unsigned>(axes[1]), static_cast<unsigned>(axes[2])};
   };
-  // stacks of work-items that wait are made for each range
+  // each range allocates the stacks of waiting work-items, so use few ranges
   const std::int64_t grain = waits_ && items > 1 ? (groups + num_threads() - 1) / num_threads() : 1;
   parallel_for(groups, std::max<std::int64_t>(grain, 1), [&](std::int64_t begin, std::int64_t end) {
     const os::FaultScope scope(fault_name_.c_str());

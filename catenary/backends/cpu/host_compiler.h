@@ -1,7 +1,7 @@
 #pragma once
-// Private to the library: kernels of users on the processor. The machine's C++ compiler makes a library of a text,
-// which is kept with the compiled kernels of other devices; what it has runs in parts on all threads. A fault there
-// names the kernel on standard error.
+// Private to the library: users' kernels on the processor. The machine's C++ compiler compiles a text to a library,
+// which is cached with the compiled kernels of other devices. Its functions run in parallel on all threads. A crash in
+// a kernel prints the kernel's name on standard error.
 
 #include <cstdint>
 #include <span>
@@ -14,27 +14,27 @@
 
 namespace catenary::cpu {
 
-/// Why nothing can be compiled on this machine, and what to do; empty where CXX, or else c++, g++ or clang++ is there.
+/// Returns the reason and the remedy if there is no compiler on this machine, or "" if CXX or one of c++, g++, clang++
+/// works.
 CT_API std::string no_host_compiler();
-/// What the compiler makes of a C++ text after kernels/host.kernel, loaded for ever; the `flags` come after those that
-/// all texts have. Throws DeviceError with the compiler's words, where there is none, and where it takes longer than
-/// CATENARY_COMPILE_TIMEOUT (in minutes; 10).
+/// Compiles a C++ text after kernels/host.kernel and loads the library permanently. Appends `flags` to the common
+/// flags. Throws DeviceError with the compiler's output, if there is no compiler, and if it takes longer than
+/// CATENARY_COMPILE_TIMEOUT (minutes, default 10).
 CT_API os::Library compile_on_host(const std::string& text, const std::string& kernel,
                                    const std::vector<std::string>& flags = {});
 
-/// A kernel of such a library, in whose text CT_ENTRY(entry, function) stands.
+/// A kernel of such a library, whose text contains CT_ENTRY(entry, function).
 class CT_API HostKernel {
  public:
-  static constexpr int kMostItems = 1024;                ///< of a group, as on CUDA
-  static constexpr std::size_t kLocalBytes = 48 * 1024;  ///< of a group's memory, as CUDA gives without asking
+  static constexpr int kMostItems = 1024;                ///< work-items per group, as on CUDA
+  static constexpr std::size_t kLocalBytes = 48 * 1024;  ///< shared memory per group, CUDA's default
 
-  /// Throws DeviceError where there is no such entry.
+  /// Throws DeviceError if there is no such entry.
   HostKernel(const os::Library& library, const std::string& entry, std::string kernel);
   const std::string& name() const { return kernel_; }
-  /// Runs groups on all threads. The work-items of a group come one after the other, or take turns where the library
-  /// has barriers: with 640 KiB of memory of its own each (CUDA's have up to 512). Throws DtypeError for arguments that
-  /// the kernel does not take (a number of 8 bytes may stand for a shorter one), DeviceError for groups that are too
-  /// large.
+  /// Runs groups on all threads. The work-items of a group run one after another or, if the library has barriers, take
+  /// turns, each with a stack of 640 KiB (CUDA allows 512). Throws DtypeError for arguments that the kernel does not
+  /// take (a number of 8 bytes may stand for a shorter one), and DeviceError for groups that are too large.
   void launch(const LaunchShape& shape, std::span<const KernelArgument> arguments) const;
 
  private:
@@ -45,7 +45,7 @@ class CT_API HostKernel {
   std::string kernel_, fault_name_;
   void (*entry_)(const Part& part);
   const long long* sizes_;
-  bool waits_;  // has the library barriers?
+  bool waits_;  // whether the library has barriers
 };
 
 }  // namespace catenary::cpu

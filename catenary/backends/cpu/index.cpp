@@ -12,7 +12,7 @@
 namespace catenary::cpu {
 namespace {
 
-// Throws for the first of `count` indices that is not in [-n, n). The usual case is one pass that vectorises.
+// Throws for the first of `count` indices outside [-n, n). Usually takes one vectorised pass.
 void check_indices(const char* what, const std::int64_t* indices, std::int64_t count, std::int64_t n, int axis) {
   parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t low = 0, high = -1;
@@ -60,7 +60,7 @@ void copy_rows(char* dst, std::int64_t bytes, std::int64_t begin, std::int64_t e
     default:
       break;
   }
-  // The rows ahead are somewhere in memory: ask for them early.
+  // Rows are at unpredictable addresses, so prefetch them.
   constexpr std::int64_t kAhead = 8;
   for (std::int64_t i = begin; i < end; ++i) {
     if (i + kAhead < end) {
@@ -72,7 +72,7 @@ void copy_rows(char* dst, std::int64_t bytes, std::int64_t begin, std::int64_t e
   if (stream) stream_fence();
 }
 
-// Where each position of an advanced index lies in the array, in elements; indices checked.
+// Returns the checked offset in elements of each position of an advanced index.
 std::vector<std::int64_t> offsets_of(const char* what, const AdvancedIndex& index) {
   const std::int64_t count = index.shape.product();
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(count), 0);
@@ -105,7 +105,7 @@ void expect_shape(const char* what, const char* name, const StridedView& view, c
     fail<ShapeError>("{}: the indices want {} of shape {}, got {}", what, name, expected, view.shape);
 }
 
-// Offsets of the elements of an inner block from its first.
+// Returns the offsets of an inner block's elements from its first.
 std::vector<std::int64_t> inner_offsets(const Shape& shape, const Strides& strides) {
   std::vector<std::int64_t> offsets{0};
   for (int axis = 0; axis < shape.size(); ++axis) {
@@ -194,8 +194,8 @@ void scatter(void* array, const AdvancedIndex& index, const StridedView& values,
     strided_copy(middle, values);
     return scatter(array, index, middle, mode);
   }
-  // No two threads meet at an element, and each element sees its values in order: threads share the inner block where
-  // it is long, else the range of offsets.
+  // No two threads write one element, and each element receives its values in order: threads divide the inner block if
+  // it is long, otherwise the range of offsets.
   const int threads = count * inner < kGrain ? 1 : num_threads();
   const bool is_dense = is_contiguous(index.inner_shape, index.inner_strides);
   const std::vector<std::int64_t> places =
@@ -210,7 +210,7 @@ void scatter(void* array, const AdvancedIndex& index, const StridedView& values,
   const ScatterFunction scatter_share = CT_SIMD_SELECT(scatter_function)(values.dtype, mode);
   parallel_for(threads, 1, [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t extent = by_columns ? inner : span;
-    // Shares in whole cache lines, so that two threads do not write to one.
+    // Divide at cache lines, so that no two threads write to one line.
     const std::int64_t line = 64 / size, lines = (extent + line - 1) / line;
     const std::int64_t from_here = std::min(extent, lines * begin / threads * line);
     const std::int64_t to_here = std::min(extent, lines * end / threads * line);

@@ -1,5 +1,5 @@
 #pragma once
-// Private: the vectorised loops of the CPU, one function a row and register type, compiled once for each instruction
+// Private: the vectorised loops of the CPU, one function for each row and register type, compiled for each instruction
 // set.
 
 #include <cstdint>
@@ -8,18 +8,19 @@
 
 namespace catenary::cpu {
 
-/// out[i] = expression of a[i], b[i], c[i] for i < n; out may be one of the operands.
+/// out[i] = expression of a[i], b[i], c[i] for i < n. out may be one of the operands.
 using OpKernel = void (*)(void* out, const void* a, const void* b, const void* c, std::int64_t n);
-/// Between memory of some dtype, with a stride in elements on the memory's side, and a dense register.
+/// Converts between memory of a dtype, with a stride in elements, and a contiguous register.
 using LoadKernel = void (*)(void* out, const void* memory, std::int64_t stride, std::int64_t n);
 using StoreKernel = void (*)(void* memory, std::int64_t stride, const void* in, std::int64_t n);
-/// *out = combine(*out, x[0], …, x[n - 1]) in an order that depends on n only.
+/// *out = combine(*out, x[0], …, x[n - 1]) in an order that depends only on n.
 using ReduceRowKernel = void (*)(void* out, const void* x, std::int64_t n);
-/// out[i] = combine(… combine(out[i], x[i]) …, x[(rows - 1) * stride + i]) for i < n; `stride` in elements.
+/// out[i] = combine(… combine(out[i], x[i]) …, x[(rows - 1) * stride + i]) for i < n, with `stride` in elements.
 using ReduceColumnKernel = void (*)(void* out, const void* x, std::int64_t stride, std::int64_t rows, std::int64_t n);
 using FillKernel = void (*)(void* out, const void* value, std::int64_t n);
 
-/// A product and the sum or difference that takes it up, as one loop of the floating-point types. Each is rounded.
+/// A product and the sum or difference that consumes it, as one loop for floating-point types. Each operation is
+/// rounded.
 enum class Joined { a_times_b_plus_c, a_times_b_minus_c, c_minus_a_times_b, count };
 
 struct KernelTable {
@@ -34,7 +35,7 @@ struct KernelTable {
   FillKernel fill[ops::kRegs];
 };
 
-/// The table for the instruction set in use (core/cpu_features.h).
+/// Returns the table for the instruction set in use (core/cpu_features.h).
 const KernelTable& kernel_table();
 
 }  // namespace catenary::cpu

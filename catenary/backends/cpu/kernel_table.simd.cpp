@@ -1,5 +1,5 @@
-// The CPU's vectorised loops: see kernel_table.h. Compiled for each instruction set; everything here has internal
-// linkage, so that no code of one set can be linked into another.
+// The CPU's vectorised loops (kernel_table.h), compiled for each instruction set. Everything has internal linkage, so
+// that no code of one set is linked into another.
 
 #include "catenary/backends/cpu/kernel_table.h"
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <type_traits>
 
-#define CT_NO_FAR_ANGLES  // a row's loop never sees one: CT_OF_ANGLES in kernels_of_type.inc
+#define CT_NO_FAR_ANGLES  // a row's loop never gets large angles: CT_OF_ANGLES in kernels_of_type.inc
 #include "catenary/backends/cpu/half_bits.h"
 #include "catenary/backends/cpu/half_vectors.h"
 #include "catenary/ops/complex.h"
@@ -15,7 +15,7 @@
 namespace catenary::cpu {
 namespace {
 
-using namespace math;  // NOLINT: the prelude's short names are the language of the rows
+using namespace math;  // NOLINT: the rows are written in the prelude's short names
 #include "catenary/ops/rows.inc"
 
 #define CT_JOIN_(a, b) a##b
@@ -66,7 +66,7 @@ using namespace math;  // NOLINT: the prelude's short names are the language of 
 template <class R>
 constexpr bool is_complex = std::is_same_v<R, c64> || std::is_same_v<R, c128>;
 
-// Casts between register types. Floats out of an integer's range give what x86 gives, on every machine.
+// Casts between register types. Floats out of an integer's range give x86's result on every machine.
 template <class To, class From>
 To convert(From x) {
   if constexpr (std::is_same_v<To, From>) {
@@ -131,13 +131,13 @@ void convert_all(O* o, const X* x, i64 n) {
   for (; i < n; ++i) o[i] = convert(x[i]);
 }
 
-// Memory holds M, the register R; get and put convert one element.
+// Converts between memory of type M and a register of type R; get and put convert one element.
 template <class M, class R, R (*get)(M)>
 void load_loop(void* out, const void* memory, i64 stride, i64 n) {
   R* o = static_cast<R*>(out);
   const M* m = static_cast<const M*>(memory);
   if (stride == 1) {
-    // The next block is asked for meanwhile: it begins on another page, where processors do not look ahead.
+    // Prefetches the next block, which is on another page, where hardware prefetchers do not reach.
     constexpr i64 kLine = 64 / static_cast<i64>(sizeof(M));
     i64 i = 0;
     for (; i + kLine <= n; i += kLine) {

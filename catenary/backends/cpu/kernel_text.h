@@ -1,7 +1,7 @@
 #pragma once
 // Private to *.simd.cpp files: the prelude of kernel texts on the host, where they are plain loops. A text is included
-// in the body of a class with the members `group` and `groups`, which is a work-group of one work-item: its kernels
-// are the class's functions, and T and MEM may be the class's parameters.
+// in the body of a class with the members `group` and `groups`, which acts as a work-group of one work-item. The
+// kernels become the class's functions, and T and MEM may be the class's parameters.
 //
 //   template <class T>
 //   struct LinalgText {
@@ -9,8 +9,8 @@
 //   #include "catenary/kernels/linalg.kernel"
 //   };
 //
-// A text that is as fast in this form as one written for the processor is written once. It must be in an unnamed
-// namespace, as everything that is compiled for several instruction sets.
+// Use it for texts that are as fast this way as hand-written host code. The class must be in an unnamed namespace, as
+// everything that is compiled for several instruction sets.
 
 #include <concepts>
 #include <cstdint>
@@ -33,7 +33,7 @@
 #define FOR_UNITS(i, n) \
   for (idx i = (n)*GROUP_ID / NUM_GROUPS, i##_end = (n) * (GROUP_ID + 1) / NUM_GROUPS; i < i##_end; ++i)
 
-// Functions of a register's type, and an element's way from memory to its register and back (kernels/memory.kernel).
+// Functions of a register's type, and conversions between memory and register (kernels/memory.kernel).
 #define EXP(x) exp_of(x)
 #define LOG(x) log_of(x)
 #define SQRT(x) sqrt_of(x)
@@ -74,7 +74,7 @@ struct Brain {
   std::uint16_t bits;
 };
 
-// Bits that are moved as they are.
+// Types for elements that are moved without conversion.
 using u8 = std::uint8_t;
 using u16 = std::uint16_t;
 using math::u32;

@@ -23,7 +23,7 @@ namespace catenary::cpu {
 
 namespace {
 
-/// A text without its comments.
+/// Returns a text without its comments.
 std::string without_comments(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
@@ -39,7 +39,7 @@ std::string without_comments(std::string_view text) {
   return plain;
 }
 
-/// The names of the kernels of a portable text: what stands before the brackets after KERNEL, and after REQD(…).
+/// Returns the names of the kernels in a portable text: the word before the parentheses, after KERNEL and REQD(…).
 std::vector<std::string> kernels_of(std::string_view given) {
   const std::string text = without_comments(given);
   static const std::regex words(R"(\bKERNEL\s+(?:REQD\s*\([^()]*\)\s*)?(\w+)\s*\()");
@@ -49,7 +49,7 @@ std::vector<std::string> kernels_of(std::string_view given) {
   return names;
 }
 
-/// What x86-64-v2, v3 and v4 stand for: compilers before GCC 11 and clang 12 do not know these names.
+/// Returns the instruction sets of x86-64-v2, v3 and v4. Compilers before GCC 11 and clang 12 do not know these names.
 std::vector<const char*> units_of(SimdLevel level) {
   std::vector<const char*> units;
   if (level == SimdLevel::native) return units;
@@ -61,7 +61,7 @@ std::vector<const char*> units_of(SimdLevel level) {
   return units;
 }
 
-/// What is made once, by whom it is asked for first; others wait for that alone.
+/// A value that the first caller makes. Other callers of this value wait, without blocking other values.
 template <class T>
 class Once {
  public:
@@ -96,11 +96,11 @@ class HostLauncher final : public KernelLauncher {
     }
   }
   std::map<std::string, std::int64_t> attributes(int, const void*) override {
-    return {{"max_threads_per_block", HostKernel::kMostItems}};  // the compiler tells of nothing else
+    return {{"max_threads_per_block", HostKernel::kMostItems}};  // the compiler reports no other attributes
   }
   int group_size(int) const override { return 1; }
   std::int64_t groups_for(int, std::int64_t items, std::int64_t each) const override {
-    constexpr std::int64_t kWorthATurn = 4096;  // elements, below which another thread costs more than it does
+    constexpr std::int64_t kWorthATurn = 4096;  // elements below which another thread costs more than it saves
     const std::int64_t turns = std::min<std::int64_t>(items * each / kWorthATurn, 4 * num_threads());
     return std::clamp<std::int64_t>(turns, 1, std::max<std::int64_t>(items, 1));
   }
@@ -125,7 +125,7 @@ class HostLauncher final : public KernelLauncher {
   static std::string key_of(const UserKernelText& text) {
     return fmt::format("{}\n{}\n{}", simd_level_name(simd_level()), text.module, text.text);
   }
-  /// What has the kernel; of a module all of its kernels, which have its variables in common.
+  /// Returns the library with the kernel. For a module, the library has all its kernels, which share its variables.
   os::Library library(const UserKernelText& text) {
     if (!text.module) return compile(text, {std::string(text.function)});
     return entry(modules_, key_of(text)).get([&] { return compile(text, kernels_of(text.text)); });
@@ -139,13 +139,13 @@ class HostLauncher final : public KernelLauncher {
           name, why);
     std::string source = gpu::assemble_source("host", "#define CT_HAS_F64\n", {}, text.text);
     for (const std::string& function : functions) source += fmt::format("\nCT_ENTRY(ct_run_{0}, {0})\n", function);
-    // as this library's own loops are compiled, for their bits
+    // flags of this library's own loops, for identical bits
     std::vector<std::string> flags = {"-fwrapv", "-fno-trapping-math"};
     for (const char* unit : units_of(simd_level())) flags.push_back(fmt::format("-m{}", unit));
     return compile_on_host(source, name, flags);
   }
 
-  std::mutex mutex_;  // of the maps alone: a compiler takes long
+  std::mutex mutex_;  // for the maps only, because compiling takes long
   Made<HostKernel> kernels_;
   Made<os::Library> modules_;
 };

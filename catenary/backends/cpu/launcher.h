@@ -1,5 +1,5 @@
 #pragma once
-// Private to the CPU backend: portable kernels of users, by the machine's C++ compiler.
+// Private to the CPU backend: runs portable kernels of users, compiled by the machine's C++ compiler.
 
 namespace catenary {
 

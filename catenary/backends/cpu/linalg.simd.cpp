@@ -11,7 +11,7 @@ using math::i32;
 using math::i64;
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"  // what groups of several work-items share
+#pragma GCC diagnostic ignored "-Wunused-parameter"  // parameters that only groups of several work-items use
 template <class T>
 struct LinalgText {
   i32 group, groups;

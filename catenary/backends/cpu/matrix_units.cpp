@@ -1,4 +1,4 @@
-// Which instructions multiply bfloat16 and float32 here.
+// Chooses the instructions that multiply bfloat16 and float32.
 
 #include <array>
 #include <atomic>
@@ -29,7 +29,7 @@ bool processor_has(BfloatUnit unit) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kTiles) == kTiles;
 }
 
-// Why a unit is not there, or "".
+// Returns the reason why a unit is not available, or "".
 std::string lack(BfloatUnit unit) {
   if (unit == BfloatUnit::widened) return "";
   if (!processor_has(unit))
@@ -50,7 +50,7 @@ std::string lack(BfloatUnit unit) {
 
 BfloatUnit initial() {
   const std::string name = environment::text("CATENARY_BFLOAT16");
-  // Intel's processors with AMX take two cycles for a vector of AVX512_BF16's dot products, which is no gain.
+  // Intel's processors with AMX take two cycles per vector for AVX512_BF16's dot products, which is no gain.
   const bool dots_gain = !processor_has(BfloatUnit::tiles);
   for (BfloatUnit unit : {BfloatUnit::tiles, BfloatUnit::dots, BfloatUnit::widened}) {
     if (name.empty() ? unit == BfloatUnit::dots && !dots_gain : name != kNames[static_cast<std::size_t>(unit)])

@@ -11,7 +11,7 @@
 namespace catenary::cpu {
 
 namespace {
-// The pool's small blocks are malloc's, which need not begin on a cache line.
+// The pool allocates small blocks with malloc, which may not begin on a cache line.
 constexpr std::size_t kPooledFrom = std::size_t{1} << 17;
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// Private: how bytes move. Elements travel as words of 1, 2, 4 or 8 bytes wherever their type does not matter.
+// Private: movement of bytes. Elements are handled as words of 1, 2, 4 or 8 bytes wherever their type does not matter.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace catenary::cpu {
 
-/// From this many bytes on an output is written past the caches: it would only push out what is in them.
+/// Outputs of at least this size bypass the caches, which they would only pollute.
 inline constexpr std::int64_t kStreamBytes = std::int64_t{32} << 20;
 
-/// Elements that one thread should have at least, in copies and the like.
+/// Minimum number of elements for one thread in copies and similar operations.
 inline constexpr std::int64_t kGrain = 32768;
 
-/// Uninitialised memory for the time of a call, on a cache line; much of it comes from the device's pool.
+/// Uninitialised memory for the duration of a call, aligned to a cache line. Large blocks come from the device's pool.
 class Scratch {
  public:
-  /// Throws DeviceError when there is no such memory.
+  /// Throws DeviceError if there is not enough memory.
   explicit Scratch(std::int64_t bytes);
   Scratch(Scratch&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
   Scratch& operator=(Scratch&& other) noexcept {
@@ -62,13 +62,13 @@ decltype(auto) visit_word(std::size_t size, F&& f) {
   }
 }
 
-/// memcpy for one call of many: with `stream`, past the caches. End a series of streaming calls with stream_fence().
+/// memcpy for one of many calls; `stream` bypasses the caches. End a series of streaming calls with stream_fence().
 void copy_bytes(void* dst, const void* src, std::int64_t bytes, bool stream);
-/// Orders streaming writes of this thread before whatever it does next.
+/// Orders this thread's streaming writes before its later writes.
 void stream_fence();
 
-/// What one thread does of a scatter: position p's n values, which begin at values[p * stride], meet the elements at
-/// offsets[p] + places[j] (offsets[p] + j where there is no `places`), in order, wherever offsets[p] is in [low, high).
+/// One thread's share of a scatter: the n values of position p, from values[p * stride] on, are combined in order with
+/// the elements at offsets[p] + places[j] (offsets[p] + j without `places`) if offsets[p] is in [low, high).
 struct ScatterShare {
   const std::int64_t* offsets;
   std::int64_t count, low, high;
@@ -78,7 +78,8 @@ struct ScatterShare {
 };
 using ScatterFunction = void (*)(void* elements, const ScatterShare& share);
 
-/// Rows [begin, end) of take_along_axis: dst[r, j] = src[r / count, indices[r, j], j], an index below 0 counted from n.
+/// Rows [begin, end) of take_along_axis: dst[r, j] = src[r / count, indices[r, j], j], where negative indices count
+/// from n.
 struct TakeAlongRows {
   void* dst;
   const void* src;
@@ -88,12 +89,13 @@ struct TakeAlongRows {
 
 // clang-format off
 CT_SIMD_DECLARE(
-  /// Casts n elements side by side, as strided_copy does.
+  /// Casts n contiguous elements like strided_copy.
   void cast_elements(void* dst, Dtype dst_dtype, const void* src, Dtype src_dtype, std::int64_t n);
-  /// dst[c * dst_stride + r] = src[r * src_stride + c] for r < rows, c < columns; strides in words of `size` bytes.
+  /// dst[c * dst_stride + r] = src[r * src_stride + c] for r < rows, c < columns, with strides in words of `size`
+  /// bytes.
   void transpose_words(void* dst, std::int64_t dst_stride, const void* src, std::int64_t src_stride, std::int64_t rows,
                        std::int64_t columns, std::size_t size, bool stream);
-  /// What a scatter of this dtype and mode does to elements.
+  /// Returns the function that scatters elements of this dtype in this mode.
   ScatterFunction scatter_function(Dtype dtype, ScatterMode mode);
   /// Words of `size` bytes.
   void take_along_rows(const TakeAlongRows& rows, std::int64_t begin, std::int64_t end, std::size_t size);

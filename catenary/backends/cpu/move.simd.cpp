@@ -1,5 +1,5 @@
-// Casts and transpositions, compiled once for each instruction set. Every function is static or in the level's
-// namespace; see core/cpu_features.h.
+// Casts and transpositions, compiled for each instruction set. Every function is static or in the level's namespace
+// (see core/cpu_features.h).
 #include "catenary/backends/cpu/move.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace catenary::cpu {
 namespace CT_SIMD_NAMESPACE {
 namespace {
 
-// 16-bit floats as bits, converted without branches so that the loops vectorise. half.h has the same rules, but its
-// functions belong to everybody.
+// 16-bit floats as bits, converted without branches so that the loops vectorise. half.h follows these rules too, but
+// its functions have external linkage.
 enum class Half : std::uint16_t {};
 enum class Bfloat : std::uint16_t {};
 enum class Bool : std::uint8_t {};
@@ -28,7 +28,7 @@ inline float widen(Half h) {
   const auto bits = static_cast<std::uint32_t>(h);
   const std::uint32_t sign = (bits & 0x8000u) << 16;
   const std::uint32_t magnitude = bits & 0x7fffu;
-  const std::uint32_t special = magnitude >= 0x7c00u ? 0x38000000u : 0u;  // infinity and NaN: the exponent goes to 255
+  const std::uint32_t special = magnitude >= 0x7c00u ? 0x38000000u : 0u;  // infinity and NaN: sets the exponent to 255
   const std::uint32_t normal = (magnitude << 13) + 0x38000000u + special;
   const std::uint32_t subnormal =
       std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int32_t>(magnitude)) * 5.9604644775390625e-8f);
@@ -36,13 +36,13 @@ inline float widen(Half h) {
 }
 inline float widen(Bfloat b) { return std::bit_cast<float>(static_cast<std::uint32_t>(b) << 16); }
 
-// With ?: GCC moves the arithmetic into branches, and then does not vectorise.
+// With ?: GCC moves the arithmetic into branches and does not vectorise.
 inline std::int32_t select(bool condition, std::int32_t yes, std::int32_t no) {
   const std::int32_t mask = -static_cast<std::int32_t>(condition);
   return (yes & mask) | (no & ~mask);
 }
 
-// Comparisons are signed: AVX2 has no others.
+// Uses signed comparisons, because AVX2 has no others.
 inline Half to_half(float f) {
   const auto bits = std::bit_cast<std::int32_t>(f);
   const std::int32_t magnitude = bits & 0x7fffffff;
@@ -61,7 +61,7 @@ inline Bfloat to_bfloat(float f) {
   return static_cast<Bfloat>(select((bits & 0x7fffffff) > 0x7f800000, quiet, rounded));
 }
 
-// Rounds to odd: a second rounding to a 16-bit float then gives what one rounding would have given.
+// Rounds to odd, so that a second rounding to a 16-bit float gives the result of a single rounding.
 inline float to_odd_float(double d) {
   const float f = static_cast<float>(d);
   const double back = f;
@@ -74,7 +74,7 @@ inline float to_odd_float(double d) {
 
 template <class I, class F>
 inline I truncate(F x) {
-  // Exact bounds: -2^(bits-1) and 2^(bits-1) are floats; the largest integer is not.
+  // Exact bounds: -2^(bits-1) and 2^(bits-1) are representable as floats, the largest integer is not.
   constexpr F low = static_cast<F>(std::numeric_limits<I>::min());
   const bool fits = x >= low && x < -low;
   return fits ? static_cast<I>(fits ? x : F{0}) : std::numeric_limits<I>::min();
@@ -153,11 +153,11 @@ void store_as(void* dst, Dtype dtype, const R* src, std::int64_t n) {
       return store<double>(dst, src, n);
     case Dtype::complex64:
     case Dtype::complex128:
-      break;  // by their parts: strided_copy
+      break;  // handled by parts in strided_copy
   }
 }
 
-// Few pairs instead of 169: a block goes to the register type of its dtype, and from there to the dtype of dst.
+// Avoids 169 pairs of dtypes: converts a block to the register type of its dtype, then to the dtype of dst.
 template <class R, class S>
 void cast_through(void* dst, Dtype dtype, const void* src, std::int64_t n) {
   const auto* s = static_cast<const S*>(src);
@@ -186,7 +186,7 @@ void cast_through(void* dst, Dtype dtype, const void* src, std::int64_t n) {
 inline bool is_nan(float x) { return x != x; }
 inline bool is_nan(double x) { return x != x; }
 
-// A new value meets what is there. 16-bit floats are combined in float32; max and min keep NaN.
+// Combines an element with a new value. 16-bit floats are combined in float32; max and min keep NaN.
 template <ScatterMode Mode, class T>
 inline T combined(T a, T b) {
   if constexpr (Mode == ScatterMode::assign) {
@@ -247,8 +247,8 @@ ScatterFunction scatter_for(ScatterMode mode) {
   }
 }
 
-// 16 bytes of words. Interleaving twice as often as there are halvings transposes: v'[2i], v'[2i+1] = low and high half
-// of v[i] interleaved with v[i + N/2].
+// 16 bytes of words. Interleaving log2(N) times transposes: v'[2i], v'[2i+1] = low and high half of v[i] interleaved
+// with v[i + N/2].
 template <class W>
 using Lanes __attribute__((vector_size(16))) = W;
 
@@ -282,7 +282,7 @@ inline void store_line(void* dst, const void* line, bool stream) {
   std::memcpy(dst, line, 64);
 }
 
-// n elements, n below those of a line; what a line has beyond them is anything. memcpy would be a call.
+// Loads n elements, fewer than a line, without initialising the rest of the line. memcpy would be a call.
 template <class W>
 inline void load_part(W* line, const W* src, std::int64_t n) {
 #if defined(__AVX512BW__)
@@ -302,8 +302,8 @@ inline void store_part(W* dst, const W* line, std::int64_t n) {
   std::memcpy(dst, line, static_cast<std::size_t>(n) * sizeof(W));
 }
 
-// A tile is one cache line wide and high: each line of src is read once (rows that lie a power of two apart would push
-// each other out of L1 before their second half is wanted), and each line of dst is written whole.
+// A tile is one cache line wide and high. Each line of src is read once, since rows a power of two apart would evict
+// each other from L1 before their second half is read, and each line of dst is written whole.
 template <class W, bool Whole>
 inline void transpose_tile(W* dst, std::int64_t dst_stride, const W* src, std::int64_t src_stride, std::int64_t rows,
                            std::int64_t columns, bool stream) {
@@ -340,7 +340,7 @@ template <class W>
 void transpose(W* dst, std::int64_t dst_stride, const W* src, std::int64_t src_stride, std::int64_t rows,
                std::int64_t columns, bool stream) {
   constexpr std::int64_t kTile = 64 / sizeof(W);
-  // Blocks keep the pages in use within the TLB; panels keep the hardware's prefetching streams few.
+  // Blocks keep the pages in use within the TLB, and panels limit the hardware's prefetch streams.
   constexpr std::int64_t kBlock = 512, kPanel = 4 * kTile;
   // A streaming store needs its whole line, so every row of dst must begin on one.
   stream = stream && reinterpret_cast<std::uintptr_t>(dst) % 64 == 0 && dst_stride % kTile == 0;
@@ -392,7 +392,7 @@ void cast_elements(void* dst, Dtype to, const void* src, Dtype from, std::int64_
       return cast_through<double, double>(dst, to, src, n);
     case Dtype::complex64:
     case Dtype::complex128:
-      break;  // by their parts: strided_copy
+      break;  // handled by parts in strided_copy
   }
 }
 
@@ -445,7 +445,7 @@ ScatterFunction scatter_function(Dtype dtype, ScatterMode mode) {
       return scatter_for<Bfloat>(mode);
     case Dtype::float32:
       return scatter_for<float>(mode);
-    case Dtype::complex64:  // these are assigned only
+    case Dtype::complex64:  // only assigned
       return scatter_share<ScatterMode::assign, std::uint64_t>;
     case Dtype::complex128:
       return scatter_share<ScatterMode::assign, Word16>;

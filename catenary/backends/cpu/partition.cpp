@@ -1,6 +1,6 @@
-// Selection without a sort: the keys at the places asked for are cornered between two keys of a sample (Floyd and
-// Rivest, "Algorithm 489: SELECT", 1975), of what lies between them again, and so on; then one pass places elements or
-// indices before, at and after them.
+// Selection without sorting: narrows the requested keys down between two keys of a sample (Floyd and Rivest, "Algorithm
+// 489: SELECT", 1975), then repeats this with the keys between them. A final pass places elements or indices before, at
+// and after the keys.
 #include "catenary/backends/cpu/partition.h"
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 namespace catenary::cpu {
 namespace {
 
-constexpr std::int64_t kFew = 600;       // so many keys are not worth a sample
-constexpr std::int64_t kSample = 512;    // keys of a sample
-constexpr std::size_t kManyPlaces = 24;  // from here on a sort is faster
-constexpr std::int64_t kPart = 1 << 15;  // a thread's least share of a row
-constexpr int kRounds = 8;               // samples that cornered nothing: the data is against us
+constexpr std::int64_t kFew = 600;       // fewer keys are not worth a sample
+constexpr std::int64_t kSample = 512;    // keys in a sample
+constexpr std::size_t kManyPlaces = 24;  // from this number of positions on a sort is faster
+constexpr std::int64_t kPart = 1 << 15;  // a thread's minimum share of a row
+constexpr int kRounds = 8;               // samples without progress before falling back to sorting
 
 using Kth = std::span<const std::int64_t>;
 
-/// Where pieces of a row begin: threads take pieces.
+/// Boundaries of the pieces of a row that threads process.
 struct Pieces {
   std::int64_t n, count;
   explicit Pieces(std::int64_t size)
@@ -42,7 +42,7 @@ Ordered from(const Ordered& x, std::int64_t i) {
 
 using Counts = std::array<std::int64_t, 4>;
 
-/// For each piece how many keys are < low, <= low, < high, <= high; then in all of them.
+/// Returns the numbers of keys < low, <= low, < high, <= high for each piece, then for all of them.
 template <class U>
 std::vector<Counts> counted(const Ordered& x, const Pieces& pieces, U low, U high) {
   std::vector<Counts> counts(static_cast<std::size_t>(pieces.count) + 1, Counts{});
@@ -54,14 +54,14 @@ std::vector<Counts> counted(const Ordered& x, const Pieces& pieces, U low, U hig
   return counts;
 }
 
-/// The unsigned integers of a size.
+/// The dtype of unsigned integers of a size.
 template <class U>
 constexpr Dtype kWord = sizeof(U) == 1   ? Dtype::uint8
                         : sizeof(U) == 2 ? Dtype::uint16
                         : sizeof(U) == 4 ? Dtype::uint32
                                          : Dtype::uint64;
 
-/// The keys of some rows of one dtype.
+/// Selects keys of rows of one dtype.
 template <class Map>
 struct Selector {
   using U = typename Map::Key;
@@ -70,17 +70,17 @@ struct Selector {
 
   U key(U raw) const { return descending ? static_cast<U>(~map.key(raw)) : map.key(raw); }
   U raw(U key) const { return map.raw(descending ? static_cast<U>(~key) : key); }
-  /// The key of an element of x, which may hold keys already.
+  /// Returns the key of an element of x, which may contain keys already.
   U key_in(const Ordered& x, std::int64_t i) const {
     const U word = static_cast<const U*>(x.data)[i];
     return x.dtype == kWord<U> && !x.descending ? word : key(word);
   }
 
-  /// found = the keys that a sort of x would put at kth.
+  /// found = the keys at positions kth of the sorted x.
   void find(const Ordered& x, std::int64_t n, Kth kth, U* found, int rounds = kRounds) const {
     if (kth.empty()) return;
     if (n <= kFew || kth.size() >= kManyPlaces || rounds == 0) return find_among(x, n, kth, found);
-    if (kth.back() - kth.front() > n / 16) {  // what is far apart is sought apart
+    if (kth.back() - kth.front() > n / 16) {  // positions far apart are searched separately
       const auto next = std::find_if(kth.begin(), kth.end(), [&](std::int64_t k) { return k - kth[0] > n / 16; });
       const auto near = static_cast<std::size_t>(next - kth.begin());
       find(x, n, kth.first(near), found, rounds);
@@ -90,12 +90,12 @@ struct Selector {
     for (std::int64_t i = 0; i < kSample; ++i) sample[i] = key_in(x, (2 * i + 1) * n / (2 * kSample));
     std::sort(sample.begin(), sample.end());
     const auto in_sample = [&](std::int64_t k) { return static_cast<std::int64_t>(double(k) / double(n) * kSample); };
-    const std::int64_t slack = kSample / 16;  // nearly three standard deviations in the middle
+    const std::int64_t slack = kSample / 16;  // nearly three standard deviations for the median
     const U low = sample[std::max<std::int64_t>(in_sample(kth.front()) - slack, 0)];
     const U high = sample[std::min<std::int64_t>(in_sample(kth.back()) + slack, kSample - 1)];
     const Pieces pieces(n);
     const std::vector<Counts> counts = counted(x, pieces, low, high);
-    // Five regions; of those that are one key each, the key is known.
+    // Five regions. In regions with a single key, the key is known.
     const auto edges = [](const Counts& c, std::int64_t size) {
       return std::array<std::int64_t, 6>{0, c[0], c[1], c[2], c[3], size};
     };
@@ -175,7 +175,7 @@ struct Selector {
     });
   }
 
-  /// The first m places around some different keys: regions before, at and after each, counted and then filled.
+  /// Fills the first m positions around several keys: counts and then fills the regions before, at and after each key.
   template <class Out, class Value>
   void place_around(const Ordered& x, std::int64_t n, std::span<const U> pivots, Out* out, std::int64_t m,
                     const Value& value) const {
@@ -192,7 +192,8 @@ struct Selector {
     }
   }
 
-  /// The indices of the first m of a row, by m - 1 = the last place asked for: few, so most elements are passed over.
+  /// Writes the indices of the m smallest elements of a row, where m - 1 is the last requested position. m is small, so
+  /// most elements are skipped.
   void first_indices(const Ordered& x, std::int64_t n, U pivot, std::int64_t* out, std::int64_t m) const {
     const Pieces pieces(n);
     const std::vector<Counts> counts = counted(x, pieces, pivot, pivot);

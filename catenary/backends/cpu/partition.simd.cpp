@@ -13,7 +13,7 @@ namespace catenary::cpu {
 namespace CT_SIMD_NAMESPACE {
 namespace {
 
-/// KeyMap with an order.
+/// A KeyMap with an order.
 template <class Map>
 struct OrderedKeys {
   using Key = typename Map::Key;
@@ -22,7 +22,7 @@ struct OrderedKeys {
   Key operator()(Key raw) const { return static_cast<Key>(map.key(raw) ^ turned); }
 };
 
-/// Calls f with the elements and what makes keys of them.
+/// Calls f with the elements and the function that makes their keys.
 template <class F>
 void visit(const Ordered& x, F&& f) {
   visit_keys(x.dtype, [&](auto map) {
@@ -32,14 +32,15 @@ void visit(const Ordered& x, F&& f) {
   });
 }
 
-/// Elements that are looked at in one go: their counts fit a word of the element's size.
+/// Elements counted at once, few enough that counts fit a word of the element's size.
 template <class U>
 constexpr std::int64_t kBlock = sizeof(U) == 1 ? 128 : 1024;
 
-/// Elements whose keys are made in one go, in the nearest cache; what is picked of them needs a vector more.
+/// Elements whose keys are made at once in the L1 cache. Picking needs room for one more vector.
 constexpr std::int64_t kPick = 1024, kPickRoom = kPick + 16;
 
-/// picked = the values whose keys are in [low, low + width], in order; returns how many. picked has room for 16 more.
+/// picked = the values whose keys are in [low, low + width], in order. Returns their number. picked has room for 16
+/// more.
 template <class V, class U>
 std::int64_t pick(const V* values, const U* keys, std::int64_t n, U low, U width, V* picked) {
   std::int64_t i = 0, at = 0;
@@ -79,7 +80,7 @@ void for_blocks(const U* x, std::int64_t n, const Keys& key, F&& f) {
   }
 }
 
-/// 0, 1, … for a block; as wide as the keys, to be picked like them.
+/// The numbers 0, 1, … for a block, as wide as the keys, so that they can be picked like keys.
 template <class U>
 struct Numbers {
   using V = std::conditional_t<sizeof(U) == 8, std::uint64_t, std::uint32_t>;
@@ -89,7 +90,7 @@ struct Numbers {
   }
 };
 
-/// Calls put(c, values, count) for the values of a block that come before (c = 0), at and after the pivot.
+/// Calls put(c, values, count) with the values of a block before (c = 0), at and after the pivot.
 template <class V, class U, class F>
 void pick_around(const V* values, const U* keys, std::int64_t n, U pivot, F&& put) {
   V picked[kPickRoom];
@@ -145,7 +146,7 @@ void count_around(const Ordered& ordered, std::int64_t n, std::uint64_t low, std
       counts[2] += static_cast<std::int64_t>(under);
       counts[3] += static_cast<std::int64_t>(until);
     }
-    counts[2] = std::max(counts[1], counts[2]);  // where low is high
+    counts[2] = std::max(counts[1], counts[2]);  // in case low equals high
   });
 }
 

@@ -7,13 +7,14 @@
 
 namespace catenary::cpu {
 
-/// Blocks that are computed side by side.
+/// Blocks computed at once.
 inline constexpr int kPhiloxLanes = 16;
 inline constexpr int kPhiloxWords = 4 * kPhiloxLanes;
 
 // clang-format off
 CT_SIMD_DECLARE(
-  /// The words of `groups` times kPhiloxLanes blocks whose counters are (first, call), (first + 1, call), …, with key `seed`.
+  /// Writes the words of `groups` times kPhiloxLanes blocks with counters (first, call), (first + 1, call), … and key
+  /// `seed`.
   void philox_groups(std::uint32_t* out, std::int64_t groups, std::uint64_t first, std::uint64_t seed, std::uint64_t call);
 )
 // clang-format on

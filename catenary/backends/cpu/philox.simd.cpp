@@ -17,7 +17,7 @@ constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t
 void philox_groups(std::uint32_t* out, std::int64_t groups, std::uint64_t first, std::uint64_t seed,
                    std::uint64_t call) {
   for (std::int64_t g = 0; g < groups; ++g, out += kPhiloxWords, first += kPhiloxLanes) {
-    // One word of all lanes after the other, so that the rounds vectorise.
+    // Arrays by word with one element per lane, so that the rounds vectorise.
     std::uint32_t c0[kPhiloxLanes], c1[kPhiloxLanes], c2[kPhiloxLanes], c3[kPhiloxLanes];
     for (int l = 0; l < kPhiloxLanes; ++l) {
       const std::uint64_t index = first + static_cast<std::uint64_t>(l);

@@ -39,7 +39,7 @@ bool same_as_register(Dtype dtype, ops::Reg reg) {
 
 constexpr std::int64_t kStreamFrom = std::int64_t{32} << 20;  // bytes
 
-/// memcpy past the caches: a line that is written whole need not be read first.
+/// memcpy that bypasses the caches: a line that is written whole need not be read first.
 void stream(char* to, const char* from, std::int64_t bytes) {
 #if defined(__SSE2__)
   constexpr std::int64_t kLine = 64;
@@ -99,14 +99,14 @@ Plan::Plan(const ops::Program& program, int kept_node, bool any_begin)
   if (kept_node >= 0) last_use[kept_node] = n;
   // the blocks of a reduction have nobody who calls finish
   for (std::size_t s = 0; s < program.stores.size(); ++s)
-    choose_direct(static_cast<int>(s), last_use, n, kept_node < 0);  // a reduction's blocks have nobody to finish them
+    choose_direct(static_cast<int>(s), last_use, n, kept_node < 0);  // reductions do not call finish()
   assign_registers(last_use, n);
 }
 
 namespace {
 
-// The next block is asked for while this one is computed: a block is a page, and at its end processors look no further.
-// Its beginning is enough where nothing is written, as in a reduction: there the processor finds the rest by itself.
+// Prefetches the next block while this block is computed: a block is a page, and hardware prefetchers stop at page
+// boundaries. If nothing is written, as in a reduction, the start of the block is enough for the hardware to continue.
 void ask_for(const char* next, std::int64_t bytes, bool whole) {
   if (!whole) bytes = std::min<std::int64_t>(bytes, 512);
   for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 0, 2);
@@ -136,7 +136,7 @@ void Plan::start(char* registers) const {
       table_.load[static_cast<int>(access.dtype)](registers + register_[i] * kRegisterBytes, address(access), 0,
                                                   filled());
     } else if (kind_[i] == Kind::repeated) {
-      // a block that begins inside a row needs a row more
+      // a block that begins inside a row needs another row
       gather(program_.loads[node.slot], 0, any_begin_ ? std::min(2 * kBlock, size_) : filled(),
              registers + register_[i] * kRegisterBytes, ops::register_size(node.reg));
     }
@@ -198,7 +198,7 @@ void Plan::finish() const {
 }
 
 std::int64_t Plan::grain() const {
-  constexpr std::int64_t kFew = 4, kFunction = 12;  // operations; exp and its like count as so many
+  constexpr std::int64_t kFew = 4, kFunction = 12;  // cost in operations; kFunction for exp and similar functions
   std::int64_t work = 0;
   for (std::size_t i = 0; i < program_.nodes.size(); ++i)
     if (kind_[i] == Kind::computed) work += ops::info(program_.nodes[i].op).rule == ops::Rule::FLOAT ? kFunction : 1;
@@ -263,7 +263,7 @@ Plan::Kind Plan::kind_of(const Node& node) const {
   const Strides& strides = access.strides;
   if (same_as_register(access.dtype, node.reg) && walks_linearly(strides, program_.shape)) return Kind::in_memory;
   const int ndim = strides.size();
-  int still = 0;  // outer axes along which the load does not move
+  int still = 0;  // outer axes along which the load's address is constant
   while (still < ndim && strides[still] == 0) ++still;
   if (still > 0 && still == ndim) return Kind::uniform;
   const bool has_room = !any_begin_ || 2 * ops::register_size(node.reg) <= static_cast<int>(kRegisterBytes / kBlock);
@@ -272,8 +272,8 @@ Plan::Kind Plan::kind_of(const Node& node) const {
 }
 
 void Plan::assign_registers(const LastUse& last_use, int n) {
-  std::array<int, kMaxNodes> free_at;  // of each register: the node after which it is free
-  // What is the same in every block is filled before the first node runs, so it shares its register with nobody.
+  std::array<int, kMaxNodes> free_at;  // for each register, the last node that uses it
+  // Values shared by all blocks are stored before the first node runs, so their registers are exclusive.
   for (int i = 0; i < n; ++i) {
     if (!stays(kind_[i])) continue;
     register_[i] = registers_;
@@ -285,9 +285,9 @@ void Plan::assign_registers(const LastUse& last_use, int n) {
     if (kind_[i] == Kind::in_memory || kind_[i] == Kind::joined || direct_store_[i] >= 0) continue;
     int r = 0;
     while (r < registers_ && free_at[r] > i)
-      ++r;  // a register is free for the node that last reads it: loops allow out == a
+      ++r;  // a node may overwrite the register that it reads last, because loops allow out == a
     if (r == registers_) ++registers_;
-    // an operand of another size must not be overwritten while it is read
+    // unless the operand has another element size
     while (r < registers_ && operand_of_other_size(i, r)) {
       ++r;
       while (r < registers_ && free_at[r] > i) ++r;

@@ -1,7 +1,7 @@
-// Poolings, their gradients and those' gradients are one walk: each element of `out` is made of some of `in`, its taps.
-// Which ones is found axis by axis. Elements with the same taps run in vectors: neighbours along the last axis, or
-// channels, whichever lie side by side, and a run goes over many rows. Each is a sum in the order of the windows,
-// whatever thread computes it.
+// Poolings, their gradients and second gradients are one kind of iteration: each element of `out` is computed from some
+// elements of `in`, its taps, which are determined axis by axis. Elements with equal taps are computed in vectors along
+// the last axis or the channels, whichever is contiguous, and a run covers many rows. Each sum is in the order of the
+// windows, independent of threads.
 
 #include "catenary/backends/cpu/pooling.h"
 
@@ -20,20 +20,20 @@ namespace catenary::cpu {
 
 namespace {
 
-constexpr std::int64_t kPiece = 16384;  // elements of both arrays that one run goes over
+constexpr std::int64_t kPiece = 16384;  // elements of both arrays in one run
 
-/// What an element is made of, along one axis.
+/// An input of an element along one axis.
 struct Source {
-  std::int64_t index, tap, share;  // share: the divisor of an average inside
+  std::int64_t index, tap, share;  // share: the divisor of an average without padding
 };
 
-/// The sources of each index of an axis of `out`. Those of `period` further on are often the same `shift` further on.
+/// The sources of each index of an axis of `out`. Sources often repeat every `period` indices, moved by `shift`.
 struct Axis {
   std::int64_t extent = 1, period = 1, shift = 1;
   std::vector<std::size_t> begin{0};
   std::vector<Source> sources;
 
-  /// An axis that nothing slides over.
+  /// Returns an axis without windows.
   static Axis alone() {
     Axis axis;
     axis.add({0, 0, 1});
@@ -76,7 +76,7 @@ struct Axis {
     const std::size_t first = begin[static_cast<std::size_t>(i)];
     return {sources.data() + first, begin[static_cast<std::size_t>(i) + 1] - first};
   }
-  /// Has the index a period behind `i` the same taps, a shift further on?
+  /// Returns whether index i + period has the taps of index i, moved by `shift`.
   bool continues(std::int64_t i) const {
     if (i + period >= extent) return false;
     const std::span<const Source> here = of(i), there = of(i + period);
@@ -90,8 +90,8 @@ struct Axis {
   void close() { begin.push_back(sources.size()); }
 };
 
-/// Indices of an axis which continue each other: `count` of them, `step` apart. Or, with `pairs`, pairs of an index and
-/// the next.
+/// A run of `count` indices of an axis, `step` apart, with equal taps. Or, with `pairs`, pairs of an index and the next
+/// index.
 struct Stretch {
   std::int64_t first, count;
   bool pairs;
@@ -112,7 +112,7 @@ std::vector<Stretch> stretches(const Axis& axis, bool pairs, std::int64_t most) 
   return all;
 }
 
-/// Distances along the examples, the channels and three axes, which leading ones make up where fewer slide.
+/// Strides of the examples, the channels and three axes. Missing leading axes have stride 0.
 struct Five {
   explicit Five(const Strides& s) : n(s[0]), c(s[1]) {
     for (int a = 2; a < s.size(); ++a) axis[a + 3 - s.size()] = s[a];
@@ -125,7 +125,7 @@ struct Five {
 
 class Walk {
  public:
-  /// back: out is over the elements and in over the windows.
+  /// back: `out` has the elements and `in` the windows.
   Walk(PoolLoop loop, const Window& window, bool back, const View& in, const View& out, const View* places)
       : loop_(loop),
         in_(in),
@@ -150,7 +150,7 @@ class Walk {
     over_channels_ = channels > 1 && (std::abs(from_.c) < std::abs(from_.axis[2]) || axes_[2].extent == 1);
     const bool pairs = !over_channels_ && axes_[2].period == 2 && to_.axis[2] == 1;
     along_w_ = stretches(axes_[2], pairs, axes_[2].extent);
-    // pieces of rows, and where these are short, of neighbouring channels
+    // pieces of rows or, if rows are short, of several channels
     const std::int64_t elements = in.size() + out.size(), planes = std::max<std::int64_t>(1, out.shape[0] * channels),
                        row = 1 + elements / (planes * std::max<std::int64_t>(1, axes_[0].extent * axes_[1].extent)) *
                                      (over_channels_ ? channels : 1);
@@ -159,7 +159,7 @@ class Walk {
         over_channels_ ? channels : std::max<std::int64_t>(1, std::min(channels, kPiece * planes / (1 + elements)));
   }
 
-  /// divisor: of sums; 0: as many as there are elements under the window.
+  /// divisor of sums; 0 means the number of elements under the window
   void run(double divisor, bool accumulate) const {
     if (out_.size() == 0) return;
     const auto pieces = static_cast<std::int64_t>(along_h_.size());
@@ -185,7 +185,7 @@ class Walk {
 
   std::int64_t item() const { return static_cast<std::int64_t>(itemsize(in_.dtype)); }
 
-  /// Adds the taps of an element; returns how many they are.
+  /// Appends the taps of an element and returns their number.
   std::int64_t add_taps(const Piece& piece, std::int64_t w, double divisor, std::vector<PoolTap>& taps) const {
     const std::size_t before = taps.size();
     for (const Source& i : axes_[0].of(piece.d))
@@ -199,7 +199,7 @@ class Walk {
 
   void piece(const Piece& piece, double divisor, bool accumulate, std::vector<PoolTap>& taps) const {
     const Axis &h = axes_[1], &w = axes_[2];
-    // where the piece begins in an array, from which taps are counted, or else in `out` at w
+    // offset of the piece in an array: the base of its taps, or its position in `out` at w
     const auto start = [&](const Five& f) { return piece.n * f.n + piece.channel * f.c; };
     const auto place = [&](const Five& f, std::int64_t at_w) {
       return start(f) + piece.d * f.axis[0] + piece.h.first * f.axis[1] + at_w * f.axis[2];

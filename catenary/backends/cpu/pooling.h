@@ -8,24 +8,24 @@
 
 namespace catenary::cpu {
 
-/// What is made of the taps of an element.
+/// The operation on the taps of an element.
 enum class PoolLoop : std::uint8_t {
-  max,            ///< the largest, and where `places` is not null its tap
-  sum,            ///< the sum over `divisor`
-  sum_of_shares,  ///< the sum of each tap's value over its own divisor
-  placed,         ///< the sum of the values whose place is the tap, places lying beside `in`
-  pick,           ///< the value of the tap that is the place, places lying beside `out`; 0 where none is
+  max,            ///< the largest value and, if `places` is not null, its tap
+  sum,            ///< the sum divided by `divisor`
+  sum_of_shares,  ///< the sum of the taps' values, each divided by a divisor of its tap
+  placed,         ///< the sum of the values whose place (aligned with `in`) is the tap
+  pick,           ///< the value of the tap that the place (aligned with `out`) names, or 0
 };
 
-/// Something that an element is computed from: where it lies from `in` and from `places` on, in elements.
+/// An input of an element: its offsets in `in` and in `places`.
 struct PoolTap {
   std::int64_t in, places;
   std::int32_t number;
   double divisor;
 };
 
-/// Elements that all have the same taps, a shift further on: `lanes` of them, `repeats` times, in `planes`, with a
-/// distance for each. Or pairs of elements that lie side by side in `out`, the second of which has taps of its own.
+/// A run of elements with common taps at constant distances: `lanes` elements, `repeats` times, in `planes`. Or pairs
+/// of adjacent elements of `out`, where the second element has separate taps.
 struct PoolRun {
   struct Distances {
     std::int64_t lane, repeat, plane;
@@ -34,7 +34,7 @@ struct PoolRun {
   void* out;
   std::int32_t* places;
   const PoolTap* taps;
-  std::int64_t count, second_count;  ///< of taps, those of the second behind those of the first; -1: no pairs
+  std::int64_t count, second_count;  ///< numbers of taps, the second element's after the first's (-1: no pairs)
   std::int64_t lanes, repeats, planes;
   Distances from, to, place;
   double divisor;
@@ -43,7 +43,7 @@ struct PoolRun {
 
 // clang-format off
 CT_SIMD_DECLARE(
-  /// Arrays are of this floating dtype; 16 bits are computed with in float.
+  /// Arrays have this floating dtype. 16-bit floats are computed in float32.
   void pool_run(Dtype dtype, PoolLoop loop, const PoolRun& run);
 )
 // clang-format on

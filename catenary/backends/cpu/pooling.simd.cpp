@@ -15,7 +15,7 @@ namespace {
 using std::int32_t;
 using std::int64_t;
 
-// Elements in memory are of E, and are computed with in T: 16-bit floats in float.
+// Elements of type E in memory are computed in type T, which is float for 16-bit floats.
 template <class E>
 using ComputedIn = std::conditional_t<sizeof(E) == 2, float, E>;
 
@@ -33,7 +33,7 @@ template <class T>
 using Places = typename WordVectors<T>::Places;
 
 template <class T>
-CT_INLINE Vector<T> even_lanes(Vector<T> a, Vector<T> b) {  // of a, and the odd ones of b
+CT_INLINE Vector<T> even_lanes(Vector<T> a, Vector<T> b) {  // even lanes of a, odd lanes of b
   if constexpr (kLanes<T> == 2) return __builtin_shufflevector(a, b, 0, 3);
   if constexpr (kLanes<T> == 4) return __builtin_shufflevector(a, b, 0, 2, 5, 7);
   if constexpr (kLanes<T> == 8) return __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15);
@@ -41,7 +41,7 @@ CT_INLINE Vector<T> even_lanes(Vector<T> a, Vector<T> b) {  // of a, and the odd
     return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);
 }
 
-/// a0 b0 a1 b1 …, in two vectors.
+/// Interleaves two vectors: a0 b0 a1 b1 …
 template <class T>
 CT_INLINE void interleave(Vector<T>& a, Vector<T>& b) {
   const Vector<T> x = a, y = b;
@@ -63,7 +63,7 @@ CT_INLINE void interleave(Vector<T>& a, Vector<T>& b) {
   }
 }
 
-// The bits of 16-bit floats, rounded to even.
+// Returns the bits of 16-bit floats, rounded to even.
 CT_INLINE Halves rounded(Vector<float> x, bfloat16) {
   typedef std::uint32_t Bits __attribute__((vector_size(kVectorBytes)));
   const auto bits = reinterpret_cast<Bits>(x);
@@ -81,7 +81,7 @@ CT_INLINE Halves rounded(Vector<float> x, float16) {
   return h;
 #endif
 }
-// The first n lanes.
+// Stores the first n lanes.
 template <class E, class T = ComputedIn<E>>
 CT_INLINE void store_first(E* p, Vector<T> x, int64_t n) {
   if constexpr (sizeof(E) == 2) {
@@ -92,15 +92,15 @@ CT_INLINE void store_first(E* p, Vector<T> x, int64_t n) {
   }
 }
 
-/// How a run's elements lie: side by side, every second one of `in`, or any way.
+/// Spacing of a run's elements: contiguous, every second element of `in`, or any.
 enum class Lie { beside, second, any };
 
-/// A vector of `in`'s elements; the first n lanes of it where it is not a whole one.
+/// Loads a vector of elements of `in`, or its first n lanes if it is partial.
 template <class E, Lie lie, bool whole, class T = ComputedIn<E>>
 CT_INLINE Vector<T> load_lanes(const E* p, int64_t step, int64_t n) {
   constexpr int L = kLanes<T>;
   if constexpr (lie == Lie::beside) return whole ? load_wide(p) : load_wide_some(p, static_cast<int>(n));
-  if constexpr (lie == Lie::second) {  // nothing is read behind the last element
+  if constexpr (lie == Lie::second) {  // nothing is read past the last element
     if (whole) return even_lanes<T>(load_wide(p), load_wide(p + L - 1));
     return even_lanes<T>(load_wide_some(p, static_cast<int>(std::min<int64_t>(L, 2 * n - 1))),
                          load_wide_some(p + L - 1, static_cast<int>(std::max<int64_t>(0, 2 * n - L))));
@@ -134,7 +134,7 @@ CT_INLINE void store_places(int32_t* p, int64_t step, Words<T> x, int64_t n) {
   for (int64_t j = 0; j < (whole ? kLanes<T> : n); ++j) p[j * step] = static_cast<int32_t>(x[j]);
 }
 
-/// What `count` taps make of a vector of elements; at: the places of maxima.
+/// Combines `count` taps of a vector of elements. at: the positions of maxima.
 template <class E, PoolLoop loop, Lie lie, bool whole, class T = ComputedIn<E>>
 CT_INLINE Vector<T> made_of(const PoolRun& r, const PoolTap* tap, int64_t count, const E* in, const int32_t* places,
                             int64_t n, Words<T>& at) {
@@ -144,7 +144,7 @@ CT_INLINE Vector<T> made_of(const PoolRun& r, const PoolTap* tap, int64_t count,
     const Vector<T> x = load_lanes<E, lie, whole>(in + tap->in, r.from.lane, n);
     const Words<T> number = Words<T>{} + static_cast<Word<T>>(tap->number);
     if constexpr (is_max) {
-      // Not "larger": a NaN is better than a number, and nothing is better than a NaN. The sign of a mask is enough.
+      // Not "larger": NaN beats any number, and nothing beats NaN. The sign of a mask is enough.
       const Words<T> stays = (x <= result) | (result != result);
       result = stays < 0 ? result : x;
       at = stays < 0 ? at : number;
@@ -182,7 +182,7 @@ CT_INLINE void block(const PoolRun& r, const E* in, E* out, int32_t* places, int
 template <class E, PoolLoop loop, Lie lie>
 CT_INLINE void line(const PoolRun& r, const E* in, E* out, int32_t* places) {
   constexpr int L = kLanes<ComputedIn<E>>;
-  const bool overlap = r.lanes > L && !r.accumulate;  // the last vector may compute once more what the one before did
+  const bool overlap = r.lanes > L && !r.accumulate;  // the last vector may recompute elements of the previous one
   for (int64_t lane = 0; lane < r.lanes; lane += L) {
     const bool last = lane + L > r.lanes;
     const int64_t i = last && overlap ? r.lanes - L : lane;
@@ -195,7 +195,7 @@ CT_INLINE void line(const PoolRun& r, const E* in, E* out, int32_t* places) {
   }
 }
 
-// By value: what is written might be the run itself, for all that the compiler knows.
+// Takes the run by value, since the compiler must assume that stores could change a reference.
 template <class E, PoolLoop loop, Lie lie>
 void run_as(PoolRun r) {
   for (int64_t plane = 0; plane < r.planes; ++plane)

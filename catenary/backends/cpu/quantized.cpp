@@ -40,8 +40,7 @@ bool has_vnni() {
 
 namespace {
 
-/// A level's kernels that round x to 8 bits and multiply; null where nothing here does it faster than floats are
-/// multiplied.
+/// Returns a level's kernels that round x to 8 bits, or null if they are not faster than float kernels here.
 #if defined(__x86_64__)
 #  if !defined(CT_SIMD_NO_V4)
 #    define CT_ROUNDED(name) (has_vnni() ? &simd_v4::name : simd_level() != SimdLevel::v2 ? &simd_v3::name : nullptr)
@@ -58,8 +57,7 @@ const PanelLevel* panel_level() { return nullptr; }
 
 constexpr int64_t kFewRows = 8;
 
-/// Rounds the rows of x by `round`, one after the other, filled up with zeros to `padded` numbers. False where it does
-/// not take one of them.
+/// Rounds the rows of x by `round`, padded with zeros to `padded` numbers. Returns false if it rejects a row.
 template <class Round>
 bool round_rows(const View& x, int64_t padded, const Round& round) {
   const int64_t rows = x.shape[0], columns = x.shape[1];
@@ -76,7 +74,7 @@ bool round_rows(const View& x, int64_t padded, const Round& round) {
   return true;
 }
 
-/// Computes a product with x in 8 bits, `padded` numbers a row. False, and nothing is done, where that is not for x.
+/// Computes a product with x in 8 bits, `padded` numbers per row. Returns false, without results, if x is not suitable.
 bool computed_rounded(QuantizedArgs args, const View& x, int64_t padded, int64_t grain) {
   if (!config.int8_products || x.dtype == Dtype::float64) return false;
   if (const PanelLevel* const level = panel_level(); args.m > kFewRows && level && has_panels(args.kind)) {
@@ -155,7 +153,7 @@ void compute(const QuantizedProduct& p) {
                      p.bias ? p.bias->data() : nullptr};
   const int64_t grain = 1 + 32768 / std::max<int64_t>(1, m * padded);
   if (computed_rounded(args, p.x, padded, grain)) return;
-  // x in what is added up, filled up with zeros, so that the kernels know whole blocks only
+  // convert x to the accumulator's type and pad it with zeros, so that kernels process whole blocks only
   const auto bytes = static_cast<int64_t>(is_double ? sizeof(double) : sizeof(float));
   const Scratch x(m * padded * bytes);
   std::fill_n(x.as<char>(), m * padded * bytes, char{0});

@@ -1,5 +1,5 @@
-// Products of few rows with quantised weights, compiled once for each instruction set; see core/cpu_features.h. Numbers
-// of few bits become floats in registers, and are multiplied with x there.
+// Products of few rows with quantised weights, compiled for each instruction set (see core/cpu_features.h). Weights of
+// a few bits are converted to floats in registers and multiplied by x there.
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -11,7 +11,7 @@ namespace {
 
 using std::int8_t;
 
-// 16 bytes at a time; written by loops, they would be bytes one by one.
+// Loads 16 bytes at once. Loops would be compiled to single bytes.
 typedef uint8_t Bytes __attribute__((vector_size(16)));
 CT_INLINE Bytes bytes_at(const uint8_t* p) {
   Bytes x;
@@ -20,7 +20,7 @@ CT_INLINE Bytes bytes_at(const uint8_t* p) {
 }
 CT_INLINE void put(int8_t* to, Bytes x) { std::memcpy(to, &x, sizeof(x)); }
 
-// Vectors of as many bytes, of their lower or their upper four bits.
+// Vectors of as many bytes, or of the lower or upper four bits of bytes.
 #if defined(__AVX512F__)
 CT_INLINE __m128i some_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
 CT_INLINE Vector<float> signed_bytes(const void* p, float) {
@@ -29,7 +29,7 @@ CT_INLINE Vector<float> signed_bytes(const void* p, float) {
 template <bool upper, int less>
 CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
   const __m512i x = _mm512_cvtepu8_epi32(some_bytes(p));
-  // an entry of the table is chosen by four bits, whatever is above them
+  // four bits select an entry of the table, higher bits are ignored
   const __m512 table =
       _mm512_setr_ps(0 - less, 1 - less, 2 - less, 3 - less, 4 - less, 5 - less, 6 - less, 7 - less, 8 - less, 9 - less,
                      10 - less, 11 - less, 12 - less, 13 - less, 14 - less, 15 - less);
@@ -71,13 +71,13 @@ CT_INLINE Vector<double> half_bytes(const uint8_t* p, double) {
   return x;
 }
 
-// Beside its numbers, a block has a scale for each `group` of its weights, and Q4_K what is taken away from each.
+// The scales of a block, one for each `group` of its weights, and for Q4_K the minimum to subtract for each.
 struct Scales {
   float of[16], minima[8];
 };
 
-// A kind: open() reads the scales, and unpacks to `room` what vector() cannot read where it lies. vector() gives the
-// numbers from place p of a group on. (The formulas are those of kernels/quantized.kernel.)
+// A kind: open() reads the scales and unpacks to `room` the weights that vector() cannot read in place. vector()
+// returns the weights from position p of a group on. (The formulas are those of kernels/quantized.kernel.)
 struct Q8_0 {
   static constexpr int elements = 32, bytes = 34, head = 0, group = 32;
   static constexpr bool has_minima = false, has_zero = false;
@@ -152,17 +152,17 @@ struct Int8 {
   }
 };
 
-// What rows [j0, j0 + count) of w and kM rows of x from row i on have added up so far.
+// Partial sums of rows [j, j0 + count) of w with kM rows of x from row i on.
 template <class T, int kM>
 struct Sums {
   Vector<T> of[kM];
   T minima[kM];
 };
 
-// Bytes of w that are asked for before they are read: processors look ahead to the end of a page only.
+// Distance of prefetches in w, since hardware prefetchers stop at page boundaries.
 constexpr int kAhead = 1536;
 
-// Blocks [b0, b1) of row j of w times kM rows of x.
+// Multiplies blocks [b0, b1) of row j of w by kM rows of x.
 template <class T, class Kind, int kM>
 CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b0, int64_t b1, Sums<T, kM>& sums) {
   constexpr int L = kLanes<T>, kGroups = Kind::elements / Kind::group;
@@ -200,23 +200,23 @@ CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t 
   sums = now;
 }
 
-// ---- half bytes by words ----
+// ---- 4-bit weights by words ----
 
-// With AVX2, where no table of 16 numbers fits a register, eight words of eight half bytes are read at a time. A mask
-// cuts a half byte out of each word, which becomes a float where it stands: times 16 to its place, by which x, in
-// another order, is divided. So a vector of weights costs a mask, a conversion and a product.
+// With AVX2, no table of 16 floats fits a register, so eight words with eight 4-bit weights each are read at a time. A
+// mask extracts one weight of each word in place, that is, multiplied by a power of 16, and x is reordered and divided
+// by that power instead. A vector of weights then costs a mask, a conversion and a product.
 #if defined(__AVX2__) && !defined(__AVX512F__)
 template <class T, class Kind>
 constexpr bool kByWords = std::is_same_v<T, float> && (std::is_same_v<Kind, Q4_0> || std::is_same_v<Kind, Q4_K>);
 
 template <int place>
 CT_INLINE Vector<float> cut(__m256i words) {
-  if constexpr (place == 7) return _mm256_cvtepi32_ps(_mm256_srli_epi32(words, 28));  // the sign's place
+  if constexpr (place == 7) return _mm256_cvtepi32_ps(_mm256_srli_epi32(words, 28));  // the position of the sign bit
   return _mm256_cvtepi32_ps(_mm256_and_si256(words, _mm256_set1_epi32(15 << 4 * place)));
 }
 CT_INLINE __m128i sixteen_bytes(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(p)); }
 
-// sum[r] += the products of the half bytes at places kFirst, kFirst + kStep, … and x's vectors.
+// sum[r] += products of the weights at positions kFirst, kFirst + kStep, … and x's vectors.
 template <int kFirst, int kStep, int kM>
 CT_INLINE void add_places(__m256i words, const float* x, int64_t x_row, Vector<float> (&sum)[kM]) {
   if constexpr (kFirst < 8) {
@@ -226,8 +226,8 @@ CT_INLINE void add_places(__m256i words, const float* x, int64_t x_row, Vector<f
   }
 }
 
-// Q4_0: two blocks are the halves of a vector. x has, for two blocks, what their numbers' offset of 8 takes away, then
-// its 64 elements; and behind all of these the elements of a block that is left over.
+// Q4_0: two blocks are the halves of a vector. For two blocks, x has the correction for the weights' offset of 8, then
+// its 64 elements. The elements of a remaining single block follow at the end.
 constexpr int64_t kPair = 72;
 template <class Kind, int kM>
 CT_INLINE void add_words(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b0, int64_t b1, Sums<float, kM>& sums) {
@@ -256,7 +256,7 @@ CT_INLINE void add_words(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b
               fused(splat(half_at(w)) * Q4_0::vector<float>(w, nullptr, 0, p), load(x + r * g.x_row + p), now.of[r]);
       }
     }
-  } else {  // Q4_K: the lower half bytes of 32 bytes are a group, the upper ones the next
+  } else {  // Q4_K: the lower 4 bits of 32 bytes are a group, the upper 4 bits the next
     const float* x = static_cast<const float*>(g.x) + i * g.x_row + b0 * 256;
     for (int64_t b = b0; b < b1; ++b, w += Kind::bytes) {
       Scales scales;
@@ -279,8 +279,8 @@ CT_INLINE void add_words(const QuantizedArgs& g, int64_t i, int64_t j, int64_t b
   sums = now;
 }
 
-// x's 64 elements in the order in which add_places meets them. Bytes come in runs: first the elements of a run's lower
-// half bytes, then those of its upper ones.
+// Reorders x's 64 elements for add_places. Bytes come in runs: the elements of a run's lower 4 bits precede those for
+// its upper 4 bits.
 static void order_pair(const float* x, int run, float* out) {
   for (int place = 0; place < 8; ++place) {
     const float scale = place == 7 ? 1 : 1 / static_cast<float>(1 << 4 * place);
@@ -315,7 +315,7 @@ static void order(Quantization, int64_t, const float*, float*) {}
 static int64_t ordered_row(Quantization, int64_t) { return 0; }
 #endif
 
-// Some rows of w, as many columns of x at a time as the first cache holds.
+// Multiplies some rows of w by as many columns of x at a time as the L1 cache holds.
 template <class T, class Kind, int kM>
 static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
   constexpr int64_t kRows = 16, kColumns = (kM == 1 ? 32768 : 16384) / (kM * sizeof(T)),

@@ -1,6 +1,6 @@
 #pragma once
-// Private to the *.simd.cpp files of products with quantised weights: what a block's fields are, and how a sum becomes
-// an element of the result.
+// Private to the *.simd.cpp files of products with quantised weights: the fields of a block, and the conversion of a
+// sum to an element of the result.
 
 #include <cstdint>
 #include <cstring>
@@ -40,7 +40,7 @@ CT_INLINE float half_at(const uint8_t* p) {
   return widened(half);
 }
 
-// What an int8 row begins with.
+// Header of an int8 row.
 struct Head {
   float scale, zero;
 };
@@ -50,7 +50,8 @@ CT_INLINE Head head_of(const QuantizedArgs& g, int64_t j) {
   return head;
 }
 
-// a * b + c in a product. Elsewhere products are rounded, as what a block stands for is the same on all devices.
+// Computes a * b + c with one rounding, in products only. Dequantised numbers are rounded after the multiplication, so
+// that all devices agree.
 #if defined(__AVX512F__)
 CT_INLINE Vector<float> fused(Vector<float> a, Vector<float> b, Vector<float> c) { return _mm512_fmadd_ps(a, b, c); }
 #elif defined(__AVX2__)

@@ -1,6 +1,6 @@
 #pragma once
-// Private to the *.simd.cpp files of products with quantised weights whose x is rounded to 8 bits: vectors of bytes,
-// and how 32 floats become bytes.
+// Private to the *.simd.cpp files of products with quantised weights and x rounded to 8 bits: vectors of bytes, and the
+// conversion of 32 floats to bytes.
 
 #include <algorithm>
 #include <bit>
@@ -22,7 +22,7 @@ constexpr bool kWide = L == 16;  // 512 bits
 #  if defined(__AVX512F__)
 #    define CT_BYTE_UNITS __attribute__((target("avx512vnni")))
 using Ints = __m512i;
-// What is added to signed weights, so that they are not negative.
+// Added to signed weights to make them nonnegative.
 constexpr int kRaised = 128;
 CT_INLINE Ints whole_bytes(const void* p) { return _mm512_loadu_si512(p); }
 CT_INLINE Ints two_of(const void* p, const void* q) {
@@ -32,12 +32,12 @@ CT_INLINE Ints both(const void* p) { return _mm512_broadcast_i64x4(whole(p)); }
 CT_INLINE Ints low_bits(Ints x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
 CT_INLINE Ints high_bits(Ints x) { return low_bits(_mm512_srli_epi16(x, 4)); }
 CT_INLINE Vector<float> as_floats(Ints x) { return _mm512_cvtepi32_ps(x); }
-/// sum + u * s by fours, u not negative.
+/// Adds u * s in groups of four to sum. u must be nonnegative.
 CT_INLINE CT_BYTE_UNITS Ints dot(Ints sum, Ints u, Ints s) { return _mm512_dpbusd_epi32(sum, u, s); }
 CT_INLINE CT_BYTE_UNITS Ints dot(Ints sum, Ints u, Ints s, Ints v, Ints t) {
   return _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(sum, u, s), v, t);
 }
-/// The same for signed w, which is raised.
+/// Does dot for signed w, which it raises.
 CT_INLINE CT_BYTE_UNITS Ints dot_signed(Ints sum, Ints w, Ints s) {
   return _mm512_dpbusd_epi32(sum, _mm512_xor_si512(w, _mm512_set1_epi8(-128)), s);
 }
@@ -52,7 +52,7 @@ CT_INLINE Vector<float> as_floats(Ints x) { return _mm256_cvtepi32_ps(x); }
 CT_INLINE Ints by_fours(Ints sum, Ints pairs) {
   return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
-// Sums of two products stay in 16 bits, as no u is above 128 here, nor an s above 127; with two vectors, none above 15.
+// Sums of two products fit 16 bits, since u is at most 128 and s at most 127. With two vectors, u is at most 15.
 CT_INLINE Ints dot(Ints sum, Ints u, Ints s) { return by_fours(sum, _mm256_maddubs_epi16(u, s)); }
 CT_INLINE Ints dot(Ints sum, Ints u, Ints s, Ints v, Ints t) {
   return by_fours(sum, _mm256_add_epi16(_mm256_maddubs_epi16(u, s), _mm256_maddubs_epi16(v, t)));
@@ -61,10 +61,10 @@ CT_INLINE Ints dot_signed(Ints sum, Ints w, Ints s) { return dot(sum, _mm256_abs
 #  endif
 CT_INLINE __m128i sixteen(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
 
-// 32 floats as bytes and a scale. False for an inf or a NaN.
+// Converts 32 floats to bytes and a scale. Returns false for an inf or a NaN.
 inline bool round_block(const float* x, int8_t* bytes, float& scale, std::int32_t& sum) {
   const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
-  __m256i most = _mm256_setzero_si256();  // bits of floats that are not negative are in the order of the floats
+  __m256i most = _mm256_setzero_si256();  // bits of nonnegative floats are ordered like the floats
   for (int i = 0; i < 32; i += 8)
     most = _mm256_max_epi32(most,
                             _mm256_and_si256(magnitude, _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(x + i))));
@@ -74,7 +74,7 @@ inline bool round_block(const float* x, int8_t* bytes, float& scale, std::int32_
   for (const std::int32_t lane : lanes) bits = std::max(bits, lane);
   if (bits >= 0x7f800000) return false;
   const auto largest = std::bit_cast<float>(bits);
-  if (largest < 1e-36f) {  // its quotient would be an inf
+  if (largest < 1e-36f) {  // the quotient would be infinite
     std::memset(bytes, 0, 32);
     scale = 0, sum = 0;
     return true;

@@ -1,6 +1,6 @@
-// Products of few rows with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled once
-// for each instruction set; see core/cpu_features.h. Numbers of few bits stay integers: an instruction multiplies four
-// bytes with four and adds up, and a sum of a block becomes a float once.
+// Products of few rows with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled for
+// each instruction set (see core/cpu_features.h). Weights of few bits stay integers: one instruction adds the products
+// of four pairs of bytes, and a block's sum is converted to float once.
 
 #include <array>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 #if defined(__AVX2__)
 
-// Lane l of the result is x[first + l / run * stride] of eight.
+// Lane l of the result is x[first + l / run * stride] of eight elements.
 template <int first, int run, int stride>
 CT_INLINE Vector<float> spread(__m256 x) {
   static const std::array<std::int32_t, L> places = [] {
@@ -29,8 +29,8 @@ CT_INLINE Vector<float> spread(__m256 x) {
 
 // ---- the kinds ----
 
-// A unit is some blocks, which are read in steps; a step is one vector of sums of four. element() says which of a
-// unit's numbers meets a byte of x.
+// A unit consists of some blocks, read in steps of one vector of four-byte sums each. element() maps a byte of x to the
+// unit's weight that multiplies it.
 
 struct ByQ8_0 {
   static constexpr int blocks = kBytes / 32, elements = 32, bytes = 34, head = 0;
@@ -63,7 +63,7 @@ struct ByQ8_0 {
   }
 };
 
-// The lower half bytes of all blocks are a vector, the upper ones the other.
+// The lower 4 bits of all blocks form one vector, the upper 4 bits a second one.
 struct ByQ4_0 {
   static constexpr int blocks = L / 4, elements = 32, bytes = 18, head = 0;
   static constexpr int steps = 1, vectors = 2, offset = 8;
@@ -101,7 +101,8 @@ struct ByQ4_0 {
   }
 };
 
-// 32 bytes are a group in their lower half bytes and the next in the upper ones; with wide vectors two such at a time.
+// 32 bytes contain a group in their lower 4 bits and the next group in their upper 4 bits. Wide vectors hold two such
+// pairs.
 struct ByQ4_K {
   static constexpr int blocks = 1, elements = 256, bytes = 144, head = 0;
   static constexpr int steps = 256 / kBytes, vectors = 1, offset = 0;
@@ -142,7 +143,7 @@ struct ByQ6_K {
   static constexpr bool is_signed = false, has_minima = false, has_zero = false;
   static constexpr int element(int step, int, int byte) { return kBytes * step + byte; }
   struct Opened {
-    __m256 scales[2];  // of 16 numbers each
+    __m256 scales[2];  // for 16 weights each
   };
   CT_INLINE Opened open(const uint8_t* w) {
     const __m256 d = _mm256_set1_ps(half_at(w + 208));
@@ -154,7 +155,7 @@ struct ByQ6_K {
   template <int step, int vector>
   CT_INLINE Ints numbers(const uint8_t* w, const Opened&) {
     const Ints low = whole_bytes(w + step / 2 * 64), bits = both(w + 128 + step / 2 * 32);
-    // each half of the vector takes two bits of its own to places 4 and 5
+    // each half of the vector moves different two bits to positions 4 and 5
     constexpr std::int64_t f = step % 2 ? 0 : 0x0004000400040004, s = 0x0002000200020002;
     const Ints by = _mm512_setr_epi64(f, f, f, f, s, s, s, s);
     const Ints upper = step % 2 ? _mm512_srlv_epi16(bits, by) : _mm512_sllv_epi16(bits, by);
@@ -196,15 +197,15 @@ struct ByInt8 {
 
 // ---- x ----
 
-// What a step reads of a row of x: its bytes, the sums that they begin with, which take a kind's offset away, and the
-// scales of the blocks that they are of.
+// The part of a row of x for one step: its bytes, the initial sums that correct a kind's offset, and the scales of its
+// blocks.
 template <int vectors>
 struct alignas(64) Step {
   std::int32_t first[L];
   float scales[L];
   int8_t bytes[vectors * kBytes];
 };
-// Behind a row's steps: for 32 elements each their sum, rounded (Q4_K), or that of all (int8).
+// After a row's steps: the rounded sums of 32 elements each (Q4_K), or the sum of all (int8).
 template <class Kind>
 struct Rounded {
   using Of = Step<Kind::vectors>;
@@ -263,7 +264,7 @@ static CT_BYTE_UNITS bool round_row(int64_t blocks, const float* x, void* out) {
 
 // ---- products ----
 
-// A step, and a unit of w, times kM rows of x.
+// Multiplies a step, or a unit, of w by kM rows of x.
 template <class Kind, int s, int kM>
 CT_INLINE CT_BYTE_UNITS void add_step(const uint8_t* w, const typename Kind::Opened& opened, const char* x,
                                       int64_t x_row, Vector<float> (&sum)[kM]) {
@@ -293,10 +294,10 @@ CT_INLINE CT_BYTE_UNITS void add_unit(const uint8_t* w, const char* x, int64_t x
   (add_step<Kind, s, kM>(w, opened, x, x_row, sum), ...);
 }
 
-// Bytes of w that are asked for before they are read.
+// Distance of prefetches in w, in bytes.
 constexpr int kAhead = 1536;
 
-// kN rows of w side by side, as each adds to one sum after the other: rows j, j + apart, …
+// Computes kN rows of w at once (rows j, j + apart, …), because each row alone is limited by the latency of its sum.
 template <class Kind, int kN, int kM>
 static CT_BYTE_UNITS void side_by_side(const QuantizedArgs& g, int64_t i, int64_t j, int64_t apart) {
   constexpr std::make_integer_sequence<int, Kind::steps> kSteps;
@@ -324,7 +325,7 @@ static CT_BYTE_UNITS void side_by_side(const QuantizedArgs& g, int64_t i, int64_
       }
     }
   }
-  if (block < g.blocks) {  // blocks that are no whole unit: the others are zeros
+  if (block < g.blocks) {  // an incomplete unit: missing blocks are zeros
     for (int n = 0; n < kN; ++n) {
       alignas(64) uint8_t last[kUnit] = {};
       std::memcpy(last, w + n * apart * g.row_bytes, static_cast<std::size_t>((g.blocks - block) * Kind::bytes));
@@ -351,7 +352,7 @@ static CT_BYTE_UNITS void side_by_side(const QuantizedArgs& g, int64_t i, int64_
 
 template <class Kind, int kM>
 static void some_rows(const QuantizedArgs& g, int64_t i, int64_t begin, int64_t end) {
-  // rows of two halves, each of which is read on and on
+  // pair rows from two halves, each of which is read sequentially
   const int64_t half = kM == 1 ? (end - begin) / 2 : 0;
   for (int64_t j = begin; j < begin + half; ++j) side_by_side<Kind, 2, kM>(g, i, j, half);
   for (int64_t j = begin + 2 * half; j < end; ++j) side_by_side<Kind, 1, kM>(g, i, j, 0);

@@ -1,6 +1,6 @@
-// Products of many rows with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled once
-// for each instruction set; see core/cpu_features.h. Rows of w lie side by side, each in a lane of its own, so that a
-// block's sums become floats for all of them at once.
+// Products of many rows with quantised weights where x may be rounded to 8 bits (config.int8_products), compiled for
+// each instruction set (see core/cpu_features.h). Each lane holds a row of w, so that the block sums of all rows are
+// converted to floats at once.
 
 #include "catenary/backends/cpu/quantized_byte_vectors.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 #if defined(__AVX2__)
 
-// ---- the kinds: what a block of 32 elements is as bytes ----
+// ---- the kinds: a block of 32 weights as bytes ----
 
 struct OfQ8_0 {
   static constexpr int bytes = 34, offset = kRaised;
@@ -31,8 +31,7 @@ struct OfQ4_0 {
   }
 };
 
-// ---- x: a row's bytes, behind them a scale for each block, and what its sums begin with, which takes the offset away
-// --
+// ---- x: a row's bytes, then for each block a scale, then its initial sums, which correct the offset ----
 
 static int64_t x_bytes(int64_t blocks) { return ceil_div(blocks * 40, 64) * 64; }
 
@@ -48,15 +47,15 @@ static bool round_row(int64_t blocks, const float* x, void* out) {
   return true;
 }
 
-// ---- w: L rows, [blocks, 8 fours of bytes, L], behind them [blocks, L] scales ----
+// ---- w: L rows as [blocks, 8 groups of four bytes, L], then [blocks, L] scales ----
 
-constexpr int kTogether = L / 8;  // blocks of which a square of fours is
+constexpr int kTogether = L / 8;  // blocks in a square of four-byte groups
 static int64_t fours_bytes(int64_t blocks) { return ceil_div(blocks, kTogether) * kTogether * 8 * kBytes; }
 static int64_t panel_bytes(int64_t blocks) {
   return fours_bytes(blocks) + blocks * L * static_cast<int64_t>(sizeof(float));
 }
 
-// Of `count` rows from row j on; the other lanes are zeros.
+// Packs `count` rows from row j on, and zeros in the other lanes.
 template <class Kind>
 static void pack(const QuantizedArgs& g, int64_t j, int count, uint8_t* fours, float* scales) {
   alignas(64) uint8_t lines[L][kBytes];
@@ -89,7 +88,7 @@ CT_INLINE Ints four_in_all_lanes(const int8_t* x) {
 #  endif
 }
 
-// A block of each row of w times that of kM rows of x.
+// Multiplies a block of each row of w by the block of kM rows of x.
 template <class Kind, int kM>
 CT_INLINE CT_BYTE_UNITS void add_block(const uint8_t* w, const int8_t* x, int64_t x_row, Ints (&sums)[kM]) {
 #  if defined(__AVX512F__)
@@ -104,7 +103,7 @@ CT_INLINE CT_BYTE_UNITS void add_block(const uint8_t* w, const int8_t* x, int64_
       CT_UNROLL for (int r = 0; r < kM; ++r) sums[r] =
           dot_signed(sums[r], numbers, four_in_all_lanes(x + r * x_row + 4 * e));
     }
-  } else {  // no number is above 15: sums of sixteen products with bytes stay in 16 bits
+  } else {  // weights are at most 15, so sums of sixteen products with bytes fit 16 bits
     Ints pairs[kM];
     CT_UNROLL for (int r = 0; r < kM; ++r) pairs[r] = _mm256_setzero_si256();
     CT_UNROLL for (int e = 0; e < 8; ++e) {
@@ -123,7 +122,7 @@ static CT_BYTE_UNITS void multiply(const QuantizedArgs& g, int64_t i, int64_t j,
   const auto* x = static_cast<const int8_t*>(g.x) + i * g.x_row;
   Vector<float> sums[kM] = {};
   for (int64_t b = 0; b < g.blocks; ++b) {
-    const int8_t* of_block = x + 32 * g.blocks + 4 * b;  // the block's scale; as far behind, what its sums begin with
+    const int8_t* of_block = x + 32 * g.blocks + 4 * b;  // the block's scale, with its initial sums as far behind
     Ints dots[kM];
     CT_UNROLL for (int r = 0; r < kM; ++r) dots[r] = four_in_all_lanes(of_block + 4 * g.blocks + r * g.x_row);
     add_block<Kind, kM>(fours + b * 8 * kBytes, x + 32 * b, g.x_row, dots);

@@ -1,5 +1,5 @@
 #pragma once
-// Private: keys that order as NumPy orders, and a stable radix sort of them.
+// Private: keys with NumPy's sorting order, and a stable radix sort of them.
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,8 @@
 
 namespace catenary::cpu {
 
-/// Maps the bits of an element to an unsigned key of the same order; all NaNs have the largest key, both zeros one key.
+/// Maps the bits of an element to an unsigned key of equal order. All NaNs have the largest key, and both zeros have
+/// one key.
 template <class U, bool Float>
 struct KeyMap {
   using Key = U;
@@ -21,7 +22,7 @@ struct KeyMap {
   static constexpr U kSign = static_cast<U>(U{1} << (kBits - 1));
   static constexpr U kNan = std::numeric_limits<U>::max();
 
-  U flip;      // integers: the sign bit of signed ones, else 0
+  U flip;      // integers: the sign bit if signed, otherwise 0
   U infinity;  // floats: the bits of infinity
 
   U key(U raw) const {
@@ -34,7 +35,7 @@ struct KeyMap {
       return magnitude == 0 ? kSign : k;
     }
   }
-  /// The element of a key; which zero and which NaN it was is lost.
+  /// Returns the element of a key. The sign of a zero and the bits of a NaN are lost.
   U raw(U key) const {
     if constexpr (!Float) {
       return key ^ flip;
@@ -42,7 +43,7 @@ struct KeyMap {
       return key & kSign ? static_cast<U>(key ^ kSign) : static_cast<U>(~key);
     }
   }
-  /// Whether raw(key(x)) may not be x.
+  /// Returns whether raw(key(x)) may differ from x.
   bool loses(U raw) const {
     if constexpr (!Float) {
       return false;
@@ -88,7 +89,7 @@ decltype(auto) visit_keys(Dtype dtype, F&& f) {
   return f(KeyMap<std::uint64_t, true>{0, 0x7ff0000000000000u});
 }
 
-/// A key and where it stood, when both do not fit 64 bits.
+/// A key and its original position, if both do not fit 64 bits.
 struct WideItem {
   std::uint64_t key;
   std::uint64_t index;
@@ -97,7 +98,7 @@ struct WideItem {
   }
 };
 
-/// The bits [shift, shift + 32) of an item, key first.
+/// Returns the bits [shift, shift + 32) of an item, key first.
 template <class Item>
 std::uint32_t item_digits(const Item& item, int shift) {
   return static_cast<std::uint32_t>(item >> shift);
@@ -111,17 +112,18 @@ std::uint32_t digit_of(const Item& item, int shift, int bits) {
   return item_digits(item, shift) & ((1u << bits) - 1);
 }
 
-/// The widest digit: tables of 2048 counts stay in the nearest cache.
+/// The widest digit: tables of 2048 counts fit the L1 cache.
 inline constexpr int kDigitBits = 11;
 
-/// Adds up how often each digit occurs: of `passes` digits of `bits` bits from bit `low` on, a table of 2^bits each.
+/// Counts the occurrences of each value of `passes` digits of `bits` bits, from bit `low` on, in a table of 2^bits
+/// each.
 template <int passes, class Item, class Count>
 void count_digits(const Item* items, std::int64_t n, int low, int bits, Count* counts) {
   for (std::int64_t i = 0; i < n; ++i)
     for (int p = 0; p < passes; ++p) ++counts[(std::size_t(p) << bits) + digit_of(items[i], low + p * bits, bits)];
 }
 
-/// Turns counts into where each digit begins.
+/// Turns counts into the start positions of the digits.
 template <class Count>
 void add_up(Count* counts, std::size_t n) {
   Count sum = 0;
@@ -132,12 +134,12 @@ void add_up(Count* counts, std::size_t n) {
   }
 }
 
-/// One thread, least significant digit first: sorts n items by their bits [low, high) and hands each with its place to
-/// store(at + i, item). The items are overwritten; `spare` has room for as many.
+/// Sorts n items by their bits [low, high) on one thread, least significant digit first, and calls store(at + i, item)
+/// for each. Overwrites the items; `spare` has room for as many.
 template <class Item, class Store>
 void sort_digits(Item* items, Item* spare, std::int64_t n, int low, int high, std::int64_t at, const Store& store) {
   if (n <= 48 && low < high) {
-    std::sort(items, items + n);  // equal ones hold their index, or cannot be told apart
+    std::sort(items, items + n);  // equal items contain their index, or are indistinguishable
     low = high;
   }
   if (low == high) {
@@ -170,22 +172,22 @@ void sort_digits(Item* items, Item* spare, std::int64_t n, int low, int high, st
   }
 }
 
-/// Items side by side, for radix_sort.
+/// Contiguous items, for radix_sort.
 template <class Item>
 struct ItemsAt {
   const Item* items;
   const Item* operator()(std::int64_t begin, std::int64_t, Item*) const { return items + begin; }
 };
 
-/// A stable sort of n items by their bits [low, high), by all threads: long rows are spread over buckets by their
-/// highest digit, and each bucket is sorted where the caches hold it. load(i, m, room) gives the address of the m items
-/// from i on, for which there is `room`; store(at + i, item) takes the one that belongs at i, after the last load. The
-/// result does not depend on the number of threads.
+/// Sorts n items stably by their bits [low, high) on all threads: distributes long rows to buckets by the highest
+/// digit, and sorts each bucket in the caches. load(i, m, room) returns the address of the m items from i on, for which
+/// `room` has space. store(at + i, item) stores the item of position i, after the last load. The result does not depend
+/// on the number of threads.
 template <class Item, class Load, class Store>
 void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_t at, const Store& store) {
-  constexpr std::int64_t kItem = sizeof(Item), kBlock = 1024;        // items loaded in one go
-  constexpr std::int64_t kAtOnce = (std::int64_t{1} << 17) / kItem;  // no buckets for so few
-  constexpr std::int64_t kAlone = (std::int64_t{1} << 22) / kItem;   // a bucket for one thread
+  constexpr std::int64_t kItem = sizeof(Item), kBlock = 1024;        // items loaded at once
+  constexpr std::int64_t kAtOnce = (std::int64_t{1} << 17) / kItem;  // below this, no buckets
+  constexpr std::int64_t kAlone = (std::int64_t{1} << 22) / kItem;   // largest bucket for one thread
   if (n <= kAtOnce) {
     const Scratch room(2 * n * kItem);
     Item* items = room.as<Item>();
@@ -206,7 +208,7 @@ void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_
       f(i, load(i, m, room), m);
     }
   };
-  if (low == high)  // a bucket of equal ones
+  if (low == high)  // all items of the bucket are equal
     return for_chunks([&](std::int64_t, std::int64_t begin, std::int64_t end) {
       for_blocks(begin, end, [&](std::int64_t first, const Item* items, std::int64_t m) {
         for (std::int64_t i = 0; i < m; ++i) store(at + first + i, items[i]);
@@ -218,7 +220,7 @@ void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_
   for_chunks([&](std::int64_t c, std::int64_t begin, std::int64_t end) {
     std::vector<std::int64_t>& table = places[static_cast<std::size_t>(c)];
     table.assign(2 * buckets, 0);
-    // Two tables in turn: a count waits for the one before it where both are of one digit.
+    // Two alternating tables: an increment waits for the previous one if both are for one digit.
     std::int64_t *even = table.data(), *odd = even + buckets;
     for_blocks(begin, end, [&](std::int64_t, const Item* items, std::int64_t m) {
       std::int64_t i = 0;
@@ -249,8 +251,7 @@ void radix_sort(std::int64_t n, int low, int high, const Load& load, std::int64_
       for (std::int64_t i = 0; i < m; ++i) spread[table[digit_of(items[i], shift, bits)]++] = items[i];
     });
   });
-  // Buckets that are too large for one thread's cache one after the other, the others to whoever is free, large ones
-  // first.
+  // All threads share each bucket that exceeds one thread's cache; single threads take the others, largest first.
   std::vector<std::size_t> alone;
   const auto size_of = [&](std::size_t d) { return begins[d + 1] - begins[d]; };
   for (std::size_t d = 0; d < buckets; ++d) {

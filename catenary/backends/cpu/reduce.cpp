@@ -10,14 +10,14 @@ namespace catenary::cpu {
 
 namespace {
 
-constexpr std::int64_t kWideRow = 256;  // elements of short rows that are taken together
+constexpr std::int64_t kWideRow = 256;  // short rows are combined up to this many elements
 
-/// One reduction made ready: its plan, where the outputs are, and the loops to use.
+/// A prepared reduction: its plan, the positions of outputs, and the loops to use.
 class Reduction {
  public:
   Reduction(ops::Program& program, const ReduceSpec& spec) : program_(program), spec_(spec) {
-    // Neighbours that no operand lets merge are one axis here: a sum's order must not depend on what is computed along
-    // with it.
+    // Merges adjacent axes that no operand requires to be separate, since the order of a sum must not depend on other
+    // operands.
     const std::vector<bool> reduced = ops::collapse_for_reduction(program, spec.axes);
     for (int axis = 0; axis < program.shape.size(); ++axis) {
       if (axis == 0 || reduced[axis] != reduced[axis - 1]) {
@@ -75,7 +75,7 @@ class Reduction {
   }
 
  private:
-  /// The first axis goes: it is cut into chunks, by the shape only, each with its own accumulators.
+  /// The first axis is reduced. Divides it into chunks with separate accumulators, depending on the shape only.
   void run_chunks(std::int64_t total) {
     const std::int64_t extent = shape_[0], inner = total / extent;
     const std::int64_t most = std::max<std::int64_t>(1, std::min<std::int64_t>(64, total / (8 * outputs_)));
@@ -95,8 +95,8 @@ class Reduction {
     finish(accumulators.data(), 0, outputs_);
   }
 
-  /// [reduced, kept]: tiles of columns, whose accumulators stay in the cache. Where there are few tiles, the rows are
-  /// cut into chunks too, by the shape only.
+  /// [reduced, kept]: divides the columns into tiles whose accumulators stay in the cache. If there are few tiles,
+  /// divides the rows into chunks too, depending on the shape only.
   void run_columns() {
     const std::int64_t rows = shape_[0], columns = shape_[1];
     const std::int64_t width = std::min(kBlock, columns), tiles = (columns + width - 1) / width;
@@ -120,8 +120,8 @@ class Reduction {
     finish(accumulators.data(), 0, columns);
   }
 
-  /// Adds n elements of each of the rows that begin at element `first` to n accumulators. Short rows are taken several
-  /// at a time, as one wide row, and groups of 64 of those keep the error low.
+  /// Adds n elements of each row, the first at element `first`, to n accumulators. Combines several short rows to a
+  /// wide row, and adds in groups of 64 to limit rounding errors.
   void add_rows(std::int64_t first, std::int64_t rows, std::int64_t n, char* registers, char* accumulators) const {
     const std::int64_t columns = shape_.back();
     const std::int64_t together = n < columns ? 1 : std::max<std::int64_t>(1, kWideRow / n);
@@ -149,7 +149,7 @@ class Reduction {
     column_(accumulators, all, n, together, n);
   }
 
-  /// Adds elements [begin, end) of the linear iteration to accumulators whose first one is output `first_output`.
+  /// Adds elements [begin, end) of the linear iteration to accumulators that start with output `first_output`.
   void accumulate(std::int64_t begin, std::int64_t end, char* accumulators, std::int64_t first_output) const {
     char* registers = scratch(static_cast<std::size_t>(plan_->registers()) + 2);
     plan_->start(registers);
@@ -170,7 +170,7 @@ class Reduction {
       }
       return;
     }
-    // blocks hold whole rows, or parts of one row: so a row's sum does not depend on where the row lies
+    // a block holds whole rows or a part of one row, so that a row's sum does not depend on its position
     const bool along_rows = last >= 0 && reduced_[last];
     const std::int64_t row = last >= 0 ? shape[last] : 1;
     const std::int64_t step = row >= kBlock ? row : kBlock / row * row;

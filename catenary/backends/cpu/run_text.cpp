@@ -20,7 +20,7 @@ void compute(const RunText& p) {
   const TextFunction run = CT_SIMD_SELECT(find_text)(p.text, p.kernel, p.dtype);
   if (!run) fail<DtypeError>("{}.{}: backends/cpu/texts.simd.cpp has no such kernel for {}", p.text, p.kernel, p.dtype);
   if (p.units == 0) return;
-  // Threads share the units in blocks: in few of them where there is little to read and write.
+  // Divides the units into blocks for threads, into few blocks if there is little memory to access.
   std::int64_t elements = p.units;
   for (const TextArgument& argument : p.arguments)
     if (argument.view) elements += argument.view->size();

@@ -17,7 +17,8 @@ R accumulate(R a, R b) {
   if constexpr (std::is_same_v<R, bool>) {
     return Op == ScanOp::sum ? a || b : a && b;
   } else if constexpr (std::is_integral_v<R>) {
-    using U = std::make_unsigned_t<std::common_type_t<R, int>>;  // wraps; 16-bit numbers would multiply as int
+    using U = std::make_unsigned_t<std::common_type_t<R, int>>;  // unsigned, to wrap; 16-bit numbers would be
+                                                                 // multiplied as int
     const U x = static_cast<U>(a), y = static_cast<U>(b);
     return static_cast<R>(Op == ScanOp::sum ? x + y : x * y);
   } else {
@@ -25,7 +26,7 @@ R accumulate(R a, R b) {
   }
 }
 
-// In place over (outer, n, inner). Columns are taken in blocks whose accumulators stay in the nearest cache.
+// Scans in place over (outer, n, inner), in blocks of columns whose accumulators stay in the L1 cache.
 template <ScanOp Op, class T>
 void scan_columns(T* data, std::int64_t outer, std::int64_t n, std::int64_t inner) {
   using R = std::conditional_t<std::is_same_v<T, float16> || std::is_same_v<T, bfloat16>, float, T>;

@@ -1,5 +1,5 @@
 #pragma once
-// Private to the CPU backend: memory that a thread keeps.
+// Private to the CPU backend: memory kept per thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace catenary::cpu {
 
-/// Memory that a thread keeps from call to call: fresh pages cost more than packing. (Scratch, in move.h, is for one
-/// call.)
+/// Memory that a thread keeps between calls, because fresh pages cost more than packing. (Scratch, in move.h, lasts for
+/// one call.)
 class KeptScratch {
  public:
-  /// Room for so many, aligned to pages; what it held before is lost.
+  /// Returns memory for `count` elements, aligned to pages. The previous contents are lost.
   template <class T>
   T* get(std::int64_t count) {
     const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + 4095) / 4096 * 4096;

@@ -1,4 +1,4 @@
-// What is not zero: count_nonzero, nonzero.
+// Nonzero elements: count_nonzero, nonzero.
 #include <algorithm>
 
 #include "catenary/backends/cpu/copy.h"
@@ -11,7 +11,7 @@
 namespace catenary::cpu {
 namespace {
 
-// The elements of a view as bools, side by side; `scratch` holds them where they are not already.
+// Returns the elements of a view as contiguous bools, in place or in `scratch`.
 const bool* as_mask(const StridedView& view, Scratch& scratch) {
   if (view.dtype == Dtype::bool_ && is_contiguous(view.shape, view.strides)) return static_cast<const bool*>(view.data);
   scratch = Scratch(view.shape.product());
@@ -19,7 +19,7 @@ const bool* as_mask(const StridedView& view, Scratch& scratch) {
   return scratch.as<bool>();
 }
 
-// Eight entries at a time, added byte by byte as long as no byte can overflow.
+// Adds eight entries at a time bytewise, as long as no byte can overflow.
 std::int64_t count_true(const bool* mask, std::int64_t begin, std::int64_t end) {
   std::int64_t count = 0;
   while (end - begin >= 8) {
@@ -36,7 +36,7 @@ std::int64_t count_true(const bool* mask, std::int64_t begin, std::int64_t end) 
   return count;
 }
 
-// How many are true before each piece of kGrain entries, and in all of them.
+// Returns the numbers of true entries before each piece of kGrain entries, and the total.
 std::vector<std::int64_t> counts_before(const bool* mask, std::int64_t n) {
   const std::int64_t pieces = (n + kGrain - 1) / kGrain;
   std::vector<std::int64_t> counts(static_cast<std::size_t>(pieces + 1), 0);
@@ -48,7 +48,7 @@ std::vector<std::int64_t> counts_before(const bool* mask, std::int64_t n) {
   return counts;
 }
 
-// positions = where the mask is true, in order.
+// positions = indices of true entries, in order.
 void positions_of(std::int64_t* positions, std::int64_t count, const bool* mask, std::int64_t n) {
   const std::vector<std::int64_t> before = counts_before(mask, n);
   if (before.back() != count)
@@ -76,7 +76,7 @@ void nonzero(std::int64_t* indices, std::int64_t count, const StridedView& view)
   if (ndim == 0) fail<ValueError>("nonzero: expected an array of one axis at least, got a 0-d one");
   Scratch scratch(0);
   if (n == 0) return;
-  // Flat positions go into the last row, where the last axis' indices will be.
+  // Stores flat positions in the last row, which will hold the last axis's indices.
   std::int64_t* flat = indices + (ndim - 1) * count;
   positions_of(flat, count, as_mask(view, scratch), n);
   parallel_for(count, kGrain / 4, [&](std::int64_t begin, std::int64_t end) {

@@ -11,9 +11,9 @@ namespace catenary::cpu {
 namespace {
 
 constexpr std::int64_t kRadixFrom = 128;  // shorter rows are sorted by comparisons
-constexpr std::int64_t kPart = 1 << 16;   // a thread's least share of one row
+constexpr std::int64_t kPart = 1 << 16;   // a thread's minimum share of one row
 
-// Many rows: threads take rows. Few and long ones: threads share each row.
+// Threads take whole rows, or share each row if there are few long rows.
 template <class F>
 void for_rows(std::int64_t rows, std::int64_t n, F&& f) {
   if (n >= 2 * kPart && rows < 4 * num_threads()) {
@@ -26,9 +26,9 @@ void for_rows(std::int64_t rows, std::int64_t n, F&& f) {
   }
 }
 
-// What the keys of a row have in common.
+// Common properties of the keys of a row.
 struct Survey {
-  int low = 0, high = 0;  // bits outside are the same in all
+  int low = 0, high = 0;  // all keys agree in the bits outside
   bool loses = false;     // a -0.0 or a NaN is among the elements
 };
 Survey survey(const void* row, Dtype dtype, std::int64_t n) {
@@ -51,7 +51,7 @@ Survey survey(const void* row, Dtype dtype, std::int64_t n) {
   return {std::countr_zero(differ), 64 - std::countl_zero(differ), all.loses};
 }
 
-// The zeros and NaNs of a row as they were, for their bits are not in the keys.
+// Remembers the zeros and NaNs of a row, since keys do not contain their bits.
 template <class Map>
 class Lost {
  public:
@@ -72,7 +72,7 @@ class Lost {
       }
     });
   }
-  // Puts them back where they are now: side by side, and the NaNs at the end.
+  // Restores them in the sorted row: zeros are adjacent, and NaNs are at the end.
   void restore(U* row, std::int64_t n) const {
     if (parts_.empty()) return;
     std::int64_t nans = 0;
@@ -125,7 +125,7 @@ void sort_row(const Map& map, typename Map::Key* dst, const typename Map::Key* s
   lost.restore(dst, n);
 }
 
-// How an argsort carries a key and its index: in one word where they fit.
+// Items of an argsort, a key with its index: in one word if they fit.
 template <class U>
 struct NarrowItems {
   using Item = std::uint64_t;
@@ -158,7 +158,7 @@ void argsort_row(const Map& map, std::int64_t* indices, const typename Map::Key*
   if (n < kRadixFrom) {
     Item items[kRadixFrom];
     for (std::int64_t i = 0; i < n; ++i) items[i] = Items::make(map.key(src[i]), i);
-    std::sort(items, items + n);  // no two are equal: the index decides
+    std::sort(items, items + n);  // no two items are equal, since they contain the index
     for (std::int64_t i = 0; i < n; ++i) indices[i] = Items::index(items[i]);
     return;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Private to the CPU backend: the kernels of texts that primitives::RunText runs.
+// Private to the CPU backend: kernels from kernel texts, for primitives::RunText.
 
 #include <cstdint>
 
@@ -8,12 +8,12 @@
 
 namespace catenary::cpu {
 
-/// Does the share of one of `groups` groups of the units 0 to units - 1.
+/// Processes the share of one of `groups` groups of the units 0 to units - 1.
 using TextFunction = void (*)(const TextArgument* arguments, std::int64_t units, int group, int groups);
 
 // clang-format off
 CT_SIMD_DECLARE(
-  /// Null where the table has no such kernel for the dtype.
+  /// Returns null if the table has no such kernel for the dtype.
   TextFunction find_text(const char* text, const char* kernel, Dtype dtype);
 )
 // clang-format on

@@ -1,5 +1,5 @@
-// The kernels of texts that primitives::RunText runs, compiled once for each instruction set; see core/cpu_features.h.
-// A new one is a line in kRows, a new text a class as well.
+// Kernels from kernel texts for primitives::RunText, compiled for each instruction set (see core/cpu_features.h). A new
+// kernel needs a line in kRows, a new text also a class.
 #include "catenary/backends/cpu/texts.h"
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"  // kernels that are called alike do not all use all
+#pragma GCC diagnostic ignored "-Wunused-parameter"  // kernels with a common signature do not all use all parameters
 template <class MEM, class T>
 struct Ctc {
   i32 group, groups;
@@ -49,8 +49,8 @@ constexpr bool kIsArray = false;
 template <class P>
 constexpr bool kIsArray<P*> = true;
 
-/// Gives the arguments of a call to a kernel's parameters, one after the other, as their types ask for them: an array's
-/// address, then its offset; after the last one, the number of units. (kernels/signature.h)
+/// Converts the arguments of a call to a kernel's parameters in order: for an array its address, then its offset; last
+/// the number of units. (kernels/signature.h)
 class Arguments {
  public:
   Arguments(const TextArgument* first, i64 units) : next_(first), units_(units) {}
@@ -77,16 +77,16 @@ class Arguments {
   i64 units_;
 };
 
-/// How many of a kernel's parameters are arguments of a call.
+/// Returns the number of a kernel's parameters that are arguments of a call.
 template <class... P>
 constexpr int argument_count() {
-  return static_cast<int>(sizeof...(P)) - (0 + ... + int{kIsArray<P>}) - 1;  // without offsets and units
+  return static_cast<int>(sizeof...(P)) - (0 + ... + int{kIsArray<P>}) - 1;  // excludes offsets and units
 }
 
 template <class Text, class... P>
 struct Call {
   using Kernel = void (Text::*)(P...);
-  // a constructor, as the order of what stands in its braces is fixed
+  // a constructor, because braces guarantee the order of evaluation
   Call(Text text, Kernel kernel, P... p) { (text.*kernel)(p...); }
 };
 
@@ -102,7 +102,7 @@ void run(const TextArgument* arguments, i64 units, int group, int groups) {
   call(kernel, Text{group, groups}, arguments, units);
 }
 
-/// A kernel for four dtypes: floats, or elements of so many bits that are moved as they are.
+/// A kernel for four dtypes: floats, or elements of a size that are moved without conversion.
 struct Row {
   const char *text, *kernel;
   const Dtype* dtypes;

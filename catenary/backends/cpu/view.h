@@ -1,30 +1,30 @@
 #pragma once
-// What a data-movement kernel of the CPU sees of an array. Kernels work on raw pointers and shapes: Array, devices and
-// memory pools may not come in here.
+// Arrays as the CPU's data-movement kernels see them: raw pointers and shapes. May not include Array, devices or memory
+// pools.
 
 #include "catenary/core/dtype.h"
 #include "catenary/core/shape.h"
 
 namespace catenary::cpu {
 
-/// Elements in memory: the first one, their type, and how to walk. It owns nothing.
+/// Elements in memory: the first element, the dtype, shape and strides. Does not own the memory.
 struct StridedView {
   void* data = nullptr;  ///< the element at index (0, 0, …)
   Dtype dtype = Dtype::float32;
   Shape shape;
-  Strides strides;  ///< in elements; 0 (broadcast) and negative ones are fine
+  Strides strides;  ///< in elements, may be 0 (broadcast) or negative
 };
 
-/// The view of a C-ordered array.
+/// Returns the view of a C-contiguous array.
 inline StridedView contiguous_view(void* data, Dtype dtype, const Shape& shape) {
   return {data, dtype, shape, contiguous_strides(shape)};
 }
-/// The same for memory that is only read.
+/// Returns the view of read-only memory.
 inline StridedView contiguous_view(const void* data, Dtype dtype, const Shape& shape) {
   return contiguous_view(const_cast<void*>(data), dtype, shape);
 }
 
-/// Whether elements of these strides lie side by side in C order.
+/// Returns whether elements with these strides are C-contiguous.
 inline bool is_contiguous(const Shape& shape, const Strides& strides) {
   std::int64_t expected = 1;
   for (int i = shape.size() - 1; i >= 0; --i) {

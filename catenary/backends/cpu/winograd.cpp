@@ -16,19 +16,21 @@ using primitives::Convolution;
 using std::int64_t;
 using Pass = ConvolutionPass;
 
-constexpr int64_t kFilterBytes = 16 << 20;              // of transformed filters at a time
-constexpr int64_t kSumBytes = 32 << 20;                 // of partial sums
-constexpr int64_t kFewTiles = 64;                       // whose filters are transformed by each thread as it needs them
-constexpr int64_t kLeastChannels = 8, kLeastTiles = 8;  // measured with AVX2: 1.1 to 2.8 times as fast from there on
+constexpr int64_t kFilterBytes = 16 << 20;              // bytes of transformed filters at a time
+constexpr int64_t kSumBytes = 32 << 20;                 // bytes of partial sums
+constexpr int64_t kFewTiles = 64;                       // with fewer tiles, each thread transforms filters on demand
+constexpr int64_t kLeastChannels = 8, kLeastTiles = 8;  // measured with AVX2: 1.1 to 2.8 times as fast from these sizes
+                                                        // on
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
 
-// The operands that slide: what is cut into tiles of outputs, and what these read.
+// The operands with windows: the one divided into tiles of outputs, and the one that they read.
 const View& outputs_of(const Convolution& p) { return p.pass == Pass::to_data ? p.x : p.y; }
 const View& inputs_of(const Convolution& p) { return p.pass == Pass::to_data ? p.y : p.x; }
 
-// The side of a tile's output: 4, or 2 where it computes no more; 0 where neither saves a third of the multiplications.
+// Returns the side of a tile's output: 4, or 2 if that is not more work, or 0 if neither saves a third of the
+// multiplications.
 int64_t tile_side(int64_t height, int64_t width) {
   const int64_t four = 36 * ceil_div(height, 4) * ceil_div(width, 4);
   const int64_t two = 16 * ceil_div(height, 2) * ceil_div(width, 2);
@@ -36,7 +38,7 @@ int64_t tile_side(int64_t height, int64_t width) {
   return two <= four ? 2 : 4;
 }
 
-// The channels of a group.
+// Returns the channels of a group.
 WinogradImages images_of(const View& v, int64_t group, int64_t groups) {
   const int64_t channels = v.shape[1] / groups;
   return {static_cast<float*>(v.data()) + group * channels * v.strides[1],
@@ -60,7 +62,7 @@ WinogradFilters filters_of(const View& w, int64_t group, int64_t groups) {
           w.strides[3]};
 }
 
-// Filters that take a result's gradient back to the data: turned around, their channels exchanged.
+// Returns the filters for the gradient of the data: rotated, with inputs and outputs exchanged.
 WinogradFilters turned(WinogradFilters f) {
   f.data += 2 * f.row_stride + 2 * f.column_stride;
   std::swap(f.inputs, f.outputs);
@@ -82,7 +84,7 @@ void each_filter(int64_t panels, int64_t inputs, F&& f) {
   });
 }
 
-// y = x * w for panels [first, last): blocks of tiles and, where these are few, of channels go to threads.
+// y = x * w for panels [first, last). Threads take blocks of tiles and, if these are few, of channels.
 void forward(const WinogradLevel& level, const WinogradLevel::Forward& work, int64_t first, int64_t last,
              int64_t block) {
   const int64_t blocks = ceil_div(work.tiles.count, block), panel_size = level.panel_size(work.filters.inputs);
@@ -108,8 +110,7 @@ void forward(const WinogradLevel& level, WinogradLevel::Forward work) {
   work.panels_at_a_time = std::max<int64_t>(1, 32 / tiling.columns);
   if (work.tiles.count <= kFewTiles) return forward(level, work, 0, panels, work.tiles.count);
 
-  // As many tiles as the second-level cache holds of what is transformed, but so many that the filters' way into it
-  // is worth it.
+  // As many tiles as the L2 cache holds after their transformation, but enough to justify loading the filters.
   const int64_t cache = std::max<int64_t>(static_cast<int64_t>(os::second_level_cache_bytes()), 256 << 10);
   const int64_t tile_bytes = 4 * tiling.input * tiling.input * (inputs + 32);
   const int64_t most = std::clamp(cache * 3 / 4 / tile_bytes, 4 * tiling.rows, 16 * tiling.rows);
@@ -129,8 +130,8 @@ void forward(const WinogradLevel& level, WinogradLevel::Forward work) {
   }
 }
 
-// The sum over all tiles of the filters' gradients: parts of the tiles, cut by sizes alone, are summed on their own;
-// where they are fewer than threads, these share the channels too, which changes no bits.
+// Sums the filters' gradients over all tiles. Parts of the tiles, divided by sizes only, have separate sums. If there
+// are fewer parts than threads, threads divide the channels too, which does not change bits.
 void backward(const WinogradLevel& level, const WinogradFilters& filters, WinogradLevel::Backward work, bool accumulate,
               std::uint8_t* missing) {
   const int64_t columns = level.tiling.columns, panels = ceil_div(filters.outputs, columns);
@@ -158,8 +159,8 @@ void backward(const WinogradLevel& level, const WinogradFilters& filters, Winogr
   });
 }
 
-// Adds filters' gradients by direct sums where they are missing. `missing` has an element for each panel of outputs and
-// each input of each group.
+// Adds missing gradients of filters by direct sums. `missing` has an element for each panel of outputs and each input
+// of each group.
 void add_missing(const Convolution& p, const std::vector<std::uint8_t>& missing, int64_t columns) {
   if (std::find(missing.begin(), missing.end(), 1) == missing.end()) return;
   const Scratch memory(p.w.size() * 4);

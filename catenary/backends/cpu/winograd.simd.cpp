@@ -1,6 +1,6 @@
-// Winograd's transforms and the products between them, a thread's share each. Vectors run over channels, however the
-// arrays lie. The numbers of a transformed tile lie far apart, one in each of n * n matrices of (tiles x channels); the
-// micro-kernel of products reads these where they lie. This file is compiled with -ffp-contract=fast, as products are.
+// Winograd's transforms and the products between them, for one thread's share. Vectors hold channels, in any layout of
+// the arrays. The numbers of a transformed tile are far apart, one in each of n * n matrices (tiles × channels), which
+// the micro-kernel of products reads in place. This file is compiled with -ffp-contract=fast, as products are.
 
 #include "catenary/backends/cpu/winograd.h"
 
@@ -14,19 +14,19 @@ namespace {
 
 using V = Vector<float>;
 constexpr int L = kLanes<float>, NR = kColumns<float>;
-constexpr int64_t kRun = 8;              // tiles side by side that are transformed together
-constexpr int64_t kInputsAtATime = 128;  // whose filters are transformed as they are needed: they stay near
-constexpr int64_t kSumInputs = 3 * L;  // input channels whose sums are made at a time: whole tiles of the micro-kernel
+constexpr int64_t kRun = 8;              // adjacent tiles that are transformed together
+constexpr int64_t kInputsAtATime = 128;  // inputs whose filters are transformed on demand, few enough to stay cached
+constexpr int64_t kSumInputs = 3 * L;    // input channels that are summed at a time: whole tiles of the micro-kernel
 constexpr int64_t kSumPanels = 2;
 
-// ---- the transforms of one axis: the points that polynomials are multiplied at, and infinity ----
+// ---- the transforms of one axis, for polynomials evaluated at some points and infinity ----
 
-// 0, +-sqrt(1/2), +-sqrt(2): products of such points stay near 1, and errors small.
+// Points 0, ±sqrt(1/2), ±sqrt(2): products of such points stay near 1, so errors are small.
 struct Points4 {
   static constexpr int m = 4, n = 6;
   static constexpr float a = 0.70710678118654752f, b = 1.41421356237309505f;
 
-  /// Of what is read.
+  /// Transforms the input.
   CT_INLINE void input(const V (&d)[6], V (&v)[6]) {
     const V even_a = d[4] - 2.0f * d[2], odd_a = a * d[3] - b * d[1];
     const V even_b = d[4] - 0.5f * d[2], odd_b = b * d[3] - a * d[1];
@@ -37,7 +37,7 @@ struct Points4 {
     v[4] = even_b - odd_b;
     v[5] = d[1] - 2.5f * d[3] + d[5];
   }
-  /// Of a filter.
+  /// Transforms a filter.
   CT_INLINE void filter(const V (&g)[3], V (&u)[6]) {
     const V even_a = (-2.0f / 3) * g[0] - (1.0f / 3) * g[2], odd_a = (-2.0f / 3 * a) * g[1];
     const V even_b = (1.0f / 6) * g[0] + (1.0f / 3) * g[2], odd_b = (b / 6) * g[1];
@@ -48,7 +48,7 @@ struct Points4 {
     u[4] = even_b - odd_b;
     u[5] = g[2];
   }
-  /// From products to outputs.
+  /// Transforms products to outputs.
   CT_INLINE void output(const V (&p)[6], V (&y)[4]) {
     const V sum_a = p[1] + p[2], sum_b = p[3] + p[4], odd_a = a * (p[1] - p[2]), odd_b = b * (p[3] - p[4]);
     y[0] = p[0] + sum_a + sum_b;
@@ -56,7 +56,7 @@ struct Points4 {
     y[2] = 0.5f * sum_a + 2.0f * sum_b;
     y[3] = 0.5f * odd_a + 2.0f * odd_b + p[5];
   }
-  /// The transposes of the last two: of an output's gradient, and from products to a filter's.
+  /// The transposes of the last two: transform an output's gradient, and products to a filter's gradient.
   CT_INLINE void output_back(const V (&y)[4], V (&p)[6]) {
     const V even_a = y[0] + 0.5f * y[2], odd_a = a * y[1] + (0.5f * a) * y[3];
     const V even_b = y[0] + 2.0f * y[2], odd_b = b * y[1] + (2.0f * b) * y[3];
@@ -75,7 +75,7 @@ struct Points4 {
   }
 };
 
-// 0, +-1.
+// Points 0, ±1.
 struct Points2 {
   static constexpr int m = 2, n = 4;
 
@@ -110,7 +110,7 @@ struct Points2 {
   }
 };
 
-// What is transformed of an image: n * n numbers around a tile, or the m * m of its outputs' gradient.
+// The transformed part of an image: n * n numbers around a tile, or m * m of its outputs' gradient.
 template <class P>
 struct InputTile {
   static constexpr int from = P::n, to = P::n, step = P::m;
@@ -124,12 +124,12 @@ struct GradientTile {
 
 // ---- images ----
 
-// Some tiles side by side in a row of an image.
+// Adjacent tiles in a row of an image.
 struct Run {
   int64_t image, row, column, count;
 };
 
-// Calls f(run, place of its first tile from `first` on).
+// Calls f(run, index of its first tile relative to `first`).
 template <class F>
 void each_run(const WinogradTiles& tiles, int64_t first, int64_t last, F&& f) {
   for (int64_t tile = first; tile < last;) {
@@ -147,11 +147,11 @@ struct Lines {
   int64_t step[kLines];
 };
 
-constexpr int kMostColumns = kRun * 4 + 2;  // of a run
+constexpr int kMostColumns = kRun * 4 + 2;  // in a run
 alignas(64) constexpr float kZeros[L] = {};
 
-// Columns [x0, x1) of rows from y on; rows outside of the image are zeros, and so are lanes from `lanes` on. What has
-// its channels not side by side is transposed into `buffer`.
+// Finds columns [x0, x1) of rows from y on. Rows outside the image are zeros, and so are lanes from `lanes` on. Images
+// without contiguous channels are transposed into `buffer`.
 template <int kLines>
 CT_INLINE void find_lines(const WinogradImages& from, const float* channels, int lanes, int64_t y, int64_t x0,
                           int64_t x1, float* buffer, Lines<kLines>& lines) {
@@ -178,7 +178,7 @@ CT_INLINE void find_lines(const WinogradImages& from, const float* channels, int
       int64_t j = 0;
       for (; j + L <= columns; j += L) transpose_block(source + j, from.channel_stride, lanes, to + j * L, L);
       if (j == columns) continue;
-      if (j > 0) {  // the last block begins earlier than it could
+      if (j > 0) {  // the last block overlaps the previous one
         transpose_block(source + columns - L, from.channel_stride, lanes, to + (columns - L) * L, L);
       } else {
         alignas(64) float block[L * L] = {};
@@ -194,8 +194,8 @@ CT_INLINE void find_lines(const WinogradImages& from, const float* channels, int
   }
 }
 
-// The transforms of a run's tiles for the channels from c on: number (i, j) of tile t is stored at
-// out + (i * to + j) * plane + t * tile_stride.
+// Transforms a run's tiles for the channels from c on. Number (i, j) of tile t is stored at out + (i * to + j) * plane
+// + t * tile_stride.
 template <class T>
 static void transform_run(const WinogradImages& from, const Run& run, int64_t pad_y, int64_t pad_x, int64_t c,
                           float* out, int64_t plane, int64_t tile_stride) {
@@ -235,8 +235,8 @@ static void transform_run(const WinogradImages& from, const Run& run, int64_t pa
   }
 }
 
-// Stores kM rows of `columns` pixels, or what of them is in the image, for the channels from c on. `pixels` are rows of
-// kRun * kM vectors.
+// Stores kM rows of `columns` pixels, as far as they are inside the image, for the channels from c on. `pixels` are
+// rows of kRun * kM vectors.
 template <int kM>
 CT_INLINE void store_pixels(const WinogradImages& to, const WinogradStore& how, int64_t image, int64_t y, int64_t x,
                             int64_t columns, int64_t c, const float* pixels) {
@@ -293,21 +293,21 @@ CT_INLINE void store_pixels(const WinogradImages& to, const WinogradStore& how, 
   }
 }
 
-// Transforms subtract, so an infinity would be a NaN and a NaN would reach the whole tile: what is not finite is found
-// here and computed again by direct sums, whose terms are those of the other convolutions.
-// The first `lanes` are looked at.
+// Transforms subtract, so an infinity would become NaN, and a NaN would spread to the whole tile. Tiles with values
+// that are not finite are detected here and recomputed by direct sums of the terms that other convolutions use. Checks
+// the first `lanes`.
 CT_INLINE bool is_finite(V value, int64_t lanes = L) {
-  value *= 0.0f;  // else NaN
+  value *= 0.0f;  // 0 if finite, otherwise NaN
   for (int l = 0; l < lanes; ++l)
     if (value[l] != 0.0f) return false;
   return true;
 }
 
-// Taps of filters, for output channels from k on: tap t of input i at out + (i * 9 + t) * L, for count <= L inputs.
-// Lanes from `lanes` on are zeros.
+// Loads taps of filters for output channels from k on: tap t of input i at out + (i * 9 + t) * L, for count <= L
+// inputs. Lanes from `lanes` on are zeros.
 CT_INLINE void load_taps(const WinogradFilters& f, int64_t input, int64_t count, int64_t k, int lanes, float* out);
 
-// The outputs of a run's tile t by direct sums, for the channels from c on, into `pixels`.
+// Computes the outputs of a run's tile t by direct sums, for the channels from c on, into `pixels`.
 template <class P>
 [[gnu::noinline]] static void direct_tile(const WinogradLevel::Forward& w, const Run& run, int64_t t, int64_t c,
                                           float* pixels) {
@@ -338,7 +338,7 @@ template <class P>
     for (int j = 0; j < P::m; ++j) store(pixels + (i * kRun * P::m + t * P::m + j) * L, sums[i][j]);
 }
 
-// From products, which lie as transforms do, to the outputs of a run.
+// Transforms products, stored like transforms, to the outputs of a run.
 template <class P>
 static void output_run(const WinogradLevel::Forward& w, const Run& run, int64_t c, const float* from, int64_t plane,
                        int64_t tile_stride) {
@@ -372,16 +372,16 @@ static void output_run(const WinogradLevel::Forward& w, const Run& run, int64_t 
 
 // ---- matrices ----
 
-// Elements from a row of channels to the next: whole vectors, at distances that spread over the sets of a cache.
+// Returns the distance between rows of channels: whole vectors, spread over the sets of a cache.
 constexpr int64_t row_of_channels(int64_t channels) {
   const int64_t row = ceil_div(channels, 16) * 16;
   return row % 128 == 0 ? row + 16 : row;
 }
-// The same from a matrix to the next.
+// Returns the distance between matrices, spread over the sets of a cache.
 constexpr int64_t plane_of(int64_t elements) { return ceil_div(elements, 32) * 32 + 16; }
 
-// Products that are added one after the other before their sum joins the others. The rounding of these sums, which the
-// transforms magnify, is most of the error; in shorter chains it is smaller, but they take longer.
+// Products in one chain of sums. The rounding of these sums, which the transforms magnify, is most of the error.
+// Shorter chains are more accurate but slower.
 constexpr int64_t kChain = 64;
 
 // c[i, j] = (or +=) sum over p < depth of a[i, p] b[p, j] for one panel of b, whose rows are NR elements.
@@ -441,7 +441,7 @@ CT_INLINE void load_taps(const WinogradFilters& f, int64_t input, int64_t count,
   }
 }
 
-// Filters of one panel and inputs [begin, end), as n * n matrices at a distance of `plane`.
+// Transforms filters of one panel and inputs [begin, end) to n * n matrices, `plane` apart.
 template <class P>
 CT_INLINE void transform_panel(const WinogradFilters& f, int64_t panel, int64_t begin, int64_t end, float* out,
                                int64_t plane) {
@@ -480,7 +480,7 @@ void transform_filters(const WinogradFilters& f, int64_t panel, int64_t begin, i
 using Forward = WinogradLevel::Forward;
 using Backward = WinogradLevel::Backward;
 
-// How the scratch memory of a block of tiles is laid out.
+// Layout of the scratch memory of a block of tiles.
 struct ForwardPlan {
   explicit ForwardPlan(const Forward& w)
       : tiles(w.last_tile - w.first_tile),
@@ -492,7 +492,7 @@ struct ForwardPlan {
         block(ceil_div(w.x.channels, blocks)),
         filter_plane(w.transformed ? filter_plane_of(w.x.channels) : filter_plane_of(block)) {}
   int64_t tiles, x_row, x_plane, y_row, y_plane;
-  int64_t blocks, block;  // of inputs: bits depend on them
+  int64_t blocks, block;  // blocks of inputs, which bits depend on
   int64_t filter_plane;
 };
 
@@ -540,7 +540,7 @@ void forward(const Forward& w, float* scratch) {
   }
 }
 
-// Tiles lie as panels of channels, kSumInputs of x's and NR of those of y's gradient; then what their products are.
+// Layout: tiles as panels of channels, kSumInputs of x's and NR of y's gradient, then their products.
 struct BackwardPlan {
   explicit BackwardPlan(const Backward& w)
       : tiles(std::min(kWinogradSumTiles, w.last_tile - w.first_tile)),
@@ -556,7 +556,7 @@ int64_t backward_scratch(const Backward& w) {
   return P::n * P::n * (plan.x_plane + plan.y_plane + plan.sum_plane);
 }
 
-// Adds what `products` of kSumInputs x panels come to, to the sums of all taps.
+// Transforms `products` of kSumInputs × panels and adds them to the sums of all taps.
 template <class P>
 static void add_products(const float* products, int64_t plane, int64_t inputs, int64_t vectors, float* sums,
                          int64_t tap_stride, int64_t panel_stride, bool add) {
@@ -595,7 +595,7 @@ void backward(const Backward& w, float* scratch) {
   for (int64_t first = w.first_tile; first < w.last_tile; first += kWinogradSumTiles) {
     const int64_t last = std::min(first + kWinogradSumTiles, w.last_tile), tiles = last - first;
     each_run(w.tiles, first, last, [&](const Run& run, int64_t place) {
-      // channel c of the run's first tile in panels of `width` channels
+      // address of channel c of the run's first tile in panels of `width` channels
       const auto at = [&](float* panels, int64_t c, int64_t width) {
         return panels + (c / width * plan.tiles + place) * width + c % width;
       };
@@ -627,12 +627,12 @@ void backward(const Backward& w, float* scratch) {
 // Stores one panel's filters of inputs [begin, end), from sums of `parts` parts.
 void store_filters(const WinogradFilters& w, const float* sums, int64_t parts, int64_t part_size, int64_t panel,
                    int64_t begin, int64_t end, bool accumulate, std::uint8_t* missing) {
-  alignas(64) float total[9 * L * NR], block[L * L];  // total: of tap t of input i is row i * 9 + t
+  alignas(64) float total[9 * L * NR], block[L * L];  // total: row i * 9 + t belongs to tap t of input i
   const bool side_by_side = w.column_stride == 1 && w.row_stride == 3 && w.input_stride == 9;
   for (int64_t c = begin; c < end; c += L) {
     const int64_t inputs = std::min<int64_t>(L, end - c);
     for (int64_t i = 0; i < inputs; ++i) {
-      V zero[kVectors] = {};  // unless something is not finite; what is no output may be anything
+      V zero[kVectors] = {};  // zero unless a valid output is not finite
       for (int64_t tap = 0; tap < 9; ++tap) {
         const float* from = sums + ((panel * 9 + tap) * w.inputs + c + i) * NR;
         for (int v = 0; v < kVectors; ++v) {
@@ -653,7 +653,7 @@ void store_filters(const WinogradFilters& w, const float* sums, int64_t parts, i
       const int64_t k = panel * NR + v * L, lanes = std::clamp<int64_t>(w.outputs - k, 0, L);
       float* const to = w.data + k * w.output_stride + c * w.input_stride;
       const auto tap_place = [&](int64_t tap) { return tap / 3 * w.row_stride + tap % 3 * w.column_stride; };
-      // n <= L rows of `total`, each `distance` after the one before, become n elements side by side of each filter
+      // n <= L rows of `total`, `distance` apart, become n contiguous elements of each filter
       const auto transpose = [&](int64_t row, int64_t distance, int n, int64_t place) {
         transpose_block(total + row * NR + v * L, distance * NR, L, block, L);
         for (int64_t l = 0; l < lanes; ++l) {
