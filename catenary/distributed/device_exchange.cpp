@@ -170,7 +170,7 @@ bool DeviceExchange::takes(const Device& device, int rank) {
   if (rank == 0)
     std::call_once(said, [&] {
       fmt::print(stderr,
-                 "pure_nccl: what lies on {} is exchanged through the host, as 'flat' does it: NCCL and RCCL serve "
+                 "pure_nccl: arrays on {} are exchanged through the host, as in 'flat': NCCL and RCCL serve "
                  "cuda:N and hip:N\n",
                  device.name());
     });

@@ -104,7 +104,7 @@ TEST(HostCompiler, AKernelsNamesAreItsOwn) {
 TEST(HostCompiler, EntriesThatAreNotThere) {
   const os::Library library = compile_on_host(text_of("there", 15), "there");
   EXPECT_EQ(tests::error_of([&] { HostKernel(library, "missing", "there"); }),
-            "kernel there: there is no missing in what the C++ compiler made");
+            "kernel there: the compiled library has no missing");
 }
 
 // GCC 10 does not know -march=x86-64-v3.

@@ -34,7 +34,7 @@ Thrown run(const std::vector<std::function<void()>>& steps) {
     for (; step < steps.size(); ++step) steps[step]();
   } catch (const IndexError& error) {
     const std::string message = error.what();
-    const std::size_t late = message.find(" [it shows late");
+    const std::size_t late = message.find(" [reported late");
     return {step, message.substr(0, late), late != std::string::npos};
   }
   return {step, "no error", false};

@@ -270,7 +270,7 @@ std::string plain_error_of(const std::function<void()>& f) {
   } catch (const ValueError& e) {
     message = e.what();
   }
-  return message.substr(0, std::min(message.find(" [it shows late"), message.find("\n  in ")));
+  return message.substr(0, std::min(message.find(" [reported late"), message.find("\n  in ")));
 }
 
 TEST(Labels, AreCheckedAndNamed) {

@@ -60,7 +60,7 @@ TEST(Broken, Function) {
 TEST(Error, ShowsLateAndListsWhatWasLaunched) {
   const auto result = again("Broken.Kernel", {{"CATENARY_TEST_BROKEN", "1"}});
   expect_says(result, "line: synchronize");
-  expect_says(result, "this thread launched, the last one first, program (multiply, add)");
+  expect_says(result, "this thread launched, newest first, program (multiply, add)");
   expect_says(result, "CATENARY_SYNC=1");
 }
 

@@ -24,7 +24,7 @@ void Ahead::await(Driver& driver, int device, Mark& mark) {
   const bool waits = !driver.done(device, mark.event);
   if (waits) {
     driver.synchronize_event(device, mark.event);
-    // Intel's OpenCL comes back when all has happened that was submitted. Marks that came meanwhile do not say that the
+    // Intel's OpenCL returns only after all submitted work is done. Marks reached meanwhile do not prove that the
     // device keeps up.
     for (int k = 1; k < kMarks; ++k) {
       Mark& later = marks_[(&mark - marks_ + k) % kMarks];
@@ -35,7 +35,7 @@ void Ahead::await(Driver& driver, int device, Mark& mark) {
   const Time now = std::chrono::steady_clock::now();
   const std::chrono::duration<double> taken = now - std::exchange(came_, now);
   const double wanted = waits ? submissions * (std::chrono::duration<double>(kWanted) / taken) : kMostBetween;
-  // Little by little upwards: a short kernel among long ones says nothing of those.
+  // Increase slowly: a short kernel among long ones is not representative.
   between_ = static_cast<int>(std::clamp<double>(wanted, 1, std::min(2 * between_, kMostBetween)));
 }
 

@@ -1,4 +1,5 @@
-// Attention, forward and backward: by a library where one takes it, else by our own kernels (kernels/attention.kernel).
+// Attention, forward and backward: by a library if one supports it, otherwise by our own kernels
+// (kernels/attention.kernel).
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,7 @@ bool is_wide(std::initializer_list<const View*> views) {
   return false;
 }
 
-/// What the kernels of Attention and AttentionBack have in common.
+/// Common parts of the kernels of Attention and AttentionBack.
 class AttentionLaunch {
  public:
   template <class P>
@@ -65,8 +66,8 @@ class AttentionLaunch {
     args.add(v.handle).index(v.offset, wide_);
     for (int axis = 0; axis < 4; ++axis) args.index(v.shape[axis] == 1 ? 0 : v.strides[axis], wide_);
   }
-  /// A kernel of a group for each tile of the `count` rows of each of `heads` heads; or, on a processor, its form in
-  /// rows, with so many elements of scratch memory.
+  /// Runs a kernel with a group for each tile of the `count` rows of each of `heads` heads. On a processor, runs its
+  /// form by rows, with `room` elements of scratch memory.
   void run(const char* part, const char* tiles_name, const char* rows_name, std::int64_t heads, std::int64_t count,
            std::int64_t room) {
     if (mask_) add(*mask_);
@@ -106,7 +107,7 @@ class AttentionLaunch {
   Defines defines_;
 };
 
-/// How our own kernels computed it, and why no library did.
+/// Records how our own kernels computed attention, and why no library did.
 class OwnAttention {
  public:
   explicit OwnAttention(Context& context) : context_(context) {}
@@ -135,7 +136,7 @@ class OwnAttention {
   std::map<std::tuple<const char*, Dtype, const char*>, const Computation*> known_;
 };
 
-/// Has a library computed it? Where none has, what follows does.
+/// Returns whether a library has computed it. If not, the caller must.
 template <class P>
 bool by_library(Context& context, const P& p, const char* own_kernel) {
   Libraries<AttentionSpec>& libraries = libraries_for<AttentionSpec>(context);
@@ -161,7 +162,7 @@ bool by_library(Context& context, const P& p, const char* own_kernel) {
 
 template <>
 void compute(Context& context, const Attention& p) {
-  if (p.k.shape[1] == 0) return;  // no groups, and so no heads
+  if (p.k.shape[1] == 0) return;  // no groups, hence no heads
   if (by_library(context, p, "attention")) return;
   const bool wide = is_wide({&p.q, &p.k, &p.v, &p.y, p.mask});
   AttentionLaunch launch(context, p, wide, {&p.q, &p.k, &p.v});
@@ -172,7 +173,7 @@ void compute(Context& context, const Attention& p) {
 
 template <>
 void compute(Context& context, const AttentionBack& p) {
-  if (p.k.shape[1] == 0) return;  // no groups, and so no heads
+  if (p.k.shape[1] == 0) return;  // no groups, hence no heads
   if (by_library(context, p, "attention_back")) return;
   const bool wide = is_wide({&p.q, &p.k, &p.v, &p.y, &p.gy, &p.gq, &p.gk, &p.gv, p.mask});
   const std::int64_t rows = p.sums.size();

@@ -29,7 +29,7 @@ class Stopwatch {
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
 
-  /// Milliseconds of what `work` submits.
+  /// Returns the milliseconds of the work that `work` submits.
   template <class Work>
   float time(const Work& work) {
     driver_.record(device_, from_);
@@ -75,7 +75,7 @@ std::optional<int> fastest(Context& context, int count, const std::function<bool
   std::optional<int> best;
   float least = std::numeric_limits<float>::max();
   for (int i = 0; i < count; ++i) {
-    if (!submit(i)) continue;  // this one counts for nothing: it may load a kernel
+    if (!submit(i)) continue;  // warm-up, which may load a kernel
     float mine = std::numeric_limits<float>::max();
     for (int round = 0; round < kRounds; ++round)
       mine = std::min(mine, stopwatch.time([&] {

@@ -1,6 +1,6 @@
 #pragma once
-// Which of a library's algorithms is the fastest for a computation: measured once where config.autotune says so, and
-// kept in the folder of compiled kernels, by card, driver and the library's version.
+// Finds the fastest of a library's algorithms for a computation. If config.autotune allows, measures once and caches
+// the choice in the folder of compiled kernels, by card, driver and the library's version.
 
 #include <cstring>
 #include <functional>
@@ -12,17 +12,17 @@
 
 namespace catenary::gpu {
 
-/// The name under which a choice is kept. `library` is its name and version, `what` all else that the choice depends
-/// on.
+/// Returns the name of a cached choice. `library` is its name and version, `what` everything else that the choice
+/// depends on.
 std::string choice_name(const Context& context, const std::string& library, const std::string& what);
-/// What is kept under a name; nothing where that is not of this size, which is said.
+/// Loads a cached choice. Returns nothing, and reports it, if its size is different.
 std::optional<Binary> load_choice(const std::string& name, std::size_t bytes);
-/// Says that a choice which was kept is of no use.
+/// Reports that a cached choice is unusable.
 void say_no_use(const std::string& name);
 void save_choice(const std::string& name, const void* choice, std::size_t bytes);
 
-/// The choice of a computation: that which is kept, if use(choice) says true, or else what `measure` gives, which is
-/// kept then. Nothing where that gives none.
+/// Returns the cached choice of a computation if use(choice) accepts it, otherwise the result of `measure`, which is
+/// then cached. Returns nothing if `measure` does.
 template <class Choice, class Use, class Measure>
 requires std::is_trivially_copyable_v<Choice> std::optional<Choice> tuned(const Context& context,
                                                                           const std::string& library,
@@ -40,8 +40,8 @@ requires std::is_trivially_copyable_v<Choice> std::optional<Choice> tuned(const 
   return choice;
 }
 
-/// The number of the fastest of `count` ways, by the device's clock; nothing where none runs. submit(i) submits what is
-/// to be timed to the calling thread's stream, and says false where it cannot.
+/// Returns the number of the fastest of `count` variants by the device's clock, or nothing if none runs. submit(i)
+/// submits variant i to the calling thread's stream, or returns false.
 std::optional<int> fastest(Context& context, int count, const std::function<bool(int)>& submit);
 
 }  // namespace catenary::gpu

@@ -234,7 +234,7 @@ bool is_circular(const Node& node) {
   return (node.op == Op::sin || node.op == Op::cos || node.op == Op::tan) && !ops::is_complex(node.operand_reg);
 }
 
-/// sin, cos or tan of an angle that is not far (ops/math.inc), without a branch.
+/// Returns sin, cos or tan of a small angle (ops/math.inc), without a branch.
 std::string near_circular(const Node& node, const std::string& angle) {
   const std::string value = fmt::format("ct_{0}_turn_{1}(ct_near_turn_{1}({2}))", ops::info(node.op).name,
                                         ops::register_name(node.operand_reg), angle);

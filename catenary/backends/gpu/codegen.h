@@ -1,10 +1,10 @@
 #pragma once
-// Kernel text of a fused program. What a program is made of (its nodes, dtypes, number of axes, and how each operand
-// steps along the last axis) is in the text; extents, strides, offsets and constants are arguments, so that few kernels
-// serve all shapes.
+// Kernel text of a fused program. The text contains the program's structure: nodes, dtypes, number of axes, and each
+// operand's step along the last axis. Sizes, strides, offsets and constants are arguments, so that few kernels serve
+// all shapes.
 //
-// Two forms of loop: on a GPU a work-item an element over a grid; on an OpenCL device that is a processor a work-group
-// of one walks blocks of the last axis in a plain loop, which its compiler vectorises.
+// Loops have two forms. On a GPU, each work-item computes an element of a grid. On an OpenCL processor, a work-group of
+// one work-item runs a plain loop over blocks of the last axis, which the compiler vectorises.
 
 #include <string>
 #include <vector>
@@ -20,38 +20,40 @@ using kernels::dtype_of_register;
 using kernels::memory_type;
 using kernels::register_type;
 
-/// An expression of ops/ over these operands: `a`, `b`, `c`, T and FN(…) replaced.
+/// Returns an expression of ops/ with `a`, `b`, `c`, T and FN(…) replaced.
 std::string substitute(std::string_view expression, ops::Reg reg, const std::vector<std::string>& operands);
 
-/// A program (collapsed; at least one axis) as pieces of a kernel's text and as arguments.
+/// A program (collapsed, with at least one axis) as pieces of a kernel's text and as arguments.
 class ProgramText {
  public:
   explicit ProgramText(const ops::Program& program);
 
-  /// The structure: programs of one key have one text.
+  /// Returns the structure. Programs with equal keys have equal text.
   const KernelKey& key() const { return key_; }
   bool wide() const { return wide_; }
-  /// The operations by name, for messages.
+  /// Returns the operations by name, for messages.
   std::string operations() const;
 
-  /// "GLOBAL const f32* RESTRICT p0, …, idx d1"; without a closing comma.
+  /// Returns "GLOBAL const f32* RESTRICT p0, …, idx d1", without a trailing comma.
   std::string parameters() const;
   void add_arguments(Args& args) const;
 
-  /// Parts of these, each with a closing comma, for a kernel over several sets of operands: the operands, their names
-  /// with a suffix; the constants; and a call's arguments for both.
+  /// Return parts of parameters() and of a call's arguments, each with a trailing comma, for a kernel over several sets
+  /// of operands: the operands, whose names get a suffix, and the constants.
   std::string operands(const std::string& suffix = {}) const;
   std::string constants() const;
   std::string names() const;
   void add_operands(Args& args) const;
   void add_constants(Args& args) const;
-  /// Statements that give the operands without a suffix the values of those with it. 1-d and contiguous only.
+  /// Returns statements that assign the operands with a suffix to those without. For 1-d contiguous programs only.
   std::string choose(const std::string& suffix, bool declared) const;
 
-  /// Statements. `decompose`: the index index<axis> of each listed axis out of a linear one. `bases`: where each
-  /// operand's row begins, from the indices of all axes but the last. `body`: the values v<node> at element j of the
-  /// last axis; with `near` it holds for angles of sin, cos and tan that are not far. `far_angles`: far |= 1 where one
-  /// is, nothing in a program without these operations.
+  /// Return statements:
+  /// - decompose: computes index<axis> of each listed axis from a linear index.
+  /// - bases: computes the start of each operand's row from the indices of all axes but the last.
+  /// - body: computes the values v<node> at element j of the last axis. With `near`, it is valid for small angles of
+  ///   sin, cos and tan only.
+  /// - far_angles: sets far |= 1 at a large angle; empty for programs without these operations.
   std::string decompose(const std::string& linear, const std::vector<int>& axes) const;
   std::string bases() const;
   std::string body(bool near = false) const;
@@ -60,10 +62,10 @@ class ProgramText {
   std::string extent(int axis) const;
 
  private:
-  /// Those statements of body() that compute wanted nodes.
+  /// Returns the statements of body() that compute wanted nodes.
   std::string lines(const std::vector<bool>& wanted, bool near) const;
   struct Place {
-    const ops::Access* access;  // of the program
+    const ops::Access* access;  // the program's access
     bool read = false, written = false;
     char step = '0';  // along the last axis: '0', '1' or 's'
   };

@@ -18,12 +18,11 @@ namespace catenary::gpu {
 
 namespace {
 
-// A part of the cache's key: raise it when the way that binaries are made or called changes without their text.
+// A part of the cache's key. Increase it when binaries are made or called differently although their text is unchanged.
 constexpr int kFormat = 1;
 
-/// CATENARY_KERNEL_LOG=FOLDER keeps a file of every kernel that was compiled, for check-kernels: what it is made of, so
-/// that it can be put together for any other card: kernels of processors are for none. `text` names one of kernels/, or
-/// is empty.
+/// Returns the record of a kernel for check-kernels, if CATENARY_KERNEL_LOG=FOLDER is set: the sources that allow it to
+/// be compiled for any other card (kernels of processors excepted). `text` names one of kernels/, or is empty.
 std::string record_of(std::string_view text, std::string_view function, const std::string& define_lines,
                       const std::string& body) {
   if (environment::text("CATENARY_KERNEL_LOG").empty()) return {};
@@ -46,14 +45,14 @@ int next_number() {
   return number.fetch_add(1);
 }
 
-// What the thread launched last, as a ring; kernels live for ever.
+// The thread's last launches, as a ring buffer. Kernels are never freed.
 constexpr unsigned kNoted = 8;
 thread_local const std::string* noted[kNoted];
 thread_local unsigned noted_count;
 
 void note_launch(const std::string& what) { noted[noted_count++ % kNoted] = &what; }
 
-/// What the calling thread has used of a context's kernels: it finds them again without a lock.
+/// The kernels of a context that the calling thread has used, to find them without a lock.
 auto& known_kernels(int number) {
   thread_local std::vector<std::unordered_map<KernelKey, const Kernel*, KernelKey::Hash>> known;
   if (known.size() <= static_cast<std::size_t>(number)) known.resize(static_cast<std::size_t>(number) + 1);
@@ -62,7 +61,7 @@ auto& known_kernels(int number) {
 
 const ThreadState kKnownKernels([] { known_kernels(0); });
 
-/// A device's memory as the pool sees it.
+/// A device's memory as seen by the pool.
 class DeviceMemory final : public MemorySource {
  public:
   DeviceMemory(Driver& driver, int index) : driver_(driver), index_(index) {}
@@ -81,7 +80,7 @@ class DeviceMemory final : public MemorySource {
     try {
       driver_.follow(index_, stream, driver_.stream(index_));
     } catch (const DeviceError&) {
-      // a lost device, on which nothing happens any more
+      // a lost device, which runs nothing any more
     }
   }
   void synchronize() override { driver_.synchronize(index_); }
@@ -104,8 +103,9 @@ std::string last_launches() {
   for (unsigned i = 0; i < std::min(kNoted, noted_count); ++i)
     text += (i ? "; " : "") + *noted[(noted_count - 1 - i) % kNoted];
   return fmt::format(
-      " [it shows late: this thread launched, the last one first, {}. With CATENARY_SYNC=1 the operation that fails "
-      "throws this itself, and names its kernel]",
+      " [reported late: this thread launched, newest first, {}. Set CATENARY_SYNC=1 to get the error from the "
+      "operation "
+      "that fails, with the name of its kernel]",
       text);
 }
 
@@ -125,7 +125,7 @@ Context::Context(Driver& d, int i)
       downloads_(d, i) {}
 
 void Context::write(void* handle, std::size_t offset, const void* from, std::size_t bytes) {
-  // a processor's memory is the host's, and to copy much of it twice costs more than to wait
+  // a processor's memory is the host's, and copying large data twice costs more than waiting
   if (!loops || bytes <= Staging::kPieceBytes) return uploads_.upload(handle, offset, from, bytes);
   driver.write(index, handle, offset, from, bytes);
   driver.synchronize_stream(index, driver.stream(index));
@@ -183,7 +183,7 @@ GeneratedText Context::generated_of(const UserKernelText& user) const {
                      .name = std::string(user.name),
                      .module = user.module};
   if (user.portable) {
-    const std::string body = "#line 1\n" + made.text;  // lines are counted from the first of the user's text
+    const std::string body = "#line 1\n" + made.text;  // line numbers start with the user's text
     made.text = assemble_source(driver.name(), driver.defines(index), {}, body);
     made.record = record_of({}, std::string(user.function), {}, body);
   }
@@ -206,7 +206,7 @@ const Kernel* Context::find(const KernelKey& key) {
 
 const Kernel& Context::add(const KernelKey& key, const std::string& function, const GeneratedText& text) {
   std::lock_guard lock(mutex_);
-  auto found = kernels_.find(key);  // another thread may have been faster
+  auto found = kernels_.find(key);  // another thread may have added it
   if (found == kernels_.end()) {
     if (tracing("source")) fmt::print(stderr, "{}\n", text.text);
     auto made = std::make_unique<Kernel>();
@@ -237,7 +237,7 @@ void* Context::module_of(const std::string& name, const std::string& source, std
       report("load");
       return module;
     } catch (const DeviceError&) {
-      // written by a driver that called itself the same: compiled again below, and replaced
+      // cached by another driver with an equal name: compile it again below, and replace it
     }
   }
   Driver::Compiled made;
@@ -265,7 +265,7 @@ void Context::launch(const Kernel& kernel, const LaunchShape& shape, const Args&
 
 void Context::submitted_by(const std::string& library) {
   submitted(library, [&](const std::string& device) {
-    return fmt::format("what {} was to compute failed on {}", library, device);
+    return fmt::format("a computation by {} failed on {}", library, device);
   });
 }
 

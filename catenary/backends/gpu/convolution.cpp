@@ -1,4 +1,4 @@
-// Convolutions: as a product of matrices where they are one, by a library of the vendor's (dnn/), or by our own kernels
+// Convolutions: as a product of matrices if possible, by a vendor's library (dnn/), or by our own kernels
 // (kernels/convolution.kernel).
 
 #include <algorithm>
@@ -22,10 +22,10 @@ namespace {
 using Axes = std::array<std::int64_t, 3>;
 
 constexpr int kBlock = 64;
-// Rows of a result that make a tile, or a panel, worth its while; with fewer an element at a time is computed.
+// Minimum rows of a result for a tile or a panel. With fewer, kernels compute single elements.
 constexpr std::int64_t kLeastRows = 8, kLeastRowsOfPanel = 4;
 
-/// The last entries of a shape or of strides, with `missing` for each axis that it lacks.
+/// Returns the last entries of a shape or strides, with `missing` for each absent axis.
 template <class List>
 Axes three_axes(const List& given, int skip, std::int64_t missing) {
   Axes all{missing, missing, missing};
@@ -34,7 +34,7 @@ Axes three_axes(const List& given, int skip, std::int64_t missing) {
   return all;
 }
 
-/// An array as kernels see it: three axes behind its channels, which are groups and channels of a group.
+/// An array as kernels see it: channels divided into groups and channels of a group, then three axes.
 struct Grid {
   Grid(const View& v, std::int64_t channels_of_a_group)
       : view(v),
@@ -49,8 +49,8 @@ struct Grid {
   Axes strides, extents;
 };
 
-/// A convolution over three axes. `rows` are the result's channels of a group (y's for the filter), `depth` those that
-/// are summed (x's for the filter).
+/// A convolution over three axes. `rows` are the result's channels per group (y's for the filter), `depth` the summed
+/// channels (x's for the filter).
 struct Problem {
   explicit Problem(const Convolution& p)
       : pass(p.pass),
@@ -70,7 +70,7 @@ struct Problem {
     if (to_data) std::swap(w.n, w.channel);
     if (p.bias) bias = *p.bias;
     flags = (p.accumulate ? 1 : 0) | (p.bias ? 2 : 0) | (p.relu ? 4 : 0);
-    // a launch wants buffers, also where nothing is read
+    // a launch needs buffers even if nothing is read
     for (View* v : {&in.view, &w.view, &out.view, &bias})
       if (!v->handle) *v = {p.result().handle, 0, p.result().dtype, v->shape, v->strides};
   }
@@ -84,7 +84,7 @@ struct Problem {
   int flags = 0;
 
   std::int64_t taps_count() const { return taps[0] * taps[1] * taps[2]; }
-  /// Does a kernel reckon with numbers beyond 32 bits?
+  /// Returns whether a kernel needs numbers beyond 32 bits.
   bool wide() const {
     bool result = false;
     for (const Grid* grid : {&in, &out, &w}) {
@@ -148,7 +148,7 @@ OwnKernel direct(Context& context, const Problem& p) {
   return OwnKernel::convolution_direct;
 }
 
-/// w (+)= the sums of its parts.
+/// w (+)= the sums of the parts.
 void add_parts(Context& context, const Problem& p, const Scratch& partial, std::int64_t parts, bool wide) {
   Args args;
   args.add(partial.handle());
@@ -160,7 +160,7 @@ void add_parts(Context& context, const Problem& p, const Scratch& partial, std::
 }
 
 OwnKernel filter_direct(Context& context, const Problem& p) {
-  // cut by shape, so that each element is the same sum whatever runs it
+  // divide by shape only, so that sums do not depend on the device
   const std::int64_t elements = p.w.view.size(), lines = p.out.view.shape[0] * p.out.extents[0] * p.out.extents[1];
   const std::int64_t length = std::max<std::int64_t>(8, ceil_div(lines * elements, 1 << 16));
   const std::int64_t parts = ceil_div(lines, length);
@@ -185,17 +185,17 @@ OwnKernel filter_direct(Context& context, const Problem& p) {
   return OwnKernel::filter_direct;
 }
 
-/// The tiles of a group of work-items on cards.
+/// The tiles of a work-group on cards.
 struct Tile {
   Tile(const Context& context, Dtype dtype, std::int64_t rows, std::int64_t columns, std::int64_t copies) {
-    // llvmpipe keeps no 64 sums in registers
+    // llvmpipe cannot keep 64 sums in registers
     if (context.is_llvmpipe || dtype == Dtype::float64) return;
     eight = true;
     if (rows <= 32) {
       m = 32;
       n = 128;
     } else if (copies * ceil_div(rows, 128) * ceil_div(columns, 128) >= context.info.compute_units) {
-      m = n = 128;  // there are enough for the whole device
+      m = n = 128;  // enough tiles for the whole device
     }
     items = static_cast<int>(m * n / 64);
   }
@@ -204,12 +204,12 @@ struct Tile {
     defines.insert(defines.end(), {{"TILE_M", m}, {"TILE_N", n}, {"ITEMS", items}});
   }
 
-  bool eight = false;  // sums of 8 x 8 in each work-item, else of 4 x 4
+  bool eight = false;  // 8 × 8 sums in each work-item, otherwise 4 × 4
   std::int64_t m = 64, n = 64;
   int items = 256;
 };
 
-/// How the elements of an axis go through its phases (kernels/convolution.kernel).
+/// The steps of an axis's elements through its phases (kernels/convolution.kernel).
 struct Steps {
   explicit Steps(const Problem& p) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -225,8 +225,8 @@ struct Steps {
   Axes step, move, jump, count, phases;
 };
 
-/// The filter as the gathering kernels want it: for each group [rows, taps and depth] or, transposed, by columns; for
-/// panels as `sums`.
+/// Reorders the filter for the gathering kernels: for each group [rows, taps and depth] or, transposed, by columns.
+/// Panels need the dtype `sums`.
 void order_filter(Context& context, const Problem& p, const Steps& steps, const Scratch& ordered, bool wide) {
   const bool by_columns = !context.loops;
   Defines defines = convolution_defines(context, p, wide, "ORDER");
@@ -240,7 +240,7 @@ void order_filter(Context& context, const Problem& p, const Steps& steps, const 
   launch_units(context, context.kernel("convolution", "order_filter", defines), p.w.view.size(), wide, args);
 }
 
-/// Forward and to_data by tiles or panels.
+/// Computes forward and to_data by tiles or panels.
 OwnKernel gather(Context& context, const Problem& p) {
   const Steps steps(p);
   const Dtype sums = type_of_sums(p);
@@ -285,12 +285,12 @@ OwnKernel gather(Context& context, const Problem& p) {
   return OwnKernel::convolution_tiles;
 }
 
-/// A C-ordered array in memory of its own.
+/// Returns a C-contiguous array in separate memory.
 View own(const Scratch& memory, Dtype dtype, const Shape& shape) {
   return {memory.handle(), 0, dtype, shape, contiguous_strides(shape)};
 }
 
-/// Panels write float32 and float64: a result of 16 bits is computed beside it.
+/// Panels write float32 and float64, so a 16-bit result is computed in a buffer and converted.
 OwnKernel gather_beside(Context& context, const Convolution& convolution) {
   const View& result = convolution.result();
   const Scratch memory(context, result.size() * 4);
@@ -303,7 +303,7 @@ OwnKernel gather_beside(Context& context, const Convolution& convolution) {
   return kernel;
 }
 
-/// to_filter by tiles or panels.
+/// Computes to_filter by tiles or panels.
 OwnKernel filter(Context& context, const Problem& p) {
   const Dtype sums = type_of_sums(p);
   const std::int64_t elements = p.w.view.size(), columns = p.taps_count() * p.depth,
@@ -311,7 +311,7 @@ OwnKernel filter(Context& context, const Problem& p) {
   const Tile tile(context, sums, p.rows, columns, p.groups);
   const std::int64_t across = context.loops ? micro_width() : tile.n;
   const std::int64_t tiles_m = context.loops ? 1 : ceil_div(p.rows, tile.m), tiles_n = ceil_div(columns, across);
-  // parts for the whole device; an element is the same sum whatever runs it
+  // enough parts for the whole device, without changing the order of sums
   const std::int64_t units = p.groups * tiles_m * tiles_n, wanted = context.loops ? 16 : 2 * context.info.compute_units;
   const std::int64_t length =
       std::max<std::int64_t>(512, ceil_div(ceil_div(pixels, ceil_div(wanted, units)), 256) * 256);
@@ -326,7 +326,7 @@ OwnKernel filter(Context& context, const Problem& p) {
     add(args, p.in.extents, wide);
     std::optional<Scratch> grads;
     if (context.loops) {
-      // rows of pixels, whatever image they are of
+      // rows of pixels, over all images
       grads.emplace(context, p.out.view.size() * item);
       View y = p.out.view;
       std::swap(y.shape[0], y.shape[1]);
@@ -355,7 +355,7 @@ OwnKernel filter(Context& context, const Problem& p) {
   return context.loops ? OwnKernel::filter_panels : OwnKernel::filter_tiles;
 }
 
-/// One axis for those behind the channels; nothing where one stride does not walk them.
+/// Merges the axes after the channels into one, or returns nothing if they have no common stride.
 std::optional<View> with_one_axis(const View& v) {
   View one{v.handle, v.offset, v.dtype, {v.shape[0], v.shape[1], 1}, {v.strides[0], v.strides[1], 0}};
   for (int axis = v.shape.size() - 1; axis >= 2; --axis) {
@@ -369,7 +369,7 @@ std::optional<View> with_one_axis(const View& v) {
   return one;
 }
 
-/// Windows of one tap that meet each element once are a product of matrices for each image; false for others.
+/// Windows with one tap that meet each element once are a product of matrices for each image. Returns false for others.
 bool multiply(Context& context, const Convolution& p) {
   const auto all = [](const Shape& shape, std::int64_t n) {
     return std::all_of(shape.begin(), shape.end(), [&](std::int64_t i) { return i == n; });
@@ -378,7 +378,7 @@ bool multiply(Context& context, const Convolution& p) {
     return false;
   for (int axis = 2; axis < p.x.shape.size(); ++axis)
     if (p.x.shape[axis] != p.y.shape[axis]) return false;
-  if (context.loops && is_16bit_float(p.x.dtype)) return false;  // which panels do not multiply
+  if (context.loops && is_16bit_float(p.x.dtype)) return false;  // panels do not support them
   const auto x = with_one_axis(p.x), y = with_one_axis(p.y);
   if (!x || !y) return false;
   const auto axes = [](const View& v, int a, int b, int c) {
@@ -387,7 +387,7 @@ bool multiply(Context& context, const Convolution& p) {
   };
   View w{p.w.handle, p.w.offset, p.w.dtype, {1, p.w.shape[0], p.w.shape[1]}, {0, p.w.strides[0], p.w.strides[1]}};
   if (p.pass == ConvolutionPass::to_filter) {
-    // the sum over images too
+    // include the images in the sum
     const auto flat = [](View v) -> std::optional<View> {
       if (v.shape[0] != 1 && v.shape[2] != 1 && v.strides[0] != v.strides[2] * v.shape[2]) return std::nullopt;
       if (v.shape[2] == 1) v.strides[2] = v.strides[0];

@@ -9,11 +9,11 @@ namespace catenary::gpu {
 
 namespace {
 
-// The streams that the thread uses, by driver and device. Plain memory, as arrays that live longer than it are freed.
+// The thread's streams, by driver and device. A plain array, because destructors of longer-lived objects may use it.
 constexpr int kMostDrivers = 4, kMostDevices = 64;
 thread_local void* used_streams[kMostDrivers][kMostDevices];
 
-/// The thread submits what makes streams wait for each other, or a mark, for which none has to wait.
+/// The thread is submitting an event or a wait, which need no further ordering.
 thread_local bool keeps_order;
 
 class KeepsOrder {

@@ -24,15 +24,15 @@ using ops::Node;
 using ops::Op;
 
 constexpr int kGroup = 256;
-constexpr std::int64_t kBlock = 8192;               // elements that a processor's work-group takes at a time
-constexpr std::int64_t kSegmentBlock = 4 * kGroup;  // the same of a GPU's group, where a launch has several segments
-// How many elements of a reduction one work-item adds up, by form: a number that depends on nothing but the shape, so
-// that the result does so too.
+constexpr std::int64_t kBlock = 8192;               // elements per turn of a processor's work-group
+constexpr std::int64_t kSegmentBlock = 4 * kGroup;  // elements per turn of a GPU's work-group, for a launch with
+                                                    // several segments
+// Elements that one work-item adds in a reduction, by form. They depend on the shape only, and so does the result.
 constexpr std::int64_t kRowOfGroup = 16384, kRowOfLanes = 65536, kColumn = 512, kTile = 256, kShortRow = 128;
 
 std::string index_type(const ProgramText& text) { return text.wide() ? "typedef i64 idx;\n" : "typedef i32 idx;\n"; }
 
-/// What is done with a program's text, as the end of its kernel's key.
+/// The use of a program's text, appended to its kernel's key.
 enum class Use : std::uint64_t { elementwise, segments, reduction };
 KernelKey with(KernelKey key, Use use) { return key.add(static_cast<std::uint64_t>(use)); }
 
@@ -40,12 +40,12 @@ constexpr const char* kUnits =
     "for (idx unit = (idx)((i64)units * GROUP_ID / NUM_GROUPS), last = (idx)((i64)units * (GROUP_ID + 1) / "
     "NUM_GROUPS); unit < last; ++unit) {\n";
 
-/// Does a launch take the arguments of a program, with what its loops add?
+/// Returns whether a launch has room for a program's arguments and those of its loops.
 bool fits(const Context& context, const Args& args) { return args.bytes() + 64 <= context.info.argument_bytes; }
 
 void check_dtypes(const Context& context, const ops::Program& program) {
   if (context.info.has_f64) return;
-  const char* what = nullptr;  // of the operations, or of what there is where there is none
+  const char* what = nullptr;  // for messages: the operation, or the operand if there is no operation
   for (const Node& node : program.nodes) {
     if (node.reg != ops::Reg::f64 && node.reg != ops::Reg::c128) continue;
     if (node.op != Op::load && node.op != Op::constant && node.op != Op::cast)
@@ -55,7 +55,7 @@ void check_dtypes(const Context& context, const ops::Program& program) {
   if (what) context.check_dtype(Dtype::float64, what);
 }
 
-/// A program whose node 0 is the elements of one operand.
+/// Returns a program whose node 0 loads one operand.
 ops::Program load_of(const Shape& shape, const ops::Access& from) {
   ops::Program program;
   program.shape = shape;
@@ -68,7 +68,7 @@ ops::Program load_of(const Shape& shape, const ops::Access& from) {
   return program;
 }
 
-/// At least one axis.
+/// Ensures at least one axis.
 void give_axis(ops::Program& program) {
   if (!program.shape.empty()) return;
   program.shape = {1};
@@ -76,7 +76,7 @@ void give_axis(ops::Program& program) {
   for (ops::Store& store : program.stores) store.to.strides = {0};
 }
 
-/// Where a program has more operands and axes than a launch can say, its strided operands are brought into order first.
+/// If a program has more operands and axes than fit a launch, makes contiguous copies of its strided operands.
 class Ordered {
  public:
   Ordered(Context& context, ops::Program& program) : context_(context), shape_(program.shape) {
@@ -122,7 +122,7 @@ std::string elementwise_text(const ProgramText& program, int ndim, bool blocks) 
   const std::vector<int> leading = axes_of(ndim - 1);
   const std::string last = program.extent(ndim - 1);
   if (blocks) {
-    // A processor's loops do not branch: those of a block with a far angle, which are looked for first, are others.
+    // Branch-free loops for processors. Blocks with a large angle are detected first and use a separate loop.
     const auto loop = [](const std::string& body) {
       return fmt::format("for (idx j = begin; j < end; ++j) {{\n{}}}\n", body);
     };
@@ -180,15 +180,16 @@ void compute(Context& context, const Run& p) {
 
 namespace {
 
-constexpr std::size_t kSegments = 32;  // that one launch takes at most
+constexpr std::size_t kSegments = 32;  // maximum per launch
 
-/// What a launch over segments has beside a program's operands.
+/// Additional arguments of a launch over segments.
 struct Beside {
   bool unless = false;
-  int flag = -1;  ///< the node that raises it
+  int flag = -1;  ///< the node that sets the flag
 };
 
-/// A program over `count` segments. A unit of work is a block of one of them: segment k has the units from first_k on.
+/// Returns a program over `count` segments. A unit of work is a block of one segment. Segment k has the units from
+/// first_k on.
 std::string segments_text(const ProgramText& program, std::size_t count, bool blocks, const Beside& beside) {
   std::string parameters, which = program.choose("_0", true) + "idx n = n_0, first = 0;\n";
   for (std::size_t k = 0; k < count; ++k) {
@@ -201,7 +202,7 @@ std::string segments_text(const ProgramText& program, std::size_t count, bool bl
   const char* const bools = memory_type(Dtype::bool_);
   const std::string given = beside.unless ? fmt::format("GLOBAL const {}* unless, idx unless_at, ", bools) : "";
   const std::string flag = beside.flag >= 0 ? fmt::format("GLOBAL {}* flag, idx flag_at, ", bools) : "";
-  // a work-item writes it once: the loop has no branch
+  // a work-item writes the flag once, after a loop without branches
   const std::string lowered = flag.empty() ? "" : fmt::format("{} raised = 0;\n", bools);
   const std::string raises = flag.empty() ? "" : fmt::format("raised |= v{};\n", beside.flag);
   return fmt::format(
@@ -278,7 +279,7 @@ void compute(Context& context, const Copy& p) {
   const View &to = p.to, &from = p.from;
   if (to.size() == 0) return;
   if (to.handle == from.handle && !(to.offset == from.offset && to.strides == from.strides && to.dtype == from.dtype)) {
-    // they may overlap
+    // source and destination may overlap
     const Scratch scratch(context, from.size() * static_cast<std::int64_t>(itemsize(from.dtype)));
     const View between{scratch.handle(), 0, from.dtype, from.shape, contiguous_strides(from.shape)};
     compute(context, Copy{between, from});
@@ -293,7 +294,7 @@ void compute(Context& context, const Copy& p) {
     node.args[0] = static_cast<std::int16_t>(program.nodes.size() - 1);
     program.nodes.push_back(node);
   };
-  // over float32 a float64 would be rounded twice
+  // casting float64 through float32 would round twice
   if (from.dtype == Dtype::float64 && is_16bit_float(to.dtype)) then(ops::narrowing(to.dtype), ops::Reg::f64);
   if (const ops::Reg reg = ops::register_of(to.dtype); reg != program.nodes[0].reg) then(Op::cast, reg);
   program.stores.push_back(
@@ -305,16 +306,16 @@ void compute(Context& context, const Copy& p) {
 
 namespace {
 
-/// The ways to reduce, by which axis is last and by the kind of device.
+/// Forms of reductions, by the last axis and the kind of device.
 enum class Form { group, items, lanes, columns };
 
-/// One reduction laid out: which axes stay and go, how the work is cut.
+/// The layout of a reduction: kept and reduced axes, and the division of the work.
 struct Cut {
   Form form;
   std::vector<int> kept, gone;         // axes
-  std::vector<int> inside;             // lanes: those of the last axis before its own last one, where it is several
-  std::int64_t outputs = 1, rows = 1;  // elements of the result; elements that go into each
-  std::int64_t chunk = 1, chunks = 1;  // of rows, each with a result of its own
+  std::vector<int> inside;             // lanes: if the last axis is merged from several, all of these but the last
+  std::int64_t outputs = 1, rows = 1;  // elements of the result, and elements that go into each
+  std::int64_t chunk = 1, chunks = 1;  // rows per chunk, each with a separate result
   std::int64_t parts = 1;              // lanes: pieces of the last axis
 };
 
@@ -331,8 +332,8 @@ Cut cut_of(const ops::Program& program, const std::vector<bool>& reduced, bool b
     cut.form = along_rows && cut.rows >= kShortRow ? Form::group : Form::items;
   }
   if (cut.form == Form::lanes) {
-    // rows: all that goes but the last axis. Neighbours that no operand lets merge are one axis here, too: a sum's
-    // order must not depend on what is computed along with it.
+    // rows: all reduced axes except the last. Merges adjacent axes that no operand requires to be separate, since the
+    // order of a sum must not depend on other operands.
     std::int64_t last = 1;
     for (int axis = program.shape.size() - 1; axis >= 0 && reduced[static_cast<std::size_t>(axis)]; --axis) {
       last *= program.shape[axis];
@@ -349,7 +350,7 @@ Cut cut_of(const ops::Program& program, const std::vector<bool>& reduced, bool b
   return cut;
 }
 
-/// kernels/reduce.kernel, and before it what it asks for.
+/// Returns kernels/reduce.kernel, preceded by its definitions.
 std::string reduction_text(const ProgramText& program, const ops::Program& p, const ReduceSpec& spec, const Cut& cut,
                            Dtype out) {
   constexpr const char* kForms[] = {"BY_GROUP", "BY_ITEM", "BY_LANES", "BY_COLUMNS"};
@@ -397,7 +398,7 @@ void compute(Context& context, const Reduce& p) {
   Args args;
   text.add_arguments(args);
   if (!fits(context, args)) {
-    // the values first, then their reduction
+    // compute the values first, then reduce them
     const Dtype dtype = dtype_of_register(program.nodes[static_cast<std::size_t>(spec.value)].reg);
     const Scratch scratch(context, program.shape.product() * static_cast<std::int64_t>(itemsize(dtype)));
     const Strides strides = contiguous_strides(program.shape);

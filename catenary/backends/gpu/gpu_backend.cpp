@@ -20,7 +20,7 @@ namespace catenary::gpu {
 
 namespace {
 
-/// How often fork lies between the first process and this one, since somebody first asked.
+/// Returns the number of forks between the first process and this one, since the first call.
 int forks() {
   static std::atomic<int> count{0};
   static const int registered = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
@@ -37,7 +37,7 @@ class Mark {
   ~Mark() { driver_.destroy_event(device_, event_); }
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
-  /// What another device is told from now on comes after it.
+  /// Makes future work on another device wait for the mark.
   void before(int device) const { driver_.wait(device, device_, event_); }
 
  private:
@@ -67,9 +67,9 @@ class GpuBackend : public Backend, public KernelLauncher {
     usable(to_device);
     Driver& driver = state().driver;
     if (!driver.has_peers()) return false;
-    Mark(driver, from_device).before(to_device);  // after what made the values
+    Mark(driver, from_device).before(to_device);  // after the computation of the values
     driver.copy_from_peer(to_device, to, to_offset, from_device, from, from_offset, bytes);
-    Mark(driver, to_device).before(from_device);  // before what overwrites them
+    Mark(driver, to_device).before(from_device);  // before the values are overwritten
     return true;
   }
   void synchronize(int device) override {
@@ -119,7 +119,7 @@ class GpuBackend : public Backend, public KernelLauncher {
   }
   void do_launch(int device, const void* kernel, const LaunchShape& shape,
                  std::span<const KernelArgument> arguments) override {
-    // the kernel is what kernel() gave, which refuses in a child by fork
+    // no check for a fork here: the kernel comes from kernel(), which rejects forked children
     Args args;
     for (const KernelArgument& argument : arguments) args.add(argument.data, argument.size);
     at(device).launch(*static_cast<const Kernel*>(kernel), shape, args);
@@ -140,12 +140,12 @@ class GpuBackend : public Backend, public KernelLauncher {
     return *state_;
   }
   Context& at(int device) const { return *state().contexts[static_cast<std::size_t>(device)]; }
-  /// The same, for what the device must do.
+  /// Returns the device's context for work on the device.
   Context& usable(int device) const {
     if (is_forked()) refuse_forked(fmt::format("{}:{}", name_, device));
     return at(device);
   }
-  /// In a child by fork the driver's threads are missing, and what it is asked for would hang.
+  /// A forked child lacks the driver's threads, so calls of the driver would hang.
   bool is_forked() const { return state().born != forks(); }
   [[noreturn]] static void refuse_forked(const std::string& device) {
     fail<DeviceError>(
@@ -157,10 +157,10 @@ class GpuBackend : public Backend, public KernelLauncher {
   const char* const name_;
   Driver& (*const driver_)();
   mutable std::once_flag once_;
-  mutable State* state_ = nullptr;  // for ever: a driver's threads may outlive main
+  mutable State* state_ = nullptr;  // never freed, because a driver's threads may outlive main
 };
 
-/// CUDA's and HIP's.
+/// The CUDA and HIP backend.
 class NcclBackend final : public GpuBackend {
  public:
   using GpuBackend::GpuBackend;

@@ -11,7 +11,7 @@ namespace catenary::gpu {
 namespace {
 
 constexpr int kGroup = 256;
-// Less than 2^31 by more than a grid's work-items: a loop steps beyond its end by one grid.
+// Below 2^31 by more than a grid's work-items, because a loop's index exceeds its end by up to one grid.
 constexpr std::int64_t kNarrow = (std::int64_t{1} << 31) - (std::int64_t{1} << 25);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// take, gather and scatter. Kernels look at indices before anything is written, and report one that is out of range
-// (range_errors.h): nothing waits for them.
+// take, gather and scatter. Kernels check indices before anything is written, and report an index out of range without
+// synchronization (range_errors.h).
 
 #include <algorithm>
 #include <limits>
@@ -20,13 +20,13 @@ bool wide_for(const View& indices) { return needs_wide({indices.offset + indices
 
 Defines index_defines(const Context& context, bool wide) { return grid_defines(context, wide, {{"PART_INDICES", ""}}); }
 
-/// Nothing can be picked from an axis without elements.
+/// Throws if elements are to be taken from an empty axis.
 void check_extent(const char* what, std::int64_t count, std::int64_t n, int axis) {
   if (count > 0 && n == 0)
     fail<IndexError>("{}: cannot take {} elements from axis {}, which is empty", what, count, axis);
 }
 
-/// For a launch after which errors may be found.
+/// Launches a kernel that may find range errors.
 template <class Launch>
 void checked(Context& context, Args& args, const Range& range, const Launch& launch) {
   context.range_errors.add_arguments(args, range);
@@ -34,7 +34,7 @@ void checked(Context& context, Args& args, const Range& range, const Launch& lau
   context.range_errors.launched();
 }
 
-/// Advanced indexing over the leading axes of x, worked out on the device; `axes` are their numbers for messages.
+/// Advanced indexing over the leading axes of x, evaluated on the device. `axes` are their numbers for messages.
 struct Positions {
   Positions(Context& context, const char* what, const View& x, const std::vector<View>& indices,
             std::span<const int> axes, const View& values)
@@ -66,13 +66,13 @@ struct Positions {
   Defines defines(const Context& context, const char* part) const {
     return grid_defines(context, wide, {{part, ""}, {"INNER(j)", table ? "table[j]" : "((j) * stride)"}});
   }
-  /// offsets, table and stride of a kernel's arguments
+  /// adds the kernel's offsets, table and stride
   void add_arguments(Args& args) const {
     args.add(offsets->handle()).add(table ? table->handle() : offsets->handle()).index(inner_stride, wide);
   }
 
   std::int64_t count, inner = 1;
-  std::int64_t low = 0, span = 1, step = 0;  // offsets are low + a multiple of step, and less than low + span
+  std::int64_t low = 0, span = 1, step = 0;  // offsets are low + multiples of step, below low + span
   bool wide = false;
   std::optional<Scratch> offsets, table;
 
@@ -95,7 +95,7 @@ struct Positions {
   }
 
   void find_inner(Context& context) {
-    // axes that one stride can walk become one
+    // merge axes with a common stride
     for (int axis = rest.size() - 1; axis >= 0; --axis) {
       if (rest[axis] == 1) {
         rest.erase(axis);
@@ -146,7 +146,7 @@ const char* combine(ScatterMode mode, Dtype dtype) {
   fail<ValueError>("internal: a scatter of no mode");
 }
 
-/// Which of the ways of the text to update an element that others update too; empty where the device has none.
+/// Chooses the atomic update of an element in the text. Returns nothing if the device has none.
 Defines update_defines(const Context& context, ScatterMode mode, Dtype dtype) {
   const std::size_t size = itemsize(dtype);
   const bool adds_integers = mode == ScatterMode::add && !is_floating(dtype);
@@ -156,7 +156,7 @@ Defines update_defines(const Context& context, ScatterMode mode, Dtype dtype) {
   Defines defines{{"BITS", size * 8},
                   {"FROM_BITS", "FROM_BITS_", dtype_name(dtype)},
                   {"TO_BITS", "TO_BITS_", is_floating(dtype) ? dtype_name(dtype) : "integer"}};
-  // where the language has them
+  // atomic additions, if the language has them
   if (mode == ScatterMode::add && dtype == Dtype::float32) defines.emplace_back("UPDATE_ADD_F32", "");
   if (mode == ScatterMode::add && dtype == Dtype::float64) defines.emplace_back("UPDATE_ADD_F64", "");
   return defines;
@@ -166,7 +166,7 @@ void append(Defines& defines, const Defines& more) { defines.insert(defines.end(
 
 void scatter_owned(Context& context, const View& x, const Positions& at, const View& values, ScatterMode mode,
                    const Defines& dtype) {
-  // A whole cache line of columns for each owner, or else ranges of what is indexed.
+  // Each owner takes a whole cache line of columns, or else a range of the indexed elements.
   const std::int64_t line = 64 / static_cast<std::int64_t>(itemsize(x.dtype));
   const std::int64_t workers = context.loops ? context.info.compute_units : context.info.compute_units * 64;
   const bool columns = at.inner >= line * workers;
@@ -215,8 +215,8 @@ void scatter_atomic(Context& context, const View& x, const Positions& at, const 
   launch_units(context, context.kernel("index", "scatter_atomic", defines), at.count * at.inner, at.wide, args);
 }
 
-/// Rows of x by one index each, or elements by one each (`along`), as words of `word` bytes. `range` is there where
-/// indices out of it are errors.
+/// Takes rows of x by one index each, or elements by one index each (`along`), as words of `word` bytes. `range` is set
+/// if indices out of range are errors.
 void take_words(Context& context, const View& x, const View& indices, const View& out, IndexMode mode,
                 const std::optional<Range>& range, bool along, std::int64_t word) {
   const std::int64_t outer = x.shape[0], n = x.shape[1], count = out.size() / (outer * x.shape[2]);
@@ -244,13 +244,13 @@ void take_words(Context& context, const View& x, const View& indices, const View
 
 template <>
 void compute(Context& context, const CheckRange& p) {
-  const View& values = p.x;  // a lambda of Clang 14 takes no structured binding
+  const View& values = p.x;  // lambdas of Clang 14 cannot capture structured bindings
   const Range& range = p.range;
   if (values.size() == 0) return;
   const bool wide = wide_for(values);
   Args args;
   args.add(values.handle).index(values.offset, wide).add(range.low).add(range.high);
-  // without one, a number that is not to be reported
+  // without an ignored value, pass a value that cannot be reported
   args.add(range.ignored.value_or(range.low < range.high ? range.low : std::numeric_limits<std::int64_t>::min()));
   checked(context, args, range, [&] {
     launch_units(context, context.kernel("index", "check_range", index_defines(context, wide)), values.size(), wide,
@@ -269,7 +269,7 @@ void compute(Context& context, const Take& p) {
     if (range) compute(context, CheckRange{indices, *range});
     return;
   }
-  // words as large as rows and offsets allow
+  // words as large as the rows and offsets allow
   const auto size = static_cast<std::int64_t>(itemsize(x.dtype));
   const std::int64_t word = std::gcd(std::gcd(x.shape[2] * size, 8), std::gcd(x.offset * size, out.offset * size));
   take_words(context, x, indices, out, mode, range, false, word);

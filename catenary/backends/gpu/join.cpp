@@ -1,4 +1,4 @@
-// Joining arrays: one launch for as many parts as its arguments can name, as RunSegments does it.
+// Joins arrays: one launch for as many parts as its arguments have room for, as in RunSegments.
 
 #include <algorithm>
 #include <numeric>
@@ -18,18 +18,17 @@ void compute(Context& context, const Copy& p);
 namespace {
 
 constexpr const char kText[] = "join";
-constexpr std::size_t kParts = 32;  // that one launch takes at most
+constexpr std::size_t kParts = 32;  // maximum per launch
 constexpr int kGroup = 256;
-constexpr std::int64_t kBlock = 8192, kBlockOfGroup = 8 * kGroup;  // words that a unit of work moves
+constexpr std::int64_t kBlock = 8192, kBlockOfGroup = 8 * kGroup;  // words per unit of work
 
-/// A part of a result that is `rows` rows of `stride` words: the words from `start` on of each row. In memory it has no
-/// gaps.
+/// A part of a result of `rows` rows of `stride` words: the words from `start` on in each row. The part is contiguous.
 struct Part {
   void* handle;
   std::int64_t offset, run, start;
 };
 
-/// A unit of work is a block of one part: part k has the units from first_k on.
+/// A unit of work is a block of one part. Part k has the units from first_k on.
 std::string text(std::size_t count, Dtype word, bool wide, bool loops) {
   const std::int64_t block = loops ? kBlock : kBlockOfGroup;
   std::string parameters, which = "GLOBAL const MEM* x = x_0 + at_0;\nidx run = run_0, start = start_0, first = 0;\n";
@@ -103,14 +102,14 @@ void compute(Context& context, const Join& p) {
       if (view.shape[axis] != 1 && view.strides[axis] != dense[axis]) return false;
     return true;
   };
-  std::int64_t rows = 1, beside = 1;  // what lies outside of the axis and inside of it, in the order of memory
+  std::int64_t rows = 1, beside = 1;  // sizes outside and inside the axis, in memory order
   for (bool outside = true; const std::int64_t axis : order) {
     if (axis == p.axis)
       outside = false;
     else
       (outside ? rows : beside) *= p.out.shape[static_cast<int>(axis)];
   }
-  // parts with gaps are copied one by one, the others all together, in the largest words that fit all of them
+  // Copy parts with gaps one by one, and all others together in the largest words that fit all of them.
   const auto size = static_cast<std::int64_t>(itemsize(p.out.dtype));
   const bool whole = has_no_gaps(p.out);
   std::vector<Part> together;

@@ -1,6 +1,6 @@
 #pragma once
-// What a kernel (or a range that one checks) is found by: numbers that say what its text is made of, so that a launch
-// of one that is known builds no text.
+// The key of a kernel (or of a range to check): numbers that describe its text, so that launching a known kernel builds
+// no text.
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace catenary::gpu {
 
-/// A list of words, with their hash. The first one begins with its kind, so that lists of two kinds are never equal.
+/// A list of words with their hash. The first word begins with the kind, so that lists of two kinds are never equal.
 class KernelKey {
  public:
   enum class Kind : std::uint64_t { text, program, user, range };
@@ -32,9 +32,9 @@ class KernelKey {
     hash_ = (std::rotl(hash_, 5) ^ word) * 0x9e3779b97f4a7c15u;
     return *this;
   }
-  /// The address of what lives as long as the process: a text of the library's own.
+  /// Adds the address of a text that is never freed, usually a literal.
   KernelKey& add(const char* text) { return add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(text))); }
-  /// The text itself.
+  /// Adds the text's contents.
   KernelKey& add_content(std::string_view text) {
     add(text.size());
     for (std::size_t i = 0; i < text.size(); i += 8) {
@@ -55,8 +55,8 @@ class KernelKey {
   };
 
  private:
-  static constexpr std::size_t kInline = 96;  // most programs need fewer
-  std::array<std::uint64_t, kInline> words_;  // those past size_ are never read
+  static constexpr std::size_t kInline = 96;  // enough for most programs
+  std::array<std::uint64_t, kInline> words_;  // elements past size_ are never read
   std::size_t size_ = 0;
   std::uint64_t hash_ = 0;
   std::vector<std::uint64_t> more_;

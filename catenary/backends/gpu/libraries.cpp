@@ -35,7 +35,7 @@ std::string folder_of(const std::string& path) {
 
 std::string chip(const std::string& arch) { return arch.substr(0, arch.find(':')); }
 
-/// The file names of a folder; none where it cannot be read.
+/// Returns the file names in a folder, or nothing if it cannot be read.
 std::vector<std::string> list(const std::string& folder) {
   try {
     return os::is_directory(folder) ? os::list_directory(folder) : std::vector<std::string>();
@@ -90,7 +90,7 @@ std::string cuda_library_version(std::size_t number) {
 
 std::vector<std::string> tensile_folders(const std::string& path, const std::string& folder, const std::string& given) {
   if (!given.empty()) return {given};
-  // beside the library; and as ROCm 5.1 and older had it, a folder for each library with lib/ in it
+  // beside the library, and the layout of ROCm 5.1 and older: a folder for each library with a subfolder lib/
   const std::string beside = folder_of(path);
   return {fmt::format("{}/{}/library", beside, folder), beside + "/library",
           fmt::format("{}/../{}/lib/library", beside, folder)};
@@ -102,7 +102,7 @@ bool has_tensile_files(const std::vector<std::string>& names, const std::string&
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
     if (name == wanted) return true;  // a folder for each chip
     if (!name.starts_with("TensileLibrary")) return false;
-    // gfx90 is not gfx90a
+    // gfx90 does not match gfx90a
     for (std::size_t at = name.find(wanted); at != std::string::npos; at = name.find(wanted, at + 1)) {
       const std::size_t end = at + wanted.size();
       if (end == name.size() || !std::isalnum(static_cast<unsigned char>(name[end]))) return true;

@@ -1,5 +1,5 @@
 #pragma once
-// Finding, opening and asking the vendors' libraries, whatever they compute: one copy of what all have in common.
+// Finds, opens and queries the vendors' libraries of all kinds.
 
 #include <functional>
 #include <memory>
@@ -20,15 +20,14 @@
 
 namespace catenary::gpu {
 
-/// A library of CUDA's by its file name. A simulated device takes those alone that LD_LIBRARY_PATH leads to, as the
-/// true ones would not know it. Nothing, with the reason, where there is none.
+/// Finds a CUDA library by its file name. A simulated device uses only libraries in LD_LIBRARY_PATH, because real
+/// libraries do not support it. Returns nothing, with the reason, if there is none.
 std::optional<os::Library> find_cuda_library(bool for_simulated, const std::string& file, std::string& why);
 
-/// Calls `open` with the library `name` of each of these versions, where they are found, until it says true; `why` is
-/// the first reason.
+/// Calls `open` with each found version of the library `name` until it returns true. `why` is the first reason.
 void each_cuda_library(const Context& context, const std::string& name, const std::vector<const char*>& versions,
                        std::string& why, const std::function<bool(const os::Library&, std::string& why)>& open);
-/// What `open` makes of the newest of them; null, with the first reason, where it makes nothing of any.
+/// Returns the result of `open` for the newest version that it accepts, or null with the first reason.
 template <class Open>
 auto open_cuda_library(const Context& context, const std::string& name, std::string& why, const Open& open,
                        const std::vector<const char*>& versions = {"13", "12", "11"}) {
@@ -39,32 +38,32 @@ auto open_cuda_library(const Context& context, const std::string& name, std::str
   });
   return opened;
 }
-/// "13.0.2".
+/// Returns a version as "13.0.2".
 std::string cuda_library_version(std::size_t number);
-/// What the library's function `create` gives; null, with the reason, where it gives none.
+/// Returns the handle made by the library's function `create`, or null with the reason.
 void* make_handle(Context& context, const os::Library& library, const std::string& create, std::string& why);
 
-/// A library of ROCm's. What it is called and of which versions stands beside the library itself.
+/// A library of ROCm. Each library's source defines its names and versions.
 struct RocmLibrary {
   struct File {
-    int oldest_hip, newest_hip;  ///< major versions of the HIP runtimes that it belongs to
+    int oldest_hip, newest_hip;  ///< major versions of the HIP runtimes that the file belongs to
     const char* name;
   };
   const char* name;         ///< "rocBLAS"
-  std::vector<File> files;  ///< in the order in which they are looked for
-  /// Where it keeps its kernels, in files for each chip: it ends the process where those for the chip are missing, so
-  /// they are looked for before it is loaded. Empty for a library without such files.
+  std::vector<File> files;  ///< in the order of the search
+  /// Folder of its kernel files for each chip. The library ends the process if the files for the chip are missing, so
+  /// they are checked before loading it. Empty for a library without such files.
   std::string folder = {};
-  const char* variable = nullptr;  ///< of the environment, which names another such folder
+  const char* variable = nullptr;  ///< environment variable that names another such folder
 
-  /// Those that belong to a HIP runtime of this major version.
+  /// Returns the file names for a HIP runtime of this major version.
   CT_API std::vector<std::string> names(int hip_major) const;
 };
 
-/// It is taken from LD_LIBRARY_PATH, from the folder of the HIP runtime in use, or from ROCm's folders.
+/// Searches LD_LIBRARY_PATH, then the folder of the HIP runtime in use, then ROCm's folders.
 std::optional<os::Library> find_rocm_library(const Context& context, const RocmLibrary& library, std::string& why);
 
-/// What `open` makes of it; null, with the reason, where there is none or it makes nothing of it.
+/// Returns the result of `open` for the library, or null with the reason.
 template <class Open>
 auto open_rocm_library(const Context& context, const RocmLibrary& library, std::string& why, const Open& open) {
   std::invoke_result_t<Open, const os::Library&, std::string&> opened;
@@ -76,31 +75,32 @@ auto open_rocm_library(const Context& context, const RocmLibrary& library, std::
   return opened;
 }
 
-/// Where the kernels of such a library may lie; `given` is the value of its variable.
+/// Returns possible folders of such a library's kernels. `given` is the value of its variable.
 CT_API std::vector<std::string> tensile_folders(const std::string& path, const std::string& folder,
                                                 const std::string& given);
-/// Are there files for a chip ("gfx90a:sramecc+:xnack-") among these?
+/// Returns whether `names` contains files for a chip ("gfx90a:sramecc+:xnack-").
 CT_API bool has_tensile_files(const std::vector<std::string>& names, const std::string& arch);
 
-/// Opens a library for a device; null, with the reason, where it cannot serve.
+/// Opens a library for a device. Returns null, with the reason, if it cannot be used.
 template <class Spec>
 using OpenLibrary = std::unique_ptr<Provider<Spec>>(Context& context, std::string& why);
 
-/// A kind of libraries: those that are asked for the same Spec.
+/// A kind of libraries, which take one type of Spec.
 template <class Spec>
 struct LibraryKind {
   struct Known {
-    const char* driver;  ///< whose devices it is for
+    const char* driver;  ///< driver of the devices that the library serves
     const char* name;
     OpenLibrary<Spec>* open;
   };
-  const char* name;         ///< LibraryInfo::kind, and CATENARY_TRACE's word
-  const char* variable;     ///< that chooses: "own", the name of one, or nothing for all that are of use
-  std::vector<Known> list;  ///< in the order in which they are tried
-  /// Why none is of use on a device unless it is asked for; empty where they are.
+  const char* name;         ///< LibraryInfo::kind, and the word in CATENARY_TRACE
+  const char* variable;     ///< environment variable that selects: "own", a library's name, or unset for all useful
+                            ///< ones
+  std::vector<Known> list;  ///< in the order of trying
+  /// Returns the reason why no library is useful on a device unless requested, or "".
   std::string (*useless)(const Context&) = [](const Context&) { return std::string(); };
 };
-/// All kinds are in library_list.cpp.
+/// All kinds are defined in library_list.cpp.
 template <class Spec>
 const LibraryKind<Spec>& library_kind();
 
@@ -124,12 +124,12 @@ class Libraries : public Providers<Spec> {
     return list;
   }
 };
-/// A primitive's source asks them first: run, and count_own where none has taken it.
+/// Returns the libraries, which a primitive asks first by run(), and then count_own() if none computed it.
 template <class Spec>
 Libraries<Spec>& libraries_for(Context& context) {
   return context.part<Libraries<Spec>>();
 }
-/// Those of all kinds, or of one: see device/libraries.h.
+/// Returns the libraries of all kinds or of one kind (device/libraries.h).
 std::vector<LibraryInfo> libraries(Context& context, std::string_view kind);
 
 }  // namespace catenary::gpu

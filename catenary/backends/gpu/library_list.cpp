@@ -1,6 +1,6 @@
-// The libraries that are asked before our own code computes, each in a file of its own. A new one is a line here
-// and a name in core/environment.cpp, where the variable that chooses is checked; the first of a kind is a kind here
-// and a variable there, and the primitive's source asks it.
+// The libraries that are tried before our own code, each in a separate file. To add one, add a line here and its name
+// in core/environment.cpp, which checks the variable that selects libraries. For a new kind, also add a kind here and a
+// variable there, and let the primitive's source call it.
 
 #include "catenary/backends/gpu/blas/gemm.h"
 #include "catenary/backends/gpu/dnn/attention_spec.h"

@@ -15,7 +15,7 @@ void compute(Context& context, const Linalg& p) {
   if (batch == 0 || n == 0) return;
 
   const int group = context.loops ? 1 : n <= 32 ? 32 : 256;
-  // Few enough for what each needs beside its matrix, enough for the device.
+  // Limited by the memory that each group needs beside its matrix, but enough for the device.
   const std::int64_t groups = std::min<std::int64_t>(batch, context.info.compute_units * (context.loops ? 4
                                                                                           : n <= 32     ? 32
                                                                                                         : 8));

@@ -1,4 +1,4 @@
-// Products of matrices: by a library of the vendor's (blas/), or by our own kernels (kernels/matmul.kernel).
+// Products of matrices: by a vendor's library (blas/), or by our own kernels (kernels/matmul.kernel).
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kTile = 64, kLargeTile = 128, kRowTile = 64;
 
-/// A product's operands, and what they are added to.
+/// A product's operands, with the bias.
 struct Product {
   View a, b, c;  // [batch, m, k], [batch, k, n], [batch, m, n]
   View bias;
@@ -27,7 +27,7 @@ struct Product {
   std::int64_t m() const { return c.shape[1]; }
   std::int64_t n() const { return c.shape[2]; }
   std::int64_t k() const { return a.shape[2]; }
-  /// The transposed product: c' = b' a'.
+  /// Returns the transposed product: c' = b' a'.
   Product transposed() const {
     const auto swapped = [](View v) {
       std::swap(v.shape[1], v.shape[2]);
@@ -70,7 +70,7 @@ void add_view(Args& args, const View& v, bool wide) {
 }
 
 OwnKernel panels(Context& context, const Product& given) {
-  // the smaller matrix is the one that is copied into panels
+  // pack the smaller matrix into panels
   const Product p = given.n() > given.m() ? given.transposed() : given;
   const bool wide = p.wide();
   Defines defines = product_defines(context, p, wide);
@@ -79,7 +79,7 @@ OwnKernel panels(Context& context, const Product& given) {
   constexpr OwnKernel which = OwnKernel::matmul_panels;
   const Kernel& kernel = context.kernel("matmul", kernel_name(which), defines, micro_text);
   const std::int64_t count = ceil_div(p.n(), micro_width());
-  // blocks of rows so that every core has some work, and copies into panels stay few
+  // enough blocks of rows for all cores, but few copies into panels
   const std::int64_t wanted = std::max<std::int64_t>(1, ceil_div(context.info.compute_units * 4, p.c.shape[0] * count));
   const std::int64_t block =
       std::max<std::int64_t>(16 * kMicroRows, ceil_div(ceil_div(p.m(), wanted), kMicroRows) * kMicroRows);
@@ -108,9 +108,9 @@ OwnKernel general(Context& context, const Product& p) {
     which = OwnKernel::matmul_tiles;
     tile_m = tile_n = kTile;
     items = 256;
-    // llvmpipe keeps no 64 sums in registers
+    // llvmpipe cannot keep 64 sums in registers
     if (!context.is_llvmpipe && ops::register_of(p.c.dtype) == ops::Reg::f32 && std::min(p.m(), p.n()) >= kTile / 2) {
-      // the large tile where there are enough of them for the whole device
+      // use the large tile if there are enough tiles for the whole device
       const std::int64_t large = p.c.shape[0] * ceil_div(p.m(), kLargeTile) * ceil_div(p.n(), kLargeTile);
       which = OwnKernel::matmul_blocks;
       tile_m = tile_n = large >= context.info.compute_units ? kLargeTile : kTile;
@@ -151,7 +151,7 @@ void compute(Context& context, const Matmul& product) {
     p.bias = *bias;
     p.bias_n = bias->strides.empty() ? 0 : bias->strides[0];
   }
-  // one b for all, and the a and c of the batch in one column: a single taller product
+  // if all products share b, and the a and c of the batch are stacked rows, compute a single taller product
   if (p.b.strides[0] == 0 && p.a.strides[0] == p.m() * p.a.strides[1] && p.c.strides[0] == p.m() * p.c.strides[1] &&
       p.c.shape[0] > 1) {
     p.a.shape = {1, p.c.shape[0] * p.m(), p.k()};

@@ -14,7 +14,7 @@ struct Units {
   bool f16 = false, bf16 = false, tf32 = false, f32 = false, f64 = false;
 };
 
-/// "gfx90a" of "gfx90a:sramecc+:xnack-".
+/// Returns "gfx90a" for "gfx90a:sramecc+:xnack-".
 std::string_view chip(const DeviceInfo& info) { return std::string_view(info.arch).substr(0, info.arch.find(':')); }
 
 Units units_of(const DeviceInfo& info) {
@@ -32,7 +32,7 @@ Units units_of(const DeviceInfo& info) {
   return {};
 }
 
-/// NVIDIA's own switch, which its libraries read too.
+/// Reads NVIDIA's environment variable, which its libraries obey too.
 bool tf32_is_overridden() {
   const char* const value = std::getenv("NVIDIA_TF32_OVERRIDE");
   return value && std::string_view(value) == "0";

@@ -1,6 +1,6 @@
 #pragma once
-// What is known of a card's matrix units, from its architecture alone. Which of its dtypes they take is the vendors'
-// documentation's; whether they ran only a library can tell.
+// A card's matrix units, derived from its architecture only. The vendors' documentation lists the supported dtypes.
+// Only a library can report whether the units ran.
 
 #include <string>
 
@@ -10,14 +10,13 @@
 
 namespace catenary::gpu {
 
-/// "Tensor Cores" or "Matrix Cores"; empty for an architecture that has none, or that is not known.
+/// Returns "Tensor Cores" or "Matrix Cores", or "" for an architecture without them or an unknown one.
 CT_API std::string matrix_units(const DeviceInfo& info);
-/// Why a card's matrix units do not multiply operands of a dtype; empty where they do. `tf32`: float32 may be rounded
-/// to TF32.
+/// Returns the reason why a card's matrix units do not multiply a dtype, or "". `tf32`: float32 may be rounded to TF32.
 CT_API std::string lacks_matrix_units(const DeviceInfo& info, Dtype dtype, bool tf32);
 
-/// A library's computation of operands of a dtype, where the library does not tell which units ran. `facts` are those
-/// that decide whether they may run: "operands begin at multiples of 16 bytes, and step by them".
+/// Describes a computation by a library that does not report which units ran. `facts` decide whether they may run:
+/// "operands begin at multiples of 16 bytes, and step by them".
 Computation untold(const char* kind, const char* library, const DeviceInfo& info, Dtype dtype, bool tf32,
                    const std::string& facts);
 

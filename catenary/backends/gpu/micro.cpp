@@ -9,8 +9,8 @@ namespace catenary::gpu {
 
 namespace {
 
-// A panel in the first-level cache: 256 x 32 floats or 512 x 16. Six rows of as many vectors are the sums that the
-// processor's registers (32 with AVX-512, else 16) hold beside their operands.
+// A panel that fits the L1 cache: 256 × 32 floats or 512 × 16. The sums of six rows of as many vectors fit the
+// processor's registers (32 with AVX-512, otherwise 16) beside their operands.
 constexpr int kLanes = 8, kRows = kMicroRows, kPanel = 8192;
 
 int vectors_of_a_panel() { return best_simd_level() == SimdLevel::v4 ? 4 : 2; }

@@ -1,7 +1,6 @@
 #pragma once
-// For processors behind OpenCL: the product of some rows with a panel in local memory, which the kernels for them are
-// made of. It is OpenCL's vector types, and text that the host writes: for each number of vectors its sums are in
-// variables of their own.
+// For processors behind OpenCL: the product of some rows with a panel in local memory, the basis of the kernels for
+// them. Uses OpenCL's vector types and generated text, with separate variables for the sums of each number of vectors.
 
 #include <string>
 
@@ -9,16 +8,16 @@
 
 namespace catenary::gpu {
 
-/// Rows that `micro` takes at a time.
+/// Number of rows per call of `micro`.
 inline constexpr int kMicroRows = 6;
-/// Columns of a panel.
+/// Returns the number of columns of a panel.
 int micro_width();
 
-/// `micro`: out[rows][vectors * LANES] = a[rows][depth] panel[depth][vectors * LANES]. Wants T and MADD besides what
-/// add_micro defines.
+/// Returns the text of `micro`: out[rows][vectors * LANES] = a[rows][depth] panel[depth][vectors * LANES]. Requires T
+/// and MADD in addition to the macros of add_micro.
 std::string micro_text();
-/// Defines of LANES, VECTORS, ROWS_AT_ONCE, VEC, VLOAD and VSTORE, and of KBLOCK: how deep a panel is, so that local
-/// memory holds it and the rows of the result.
+/// Defines LANES, VECTORS, ROWS_AT_ONCE, VEC, VLOAD and VSTORE, and KBLOCK, the depth at which a panel and the rows of
+/// the result fit local memory.
 void add_micro(Defines& defines, const Context& context, Dtype dtype);
 
 }  // namespace catenary::gpu

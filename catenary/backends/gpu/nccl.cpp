@@ -1,5 +1,5 @@
-// NCCL's interface, which is RCCL's too: found at run time, with declarations of the public ABI. Communicators are
-// non-blocking ones, so that a rank which waits for another one in vain can be told, and can tell.
+// NCCL's interface, shared by RCCL: found at run time, with declarations of the public ABI. Communicators are
+// non-blocking, so that a rank that waits in vain can be interrupted and can report it.
 
 #include "catenary/backends/gpu/nccl.h"
 
@@ -34,7 +34,7 @@ struct UniqueId {
   char bytes[sizeof(CollectivesId)];
 };
 
-/// ncclConfig_t as it was in 2.14; newer versions take it by its size and version, and their own defaults for the rest.
+/// ncclConfig_t of version 2.14. Newer versions recognize it by size and version, and use defaults for the rest.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = 0xcafebeef;
@@ -62,7 +62,7 @@ struct Api {
     find(last_error, "GetLastError");
   }
 
-  /// What an error is: its name, its number, and what the library says beside it.
+  /// Describes an error: its name, its number, and the library's additional text.
   std::string words(int code, void* comm) const {
     const std::string name = error_string(code);
     const char* const more = last_error(comm);
@@ -82,7 +82,7 @@ struct Api {
   const char* (*last_error)(void* comm);
 };
 
-/// ncclDataType_t; nothing where it has none.
+/// Returns the ncclDataType_t, or nothing if there is none.
 std::optional<int> type_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::int8:
@@ -126,7 +126,7 @@ class NcclGroup final : public DeviceGroup {
 
   bool ready() override {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock || aborted_) return false;  // who watches over a call must not wait for it
+    if (!lock || aborted_) return false;  // a watchdog must not wait for the call that it watches
     int state = kSuccess;
     check(api_.async_error(comm_, &state), "say how it is");
     check(state, "go on");
@@ -157,7 +157,7 @@ class NcclGroup final : public DeviceGroup {
  private:
   template <class Call>
   void submit(const char* action, const Call& call) {
-    void* const stream = context_.driver.queue(context_.index);  // and makes the device current
+    void* const stream = context_.driver.queue(context_.index);  // also makes the device current
     const std::lock_guard lock(mutex_);
     if (aborted_) fail<DeviceError>("{} cannot {}: the group was given up", name_, action);
     check(call(stream), action);
@@ -171,7 +171,7 @@ class NcclGroup final : public DeviceGroup {
   const char* const name_;
   const Api& api_;
   Context& context_;
-  std::mutex mutex_;  // of the library's calls, but for abort
+  std::mutex mutex_;  // for the library's calls except abort
   void* comm_ = nullptr;
   std::atomic<bool> aborted_{false};
 };
@@ -221,7 +221,7 @@ class Nccl final : public DeviceCollectives {
     if (!hip_)
       return find_cuda_library(!contexts_.empty() && contexts_.front()->info.is_simulated, "libnccl.so.2", why_);
     if (!contexts_.empty()) return find_rocm_library(*contexts_.front(), rccl(), why_);
-    why_ = "there is no HIP device";  // and no HIP runtime in use, which it would bring along
+    why_ = "there is no HIP device";  // and loading RCCL would load a HIP runtime
     return std::nullopt;
   }
   void use(const os::Library& library) {

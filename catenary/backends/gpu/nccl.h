@@ -1,5 +1,5 @@
 #pragma once
-// NCCL and RCCL, as an ability of the CUDA and the HIP backend.
+// NCCL and RCCL, for the CUDA and the HIP backend.
 
 #include <memory>
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace catenary::gpu {
 
-/// The oldest version that is taken: the first one whose calls need not wait for other ranks.
+/// The oldest supported version: the first with non-blocking calls.
 inline constexpr int kOldestNccl = 21400;
 
-/// "2.27.3" for the number that ncclGetVersion gives; before 2.9 it was made another way.
+/// Returns "2.27.3" for a number from ncclGetVersion, whose encoding changed with 2.9.
 CT_API std::string nccl_version(int number);
 
-/// RCCL, for `catenary doctor` too.
+/// Returns RCCL, also for `catenary doctor`.
 CT_API const RocmLibrary& rccl();
 
-/// For the devices of these contexts, which live as long as it does.
+/// Makes collectives for the devices of these contexts, which must outlive the result.
 std::unique_ptr<DeviceCollectives> make_nccl(bool hip, const std::vector<std::unique_ptr<Context>>& contexts);
 
 }  // namespace catenary::gpu

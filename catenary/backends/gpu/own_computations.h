@@ -1,5 +1,5 @@
 #pragma once
-// How our own kernels computed products and convolutions (device/libraries.h).
+// Records how our own kernels computed products and convolutions (device/libraries.h).
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace catenary::gpu {
 
-/// The kernels, by their names: those of products, and those of convolutions.
+/// Kernels by name: for products first, then for convolutions.
 enum class OwnKernel : std::uint8_t {
   matmul_panels,
   matmul_rows,
@@ -22,14 +22,15 @@ enum class OwnKernel : std::uint8_t {
   filter_panels,
   filter_tiles,
 };
-/// Why they computed, and no library: none takes the dtype, or the strides and what else it is; none may; none did.
+/// The reason why no library computed: no library supports the dtype, none supports the strides and other properties,
+/// libraries are disabled, or all declined.
 enum class OwnBecause : std::uint8_t { dtype, form, switched_off, none_took_it };
 
 /// A part of the context.
 class OwnComputations {
  public:
   explicit OwnComputations(Context& context) : context_(context) {}
-  /// The calling thread's last computation, of operands of one dtype into another one.
+  /// Records the calling thread's last computation, with the dtypes of operands and result.
   void note(OwnKernel kernel, Dtype operands, Dtype result, OwnBecause why);
 
  private:
@@ -38,7 +39,7 @@ class OwnComputations {
   ComputationTable<kKernels * kReasons * 2 * static_cast<std::size_t>(kDtypes)> known_;
 };
 
-/// The kernel's name.
+/// Returns the kernel's name.
 const char* kernel_name(OwnKernel kernel);
 
 }  // namespace catenary::gpu

@@ -11,7 +11,7 @@ namespace catenary::gpu {
 
 namespace {
 
-/// A launch over the elements of `out`, one of the two arrays that a window lies between.
+/// A launch over the entries of `out`, which is the array of elements or the array of windows.
 class PoolLaunch {
  public:
   PoolLaunch(Context& context, const Window& window, const View& elements, const View& windows, const View& out)
@@ -25,7 +25,7 @@ class PoolLaunch {
       wide_ = wide_ || needs_wide({windows.shape[a + 2] * window.stride[a] + window.reach(a) + window.pad[a]});
   }
 
-  /// An array of the kernel's: an address, where it begins, and distances.
+  /// Adds an array's arguments: address, offset and strides.
   void add(const View& v) {
     std::int64_t lowest = v.offset, highest = v.offset;
     for (int a = 0; a < v.shape.size(); ++a) (v.strides[a] < 0 ? lowest : highest) += v.strides[a] * (v.shape[a] - 1);
@@ -66,7 +66,7 @@ class PoolLaunch {
                  context_.loops ? out_.size() / inner_ : out_.size(), wide_, args);
   }
 
-  // arguments that some of the kernels have
+  // arguments of some kernels only
   std::optional<double> divisor;
   std::optional<bool> accumulate;
   bool places = false;

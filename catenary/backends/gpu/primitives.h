@@ -6,9 +6,9 @@
 
 namespace catenary::gpu {
 
-using namespace primitives;  // NOLINT: what this room is about
+using namespace primitives;  // NOLINT: all files here use these names
 
-/// Computes a primitive. Each is defined in the file of its kind; the linker misses one that is not.
+/// Computes a primitive. Each is defined in the file of its kind, so a missing one is a linker error.
 template <class P>
 void compute(Context& context, const P& primitive);
 

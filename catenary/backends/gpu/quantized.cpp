@@ -1,4 +1,4 @@
-// Quantised weights and products with them by our own kernels (kernels/quantized.kernel).
+// Quantised weights and products with them, by our own kernels (kernels/quantized.kernel).
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ Defines kind_defines(const Context& context, bool wide, Dtype dtype, Quantizatio
 template <>
 void compute(Context& context, const Dequantize& p) {
   const std::int64_t rows = p.out.shape[0], columns = p.out.shape[1], row_bytes = p.blocks.shape[1];
-  // with loops 32 weights of the row, else of its whole blocks
+  // with loops a unit is 32 weights of a row, otherwise a whole block
   const std::int64_t block = context.loops ? 32 : quantization_info(p.kind).elements,
                      units = rows * ceil_div(columns, block) * (block / 32);
   const bool wide = needs_wide({p.blocks.offset + p.blocks.size(), p.out.offset + p.out.size(), units});
@@ -41,7 +41,7 @@ void compute(Context& context, const Dequantize& p) {
 template <>
 void compute(Context& context, const QuantizedProduct& p) {
   constexpr int kItems = 64;
-  constexpr std::int64_t kRows = 8;  // of x at a time
+  constexpr std::int64_t kRows = 8;  // rows of x at a time
   const std::int64_t m = p.x.shape[0], n = p.y.shape[1], columns = p.x.shape[1], row_bytes = p.blocks.shape[1];
   const bool wide = needs_wide(
       {p.x.offset + m * std::abs(p.x.strides[0]) + columns, p.blocks.offset + p.blocks.size() + 512 * kItems,

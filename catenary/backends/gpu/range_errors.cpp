@@ -7,15 +7,15 @@ namespace catenary::gpu {
 
 namespace {
 
-/// As ct_report (kernels/memory.kernel) writes it.
+/// The record written by ct_report (kernels/memory.kernel).
 struct Found {
-  std::uint64_t number;  ///< of the range; 0: nothing
+  std::uint64_t number;  ///< number of the range, or 0 for no error
   std::int64_t value, place;
 };
 constexpr Found kNothing{};
 
 constexpr const char* kLate =
-    " [it shows late, as the device was not waited for; CATENARY_SYNC=1 throws it at the line that it comes from]";
+    " [reported late, since nothing waited for the device; set CATENARY_SYNC=1 to get it from the line that caused it]";
 
 KernelKey key_of(const Range& range) {
   KernelKey key(KernelKey::Kind::range);
@@ -55,7 +55,7 @@ void RangeErrors::add_arguments(Args& args, const Range& range) { args.add(recor
 
 void RangeErrors::launched() {
   void* const stream = driver_.stream(device_);
-  // Not before the launch: who reads the record meanwhile would see nothing, and nobody would look again.
+  // Set after the launch: if another thread read the record before, it would find nothing and clear the flag.
   record_of(stream).unread = true;
   if (is_synchronous()) raise(stream);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// Values that are out of range, found by kernels while nobody waits. Each stream has a record in the device's memory,
-// into which the first kernel that finds one writes it; the host reads it after it has waited for the stream anyway,
-// and throws. Until then scatters on that stream write nothing.
+// Out-of-range values that kernels find while the host does not wait. Each stream has a record in device memory. The
+// first kernel that finds an error writes it there, and the host reads it at the next synchronization of the stream and
+// throws. Until then, scatters on that stream write nothing.
 
 #include <atomic>
 #include <cstdint>
@@ -20,22 +20,23 @@ class RangeErrors {
  public:
   RangeErrors(Driver& driver, int device) : driver_(driver), device_(device) {}
 
-  /// Two arguments of a kernel that checks: the record of the calling thread's stream, and the number of the range.
+  /// Adds two arguments for a kernel that checks: the record of the calling thread's stream, and the number of the
+  /// range.
   void add_arguments(Args& args, const Range& range);
-  /// The record alone, for a kernel that does nothing after an error.
+  /// Returns the record, for a kernel that does nothing after an error.
   void* record();
-  /// After the launch. With CATENARY_SYNC throws what it found.
+  /// Must be called after the launch. With CATENARY_SYNC, throws the error found.
   void launched();
 
-  /// Throws what was found on a stream, which the host has waited for.
+  /// Throws the error found on a stream that the host has waited for.
   void raise(void* stream);
-  /// The same for all streams.
+  /// Throws the error found on any stream.
   void raise();
 
  private:
   struct Record {
     void* memory = nullptr;
-    std::atomic<bool> unread{false};  ///< has a kernel been launched that may have written it?
+    std::atomic<bool> unread{false};  ///< whether a kernel may have written the record
   };
   Record& record_of(void* stream);
   std::uint32_t number_of(const Range& range);
@@ -44,7 +45,7 @@ class RangeErrors {
   const int device_;
   std::mutex mutex_;
   std::unordered_map<void*, std::unique_ptr<Record>> records_;
-  std::vector<std::unique_ptr<const Range>> ranges_;  // by number, from 1
+  std::vector<std::unique_ptr<const Range>> ranges_;  // indexed by number, from 1
   std::unordered_map<KernelKey, std::uint32_t, KernelKey::Hash> numbers_;
 };
 

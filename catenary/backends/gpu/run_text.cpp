@@ -13,7 +13,7 @@ bool is_wide(const View& view) {
   return needs_wide({low, high});
 }
 
-/// What texts call functions of a register's type by.
+/// Defines the names by which texts call functions of a register's type.
 Defines math_defines(Dtype dtype) {
   const bool wide = ops::register_of(dtype) == ops::Reg::f64;
   if (!is_floating(dtype)) return {};
@@ -31,7 +31,7 @@ void compute(Context& context, const RunText& p) {
   kernels::check_arguments(p);
   if (p.units == 0) return;
   bool wide = needs_wide({p.units});
-  void* some_handle = nullptr;  // for arrays without elements: nothing of them is read, but a launch wants a buffer
+  void* some_handle = nullptr;  // for empty arrays: nothing is read, but a launch needs a buffer
   for (const TextArgument& argument : p.arguments) {
     wide = wide || (argument.view ? is_wide(*argument.view) : needs_wide({argument.integer}));
     if (argument.view && argument.view->handle) some_handle = argument.view->handle;

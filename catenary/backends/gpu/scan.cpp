@@ -1,5 +1,5 @@
-// arg_reduce, nonzero, scan and searchsorted. What is long is cut into parts that are worked on side by side, and then
-// what they found is put together.
+// arg_reduce, nonzero, scan and searchsorted. Long axes are divided into parts that run in parallel, and the partial
+// results are combined.
 
 #include <algorithm>
 #include <optional>
@@ -12,19 +12,19 @@ namespace catenary::gpu {
 
 namespace {
 
-/// Elements that one work-item walks when there are few rows of n: all of them where the rows keep the device busy.
+/// Returns the elements of one work-item for `rows` rows of n: whole rows if there are enough to keep the device busy.
 std::int64_t part_length(const Context& context, std::int64_t rows, std::int64_t n) {
   const std::int64_t enough = context.loops ? context.info.compute_units * 4 : 8192, least = context.loops ? 16384 : 64;
   if (rows >= enough) return n;
   return std::min(n, std::max(least, ceil_div(n * rows, enough)));
 }
 
-/// Rows and columns that lie around an axis of a view.
+/// Rows and columns around an axis of a view.
 struct Around {
   std::int64_t rows = 1, row_stride = 0, columns = 1, column_stride = 0;
 };
 
-/// The axes before and after `axis`, if one stride each walks them.
+/// Merges the axes before and after `axis`, if each group has a common stride.
 std::optional<Around> around(const View& x, int axis) {
   Around a;
   const auto merge = [&](int begin, int end, std::int64_t& extent, std::int64_t& stride) {
@@ -41,7 +41,7 @@ std::optional<Around> around(const View& x, int axis) {
   return a;
 }
 
-/// A C-ordered copy.
+/// Makes a C-contiguous copy.
 View ordered_copy(Context& context, const View& x, Dtype dtype, std::optional<Scratch>& scratch) {
   scratch.emplace(context, x.size() * static_cast<std::int64_t>(itemsize(dtype)));
   const View copied{scratch->handle(), 0, dtype, x.shape, contiguous_strides(x.shape)};
@@ -101,7 +101,7 @@ void compute(Context& context, const ArgReduce& p) {
   const bool wide = needs_wide({low, high, out.offset + outputs * parts, n + length * parts});
   Defines defines = grid_defines(context, wide, {{"PART_ARG", ""}});
   for (const auto& define : dtype_defines(context, x.dtype)) defines.push_back(define);
-  // a NaN is better than every number
+  // NaN beats every number
   if (is_floating(x.dtype))
     defines.emplace_back("BETTER(a, b)", largest ? "((b) == (b) && ((a) != (a) || (a) > (b)))"
                                                  : "((b) == (b) && ((a) != (a) || (a) < (b)))");
@@ -112,7 +112,7 @@ void compute(Context& context, const ArgReduce& p) {
   Args args;
   args.add(x.handle).index(x.offset, wide).index(a->row_stride, wide).index(stride, wide);
   args.index(a->column_stride, wide).index(n, wide).index(a->columns, wide).index(parts, wide);
-  // neighbours read neighbours, but on a processor a part lies together
+  // adjacent work-items read adjacent elements, but on a processor each part is contiguous
   args.index(context.loops ? length : 1, wide).index(context.loops ? 1 : parts, wide).index(length, wide);
   args.add(found ? found->handle() : out.handle).index(found ? 0 : out.offset, wide);
   launch_units(context, context.kernel("select", "arg_reduce", defines), outputs * parts, wide, args);
@@ -175,11 +175,11 @@ void compute(Context& context, const Searchsorted& p) {
   const bool wide = needs_wide({sorted.offset + sorted.size(), values.offset + values.size(), out.offset + out.size()});
   Defines defines = grid_defines(context, wide, {{"PART_SEARCH", ""}});
   for (const auto& define : dtype_defines(context, sorted.dtype)) defines.push_back(define);
-  // every NaN is one, and the last
+  // all NaNs are equal and last
   defines.emplace_back("BEFORE(a, b)",
                        is_floating(sorted.dtype) ? "((a) < (b) || ((b) != (b) && (a) == (a)))" : "((a) < (b))");
   Args args;
-  // a search in nothing reads nothing, but a launch wants a buffer
+  // nothing is read if there are no elements, but a launch needs a buffer
   args.add(sorted.handle ? sorted.handle : values.handle).index(sorted.handle ? sorted.offset : 0, wide);
   args.add(values.handle).index(values.offset, wide).add(out.handle).index(out.offset, wide);
   args.index(sorted.size(), wide).add(std::int32_t{right});

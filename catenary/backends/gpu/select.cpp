@@ -1,4 +1,4 @@
-// Places of a sort without a full one.
+// Selection of positions in sorted order without a full sort.
 
 #include <limits>
 
@@ -8,21 +8,21 @@ namespace catenary::gpu {
 
 namespace {
 
-constexpr std::int64_t kSelectFrom = Sorter::kTile;  // shorter rows are sorted to select from them
-constexpr std::int64_t kPlaces = 7;                  // so many are selected at once, and more by sorting
+constexpr std::int64_t kSelectFrom = Sorter::kTile;  // shorter rows are sorted instead
+constexpr std::int64_t kPlaces = 7;                  // maximum number selected at once; sorts for more
 
-/// C-ordered memory of `shape`.
+/// Returns a C-contiguous view of scratch memory.
 View scratch_view(const Scratch& scratch, Dtype dtype, const Shape& shape) {
   return {scratch.handle(), 0, dtype, shape, contiguous_strides(shape)};
 }
 
-/// The first places of each row.
+/// Copies the first elements of each row.
 void copy_first(Context& context, const View& out, View rows) {
   rows.shape[rows.shape.size() - 1] = out.shape.back();
   compute(context, Copy{out, rows});
 }
 
-/// A selection by sorting all.
+/// Selects by sorting everything.
 void select_sorted(Context& context, Selection what, bool descending, const View& rows,
                    const std::vector<std::int64_t>& kth, const View& out) {
   const Scratch scratch(context, rows.size() * static_cast<std::int64_t>(itemsize(out.dtype)));
@@ -42,7 +42,7 @@ void select_sorted(Context& context, Selection what, bool descending, const View
   }
 }
 
-/// found = the keys, one (u64) a row and place, that a sort would put at kth.
+/// found = the keys at positions kth of the sorted rows, one u64 for each row and position.
 void find_keys(const Sorter& sorter, const View& rows, const std::vector<std::int64_t>& kth, void* found) {
   Context& context = sorter.context;
   const auto places = static_cast<std::int64_t>(kth.size());
@@ -58,7 +58,7 @@ void find_keys(const Sorter& sorter, const View& rows, const std::vector<std::in
     args.add(found).add(ranks.handle()).add(table.handle()).add(count).add(place).add(kth[place]);
     launch("begin_place", context.groups_for(count * 256, sorter.group()), args);
   }
-  // Fewer pieces than a pass has: each clears its counts and adds them up.
+  // Fewer pieces than in a pass, because each clears its counts and adds them up.
   const auto blocks = static_cast<std::int32_t>(std::min<std::int64_t>(
       sorter.blocks_of(count, n), std::max<std::int64_t>(1, context.info.compute_units * 8 / count)));
   for (std::int32_t shift = sorter.end_bit - 8; shift >= 0; shift -= 8) {
@@ -78,7 +78,7 @@ void compute(Context& context, const Select& p) {
   if (out.size() == 0) return;
   const std::int64_t n = rows.shape.back(), count = rows.size() / n;
   const auto places = static_cast<std::int64_t>(kth.size());
-  // Short rows are sorted where the nearest memory holds them; the tables of many rows would take more than a sort.
+  // Sort short rows, which fit local memory, and many rows, whose tables would cost more than sorting.
   if (n <= kSelectFrom || n > std::numeric_limits<std::int32_t>::max() || places > kPlaces || places * 256 > n)
     return select_sorted(context, what, descending, rows, kth, out);
   const Sorter elements(context, rows.dtype, Items::elements, descending);
@@ -96,7 +96,7 @@ void compute(Context& context, const Select& p) {
   const Items kind = what == Selection::partition ? Items::elements : fits_a_word(rows) ? Items::packed : Items::pairs;
   Sorter sorter(context, rows.dtype, kind, descending);
   sorter.places = static_cast<int>(places);
-  sorter.bits = places == 1 ? 2 : places <= 3 ? 3 : 4;  // 2 * places + 1 classes
+  sorter.bits = places == 1 ? 2 : places <= 3 ? 3 : 4;  // for 2 * places + 1 classes
   const Sorter::Pass pass(sorter, count, n);
   const bool whole = out.shape.back() == n;
   if (what == Selection::partition) {

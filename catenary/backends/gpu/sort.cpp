@@ -22,7 +22,7 @@ void argsort(Context& context, bool descending, const View& rows, const View& in
   const std::int64_t n = rows.shape.back(), count = rows.size() / n;
   const bool packed = fits_a_word(rows);
   const Sorter sorter(context, rows.dtype, packed ? Items::packed : Items::pairs, descending);
-  // Words take the place of the indices.
+  // Packed items replace the indices in place.
   std::optional<Scratch> pairs, unsorted;
   if (!packed) pairs.emplace(context, rows.size() * sorter.item_bytes);
   void* handle = packed ? indices.handle : pairs->handle();

@@ -1,5 +1,5 @@
 #pragma once
-// Private: what sorting (sort.cpp) and selecting (select.cpp) share of kernels/sort.kernel.
+// Private: code shared by sorting (sort.cpp) and selecting (select.cpp), with kernels/sort.kernel.
 
 #include <algorithm>
 #include <bit>
@@ -12,20 +12,20 @@
 
 namespace catenary::gpu {
 
-/// What kernels/sort.kernel takes for items.
+/// Kinds of items in kernels/sort.kernel.
 enum class Items { elements, packed, pairs };
 
 struct Sorter {
   static constexpr int kGroup = 256, kTile = 1024;
-  static constexpr int kTileBytes = 16 << 10;  // of a radix pass; with its tables no more than OpenCL's least, 32 KiB
-  static constexpr std::int64_t kRowAlone = 1 << 15;  // up to here a processor's work-item sorts a row by itself
+  static constexpr int kTileBytes = 16 << 10;  // per radix pass, with its tables within OpenCL's minimum of 32 KiB
+  static constexpr std::int64_t kRowAlone = 1 << 15;  // up to this length a single work-item of a processor sorts a row
 
   Context& context;
   Items items;
   std::int64_t item_bytes;
   int first_bit, end_bit, bits;
-  int per;         // items of a work-item in a radix pass
-  int places = 0;  // of a selection, whose keys take the place of digits
+  int per;         // items per work-item in a radix pass
+  int places = 0;  // for a selection, whose keys replace digits
   Defines defines;
 
   Sorter(Context& c, Dtype dtype, Items item, bool descending = false) : context(c), items(item) {
@@ -55,7 +55,7 @@ struct Sorter {
 
   int group() const { return context.loops ? 1 : kGroup; }
 
-  /// What moves items need not know how keys are made, where an item holds its own.
+  /// Returns a kernel that moves items. It need not know how keys are made if items contain their keys.
   const Kernel& mover(const char* name) const {
     Defines all = defines;
     if (items != Items::elements) all = {defines.front(), {"U", "u32"}, {"FLIP", "0"}, defines.back()};
@@ -69,7 +69,7 @@ struct Sorter {
     return context.kernel("sort", name, all);
   }
 
-  /// Rows of so many items are sorted where they are, longer ones by one digit after the other.
+  /// Returns whether rows of n items are sorted in local memory. Longer rows are sorted digit by digit.
   bool is_short(std::int64_t n) const { return n <= (context.loops ? kRowAlone : kTile); }
 
   /// Sorts short rows.
@@ -90,18 +90,19 @@ struct Sorter {
     }
   }
 
-  /// Sorts long rows of `from`, which stays as it is, into `out`.
+  /// Sorts long rows of `from` into `out`, without changing `from`.
   void sort_long(void* from, std::int64_t from_at, void* out, std::int64_t out_at, std::int64_t rows,
                  std::int64_t n) const {
     Sorter digits = *this;
-    // On a processor tables of 2048 counts stay in the nearest cache.
+    // On a processor, tables of 2048 counts fit the L1 cache.
     if (context.loops && end_bit - first_bit > 16) digits.bits = 11;
     const Pass pass(digits, rows, n);
     const int passes = (end_bit - first_bit + digits.bits - 1) / digits.bits;
     std::optional<Scratch> spare;
     if (passes > 1) spare.emplace(context, rows * n * item_bytes);
     for (int p = 0; p < passes; ++p) {
-      const bool to_out = (passes - p) % 2 == 1;  // the last one does, and every other one before it
+      const bool to_out = (passes - p) % 2 == 1;  // the last pass writes to out, and so does every second pass before
+                                                  // it
       void* to = to_out ? out : spare->handle();
       pass.run(from, from_at, to, to_out ? out_at : 0, first_bit + p * digits.bits);
       from = to;
@@ -109,7 +110,7 @@ struct Sorter {
     }
   }
 
-  /// Moves items to where their digit, or what a selection has for it, puts them.
+  /// Moves items to the positions given by their digits or, in a selection, their classes.
   struct Pass {
     const Sorter& sorter;
     const std::int64_t rows, n, digits;
@@ -126,7 +127,7 @@ struct Sorter {
           table(s.context, rows * digits * blocks * 8) {
       if (!s.context.loops) totals.emplace(s.context, rows * digits * 8);
     }
-    /// `pivots`: a selection's keys, one (u64) a row and place.
+    /// `pivots`: a selection's keys, one u64 for each row and place.
     void run(void* from, std::int64_t from_at, void* to, std::int64_t to_at, int shift, void* pivots = nullptr) const {
       Context& context = sorter.context;
       const std::int64_t units = groups_over(context, rows * blocks);
@@ -151,7 +152,7 @@ struct Sorter {
     }
   };
 
-  /// Pieces of a row in a pass.
+  /// Returns the number of pieces of a row in a pass.
   std::int32_t blocks_of(std::int64_t rows, std::int64_t n) const {
     const std::int64_t block = static_cast<std::int64_t>(per) * kGroup;
     const std::int64_t many =
@@ -161,7 +162,7 @@ struct Sorter {
     return blocks;
   }
 
-  /// Makes items with their indices of elements, and indices of such items.
+  /// pack() combines elements with their indices into items, and unpack() extracts the indices.
   void pack(const View& rows, void* items, std::int64_t at) const {
     Args args;
     args.add(rows.handle).add(rows.offset).add(items).add(at).add(rows.size() / rows.shape.back());
@@ -176,12 +177,12 @@ struct Sorter {
   }
 };
 
-/// An element and its index fit a word.
+/// Returns whether an element and its index fit a word.
 inline bool fits_a_word(const View& rows) {
   return itemsize(rows.dtype) < 8 && rows.shape.back() <= std::int64_t{1} << 32;
 }
 
-/// Sorts elements; out may be `rows`.
+/// Sorts elements. out may be `rows`.
 void sort(Context& context, bool descending, const View& rows, const View& out);
 void argsort(Context& context, bool descending, const View& rows, const View& indices);
 

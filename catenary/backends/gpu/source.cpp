@@ -33,9 +33,8 @@ struct Helper {
   std::vector<std::string_view> words;
 };
 
-/// Helpers are written so that they can be told apart: one begins at the start of a line and ends with a line that ends
-/// in
-/// '}', ';' or without a backslash, where its braces are closed.
+/// Splits the helper texts. Helpers follow a format: a helper begins at the start of a line, and ends with a line
+/// outside of braces that ends in '}', ';' or without a backslash.
 void split_helpers(std::string_view text, std::vector<Helper>& helpers) {
   while (!text.empty()) {
     const std::size_t line_end = std::min(text.find('\n'), text.size() - 1) + 1;
@@ -66,7 +65,7 @@ void split_helpers(std::string_view text, std::vector<Helper>& helpers) {
       end = std::min(end + 1, text.size());
       const std::string_view whole = text.substr(0, end);
       if (whole.starts_with("typedef")) {
-        for_each_word(whole, [&](std::string_view w) { helper.name = w; });  // the last word
+        for_each_word(whole, [&](std::string_view w) { helper.name = w; });  // the name is the last word
       } else {
         const std::string_view head = whole.substr(0, whole.find_first_of("(["));
         for_each_word(head, [&](std::string_view w) { helper.name = w; });
@@ -126,7 +125,7 @@ std::string assemble_source(std::string_view dialect, std::string_view device_de
                                                  : dialect == "host" ? "prelude_host"
                                                                      : "prelude_cuda"),
                                    defines);
-  std::vector<std::string_view> open;  // conditionals that nothing has been said in yet
+  std::vector<std::string_view> open;  // conditionals without contents so far
   for (std::size_t i = 0; i < helpers->all.size(); ++i) {
     const Helper& helper = helpers->all[i];
     if (!helper.name.empty()) {

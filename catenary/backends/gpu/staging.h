@@ -1,6 +1,6 @@
 #pragma once
-// Copies between the host and a device by way of pinned memory, which the device copies by itself: an upload is over
-// for the host once its values are in the ring, a download copies one piece out while the next one comes.
+// Copies between host and device through pinned memory, which the device accesses directly. An upload returns once its
+// values are in the ring buffer. A download copies one piece out while the next one arrives.
 
 #include <cstddef>
 #include <mutex>
@@ -15,9 +15,9 @@ class Staging {
 
   Staging(Driver& driver, int device) : driver_(driver), device_(device) {}
 
-  /// The host's memory may be changed at once.
+  /// Uploads bytes. The host's memory may be changed as soon as it returns.
   void upload(void* handle, std::size_t offset, const void* from, std::size_t bytes);
-  /// Waits for the calling thread's stream.
+  /// Downloads bytes. Waits for the calling thread's stream.
   void download(void* to, void* handle, std::size_t offset, std::size_t bytes);
 
  private:
@@ -26,7 +26,7 @@ class Staging {
     void* memory = nullptr;
     void* event = nullptr;
   };
-  /// The next piece, with which the device is done.
+  /// Returns the next piece, once the device has finished with it.
   Piece& next();
 
   Driver& driver_;

@@ -1,6 +1,6 @@
 #pragma once
-// A library's handles, one for each stream: streams that run at once must share neither a handle's workspace nor have
-// it change its stream under them. Of all of a vendor's libraries.
+// A library's handles, one for each stream: concurrent streams must not share a handle's workspace or its current
+// stream. Used for all vendor libraries.
 
 #include <functional>
 #include <map>
@@ -11,13 +11,13 @@ namespace catenary::gpu {
 
 class StreamHandles {
  public:
-  /// `first` is a handle that was made already; `create` makes one more, `prepare` gives a new one its stream and
-  /// settings. Both return the library's status, 0 where all is well.
+  /// `first` is an existing handle. `create` makes another handle, and `prepare` sets a new handle's stream and
+  /// options. Both return the library's status, where 0 means success.
   StreamHandles(void* first, std::function<int(void** handle)> create,
                 std::function<int(void* handle, void* stream)> prepare)
       : first_(first), create_(std::move(create)), prepare_(std::move(prepare)) {}
 
-  /// use(the stream's handle), which only threads of one stream wait for each other with. Returns a status.
+  /// Calls use(the stream's handle) and returns a status. Only threads of one stream wait for each other.
   template <class F>
   int with(void* stream, const F& use) {
     Mine& mine = of(stream);
@@ -48,7 +48,7 @@ class StreamHandles {
     return status;
   }
 
-  std::mutex mutex_;  // of the map and of the first
+  std::mutex mutex_;  // for the map and the first handle
   void* first_;
   std::map<void*, Mine> handles_;
   const std::function<int(void**)> create_;

@@ -9,7 +9,7 @@ namespace catenary::gpu {
 
 namespace {
 
-constexpr std::int64_t kFromSize = 1 << 14;  // elements; fewer stay in the caches whichever way they are walked
+constexpr std::int64_t kFromSize = 1 << 14;  // elements; smaller arrays stay in the caches in any order
 
 }  // namespace
 

@@ -533,7 +533,7 @@ TEST(PureNcclElsewhere, TheProcessor) {
                            "10", "-b", "50", "-n", "400", "-o", folder / "out"},
                           {{"CATENARY_DATA", tests::source_path("data")}});
   EXPECT_TRUE(result.ok()) << result.output << result.errors;
-  EXPECT_EQ(count_of(result.errors, "pure_nccl: what lies on cpu is exchanged through the host, as 'flat' does it"), 1)
+  EXPECT_EQ(count_of(result.errors, "pure_nccl: arrays on cpu are exchanged through the host, as in 'flat'"), 1)
       << result.errors;
 }
 

@@ -1,5 +1,4 @@
-// CLBlast, by its interface for C. It multiplies float32 and float64; its float16 sums in 16 bits, which is not what a
-// product of float16 is here.
+// CLBlast, by its C interface. Used for float32 and float64 only, because it sums float16 in 16 bits.
 
 #include <filesystem>
 #include <system_error>
@@ -14,7 +13,7 @@ namespace {
 
 using Handle = void*;
 
-/// With the version, which is in the file's name only.
+/// Returns the resolved path, whose file name has the version.
 std::string real_path(const std::string& path) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(path, error);

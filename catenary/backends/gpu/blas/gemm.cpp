@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
 
-/// A view's matrices with the axis `row` running down their columns.
+/// Returns a view's matrices with axis `row` running down their columns.
 std::optional<Gemm::Matrix> matrix(const View& v, int row, int column) {
   const std::int64_t rows = v.shape[row], columns = v.shape[column];
   Gemm::Matrix x{v.handle, v.offset, 0, v.shape[0] == 1 ? 0 : v.strides[0], false};
   if (x.stride < 0) return std::nullopt;
-  // an axis of one element has no stride to speak of
+  // the stride of an axis of size 1 does not matter
   if ((rows == 1 || v.strides[row] == 1) && (columns == 1 || v.strides[column] >= rows)) {
     x.ld = columns == 1 ? rows : v.strides[column];
   } else if ((columns == 1 || v.strides[column] == 1) && (rows == 1 || v.strides[row] >= columns)) {

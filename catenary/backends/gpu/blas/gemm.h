@@ -1,5 +1,5 @@
 #pragma once
-// A product of matrices as BLAS describes it.
+// A product of matrices in BLAS's form.
 
 #include <cstdint>
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace catenary::gpu {
 
-/// c[m, n] = (c +) op(a)[m, k] op(b)[k, n] (+ bias), `batch` times. Matrices are stored by columns, `ld` elements from
-/// one to the next; op transposes where the matrix says so. Everything fits in 32 bits but offsets and strides.
+/// c[m, n] = (c +) op(a)[m, k] op(b)[k, n] (+ bias), `batch` times. Matrices are stored by columns, `ld` elements
+/// apart, and op transposes if the matrix is marked. Everything except offsets and strides fits 32 bits.
 struct Gemm {
   struct Matrix {
     void* handle = nullptr;
     std::int64_t offset = 0;  ///< in elements
     std::int64_t ld = 1;
-    std::int64_t stride = 0;  ///< from one matrix of the batch to the next
+    std::int64_t stride = 0;  ///< distance between matrices of the batch
     bool transposed = false;
   };
 
@@ -25,25 +25,25 @@ struct Gemm {
   Matrix a, b, c;
   bool accumulate = false;
   const View* bias = nullptr;
-  bool bias_along_m = false;  ///< an element for each row of c; else for each column
+  bool bias_along_m = false;  ///< an element for each row of c, otherwise for each column
 
-  /// The address of a matrix in memory that has addresses.
+  /// Returns the address of a matrix, for devices whose handles are addresses.
   void* address(const Matrix& x) const {
     return static_cast<char*>(x.handle) + x.offset * static_cast<std::int64_t>(itemsize(dtype));
   }
 };
 
-/// A product in that form; nothing where BLAS knows no such product (neither rows nor columns of a
-/// matrix are contiguous, or they overlap), or where there is nothing to multiply.
+/// Converts a product to this form. Returns nothing if BLAS cannot compute it (neither rows nor columns of a matrix are
+/// contiguous, or they overlap), or if there is nothing to multiply.
 std::optional<Gemm> as_gemm(const primitives::Matmul& product);
 
-/// Do a, b and c begin at multiples of 16 bytes, and step by them from column to column and from matrix to matrix?
-/// In memory that has addresses.
+/// Returns whether a, b and c, their columns and their batches begin at multiples of 16 bytes. For devices whose
+/// handles are addresses.
 bool is_aligned(const Gemm& gemm);
-/// What is said where they do not.
+/// The text for unaligned operands.
 constexpr const char* kNotAligned = "alignment: not all operands begin at multiples of 16 bytes and step by them";
 
-/// For messages.
+/// Describes the product, for messages.
 std::string describe(const Gemm& gemm);
 
 }  // namespace catenary::gpu

@@ -1,6 +1,6 @@
-// cuBLASLt and hipBLASLt, which has its shape: one provider with two tables of names and numbers. A product is
-// described (layouts, types, bias), the library picks an algorithm for the description, and both are kept for the next
-// of its kind.
+// cuBLASLt and hipBLASLt: one provider with two tables of names and numbers, since hipBLASLt copies cuBLASLt's
+// interface. We describe a product (layouts, types, bias), the library chooses an algorithm, and both are cached for
+// later products of this form.
 
 #include <array>
 #include <cstring>
@@ -26,24 +26,24 @@ using Handle = void*;
 struct Numbers {
   int transpose, none;                                           // operations
   int f16, bf16, f32, f64;                                       // types
-  int compute_f32, compute_tf32, compute_f64;                    // types of sums
+  int compute_f32, compute_tf32, compute_f64;                    // types of the sums
   int desc_a, desc_b, desc_epilogue, desc_bias, desc_bias_type;  // attributes of a product
-  int layout_batch, layout_stride;                               // of a matrix
-  std::size_t workspace_at, state_at, result_bytes;  // in what the search for an algorithm gives, which begins with it
+  int layout_batch, layout_stride;                               // attributes of a matrix
+  std::size_t workspace_at, state_at, result_bytes;  // offsets in a search result, which begins with the algorithm
 };
-constexpr int kEpilogueDefault = 1, kEpilogueBias = 4, kPreferenceWorkspace = 1;                // the same in both
-constexpr int kPreferenceReductions = 3, kPreferenceAlignments[] = {5, 6, 7, 8};                // cuBLASLt's alone
-constexpr int kAlgorithmId = 0, kAlgorithmTile = 1, kAlgorithmSplit = 2, kAlgorithmStages = 6;  // likewise
-constexpr int kAlgorithmFlags = 15;                                                             // likewise
-// In those flags: instructions that are tensor operations, the type of the sums, what operands are rounded to.
+constexpr int kEpilogueDefault = 1, kEpilogueBias = 4, kPreferenceWorkspace = 1;                // equal in both
+constexpr int kPreferenceReductions = 3, kPreferenceAlignments[] = {5, 6, 7, 8};                // cuBLASLt only
+constexpr int kAlgorithmId = 0, kAlgorithmTile = 1, kAlgorithmSplit = 2, kAlgorithmStages = 6;  // cuBLASLt only
+constexpr int kAlgorithmFlags = 15;                                                             // cuBLASLt only
+// Bits of the flags: tensor operations, the type of the sums, the rounding of operands.
 constexpr std::uint64_t kTensorOperations = 0xfe, kSumsIn16Bits = std::uint64_t{1} << 8,
                         kRoundedToTf32 = std::uint64_t{4} << 16;
 constexpr Numbers kCuda = {1, 0, 2, 14, 0, 1, 68, 77, 70, 3, 4, 7, 8, 26, 5, 6, 64, 72, 96};
 constexpr Numbers kHip = {112, 111, 2, 14, 0, 1, 2, 6, 7, 0, 1, 2, 3, 4, 0, 1, 24, 32, 56};
 
-constexpr std::size_t kAlgorithmRoom = 64;  // as much as either has, and
-constexpr std::size_t kResultRoom = 256;    // more than any version writes beyond
-constexpr int kMostAlgorithms = 8;          // that are tried
+constexpr std::size_t kAlgorithmRoom = 64;  // the larger of both libraries' sizes
+constexpr std::size_t kResultRoom = 256;    // more than any version writes after it
+constexpr int kMostAlgorithms = 8;          // maximum number to measure
 constexpr std::uint64_t kWorkspace = std::uint64_t{32} << 20;
 
 struct Api {
@@ -64,7 +64,7 @@ struct Api {
     find(preference_destroy, "MatmulPreferenceDestroy");
     find(search, "MatmulAlgoGetHeuristic");
     find(matmul, "Matmul");
-    // of cuBLASLt alone, and not missed
+    // optional functions of cuBLASLt only
     check = library.function<int(Handle, Handle, Handle, Handle, Handle, Handle, const void*, void*)>(
         (prefix + "MatmulAlgoCheck").c_str());
     configuration = library.function<int(const void*, int, void*, std::size_t, std::size_t*)>(
@@ -92,7 +92,7 @@ struct Api {
   int (*configuration)(const void* algorithm, int attribute, void*, std::size_t, std::size_t* written);
   int (*capability)(const void* algorithm, int attribute, void*, std::size_t, std::size_t* written);
 
-  /// What an algorithm says of itself; nothing where it does not.
+  /// Returns an attribute of an algorithm, or nothing if it is not available.
   template <class T>
   std::optional<T> ask(int (*function)(const void*, int, void*, std::size_t, std::size_t*), const void* algorithm,
                        int attribute) const {
@@ -104,13 +104,13 @@ struct Api {
   }
 };
 
-/// An algorithm, which may be kept for the same version of the library.
+/// An algorithm, which may be cached for this version of the library.
 struct Chosen {
   alignas(16) std::array<char, kAlgorithmRoom> algorithm{};
-  std::uint64_t workspace = 0, unused = 0;  // no bytes between what is kept
+  std::uint64_t workspace = 0, unused = 0;  // no padding between the cached bytes
 };
 
-/// A description and the algorithm for it; none where the library has none.
+/// The descriptors of a product and its algorithm, empty if the library has none.
 struct Plan {
   explicit Plan(const Api& of) : api(of) {}
   ~Plan() {
@@ -123,7 +123,7 @@ struct Plan {
 
   const Api& api;
   Handle desc = nullptr, a = nullptr, b = nullptr, c = nullptr;
-  std::mutex bias;  // which the description names
+  std::mutex bias;  // the bias pointer in the descriptor
   bool found = false;
   const Computation* computation = nullptr;
   Chosen chosen;
@@ -144,7 +144,7 @@ class LtProvider final : public MatmulProvider {
   std::string detail() const override { return detail_; }
   bool adds_bias(const Gemm& gemm) const override {
     const View& bias = *gemm.bias;
-    // its alignment can be promised nowhere
+    // the interface has no attribute for the bias's alignment, so require 16 bytes
     return gemm.bias_along_m && bias.dtype == gemm.dtype && bias.shape.size() == 1 &&
            (gemm.m == 1 || bias.strides[0] == 1) && reinterpret_cast<std::uintptr_t>(bias.data()) % 16 == 0;
   }
@@ -166,7 +166,7 @@ class LtProvider final : public MatmulProvider {
       try {
         if (plan.chosen.workspace) scratch.emplace(context_, static_cast<std::int64_t>(plan.chosen.workspace));
       } catch (const DeviceError& error) {
-        throw Refused{error.what()};  // the others need none
+        throw Refused{error.what()};  // other algorithms need no memory
       }
       check(submit(plan, gemm, plan.chosen, gemm.address(gemm.c), scratch ? scratch->handle() : nullptr, stream),
             "multiply");
@@ -202,7 +202,7 @@ class LtProvider final : public MatmulProvider {
                                       : n_.f32;
   }
   static bool may_round(const Gemm& gemm) { return gemm.dtype == Dtype::float32 && config.tf32; }
-  /// The largest power of two up to 256 bytes at which a matrix begins.
+  /// Returns the largest power of two, up to 256 bytes, that the matrix is aligned to.
   std::uint32_t alignment(const Gemm& gemm, const Gemm::Matrix& x) const {
     std::uint64_t bits = reinterpret_cast<std::uintptr_t>(gemm.address(x)) | 256;
     bits |= static_cast<std::uint64_t>(x.stride) * itemsize(gemm.dtype);
@@ -260,7 +260,7 @@ class LtProvider final : public MatmulProvider {
     if (g.bias) {
       const void* bias = g.bias->data();
       check(api_.desc_set(plan.desc, n_.desc_bias, &bias, sizeof bias), "set the bias");
-      if (hip_) set(n_.desc_bias_type, type(g.dtype));  // in CUDA it is c's unless told
+      if (hip_) set(n_.desc_bias_type, type(g.dtype));  // CUDA's default is c's type
     }
     plan.a = layout(g, g.a, g.m, g.k);
     plan.b = layout(g, g.b, g.k, g.n);
@@ -279,13 +279,13 @@ class LtProvider final : public MatmulProvider {
     if (plan.found) plan.computation = &context_.computations.keep(describe(plan, g));
   }
 
-  /// The library's algorithms for a product, up to `wanted`, the fastest first as it thinks.
+  /// Returns up to `wanted` algorithms for a product, in the library's order of expected speed.
   std::vector<Chosen> search(const Plan& plan, const Gemm& g, int wanted) const {
     Handle preference = nullptr;
     check(api_.preference_create(&preference), "search for an algorithm");
     int found = 0, status = api_.preference_set(preference, kPreferenceWorkspace, &kWorkspace, sizeof kWorkspace);
     if (!hip_) {
-      // partial sums are kept as exact as the sums: none in 16 bits
+      // partial sums must be as exact as the sums, so exclude 16-bit ones
       const std::uint32_t reductions = 3;
       status |= api_.preference_set(preference, kPreferenceReductions, &reductions, sizeof reductions);
       const Gemm::Matrix* matrices[] = {&g.a, &g.b, &g.c, &g.c};
@@ -295,7 +295,7 @@ class LtProvider final : public MatmulProvider {
       }
     }
     std::vector<char> results(static_cast<std::size_t>(wanted) * n_.result_bytes + kResultRoom);
-    // an error here is how both say that they have no algorithm
+    // both libraries report an error if they have no algorithm
     const bool any = status == 0 && api_.search(handle_, plan.desc, plan.a, plan.b, plan.c, plan.c, preference, wanted,
                                                 results.data(), &found) == 0;
     api_.preference_destroy(preference);
@@ -314,7 +314,7 @@ class LtProvider final : public MatmulProvider {
     return list;
   }
 
-  /// Is an algorithm that was kept one for this product? hipBLASLt cannot be asked in C.
+  /// Returns whether a cached algorithm works for this product. hipBLASLt has no such query in C.
   bool fits(const Plan& plan, const Chosen& kept) const {
     if (kept.workspace > kWorkspace) return false;
     std::array<char, kResultRoom> result{};
@@ -322,7 +322,7 @@ class LtProvider final : public MatmulProvider {
            api_.check(handle_, plan.desc, plan.a, plan.b, plan.c, plan.c, kept.algorithm.data(), result.data()) == 0;
   }
 
-  /// The fastest of them, into memory that is nobody's result.
+  /// Returns the fastest algorithm, measured on scratch memory.
   std::optional<Chosen> measured(const Plan& plan, const Gemm& g) {
     const std::vector<Chosen> list = search(plan, g, kMostAlgorithms);
     if (list.empty()) return std::nullopt;
@@ -336,20 +336,20 @@ class LtProvider final : public MatmulProvider {
         return submit(plan, g, list[static_cast<std::size_t>(i)], c.handle(), workspace.handle(), stream) == 0;
       });
     } catch (const DeviceError& error) {
-      throw Refused{error.what()};  // the others need no memory
+      throw Refused{error.what()};  // other algorithms need no memory
     }
     if (!best) throw Refused{"none of its algorithms runs"};
     return list[static_cast<std::size_t>(*best)];
   }
 
-  /// What the algorithm tells of itself.
+  /// Describes the algorithm by its own attributes.
   Computation describe(const Plan& plan, const Gemm& g) const {
     const bool tf32 = may_round(g), aligned = is_aligned(g);
     Computation c = untold("blas", name_.c_str(), context_.info, g.dtype, tf32,
                            aligned ? "operands begin at multiples of 16 bytes and step by them" : kNotAligned);
     const void* const algorithm = plan.chosen.algorithm.data();
     if (hip_) {
-      std::int32_t solution = -1;  // an algorithm begins with its number
+      std::int32_t solution = -1;  // an algorithm's data begins with its number
       std::memcpy(&solution, algorithm, sizeof solution);
       if (solution >= 0) c.algorithm = fmt::format("solution {}", solution);
       return c;
@@ -414,7 +414,7 @@ std::unique_ptr<Provider<Gemm>> open_cublaslt(Context& context, std::string& why
   });
 }
 
-// that of HIP 5 has other numbers for the types
+// HIP 5's hipBLASLt uses other numbers for the types
 const RocmLibrary& hipblaslt() {
   static const RocmLibrary library = {
       "hipBLASLt",

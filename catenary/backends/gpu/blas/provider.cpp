@@ -12,7 +12,7 @@ bool MatmulProvider::run(const Gemm& gemm, std::string& why) {
   };
   if (!gemm.bias || adds_bias(gemm)) return noted(multiply(gemm, why));
   if (gemm.accumulate) return false;
-  // c begins as the bias, and the product is added
+  // fill c with the bias, then add the product
   const Shape shape{gemm.batch, gemm.n, gemm.m};
   const std::int64_t step = gemm.bias->strides.empty() ? 0 : gemm.bias->strides[0];
   const View c{gemm.c.handle, gemm.c.offset, gemm.dtype, shape, {gemm.c.stride, gemm.c.ld, 1}},

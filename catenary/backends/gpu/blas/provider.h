@@ -1,6 +1,7 @@
 #pragma once
 // blas/: the vendors' libraries of matrix products, found at run time and tried before our own kernels. Each file has
-// one interface, with declarations of its public ABI; nothing of it is needed to build, and none may end the process.
+// one interface, with declarations of its public ABI. No vendor files are needed to build, and no library may end the
+// process.
 
 #include <memory>
 #include <string>
@@ -19,19 +20,19 @@ class MatmulProvider : public Provider<Gemm> {
   bool run(const Gemm& gemm, std::string& why) final;
 
  protected:
-  /// Is the bias, if any, added by the library? It is put into c beforehand where not.
+  /// Returns whether the library adds the bias. If not, c is filled with the bias beforehand.
   virtual bool adds_bias(const Gemm&) const { return false; }
-  /// Provider::run: how it was computed, which was kept; null where it was not.
+  /// Implements Provider::run. Returns the stored description of the computation, or null if there was none.
   virtual const Computation* multiply(const Gemm& gemm, std::string& why) = 0;
 
   Context& context_;
 };
 
-/// How a library that does not tell which units ran computed its products.
+/// Descriptions of products by libraries that do not report which units ran.
 class UntoldProducts {
  public:
   UntoldProducts(Context& context, const char* library) : context_(context), library_(library) {}
-  /// `tf32`: the library was told that float32 may be rounded to TF32.
+  /// `tf32`: the library was allowed to round float32 to TF32.
   const Computation* of(const Gemm& gemm, bool tf32);
 
  private:
@@ -40,7 +41,7 @@ class UntoldProducts {
   ComputationTable<4 * static_cast<std::size_t>(kDtypes)> known_;
 };
 
-/// rocBLAS and hipBLASLt, for `catenary doctor` too.
+/// Return rocBLAS and hipBLASLt, also for `catenary doctor`.
 CT_API const RocmLibrary& rocblas();
 CT_API const RocmLibrary& hipblaslt();
 

@@ -56,7 +56,7 @@ class Rocblas final : public MatmulProvider {
                        is_double ? static_cast<const void*>(&beta64) : &beta, c, type, ldc, g.c.stride, c, type, ldc,
                        g.c.stride, static_cast<std::int32_t>(g.batch), is_double ? kF64 : kF32, kStandard, 0, 0);
     });
-    if (status == kPerformanceDegraded) status = 0;  // done, with less memory than it would like
+    if (status == kPerformanceDegraded) status = 0;  // succeeded with less memory than preferred
     if (status != 0 && status != kNotImplemented) why = fmt::format("it cannot multiply (status {})", status);
     return status == 0 ? untold_.of(g, false) : nullptr;
   }

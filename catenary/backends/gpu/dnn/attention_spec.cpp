@@ -10,7 +10,7 @@ namespace catenary::gpu {
 namespace {
 
 constexpr const char* kStrides = "strides: fused attention takes rows that begin at multiples of 16 bytes";
-constexpr std::int64_t kMostWidth = 128, kWidthStep = 8;  // of a head; 8 elements are 16 bytes
+constexpr std::int64_t kMostWidth = 128, kWidthStep = 8;  // for a head; 8 elements are 16 bytes
 
 bool is_aligned(const View& view) { return std::bit_cast<std::uintptr_t>(view.data()) % 16 == 0; }
 
@@ -30,7 +30,7 @@ std::optional<AttentionSpec::Array> as_array(const View& view) {
   return array;
 }
 
-/// What both primitives have. Null, or why no library takes it.
+/// Fills the fields of both primitives. Returns null, or the reason why no library supports it.
 const char* fill(AttentionSpec& spec, const AttentionRules& rules, const View& q, const View& k, const View& v,
                  const View& y, const View& sums, const View* mask) {
   if (!is_16bit_float(q.dtype)) return "dtype: fused attention takes float16 and bfloat16 alone";
@@ -43,7 +43,7 @@ const char* fill(AttentionSpec& spec, const AttentionRules& rules, const View& q
       return "widths of heads: fused attention is asked for multiples of 8 up to 128";
   if (std::max(queries, keys) > std::numeric_limits<std::int32_t>::max() / 2) return "too many queries or keys";
   if (rules.causal) {
-    // the keys that query i sees are (first + i - window, first + i]
+    // query i sees the keys (first + i - window, first + i]
     if (rules.first < 0 || (rules.window > 0 && rules.first + queries - rules.window > keys - 1))
       return "a query that sees no key, for which fused attention has no rule";
     const bool cut_left = rules.window > 0 && rules.first + queries - rules.window > 0,

@@ -1,5 +1,5 @@
 #pragma once
-// Attention as cuDNN's fused form takes it.
+// Attention in the form of cuDNN's fused operation.
 
 #include <array>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace catenary::gpu {
 
-/// Attention or its gradient: 16-bit arrays whose rows lie side by side and begin at multiples of 16 bytes; every query
-/// sees a key.
+/// Attention or its gradient. Arrays are 16-bit with contiguous rows that begin at multiples of 16 bytes, and every
+/// query sees a key.
 struct AttentionSpec {
   using Extents = std::array<std::int64_t, 4>;  ///< batch, head, row, column
   enum class Diagonal : std::uint8_t {
@@ -22,18 +22,18 @@ struct AttentionSpec {
   };
   struct Array {
     View view;
-    Extents shape{}, strides{};  ///< strides of axes of one element are not the view's
+    Extents shape{}, strides{};  ///< strides of axes of size 1 differ from the view's
   };
 
   bool backward = false;
   Dtype dtype = Dtype::float16;
   double scale = 1;
   Diagonal diagonal = Diagonal::none;
-  std::int64_t window = 0;  ///< of the keys up to the diagonal the last so many; 0: all
+  std::int64_t window = 0;  ///< number of last keys up to the diagonal that a query sees, or 0 for all
   Array q, k, v, y;
   View sums;
-  std::optional<Array> gy, gq, gk, gv;  ///< of a gradient
-  /// What the library asked says of one that it does not take; a literal.
+  std::optional<Array> gy, gq, gk, gv;  ///< for a gradient
+  /// The reason of the library that declined the computation, a literal.
   mutable const char* declined = nullptr;
 
   std::int64_t batch() const { return q.shape[0]; }
@@ -43,15 +43,15 @@ struct AttentionSpec {
   std::int64_t keys() const { return k.shape[2]; }
   std::int64_t depth() const { return q.shape[3]; }
   std::int64_t width() const { return v.shape[3]; }
-  /// All that a library's plan depends on, as numbers.
+  /// Returns everything that a library's plan depends on, as numbers.
   std::vector<std::int64_t> key() const;
 };
 
-/// Attention in that form. Nothing for what no library takes: `why` says what it is, a literal.
+/// Converts attention to this form. Returns nothing if no library supports it, with the reason in `why`, a literal.
 std::optional<AttentionSpec> as_spec(const primitives::Attention& attention, const char*& why);
 std::optional<AttentionSpec> as_spec(const primitives::AttentionBack& attention, const char*& why);
 
-/// For messages.
+/// Describes the computation, for messages.
 std::string describe(const AttentionSpec& spec);
 
 }  // namespace catenary::gpu

@@ -1,5 +1,5 @@
-// cuDNN, versions 9 and 8, by the functions that both have: descriptors, an algorithm by its heuristic (or, with
-// config.autotune, by trial), the three computations.
+// cuDNN versions 9 and 8, by the functions that both have: descriptors, an algorithm chosen by its heuristic (or, with
+// config.autotune, by measurement), and the three computations.
 
 #include <array>
 #include <cstring>
@@ -26,10 +26,10 @@ constexpr int kCrossCorrelation = 1;                            // cudnnConvolut
 constexpr int kDefaultMath = 0, kTensorMath = 1, kFmaMath = 3;  // cudnnMathType_t
 constexpr int kDeterministic = 1;                               // cudnnDeterminism_t
 constexpr int kMostAlgorithms = 8;
-// More than most algorithms want; what would take more memory than that is not worth its speed.
+// More than most algorithms want. Others are not worth that much memory.
 constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
 
-/// cudnnConvolution{Fwd,BwdData,BwdFilter}AlgoPerf_t, which are laid out alike.
+/// cudnnConvolution{Fwd,BwdData,BwdFilter}AlgoPerf_t, which have equal layouts.
 struct Found {
   int algorithm, status;
   float time;
@@ -37,12 +37,12 @@ struct Found {
   int determinism, math, reserved[3];
 };
 
-/// What a choice is kept as on disk.
+/// A choice as cached on disk.
 struct Kept {
   std::int32_t algorithm, math;
 };
 
-bool not_supported(int status) { return status / 1000 == 3 || status == 9 || status == 6; }  // version 9; 8
+bool not_supported(int status) { return status / 1000 == 3 || status == 9 || status == 6; }  // version 9, version 8
 
 /// cudnnConvolution{Fwd,BwdData,BwdFilter}Algo_t
 std::string algorithm_name(ConvolutionPass pass, int algorithm) {
@@ -111,7 +111,7 @@ struct Api {
   int (*set_math)(Handle, int);
   int (*destroy_convolution)(Handle);
 
-  // The passes differ in the order of their arrays only: x w y, w y x, x y w; the convolution stands before the result.
+  // The passes differ only in the order of their arrays: x w y, w y x, x y w. The convolution precedes the result.
   std::array<int (*)(Handle, Handle first, Handle second, Handle convolution, Handle result, int wanted, int* count,
                      Found*),
              3>
@@ -131,7 +131,7 @@ struct Api {
       compute;
 };
 
-/// Descriptions of a convolution and the algorithm for it; none where the library has none.
+/// The descriptors of a convolution and its algorithm, empty if the library has none.
 struct Plan {
   explicit Plan(const Api& of) : api(of) {}
   ~Plan() {
@@ -151,7 +151,7 @@ struct Plan {
   std::size_t workspace = 0;
 };
 
-/// A pass's arrays in the order in which cuDNN wants them.
+/// A pass's arrays in cuDNN's order.
 Operands operands(const ConvolutionSpec& spec, const Plan& plan) {
   const DescribedArray x{plan.x, spec.x_view}, w{plan.w, spec.w_view}, y{plan.y, spec.y_view};
   if (spec.pass == ConvolutionPass::forward) return {x, w, y};
@@ -212,7 +212,7 @@ class Cudnn final : public ConvolutionProvider {
     try {
       describe(handle, spec, *plan, key);
     } catch (const Refused& refused) {
-      if (!refused.text.empty()) throw;  // else the library does not know such a one, which is kept too
+      if (!refused.text.empty()) throw;  // an empty text means not supported, which is cached as well
     }
     return plan;
   }
@@ -239,7 +239,7 @@ class Cudnn final : public ConvolutionProvider {
                                spec.dilate.data(), kCrossCorrelation, type == kF64 ? kF64 : kF32),
           "describe a convolution");
     check(api_.set_groups(plan.convolution, spec.groups), "describe groups");
-    // float32 is multiplied with all its bits unless TF32 was asked for
+    // multiply float32 in full precision unless TF32 was requested
     const bool exact = type == kF32 && !config.tf32;
     const int math = exact ? kFmaMath : type == kF16 || type == kBf16 ? kTensorMath : kDefaultMath;
     check(api_.set_math(plan.convolution, math), "choose its arithmetic");
@@ -293,7 +293,7 @@ class Cudnn final : public ConvolutionProvider {
         });
   }
 
-  /// What cuDNN says of an algorithm: the arithmetic that it may use, and not what it does use.
+  /// Describes an algorithm. cuDNN reports the arithmetic that it may use, not the arithmetic that it does use.
   Computation tell(const ConvolutionSpec& spec, const Found& found, bool exact) const {
     const int math = exact ? kFmaMath : found.math;
     const bool eights = spec.x[1] / spec.groups % 8 == 0 && spec.y[1] / spec.groups % 8 == 0;

@@ -1,5 +1,5 @@
-// cuDNN's fused attention, from version 9.6 on: the graphs of attention and of its gradient that its engines know.
-// Their operations and the order of these are those of NVIDIA's own front end; an engine takes no others.
+// cuDNN's fused attention, from version 9.6 on: the graphs of attention and its gradient that its engines support. The
+// operations and their order must be those of NVIDIA's front end.
 
 #include <bit>
 #include <cstdlib>
@@ -32,7 +32,7 @@ constexpr std::int64_t kMostWorkspace = std::int64_t{256} << 20;  // as for conv
 
 Type type_of(const AttentionSpec& spec) { return spec.dtype == Dtype::float16 ? Type::f16 : Type::bf16; }
 
-/// What both graphs have in common. K is described as its transpose.
+/// Common parts of both graphs. K is described by its transpose.
 class Builder {
  public:
   Builder(const CudnnGraphApi& api, const AttentionSpec& spec, std::size_t version)
@@ -45,7 +45,7 @@ class Builder {
     std::swap(strides[2], strides[3]);
     return graph.array(type, shape, strides);
   }
-  /// A number of float32 for each row.
+  /// Adds an array with one float32 for each row.
   Tensor row_numbers() {
     const Extents shape = {spec_.batch(), spec_.heads(), spec_.queries(), 1};
     return graph.array(Type::f32, shape, Graph::in_order(shape));
@@ -54,12 +54,12 @@ class Builder {
   Tensor scaled_scores(const Tensor& q, const Tensor& k, const Tensor& scale) {
     return graph.pointwise(Op::mul, graph.matmul(q, k, Type::f32), scale);
   }
-  /// -inf where a key is not seen.
+  /// Sets scores of invisible keys to -inf.
   Tensor masked(Tensor scores) {
     if (spec_.diagonal == AttentionSpec::Diagonal::none) return scores;
     const bool at_end = spec_.diagonal == AttentionSpec::Diagonal::bottom_right;
     const auto queries = static_cast<std::int32_t>(spec_.queries()), keys = static_cast<std::int32_t>(spec_.keys());
-    // NVIDIA's front end hides keys so before version 9.10
+    // before version 9.10 NVIDIA's front end uses the lowest float
     const float hidden =
         version_ < 91000 ? std::numeric_limits<float>::lowest() : -std::numeric_limits<float>::infinity();
     {
@@ -92,7 +92,7 @@ class Builder {
   const Type type;
 };
 
-/// y and the rows' sums of q, k and v: in this order are the addresses of a run.
+/// Makes the plan that computes y and the rows' sums from q, k and v. Addresses are passed to a run in this order.
 std::unique_ptr<CudnnPlan> plan_forward(const CudnnGraphApi& api, const AttentionSpec& spec, std::size_t version,
                                         void* handle, bool deterministic) {
   Builder b(api, spec, version);
@@ -108,8 +108,8 @@ std::unique_ptr<CudnnPlan> plan_forward(const CudnnGraphApi& api, const Attentio
   return g.plan(handle, kMostWorkspace, deterministic);
 }
 
-/// gq, gk, gv, the rows' dots, and, where the order of sums may be any, room for gq in float32; of q, k, v, y, sums,
-/// gy.
+/// Makes the plan that computes gq, gk, gv, the rows' dots and, if sums may be in any order, a float32 buffer for gq,
+/// from q, k, v, y, sums, gy.
 std::unique_ptr<CudnnPlan> plan_backward(const CudnnGraphApi& api, const AttentionSpec& spec, std::size_t version,
                                          void* handle, bool deterministic) {
   Builder b(api, spec, version);
@@ -121,12 +121,12 @@ std::unique_ptr<CudnnPlan> plan_backward(const CudnnGraphApi& api, const Attenti
                sums = b.row_numbers(), gy = b.array(*spec.gy);
   const Tensor scale = g.scalar(static_cast<float>(spec.scale));
 
-  // the rows of gy y, added up; times one, where attention with dropout has its scale
+  // row sums of gy y, times one in place of the scale of dropout
   g.pointwise(Op::mul, g.reduce(Reduction::sum, g.pointwise(Op::mul, gy, y)), g.scalar(1.0F), dots);
 
   const Tensor scores = b.masked(g.pointwise(Op::sub, b.scaled_scores(q, k, scale), sums));
   const Tensor weights = g.unary(Op::exp, scores);
-  // gradients of keys and values that several heads share are added up last
+  // gradients of keys and values shared by several heads are summed last
   const auto multiply_over_queries = [&](const Tensor& rows, const Tensor& x, const Tensor& result) {
     const Tensor columns = g.transposed(rows, b.type);
     if (spec.heads() == spec.groups()) {
@@ -145,11 +145,11 @@ std::unique_ptr<CudnnPlan> plan_backward(const CudnnGraphApi& api, const Attenti
   return g.plan(handle, kMostWorkspace, deterministic);
 }
 
-/// A plan, or why there is none.
+/// A plan, or the reason why there is none.
 struct Plan {
   std::unique_ptr<CudnnPlan> plan;
   const Computation* computation = nullptr;
-  std::string failure;  ///< to be said; empty where cuDNN knows no such one
+  std::string failure;  ///< message; empty if cuDNN does not support the computation
 };
 
 class CudnnAttention final : public Provider<AttentionSpec> {
@@ -185,14 +185,15 @@ class CudnnAttention final : public Provider<AttentionSpec> {
     } catch (const CudnnFailure& failure) {
       why = failure.text();
     } catch (const DeviceError& error) {
-      why = error.what();  // no memory for it to work in
+      why = error.what();  // no memory for its workspace
     }
     if (computation) context_.computations.note(ComputationKind::attention, *computation);
     return computation != nullptr;
   }
 
  private:
-  /// What is not worth a plan, and what NVIDIA's front end keeps from versions that compute it wrongly or not at all.
+  /// Returns the reason why a plan is not worthwhile, or why NVIDIA's front end excludes the computation from this
+  /// version, which would compute it incorrectly or not at all.
   const char* declines(const AttentionSpec& spec, bool deterministic) const {
     if (spec.queries() < kFewestQueries)
       return "few queries: a text that is generated has another number of keys for each, and cuDNN a plan for each "

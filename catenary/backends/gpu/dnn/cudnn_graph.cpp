@@ -34,7 +34,7 @@ constexpr int kReductionOperatorOf = 1600, kReductionPrecision = 1601, kReductio
               kReductionDescription = 1612;
 constexpr int kReshapeX = 2200, kReshapeY = 2201;
 
-// cudnnPointwiseMode_t: those that are used by name, besides CudnnGraph::Pointwise
+// cudnnPointwiseMode_t: modes used by name, besides CudnnGraph::Pointwise
 constexpr int kGenIndex = 501, kBinarySelect = 601;
 constexpr int kModeA = 3;                              // cudnnBackendHeurMode_t: its decision tree
 constexpr int kTensorCore = 0, kNondeterministic = 4;  // cudnnBackendNumericalNote_t
@@ -170,7 +170,7 @@ CudnnGraph::Tensor CudnnGraph::matmul(const Tensor& a, const Tensor& b, Type typ
 void CudnnGraph::pointwise(int mode, const Tensor& x, const Tensor* b, const Tensor* t, const Tensor& y,
                            std::int64_t axis) {
   constexpr const char* action = "describe an operation";
-  // whole numbers are added as such, and comparisons give bools
+  // integers are added as integers, and comparisons give bools
   const bool as_it_is = mode != kGenIndex && (y.type == Type::i32 || y.type == Type::boolean);
   void* const description = describe(kPointwise, action, [&](CudnnDescriptor& of) {
     set_number(of, kPointwiseModeOf, kPointwiseMode, mode, action);
@@ -283,7 +283,7 @@ std::unique_ptr<CudnnPlan> CudnnGraph::plan(void* handle, std::int64_t most_work
     CudnnDescriptor made(api_, kPlan);
     made.set(kPlanHandle, kHandle, 1, static_cast<const void*>(&handle), search);
     set_descriptor(made, kPlanConfig, configs[i].handle(), search);
-    // cuDNN compiles the engine here, and may find that it cannot; the next one may be better
+    // cuDNN compiles the engine here, which may fail: then try the next engine
     if (const int status = api_.finalize(made.handle()); status != 0) {
       failed = status;
       continue;

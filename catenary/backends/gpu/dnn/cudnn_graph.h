@@ -1,7 +1,6 @@
 #pragma once
-// cuDNN's graphs: operations on arrays, which one of its engines computes as a whole. Its interface knows descriptors
-// of many types, whose attributes are set by number; there are no headers here, so the numbers stand in
-// cudnn_graph.cpp.
+// cuDNN's graphs: operations on arrays that one of its engines computes as a whole. The interface has descriptors of
+// many types with numbered attributes. Since there are no vendor headers here, cudnn_graph.cpp lists the numbers.
 
 #include <array>
 #include <cstddef>
@@ -17,12 +16,12 @@
 
 namespace catenary::gpu {
 
-/// A call of cuDNN's that failed.
+/// A failed call of cuDNN.
 struct CudnnFailure {
   int status;
   const char* action;  ///< "describe an array"
 
-  /// Does it say that there is no such engine, or that the operations are none that one could compute?
+  /// Returns whether the status means that no engine exists, or that the operations cannot be computed.
   bool is_unsupported() const { return status / 1000 == 3; }
   std::string text() const;
 };
@@ -39,7 +38,7 @@ struct CudnnGraphApi {
   int (*execute)(void* handle, void* plan, void* pack);
 };
 
-/// A descriptor of one of its types.
+/// A descriptor of any type.
 class CudnnDescriptor {
  public:
   CudnnDescriptor(const CudnnGraphApi& api, int type);
@@ -50,7 +49,7 @@ class CudnnDescriptor {
   CudnnDescriptor& operator=(const CudnnDescriptor&) = delete;
 
   void* handle() const { return handle_; }
-  /// Throw CudnnFailure with this action.
+  /// Sets an attribute, or finalizes. Throws CudnnFailure with this action.
   void set(int attribute, int type, std::int64_t count, const void* values, const char* action);
   void finalize(const char* action);
 
@@ -59,15 +58,15 @@ class CudnnDescriptor {
   void* handle_ = nullptr;
 };
 
-/// An engine that computes a graph, with all that a run needs but the addresses of arrays.
+/// An engine that computes a graph, with everything that a run needs except the addresses of arrays.
 class CudnnPlan {
  public:
   std::int64_t workspace() const { return workspace_; }
   std::int64_t engine() const { return engine_; }
-  /// Does cuDNN say that it uses Tensor Cores?
+  /// Returns whether cuDNN reports that the plan uses Tensor Cores.
   bool uses_tensor_cores() const { return uses_tensor_cores_; }
-  /// Runs it in the handle's stream. `addresses` are those of the graph's arrays, in the order in which they were
-  /// added.
+  /// Runs the plan in the handle's stream. `addresses` are the addresses of the graph's arrays, in the order of their
+  /// addition.
   void run(void* handle, const std::vector<void*>& addresses, void* workspace) const;
 
  private:
@@ -84,10 +83,10 @@ class CudnnPlan {
   bool uses_tensor_cores_ = false;
   std::vector<std::int64_t> arrays_;
   std::vector<Scalar> scalars_;
-  std::vector<CudnnDescriptor> kept_;  // of which it was made: cuDNN does not say whether it still needs them
+  std::vector<CudnnDescriptor> kept_;  // the plan's sources, since cuDNN does not document whether it still needs them
 };
 
-/// A graph that is being built. All functions throw CudnnFailure.
+/// A graph under construction. All functions throw CudnnFailure.
 class CudnnGraph {
  public:
   enum class Type : std::uint8_t { f32, f16, bf16, i32, boolean };
@@ -107,50 +106,49 @@ class CudnnGraph {
     return {shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1};
   }
 
-  /// One in memory, whose address a run is given.
+  /// Adds an array in memory, whose address is passed to each run.
   Tensor array(Type type, const Extents& shape, const Extents& strides);
-  /// One that is nowhere in memory.
+  /// Adds an intermediate result without memory.
   Tensor between(Type type, const Extents& shape, const Extents& strides);
   Tensor between(Type type, const Extents& shape) { return between(type, shape, in_order(shape)); }
   Tensor scalar(float value);
   Tensor scalar(std::int32_t value);
 
-  /// y = a b, for each batch and head; heads of a share those of b.
+  /// y = a b, for each batch and head. Several heads of a may share a head of b.
   void matmul(const Tensor& a, const Tensor& b, const Tensor& y);
   Tensor matmul(const Tensor& a, const Tensor& b, Type type);
-  /// y = op(x, b); axes of b of one element are broadcast.
+  /// y = op(x, b), broadcasting axes of b of size 1.
   void pointwise(Pointwise op, const Tensor& x, const Tensor& b, const Tensor& y);
-  /// Of x's shape.
+  /// Adds op(x, b) with x's shape.
   Tensor pointwise(Pointwise op, const Tensor& x, const Tensor& b, Type type = Type::f32);
-  /// Of x alone.
+  /// y = op(x).
   void unary(Pointwise op, const Tensor& x, const Tensor& y);
   Tensor unary(Pointwise op, const Tensor& x);
-  /// The elements' places on an axis of x.
+  /// Adds the elements' indices on an axis of x.
   Tensor index(const Tensor& x, std::int64_t axis);
-  /// x where `which` is true, else b.
+  /// Selects x where `which` is true, otherwise b.
   Tensor select(const Tensor& which, const Tensor& x, const Tensor& b);
   void reduce(Reduction op, const Tensor& x, const Tensor& y);
-  /// Along the last axis.
+  /// Reduces the last axis.
   Tensor reduce(Reduction op, const Tensor& x);
-  /// The same elements in a matrix whose rows are x's columns.
+  /// Transposes x's matrices.
   Tensor transposed(const Tensor& x, Type type);
 
-  /// The first plan that cuDNN's heuristic proposes and that is within these limits; null where there is none. The
-  /// graph is used up.
+  /// Returns the first plan of cuDNN's heuristic within these limits, or null. The graph cannot be used afterwards.
   std::unique_ptr<CudnnPlan> plan(void* handle, std::int64_t most_workspace, bool deterministic);
 
  private:
   Tensor tensor(Type type, const Extents& shape, const Extents& strides, bool is_virtual, bool is_scalar);
   Tensor scalar(Type type, const void* value);
-  /// A description of an operation, which `set` tells about.
+  /// Adds the descriptor of an operation, with the attributes that `set` sets.
   void* describe(int type, const char* action, const std::function<void(CudnnDescriptor&)>& set);
-  /// An operation of descriptors by their attributes; null ones are left out.
+  /// Adds an operation with these descriptors as attributes. Null descriptors are omitted.
   void add(int type, const char* action, std::initializer_list<std::pair<int, void*>> parts);
-  /// y = op(x, b, t); b and t may be null.
+  /// y = op(x, b, t), where b and t may be null.
   void pointwise(int mode, const Tensor& x, const Tensor* b, const Tensor* t, const Tensor& y, std::int64_t axis = -1);
 
   const CudnnGraphApi& api_;
-  std::vector<CudnnDescriptor> kept_, operations_;  // arrays and descriptions; operations
+  std::vector<CudnnDescriptor> kept_, operations_;  // arrays and descriptions, operations
   std::vector<std::int64_t> arrays_;
   std::vector<CudnnPlan::Scalar> scalars_;
   std::int64_t next_id_ = 1;

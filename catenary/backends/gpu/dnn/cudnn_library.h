@@ -1,5 +1,5 @@
 #pragma once
-// Finding and opening cuDNN, for all that asks it.
+// Finds and opens cuDNN, for all its users.
 
 #include <cstddef>
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace catenary::gpu {
 
-/// 91900 of 9.19.0.
+/// Returns the version: 91900 for 9.19.0.
 std::size_t cudnn_version(const os::Library& library);
 std::string cudnn_version_text(std::size_t number);
 
-/// The parts of version 9 are loaded from beside the library: by their names alone it would find those of another one.
+/// Loads the parts of version 9 from the library's folder. By name alone the loader might find parts of another
+/// installation.
 void load_cudnn_parts(const os::Library& library);
 
-/// As open_cuda_library, of these major versions.
+/// Opens cuDNN like open_cuda_library, in these major versions.
 template <class Open>
 auto open_cudnn_library(const Context& context, std::string& why, const std::vector<const char*>& versions,
                         const Open& open) {

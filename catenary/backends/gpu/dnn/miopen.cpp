@@ -1,4 +1,4 @@
-// MIOpen, by its immediate interface: solutions that it knows without trying, the fastest first.
+// MIOpen, by its immediate interface: solutions known without trials, fastest first.
 
 #include <array>
 #include <cstring>
@@ -21,7 +21,7 @@ constexpr int kF16 = 0, kF32 = 1, kBf16 = 5, kF64 = 6;  // miopenDataType_t
 constexpr int kConvolution = 0;                         // miopenConvolutionMode_t
 constexpr int kDeterministic = 1;                       // miopenConvolutionAttrib_t
 constexpr int kNotImplemented = 6, kUnsupported = 8;    // miopenStatus_t
-// ConvDirectNaiveConvFwd, …Bwd and …Wrw, whose numbers stay: plain loops, which ours are faster than.
+// Stable numbers of ConvDirectNaiveConvFwd, …Bwd and …Wrw: plain loops, slower than our kernels.
 constexpr std::uint64_t kFirstNaive = 85, kLastNaive = 87;
 constexpr std::size_t kMostSolutions = 32;
 constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
@@ -66,7 +66,7 @@ struct Api {
   int (*set_attribute)(Handle, int attribute, int value);
   int (*destroy_convolution)(Handle);
 
-  // The passes differ in the order of their arrays only: w x y, y w x, y x w.
+  // The passes differ only in the order of their arrays: w x y, y w x, y x w.
   std::array<int (*)(Handle, Handle first, Handle second, Handle convolution, Handle result, std::size_t most,
                      std::size_t* count, Solution*),
              3>
@@ -79,7 +79,7 @@ struct Api {
       compute;
 };
 
-/// Descriptions of a convolution and the solution for it; none where the library has none.
+/// The descriptors of a convolution and its solution, empty if the library has none.
 struct Plan {
   explicit Plan(const Api& of) : api(of) {}
   ~Plan() {
@@ -98,7 +98,7 @@ struct Plan {
   std::size_t workspace = 0;
 };
 
-/// A pass's arrays in the order in which MIOpen wants them.
+/// A pass's arrays in MIOpen's order.
 Operands operands(const ConvolutionSpec& spec, const Plan& plan) {
   const DescribedArray x{plan.x, spec.x_view}, w{plan.w, spec.w_view}, y{plan.y, spec.y_view};
   if (spec.pass == ConvolutionPass::forward) return {w, x, y};
@@ -152,7 +152,7 @@ class Miopen final : public ConvolutionProvider {
     try {
       describe(handle, spec, *plan);
     } catch (const Refused& refused) {
-      if (!refused.text.empty()) throw;  // else the library does not know such a one, which is kept too
+      if (!refused.text.empty()) throw;  // an empty text means not supported, which is cached as well
     }
     return plan;
   }

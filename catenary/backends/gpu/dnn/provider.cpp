@@ -12,7 +12,7 @@ bool ConvolutionProvider::run(const ConvolutionSpec& spec, std::string& why) {
       return true;
     };
     if (!spec.bias) return computed(spec);
-    // the result begins as the bias, and the convolution is added
+    // fill the result with the bias, then add the convolution
     View bias = *spec.bias;
     const Shape& shape = spec.result().shape;
     Strides strides = Strides::filled(shape.size(), 0);
@@ -27,7 +27,7 @@ bool ConvolutionProvider::run(const ConvolutionSpec& spec, std::string& why) {
   } catch (const Refused& refused) {
     why = refused.text;
   } catch (const DeviceError& error) {
-    why = error.what();  // no memory for it to work in
+    why = error.what();  // no memory for its workspace
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // dnn/: the vendors' libraries of convolutions, found at run time and tried before our own kernels. Each file has one
-// interface, with declarations of its public ABI; nothing of it is needed to build, and none may end the process.
+// interface, with declarations of its public ABI. No vendor files are needed to build, and no library may end the
+// process.
 
 #include <memory>
 #include <string>
@@ -19,24 +20,24 @@ class ConvolutionProvider : public Provider<ConvolutionSpec> {
   bool run(const ConvolutionSpec& spec, std::string& why) final;
 
  protected:
-  /// An operation of the library that went wrong. Without a text: it does not take this convolution.
+  /// A failed operation of the library. An empty text means that the library does not support this convolution.
   struct Refused {
     std::string text;
   };
-  /// Computes it without its bias, or throws Refused. Gives how, which was kept.
+  /// Computes the convolution without its bias, or throws Refused. Returns the stored description of the computation.
   virtual const Computation& convolve(const ConvolutionSpec& spec) = 0;
-  /// Can the library add to what the result holds? Where it cannot, sums and biases are left to our own kernels.
+  /// Returns whether the library can add to the present result. If not, our own kernels handle sums and biases.
   virtual bool accumulates() const { return true; }
 
   Context& context_;
 };
 
-/// A library's descriptor of an array, and where the array lies.
+/// A library's descriptor of an array, and the array's view.
 struct DescribedArray {
   void* descriptor;
   const View& view;
 };
-/// A pass's arrays in the order in which a library wants them.
+/// A pass's arrays in the order that a library expects.
 struct Operands {
   Operands(const DescribedArray& a, const DescribedArray& b, const DescribedArray& c)
       : first(a.descriptor),
@@ -50,7 +51,7 @@ struct Operands {
   void* result_data;
 };
 
-/// MIOpen, for `catenary doctor` too.
+/// Returns MIOpen, also for `catenary doctor`.
 CT_API const RocmLibrary& miopen();
 
 }  // namespace catenary::gpu

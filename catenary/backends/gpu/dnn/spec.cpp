@@ -11,7 +11,7 @@ namespace {
 
 using Numbers = ConvolutionSpec::Numbers;
 
-/// With an axis of one element in front where there is only one: the libraries know two and three.
+/// Prepends an axis of size 1 to a single axis, because the libraries support two and three only.
 Numbers numbers(const Shape& shape, int skip, int missing) {
   Numbers list;
   for (int axis = 0; axis < shape.size(); ++axis) {
@@ -38,7 +38,7 @@ Numbers strides_of(const Numbers& shape, bool channels_last) {
 
 bool fits(const View& v) { return v.size() > 0 && v.size() <= std::numeric_limits<std::int32_t>::max() / 2; }
 
-/// Does it lie so? An axis of one element has no stride to speak of.
+/// Returns whether the view has this layout. The stride of an axis of size 1 does not matter.
 bool lies(const View& v, bool channels_last) {
   const Numbers strides = strides_of(numbers(v.shape, 0, 1), channels_last);
   for (int axis = 0; axis < v.shape.size(); ++axis)

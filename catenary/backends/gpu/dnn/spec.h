@@ -1,5 +1,5 @@
 #pragma once
-// A convolution as cuDNN and MIOpen describe it.
+// A convolution in the form of cuDNN and MIOpen.
 
 #include <cstdint>
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace catenary::gpu {
 
-/// Two or three axes, extents that follow from the windows, all in 32 bits; the arrays lie in C order or, all of them,
-/// with their channels last.
+/// Two or three axes, sizes that follow from the windows, all in 32 bits. All arrays are C-contiguous, or all have
+/// their channels last.
 struct ConvolutionSpec {
   using Numbers = std::vector<int>;
 
@@ -19,7 +19,7 @@ struct ConvolutionSpec {
   Dtype dtype = Dtype::float32;
   int groups = 1;
   bool channels_last = false;
-  Numbers x, w, y;  ///< shapes: N, C, extents; K, C / groups, taps; N, K, counts
+  Numbers x, w, y;  ///< shapes: (N, C, sizes), (K, C / groups, taps), (N, K, counts)
   Numbers pad, stride, dilate;
   View x_view, w_view, y_view;
   const View* bias = nullptr;
@@ -28,17 +28,17 @@ struct ConvolutionSpec {
   const View& result() const {
     return pass == ConvolutionPass::forward ? y_view : pass == ConvolutionPass::to_data ? x_view : w_view;
   }
-  /// In elements, of a shape in this order.
+  /// Returns the strides in elements of an array with this shape and order.
   Numbers strides(const Numbers& shape) const;
-  /// All that a library's choice depends on, as numbers.
+  /// Returns everything that a library's choice depends on, as numbers.
   std::vector<std::int64_t> key() const;
 };
 
-/// A convolution in that form; nothing where there is nothing to compute, and for what the libraries do not know: other
-/// strides, windows beyond the end, relu, a sum that gets a bias too.
+/// Converts a convolution to this form. Returns nothing if there is nothing to compute, and for features that the
+/// libraries lack: other strides, windows beyond the end, relu, accumulation together with a bias.
 std::optional<ConvolutionSpec> as_spec(const primitives::Convolution& convolution);
 
-/// For messages.
+/// Describes the convolution, for messages.
 std::string describe(const ConvolutionSpec& spec);
 
 }  // namespace catenary::gpu

@@ -1,7 +1,7 @@
-// CUDA's driver interface and HIP's, which has its shape: one driver with two tables of names. The libraries are found
-// at run time; the declarations are of the public ABI, with the suffixed names that it has had since CUDA 4 and with
-// HIP's numbers since ROCm 5. Kernels are compiled by the vendor's compiler for the card that is there, to a binary and
-// never to PTX, which an older driver than the compiler would refuse.
+// CUDA's driver interface and HIP's, which is modelled on it: one driver with two tables of names. The libraries are
+// found at run time. The declarations follow the public ABI, with the suffixed names that CUDA has had since version 4
+// and HIP's numbers since ROCm 5. The vendor's compiler compiles kernels for the present card to a binary, never to
+// PTX, which a driver older than the compiler would reject.
 
 #include <atomic>
 #include <cstdlib>
@@ -19,19 +19,19 @@ namespace catenary::gpu {
 
 namespace {
 
-using Handle = void*;  // of contexts, streams, events, modules, functions, and memory on the device
+using Handle = void*;  // context, stream, event, module, function, or device memory
 
-constexpr int kOutOfMemory = 2, kNoDevice = 100, kNotReady = 600;  // the same numbers in CUDA and HIP
+constexpr int kOutOfMemory = 2, kNoDevice = 100, kNotReady = 600;  // equal numbers in CUDA and HIP
 constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2;
 
-/// Numbers of what is asked of a device.
+/// Numbers of device attributes.
 struct Attributes {
   int group_size, local_bytes, compute_units, integrated;
 };
 constexpr Attributes kCudaAttributes = {1, 8, 16, 18}, kHipAttributes = {56, 74, 63, 16};
 constexpr int kCudaMajor = 75, kCudaMinor = 76;
 
-/// Of what is asked of a kernel, by numbers.
+/// Function attributes, by number.
 constexpr const char* kOfFunctions[] = {"max_threads_per_block",
                                         "shared_size_bytes",
                                         "const_size_bytes",
@@ -87,7 +87,7 @@ struct Api {
     find(cuda_error_name, "cuGetErrorName", nullptr);
     find(hip_error_name, nullptr, "hipGetErrorName");
     if (!hip) return;
-    // The plain name means the structure of ROCm 5 for ever; headers since ROCm 6 mean R0600 by it.
+    // The plain name always returns ROCm 5's structure. Headers since ROCm 6 map it to the R0600 name.
     properties = library.function<int(void*, int)>("hipGetDevicePropertiesR0600");
     arch_offset = 1160;
     if (properties) return;
@@ -139,7 +139,7 @@ struct Api {
   std::size_t arch_offset = 0;
 };
 
-/// What NVIDIA's driver means by its refusal to start, and what helps.
+/// Explains an initialisation error of NVIDIA's driver, with the remedy.
 std::string cuda_hint(int code) {
   switch (code) {
     case 34:
@@ -328,7 +328,7 @@ class CudaDriver final : public Driver {
     const auto where = [&] { return fmt::format("kernel {}, {}", f.name, shape.text()); };
     unsigned groups[3], items[3];
     for (std::size_t k = 0; k < 3; ++k) {
-      // CUDA's limits; HIP counts the work-items of an axis in 32 bits.
+      // CUDA's limits. HIP also limits the work-items of an axis to 32 bits.
       const std::int64_t most = k == 0 ? (std::int64_t{1} << 31) - 1 : 65535;
       if (shape.groups[k] > most || (hip_ && shape.groups[k] * shape.group_size[k] >= std::int64_t{1} << 32))
         fail<DeviceError>("a launch that is too large: {}; axis {} takes up to {} groups{}", where(), "xyz"[k], most,
@@ -378,17 +378,17 @@ class CudaDriver final : public Driver {
   void check(int code, const char* action, Where&& where) const {
     if (code == 0) return;
     const std::string what = where();
-    // from 700 on: a kernel that ran before failed, and the device with it
+    // 700 and above: an earlier kernel failed, and the device is unusable
     fail<DeviceError>("{}: cannot {}{}{}{}: {} ({}){}", title(), action, what.empty() ? "" : " (", what,
                       what.empty() ? "" : ")", error_name(code), code, code >= 700 ? last_launches() : "");
   }
 
   void add_reason(const std::string& text) { reason_ += (reason_.empty() ? "" : "; ") + text; }
 
-  /// The device, made current for the calling thread; its context and stream are made when it is first used.
+  /// Returns the device and makes it current for the calling thread. First use creates its context and stream.
   Device& use(int device) {
     Device& d = *devices_[static_cast<std::size_t>(device)];
-    thread_local const void* current[2] = {};  // of CUDA and HIP, which know nothing of each other
+    thread_local const void* current[2] = {};  // for CUDA and HIP, which are independent
     std::call_once(d.opened, [&] {
       current[hip_] = nullptr;
       if (hip_) {
@@ -406,7 +406,7 @@ class CudaDriver final : public Driver {
     return d;
   }
 
-  /// What may fail only where the device is lost, and all of it with it.
+  /// Runs cleanup that fails only if the device is lost, when failures do not matter.
   template <class F>
   void quietly(int device, F&& f) noexcept {
     try {
@@ -455,13 +455,13 @@ class CudaDriver final : public Driver {
   std::optional<os::Library> find_cuda() {
     std::string why;
     auto library = os::Library::find("libcuda.so.1", &why);
-    // WSL keeps Windows' driver where no loader looks unless told.
+    // WSL's driver is in a folder that loaders do not search by default.
     if (!library) library = os::Library::find("/usr/lib/wsl/lib/libcuda.so.1");
     if (!library) add_reason(fmt::format("NVIDIA's driver was not found: {}", why));
     return library;
   }
 
-  /// Two HIP runtimes in a process crash: one that is there already is the one.
+  /// Two HIP runtimes in one process crash, so use a runtime that is already loaded.
   std::optional<os::Library> find_hip(int& major) {
     constexpr int kNewest = 8, kOldest = 5;
     const auto name = [](int m) { return fmt::format("libamdhip64.so.{}", m); };
@@ -502,7 +502,8 @@ class CudaDriver final : public Driver {
     info.is_simulated = info.name.starts_with("Simulated ");
     std::fill(std::begin(text), std::end(text), '\0');
     if (api_->pci(text, sizeof text - 1, d.id) == 0) info.pci = text;
-    for (char& c : info.pci) c = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;  // as OpenCL's are
+    for (char& c : info.pci)
+      c = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;  // lower case, as in OpenCL
     check(api_->total_memory(&info.memory_bytes, d.id), "ask for the memory");
     const Attributes& numbers = hip_ ? kHipAttributes : kCudaAttributes;
     info.group_size = attribute(numbers.group_size, d.id);
@@ -532,7 +533,7 @@ class CudaDriver final : public Driver {
     d.compiler = compiler;
   }
 
-  /// A compiler that is not newer than the driver, or else any, whose binaries the card can run.
+  /// Chooses a compiler not newer than the driver, otherwise any compiler whose binaries the card can run.
   void find_cuda_arch(Device& d, int driver_major, const std::vector<std::shared_ptr<RuntimeCompiler>>& compilers) {
     const int major = attribute(kCudaMajor, d.id), minor = attribute(kCudaMinor, d.id);
     d.info.arch = fmt::format("sm_{}{}", major, minor);

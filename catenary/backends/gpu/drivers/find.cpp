@@ -14,14 +14,14 @@ void add_variable(std::vector<std::string>& folders, const char* variable, const
   if (const char* value = std::getenv(variable); value && *value) folders.push_back(std::string(value) + below);
 }
 
-/// The folders `parent`/`prefix`*, the one with the highest version first.
+/// Returns the folders `parent`/`prefix`*, highest version first.
 std::vector<std::string> versions(const std::string& parent, const std::string& prefix) {
   std::vector<std::string> names;
   if (os::is_directory(parent)) {
     try {
       names = os::list_directory(parent);
     } catch (const FileError&) {
-      return {};  // one that may not be read holds nothing that could be loaded
+      return {};  // an unreadable folder has no loadable libraries
     }
   }
   std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
@@ -41,7 +41,7 @@ std::vector<std::string> versions(const std::string& parent, const std::string& 
   return names;
 }
 
-/// The packages of the Python environment that is switched on.
+/// Adds the packages of the active Python environment.
 void add_packages(std::vector<std::string>& folders, const std::vector<std::string>& below) {
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const char* root = std::getenv(variable);

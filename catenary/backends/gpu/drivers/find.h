@@ -1,5 +1,5 @@
 #pragma once
-// Where vendors' libraries lie.
+// Searches for vendors' libraries.
 
 #include <optional>
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace catenary::gpu {
 
-/// The folders in which CUDA's libraries may lie beside those that the loader searches, the likeliest first.
+/// Returns possible folders of CUDA's libraries beside the loader's, the likeliest first.
 std::vector<std::string> cuda_folders();
-/// The same for ROCm, old layout (/opt/rocm-6.2) and new (/opt/rocm/core-10.0), and its Python packages.
+/// Returns possible folders of ROCm's libraries: old layout (/opt/rocm-6.2), new layout (/opt/rocm/core-10.0), and
+/// Python packages.
 CT_API std::vector<std::string> rocm_folders();
 
-/// The first of `names` that the loader finds by itself; else the first that lies in one of the folders.
-/// Nothing, with a sentence in `why`, where there is none.
+/// Returns the first of `names` that the loader finds, otherwise the first that is in one of the folders. Returns
+/// nothing, with a sentence in `why`, if there is none.
 CT_API std::optional<os::Library> find_library(const std::vector<std::string>& names,
                                                const std::vector<std::string>& folders, std::string& why);
 

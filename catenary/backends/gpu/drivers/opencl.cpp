@@ -26,10 +26,10 @@ namespace {
 
 using namespace opencl;
 
-/// May it come from a kernel that was submitted before?
+/// Returns whether the error may come from an earlier kernel.
 bool shows_late(cl_int code) { return code == -5 || code == -14 || code == -36; }
 
-/// `what` tells more, where it failed.
+/// `what` returns details for the error message.
 template <class What>
 requires std::is_invocable_v<What>
 void check(cl_int code, const char* function, const What& what) {
@@ -42,7 +42,7 @@ void check(cl_int code, const char* function, std::string_view what = {}) {
   check(code, function, [&] { return std::string(what); });
 }
 
-/// A kernel by name. Setting arguments changes an OpenCL kernel, so each thread makes one of its own.
+/// A kernel by name. Setting arguments modifies an OpenCL kernel object, so each thread has separate ones.
 struct Function {
   Handle program;
   std::string name;
@@ -159,10 +159,10 @@ class OpenclDriver final : public Driver {
     forget(e);
     check(api_->EnqueueMarkerWithWaitList(queue(device), 0, nullptr, &e.marker), "EnqueueMarkerWithWaitList");
     if (e.is_timed && !at(device).times_markers) e.completed = completion_of(e.marker);
-    check(api_->Flush(queue(device)), "Flush");  // or another queue might wait for ever
+    check(api_->Flush(queue(device)), "Flush");  // otherwise another queue might wait forever
   }
   void wait(int device, int event_device, void* event) override {
-    // a context knows its own device's events only
+    // a context accepts only its device's events
     if (event_device != device) return synchronize_event(event_device, event);
     if (const Event& e = *static_cast<Event*>(event); e.marker)
       check(api_->EnqueueBarrierWithWaitList(queue(device), 1, &e.marker, nullptr), "EnqueueBarrierWithWaitList");
@@ -190,11 +190,10 @@ class OpenclDriver final : public Driver {
   Compiled compile(int device, const std::string& text) override {
     const Device& d = at(device);
     Handle program = nullptr;
-    // Processes that compile the same text at once, as ranks do, meet in PoCL's cache, and one of them fails without a
-    // word about the text: it tries again.
+    // When several processes, such as ranks, compile one text at once, they collide in PoCL's cache, and one of them
+    // fails without a compiler message. So it tries again.
     for (int left = 4; !program; --left) program = built(d, text, left > 0);
-    // PoCL compiles a kernel twice where its binary is asked for: for any size of groups, and for the one that is
-    // launched
+    // if the binary is requested, PoCL compiles a kernel twice: for any group size, and for the launched one
     if (!keeps_kernels()) return {{}, program};
     std::size_t size = 0;
     check(api_->GetProgramInfo(program, kProgramBinarySizes, sizeof(size), &size, nullptr), "GetProgramInfo");
@@ -217,7 +216,7 @@ class OpenclDriver final : public Driver {
   }
   void* function(int, void* module, const std::string& name) override {
     cl_int code = 0;
-    Handle kernel = api_->CreateKernel(module, name.c_str(), &code);  // so that a wrong name shows here
+    Handle kernel = api_->CreateKernel(module, name.c_str(), &code);  // detects a wrong name here
     check(code, "CreateKernel", name);
     auto* function = new Function{module, name, functions_.fetch_add(1)};
     thread_kernels()[function->number] = kernel;
@@ -259,7 +258,7 @@ class OpenclDriver final : public Driver {
   using Time = std::chrono::steady_clock::time_point;
   struct Event {
     Handle marker = nullptr;
-    std::shared_future<Time> completed = {};  // by the host's clock, where the driver times no markers
+    std::shared_future<Time> completed = {};  // time of the host's clock, if the driver does not time markers
     const bool is_timed;
   };
   struct Device {
@@ -270,7 +269,7 @@ class OpenclDriver final : public Driver {
     DeviceInfo info;
   };
 
-  /// The calling thread's kernels, by the number of the function. They live as long as the process, as programs do.
+  /// The calling thread's kernels, by the number of the function. Never freed, like programs.
   static std::unordered_map<int, Handle>& thread_kernels() {
     thread_local std::unordered_map<int, Handle> kernels;
     return kernels;
@@ -285,7 +284,7 @@ class OpenclDriver final : public Driver {
   }
   inline static const ThreadState kernels_of_thread{[] { thread_kernels(); }};
 
-  /// The program of a text, or null where it was not the text that failed and `may_fail`.
+  /// Returns the program of a text. Returns null if the text is not at fault and `may_fail`.
   Handle built(const Device& d, const std::string& text, bool may_fail) const {
     const char* source = text.c_str();
     cl_int code = 0;
@@ -305,8 +304,8 @@ class OpenclDriver final : public Driver {
     return nullptr;
   }
 
-  /// PoCL takes a program's code from files that its other processes may be writing; a binary that was made meanwhile
-  /// may lack it, and would end the process that loads it.
+  /// PoCL reads a program's code from files that its other processes may be writing. A binary made meanwhile may lack
+  /// the code, and would crash the process that loads it.
   static bool is_whole(const Device& device, const Binary& binary) {
     if (device.info.platform != "Portable Computing Language") return true;
     constexpr std::string_view bitcode = "BC\xC0\xDE";
@@ -320,15 +319,15 @@ class OpenclDriver final : public Driver {
     event.marker = nullptr;
   }
 
-  /// When the device came to a marker, in nanoseconds. Where the driver does not know, some small number: rusticl of
-  /// Mesa 22 says 3.
+  /// Returns the time in nanoseconds at which the device reached a marker. If the driver does not know, returns a small
+  /// number: rusticl of Mesa 22 returns 3.
   cl_ulong time_of(Handle marker) const {
     cl_ulong nanoseconds = 0;
     check(api_->GetEventProfilingInfo(marker, kProfilingEnd, sizeof nanoseconds, &nanoseconds, nullptr),
           "GetEventProfilingInfo");
     return nanoseconds;
   }
-  /// When the host hears that a marker was reached.
+  /// Returns the time at which the host learns that a marker was reached.
   std::shared_future<Time> completion_of(Handle marker) const {
     auto promise = std::make_unique<std::promise<Time>>();
     std::shared_future<Time> time = promise->get_future().share();
@@ -337,7 +336,7 @@ class OpenclDriver final : public Driver {
       kept->set_value(std::chrono::steady_clock::now());
     };
     check(api_->SetEventCallback(marker, kComplete, +reached, promise.get()), "SetEventCallback");
-    promise.release();  // the callback's now
+    promise.release();  // now owned by the callback
     return time;
   }
 
@@ -370,7 +369,9 @@ class OpenclDriver final : public Driver {
     std::vector<Device> cards, processors;
     for (Handle platform : platforms) {
       const std::string platform_name = text(api_->GetPlatformInfo, platform, kPlatformName);
-      if (platform_name == "Clover") continue;  // Mesa's old driver: OpenCL 1.1, and it breaks on what others take
+      if (platform_name == "Clover")
+        continue;  // Mesa's old driver supports OpenCL 1.1 only and crashes on newer
+                   // features
       cl_uint count = 0;
       if (api_->GetDeviceIDs(platform, kDeviceTypeAll, 0, nullptr, &count) != 0 || count == 0) continue;
       std::vector<Handle> ids(count);
@@ -395,7 +396,7 @@ class OpenclDriver final : public Driver {
     if (devices_.empty() && !no_cache_.empty()) reason_ += "; " + no_cache_;
   }
 
-  /// Gives the device a context and a queue, and looks at how it times markers.
+  /// Creates the device's context and queue, and tests how it times markers.
   void open(Device& device) const {
     cl_int status = 0;
     device.context = api_->CreateContext(nullptr, 1, &device.id, nullptr, nullptr, &status);
@@ -413,7 +414,7 @@ class OpenclDriver final : public Driver {
     reason_ += fmt::format("{}'{}' of {} is left out: {}", reason_.empty() ? "" : "; ", info.name, info.platform, why);
   }
 
-  /// The bus address as CUDA and HIP write it, without the domain by AMD's extension; empty where nothing tells it.
+  /// Returns the bus address in the format of CUDA and HIP (without the domain for AMD's extension), or "".
   std::string pci_of(Handle id, const std::string& extensions) const {
     const auto tells = [&](const char* extension) { return extensions.find(extension) != std::string::npos; };
     const auto ask = [&](cl_uint what, auto& value) {
@@ -422,7 +423,7 @@ class OpenclDriver final : public Driver {
     if (PciBusInfo at{}; tells("cl_khr_pci_bus_info") && ask(kDevicePciBusInfo, at))
       return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", at.domain, at.bus, at.device, at.function);
     if (tells("cl_nv_device_attribute_query")) {
-      cl_uint domain = 0, bus = 0, slot = 0;  // an old driver knows no domain
+      cl_uint domain = 0, bus = 0, slot = 0;  // old drivers have no domain
       ask(kDevicePciDomainNv, domain);
       if (ask(kDevicePciBusNv, bus) && ask(kDevicePciSlotNv, slot))
         return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, slot >> 3, slot & 7);
@@ -433,7 +434,7 @@ class OpenclDriver final : public Driver {
     return {};
   }
 
-  /// The device, or one without id (and a reason) where it cannot serve.
+  /// Returns the device, or one without id (and with a reason) if it cannot be used.
   Device describe(Handle id, const std::string& platform, const std::string& platform_version) {
     Device device;
     DeviceInfo& info = device.info;
@@ -475,7 +476,7 @@ class OpenclDriver final : public Driver {
   std::string reason_, no_cache_;
   std::atomic<int> functions_{0};
   std::mutex streams_mutex_;
-  std::map<Handle, int> streams_;  // and their devices
+  std::map<Handle, int> streams_;  // with their devices
 };
 
 }  // namespace

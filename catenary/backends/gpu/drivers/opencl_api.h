@@ -1,6 +1,6 @@
 #pragma once
-// Private: what opencl.cpp uses of OpenCL 1.2's public ABI, declared after Khronos' specification, with the names of
-// its functions and numbers of its constants.
+// Private: the part of OpenCL 1.2's public ABI that opencl.cpp uses, declared after Khronos' specification, with its
+// names of functions and numbers of constants.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ using cl_int = std::int32_t;
 using cl_uint = std::uint32_t;
 using cl_ulong = std::uint64_t;
 using cl_bitfield = std::uint64_t;
-using Handle = void*;  // of every OpenCL object
+using Handle = void*;  // any OpenCL object
 
 constexpr cl_bitfield kDeviceTypeCpu = 1 << 1, kDeviceTypeAll = 0xffffffff;
 constexpr cl_uint kPlatformVersion = 0x0901, kPlatformName = 0x0902;
@@ -24,7 +24,7 @@ constexpr cl_uint kDeviceType = 0x1000, kDeviceMaxComputeUnits = 0x1002, kDevice
                   kDeviceAvailable = 0x1027, kDeviceCompilerAvailable = 0x1028, kDeviceName = 0x102B,
                   kDriverVersion = 0x102D, kDeviceVersion = 0x102F, kDeviceExtensions = 0x1030,
                   kDeviceDoubleFpConfig = 0x1032, kDeviceHostUnifiedMemory = 0x1035;
-// Where a device sits on the bus: by cl_khr_pci_bus_info, and by NVIDIA's and AMD's own extensions.
+// Queries of the bus address: by cl_khr_pci_bus_info, and by NVIDIA's and AMD's extensions.
 constexpr cl_uint kDevicePciBusInfo = 0x410F, kDevicePciBusNv = 0x4008, kDevicePciSlotNv = 0x4009,
                   kDevicePciDomainNv = 0x400A, kDeviceTopologyAmd = 0x4037;
 /// The value of kDevicePciBusInfo.
@@ -42,8 +42,8 @@ constexpr cl_uint kKernelWorkGroupSize = 0x11B0, kKernelLocalMemSize = 0x11B2, k
 constexpr cl_uint kBufferRegion = 0x1220, kEventStatus = 0x11D3, kProfilingEnd = 0x1283;
 constexpr cl_bitfield kCorrectlyRoundedDivideSqrt = 1 << 7, kMemReadWrite = 1, kMemHost = 1 << 4, kMapReadWrite = 3,
                       kQueueProfiling = 1 << 1;
-constexpr cl_int kComplete = 0;                  // of an event's states
-constexpr cl_int kOutOfMemory[] = {-4, -5, -6};  // of the device's objects, resources, the host
+constexpr cl_int kComplete = 0;                  // status of an event
+constexpr cl_int kOutOfMemory[] = {-4, -5, -6};  // for device objects, device resources, the host
 constexpr cl_int kNoPlatform = -1001;
 
 inline const char* error_name(cl_int code) {
@@ -93,7 +93,7 @@ inline const char* error_name(cl_int code) {
   }
 }
 
-/// The functions of the library that are used, one line each.
+/// The library's functions in use, one per line.
 struct Api {
   explicit Api(const os::Library& library)
 #define CT_CL(name) name(library.required<std::remove_pointer_t<decltype(name)>>("cl" #name))

@@ -26,7 +26,7 @@ std::string find_pocl_cache() {
   try {
     const std::string own = os::temporary_folder_of_user("catenary-pocl");
     os::PrivateFolder::make(own);
-    ::setenv("POCL_CACHE_DIR", own.c_str(), 0);  // read by PoCL only, which has not been loaded yet
+    ::setenv("POCL_CACHE_DIR", own.c_str(), 0);  // only PoCL reads it, which is not loaded yet
     return {};
   } catch (const FileError& error) {
     return fmt::format(

@@ -1,12 +1,12 @@
 #pragma once
-// OpenCL on a processor by PoCL, which offers no device where it has no folder for what it compiles.
+// OpenCL on a processor by PoCL, which has no device unless it can write to a cache folder.
 
 #include <string>
 
 namespace catenary::gpu {
 
-/// Names a folder of this user's below the system's place for temporary files (POCL_CACHE_DIR) where the one that PoCL
-/// would take cannot be written. To be called before OpenCL's loader. Gives a sentence where there is none, else "".
+/// Sets POCL_CACHE_DIR to a user's folder below the system's temporary folder if PoCL could not write to its default.
+/// Call it before OpenCL's loader. Returns an explanation if no folder can be used, otherwise "".
 std::string find_pocl_cache();
 
 }  // namespace catenary::gpu

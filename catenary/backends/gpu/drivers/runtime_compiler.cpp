@@ -9,7 +9,7 @@
 
 namespace catenary::gpu {
 
-/// The functions, as declared by the public ABI; NVRTC's and hipRTC's differ in their names only.
+/// The functions as declared by the public ABI. NVRTC and hipRTC differ only in their names.
 struct RuntimeCompiler::Api {
   using Program = void*;
 
@@ -85,7 +85,7 @@ std::vector<std::shared_ptr<RuntimeCompiler>> RuntimeCompiler::nvrtc(std::string
 
 std::shared_ptr<RuntimeCompiler> RuntimeCompiler::hiprtc(const os::Library& runtime, int major, std::string& why) {
   try {
-    // Two ROCm in one process crash: what lies beside the runtime belongs to it.
+    // Two ROCm versions in one process crash, so use the library in the runtime's folder.
     const std::string path = runtime.path(), name = fmt::format("libhiprtc.so.{}", major);
     if (const auto slash = path.rfind('/'); slash != std::string::npos)
       if (const auto library = os::Library::find(path.substr(0, slash + 1) + name))
@@ -127,8 +127,8 @@ void RuntimeCompiler::try_ahead(const std::string& arch) {
   if (hip_) trial_of(arch);
 }
 
-/// hipRTC aborts, crashes or never returns for an arch that it does not know: asked once in a child. Nothing where all
-/// is well.
+/// hipRTC aborts, crashes or hangs for an unknown architecture, so it is tried once in a child process. Returns "" on
+/// success.
 const std::string& RuntimeCompiler::trial_of(const std::string& arch) {
   if (const auto known = tried_.find(arch); known != tried_.end()) return known->second;
   const os::TrialResult result =

@@ -1,5 +1,5 @@
 #pragma once
-// NVRTC and hipRTC: compilers in a library, with one shape. They need no card.
+// NVRTC and hipRTC: compilers as libraries with a common interface. They need no card.
 
 #include <map>
 #include <memory>
@@ -15,28 +15,28 @@ namespace catenary::gpu {
 
 class CT_API RuntimeCompiler {
  public:
-  /// Every NVRTC that is installed, the newest first. Empty, with a sentence in `why`, where there is none.
+  /// Returns every installed NVRTC, newest first. If there is none, returns an empty list and a sentence in `why`.
   static std::vector<std::shared_ptr<RuntimeCompiler>> nvrtc(std::string& why);
-  /// The hipRTC that belongs to the HIP runtime, which is of this major version: beside it, or inside. Null, with a
-  /// sentence in `why`, where there is none.
+  /// Returns the hipRTC of the HIP runtime, which has this major version: in the runtime's folder, or inside the
+  /// runtime. Returns null, with a sentence in `why`, if there is none.
   static std::shared_ptr<RuntimeCompiler> hiprtc(const os::Library& runtime, int major, std::string& why);
 
   bool is_hip() const { return hip_; }
   int major() const { return major_; }
-  /// "NVRTC 12.8".
+  /// Returns the name, such as "NVRTC 12.8".
   const std::string& name() const { return name_; }
-  /// NVRTC: what it compiles for, as 75 for sm_75; empty where it does not say.
+  /// Returns the architectures that NVRTC compiles for, such as 75 for sm_75; empty if NVRTC does not report them.
   const std::vector<int>& archs() const { return archs_; }
-  /// The best of its archs whose binaries run on a card of compute capability major.minor, as "sm_86"; empty where
-  /// there is none.
+  /// Returns the best of these architectures for a card of compute capability major.minor, as "sm_86", or "".
   std::string arch_for(int major, int minor) const;
 
-  /// A binary for "sm_90" or "gfx1030" (with features, as the driver names it). No contraction, denormal numbers kept,
-  /// divisions and roots rounded as IEEE 754 says. Throws DeviceError with the compiler's words.
+  /// Returns a binary for "sm_90" or "gfx1030" (with features, as the driver names it). Compiles without contraction,
+  /// with subnormal numbers, and with IEEE 754 rounding of divisions and roots. Throws DeviceError with the compiler's
+  /// output.
   Binary compile(const std::string& arch, const std::string& text);
-  /// hipRTC: how long the first kernel for an arch may take, in a child.
+  /// hipRTC: sets the time limit of the first compilation for an architecture, which runs in a child process.
   void set_trial_seconds(double seconds) { trial_seconds_ = seconds; }
-  /// Sees to it that compile() needs no trial for this arch; what was wrong compile() says.
+  /// Runs the trial for this architecture now, so that compile() does not need it. compile() reports errors.
   void try_ahead(const std::string& arch);
 
  private:
@@ -52,8 +52,8 @@ class CT_API RuntimeCompiler {
   std::string name_;
   std::vector<int> archs_;
   double trial_seconds_ = 60;
-  std::mutex mutex_;                          // also keeps a fork apart from a compilation
-  std::map<std::string, std::string> tried_;  // archs, and what is wrong with those that would kill the process
+  std::mutex mutex_;                          // also prevents a fork during a compilation
+  std::map<std::string, std::string> tried_;  // architectures, with the problem of those that would crash the process
 };
 
 }  // namespace catenary::gpu

@@ -1,4 +1,4 @@
-// cuFFT and hipFFT: the same functions under two prefixes. Plans take their work area from the device's pool.
+// cuFFT and hipFFT: equal functions under two prefixes. Plans take their workspace from the device's pool.
 
 #include <algorithm>
 #include <limits>
@@ -14,27 +14,27 @@ namespace {
 
 constexpr int kC2C = 0x29, kZ2Z = 0x69;           // cufftType, hipfftType
 constexpr int kForward = -1, kBackward = 1;       // the sign of the exponent
-constexpr int kInvalidSize = 8, kNoSupport = 16;  // cufftResult, hipfftResult: what it does not know
+constexpr int kInvalidSize = 8, kNoSupport = 16;  // cufftResult, hipfftResult: not supported
 
-/// Transforms whose parts lie side by side, in complex elements: a batch, and batches `far` apart.
+/// Transforms of interleaved complex numbers, in complex elements: a batch, and batches `far` apart.
 struct Rows {
   char* first;
   int row, step;
   std::int64_t far;
 };
 
-/// How often a batch is asked for at most; transforms that lie along more are left to our own passes.
+/// Maximum number of batches per transform. Our own passes compute larger ones.
 constexpr std::int64_t kMostBatches = 1024;
 
-/// Which axis a batch goes along, the longer one: a batch of a library has one distance.
+/// Returns the axis of the batch, which is the longer one, because a library's batch has a single stride.
 int batch_axis(const View& v) { return v.shape[0] > v.shape[2] ? 0 : 2; }
 
-/// Nothing where they lie otherwise.
+/// Returns nothing for any other layout.
 std::optional<Rows> rows_of(const View& re, const View* im) {
   constexpr std::int64_t kMost = std::numeric_limits<int>::max();
   if (!im || im->handle != re.handle || im->offset != re.offset + 1 || !(im->strides == re.strides)) return {};
   const int axis = batch_axis(re);
-  // the distance between rows that are one has no meaning
+  // the stride of an axis of size 1 does not matter
   const std::int64_t row = re.shape[axis] == 1 ? 2 * re.shape[1] : re.strides[axis],
                      step = re.shape[1] == 1 ? 2 : re.strides[1], far = re.strides[2 - axis];
   if (row % 2 || step % 2 || (re.shape[2 - axis] > 1 && far % 2) || row < 1 || step < 1 || row / 2 > kMost ||
@@ -45,11 +45,11 @@ std::optional<Rows> rows_of(const View& re, const View* im) {
               far * item};
 }
 
-/// `Handle`: cuFFT's are numbers, hipFFT's are pointers.
+/// `Handle`: a number in cuFFT, a pointer in hipFFT.
 template <class Handle>
 class FftLibrary final : public Provider<Fft> {
  public:
-  /// `thousands`: how a version's number has the first part of "11.2.0".
+  /// `thousands`: the divisor that extracts the first part of "11.2.0" from the version's number.
   FftLibrary(Context& context, const os::Library& library, const std::string& prefix, int thousands)
       : context_(context),
         create_(library.required<int(Handle*)>((prefix + "Create").c_str())),
@@ -68,7 +68,7 @@ class FftLibrary final : public Provider<Fft> {
 
   std::string detail() const override { return detail_; }
 
-  /// The sums alone: the primitive's source multiplies by the scale.
+  /// Computes the sums only. The primitive's source multiplies by the scale.
   bool run(const Fft& p, std::string& why) override {
     const auto from = rows_of(p.re, p.im), to = rows_of(p.out_re, &p.out_im);
     const int axis = batch_axis(p.re);
@@ -82,7 +82,7 @@ class FftLibrary final : public Provider<Fft> {
     void* const stream = context_.driver.queue(context_.index);
     const Key key{n, count, from->row, from->step, to->row, to->step, wide, stream};
     const std::shared_ptr<Plan> plan = plans_.get(key, [&] { return plan_of(key); });
-    std::lock_guard lock(plan->mutex);  // it has one work area and one stream
+    std::lock_guard lock(plan->mutex);  // a plan has one workspace and one stream
     int status = plan->status;
     if (status == 0) {
       std::optional<Scratch> memory;
@@ -117,7 +117,7 @@ class FftLibrary final : public Provider<Fft> {
     std::mutex mutex;
     Handle handle{};
     bool made = false;
-    int status = 0;  // one that cannot be made is not tried again
+    int status = 0;  // a plan that cannot be made is not tried again
     std::size_t bytes = 0;
   };
 
@@ -128,7 +128,7 @@ class FftLibrary final : public Provider<Fft> {
     plan->status = create_(&plan->handle);
     plan->made = plan->status == 0;
     if (plan->made) plan->status = own_memory_(plan->handle, 0);
-    // the shapes are those of the whole of a row, which it wants to be told where steps are
+    // with strides, the library requires the embedding shapes, which are whole rows
     if (plan->status == 0)
       plan->status = make_(plan->handle, 1, &length, &length, in_step, in_row, &length, out_step, out_row,
                            wide ? kZ2Z : kC2C, static_cast<int>(count), &plan->bytes);
@@ -155,7 +155,7 @@ std::unique_ptr<Provider<Fft>> open_cufft(Context& context, std::string& why) {
                            [&](const os::Library& library, std::string&) {
                              return std::make_unique<FftLibrary<int>>(context, library, "cufft", 1000);
                            },
-                           {"12", "11", "10"});  // of CUDA 13, 12 and 11
+                           {"12", "11", "10"});  // for CUDA 13, 12 and 11
 }
 
 std::unique_ptr<Provider<Fft>> open_hipfft(Context& context, std::string& why) {

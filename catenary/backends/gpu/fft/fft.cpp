@@ -1,7 +1,7 @@
-// Fourier transforms: by a library, or by our own kernels. A transform whose passes find room in a block of fast memory
-// takes one launch, with a chirp's products, too. A longer one is two steps of such transforms where its length has two
-// factors for them, else a launch for each pass. Tables are made on the host, in float64, and stay in the device's
-// memory.
+// Fourier transforms, by a library or by our own kernels. If all passes of a transform fit a block of fast memory, it
+// takes one launch, including the products of a chirp. A longer transform takes two steps of such transforms if its
+// length has suitable factors, otherwise one launch for each pass. Tables are computed on the host in float64, and
+// cached in device memory.
 
 #include <algorithm>
 #include <cstdlib>
@@ -22,17 +22,17 @@ namespace catenary::gpu {
 
 namespace {
 
-/// A part of complex numbers: where it begins, and its distances along the three axes.
+/// The real or imaginary parts of complex numbers: an offset, and strides along three axes.
 struct Part {
   void* handle;
   std::int64_t at, far, step, near;
 
   explicit Part(const View& v)
       : handle(v.handle), at(v.offset), far(v.strides[0]), step(v.strides[1]), near(v.strides[2]) {}
-  /// One after the other, of n elements, `beside` of them side by side.
+  /// Transforms of n elements, `beside` of them interleaved, in blocks one after another.
   Part(const Scratch& memory, std::int64_t at, std::int64_t n, std::int64_t beside)
       : handle(memory.handle()), at(at), far(n * beside), step(beside), near(1) {}
-  /// The same place with other distances, `i` of the far ones from its beginning.
+  /// Returns this memory with other strides, `i` far strides from its beginning.
   Part moved(std::int64_t i, std::int64_t new_far, std::int64_t new_step, std::int64_t new_near) const {
     Part there = *this;
     there.at += i * far;
@@ -41,25 +41,25 @@ struct Part {
     there.near = new_near;
     return there;
   }
-  /// A number that all elements are.
+  /// One number for all elements.
   explicit Part(const Scratch& memory) : handle(memory.handle()), at(0), far(0), step(0), near(0) {}
 };
 struct Parts {
   Part re, im;
   Parts exchanged() const { return {im, re}; }
 };
-/// How many transforms there are, and how many of them lie side by side.
+/// Numbers of transforms, and of interleaved transforms.
 struct Batch {
   std::int64_t rows, beside;
 };
 
-/// The tables of a device, each uploaded once, as long as all together take at most kMost bytes; what goes beyond that
-/// is there for one transform.
+/// The tables of a device. Each is uploaded once while all together take at most kMost bytes. Further tables live for
+/// one transform.
 class Tables {
  public:
   explicit Tables(Context& context) : context_(context) {}
 
-  /// The table of this name for a length; `make` gives it (an FftTable, or a reference to one) where it is new.
+  /// Returns the table of this name for a length. `make` returns a new table (an FftTable, or a reference to one).
   template <class Make>
   std::shared_ptr<const Scratch> get(const char* what, std::int64_t n, Dtype dtype, const Make& make) {
     const Key key{what, n, dtype};
@@ -67,13 +67,13 @@ class Tables {
       const std::lock_guard lock(mutex_);
       if (const auto known = kept_.find(key); known != kept_.end()) return known->second;
     }
-    const FftTable& table = make();  // without the lock: it may take long
+    const FftTable& table = make();  // without the lock, because it may take long
     const std::size_t bytes = table.f64.size() * itemsize(dtype);
     auto made = std::make_shared<Scratch>(context_, static_cast<std::int64_t>(bytes));
     context_.write(made->handle(), 0, table.data(dtype), bytes);
     const std::lock_guard lock(mutex_);
     if (bytes_ + bytes > kMost || kept_.count(key) > 0) return made;
-    // once, so that all streams may read it
+    // once, so that all streams may read the table
     context_.driver.synchronize_stream(context_.index, context_.driver.stream(context_.index));
     bytes_ += bytes;
     return kept_.emplace(key, std::move(made)).first->second;
@@ -108,7 +108,7 @@ class Transform {
     wide_ = needs_wide({reach, 4 * batch_.rows * (plan->inner ? plan->inner->n : plan->n)});
   }
 
-  /// y = x times `scale`; y may be x.
+  /// y = x times `scale`. y may be x.
   void scaled(const Parts& x, const Parts& y, std::int64_t n, double scale) const {
     Args args = arguments(batch_, x, y);
     args.index(n, wide_);
@@ -116,7 +116,7 @@ class Transform {
     launch_units(context_, context_.kernel("fft", "fft_scale", own_defines(batch_)), batch_.rows * n, wide_, args);
   }
 
-  /// y = the transform of x times `scale`; y may be x.
+  /// y = transform of x times `scale`. y may be x.
   void run(const FftPlan& plan, const Parts& x, const Parts& y, double scale) const {
     if (!plan.inner) return passes(plan, x, y, scale);
     const std::int64_t length = plan.inner->n;
@@ -130,17 +130,18 @@ class Transform {
     multiply(x, parts(0), *chirp, plan.n, length, 1);
     passes(*plan.inner, parts(0), parts(1), 1);
     multiply(parts(1), parts(0), *spectrum, length, length, 1);
-    // back is there with the parts exchanged
+    // an inverse transform is a forward transform with exchanged parts
     passes(*plan.inner, parts(0).exchanged(), parts(1).exchanged(), 1);
     multiply(parts(1), y, *chirp, plan.n, plan.n, scale);
   }
 
  private:
-  /// A transform that has no chirp.
+  /// Computes a transform without a chirp.
   void passes(const FftPlan& plan, const Parts& x, const Parts& y, double scale) const {
     if (is_block(batch_, plan.n)) return block(batch_, plan, x, y, scale);
     const auto [n1, n2] = factors_at_root(plan.n);
-    // not where a factor has a chirp though the whole has none, nor where what turns would fill the tables' memory
+    // not if a factor needs a chirp although the whole does not, nor if the twiddle factors would fill the tables'
+    // memory
     const bool is_plain = !fft_plan(n1)->inner && !fft_plan(n2)->inner && 2 * plan.n * item_ <= kMostOfTurns;
     const Batch first{batch_.rows / batch_.beside * n2, n2}, second{batch_.rows / batch_.beside * n1, n1};
     if (is_plain && n1 >= kShortStep && is_block(first, n1) && is_block(second, n2))
@@ -148,16 +149,16 @@ class Transform {
     one_by_one(plan, x, y, scale);
   }
 
-  // ---- a launch for all passes ----
+  // ---- one launch for all passes ----
 
-  /// Whether passes of this length find room in a block. A work-item of a processor has a vector of them, which a few
-  /// transforms do not fill.
+  /// Returns whether passes of this length fit a block. On a processor, a work-item computes a vector of transforms, so
+  /// there must be enough of them.
   bool is_block(const Batch& batch, std::int64_t length) const {
     if (!context_.loops) return length <= most_in_group();
     return batch.rows >= lanes() / 2 && 4 * length * lanes() * item_ <= kMostOfBlock;
   }
 
-  /// y = the transform of x times `scale`, and `turns`, one for each element of transforms side by side.
+  /// y = transform of x times `scale` and `turns`, which has a factor for each element of interleaved transforms.
   void block(const Batch& batch, const FftPlan& plan, const Parts& x, const Parts& y, double scale,
              const Scratch* turns = nullptr) const {
     const FftPlan& inner = plan.inner ? *plan.inner : plan;
@@ -199,9 +200,9 @@ class Transform {
     launch_groups(context_, context_.kernel("fft", "fft_block", defines), ceil_div(batch.rows, beside), wide_, args);
   }
 
-  // ---- a long one ----
+  // ---- long transforms ----
 
-  /// t = t1 n2 + t2 and f = f1 + n1 f2: transforms along t1, turned by w^(f1 t2), and of these along t2.
+  /// t = t1 n2 + t2 and f = f1 + n1 f2: transforms along t1, multiplies by w^(f1 t2), then transforms along t2.
   void in_two_steps(const FftPlan& plan, std::int64_t n1, std::int64_t n2, const Parts& x, const Parts& y,
                     double scale) const {
     const std::int64_t n = plan.n, together = batch_.beside == 1 ? batch_.rows : batch_.beside,
@@ -241,7 +242,7 @@ class Transform {
       if (radix == 8) radices.push_back(2);
       radices.push_back(radix == 8 ? 4 : radix);
     }
-    while (radices.size() < 2) radices.push_back(1);  // so that y may be x
+    while (radices.size() < 2) radices.push_back(1);  // at least two passes, so that y may be x
     const Scratch memory(context_, 4 * batch_.rows * n * item_);
     const auto roots = table("roots", plan, plan.roots);
     const auto scratch = [&](std::size_t i) {
@@ -273,7 +274,7 @@ class Transform {
     launch_units(context_, context_.kernel("fft", "fft_multiply", own_defines(batch_)), batch_.rows * n, wide_, args);
   }
 
-  // ---- what launches are made of ----
+  // ---- arguments of launches ----
 
   Args arguments(const Batch& batch, const Parts& x, const Parts& y) const {
     Args args;
@@ -304,7 +305,7 @@ class Transform {
   std::int64_t lanes() const { return kVectorBytes / item_; }
   std::int64_t most_in_group() const { return kLocalBytes / (4 * item_); }
 
-  // Every card has so much local memory for a group.
+  // Every card has at least this much local memory per group.
   static constexpr std::int64_t kLocalBytes = 32 << 10, kMostBeside = 256, kShortStep = 8;
   static constexpr std::int64_t kVectorBytes = 64, kMostOfBlock = std::int64_t{8} << 20,
                                 kMostOfTurns = std::int64_t{16} << 20;
@@ -316,8 +317,8 @@ class Transform {
   bool wide_;
 };
 
-/// Libraries know complex numbers whose parts lie side by side, and no scale: what lies otherwise is brought to the
-/// place of the result first, and the result is scaled there. False where none has computed it.
+/// Computes by a library. Libraries support interleaved complex numbers without a scale, so other layouts are first
+/// copied to the result, and the result is scaled in place. Returns false if no library computed it.
 bool by_library(Context& context, Libraries<Fft>& libraries, const Fft& p, const Transform& transform, const Parts& x,
                 const Parts& y) {
   if (!libraries.any()) return false;
@@ -353,7 +354,7 @@ void compute(Context& context, const Fft& p) {
   Libraries<Fft>& libraries = libraries_for<Fft>(context);
   if (by_library(context, libraries, p, transform, x, y)) return;
   libraries.count_own();
-  if (p.inverse) {  // a transform back is one there with the parts exchanged
+  if (p.inverse) {  // an inverse transform is a forward transform with exchanged parts
     x = x.exchanged();
     y = y.exchanged();
   }
