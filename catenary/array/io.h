@@ -37,8 +37,8 @@ struct LoadtxtOptions {
   std::int64_t skiprows = 0;               ///< lines to skip at the beginning
   std::vector<std::int64_t> usecols = {};  ///< the columns to read; all when empty
   bool unpack = false;                     ///< transposes the result, so that each row is a column of the file
-  int ndmin = 0;                           ///< least number of dimensions: 0, 1 or 2; axes of size 1 are squeezed down
-                                           ///< to it
+  int ndmin = 0;                           ///< least number of dimensions, 0 to 2; axes of size 1 are dropped down to
+                                           ///< it
   std::optional<std::int64_t> max_rows = {};
 };
 /// Reads a table of numbers from a text file to the current device. A table of one row or column is 1-d. Throws

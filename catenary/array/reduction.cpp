@@ -180,8 +180,8 @@ Array mean(Array x, const AxisArg& axis, bool keepdims, std::optional<Dtype> dty
 }
 
 detail::Spread detail::spread_of(const Array& x, const AxisArg& axis, Dtype dtype, bool keepdims) {
-  const auto wide_x = [&] { return as_dtype(x, dtype); };  // computed again for each use, because a value with a handle
-                                                           // is stored
+  const auto wide_x = [&] { return as_dtype(x, dtype); };  // each use computes it again: a value with a handle is
+                                                           // stored
   Spread s{catenary::mean(wide_x(), axis, true), {}};
   const auto squares = [&] { return sum(squared_size(subtract(wide_x(), s.mean)), axis, keepdims); };
   s.total = squares();

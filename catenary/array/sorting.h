@@ -112,8 +112,7 @@ CT_API std::pair<Array, Array> histogram(const Array& x, const HistogramBins& bi
 
 /// Options of histogramdd.
 struct HistogramddOptions {
-  std::vector<std::optional<std::pair<double, double>>> ranges = {};  ///< of each axis; default: the range of the
-                                                                      ///< points
+  std::vector<std::optional<std::pair<double, double>>> ranges = {};  ///< of each axis; default: the points' range
   std::optional<Array> weights = {};
   bool density = false;  ///< normalises so that the integral is 1
 };

@@ -165,8 +165,9 @@ class CT_API ReductionKernel {
 struct RawKernelOptions {
   bool portable =
       true;  ///< false: the text is in the device's own language (CUDA C++, HIP, OpenCL C) and used unchanged
-  bool variables = false;  ///< on CUDA, HIP and the CPU: the text has variables that outlive a launch (`__device__ i32
-                           ///< n = 3;`, `static` in a function); all kernels of a RawModule share them
+  /// On CUDA, HIP and the CPU: the text has variables that outlive a launch (`__device__ i32 n = 3;`, `static` in a
+  /// function). All kernels of a RawModule share them.
+  bool variables = false;
 };
 
 /// A whole kernel. An array argument becomes two parameters: its buffer, and the i64 offset of its first element. A

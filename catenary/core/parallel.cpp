@@ -21,8 +21,7 @@ namespace {
 
 thread_local bool inside_body = false;
 
-constexpr std::int64_t kRangesPerThread = 4;  // of a long loop: bounds the work that may remain when all other threads
-                                              // are done
+constexpr std::int64_t kRangesPerThread = 4;  // of a long loop: bounds the work left when other threads are done
 
 int initial_threads() {
   if (const int n = environment::number("CATENARY_NUM_THREADS")) return n;

@@ -175,8 +175,7 @@ std::atomic<int> ending_threads{0};
 }  // namespace
 
 EndOfThread::EndOfThread() {
-  ++ending_threads;  // before the check, so that leave_deferred_work waits for this thread or this thread sees that the
-                     // process ends
+  ++ending_threads;  // before the check, so that leave_deferred_work cannot miss it
   may_run_ = !process_ends;
 }
 EndOfThread::~EndOfThread() { --ending_threads; }
