@@ -1,4 +1,4 @@
-// A training loop by hand: clear the gradients, forward, backward, update.
+// A hand-written training loop: clear the gradients, forward, backward, update.
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>

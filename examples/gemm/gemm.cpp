@@ -1,4 +1,4 @@
-// A matrix product by a kernel that stands in this file, beside the library's own: both are checked against float64.
+// Compares a hand-written matrix product kernel with the library's product, and checks both against float64.
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>
@@ -13,8 +13,8 @@
 
 namespace ct = catenary;
 
-// c[m, n] = a[m, k] b[k, n]: a group of 256 work-items computes a tile of 16 x 16, an element each; tiles of a and b
-// along k go through local memory. A clear kernel, not the fastest.
+// c[m, n] = a[m, k] b[k, n]: a work-group of 256 work-items computes a tile of 16 x 16, one element each. Tiles of a
+// and b along k are staged in local memory. Written for clarity, not for speed.
 constexpr const char* kText = R"(
 KERNEL REQD(256) tiled_gemm(GLOBAL const f32* a, i64 a_at, GLOBAL const f32* b, i64 b_at, GLOBAL f32* c, i64 c_at, i32 m, i32 n, i32 k) {
   LOCAL f32 a_tile[16 * 17];
@@ -34,7 +34,7 @@ KERNEL REQD(256) tiled_gemm(GLOBAL const f32* a, i64 a_at, GLOBAL const f32* b, 
 }
 )";
 
-/// The median time of a few runs, in milliseconds.
+/// The median time of several runs, in milliseconds.
 template <class F>
 double median_ms(const ct::Device& device, int repeats, F&& f) {
   std::vector<double> times;
@@ -43,7 +43,7 @@ double median_ms(const ct::Device& device, int repeats, F&& f) {
     f();
     device.synchronize();
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    if (i > 0) times.push_back(time.count());  // the first one compiles
+    if (i > 0) times.push_back(time.count());  // the first run compiles
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];

@@ -1,7 +1,7 @@
 // Trains a GPT on any text, by bytes or by pairs of bytes, and lets it write:
 //
-//   gpt book.txt -o book
-//   catenary launch -n 2 gpt book.txt -o book
+//     gpt book.txt -o book
+//     catenary launch -n 2 gpt book.txt -o book
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>
@@ -21,7 +21,7 @@ namespace T = ct::training;
 namespace X = ct::training::extensions;
 
 constexpr std::int64_t kBytes = 256;
-constexpr const char* kSets = "gpt";  // what the snapshots of several processes are called
+constexpr const char* kSets = "gpt";  // name of the snapshots of several processes
 
 struct Args {
   std::string text, device = "cpu", out = "result", dtype, resume, prompt, communicator = "flat";
@@ -32,8 +32,8 @@ struct Args {
   bool newest = false;
 };
 
-/// The bytes that a vocabulary of nothing but bytes has as its tokens, in GPT-2's letters: those that Latin-1 prints
-/// stand for themselves, the others, in order, for the letters from U+0100 on.
+/// The token strings of a vocabulary of single bytes, in GPT-2's characters: printable Latin-1 characters represent
+/// themselves, all other bytes map to characters from U+0100 on, in order.
 std::vector<std::int32_t> ids_of_bytes(const ct::Tokenizer& tokenizer) {
   std::vector<std::int32_t> ids;
   char32_t next = 0x100;
@@ -48,7 +48,7 @@ std::vector<std::int32_t> ids_of_bytes(const ct::Tokenizer& tokenizer) {
   return ids;
 }
 
-/// A text and the tokens that it is read as.
+/// A text with its tokens.
 struct Text {
   std::string bytes;
   ct::Tokenizer tokenizer;
@@ -58,7 +58,7 @@ Text read_text(const Args& args) {
   const std::vector<std::byte> file = ct::os::read_file(args.text);
   std::string bytes(reinterpret_cast<const char*>(file.data()), file.size());
   const bool by_bytes = args.vocabulary == 0;
-  // with a token for the end of a text, as whoever reads GPT-2's files wants one: 257 of them for bytes
+  // includes an end-of-text token, as readers of GPT-2's files expect: 257 tokens for bytes
   const ct::Tokenizer tokenizer = ct::train_byte_pairs(by_bytes ? "" : bytes, by_bytes ? kBytes + 1 : args.vocabulary);
   std::vector<std::int32_t> ids;
   if (by_bytes) {
@@ -73,7 +73,7 @@ Text read_text(const Args& args) {
   return {std::move(bytes), tokenizer, std::move(ids)};
 }
 
-/// The tokens of a text from one place to another, as windows `step` apart: some tokens, and those that follow each of
+/// A section of a text's tokens as windows `step` apart: each example is some tokens and the tokens that follow each of
 /// them.
 class Windows {
  public:
@@ -107,7 +107,7 @@ L::GenerateOptions generate_options(const Args& args, std::int64_t tokens) {
       .tokens = tokens, .temperature = args.temperature, .top_k = args.top_k, .top_p = args.top_p, .seed = args.seed};
 }
 
-/// What a model says after some tokens.
+/// The model's continuation of a prompt.
 std::string written(const L::GPT& model, const Text& text, std::span<const std::int32_t> prompt, const Args& args,
                     std::int64_t tokens) {
   return text.tokenizer.decode(L::generate(model, {prompt.begin(), prompt.end()}, generate_options(args, tokens)));
@@ -127,8 +127,8 @@ int generate(const Args& args) {
   return 0;
 }
 
-/// Prepares --newest. Each process has windows of its own, so another number of processes cannot go on. Snapshots of
-/// this number come first where there are both kinds: times of files do not tell which is newer.
+/// Handles --newest. Processes read different windows, so their number must not change. If there are snapshots of one
+/// process and of several, those of the current number are used, because file times do not show which are newer.
 void go_on(const T::Trainer& trainer, D::MultiNodeCheckpointer& sets, const D::Communicator& comm) {
   const bool alone = comm.size() == 1;
   int of_one = 0, of_several = 0;
@@ -143,11 +143,11 @@ void go_on(const T::Trainer& trainer, D::MultiNodeCheckpointer& sets, const D::C
     throw ct::ValueError(fmt::format(
         "--newest: the snapshots in {} were made by 1 process, and there are {} now: start 1, or give another folder",
         trainer.out(), comm.size()));
-  // a process alone loads its snapshot as the training begins; sets of several are refused
+  // a single process loads its snapshot when training begins; sets of several processes are refused
   if (!alone || (several && !one)) sets.maybe_load(trainer);
 }
 
-/// The weights as `transformers` and as llama.cpp read them.
+/// Saves the weights for `transformers` and for llama.cpp.
 void save(const L::GPT& gpt, const Text& text, const std::string& folder) {
   L::save_language_model(folder, gpt, {.tokenizer = text.tokenizer});
   L::save_language_model(folder + "/model.gguf", gpt, {.tokenizer = text.tokenizer});
@@ -155,9 +155,10 @@ void save(const L::GPT& gpt, const Text& text, const std::string& folder) {
 
 int train(const Args& args) {
   const D::Communicator comm = D::create_communicator(args.communicator);
-  const bool first = comm.rank() == 0, alone = comm.size() == 1;  // the rank that talks, and whether it is the only one
+  const bool first = comm.rank() == 0,
+             alone = comm.size() == 1;  // the rank that prints, and whether it is the only one
   if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
-  if (ct::global_config.dtype == ct::Precision(ct::Dtype::float64))  // which CATENARY_DTYPE may ask for
+  if (ct::global_config.dtype == ct::Precision(ct::Dtype::float64))  // possible with CATENARY_DTYPE
     throw ct::ValueError("weights of float64 cannot be saved for others to run: --dtype float32 is what is to be used");
   const ct::Device device = args.device == "gpu" ? comm.gpu() : ct::get_device(args.device);
   device.use();
@@ -196,7 +197,7 @@ int train(const Args& args) {
   optimizer.param_group([](const std::string&, const ct::Parameter& p) { return p.ndim() < 2; }, {{"weight_decay", 0}});
   optimizer.add_hook(ct::optimizer_hooks::GradientClipping(1.0));
 
-  // each process has windows of its own
+  // each process reads different windows
   const auto part = [&](const Windows& all) {
     const auto [begin, end] = D::scatter_index(all.size(), comm);
     return ct::datasets::SubDataset(all, begin, end);
@@ -220,7 +221,7 @@ int train(const Args& args) {
     if (args.sample > 0)
       trainer.extend(
           [&](T::Trainer&) {
-            const bool terminal = ct::os::is_terminal(ct::os::kStandardOutput);  // with a bar of progress to wipe out
+            const bool terminal = ct::os::is_terminal(ct::os::kStandardOutput);  // its progress bar must be erased
             fmt::print("{}{:-^60}\n{}\n{:-^60}\n", terminal ? "\033[J" : "", " it writes ",
                        written(gpt, *text, unseen, args, args.sample), "");
           },
@@ -240,11 +241,11 @@ int train(const Args& args) {
 
   const auto finish = [&] {
     T::check_finite(model);
-    if (first) save(gpt, *text, args.out);  // all processes have the same weights
+    if (first) save(gpt, *text, args.out);  // all processes have equal weights
   };
   try {
     trainer.run(false);
-  } catch (const T::Interrupted&) {  // Ctrl-C: what was learnt so far
+  } catch (const T::Interrupted&) {  // Ctrl-C: save the weights so far
     finish();
     throw;
   }

@@ -1,4 +1,4 @@
-// Fits a line with arrays alone: no graph, the gradient is written down.
+// Fits a line with arrays only: without a graph, with a gradient computed by hand.
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>

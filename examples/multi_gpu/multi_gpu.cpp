@@ -1,4 +1,5 @@
-// Two devices, three ways: a model in two halves, a batch in two halves by ParallelUpdater, and the same by hand.
+// Uses two devices in three ways: a model split in two, batches split in two by ParallelUpdater, and batches split by
+// hand.
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>
@@ -20,8 +21,8 @@ struct MLP : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
 };
 
-/// Two MLPs of 6 layers on two devices: the first computes on `first`, both halves of the middle layers exchange what
-/// they found, and the result comes back to `first`. (Chainer's guide, "Model-parallel computation on multiple GPUs")
+/// Two MLPs of 6 layers on two devices: the first runs on `first`, the two halves of the middle layers exchange their
+/// results, and the output returns to `first`. (Chainer's guide, "Model-parallel computation on multiple GPUs")
 struct ParallelMLP : ct::Chain {
   MLP mlp1_first, mlp1_second;
   L::Linear l1_first, l1_second, l2;

@@ -1,4 +1,4 @@
-// Non-maximum suppression: of many overlapping boxes around a few things, the best of each.
+// Non-maximum suppression: keeps the best box of each object among many overlapping boxes.
 
 #include <catenary/array/boxes.h>
 #include <catenary/catenary.h>
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     ct::get_device(device).use();
     ct::random::seed(0);
     const auto f32 = ct::Dtype::float32;
-    // Each box is that of a thing, moved at random, and scores the more the less it was moved.
+    // Each box is an object's box, moved at random. The less it was moved, the higher its score.
     const ct::Array centres = ct::random::uniform(0, 1000, ct::Shape{things, 2}, {.dtype = f32});
     const ct::Array sizes = ct::random::uniform(40, 120, ct::Shape{things, 2}, {.dtype = f32});
     const ct::Array thing = ct::random::randint(0, things, {n});

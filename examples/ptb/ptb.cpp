@@ -15,7 +15,7 @@ namespace ct = catenary;
 namespace F = ct::functions;
 namespace L = ct::links;
 
-/// Two layers of LSTM between an embedding and a linear layer.
+/// Two LSTM layers between an embedding and a linear layer.
 struct RNNForLM : ct::Chain {
   L::EmbedID embed;
   L::LSTM l1, l2;
@@ -33,7 +33,7 @@ struct RNNForLM : ct::Chain {
   }
 };
 
-/// Words as numbers in the order in which they came up.
+/// Words as integers, in order of first occurrence.
 class Vocabulary {
  public:
   std::int32_t id(const std::string& word) {
@@ -45,8 +45,8 @@ class Vocabulary {
   std::map<std::string, std::int32_t> ids_;
 };
 
-/// Sentences of a small grammar. A verb agrees with its noun, though a clause may stand between them, so that a model
-/// must remember. Knows how likely its own text is.
+/// Generates sentences of a small grammar. A verb agrees with its noun, even if a clause separates them, so a model
+/// must remember the noun. Computes the likelihood of its text.
 class Grammar {
  public:
   explicit Grammar(std::uint64_t seed) : random_(seed) {}
@@ -55,7 +55,7 @@ class Grammar {
     while (words_.size() < words) sentence();
     return words_;
   }
-  /// Per word: what a model that knew the grammar would reach.
+  /// Per word: the best value that a model can reach.
   double perplexity() const { return std::exp(surprise_ / static_cast<double>(words_.size())); }
 
  private:
@@ -69,7 +69,7 @@ class Grammar {
     return yes;
   }
   void add(const std::string& word) { words_.push_back(word); }
-  /// Adds a noun with its article and perhaps an adjective; is it a plural?
+  /// Adds a noun with its article and an optional adjective. Returns whether it is a plural.
   bool noun() {
     static const std::vector<std::string> nouns = {"cat", "dog",   "bird",  "child",  "farmer", "queen",
                                                    "fox", "baker", "clerk", "singer", "horse",  "judge"};
@@ -103,7 +103,7 @@ class Grammar {
   double surprise_ = 0;
 };
 
-/// The words of a file; each line ends with "<eos>".
+/// The words of a file. Each line ends with "<eos>".
 std::vector<std::string> words_of(const std::string& path) {
   const std::vector<std::byte> bytes = ct::os::read_file(path);
   std::istringstream file(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
@@ -113,7 +113,7 @@ std::vector<std::string> words_of(const std::string& path) {
   return words;
 }
 
-/// A text as `batchsize` columns that are read side by side: at each time one word of each.
+/// A text as `batchsize` columns, which are read in parallel, one word of each at a time.
 ct::Array in_columns(const std::vector<std::int32_t>& text, std::int64_t batchsize, const ct::Device& device) {
   const std::int64_t length = static_cast<std::int64_t>(text.size()) / batchsize;
   if (length < 2)
@@ -124,7 +124,7 @@ ct::Array in_columns(const std::vector<std::int32_t>& text, std::int64_t batchsi
       .to_device(device);
 }
 
-/// Mean surprise at the next word over rows [begin, end) of a text in columns. The model's state goes on.
+/// Mean surprise at the next word over rows [begin, end) of a text in columns. Continues from the model's state.
 ct::Variable surprise(const RNNForLM& model, const ct::Array& text, std::int64_t begin, std::int64_t end) {
   ct::Variable total;
   for (std::int64_t t = begin; t < end; ++t) {
@@ -134,7 +134,7 @@ ct::Variable surprise(const RNNForLM& model, const ct::Array& text, std::int64_t
   return total / static_cast<double>(end - begin);
 }
 
-/// exp of the mean surprise over a text, by a copy of the model: the training's state is not disturbed.
+/// exp of the mean surprise over a text. Uses a copy of the model, so that the training state stays.
 double perplexity(const RNNForLM& model, const ct::Array& text, int bpttlen) {
   const RNNForLM evaluated = model.copy();
   evaluated.reset_state();
@@ -192,7 +192,7 @@ int train(const Args& args) {
       const ct::Variable loss = surprise(model, training, t, end);
       model.cleargrads();
       loss.backward(false, false, optimizer.loss_scale());
-      loss.unchain_backward();  // the state stays, what led to it is forgotten
+      loss.unchain_backward();  // keep the state, but not the graph behind it
       optimizer.update();
       total += loss.item<double>() * static_cast<double>(end - t);
     }

@@ -1,4 +1,4 @@
-// How fast a device multiplies matrices, and by which units: one F::linear, computed many times.
+// Measures how fast a device multiplies matrices, and with which units: one F::linear, computed many times.
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>
@@ -19,7 +19,7 @@ struct Args {
   double peak = 0;
 };
 
-/// TFLOPS of a card without sparsity, as its maker's data sheet has them; 0 where that is not known here.
+/// TFLOPS of a card without sparsity, from its data sheet, or 0 for unknown cards.
 double peak_tflops(const std::string& card, ct::Dtype dtype, bool tf32) {
   struct Card {
     std::string_view name;
@@ -40,7 +40,7 @@ double peak_tflops(const std::string& card, ct::Dtype dtype, bool tf32) {
   return 0;
 }
 
-/// The first row beside float64's: a figure for a wrong product is none.
+/// Checks the first row against float64, because the speed of a wrong product means nothing.
 void check(const ct::Array& x, const ct::Array& w, const ct::Array& y, bool tf32) {
   const auto wide = [](const ct::Array& a) { return a.to_device(ct::Device()).astype(ct::Dtype::float64); };
   const double off = ct::max(ct::absolute(ct::matmul(wide(w), wide(x(0))) - wide(y(0)))).item<double>();
@@ -72,7 +72,7 @@ void run(const Args& args) {
     device.synchronize();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / static_cast<double>(count);
   };
-  seconds(2);  // compiles, and finds an algorithm
+  seconds(2);  // compiles and selects an algorithm
   const double one = seconds(args.count), n = static_cast<double>(args.size), tflops = 2 * n * n * n / one * 1e-12;
   const ct::Computation how = ct::last_computation(device, "blas").value();
   check(x, w, y, args.tf32);

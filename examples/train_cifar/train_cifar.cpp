@@ -24,8 +24,7 @@ struct Block : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) const { return F::relu(bn(conv(x))); }
 };
 
-/// Five stages of blocks with dropout between them, each of which ends with a
-/// pooling.
+/// Five stages of blocks with dropout between them, each ending with a pooling.
 struct VGG : ct::Chain {
   std::vector<std::vector<Block>> stages;
   L::Linear fc1, fc2;
@@ -55,7 +54,7 @@ struct VGG : ct::Chain {
   }
 };
 
-/// Four stages of two blocks behind a 3 x 3 convolution.
+/// Four stages of two blocks after a 3 x 3 convolution.
 struct ResNet18 : ct::Chain {
   Block stem;
   std::vector<L::BasicBlock> blocks;
@@ -91,9 +90,8 @@ struct Args {
   bool prefetch = false;
 };
 
-/// Images that can be told apart, for where CIFAR's files are not: waves of
-/// each class's own direction, length and colours, shifted at random and with
-/// noise.
+/// Artificial images of distinguishable classes, used if CIFAR's files are missing: waves with each class's direction,
+/// length and colours, at random positions and with noise.
 ct::Dataset made_images(std::int64_t n, int classes, std::uint64_t seed) {
   const ct::Array labels = ct::arange(n, ct::Dtype::int32) % classes;
   const ct::Array of = labels.astype(ct::Dtype::float32).reshape({n, 1, 1, 1});

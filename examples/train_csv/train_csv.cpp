@@ -1,4 +1,4 @@
-// Trains a network on a table of your own: from the numbers in its columns it learns one of them, a class or a number.
+// Trains a network on your table: predicts one column, a class or a number, from the numbers in the other columns.
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>
@@ -19,7 +19,7 @@ namespace X = ct::training::extensions;
 
 struct MLP : ct::Chain {
   L::Linear l1, l2, l3;
-  ct::Persistent mean, std;  // of the columns; saved with the weights, so that new tables are scaled alike
+  ct::Persistent mean, std;  // of the columns, saved with the weights to scale new tables equally
   MLP(int n_units, int n_out) : l1(n_units), l2(n_units), l3(n_out) {}
   CT_LINKS(l1, l2, l3, mean, std)
   ct::Variable operator()(const ct::Variable& x) {
@@ -37,12 +37,12 @@ struct Args {
   bool regression = false;
 };
 
-/// How the table was read: saved with the weights, so that other tables are read alike.
+/// How the table was read. Saved with the weights, so that other tables are read in the same way.
 struct Reading {
   std::string label = {};
   std::vector<std::string> columns = {}, classes = {}, missing_words = D::CsvDatasetOptions().missing_words;
   std::optional<double> missing = {};
-  double mean = 0, std = 1;  // of a label that is a number: then there are no classes
+  double mean = 0, std = 1;  // of a numeric label, without classes
 
   void serialize(ct::Serializer& s) {
     s("label", label);
@@ -53,14 +53,14 @@ struct Reading {
     s("mean", mean);
     s("std", std);
   }
-  /// What the command line says goes before what was saved.
+  /// Options on the command line replace saved ones.
   void take(const Args& args) {
     missing_words.insert(missing_words.end(), args.missing_words.begin(), args.missing_words.end());
     if (args.missing) missing = args.missing;
   }
 };
 
-/// What model.npz holds.
+/// The content of model.npz.
 struct Saved {
   L::Classifier& model;
   Reading& reading;
@@ -71,13 +71,13 @@ struct Saved {
   }
 };
 
-/// Names in quotes; of many the first ten.
+/// Names in quotes, at most the first ten.
 std::string listed(const std::vector<std::string>& names) {
   const std::vector<std::string> first(names.begin(), names.begin() + std::min<std::ptrdiff_t>(10, std::ssize(names)));
   return fmt::format("'{}'{}", fmt::join(first, "', '"), first.size() < names.size() ? ", …" : "");
 }
 
-/// Standard deviations of the columns, to divide by; 1 for a column that does not vary.
+/// Standard deviations of the columns, used as divisors: 1 for constant columns.
 ct::Array scale_of(const ct::Array& x) {
   const ct::Array deviation = ct::std(x, 0);
   return ct::where(deviation > 1e-7 * ct::abs(ct::mean(x, 0)), deviation, 1.0);
@@ -129,14 +129,14 @@ int train(const Args& args) {
   auto optimizer = ct::optimizers::Adam();
   optimizer.setup(model);
 
-  // a loss that is not a number ends the training, and names the lines of the table that it comes from
+  // ends training if a loss is not finite, and names the lines of the table that cause it
   const T::FiniteLoss loss(model, examples, [&](std::int64_t i) { return fmt::format("line {}", table.line(i)); });
   const ct::iterators::SerialIterator batches(training, std::min<std::int64_t>(32, training.size()));
   const ct::iterators::SerialIterator test_batches(test, 100, {.repeat = false, .shuffle = false});
   T::Trainer trainer(T::StandardUpdater(batches, optimizer, {.device = device, .loss = loss}),
                      T::Trigger(args.epochs, "epoch"), args.out);
   trainer.extend(X::Evaluator(test_batches, model, {.device = device, .eval_func = loss}));
-  // ten times in all: an epoch of a small table takes less time than a snapshot
+  // ten times in total: an epoch of a small table takes less time than a snapshot
   trainer.extend(X::snapshot({.n_retains = 1}), {.trigger = T::Trigger(std::max(1, args.epochs / 10), "epoch")});
   trainer.extend(X::LogReport());
   std::vector<std::string> columns = {"epoch", "main/loss", "validation/main/loss"};
@@ -157,7 +157,7 @@ int train(const Args& args) {
   };
   try {
     trainer.run(false);
-  } catch (const T::Interrupted&) {  // Ctrl-C: what was learnt so far
+  } catch (const T::Interrupted&) {  // Ctrl-C: save the weights so far
     save();
     throw;
   }
@@ -200,7 +200,7 @@ int predict(const Args& args) {
   return 0;
 }
 
-/// As people write the one character that a shell makes difficult.
+/// Accepts the usual spellings of a tab, which is difficult to type in a shell.
 bool is_tab(const std::string& word) { return word == "tab" || word == "\\t"; }
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// Trains a classifier on a folder of your own images, with one sub-folder a class.
+// Trains a classifier on a folder of your images, with one sub-folder for each class.
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>
@@ -22,11 +22,11 @@ namespace L = ct::links;
 namespace T = ct::training;
 namespace X = ct::training::extensions;
 
-/// What the networks have in common: features, and a last layer with an output for each class.
+/// The base of the networks: features, and a last layer with an output for each class.
 struct Network : ct::Chain {
-  ct::Persistent image_shape;  // channels, height, width; saved with the weights, so that new images become alike
-  bool augment = false;        // in training, images are shifted by up to an eighth, and mirrored, at random
-  bool freeze = false;         // features are computed as in tests, and not trained
+  ct::Persistent image_shape;  // channels, height, width, saved with the weights to convert new images equally
+  bool augment = false;        // in training, shift images by up to an eighth and mirror them, at random
+  bool freeze = false;         // compute features in test mode, and do not train them
 
   virtual ct::Variable features(const ct::Variable& x) = 0;
   virtual L::Linear& last() = 0;
@@ -48,7 +48,7 @@ struct Network : ct::Chain {
   }
 };
 
-/// Layers that connect all with all: for small images with the object in the middle.
+/// Fully connected layers: for small images with a centred object.
 struct MLP : Network {
   static constexpr const char *kName = "mlp", *kFirst = "l1", *kLast = "l3";
   L::Linear l1, l2, l3;
@@ -68,7 +68,8 @@ struct Block : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) const { return F::relu(bn(conv(x))); }
 };
 
-/// Four convolutions, each on half the size of that before, and the mean of what they find: wherever the object is.
+/// Four convolutions, each at half the resolution of the previous one, and the mean over all positions, so that the
+/// object may be anywhere.
 struct CNN : Network {
   static constexpr const char *kName = "cnn", *kFirst = "block1/conv", *kLast = "fc";
   Block block1, block2, block3, block4;
@@ -90,7 +91,7 @@ struct CNN : Network {
   ct::Array scaled(const ct::Array& image) const { return image / 127.5 - 1.0; }
 };
 
-/// ResNet-18 as torchvision computes it, so that its weights may be the first ones.
+/// torchvision's ResNet-18, so that its weights can be used as initial weights.
 struct ResNet18 : Network {
   static constexpr const char *kName = "resnet18", *kFirst = "net/conv1", *kLast = "net/fc6";
   L::ResNet18Layers net;
@@ -121,11 +122,11 @@ struct Classes {
   std::string model = MLP::kName;
   void serialize(ct::Serializer& s) {
     s("classes", names);
-    if (!s.loading() || s.contains("model")) s("model", model);  // a file of older programs has none
+    if (!s.loading() || s.contains("model")) s("model", model);  // missing in files of older versions
   }
 };
 
-/// What model.npz holds.
+/// The content of model.npz.
 struct Saved {
   L::Classifier& model;
   Classes classes;
@@ -135,7 +136,7 @@ struct Saved {
   }
 };
 
-/// Counts of labels and predictions as a table; of many classes, the commonest mistakes.
+/// A table of labels and predictions, or the most common mistakes if there are many classes.
 std::string text_of(const X::ConfusionMatrix& matrix) {
   constexpr std::size_t kMostColumns = 12, kMostMistakes = 10;
   const std::vector<std::string>& names = matrix.names;
@@ -163,7 +164,7 @@ std::string text_of(const X::ConfusionMatrix& matrix) {
   return text;
 }
 
-/// The network of a file that this program has saved.
+/// Loads a network saved by this program.
 template <class Net>
 Net saved_network(const std::string& file, const Classes& classes) {
   const ct::Shape first = ct::io::NpzReader(file).read_array(fmt::format("predictor/{}/W", Net::kFirst)).shape;
@@ -172,7 +173,7 @@ Net saved_network(const std::string& file, const Classes& classes) {
   return net;
 }
 
-/// A ResNet-18 with the weights of torchvision or timm, by their names or converted by `catenary convert`.
+/// Loads a ResNet-18 with weights of torchvision or timm, in their naming or converted by `catenary convert`.
 L::ResNet18Layers foreign_resnet(const std::string& file) {
   const auto with = [](const ct::Shape& last) { return L::ResNet18Layers({.classes = last[0], .torchvision = true}); };
   if (ct::io::identify(file) == ct::io::FileKind::npz) {
@@ -188,7 +189,7 @@ L::ResNet18Layers foreign_resnet(const std::string& file) {
   return net;
 }
 
-/// Puts the weights of a file into the network. Where the file's classes are others, its last layer begins anew.
+/// Loads weights into the network. If the file has other classes, the last layer starts with new weights.
 template <class Net>
 void begin_with(Net& net, const std::string& file, const std::vector<std::string>& classes) {
   Classes before;
@@ -208,7 +209,7 @@ void begin_with(Net& net, const std::string& file, const std::vector<std::string
   if (before.names != classes) net.last() = L::Linear(static_cast<std::int64_t>(classes.size()));
 }
 
-/// Pixels as the network takes them.
+/// Converts pixels to the network's input.
 template <class Net>
 D::TransformDataset scaled_for(const Net& net, const ct::Dataset& images) {
   return D::TransformDataset(images, [net](ct::Example example) {
@@ -217,7 +218,7 @@ D::TransformDataset scaled_for(const Net& net, const ct::Dataset& images) {
   });
 }
 
-/// Says which classes are taken for which, and draws it.
+/// Prints which classes are confused, and draws the matrix.
 void confuse(const Args& args, Network& net, const ct::Dataset& examples, const std::vector<std::string>& names,
              const std::vector<int>& labels_there = {}) {
   const ct::Device device = ct::get_device(args.device);
@@ -262,7 +263,7 @@ D::ImageFolderDataset images_of(const Args& args) {
   return images;
 }
 
-/// Goes on from a snapshot.
+/// Resumes from a snapshot.
 template <class Net>
 void resume(const Args& args, const Net& net, T::Trainer& trainer) {
   if (const ct::io::NpzReader file(args.resume);
@@ -296,12 +297,12 @@ int train(const Args& args) {
     net.disable_update();
     net.last().enable_update();
   }
-  // images are read by other threads while the network trains
+  // other threads read images while the network trains
   const ct::iterators::MultithreadIterator batches(training, std::min<std::int64_t>(args.batch, training.size()),
                                                    {.n_threads = args.threads, .n_prefetch = 4});
   const ct::iterators::MultithreadIterator test_batches(
       test, args.batch, {.repeat = false, .shuffle = false, .n_threads = args.threads, .n_prefetch = 4});
-  // a loss that is not a number ends the training, and names the images that it comes from
+  // ends training if a loss is not finite, and names the images that cause it
   const T::FiniteLoss loss(model, examples, [&](std::int64_t i) { return images.path(i); });
   T::Trainer trainer(
       T::StandardUpdater(batches, optimizer, {.device = device, .loss = loss, .prefetch = args.prefetch}),
@@ -321,7 +322,7 @@ int train(const Args& args) {
   };
   try {
     trainer.run(false);
-  } catch (const T::Interrupted&) {  // Ctrl-C: what was learnt so far
+  } catch (const T::Interrupted&) {  // Ctrl-C: save the weights so far
     save();
     throw;
   }
@@ -330,7 +331,7 @@ int train(const Args& args) {
   return 0;
 }
 
-/// How well the trained network tells the images of a folder, whose sub-folders are classes that it knows.
+/// Evaluates the trained network on a folder whose sub-folders are known classes.
 template <class Net>
 int evaluate(Args args, const std::string& file, const Classes& classes) {
   Net net = saved_network<Net>(file, classes);
@@ -371,7 +372,7 @@ int predict(const Args& args, const std::string& file, const Classes& classes) {
   return 0;
 }
 
-/// Calls f with a null pointer to the network of a name.
+/// Calls f with a null pointer to the network type of a name.
 template <class F>
 int with_network(const std::string& name, const F& f) {
   if (name == MLP::kName) return f(static_cast<MLP*>(nullptr));
@@ -393,7 +394,7 @@ int use(const Args& args) {
   });
 }
 
-/// 600 pictures of 32 by 32 pixels: discs, squares and triangles of any colour, of many sizes, anywhere.
+/// Writes 600 images of 32 by 32 pixels: discs, squares and triangles of random colours, sizes and positions.
 int make_shapes(const Args& args) {
   ct::random::seed(args.seed);
   const ct::Array row = ct::arange(32, ct::Dtype::float32).reshape({32, 1}), column = row.T();
@@ -406,7 +407,7 @@ int make_shapes(const Args& args) {
       const double r = number(7, 13);
       const ct::Array y = row - number(r, 31 - r), x = column - number(r, 31 - r);
       const int sides = kind == "square" ? 4 : 3;
-      // how far outside each point is: of a polygon, beyond the furthest of its sides
+      // distance of each point from the shape: for a polygon, from its farthest side
       ct::Array outside = ct::sqrt(x * x + y * y) - r;
       if (kind != "disc") {
         outside = ct::full({32, 32}, -100.0f);
@@ -420,7 +421,8 @@ int make_shapes(const Args& args) {
       const auto numbers = [](double low, double high, const ct::Shape& shape) {
         return ct::random::uniform(low, high, shape).astype(ct::Dtype::float32);
       };
-      const ct::Array ground = numbers(0, 256, {3}), colour = (ground + numbers(80, 176, {3})) % 256;  // unlike it
+      const ct::Array ground = numbers(0, 256, {3}),
+                      colour = (ground + numbers(80, 176, {3})) % 256;  // a contrasting colour
       const ct::Array pixels = ground + inside * (colour - ground) + numbers(-15, 15, {32, 32, 3});
       const ct::Array bytes = ct::clip(pixels, 0.0, 255.0).astype(ct::Dtype::uint8);
       ct::io::HostArray image = ct::io::HostArray::empty(ct::Dtype::uint8, bytes.shape());

@@ -91,7 +91,7 @@ struct InferenceArgs {
   int images = 10;
 };
 
-/// Where the weights are in the file: a trainer's snapshot, a classifier's weights, or the network's own.
+/// The prefix of the weights in the file: a trainer's snapshot, a classifier's weights, or the network's.
 std::string path_of_weights(const ct::io::NpzReader& file, const std::string& name) {
   for (const char* path : {"updater/model:main/predictor/", "predictor/", ""})
     if (file.contains(std::string(path) + "l1/b")) return path;  // W may be quantised

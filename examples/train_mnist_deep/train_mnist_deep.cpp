@@ -1,4 +1,4 @@
-// Trains six large layers on MNIST, in 32 or in 16 bits: what is left of the accuracy, and what it takes.
+// Trains six large layers on MNIST, in 32 or in 16 bits, to compare accuracy and speed.
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>

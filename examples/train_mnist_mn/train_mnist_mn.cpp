@@ -1,6 +1,6 @@
 // Trains a multilayer perceptron on MNIST with several processes, as ChainerMN's example does:
 //
-//   catenary launch -n 4 train_mnist_mn --communicator naive
+//     catenary launch -n 4 train_mnist_mn --communicator naive
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>
@@ -32,7 +32,7 @@ struct Args {
 
 void train(const Args& args) {
   const D::Communicator comm = D::create_communicator(args.communicator);
-  const bool first = comm.rank() == 0;  // the rank that reads the data and talks
+  const bool first = comm.rank() == 0;  // the rank that reads the data and prints
   const ct::Device device = args.gpu ? comm.gpu() : ct::Device();
   device.use();
   if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
@@ -51,7 +51,7 @@ void train(const Args& args) {
   auto optimizer = D::create_multi_node_optimizer(ct::optimizers::Adam(), comm);
   optimizer.setup(model);
 
-  // Rank 0 reads all examples and deals them out.
+  // Rank 0 reads all examples and distributes them.
   ct::Dataset train, test;
   if (first) {
     std::tie(train, test) = ct::datasets::get_mnist();
@@ -82,7 +82,7 @@ void train(const Args& args) {
     throw ct::ValueError(*args.resume + ": there is no complete set of checkpoints in it");
   trainer.run();
   T::check_finite(model);
-  if (first) ct::serializers::save_npz(args.out + "/model.npz", model);  // all ranks have the same weights
+  if (first) ct::serializers::save_npz(args.out + "/model.npz", model);  // all ranks have equal weights
   comm.finalize();
 }
 

@@ -1,9 +1,9 @@
-// Trains a multilayer perceptron on MNIST whose layers lie on two ranks: the first layer and the loss on one, the
-// others on the other. Four ranks and more are pairs, each with its part of the data. As ChainerMN's examples
-// train_mnist_model_parallel and train_mnist_dual_parallel:
+// Trains a multilayer perceptron on MNIST whose layers are split over two ranks: the first layer and the loss on one
+// rank, the other layers on the other. Four or more ranks form pairs, each with a part of the data. Like ChainerMN's
+// examples train_mnist_model_parallel and train_mnist_dual_parallel:
 //
-//   catenary launch -n 2 train_mnist_model_parallel
-//   catenary launch -n 4 train_mnist_model_parallel
+//     catenary launch -n 2 train_mnist_model_parallel
+//     catenary launch -n 4 train_mnist_model_parallel
 
 #include <catenary/catenary.h>
 #include <catenary/core/command_line.h>
@@ -20,11 +20,11 @@ namespace X = ct::training::extensions;
 
 ct::Variable relu(const ct::Variable& x) { return F::relu(x); }
 
-// Sizes are given: a forward pass that finds them would be one on one side of a pair only.
+// Input sizes are given, because a forward pass to determine them would run on only one rank of a pair.
 D::MultiNodeChainList layers(const D::Communicator& pair, int units) {
   D::MultiNodeChainList list(pair);
   if (pair.rank() == 0) {
-    ct::Sequential end;  // what comes back is the output
+    ct::Sequential end;  // outputs what it receives
     end.append([](const ct::Variable& y) { return y; });
     list.add_link(ct::Sequential(L::Linear(784, units), relu), {}, {1});
     list.add_link(end, {1});
@@ -46,8 +46,8 @@ void train(const Args& args) {
   if (comm.size() % 2 != 0)
     throw ct::ValueError(fmt::format("{} ranks; an even number is expected, as two have one model", comm.size()));
   const int side = comm.rank() % 2;
-  const D::Communicator pair = comm.split(comm.rank() / 2, comm.rank());  // the ranks of one model
-  const D::Communicator same = comm.split(side, comm.rank());             // those that have the same layers
+  const D::Communicator pair = comm.split(comm.rank() / 2, comm.rank());  // the ranks of a model
+  const D::Communicator same = comm.split(side, comm.rank());             // the ranks with equal layers
   const ct::Device device = args.gpu ? comm.gpu() : ct::Device();
   device.use();
   if (args.seed) ct::random::seed(*args.seed);
@@ -64,7 +64,7 @@ void train(const Args& args) {
   const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::Adam(), same);
   optimizer.setup(model);
 
-  // The first pair reads the data; who has the other layers needs to know only how many there are.
+  // The first pair reads the data. The rank with the other layers needs only the number of examples.
   ct::Dataset train, test;
   if (same.rank() == 0) {
     std::tie(train, test) = ct::datasets::get_mnist();
