@@ -50,7 +50,7 @@ void train(const ct::Device& device) {
 
 int main(int argc, char** argv) {
   std::string device = "cpu";
-  CLI::App app("Trains a small network on MNIST by a loop that stands in the program.");
+  CLI::App app("Trains a small network on MNIST with a hand-written loop.");
   app.add_option("-d,--device", device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   try {
     app.parse(argc, argv);

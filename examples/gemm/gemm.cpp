@@ -50,7 +50,7 @@ double median_ms(const ct::Device& device, int repeats, F&& f) {
 }
 
 int main(int argc, char** argv) {
-  CLI::App app("Times a hand-written kernel for c = a b beside the library's product");
+  CLI::App app("Compares the speed of a hand-written kernel for c = a b with the library's product");
   int m = 1445, n = 1012, k = 1076, repeats = 5;
   std::string name = "gpu:0";
   app.add_option("-m", m, "Rows of a")->check(ct::command_line::whole_number(1, 1000000))->capture_default_str();
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   app.add_option("-k", k, "Columns of a")->check(ct::command_line::whole_number(1, 1000000))->capture_default_str();
   app.add_option("-d,--device", name, "A device with a compiler: cuda:N, hip:N, opencl:N or gpu:N")
       ->capture_default_str();
-  app.add_option("--repeats", repeats, "Runs that are timed")
+  app.add_option("--repeats", repeats, "Number of timed runs")
       ->check(ct::command_line::whole_number(1, 1000000))
       ->capture_default_str();
   try {

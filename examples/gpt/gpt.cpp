@@ -155,8 +155,7 @@ void save(const L::GPT& gpt, const Text& text, const std::string& folder) {
 
 int train(const Args& args) {
   const D::Communicator comm = D::create_communicator(args.communicator);
-  const bool first = comm.rank() == 0,
-             alone = comm.size() == 1;  // the rank that prints, and whether it is the only one
+  const bool first = comm.rank() == 0, alone = comm.size() == 1;  // the rank that prints; is it the only one?
   if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
   if (ct::global_config.dtype == ct::Precision(ct::Dtype::float64))  // possible with CATENARY_DTYPE
     throw ct::ValueError("weights of float64 cannot be saved for others to run: --dtype float32 is what is to be used");
@@ -264,59 +263,62 @@ int train(const Args& args) {
 
 int main(int argc, char** argv) {
   Args args;
-  CLI::App app("Trains a GPT on any text, by bytes or pairs of bytes; with --prompt lets a trained one write.");
+  CLI::App app(
+      "Trains a GPT on any text, by bytes or pairs of bytes. With --prompt, generates text with a trained GPT.");
   const ct::command_line::Check positive = ct::command_line::whole_number(1, 1000000000),
                                 counted = ct::command_line::whole_number(0, 1000000000);
-  app.add_option("TEXT", args.text, "The file; its last tenth is for validation. Not needed with --prompt");
+  app.add_option("TEXT", args.text, "The text file. Its last tenth is used for validation. Not needed with --prompt");
   const auto size = [&](const char* name, std::int64_t& value, const char* what, const ct::command_line::Check& range) {
     app.add_option(name, value, what)->capture_default_str()->check(range);
   };
-  app.add_option("-v,--vocabulary", args.vocabulary, "Pairs of bytes are made until there are so many tokens; 0: bytes")
+  app.add_option("-v,--vocabulary", args.vocabulary,
+                 "Merge pairs of bytes until there are this many tokens. 0 for single bytes")
       ->capture_default_str()
       ->check(ct::command_line::zero_or_whole_number(257, 1000000));
-  size("-b,--batchsize", args.batchsize, "Windows in a minibatch of each process", positive);
+  size("-b,--batchsize", args.batchsize, "Windows in each process's minibatch", positive);
   // the first half of a window is a prompt
-  size("-l,--context", args.context, "Tokens that a window has, and the model sees",
+  size("-l,--context", args.context, "Tokens in a window, which is the model's context",
        ct::command_line::whole_number(2, 1000000000));
-  size("-w,--width", args.width, "Numbers that stand for a token between layers", positive);
-  size("-n,--layers", args.layers, "Layers", positive);
-  size("--heads", args.heads, "Heads of a layer's attention; the width is a multiple of them", positive);
-  size("-s,--steps", args.steps, "Updates; 0 leaves the weights that it would begin with", counted);
-  size("--report", args.report, "Updates from one report, sample and snapshot to the next; 0: a tenth of all", counted);
-  size("--windows", args.windows,
-       "Windows of the last tenth, as far as it has so many, that are looked at for a report", positive);
-  size("--sample", args.sample, "Tokens to write at each report", counted);
-  size("-t,--tokens", args.tokens, "Tokens to write at the end, at most as many as the context leaves", positive);
-  app.add_option("--rate", args.rate, "Of AdamW at its highest")
+  size("-w,--width", args.width, "Size of the vectors between layers", positive);
+  size("-n,--layers", args.layers, "Number of layers", positive);
+  size("--heads", args.heads, "Attention heads in a layer, a divisor of the width", positive);
+  size("-s,--steps", args.steps, "Number of updates. 0 saves the initial weights", counted);
+  size("--report", args.report, "Updates between reports, samples and snapshots. 0 for a tenth of all updates",
+       counted);
+  size("--windows", args.windows, "The most validation windows to evaluate for a report", positive);
+  size("--sample", args.sample, "Tokens to generate at each report", counted);
+  size("-t,--tokens", args.tokens, "Tokens to generate at the end, limited by the context", positive);
+  app.add_option("--rate", args.rate, "The highest learning rate of AdamW")
       ->capture_default_str()
       ->check(ct::command_line::number(0, INFINITY));
-  app.add_option("--dropout", args.dropout, "Of embeddings, attention and sums")
+  app.add_option("--dropout", args.dropout, "Dropout rate of embeddings, attention and residuals")
       ->capture_default_str()
       ->check(ct::command_line::number(0.0, 0.99));
-  app.add_option("--dtype", args.dtype, "Of parameters")
+  app.add_option("--dtype", args.dtype, "Dtype of the parameters")
       ->check(ct::command_line::one_of({"float32", "float16", "bfloat16", "mixed16", "mixed_bf16"}));
-  app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0; gpu: each process the one of its number")
+  app.add_option("-d,--device", args.device,
+                 "cpu, or a GPU such as opencl:0. With gpu each process uses the GPU of its number")
       ->capture_default_str();
-  app.add_option("--communicator", args.communicator, "Of several processes: flat, naive, pure_nccl, …")
+  app.add_option("--communicator", args.communicator,
+                 "How several processes exchange gradients: flat, naive, pure_nccl, …")
       ->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  auto* resume =
-      app.add_option("-r,--resume", args.resume,
-                     "A snapshot to continue from, with the options that it was made with; of several processes the "
-                     "folder of their sets");
-  app.add_flag("--newest", args.newest, "Continues from the newest snapshot in --out, where there is one")
+  auto* resume = app.add_option("-r,--resume", args.resume,
+                                "A snapshot to continue from, used with its original options. For several processes, "
+                                "the folder of their snapshots");
+  app.add_flag("--newest", args.newest, "Continue from the newest snapshot in --out, if there is one")
       ->excludes(resume);
-  app.add_option("--seed", args.seed, "Of weights, batches and what is written")
+  app.add_option("--seed", args.seed, "Seed of weights, batches and generated text")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
-  const auto* prompt = app.add_option("-p,--prompt", args.prompt, "What a trained model of --out goes on from");
-  app.add_option("--temperature", args.temperature, "0 writes what is most likely")
+  const auto* prompt = app.add_option("-p,--prompt", args.prompt, "The prompt for a trained model in --out");
+  app.add_option("--temperature", args.temperature, "Divides the scores. 0 always takes the most likely token")
       ->capture_default_str()
       ->check(ct::command_line::number(0.0, 100.0));
-  app.add_option("--top-k", args.top_k, "Chooses among so many tokens; 0: among all")
+  app.add_option("--top-k", args.top_k, "Choose from this many most likely tokens. 0 for all")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(0, 1000000));
-  app.add_option("--top-p", args.top_p, "Chooses among the likeliest tokens that have this probability together")
+  app.add_option("--top-p", args.top_p, "Choose from the most likely tokens whose probabilities add up to this")
       ->capture_default_str()
       ->check(ct::command_line::number(1e-6, 1.0));
   try {

@@ -25,7 +25,7 @@ void fit() {
 
 int main(int argc, char** argv) {
   std::string device = "cpu";
-  CLI::App app("Fits a line to points by gradient descent, with arrays alone.");
+  CLI::App app("Fits a line to points by gradient descent, using only arrays.");
   app.add_option("-d,--device", device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   try {
     app.parse(argc, argv);

@@ -59,18 +59,18 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app("Trains MNIST on two devices");
   app.add_option("mode", o.mode,
-                 "model (its two halves on two devices), data (ParallelUpdater) or loop (data, by hand)")
+                 "model (split over two devices), data (ParallelUpdater) or loop (data, with a hand-written loop)")
       ->check(ct::command_line::one_of({"model", "data", "loop"}))
       ->capture_default_str();
   app.add_option("-0,--first", o.first, "First device")->capture_default_str();
-  app.add_option("-1,--second", o.second, "Second device; the same one twice is allowed")->capture_default_str();
-  app.add_option("-b,--batchsize", o.batchsize, "Images in a batch, of both devices together")
+  app.add_option("-1,--second", o.second, "Second device, which may equal the first")->capture_default_str();
+  app.add_option("-b,--batchsize", o.batchsize, "Images in a batch, for both devices together")
       ->check(ct::command_line::whole_number(2, 60000))
       ->capture_default_str();
   app.add_option("-e,--epoch", o.epochs, "Epochs")
       ->check(ct::command_line::whole_number(1, 1000000))
       ->capture_default_str();
-  app.add_option("-i,--iterations", o.iterations, "Stop after so many batches instead")
+  app.add_option("-i,--iterations", o.iterations, "Stop after this many batches instead")
       ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-u,--unit", o.units, "Units of a layer")
       ->check(ct::command_line::whole_number(2, 100000))

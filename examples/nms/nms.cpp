@@ -14,15 +14,15 @@ int main(int argc, char** argv) {
   std::string device = "cpu";
   std::int64_t n = 10000, things = 6;
   double threshold = 0.3;
-  CLI::App app("Finds the best boxes among many around a few things.");
-  app.add_option("-d,--device", device, "Where to compute")->capture_default_str();
-  app.add_option("--boxes", n, "How many boxes")
+  CLI::App app("Keeps the best box of each object among many overlapping boxes.");
+  app.add_option("-d,--device", device, "cpu, or a GPU such as opencl:0")->capture_default_str();
+  app.add_option("--boxes", n, "Number of boxes")
       ->check(ct::command_line::whole_number(1, 1000000))
       ->capture_default_str();
-  app.add_option("--things", things, "How many things they lie around")
+  app.add_option("--things", things, "Number of objects")
       ->check(ct::command_line::whole_number(1, 1000000))
       ->capture_default_str();
-  app.add_option("--threshold", threshold, "The overlap from which on a box goes")
+  app.add_option("--threshold", threshold, "The overlap above which a box is removed")
       ->capture_default_str()
       ->check(ct::command_line::number(0, 1));
   try {

@@ -209,25 +209,25 @@ int main(int argc, char** argv) {
   Args args;
   CLI::App app("Trains an LSTM language model with truncated backpropagation.");
   const auto positive = ct::command_line::whole_number(1, 1000000);
-  app.add_option("-b,--batchsize", args.batchsize, "Columns of the text, read side by side")
+  app.add_option("-b,--batchsize", args.batchsize, "Columns of the text, read in parallel")
       ->capture_default_str()
       ->check(positive);
-  app.add_option("-l,--bpttlen", args.bpttlen, "Words that gradients flow back over")
+  app.add_option("-l,--bpttlen", args.bpttlen, "Words over which gradients are propagated")
       ->capture_default_str()
       ->check(positive);
-  app.add_option("-e,--epoch", args.epoch, "Sweeps over the text")->capture_default_str()->check(positive);
+  app.add_option("-e,--epoch", args.epoch, "Number of passes over the text")->capture_default_str()->check(positive);
   app.add_option("-u,--unit", args.unit, "Units of each layer")->capture_default_str()->check(positive);
-  app.add_option("-c,--gradclip", args.gradclip, "Largest norm of all gradients")
+  app.add_option("-c,--gradclip", args.gradclip, "Limit of the norm of all gradients")
       ->capture_default_str()
       ->check(ct::command_line::positive_number());
   app.add_option("-w,--words", args.words, "Words to generate")->capture_default_str()->check(positive);
-  app.add_option("-t,--text", args.text, "A file of words instead, the last fifth for validation and test");
+  app.add_option("-t,--text", args.text, "Use this text file. Its last fifth is used for validation and test");
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
-  app.add_option("-s,--seed", args.seed, "Of the text, the weights and dropout")
+  app.add_option("-s,--seed", args.seed, "Seed of the text, the weights and dropout")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
-  app.add_option("-o,--out", args.out, "Where the weights go")->capture_default_str();
+  app.add_option("-o,--out", args.out, "Folder for the weights")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -92,16 +92,16 @@ void run(const Args& args) {
 
 int main(int argc, char** argv) {
   Args args;
-  CLI::App app("Times one F::linear of square matrices, and tells which units computed it.");
+  CLI::App app("Measures F::linear of square matrices, and shows which units computed it.");
   const auto positive = ct::command_line::whole_number(1, 1000000);
   app.add_option("-n,--size", args.size, "Rows and columns of the matrices")->capture_default_str()->check(positive);
-  app.add_option("-c,--count", args.count, "Products that are timed together")->capture_default_str()->check(positive);
-  app.add_option("--dtype", args.dtype, "Of the matrices")
+  app.add_option("-c,--count", args.count, "Products timed together")->capture_default_str()->check(positive);
+  app.add_option("--dtype", args.dtype, "Dtype of the matrices")
       ->capture_default_str()
       ->check(ct::command_line::one_of({"float16", "bfloat16", "float32", "float64"}));
-  app.add_flag("--tf32", args.tf32, "float32 may be rounded to TF32");
-  app.add_flag("--autotune", args.autotune, "The libraries' algorithms are tried first, and the fastest is kept");
-  app.add_option("--peak", args.peak, "TFLOPS that the device has by its data sheet, where it is not known here")
+  app.add_flag("--tf32", args.tf32, "Allow rounding float32 to TF32");
+  app.add_flag("--autotune", args.autotune, "Try the libraries' algorithms first and use the fastest");
+  app.add_option("--peak", args.peak, "TFLOPS of the device from its data sheet, if the program does not know it")
       ->check(ct::command_line::positive_number());
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as cuda:0")->capture_default_str();
   try {

@@ -180,9 +180,7 @@ int main(int argc, char** argv) {
   app.add_option("-m,--model", args.model, "vgg or resnet18")
       ->capture_default_str()
       ->check(ct::command_line::one_of({"vgg", "resnet18"}));
-  app.add_option("-w,--width", args.width,
-                 "Channels of the first layers; later ones have up to eight "
-                 "times as many")
+  app.add_option("-w,--width", args.width, "Channels of the first layers. Later layers have up to eight times as many")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000));
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")
@@ -191,25 +189,25 @@ int main(int argc, char** argv) {
   app.add_option("-l,--learnrate", args.learnrate, "Learning rate, which is halved every 25 epochs")
       ->capture_default_str()
       ->check(ct::command_line::number(0, INFINITY));
-  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
+  app.add_option("-e,--epoch", args.epoch, "Number of passes over the dataset")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-n,--examples", args.examples, "Images to train on, the first ones")
+  app.add_option("-n,--examples", args.examples, "Number of images to train on, taken from the beginning")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
-  app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
+  app.add_option("-g,--gpu", args.device, "The device as older scripts name it: -1 for the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
   app.add_option("--evaluate", args.evaluate,
-                 "Trains nothing: tells how many test images these weights get right, model.npz or what `catenary "
-                 "quantize` makes of it");
+                 "Do not train, but show the accuracy of these weights on the test images: model.npz, or its quantised "
+                 "form made by `catenary quantize`");
   app.add_option("--calibrate", args.calibrate,
-                 "With --evaluate of quantised weights: convolutions round their input to 8 bits, too, in ranges that "
-                 "this many training images have")
+                 "With --evaluate and quantised weights: also round the convolutions' inputs to 8 bits, in ranges "
+                 "measured on this many training images")
       ->check(ct::command_line::positive_number())
       ->needs("--evaluate");
-  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
+  app.add_flag("--prefetch", args.prefetch, "Prepare the next minibatch in parallel");
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));

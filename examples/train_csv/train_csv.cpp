@@ -205,19 +205,19 @@ bool is_tab(const std::string& word) { return word == "tab" || word == "\\t"; }
 
 int main(int argc, char** argv) {
   Args args;
-  CLI::App app("Trains a network on a CSV file with a header: from the numbers in the columns it learns LABEL.");
-  app.add_option("FILE", args.file, "The table; not needed with --predict");
-  app.add_option("LABEL", args.label, "Name of the column that is to be learnt");
-  app.add_flag("--regression", args.regression, "LABEL holds numbers to predict, not classes");
-  app.add_option("--ignore", args.ignore, "A column that is left out, such as a name; may be given several times")
+  CLI::App app("Trains a network on a CSV file with a header: predicts LABEL from the numbers in the other columns.");
+  app.add_option("FILE", args.file, "The table. Not needed with --predict");
+  app.add_option("LABEL", args.label, "Name of the column to predict");
+  app.add_flag("--regression", args.regression, "LABEL contains numbers, not classes");
+  app.add_option("--ignore", args.ignore, "A column to ignore, such as a name. May be repeated")
       ->allow_extra_args(false);
-  app.add_option("-e,--epoch", args.epochs, "Sweeps over the table")
+  app.add_option("-e,--epoch", args.epochs, "Number of passes over the table")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-u,--unit", args.units, "Units of a hidden layer")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("--delimiter", args.delimiter, "What separates the fields: one character, or tab")
+  app.add_option("--delimiter", args.delimiter, "Separator of the fields: one character, or tab")
       ->capture_default_str()
       ->check(ct::command_line::Check{[](const std::string& value) {
                                         return value.size() == 1 || is_tab(value)
@@ -226,20 +226,18 @@ int main(int argc, char** argv) {
                                       },
                                       "CHARACTER"});
   app.add_option("-m,--missing", args.missing,
-                 "Stands for missing numbers, which are an error without it; kept for --predict")
+                 "Replaces missing numbers, which are an error otherwise. Saved for --predict")
       ->check(ct::command_line::number(std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
   app.add_option("--na", args.missing_words,
-                 "Another word for a missing number, besides an empty field, NA, N/A, NaN, NULL and ?; may be given "
-                 "several times")
+                 "Another word for a missing number, besides an empty field, NA, N/A, NaN, NULL and ?. May be repeated")
       ->allow_extra_args(false);
-  app.add_option("-d,--device", args.device, "Where it is trained: cpu, or a GPU such as opencl:0")
-      ->capture_default_str();
+  app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
-  app.add_option("-p,--predict", args.predict, "Predicts LABEL for this table's rows with what was trained before");
+  app.add_option("-r,--resume", args.resume, "A snapshot to continue from, used with its original options");
+  app.add_option("-p,--predict", args.predict, "Predict LABEL for the rows of this table with the trained network");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

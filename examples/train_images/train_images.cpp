@@ -435,52 +435,51 @@ int make_shapes(const Args& args) {
 }
 
 void add_options(CLI::App& app, Args& args) {
-  app.add_option("FOLDER", args.folder, "The folder; not needed with --predict");
-  app.add_option("-e,--epoch", args.epochs, "Sweeps over the images")
+  app.add_option("FOLDER", args.folder, "The folder of images. Not needed with --predict");
+  app.add_option("-e,--epoch", args.epochs, "Number of passes over the images")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-b,--batchsize", args.batch, "Images in a minibatch")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-m,--model", args.model,
-                 "cnn: four convolutions; resnet18: ResNet-18; mlp: layers that connect all with all")
+  app.add_option("-m,--model", args.model, "cnn: four convolutions, resnet18: ResNet-18, mlp: fully connected layers")
       ->capture_default_str()
       ->check(ct::command_line::one_of({CNN::kName, ResNet18::kName, MLP::kName}));
-  app.add_option("-w,--weights", args.weights,
-                 "Weights to begin with: a model.npz of this program, for resnet18 also torchvision's as safetensors");
-  app.add_option("-l,--lr", args.lr, "Learning rate (Adam's alpha); with --weights, a tenth of it is often better")
+  app.add_option(
+      "-w,--weights", args.weights,
+      "Initial weights: a model.npz of this program, for resnet18 also torchvision's weights as safetensors");
+  app.add_option("-l,--lr", args.lr,
+                 "Learning rate (Adam's alpha). With --weights, a tenth of the default is often better")
       ->capture_default_str()
       ->check(ct::command_line::number(0, INFINITY));
-  app.add_flag("--freeze", args.freeze, "Trains the last layer only, and leaves the rest of --weights as it is");
-  app.add_flag("--augment", args.augment, "Shifts images by up to an eighth, and mirrors them, at random");
+  app.add_flag("--freeze", args.freeze, "Train only the last layer, and keep the other --weights");
+  app.add_flag("--augment", args.augment, "Shift images by up to an eighth and mirror them, at random");
   app.add_option("-u,--unit", args.units,
-                 "Channels of cnn's first convolution (16), units of mlp's hidden layers (256)")
+                 "Channels of cnn's first convolution (default 16), or units of mlp's hidden layers (default 256)")
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-s,--size", args.size, "Height and width that all images are brought to")
+  app.add_option("-s,--size", args.size, "Height and width to which all images are resized")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_flag("--gray", args.gray, "Gray images instead of colour");
-  app.add_flag("--skip-broken", args.skip_broken, "Leaves out files that cannot be read, and lists them");
-  app.add_option("-t,--threads", args.threads, "Threads that read images")
+  app.add_flag("--gray", args.gray, "Convert images to gray");
+  app.add_flag("--skip-broken", args.skip_broken, "Skip files that cannot be read, and list them");
+  app.add_option("-t,--threads", args.threads, "Number of threads that read images")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-d,--device", args.device, "Where it is trained: cpu, or a GPU such as opencl:0")
-      ->capture_default_str();
+  app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("-r,--resume", args.resume, "A snapshot to continue from, with the options that it was made with");
-  app.add_flag("--make-shapes", args.make_shapes, "Writes 600 pictures of shapes into FOLDER, to try this with");
-  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
-  app.add_flag("--evaluate", args.evaluate,
-               "Counts how many images of FOLDER the network that was trained before names rightly");
-  app.add_option("-p,--predict", args.predict, "Predicts the classes of these images with what was trained before");
+  app.add_option("-r,--resume", args.resume, "A snapshot to continue from, used with its original options");
+  app.add_flag("--make-shapes", args.make_shapes, "Write 600 images of shapes into FOLDER, to try the program");
+  app.add_flag("--prefetch", args.prefetch, "Prepare the next minibatch in parallel");
+  app.add_flag("--evaluate", args.evaluate, "Evaluate the trained network on the images of FOLDER");
+  app.add_option("-p,--predict", args.predict, "Predict the classes of these images with the trained network");
 }
 
 int main(int argc, char** argv) {
   Args args;
-  CLI::App app("Trains a classifier on a folder of images (PNG, JPEG) with one sub-folder a class.");
+  CLI::App app("Trains a classifier on a folder of images (PNG, JPEG) with one sub-folder for each class.");
   add_options(app, args);
   try {
     app.parse(argc, argv);

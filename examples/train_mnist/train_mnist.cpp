@@ -139,17 +139,18 @@ int main(int argc, char** argv) {
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
+  app.add_option("-e,--epoch", args.epoch, "Number of passes over the dataset")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
+  app.add_option("-n,--examples", args.examples,
+                 "Number of images to train on, taken from the beginning, and a sixth as many for the test")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 60000));
-  app.add_option("-f,--frequency", args.frequency, "Epochs between two snapshots; -1 takes one at the end")
+  app.add_option("-f,--frequency", args.frequency, "Epochs between snapshots. -1 for one snapshot at the end")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(-1, 1000000));
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
-  app.add_option("-g,--gpu", args.device, "The same, as older scripts say it: -1 is the CPU");
+  app.add_option("-g,--gpu", args.device, "The device as older scripts name it: -1 for the CPU");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("-r,--resume", args.resume, "A snapshot to continue from");
   app.add_flag("--autoload", args.autoload, "Continue from the newest snapshot in the output folder");
@@ -159,12 +160,12 @@ int main(int argc, char** argv) {
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
-  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
-  app.add_flag("--noplot", args.noplot, "No plot of the losses");
-  CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with weights that were trained");
+  app.add_flag("--prefetch", args.prefetch, "Prepare the next minibatch in parallel");
+  app.add_flag("--noplot", args.noplot, "Do not plot the losses");
+  CLI::App* inference = app.add_subcommand("inference", "Predicts the test images with trained weights");
   inference->add_option("-s,--snapshot", inference_args.snapshot, "A snapshot, or weights saved as npz")
       ->capture_default_str();
-  inference->add_option("-n,--images", inference_args.images, "How many predictions are printed")
+  inference->add_option("-n,--images", inference_args.images, "Number of predictions to print")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(0, 1000000));
   inference->add_option("-d,--device", inference_args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();

@@ -76,15 +76,15 @@ int main(int argc, char** argv) {
   CLI::App app("Trains 784-UNITxLAYERS-10 with ReLU on MNIST, in 32 or in 16 bits.");
   const auto positive = ct::command_line::whole_number(1, 1000000);
   app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch")->capture_default_str()->check(positive);
-  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")->capture_default_str()->check(positive);
+  app.add_option("-e,--epoch", args.epoch, "Number of passes over the dataset")->capture_default_str()->check(positive);
   app.add_option("-u,--unit", args.unit, "Units of a hidden layer")->capture_default_str()->check(positive);
-  app.add_option("-l,--layers", args.layers, "Hidden layers")->capture_default_str()->check(positive);
-  app.add_option("--optimizer", args.optimizer, "sgd (its rate is 0.01) or adam (0.001)")
+  app.add_option("-l,--layers", args.layers, "Number of hidden layers")->capture_default_str()->check(positive);
+  app.add_option("--optimizer", args.optimizer, "sgd (learning rate 0.01) or adam (learning rate 0.001)")
       ->capture_default_str()
       ->check(ct::command_line::one_of({"sgd", "adam"}));
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
-  app.add_flag("--pure", args.pure, "16 bits alone: no float32 parameters beside, no loss scale");
-  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
+  app.add_flag("--pure", args.pure, "Only 16 bits: without float32 copies of the parameters, without a loss scale");
+  app.add_flag("--prefetch", args.prefetch, "Prepare the next minibatch in parallel");
   app.add_option("-d,--device", args.device, "cpu, or a GPU such as opencl:0")->capture_default_str();
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
   app.add_option("--seed", args.seed, "Seed of the random numbers")

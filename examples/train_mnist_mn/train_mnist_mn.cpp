@@ -91,29 +91,30 @@ int main(int argc, char** argv) {
   CLI::App app("Trains a multilayer perceptron on MNIST with several processes: 784-UNIT-UNIT-10, ReLU and Adam.");
   app.add_option("--communicator", args.communicator, "naive, flat, non_cuda_aware, pure_nccl or dummy")
       ->capture_default_str();
-  app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch of each process")
+  app.add_option("-b,--batchsize", args.batchsize, "Images in each process's minibatch")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
+  app.add_option("-e,--epoch", args.epoch, "Number of passes over the dataset")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-u,--unit", args.unit, "Units of a hidden layer")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_flag("-g,--gpu", args.gpu, "Use GPUs: each process the one of its number on its machine");
+  app.add_flag("-g,--gpu", args.gpu, "Use GPUs: each process takes the GPU of its number on its machine");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("-f,--frequency", args.frequency, "Epochs between two sets of checkpoints")
+  app.add_option("-f,--frequency", args.frequency, "Epochs between checkpoints")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-r,--resume", args.resume, "Folder of an earlier job's results, to continue from its newest set");
-  app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
+  app.add_option("-r,--resume", args.resume, "Folder of an earlier run's results: continue from its newest checkpoint");
+  app.add_option("-n,--examples", args.examples,
+                 "Number of images to train on, taken from the beginning, and a sixth as many for the test")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 60000));
-  app.add_flag("--prefetch", args.prefetch, "Makes the next minibatch while one is computed with");
+  app.add_flag("--prefetch", args.prefetch, "Prepare the next minibatch in parallel");
   app.add_option("--dtype", args.dtype, "Of parameters: float32, float16, bfloat16, mixed16, mixed_bf16");
   app.add_option("--seed", args.seed, "Seed of the random numbers")
       ->check(ct::command_line::whole_number(0, ~std::uint64_t{0}));
-  app.add_flag("--ordered", args.ordered, "Examples in the order of the files");
+  app.add_flag("--ordered", args.ordered, "Do not shuffle the examples");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

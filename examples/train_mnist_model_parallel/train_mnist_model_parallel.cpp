@@ -101,21 +101,23 @@ void train(const Args& args) {
 int main(int argc, char** argv) {
   Args args;
   CLI::App app(
-      "Trains a multilayer perceptron on MNIST, 784-UNIT-UNIT-10, whose layers lie on two processes; four and more are "
-      "pairs.");
+      "Trains a multilayer perceptron on MNIST, 784-UNIT-UNIT-10, whose layers are split over two processes. Four or "
+      "more "
+      "processes form pairs.");
   app.add_option("--communicator", args.communicator, "naive, flat, non_cuda_aware or dummy")->capture_default_str();
-  app.add_option("-b,--batchsize", args.batchsize, "Images in a minibatch of each pair")
+  app.add_option("-b,--batchsize", args.batchsize, "Images in each pair's minibatch")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_option("-e,--epoch", args.epoch, "Sweeps over the dataset")
+  app.add_option("-e,--epoch", args.epoch, "Number of passes over the dataset")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
   app.add_option("-u,--unit", args.unit, "Units of a hidden layer")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 1000000));
-  app.add_flag("-g,--gpu", args.gpu, "Use GPUs: each process the one of its number on its machine");
+  app.add_flag("-g,--gpu", args.gpu, "Use GPUs: each process takes the GPU of its number on its machine");
   app.add_option("-o,--out", args.out, "Folder for the results")->capture_default_str();
-  app.add_option("-n,--examples", args.examples, "Images to train on, the first ones, and a sixth as many to test with")
+  app.add_option("-n,--examples", args.examples,
+                 "Number of images to train on, taken from the beginning, and a sixth as many for the test")
       ->capture_default_str()
       ->check(ct::command_line::whole_number(1, 60000));
   app.add_option("--seed", args.seed, "Seed of the random numbers")
