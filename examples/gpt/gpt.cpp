@@ -67,7 +67,7 @@ Text read_text(const Args& args) {
   } else {
     const std::vector<std::int64_t> all = tokenizer.encode(bytes);
     if (tokenizer.decode(all) != bytes)
-      throw ct::ValueError(args.text + " is not UTF-8, of whose words pairs are made; without --vocabulary bytes are");
+      throw ct::ValueError(args.text + " is not UTF-8, which --vocabulary requires; leave it out to use single bytes");
     ids.assign(all.begin(), all.end());
   }
   return {std::move(bytes), tokenizer, std::move(ids)};
@@ -86,7 +86,7 @@ class Windows {
         count_((end - begin - length - 1) / step + 1) {
     if (end - begin <= length)
       throw ct::ValueError(
-          fmt::format("a text of {} tokens has no window of {}: it takes a longer text, or a smaller --context than {}",
+          fmt::format("a text of {} tokens has no window of {}; use a longer text, or a smaller --context than {}",
                       end - begin, length + 1, length));
   }
   std::int64_t size() const { return count_; }
@@ -115,7 +115,7 @@ std::string written(const L::GPT& model, const Text& text, std::span<const std::
 
 int generate(const Args& args) {
   if (!ct::os::exists(args.out + "/config.json"))
-    throw ct::FileError(args.out + ": gpt has left nothing here (config.json is missing); -o names its folder");
+    throw ct::FileError(args.out + ": there is no model of gpt (config.json is missing); name its folder with -o");
   const L::Generator generator = L::load_generator(args.out, {.device = ct::get_device(args.device)});
   fmt::print("{}", args.prompt);
   generator(args.prompt, {.generate = generate_options(args, args.tokens), .on_text = [](std::string_view piece) {
@@ -158,7 +158,7 @@ int train(const Args& args) {
   const bool first = comm.rank() == 0, alone = comm.size() == 1;  // the rank that prints; is it the only one?
   if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
   if (ct::global_config.dtype == ct::Precision(ct::Dtype::float64))  // possible with CATENARY_DTYPE
-    throw ct::ValueError("weights of float64 cannot be saved for others to run: --dtype float32 is what is to be used");
+    throw ct::ValueError("float64 weights cannot be saved for other programs; use --dtype float32");
   const ct::Device device = args.device == "gpu" ? comm.gpu() : ct::get_device(args.device);
   device.use();
   ct::random::seed(args.seed);
@@ -236,7 +236,7 @@ int train(const Args& args) {
   if (!args.resume.empty() && alone) ct::serializers::load_npz(args.resume, trainer);
   if (!args.resume.empty() && !alone &&
       !D::create_multi_node_checkpointer(kSets, comm, {.path = args.resume}).maybe_load(trainer))
-    throw ct::ValueError(args.resume + ": there is no complete set of checkpoints in it");
+    throw ct::ValueError(args.resume + ": contains no complete set of checkpoints");
 
   const auto finish = [&] {
     T::check_finite(model);
@@ -250,11 +250,10 @@ int train(const Args& args) {
   }
   finish();
   if (first) {
-    fmt::print("\nAfter the beginning of what it was not trained on it writes:\n{}\n",
-               written(gpt, *text, unseen, args, args.tokens));
+    fmt::print("\nIts continuation of the validation text:\n{}\n", written(gpt, *text, unseen, args, args.tokens));
     fmt::print(
         "\nThe weights are in {0}/model.safetensors and {0}/model.gguf;\n"
-        "catenary generate {0} --prompt TEXT, or gpt -o {0} --prompt TEXT, lets them write on\n",
+        "generate text by catenary generate {0} --prompt TEXT, or gpt -o {0} --prompt TEXT\n",
         args.out);
   }
   comm.finalize();

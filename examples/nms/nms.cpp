@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     const std::vector<std::int64_t> indices = kept.to_vector<std::int64_t>();
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
 
-    fmt::print("{} of {} boxes stay ({:.1f} ms on {})\n", indices.size(), n, time.count(), device);
+    fmt::print("{} of {} boxes are left ({:.1f} ms on {})\n", indices.size(), n, time.count(), device);
     const std::vector<float> corners = ct::take(boxes, kept, 0).to_vector<float>();
     const std::vector<float> scores = ct::take(score, kept).to_vector<float>();
     for (std::size_t i = 0; i < std::min<std::size_t>(indices.size(), 10); ++i)

@@ -82,8 +82,8 @@ void run(const Args& args) {
   fmt::print("F::linear   {0} x {0} by {0} x {0} of {1}, {2} times\n", args.size, args.dtype, args.count);
   fmt::print("seconds     {:.6g} for one\n", one);
   fmt::print("TFLOPS      {:.4g}\n", tflops);
-  fmt::print("of the peak {}\n", peak > 0 ? fmt::format("{:.1f} % of {:g} TFLOPS", 100 * tflops / peak, peak)
-                                          : "not known; --peak tells it");
+  fmt::print("of the peak {}\n",
+             peak > 0 ? fmt::format("{:.1f} % of {:g} TFLOPS", 100 * tflops / peak, peak) : "unknown; set --peak");
   fmt::print("provider    {}{}{}\n", how.library, how.algorithm.empty() ? "" : ", ", how.algorithm);
   fmt::print("computes    {}\n", how.compute);
   fmt::print("units       {}\n",

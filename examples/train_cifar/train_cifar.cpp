@@ -113,7 +113,7 @@ std::pair<ct::Dataset, ct::Dataset> images(const Args& args, int classes) {
   try {
     return classes == 10 ? ct::datasets::get_cifar10() : ct::datasets::get_cifar100();
   } catch (const ct::FileError& error) {
-    fmt::print("{}\nUsing made images instead.\n", error.what());
+    fmt::print("{}\nUsing artificial images instead.\n", error.what());
     return {made_images(args.examples, classes, 1), made_images(std::max(args.examples / 5, 1), classes, 2)};
   }
 }
@@ -142,7 +142,7 @@ int train(const Args& args) {
       const auto ranges = L::calibrate(model, [&] { X::Evaluator(iterator, model, {.device = device})(); });
       for (const auto& [path, range] : ranges)
         fmt::print("{}: input from {:.3g} to {:.3g}\n", path, range.low, range.high);
-      if (ranges.empty()) throw ct::ValueError(*args.evaluate + " has no convolution with quantised weights");
+      if (ranges.empty()) throw ct::ValueError(*args.evaluate + " has no convolutions with quantised weights");
     }
     X::Evaluator evaluator(test_iter, model, {.device = device});
     for (const auto& [name, mean] : evaluator()) fmt::print("{}: {:.4f}\n", name, mean);

@@ -168,9 +168,9 @@ int train(const Args& args) {
 int predict(const Args& args) {
   const std::string file = args.out + "/model.npz";
   if (!ct::os::exists(file))
-    throw ct::FileError(args.out + ": train_csv has left nothing here (model.npz is missing); -o names its folder");
+    throw ct::FileError(args.out + ": there is no model of train_csv (model.npz is missing); name its folder with -o");
   if (!ct::io::NpzReader(file).contains("table/columns"))
-    throw ct::FileError(file + ": this is no model of train_csv; -o names the folder of one");
+    throw ct::FileError(file + ": not a model of train_csv; name the folder of one with -o");
   Reading reading;
   ct::serializers::load_npz(file, reading, "table/");
   reading.take(args);
@@ -244,9 +244,9 @@ int main(int argc, char** argv) {
     return ct::command_line::exit(app, error);
   }
   if (args.predict.empty() ? args.label.empty() : !args.file.empty()) {
-    fmt::print(
-        stderr,
-        "train_csv: name the table and its column that is to be learnt, or --predict and a table; --help tells more\n");
+    fmt::print(stderr,
+               "train_csv: missing arguments; give a table and the column to predict, or --predict and a table (see "
+               "--help)\n");
     return 2;
   }
   if (is_tab(args.delimiter)) args.delimiter = "\t";

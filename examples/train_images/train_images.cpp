@@ -258,7 +258,7 @@ D::ImageFolderDataset images_of(const Args& args) {
   const D::ImageFolderDataset images(args.folder, args.images());
   fmt::print("{} images, {} classes: {}\n", images.size(), images.class_names().size(),
              fmt::join(images.class_names(), ", "));
-  for (const std::string& why : images.broken()) fmt::print("left out: {}\n", why);
+  for (const std::string& why : images.broken()) fmt::print("skipped: {}\n", why);
   fmt::print("\n");
   return images;
 }
@@ -283,7 +283,7 @@ int train(const Args& args) {
   ct::random::seed(args.seed);
   const D::ImageFolderDataset images = images_of(args);
   if (images.class_names().size() < 2)
-    throw ct::ValueError(args.folder + ": expected two or more sub-folders, one a class; found '" +
+    throw ct::ValueError(args.folder + ": expected two or more sub-folders, one for each class; found '" +
                          images.class_names().front() + "' alone");
   Net net = new_network<Net>(args, images.class_names());
   const D::TransformDataset examples = scaled_for(net, images);
@@ -384,9 +384,10 @@ int with_network(const std::string& name, const F& f) {
 int use(const Args& args) {
   const std::string file = args.out + "/model.npz";
   if (!ct::os::exists(file))
-    throw ct::FileError(args.out + ": train_images has left nothing here (model.npz is missing); -o names its folder");
+    throw ct::FileError(args.out +
+                        ": there is no model of train_images (model.npz is missing); name its folder with -o");
   if (!ct::io::NpzReader(file).contains("predictor/image_shape"))
-    throw ct::FileError(file + ": this is no model of train_images; -o names the folder of one");
+    throw ct::FileError(file + ": not a model of train_images; name the folder of one with -o");
   Classes classes;
   ct::serializers::load_npz(file, classes);
   return with_network(classes.model, [&]<class Net>(Net*) {
@@ -430,7 +431,7 @@ int make_shapes(const Args& args) {
       ct::io::write_png(fmt::format("{}/{}/{:03}.png", args.folder, kind, i), image);
     }
   }
-  fmt::print("600 pictures are in {0}; train_images {0} learns them\n", args.folder);
+  fmt::print("Wrote 600 images to {0}; train on them with train_images {0}\n", args.folder);
   return 0;
 }
 
@@ -487,11 +488,13 @@ int main(int argc, char** argv) {
     return ct::command_line::exit(app, error);
   }
   if (args.folder.empty() == args.predict.empty()) {
-    fmt::print(stderr, "train_images: name the folder of the images, or --predict and images; --help tells more\n");
+    fmt::print(
+        stderr,
+        "train_images: missing arguments; give the folder of the images, or --predict and images (see --help)\n");
     return 2;
   }
   if (args.freeze && args.weights.empty()) {
-    fmt::print(stderr, "train_images: --freeze keeps what --weights names: give both\n");
+    fmt::print(stderr, "train_images: --freeze keeps the weights given by --weights; give both\n");
     return 2;
   }
   try {

@@ -95,7 +95,7 @@ struct InferenceArgs {
 std::string path_of_weights(const ct::io::NpzReader& file, const std::string& name) {
   for (const char* path : {"updater/model:main/predictor/", "predictor/", ""})
     if (file.contains(std::string(path) + "l1/b")) return path;  // W may be quantised
-  throw ct::FileError(name + ": neither a snapshot of train_mnist nor weights that it saved: there is no l1/b in it");
+  throw ct::FileError(name + ": neither a snapshot nor saved weights of train_mnist: it contains no l1/b");
 }
 
 int infer(const InferenceArgs& args) {

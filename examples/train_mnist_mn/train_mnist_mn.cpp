@@ -79,7 +79,7 @@ void train(const Args& args) {
     trainer.extend(X::ProgressBar());
   }
   if (args.resume && !D::create_multi_node_checkpointer("mnist", comm, {.path = *args.resume}).maybe_load(trainer))
-    throw ct::ValueError(*args.resume + ": there is no complete set of checkpoints in it");
+    throw ct::ValueError(*args.resume + ": contains no complete set of checkpoints");
   trainer.run();
   T::check_finite(model);
   if (first) ct::serializers::save_npz(args.out + "/model.npz", model);  // all ranks have equal weights

@@ -44,7 +44,8 @@ struct Args {
 void train(const Args& args) {
   const D::Communicator comm = D::create_communicator(args.communicator);
   if (comm.size() % 2 != 0)
-    throw ct::ValueError(fmt::format("{} ranks; an even number is expected, as two have one model", comm.size()));
+    throw ct::ValueError(
+        fmt::format("{} ranks, but the number must be even, because each pair shares a model", comm.size()));
   const int side = comm.rank() % 2;
   const D::Communicator pair = comm.split(comm.rank() / 2, comm.rank());  // the ranks of a model
   const D::Communicator same = comm.split(side, comm.rank());             // the ranks with equal layers

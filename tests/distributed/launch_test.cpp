@@ -518,7 +518,7 @@ TEST(Launch, TrainMnistGoesOnFromItsCheckpoints) {
       << result.errors;
   result = train(2, "none", {"-e", "2", "-r", folder / "nothing"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_TRUE(has(result.errors, "there is no complete set of checkpoints in it")) << result.errors;
+  EXPECT_TRUE(has(result.errors, "contains no complete set of checkpoints")) << result.errors;
 
   // SIGTERM to one rank: the advice can be followed
   const std::string stopped = folder / "stopped";

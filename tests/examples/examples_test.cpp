@@ -44,7 +44,7 @@ TEST(Examples, LayersOnSeveralRanks) {
     EXPECT_GT(log[1]["validation/main/accuracy"].get<double>(), 0.87) << ranks;
   }
   EXPECT_EQ(error_of("train_mnist_model_parallel", {}),
-            "train_mnist_model_parallel: 1 ranks; an even number is expected, as two have one model\n");
+            "train_mnist_model_parallel: 1 ranks, but the number must be even, because each pair shares a model\n");
 }
 
 // A training that has become NaN is no success, and no model of it is left.
@@ -143,7 +143,7 @@ TEST(Examples, TrainCifar) {
   }
   EXPECT_TRUE(has(error_of("train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "8", "-n", "2000", "--evaluate",
                                            folder / "r/model.npz", "--calibrate", "9"}),
-                  "has no convolution with quantised weights"));
+                  "has no convolutions with quantised weights"));
 }
 
 // The figure that its README states.
@@ -374,7 +374,7 @@ TEST(Examples, CustomLoop) {
 
 TEST(Examples, Nms) {
   const std::string text = output_of("nms", {"--boxes", "5000", "--things", "4", "--threshold", "0.2"});
-  EXPECT_TRUE(text.starts_with("4 of 5000 boxes stay")) << text;
+  EXPECT_TRUE(text.starts_with("4 of 5000 boxes are left")) << text;
   EXPECT_TRUE(has(text, "score 1.000: top ")) << text;
   EXPECT_TRUE(has(error_of("nms", {"--device", "cpu:7"}), "cpu"));
 }

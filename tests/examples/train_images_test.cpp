@@ -53,7 +53,7 @@ TEST(Examples, TrainImages) {
   EXPECT_TRUE(has(error_of("train_images", {folder / "pictures/dark"}), "sub-folder"));
   EXPECT_TRUE(has(error_of("train_images", {"pictures", "-p", "1.png"}, 2), "--help"));
   EXPECT_TRUE(
-      has(error_of("train_images", {"-o", folder / "none", "-p", "1.png"}), "none: train_images has left nothing"));
+      has(error_of("train_images", {"-o", folder / "none", "-p", "1.png"}), "none: there is no model of train_images"));
   ct::os::make_directories(folder / "alone/dark");
   ct::io::write_png(folder / "alone/dark/1.png", ct::io::HostArray::empty(ct::Dtype::uint8, {4, 4, 3}));
   EXPECT_TRUE(has(error_of("train_images", {folder / "alone"}), "two or more sub-folders"));
@@ -64,16 +64,16 @@ TEST(Examples, TrainImages) {
   EXPECT_TRUE(has(error_of("train_images", {folder / "pictures"}), "moving.gif: images of this kind cannot be read"));
   const std::string rest = output_of("train_images", {folder / "pictures", "--skip-broken", "-e", "1", "-s", "6", "-b",
                                                       "8", "-u", "16", "-o", folder / "rest"});
-  EXPECT_TRUE(has(rest, "40 images, 2 classes: bright, dark\nleft out: " + (folder / "pictures/bright/moving.gif: ")))
+  EXPECT_TRUE(has(rest, "40 images, 2 classes: bright, dark\nskipped: " + (folder / "pictures/bright/moving.gif: ")))
       << rest;
-  EXPECT_TRUE(has(rest, "left out: " + (folder / "pictures/dark/broken.png: neither"))) << rest;
+  EXPECT_TRUE(has(rest, "skipped: " + (folder / "pictures/dark/broken.png: neither"))) << rest;
 }
 
 /// What examples/train_images/README.md tells.
 TEST(Examples, TrainImagesLearnsShapesByConvolutions) {
   const Folder folder;
   const std::string shapes = folder / "shapes";
-  EXPECT_TRUE(has(output_of("train_images", {shapes, "--make-shapes"}), "600 pictures are in " + shapes));
+  EXPECT_TRUE(has(output_of("train_images", {shapes, "--make-shapes"}), "Wrote 600 images to " + shapes));
   const auto accuracy = [&](const std::string& model, const std::string& epochs) {
     const std::string out = folder / model;
     const std::string text = output_of("train_images", {shapes, "-m", model, "-e", epochs, "-o", out});
@@ -156,11 +156,11 @@ TEST(Examples, TrainImagesTellsWhichClassesAreTakenForWhich) {
   output_of("train_csv", {folder / "table.csv", "y", "-e", "1", "-o", folder / "table"});
   EXPECT_EQ(error_of("train_images", {pictures, "--evaluate", "-o", folder / "table"}),
             "train_images: " + (folder / "table/model.npz") +
-                ": this is no model of train_images; -o names the folder of one\n");
+                ": not a model of train_images; name the folder of one with -o\n");
   EXPECT_EQ(error_of("train_csv", {"-p", folder / "table.csv", "-o", out}),
-            "train_csv: " + out + "/model.npz: this is no model of train_csv; -o names the folder of one\n");
-  EXPECT_TRUE(
-      has(error_of("train_images", {folder / "others", "--evaluate", "-o", folder / "none"}), "has left nothing here"));
+            "train_csv: " + out + "/model.npz: not a model of train_csv; name the folder of one with -o\n");
+  EXPECT_TRUE(has(error_of("train_images", {folder / "others", "--evaluate", "-o", folder / "none"}),
+                  "there is no model of train_images"));
   EXPECT_TRUE(
       has(error_of("train_images", {pictures, "--lr", "-1"}, 2), "--lr: expected a number of at least 0, got '-1'"));
 }
@@ -173,8 +173,8 @@ TEST(Examples, TrainImagesTunesTheLastLayer) {
     output_of("train_images", more);
     return folder / (out + "/model.npz");
   };
-  EXPECT_TRUE(
-      has(error_of("train_images", {pictures, "--freeze"}, 2), "--freeze keeps what --weights names: give both"));
+  EXPECT_TRUE(has(error_of("train_images", {pictures, "--freeze"}, 2),
+                  "--freeze keeps the weights given by --weights; give both"));
   for (const std::string model : {"cnn", "mlp"}) {
     const std::string before = train(model, {"-m", model, "-e", "1"});
     const std::string after = train("tuned_" + model, {"-m", model, "-e", "2", "-w", before, "--freeze", "--augment"});

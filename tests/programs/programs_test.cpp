@@ -122,7 +122,7 @@ TEST(TensorCore, PrintsWhatItsReadmeTells) {
     }
   }
   EXPECT_TRUE(output_of("tensor_core", {"-d", "cpu", "-n", "8", "-c", "1", "--dtype", "float64", "--tf32"})
-                  .find("of the peak not known; --peak tells it\n") != std::string::npos);
+                  .find("of the peak unknown; set --peak\n") != std::string::npos);
 }
 
 /// What makes `n` devices of PoCL's; the simulator has two in any case.
