@@ -1,6 +1,6 @@
-// Milliseconds (the least and the median of some runs) of causal attention, forward alone and with backward, and the
-// megabytes that a run takes at most beyond its operands: of the process, and of arrays alone.
-// bench_attention [batch heads tokens size [runs]]; CATENARY_DTYPE says of what. Beside it: peers/torch_attention.py.
+// Measures causal attention, forward alone and with backward: minimum and median time in milliseconds, and the peak
+// memory in megabytes beyond the operands, of the process and of arrays alone. bench_attention [batch heads tokens size
+// [runs]]. CATENARY_DTYPE sets the dtype. peers/torch_attention.py measures PyTorch.
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// A line of /proc/self/status, in megabytes.
+/// Returns a value of /proc/self/status in megabytes.
 double megabytes_of(const std::string& key) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
@@ -29,8 +29,8 @@ struct Peak {
   double process, arrays;
 };
 
-/// What a run takes where nothing is kept of earlier ones. The kernel's own mark begins anew, as that of getrusage has
-/// what a parent of this process had.
+/// Measures the peak memory of a run after earlier results were freed. Resets the kernel's own peak counter, because
+/// getrusage's value includes a parent process.
 template <class F>
 Peak peak_of(F&& compute) {
   catenary::memory_pool().free_all_blocks();
@@ -85,7 +85,7 @@ int main(int argc, char** argv) {
     y.backward();
     a.grad().eval(), b.grad().eval(), c.grad().eval();
   };
-  // threads, and what else is made once
+  // warm-up: starts threads and other one-time work
   const Array little = normal({1, 1, 64, shape[3]});
   forward(little, little, little), backward(little, little, little, little);
   const Array q = normal(shape), k = normal(shape), v = normal(shape), seed = normal(shape);

@@ -1,4 +1,4 @@
-// What a call costs that only records: the C++ side of benchmarks/python_calls.py.
+// Measures the overhead of calls that only record an operation: the C++ counterpart of benchmarks/python_calls.py.
 
 #include <benchmark/benchmark.h>
 

@@ -1,4 +1,5 @@
-// GFLOP/s of products, our own kernels and (float32) oneDNN in turn: bench_gemm [float32|float16|bfloat16] [m n k]…
+// Measures GFLOP/s of matrix products by our kernels and, for float32, oneDNN: bench_gemm [float32|float16|bfloat16] [m
+// n k]…
 
 #include "catenary/backends/cpu/gemm.h"
 
@@ -24,7 +25,7 @@ struct Case {
   bool trans_a, trans_b;
 };
 
-// Small whole numbers of a dtype.
+// Returns small integers in a dtype.
 std::vector<char> numbers(Dtype dtype, long count, int period) {
   std::vector<char> bytes(static_cast<std::size_t>(count) * itemsize(dtype));
   for (long i = 0; i < count; ++i) {
@@ -36,7 +37,7 @@ std::vector<char> numbers(Dtype dtype, long count, int period) {
   return bytes;
 }
 
-// Seconds of one product: the best of several runs of about 20 ms.
+// Returns the seconds of one product, the best of several runs of about 20 ms.
 double seconds(const Case& s, GemmProvider provider, Dtype dtype, const void* a, const void* b, void* c) {
   cpu::set_gemm_provider(provider);
   const auto product = [&] {

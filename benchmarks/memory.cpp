@@ -1,7 +1,7 @@
-// bench_memory resnet18|resnet50 [forget]: two steps of training with SGD and momentum on the CPU, the peak of the
-// process's memory and of its arrays in MB, and the sum of squares of the gradients of the first step: ResNet-18 with a
-// stem of 3 × 3 for 32 images of 3 × 32 × 32, or ResNet-50 for 8 of 3 × 224 × 224. With `forget` blocks are computed
-// again in backward. benchmarks/peers/torch_memory.py is the same for PyTorch.
+// Runs two training steps with SGD and momentum on the CPU. Prints the peak memory of the process and of its arrays in
+// MB, and the sum of squared gradients of the first step. bench_memory resnet18|resnet50 [forget]: ResNet-18 with a 3 ×
+// 3 stem for 32 images of 3 × 32 × 32, or ResNet-50 for 8 of 3 × 224 × 224. With `forget`, backward recomputes blocks.
+// benchmarks/peers/torch_memory.py measures PyTorch.
 
 #include <fmt/format.h>
 #include <sys/resource.h>

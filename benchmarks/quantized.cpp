@@ -1,5 +1,5 @@
-// Milliseconds (the least and the median of 60 runs) of weights [rows, columns] times vectors: float32, and each kind
-// of blocks. bench_quantized [rows columns [vectors]]
+// Measures weights [rows, columns] times vectors, in float32 and each kind of quantised blocks: minimum and median
+// milliseconds of 60 runs. bench_quantized [rows columns [vectors]]
 
 #include "catenary/array/quantized.h"
 

@@ -1,5 +1,5 @@
-// A model of TinyLlama's shape (22 layers, 2048, 1.1 billion weights) by a seed, as a GGUF file: what
-// peers/llama_cpp.py times, after `catenary quantize`. bench_random_llama FILE.gguf [layers width hidden]
+// Writes a random model of TinyLlama's shape (22 layers, width 2048, 1.1 billion weights) as a GGUF file. After
+// `catenary quantize`, peers/llama_cpp.py times it. bench_random_llama FILE.gguf [layers width hidden]
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 int main(int argc, char** argv) {
   using namespace catenary;
   const std::string file = argc > 1 ? argv[1] : "";
-  if (!file.ends_with(".gguf")) {  // --help is one of what does not
+  if (!file.ends_with(".gguf")) {  // also true for --help
     const bool asked = file == "--help" || file == "-h";
     fmt::print(asked ? stdout : stderr, "usage: bench_random_llama FILE.gguf [layers width hidden]\n");
     return asked ? 0 : 2;

@@ -1,5 +1,5 @@
-// catenary launch -n RANKS bench_ranks [json]: the rows of docs/measurements/performance.md about several processes:
-// all-reduces from 40 bytes to 100 MB. By `mpiexec -n RANKS bench_ranks` the same over MPI.
+// Measures allreduce from 40 bytes to 100 MB with several processes, for docs/measurements/performance.md: catenary
+// launch -n RANKS bench_ranks [json], or over MPI: mpiexec -n RANKS bench_ranks
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
-// Microseconds (the best of 15 runs) of what picks elements: argmax of rows and columns, a mask, partition.
-// bench_select
+// Measures functions that select elements (argmax of rows and columns, a mask, partition): best of 15 runs in
+// microseconds. bench_select
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
-// bench_targets [ROWS [DEVICE [text|json [PRECISION]]]]: the rows of docs/measurements/performance.md, all or those
-// whose letters are named ("FH"), on the CPU or the device that is named: medians of a few runs each, one line a row;
-// with `json` all samples, as benchmarks/peers reads them. PRECISION is that of the networks, rows B to D: float32,
-// mixed_bf16, …
+// Measures rows of docs/measurements/performance.md: bench_targets [ROWS [DEVICE [text|json [PRECISION]]]]. ROWS are
+// the letters of rows, such as "FH" (default all). Prints the median of a few runs for each row, or with `json` all
+// samples for benchmarks/peers. PRECISION is for the networks, rows B to D: float32, mixed_bf16, …
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +23,7 @@ namespace {
 bool as_json = false;
 ct::Precision precision = ct::Dtype::float32;
 
-/// Seconds of `repeats` calls of work, n times over after one that counts for nothing.
+/// Returns the seconds of `repeats` calls of work, n times, after a warm-up.
 template <class Work>
 std::vector<double> seconds(int n, Work work, int repeats = 1) {
   std::vector<double> times;
@@ -43,7 +42,7 @@ double median(std::vector<double> samples) {
   return samples[samples.size() / 2];
 }
 
-/// One row: its samples are printed times `scale`, in `unit`.
+/// Prints the samples of a row times `scale`, in `unit`.
 void report(const std::string& row, const std::vector<double>& samples, double scale, const char* unit) {
   if (as_json) {
     fmt::print("{{\"row\": \"{}\", \"who\": \"Catenary\", \"samples\": [{}]}}\n", row, fmt::join(samples, ", "));
@@ -66,7 +65,7 @@ std::vector<double> product_seconds(const Product& p, int runs) {
   return seconds(runs, [&] { ct::matmul(a, b).eval(); });
 }
 
-/// What row A cannot do without: the products of an epoch and of its evaluation, and the bytes that Adam moves, each
+/// Measures a lower bound for row A: the products of an epoch and of its evaluation alone, and Adam's memory traffic
 /// alone. (train_mnist is row A itself.)
 void floor_of_a() {
   double forward = 0, backward = 0;
@@ -80,7 +79,7 @@ void floor_of_a() {
   const std::int64_t parameters = 784 * 1000 + 1000 * 1000 + 1000 * 10;
   const ct::Array p = normal({parameters}), g = normal({parameters}), m = normal({parameters}),
                   v = normal({parameters});
-  // four arrays are read and three written, with next to no arithmetic
+  // reads four arrays and writes three, with hardly any arithmetic
   const double adam = median(seconds(51, [&] {
     m += g;
     v += m;
@@ -112,7 +111,8 @@ void language() { report("D", seconds(7, ct::command::bench_lstm(650, precision)
 
 void elementwise() {
   const ct::Array x = normal({16777216});
-  // Evaluated in a statement of its own: within one, the intermediate values are still held, and would be stored.
+  // Evaluated in a separate statement: within one, the intermediate values would still have handles and would be
+  // stored.
   const auto chain = [&] {
     const ct::Array y = ct::relu(x * 1.5f + 0.5f) * ct::sigmoid(x) + ct::tanh(x);
     y.eval();
@@ -129,7 +129,7 @@ void products() {
 }
 
 void moves() {
-  // What the peers sort and search: uniform in [0, 1).
+  // Input of sorting and searching, as for the peers: uniform in [0, 1).
   const auto uniform = [](const ct::Shape& shape) {
     return ct::random::random(shape, {.dtype = ct::Dtype::float32}).eval();
   };
