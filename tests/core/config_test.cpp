@@ -1,4 +1,4 @@
-// The settings of a thread: whatever holds for one holds for all that there are.
+// The settings of a thread. The tests cover all settings.
 
 #include "catenary/core/config.h"
 
@@ -24,7 +24,7 @@ using detail::Setting;
 struct Row {
   const char* name;
   Setting setting;
-  std::uint8_t other;  // another value than the global one
+  std::uint8_t other;  // differs from the global value
 };
 
 std::vector<Row> rows() {
@@ -43,7 +43,7 @@ std::vector<Row> rows() {
 /// Prints the settings, for a test in another process.
 TEST(Inside, Settings) { std::printf("%s", config_to_string().c_str()); }
 
-/// What each setting's comment says of its variable.
+/// The environment variable in each setting's comment.
 TEST(Config, VariablesOfTheEnvironment) {
   const std::vector<std::pair<std::string, std::string>> flags = {
       {"CATENARY_KEEP_GRAPH_ON_REPORT", "keep_graph_on_report"},

@@ -12,7 +12,7 @@ namespace {
 
 TEST(Environment, IsFine) { EXPECT_NO_THROW(environment::check()); }
 
-/// What a process with such a variable says.
+/// Runs a process with this variable and returns its output.
 os::ProcessResult with(const std::string& name, const std::string& value) {
   return os::run_process({os::program_path(), "--gtest_filter=Environment.IsFine"},
                          {.timeout = 60, .environment = {{name, value}, {"GTEST_OUTPUT", ""}}});

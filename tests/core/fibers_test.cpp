@@ -15,7 +15,7 @@ namespace {
 TEST(Fibers, TakeTurnsFromOneWaitToTheNext) {
   Fibers fibers(3);
   std::string said;
-  // the k-th waits k times
+  // fiber k waits k times
   const auto speak = [&](int k) {
     for (int round = 0; round < k; ++round) {
       said += static_cast<char>('a' + k);
@@ -26,7 +26,7 @@ TEST(Fibers, TakeTurnsFromOneWaitToTheNext) {
   fibers.run(speak);
   EXPECT_EQ(said, "AbcBcC");
   said.clear();
-  fibers.run(speak);  // the same stacks once more
+  fibers.run(speak);  // reuses the stacks
   EXPECT_EQ(said, "AbcBcC");
 }
 
@@ -43,14 +43,14 @@ TEST(Fibers, EachHasAStackOfItsOwn) {
   EXPECT_EQ(wrong, std::vector<int>(kMany));
 }
 
-/// Takes so many KiB of stack. Not optimised away.
+/// Uses this many KiB of stack. Must not be optimised away.
 __attribute__((noinline)) int deep(int kib) {
   volatile char own[1024];
   own[0] = static_cast<char>(kib);
   return kib == 0 ? 0 : deep(kib - 1) + own[0];
 }
 
-// Without it a fiber that needs too much writes into its neighbour's stack.
+// Without the guard, a fiber that overflows would overwrite another fiber's stack.
 TEST(FibersDeathTest, AStackThatOverflowsIsTold) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(

@@ -1,4 +1,4 @@
-// Structs that know the names of their members, and enumerators by their names.
+// Structs with named members, and enumerators by name.
 
 #include "catenary/core/fields.h"
 
@@ -91,7 +91,7 @@ TEST(Fields, EnumeratorsHaveNames) {
   EXPECT_EQ(detail::enumerator_named<F::Reduce>(""), std::nullopt);
 }
 
-/// Every options struct of a function, a link or an optimizer.
+/// Covers every options struct of a function, a link or an optimizer.
 TEST(Fields, OfAllOptionsAreNamed) {
   const std::regex declared("^struct (\\w*Options)\\b"), named("^CT_(?:FIELDS|MORE_FIELD)\\((\\w+)\\b");
   int count = 0;

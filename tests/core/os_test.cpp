@@ -55,7 +55,7 @@ TEST_F(Files, ReadAndView) {
   write_file(at("empty"), "");
   EXPECT_TRUE(FileView(at("empty")).bytes().empty());
   EXPECT_TRUE(read_file(at("empty")).empty());
-  EXPECT_GT(read_file("/proc/self/status").size(), 100u);  // says that its size is 0
+  EXPECT_GT(read_file("/proc/self/status").size(), 100u);  // reports a size of 0
   EXPECT_GT(FileView("/proc/self/status").bytes().size(), 100u);
   EXPECT_THROW(read_file(at("none")), FileError);
   EXPECT_THROW(FileView(at("none")), FileError);
@@ -103,8 +103,8 @@ TEST_F(Files, AtomicFileFollowsLinks) {
   EXPECT_THROW(write_file(at("loop"), "x"), FileError);
 }
 
-// A writer that is killed cannot remove what it has begun: the next one of the same file does, and leaves alone what
-// another file's writer, or one that lives, is at.
+// A killed writer cannot remove its temporary file. The next writer of that file removes it, but keeps temporary files
+// of other files and of living writers.
 TEST_F(Files, NextWriterClearsUpAfterOneThatWasKilled) {
   for (const char* name : {"a", "b"}) {
     EXPECT_EQ(run_trial(
@@ -120,7 +120,7 @@ TEST_F(Files, NextWriterClearsUpAfterOneThatWasKilled) {
   EXPECT_EQ(list_directory(folder_).size(), 2u);
   write_file(at(".a.1-2-3.tmp.not"), "a user's own");
   AtomicFile alive(at("a"));
-  EXPECT_EQ(list_directory(folder_).size(), 3u);  // b's, the user's, and the new one
+  EXPECT_EQ(list_directory(folder_).size(), 3u);  // the temporary file of b, the user's file, and the new one
   write_file(at("a"), "whole");
   EXPECT_TRUE(exists(alive.temporary_path()));
   alive.write("later");
@@ -130,7 +130,7 @@ TEST_F(Files, NextWriterClearsUpAfterOneThatWasKilled) {
   EXPECT_EQ(text_of(at("a")), "later");
 }
 
-// A reader of a FIFO waits for a writer, and /dev/zero has no end.
+// A FIFO would block, and /dev/zero has no end.
 TEST_F(Files, OnlyRegularFilesAreRead) {
   ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
   ASSERT_EQ(::symlink("/dev/zero", at("zero").c_str()), 0);
@@ -229,7 +229,7 @@ TEST(Trial, HowTheChildEnds) {
 }
 
 TEST(Trial, NoneAfterTheEnd) {
-  // in a child, as the end is a process's
+  // in a child process, because ending affects the whole process
   static int tried;
   const TrialResult result = run_trial(
       [] {
@@ -249,12 +249,12 @@ TEST(Trial, NoneAfterTheEnd) {
       60);
   EXPECT_EQ(result.signal, 0);
   EXPECT_FALSE(result.timed_out);
-  EXPECT_EQ(run_trial([] {}, 60).signal, 0);  // here there is no end
+  EXPECT_EQ(run_trial([] {}, 60).signal, 0);  // does not end the process
 }
 
 class PrivateFolders : public Files {
  protected:
-  /// Why the folder is not used.
+  /// Returns the reason why the folder is rejected.
   static std::string trouble(const std::string& path) {
     return tests::error_of<FileError>([&] { PrivateFolder::find(path); });
   }
@@ -263,7 +263,7 @@ class PrivateFolders : public Files {
     ::stat(path.c_str(), &info);
     return info.st_mode & 07777;
   }
-  /// Only root can give a file away; for anybody else what root owns is as good as one's own.
+  /// Makes another user the owner, which only root can do. For other users, root's files are as trusted as their own.
   static bool give_away(const std::string& path) {
     return ::geteuid() == 0 && ::lchown(path.c_str(), kAnotherUser, kAnotherUser) == 0;
   }
@@ -309,7 +309,7 @@ TEST_F(PrivateFolders, ThatOthersMayWrite) {
 
 TEST_F(PrivateFolders, OfAnotherUser) {
   PrivateFolder::make(at("cache"));
-  EXPECT_TRUE(PrivateFolder::find("/usr"));  // root's
+  EXPECT_TRUE(PrivateFolder::find("/usr"));  // owned by root
   if (give_away(at("cache"))) {
     EXPECT_TRUE(tests::has(trouble(at("cache")), "belongs to the user 54321")) << trouble(at("cache"));
   }
@@ -339,7 +339,7 @@ TEST_F(PrivateFolders, FilesThatAreNotUsed) {
   ASSERT_EQ(::symlink(at("elsewhere").c_str(), at("cache/link").c_str()), 0);
   write_file(at("elsewhere"), "kept");
   EXPECT_TRUE(tests::has(why("link"), "it is a symbolic link")) << why("link");
-  folder.write("link", bytes());  // the name, and not what it pointed to
+  folder.write("link", bytes());  // removes the link and not its target
   EXPECT_EQ(text_of(at("elsewhere")), "kept");
   EXPECT_EQ(why("link"), "");
   make_directories(at("cache/folder"));
@@ -354,7 +354,7 @@ TEST_F(PrivateFolders, FilesThatAreNotUsed) {
   }
 }
 
-// The checks are of what is open: whoever exchanges the folder meanwhile changes nothing of what is read and written.
+// Checks apply to the opened folder, so replacing the folder meanwhile does not affect reads and writes.
 TEST_F(PrivateFolders, ThatIsExchangedMeanwhile) {
   const PrivateFolder folder = PrivateFolder::make(at("cache"));
   folder.write("a", bytes());
@@ -403,7 +403,7 @@ TEST(Memory, AlignedAndLarge) {
   EXPECT_GT(resident_bytes(), 0u);
 }
 
-// Not under the sanitizers: they keep books of memory, and what was given back, for a while.
+// Not under sanitizers, which keep freed memory for a while.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(Memory, LargeBlocksGoBackToTheSystem) {
   const std::uint64_t before = resident_bytes();
@@ -440,7 +440,7 @@ TEST(Libraries, FromMemory) {
   const std::vector<std::byte> bytes = read_file(Library("libm.so.6").path());
   const Library one = Library::from_memory("mine", bytes), other = Library::from_memory("mine", bytes);
   EXPECT_DOUBLE_EQ(one.required<double(double)>("cbrt")(27), 3);
-  EXPECT_NE(one.symbol("cbrt"), other.symbol("cbrt"));  // each has its own
+  EXPECT_NE(one.symbol("cbrt"), other.symbol("cbrt"));  // each copy has separate symbols
   EXPECT_NE(one.variable("signgam").first, other.variable("signgam").first);
   EXPECT_EQ(one.variable("signgam").second, sizeof(int));
   EXPECT_THROW(one.variable("cbrt"), FileError);
@@ -455,7 +455,7 @@ TEST(Signals, SetAFlagAndAreRestored) {
   {
     const ScopedSignals signals;
     EXPECT_EQ(signals.received(), 0);
-    { const ScopedSignals second; }  // the flag is the first one's still
+    { const ScopedSignals second; }  // the first one still owns the flag
     ::raise(SIGTERM);
     EXPECT_EQ(signals.received(), SIGTERM);
   }
@@ -474,7 +474,7 @@ TEST(Signals, OfALostTerminalAndOfTheProcessorsLimitSetTheFlagToo) {
   }
   const ScopedSignals signals;
   ::raise(SIGXCPU);
-  ::raise(SIGXCPU);  // comes once a second
+  ::raise(SIGXCPU);  // the system repeats it every second
   EXPECT_EQ(signals.received(), SIGXCPU);
   EXPECT_EQ(signal_name(SIGXCPU), "SIGXCPU");
 }
@@ -502,7 +502,7 @@ TEST(SignalsDeathTest, TheSecondOneEndsTheProgram) {
       ::testing::KilledBySignal(SIGINT), "");
 }
 
-/// What stands on standard error when a process with an obituary has done something, and all who write there are gone.
+/// Runs `end` in a process with an obituary, and returns its standard error after all writers have exited.
 std::string written(const std::function<void(Obituary&)>& end) {
   int ends[2];
   EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
@@ -535,9 +535,9 @@ TEST(Obituaries, AreWrittenWhereAProcessDiesWithoutAWord) {
               ::raise(SIGKILL);
             }),
             "");
-  // who ends a whole group knows why
+  // if the whole group is killed, its killer knows the reason
   EXPECT_EQ(written([](Obituary&) { ::kill(0, SIGTERM); }), "");
-  // a process waits for no child that it has not made
+  // a process must not wait for a child that it has not created
   EXPECT_EQ(written([](Obituary& obituary) {
               if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) obituary.note("no child");
             }),
@@ -553,7 +553,7 @@ TEST(Processes, CaptureExitCodeAndSignal) {
   EXPECT_TRUE(run_process({"true"}).ok());
   EXPECT_EQ(run_process({"sh", "-c", "kill -SEGV $$"}).signal, SIGSEGV);
   EXPECT_EQ(run_process({"sh", "-c", "echo $CT_X"}, {.environment = {{"CT_X", "y"}}}).output, "y\n");
-  EXPECT_EQ(run_process({"sh", "-c", "cat; echo end"}).output, "end\n");  // the input is empty
+  EXPECT_EQ(run_process({"sh", "-c", "cat; echo end"}).output, "end\n");  // standard input is empty
   const std::string large(300000, 'x');
   EXPECT_EQ(run_process({"cat"}, {.input = large}).output, large);
   EXPECT_THROW(run_process({"/no/such/program"}), FileError);

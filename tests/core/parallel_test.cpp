@@ -108,7 +108,7 @@ TEST_F(ParallelFor, ExceptionsReachTheCaller) {
     };
     EXPECT_THROW(parallel_for(8, 1, body), std::runtime_error);
     EXPECT_EQ(std::accumulate(hits.begin(), hits.end(), 0), 8);
-    // and the threads are fit for use afterwards, at the top level again
+    // afterwards the threads work at the top level again
     EXPECT_EQ(ranges(8, 1).size(), threads == 1 ? 1u : 8u);
   }
 }
@@ -132,7 +132,7 @@ TEST_F(ParallelFor, SeveralThreadsMayCallIt) {
   EXPECT_EQ(sums, std::vector<std::int64_t>(4, 50 * 256 * 257 / 2));
 }
 
-// The second caller finds the workers taken, and must not wait for them.
+// The second caller finds the workers busy and must not wait for them.
 TEST_F(ParallelFor, OneCallerDoesNotWaitForAnother) {
   set_num_threads(3);
   std::latch first_is_inside(3), second_is_done(1);
@@ -148,7 +148,7 @@ TEST_F(ParallelFor, OneCallerDoesNotWaitForAnother) {
   first.join();
 }
 
-// A range that takes long keeps one thread; another takes the ranges after it, those of the first thread too.
+// A slow range occupies one thread. The second thread takes all later ranges, including those of the first.
 TEST_F(ParallelFor, ASlowThreadDoesNotDecide) {
   set_num_threads(2);
   std::latch others(7);
@@ -163,7 +163,7 @@ TEST_F(ParallelFor, ASlowThreadDoesNotDecide) {
   });
 }
 
-// A forked child has none of the workers, so that nobody takes up what is offered to them.
+// A forked child has no workers, so nobody would take up offered ranges.
 TEST_F(ParallelFor, WorksInAForkedChild) {
   set_num_threads(4);
   parallel_for(4, 1, [](std::int64_t, std::int64_t) {});
@@ -190,7 +190,7 @@ TEST_F(ParallelFor, WorkersThatSleepWakeUp) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need address space of their own
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers need the address space
 [[noreturn]] void loop_without_threads() {
   const rlimit no_more{1 << 20, 1 << 20};
   setrlimit(RLIMIT_AS, &no_more);
@@ -238,7 +238,7 @@ TEST(CpuFeatures, LevelsCanBeLowered) {
   EXPECT_EQ(simd_level_name(SimdLevel::v3), "v3");
 }
 
-// The variables are read once a process, so each case gets a process of its own.
+// Variables are read once per process, so each case runs in a separate process.
 TEST(CpuFeaturesDeathTest, UnknownVariablesAreErrors) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   auto dies = [](auto&& call) {

@@ -23,7 +23,7 @@ TEST(RecursiveLock, OneThreadTakesItSeveralTimes) {
 
 TEST(RecursiveLock, KeepsThreadsApart) {
   RecursiveLock lock;
-  int count = 0;  // unprotected but for the lock
+  int count = 0;  // protected by nothing but the lock
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {

@@ -18,7 +18,7 @@ TEST(Version, IsTheSameAsTextAndNumber) {
 }
 
 TEST(Version, IsThatOfTheBuildFiles) {
-  // What find_package compares with was made from the header by CMake.
+  // CMake extracts the version for find_package from the header.
   const auto bytes = ct::os::read_file(tests::build_path("CatenaryConfigVersion.cmake"));
   const std::string content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   EXPECT_NE(content.find("set(PACKAGE_VERSION \"" + std::string(ct::version()) + "\")"), std::string::npos);
