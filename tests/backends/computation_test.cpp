@@ -1,4 +1,4 @@
-// How the processor tells that it computed products and convolutions.
+// Tests the CPU's reports of how products and convolutions were computed.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ Computation product(const Shape& a, const Shape& b, Dtype dtype) {
   return last_computation(Device(), "blas").value();
 }
 
-/// What the level in use is called.
+/// Returns the name of the level in use.
 std::string instructions() {
   switch (simd_level()) {
     case SimdLevel::v2:
@@ -78,8 +78,8 @@ TEST(CpuComputation, WaysOfProducts) {
   for (const Case& c : {Case{{100, 90}, {90, 80}, "panels"},
                         {{8, 8}, {8, 8}, "small"},
                         {{100, 90}, {90}, "few columns"},
-                        {{3, 100, 90}, {3, 90, 80}, "panels"},   // threads take whole products of it
-                        {{3, 400, 90}, {3, 90, 380}, "panels"},  // one after the other
+                        {{3, 100, 90}, {3, 90, 80}, "panels"},   // threads compute whole products
+                        {{3, 400, 90}, {3, 90, 380}, "panels"},  // products run one after another
                         {{50, 100, 90}, {90, 80}, "panels"}}) {  // one taller product
     for (const Dtype dtype : {Dtype::float32, Dtype::float64, Dtype::float16}) {
       const Computation how = product(c.a, c.b, dtype);
@@ -91,7 +91,7 @@ TEST(CpuComputation, WaysOfProducts) {
                              : dtype == Dtype::float32 ? "float32 sums of float32 products"
                                                        : "float32 sums of float16 products");
       EXPECT_EQ(how.units, "");
-      if (dtype == Dtype::float32) {  // as UnitsForFloat32 says
+      if (dtype == Dtype::float32) {  // see UnitsForFloat32
         EXPECT_NE(how.why_not, "");
       } else {
         EXPECT_EQ(how.why_not, "dtype: AMX is used for bfloat16 and float32, AVX512_BF16 for bfloat16");
@@ -129,7 +129,7 @@ TEST(CpuComputation, UnitsForBfloat16) {
     EXPECT_EQ(how.why_not.empty(), unit != BfloatUnit::widened);
     EXPECT_EQ(how.algorithm, unit == BfloatUnit::widened ? "panels, " + instructions() : "panels");
     EXPECT_EQ(how.compute, "float32 sums of bfloat16 products");
-    // what is not multiplied in tiles says so, whatever there is
+    // the reason is reported whichever units exist
     EXPECT_EQ(product({8, 8}, {8, 8}, Dtype::bfloat16).why_not,
               "size: no side is above 32, which is not worth packing");
     EXPECT_EQ(product({100, 90}, {90}, Dtype::bfloat16).why_not, "size: so few columns are not multiplied in tiles");
@@ -195,7 +195,7 @@ TEST(CpuComputation, WaysOfConvolutions) {
                         {32, 32, 24, 3, 1, 1, false, "Winograd"},
                         {32, 32, 24, 3, 2, 1, false, "gathered panels"}}) {
     for (const Dtype dtype : {Dtype::float32, Dtype::bfloat16}) {
-      const UnitScope scope(BfloatUnit::widened);  // convolution_tiles_test.cpp has AMX's
+      const UnitScope scope(BfloatUnit::widened);  // AMX is tested in convolution_tiles_test.cpp
       const Window window = Window::make("test", 2, {c.window}, {c.stride}, {0});
       const Shape extents = {c.extent, c.extent}, counts = window.counts("test", extents);
       const auto images = [&](std::int64_t channels, const Shape& sides) {

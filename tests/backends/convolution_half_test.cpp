@@ -1,4 +1,4 @@
-// Convolutions of 16-bit floats on the processor: as many images as are float32 at a time, and one more.
+// Convolutions of 16-bit floats on the CPU, with one image more than are widened to float32 at a time.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ Array waves(const Shape& shape, double phase) {
   return sin(arange(shape.product(), Dtype::float32) * 0.37 + phase).reshape(shape);
 }
 
-/// The result of a pass, to which what `into` holds is added where that is wanted.
+/// Returns the result of a pass, added to the contents of `into` if requested.
 Array convolved(Pass pass, const Window& window, const Array& x, const Array& w, const Array& y, const Array* bias,
                 bool accumulate) {
   const Array into = pass == Pass::forward ? y.copy() : pass == Pass::to_data ? x.copy() : w.copy();
@@ -33,9 +33,9 @@ Array convolved(Pass pass, const Window& window, const Array& x, const Array& w,
 }
 
 TEST(HalfConvolution, ManyImagesAreComputedInParts) {
-  // 2 * 2^18 numbers an image, of which 2^21 are float32 at a time
+  // 2 * 2^18 numbers per image, and 2^21 are widened at a time
   constexpr std::int64_t kImages = 9, kChannels = 16, kSide = 128;
-  for (const std::int64_t size : {3, 1}) {  // by Winograd's way, and not
+  for (const std::int64_t size : {3, 1}) {  // with and without Winograd's algorithm
     const Window window = Window::make("test", 2, {size}, {1}, {size / 2});
     const Shape images = {kImages, kChannels, kSide, kSide}, filter = {kChannels, kChannels, size, size};
     for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {

@@ -1,4 +1,4 @@
-// Convolutions of bfloat16 by each unit that is here: whole numbers, whose sums in float32 are exact, beside float64.
+// Compares convolutions of bfloat16 by each available unit with float64, on integers whose float32 sums are exact.
 
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ std::string text(const Case& c) {
   return s;
 }
 
-/// What a convolution takes, in bfloat16: small whole numbers, or normal ones.
+/// The operands of a convolution in bfloat16: small integers or normal numbers.
 struct Operands {
   Window window;
   Array x, w, y, bias;
@@ -87,7 +87,7 @@ struct Operands {
   }
 
   Array run(Pass pass, bool accumulate, bool relu, Dtype dtype) const {
-    const auto as = [&](const Array& a) { return (a.astype(dtype) * 1).eval(); };  // in the same order of memory
+    const auto as = [&](const Array& a) { return (a.astype(dtype) * 1).eval(); };  // keeps the memory order
     const Array dx = as(x), dw = as(w), dy = as(y), b = as(bias);
     const Array& into = pass == Pass::forward ? dy : pass == Pass::to_data ? dx : dw;
     const View of_x = pass == Pass::to_data ? writable(dx) : readable(dx),
@@ -105,9 +105,9 @@ const std::vector<Case> kCases = {
     {2, 16, 32, 1, {6, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},    // whole tiles of outputs
     {3, 33, 17, 1, {5, 9}, {3, 2}, {1, 1}, {2, 0}, {1, 1}},    // odd ones
     {2, 64, 40, 1, {9, 8}, {3, 3}, {2, 2}, {1, 1}, {1, 1}},    // strides
-    {1, 24, 48, 1, {11, 10}, {3, 3}, {3, 2}, {0, 3}, {2, 3}},  // and dilation
-    {2, 40, 70, 1, {6, 6}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},    // pixels alone
-    {2, 40, 70, 1, {6, 6}, {1, 1}, {2, 2}, {0, 0}, {1, 1}},    // and some are never met
+    {1, 24, 48, 1, {11, 10}, {3, 3}, {3, 2}, {0, 3}, {2, 3}},  // with dilation
+    {2, 40, 70, 1, {6, 6}, {1, 1}, {1, 1}, {0, 0}, {1, 1}},    // 1 × 1 windows
+    {2, 40, 70, 1, {6, 6}, {1, 1}, {2, 2}, {0, 0}, {1, 1}},    // some pixels are in no window
     {2, 24, 30, 3, {6, 7}, {3, 3}, {1, 1}, {1, 1}, {1, 1}},    // groups
     {3, 3, 20, 1, {12, 12}, {5, 5}, {1, 1}, {2, 2}, {1, 1}},   // few channels
     {2, 20, 36, 1, {19}, {4}, {2}, {3}, {1}},                  // one axis
@@ -132,7 +132,7 @@ TEST_F(TileConvolution, WholeNumbersAreExact) {
             const std::vector<float> got = floats(of.run(pass, accumulate, relu, Dtype::bfloat16)),
                                      want = floats(of.run(pass, accumulate, relu, Dtype::float64));
             ASSERT_EQ(got.size(), want.size());
-            // Winograd's way has fractions inside.
+            // Winograd's algorithm uses fractions.
             const double slack = unit == BfloatUnit::tiles ? 0 : 0x1p-7;
             for (std::size_t i = 0; i < got.size(); ++i)
               ASSERT_LE(std::abs(got[i] - want[i]), slack * std::max(1.0F, std::abs(want[i])))
@@ -144,7 +144,7 @@ TEST_F(TileConvolution, WholeNumbersAreExact) {
   }
 }
 
-// Sums that are not rounded: of whole numbers up to 255, which bfloat16 holds, as 8-bit convolutions have.
+// Unrounded sums of integers up to 255, which bfloat16 represents exactly, as in 8-bit convolutions.
 TEST_F(TileConvolution, IntoFloat32NothingIsLost) {
   random::seed(3);
   for (BfloatUnit unit : units()) {
@@ -192,12 +192,12 @@ TEST_F(TileConvolution, BitsDoNotDependOnThreads) {
   }
 }
 
-// A pixel that is no number reaches the windows that have it alone, whatever tiles are filled up with.
+// A NaN must reach only the windows that contain it, whatever values pad the tiles.
 TEST_F(TileConvolution, NansStayInTheirWindows) {
   const Window window = Window::make("test", 2, {3}, {1}, {1});
   const Array w = ones({40, 33, 3, 3}, Dtype::bfloat16), y = zeros({2, 40, 7, 7}, Dtype::bfloat16);
   std::vector<float> pixels(2 * 33 * 49, 1);
-  pixels[(33 + 32) * 49 + 6 * 7 + 6] = NAN;  // the last of all
+  pixels[(33 + 32) * 49 + 6 * 7 + 6] = NAN;  // the last pixel
   const Array x = Array::from_host(pixels.data(), {2, 33, 7, 7}, Dtype::float32).astype(Dtype::bfloat16);
   for (BfloatUnit unit : units()) {
     cpu::set_bfloat_unit(unit);
@@ -210,7 +210,7 @@ TEST_F(TileConvolution, NansStayInTheirWindows) {
   }
 }
 
-// Who computed is told: tiles where channels fill them, and else why not.
+// Reports tiles if channels fill them, otherwise the reason.
 TEST_F(TileConvolution, TheUnitIsTold) {
   const auto convolved = [](std::int64_t inputs, std::int64_t outputs, std::int64_t groups) {
     const Case c = {1, inputs, outputs, groups, {6, 6}, {3, 3}, {1, 1}, {1, 1}, {1, 1}};

@@ -50,7 +50,7 @@ std::vector<std::byte> pattern(std::int64_t bytes) {
   return data;
 }
 
-// Element by element, by the index.
+// Copies element by element.
 void reference_copy(const StridedView& dst, const StridedView& src) {
   const std::size_t size = itemsize(src.dtype);
   const std::int64_t n = src.shape.product();
@@ -157,7 +157,7 @@ TEST_F(CopyTest, OverlapIsAsIfCopiedAwayFirst) {
   std::vector<std::int32_t> reversed{1, 2, 3, 4, 5};
   cpu::strided_copy({reversed.data(), Dtype::int32, {5}, {1}}, {reversed.data() + 4, Dtype::int32, {5}, {-1}});
   EXPECT_EQ(reversed, (std::vector<std::int32_t>{5, 4, 3, 2, 1}));
-  // The same bytes as another dtype.
+  // Views the bytes as another dtype.
   std::vector<float> numbers{1.5f, -2.0f, 3.25f};
   cpu::strided_copy(contiguous_view(numbers.data(), Dtype::int32, {3}),
                     contiguous_view(numbers.data(), Dtype::float32, {3}));
@@ -174,7 +174,7 @@ TEST_F(CopyTest, ShapesMustBeEqual) {
                ShapeError);
 }
 
-// What a scalar C cast on x86 gives, without undefined behaviour.
+// Returns the result of a scalar C cast on x86, without undefined behaviour.
 template <class I>
 I x86_integer(double x) {
   const bool fits64 = x >= -9223372036854775808.0 && x < 9223372036854775808.0;
@@ -202,7 +202,7 @@ D reference_cast(S x) {
   } else if constexpr (std::is_same_v<D, float16> || std::is_same_v<D, bfloat16>) {
     if constexpr (!std::is_same_v<S, double>) {
       return D(static_cast<float>(x));
-    } else {  // the nearest of the neighbours, ties to even, by exact arithmetic
+    } else {  // the nearest of both neighbours, ties to even, by exact arithmetic
       const D guess(static_cast<float>(x));
       if (!std::isfinite(x) || x == 0) return guess;
       D best = guess;
@@ -353,8 +353,8 @@ TEST_F(CopyTest, Every16BitFloatRoundTrips) {
 }
 
 TEST_F(CopyTest, ProgramsOf16BitFloatsGiveTheSameBitsAtEveryLevel) {
-  // Every float16, with a block's end that no vector fills, and float32 of all exponents, those between two float16 and
-  // NaN.
+  // Every float16, with a block's end that does not fill a vector, and float32 of all exponents, between two float16,
+  // and NaN.
   std::vector<std::uint16_t> halves;
   for (unsigned i = 0; i < 65536; ++i) halves.push_back(static_cast<std::uint16_t>(i));
   for (unsigned i = 0; i < 5; ++i) halves.push_back(static_cast<std::uint16_t>(0x3c00 + i));
@@ -369,7 +369,7 @@ TEST_F(CopyTest, ProgramsOf16BitFloatsGiveTheSameBitsAtEveryLevel) {
     return Array::from_host(bits.data(), {static_cast<std::int64_t>(bits.size())}, dtype, Device());
   };
   const Array x = from(halves, Dtype::float16), y = from(floats, Dtype::float32);
-  const float zero = -0.0f;  // the sum with it is the number itself
+  const float zero = -0.0f;  // adding it does not change a number
   for (SimdLevel level : levels()) {
     set_simd_level(level);
     const auto doubled = (x * 2).astype(Dtype::float32).to_vector<float>();
@@ -392,7 +392,7 @@ TEST_F(CopyTest, ProgramsOf16BitFloatsGiveTheSameBitsAtEveryLevel) {
 }
 
 TEST_F(CopyTest, LargeCopiesThatBypassTheCaches) {
-  const std::int64_t n = 3100;  // 38 MB: past the bound of streaming stores
+  const std::int64_t n = 3100;  // 38 MB, above the limit for streaming stores
   std::vector<std::uint32_t> src(n * n);
   std::iota(src.begin(), src.end(), 1u);
   for (int threads : {1, 2}) {

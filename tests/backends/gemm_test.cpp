@@ -40,7 +40,7 @@ T random_value(std::mt19937& random) {
 
 enum class Layout { rows, columns, padded, both_strided, reversed, repeated };
 
-// A matrix in memory of its own, at some strides; the elements between are filled too, and must stay as they are.
+// A strided matrix. Elements in the gaps have values too, which must not change.
 template <class T>
 struct Matrix {
   int64_t rows, columns, rs, cs, start = 0;
@@ -99,7 +99,7 @@ cpu::Gemm product(Sizes s, std::vector<float>& a, std::vector<float>& b, std::ve
           .c = {c.data(), Dtype::float32, s.n, 1}};
 }
 
-// Operands are of T, the result and the biases of R.
+// Operands have type T, the result and the biases R.
 template <class T, class R = T>
 void check(Sizes s, Layout la, Layout lb, Layout lc, bool with_bias_n, bool with_bias_m, bool accumulate) {
   std::mt19937 random(static_cast<unsigned>(s.m * 10007 + s.n * 101 + s.k));
@@ -142,7 +142,7 @@ void check(Sizes s, Layout la, Layout lb, Layout lc, bool with_bias_n, bool with
           sum += static_cast<std::uint64_t>(a(i, p)) * static_cast<std::uint64_t>(b(p, j));
         wrong += c(i, j) != static_cast<R>(sum);
       }
-      // what lies between the elements is compared below
+      // gaps are compared below
       expected.data[expected.start + i * expected.rs + j * expected.cs] = c(i, j);
     }
   }
@@ -290,7 +290,7 @@ TEST_F(Gemm, LargeProductsInSeveralBlocks) {
   }
 }
 
-// Each unit that is here, against float64, beside the sizes of its panels: 32 rows, 32 columns, steps of 32.
+// Compares each available unit with float64, at sizes around its panels: 32 rows, 32 columns, steps of 32.
 TEST_F(Gemm, EveryUnitForBfloat16) {
   for (BfloatUnit unit : {BfloatUnit::widened, BfloatUnit::dots, BfloatUnit::tiles}) {
     if (!cpu::has_bfloat_unit(unit)) {
@@ -311,8 +311,8 @@ TEST_F(Gemm, EveryUnitForBfloat16) {
   }
 }
 
-// More than a block of rows, of columns and of depth; and few columns beside rows that are read where they lie, with
-// some rows left over.
+// More than one block of rows, columns and depth. Also few columns with rows that are read in place, and remaining
+// rows.
 TEST_F(Gemm, LargeProductsOfBfloat16) {
   for (BfloatUnit unit : {BfloatUnit::widened, BfloatUnit::dots, BfloatUnit::tiles}) {
     if (!cpu::has_bfloat_unit(unit)) continue;
@@ -331,7 +331,7 @@ TEST_F(Gemm, LargeProductsOfBfloat16) {
   }
 }
 
-// An element of A or B that is no number reaches its row or column alone, whatever panels are filled up with.
+// A NaN in A or B must reach only its row or column, whatever values pad the panels.
 TEST_F(Gemm, NansOfBfloat16StayInTheirRowsAndColumns) {
   for (BfloatUnit unit : {BfloatUnit::widened, BfloatUnit::dots, BfloatUnit::tiles}) {
     if (!cpu::has_bfloat_unit(unit)) continue;
@@ -354,8 +354,7 @@ std::vector<FloatUnit> float_units() {
   return units;
 }
 
-// Products that are large enough for tiles, beside the sizes of panels: 32 rows, 32 columns, steps of 32, blocks of
-// 256.
+// Products large enough for tiles, at sizes around panels: 32 rows, 32 columns, steps of 32, blocks of 256.
 TEST_F(Gemm, EveryUnitForFloat32) {
   if (float_units().size() == 1) {
     EXPECT_THROW(cpu::set_float_unit(FloatUnit::tiles), DeviceError);
@@ -374,7 +373,7 @@ TEST_F(Gemm, EveryUnitForFloat32) {
   }
 }
 
-// Numbers of all sizes: what tiles add up in three pieces each is as near to the sum in float64 as float32's own sums.
+// Numbers of all magnitudes: sums of three pieces by tiles must be as near to float64 as float32's sums are.
 TEST_F(Gemm, PiecesAreAsExactAsFloat32) {
   constexpr int64_t m = 128, n = 160, k = 1000;
   std::mt19937 random(11);
@@ -406,8 +405,8 @@ TEST_F(Gemm, PiecesAreAsExactAsFloat32) {
   }
 }
 
-// Elements whose pieces would be lost, or are none, as float32 has them; each in a row of A or a column of B, among
-// others, in every layout.
+// Elements that cannot be split, or whose pieces would be lost, must give float32's results: each in a row of A or a
+// column of B, among other elements, in every layout.
 TEST_F(Gemm, NoUnitSpoilsFloat32) {
   const float all[] = {
       NAN,    INFINITY, -INFINITY, std::numeric_limits<float>::max(), -3.4e38f, 1e38f, 2e-38f, 1e-36f, 1e-42f, 1e-30f,
@@ -419,7 +418,7 @@ TEST_F(Gemm, NoUnitSpoilsFloat32) {
       Matrix<float> a(m, k, la, random), b(k, n, lb, random), c(m, n, Layout::rows, random);
       int64_t at = 3;
       for (float x : all) {
-        // Alone among ones, and a whole row or column of its size.
+        // One among ones, and a whole row or column of that magnitude.
         a.data[a.start + at * a.rs + 41 * a.cs] = x;
         b.data[b.start + 41 * b.rs + (at + 2) * b.cs] = x;
         for (int64_t p = 0; p < k && !std::isnan(x); ++p) {
@@ -435,7 +434,7 @@ TEST_F(Gemm, NoUnitSpoilsFloat32) {
         for (int64_t i = 0; i < m; ++i) {
           for (int64_t j = 0; j < n; ++j) {
             double sum = 0, magnitude = 0;
-            bool fits = true;  // in float32, with all sums on the way
+            bool fits = true;  // all partial sums fit float32
             for (int64_t p = 0; p < k; ++p) {
               const double term = static_cast<double>(a(i, p)) * b(p, j);
               sum += term;
@@ -455,7 +454,7 @@ TEST_F(Gemm, NoUnitSpoilsFloat32) {
   }
 }
 
-// Small elements beside large ones, where those are multiplied with 0.
+// Small elements beside large ones that are multiplied by 0.
 TEST_F(Gemm, NoUnitLosesSmallElementsBesideLargeOnes) {
   const auto power = [](int n) { return std::ldexp(1.0f, n); };
   struct Case {
@@ -516,7 +515,7 @@ TEST_F(Gemm, BitsDoNotDependOnThreads) {
 
 TEST_F(Gemm, InfinitiesAndNansStayInTheirRowsAndColumns) {
   for (Sizes s : {Sizes{10, 10, 10}, Sizes{45, 50, 60}, Sizes{20, 1, 40}}) {
-    std::vector<float> a(s.m * s.k, 1.0f), b(s.k * s.n, 1.0f), c(s.m * s.n, NAN);  // what C held must not matter
+    std::vector<float> a(s.m * s.k, 1.0f), b(s.k * s.n, 1.0f), c(s.m * s.n, NAN);  // C's old values must not matter
     a[2 * s.k + 1] = NAN;
     a[3 * s.k] = INFINITY;
     cpu::gemm(product(s, a, b, c));

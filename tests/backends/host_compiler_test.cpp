@@ -1,4 +1,4 @@
-// The C++ compiler of the processor: which is taken, what is kept of it, and that nobody waits for it in vain.
+// The CPU's C++ compiler: its choice, its cache, and its time limit.
 
 #include "catenary/backends/cpu/host_compiler.h"
 
@@ -27,7 +27,7 @@
 namespace catenary::cpu {
 namespace {
 
-/// Gives a variable of the environment another value for a while, or none.
+/// Sets or unsets an environment variable for a while.
 class Variable {
  public:
   Variable(const char* name, const std::optional<std::string>& value) : name_(name) {
@@ -48,7 +48,7 @@ void write_program(const std::string& path, const std::string& text) {
   ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
 }
 
-/// What a kernel that a text calls `name` writes to one number.
+/// Returns the number that the kernel `name` writes.
 int ran(const os::Library& library, const std::string& name) {
   int x = 0;
   int* const place = &x;
@@ -92,7 +92,7 @@ TEST(HostCompiler, WhatIsKeptAndCannotBeLoadedIsMadeAnew) {
   EXPECT_GT(load_kernel(key).value().size(), 100u);
 }
 
-// The C library has a function and a variable of these names.
+// The C library has a function and a variable with these names.
 TEST(HostCompiler, AKernelsNamesAreItsOwn) {
   EXPECT_EQ(ran(compile_on_host("int opterr = 14;\nextern \"C\" void gnu_get_libc_version(int* x) { *x = opterr; }\n"
                                 "CT_ENTRY(entry, gnu_get_libc_version)\n",
@@ -140,7 +140,7 @@ TEST(HostCompiler, WhatKilledProcessesLeftIsRemoved) {
   EXPECT_EQ(os::list_directory(folder.path), std::vector<std::string>());
 }
 
-/// Runs a kernel that has a number, a group of two items, and as many groups.
+/// Runs a kernel with one number, groups of two work-items, and so many groups.
 void run_alone(const std::string& text, const std::string& name, int groups) {
   int x = 0;
   int* const place = &x;
@@ -148,7 +148,8 @@ void run_alone(const std::string& text, const std::string& name, int groups) {
   HostKernel(compile_on_host(text, name), "entry", name).launch({groups, 2}, {&argument, 1});
 }
 
-/// Did a process end by this signal? A sanitizer handles the signal itself and ends with a status of its own.
+/// Returns whether a process ended by this signal. A sanitizer handles the signal itself and exits with a special
+/// status.
 bool ended_by(int signal, int status) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) return true;
@@ -188,7 +189,7 @@ TEST(HostCompilerDeathTest, AFaultIsHandedOnToTheHandlerBefore) {
       testing::ExitedWithCode(43), "catenary: kernel wild on the processor: SIGSEGV");
 }
 
-// While a compiler works for one kernel another one runs: the first one's waits until then.
+// Another kernel runs while a compiler works: the first compiler waits until then.
 TEST(HostCompiler, NoKernelWaitsForAnothersCompiler) {
   const DeviceScope scope{Device()};
   const tests::Folder folder;

@@ -83,7 +83,7 @@ TEST_F(IndexTest, TakeEveryWidthAndMode) {
 }
 
 TEST_F(IndexTest, LargeTakeThatBypassesTheCaches) {
-  const std::int64_t n = 1000, count = 150000, inner = 67;  // 40 MB, rows that begin anywhere
+  const std::int64_t n = 1000, count = 150000, inner = 67;  // 40 MB, with unaligned rows
   std::vector<float> src(n * inner), got(count * inner + 1);
   std::iota(src.begin(), src.end(), 0.0f);
   const Indices indices = indices_of(count, n, -n);
@@ -118,7 +118,7 @@ TEST_F(IndexTest, ErrorsNameIndexAxisAndSize) {
   EXPECT_THROW(cpu::take(dst, src, Dtype::float32, one.data(), 1, 0, 1, 1), IndexError);
 }
 
-// A (4, 50, 6) array indexed on axes 0 and 2 by (7, 1) and (300,): the middle axis stays.
+// A (4, 50, 6) array indexed on axes 0 and 2 by (7, 1) and (300,). The middle axis remains.
 struct TwoAxes {
   Indices first = indices_of(7, 4, -4), second = indices_of(300, 6, -6);
   AdvancedIndex index{{7, 300}, {{first.data(), {1, 0}, 4, 300, 0}, {second.data(), {0, 1}, 6, 1, 2}}, {50}, {6}};
@@ -146,7 +146,7 @@ TEST_F(IndexTest, GatherBroadcastsIndicesAndKeepsTheRest) {
                         0);
       }
     }
-  // Nothing picked, a 0-d index, no inner axis.
+  // An empty index, a 0-d index, and no inner axis.
   const std::int64_t at = -1;
   float row[3] = {1, 2, 3}, out = 0;
   cpu::gather(contiguous_view(&out, Dtype::float32, {}), row, {{}, {{&at, {}, 3, 1, 0}}, {}, {}});
@@ -211,7 +211,7 @@ TEST_F(IndexTest, ScatterActsInOrderOnEveryDtype) {
 }
 
 TEST_F(IndexTest, ScatterLongRowsAndSingleElements) {
-  // An embedding's gradient: long rows, shared by columns; and a histogram: single elements, shared by range.
+  // An embedding's gradient, with long rows divided by columns, and a histogram, with single elements divided by range.
   for (std::int64_t inner : {1, 300}) {
     const std::int64_t n = 100, count = 60000 / inner;
     const Indices indices = indices_of(count, n, -n);
@@ -257,7 +257,7 @@ TEST_F(IndexTest, Nonzero) {
           ASSERT_EQ(flat, expected[i]);
         }
       }
-  // All are true: what counts them eight at a time must not overflow.
+  // All true: counting eight at a time must not overflow.
   std::vector<std::uint8_t> all(100003, 1);
   ASSERT_EQ(cpu::count_nonzero(contiguous_view(all.data(), Dtype::bool_, {100003})), 100003);
   Indices places(100003);

@@ -1,4 +1,4 @@
-// A product and the sum that takes it up are one loop; the bits are those of two.
+// A product and the sum that consumes it run in one loop, with the bits of two loops.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using Rule = std::function<Array(const Array& a, const Array& b, const Array& c)
 
 class Joined : public testing::TestWithParam<Dtype> {
  protected:
-  /// The rule as one program, and an operation at a time.
+  /// Compares the rule as one program with single operations.
   void expect_same(const Rule& rule) {
     random::seed(1);
     const Array a = numbers(), b = numbers(), c = numbers();
@@ -71,7 +71,7 @@ TEST_P(Joined, InPlace) {
   expect_same([](const Array& a, const Array& b, const Array& c) {
     Array x = a.copy(), y = c.copy();
     const Array product = x * b;
-    x += 1;  // after the product was taken
+    x += 1;  // after the product has consumed x
     y -= product;
     y += x * y;
     return y;

@@ -1,4 +1,4 @@
-// Products of weights and x in bytes on processors with AVX-512 and without AVX512_VNNI: AVX2's kernels serve them.
+// Products of weights and x in bytes on processors with AVX-512 but without AVX512_VNNI, which use AVX2's kernels.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class WithoutVnni : public testing::Test {
   void TearDown() override { cpu::leave_vnni_out(false); }
 };
 
-/// Whole numbers up to 127, the largest of which each block of 32 has: rounding to bytes loses nothing.
+/// Integers up to 127, where each block of 32 contains 127, so that rounding to bytes is exact.
 Array bytes(std::int64_t rows, std::int64_t columns) {
   std::vector<float> all;
   for (std::int64_t i = 0; i < rows * columns; ++i)
@@ -32,7 +32,7 @@ Array bytes(std::int64_t rows, std::int64_t columns) {
 }
 
 TEST_F(WithoutVnni, ProductsAreTheSame) {
-  if (simd_level() == SimdLevel::v2) return;  // nothing is rounded to bytes there
+  if (simd_level() == SimdLevel::v2) return;  // does not round to bytes
   for (int kind = 0; kind < kQuantizations; ++kind) {
     for (const std::int64_t rows : {1, 3, 8}) {
       for (const std::int64_t columns : {31, 256, 600}) {

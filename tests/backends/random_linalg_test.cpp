@@ -25,7 +25,7 @@ void linalg(LinalgOp op, const catenary::View& a, const catenary::View& b, const
   compute(catenary::Device(), catenary::primitives::Linalg{op, a, b, out, ok});
 }
 
-// The known answers that Random123 1.09 publishes for philox4x32-10.
+// The known answers of Random123 1.09 for philox4x32-10.
 TEST(Philox, KnownAnswers) {
   EXPECT_EQ(cpu::philox4x32({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u}));
   EXPECT_EQ(cpu::philox4x32({0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu}, {0xffffffffu, 0xffffffffu}),
@@ -97,7 +97,7 @@ TEST(CpuLinalg, SingularMatricesAreNamed) {
   EXPECT_FALSE(ok[0]);
 }
 
-// More matrices than groups of work, and sizes around the vectors' lengths.
+// More matrices than groups, and sizes around vector lengths.
 TEST(CpuLinalg, ManyMatricesOfAllSizes) {
   for (const std::int64_t n : {1, 2, 7, 8, 17, 33}) {
     const std::int64_t batch = 41;

@@ -25,7 +25,7 @@ class SortTest : public testing::Test {
   int threads_ = num_threads();
 };
 
-// NumPy's order, and nothing else: NaN after everything, equal to NaN.
+// NumPy's order: NaN last, equal to NaN.
 template <class T>
 bool before(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -130,7 +130,7 @@ TEST_F(SortTest, SortAndArgsortOfEveryDtype) {
     });
 }
 
-// The indices of a row as a stable sort puts them.
+// Returns the indices of a row in the order of a stable sort.
 template <class T>
 std::vector<std::int64_t> stable_order(const T* row, std::int64_t n, bool descending) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
@@ -140,8 +140,8 @@ std::vector<std::int64_t> stable_order(const T* row, std::int64_t n, bool descen
   return order;
 }
 
-// A selection of m places of a row against its stable order: the elements at kth, those before not after them, equal
-// ones in order, the indices a permutation.
+// Checks a selection of m positions in a row against its stable order: the elements at kth are correct, earlier
+// elements are not larger, equal elements keep their order, and the indices are a permutation.
 template <class T>
 void check_selection(const T* row, const std::vector<std::int64_t>& order, const std::vector<std::int64_t>& kth,
                      bool descending, std::int64_t m) {
@@ -156,7 +156,7 @@ void check_selection(const T* row, const std::vector<std::int64_t>& order, const
   cpu::select(Selection::partition, descending, values.get(), m, row, dtype, 1, n, kth);
   cpu::select(Selection::indices, descending, indices.data(), m, row, dtype, 1, n, kth);
   std::vector<bool> seen(static_cast<std::size_t>(n), false);
-  std::int64_t region = 0;  // how many kth come before here
+  std::int64_t region = 0;  // number of kth before this position
   for (std::int64_t i = 0; i < m; ++i) {
     ASSERT_GE(indices[i], 0);
     ASSERT_LT(indices[i], n);
@@ -170,7 +170,7 @@ void check_selection(const T* row, const std::vector<std::int64_t>& order, const
     ASSERT_FALSE(region > 0 && first(values[i], row[order[kth[region - 1]]]));
     ASSERT_FALSE(region < places && first(row[order[kth[region]]], values[i]));
   }
-  // Those that are the kth's equals come in their order.
+  // Elements equal to the kth keep their order.
   for (const std::int64_t k : kth) {
     const T value = row[order[k]];
     std::int64_t last = -1;

@@ -1,4 +1,4 @@
-// Results that no cache holds are written past the caches; the values are those of small ones.
+// Results larger than the caches are written past them, with the values of small results.
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@ namespace {
 
 class Streamed : public testing::TestWithParam<Dtype> {
  protected:
-  /// 33 MiB and a part of a block.
+  /// 33 MiB and a partial block.
   std::int64_t size() const { return (std::int64_t{33} << 20) / static_cast<std::int64_t>(itemsize(GetParam())) + 77; }
   Array numbers() const { return (arange(size()) % 1001).astype(GetParam()).eval(); }
-  /// Equal in every element?
+  /// Returns whether all elements are equal.
   static bool same(const Array& a, const Array& b) { return all(equal(a, b)).item<bool>(); }
-  /// The rule a piece at a time, each of which is small.
+  /// Computes the rule in small pieces and compares.
   static bool same_in_pieces(const Array& x, const Array& result, Array (*rule)(const Array&)) {
     constexpr std::int64_t kPiece = 1 << 20;
     for (std::int64_t at = 0; at < x.size(); at += kPiece)
@@ -46,7 +46,7 @@ TEST_P(Streamed, MemoryThatBeginsInALine) {
 
 TEST_P(Streamed, InPlaceAndTwoResults) {
   const Array x = numbers(), copy = x.copy();
-  const Array twice = x + x, next = twice + 1;  // both are kept, one is read by the other
+  const Array twice = x + x, next = twice + 1;  // both are stored, and next reads twice
   EXPECT_TRUE(same_in_pieces(x, twice.eval(), [](const Array& a) { return a + a; }));
   EXPECT_TRUE(same_in_pieces(x, next, [](const Array& a) { return a + a + 1; }));
   x += 1;

@@ -1,4 +1,4 @@
-// Convolutions with windows of 3 x 3 by Winograd's minimal filtering against direct sums in float64.
+// Compares 3 × 3 convolutions by Winograd's minimal filtering with direct sums in float64.
 
 #include <gtest/gtest.h>
 
@@ -26,15 +26,15 @@ namespace {
 
 using Pass = ConvolutionPass;
 
-/// What config.winograd promises: an error in parts of the largest sum of the magnitudes of an element's terms.
+/// The error bound of config.winograd, relative to the largest sum of the magnitudes of an element's terms.
 constexpr double kBound = 1e-6;
 
-/// How an operand lies in memory.
+/// Memory layout of an operand.
 enum class Order { c, channels, gaps };
 
 struct Problem {
   Pass pass = Pass::forward;
-  std::int64_t images = 2, groups = 1, inputs = 32, outputs = 32;  // channels of a group
+  std::int64_t images = 2, groups = 1, inputs = 32, outputs = 32;  // channels per group
   std::int64_t height = 8, width = 8, pad_y = 1, pad_x = 1;
   Order order = Order::c, filter_order = Order::c;
   bool bias = false, accumulate = false, relu = false;
@@ -83,7 +83,7 @@ Array run(const Problem& p, const Images& from) {
   return result.copy();
 }
 
-/// The same in float64, which is computed directly; of the operands' magnitudes where these are asked for.
+/// Computes in float64, which uses direct sums, on the operands or on their magnitudes.
 std::vector<double> reference(const Problem& p, Images from, bool magnitudes) {
   for (Array* a : {&from.x, &from.w, &from.y, &from.bias}) {
     *a = a->astype(Dtype::float64);
@@ -102,7 +102,7 @@ void check_problem(const Problem& p) {
 
 bool same(const Array& a, const Array& b) { return a.to_vector<float>() == b.to_vector<float>(); }
 
-/// Is it computed by Winograd's way? Then the bits are not those of the direct form.
+/// Returns whether Winograd's algorithm is used, which changes the bits.
 bool is_winograd(const Problem& p) {
   const Images from(p);
   const Array with = run(p, from);
@@ -207,15 +207,15 @@ TEST_P(Winograd, IsNotTakenWhereItIsNotTheFasterWay) {
   EXPECT_FALSE(is_winograd(few));
 }
 
-/// What is not finite: +-infinity or NaN as itself, and all else as 0.
+/// Keeps infinities and NaNs, and replaces everything else by 0.
 std::vector<double> what_is_not_finite(const Array& a) {
   std::vector<double> all = a.astype(Dtype::float64).to_vector<double>();
   for (double& x : all) x = std::isfinite(x) ? 0 : std::isnan(x) ? 7 : x;
   return all;
 }
 
-// An infinity becomes a NaN and a NaN reaches all of a tile by the transforms: such tiles are computed directly, and
-// what comes out is what direct sums give.
+// The transforms would turn an infinity into NaN and spread a NaN to a whole tile. Such tiles are computed directly, so
+// that results equal those of direct sums.
 TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const SimdLevel best = simd_level();
@@ -230,7 +230,7 @@ TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
           p.order = p.filter_order = order;
           p.accumulate = wrong < 0;
           p.relu = p.bias = p.pass == Pass::forward && wrong > 0;
-          // a corner, which few taps meet, an element inside, and a filter of one output
+          // a corner, which few taps reach, an inner element, and a filter of one output
           for (const int place : {0, 1, 2}) {
             Images from(p);
             const Array &image = p.pass == Pass::to_data ? from.y : from.x,
@@ -242,7 +242,7 @@ TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
             const auto off = using_config(config.winograd, false);
             const Array want = run(p, from);
             EXPECT_EQ(what_is_not_finite(got), what_is_not_finite(want)) << p.text() << " " << wrong << " " << place;
-            // what is finite is as near as always
+            // finite results have the usual accuracy
             const std::vector<float> a = got.to_vector<float>(), b = want.to_vector<float>();
             for (std::size_t i = 0; i < a.size() && wrong != 3e38f; ++i) {
               const float wanted = std::isfinite(b[i]) ? b[i] : 0, found = std::isfinite(b[i]) ? a[i] : 0;
@@ -259,7 +259,7 @@ TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
   set_simd_level(best);
 }
 
-// One pixel of 72 outputs in 8 channels.
+// One pixel reaches 72 outputs in 8 channels.
 TEST(WinogradOutputs, OfAnInfinitePixelAreInfinite) {
   Problem p{.images = 1, .inputs = 8, .outputs = 8, .height = 16, .width = 16};
   const Images from(p);
@@ -270,7 +270,7 @@ TEST(WinogradOutputs, OfAnInfinitePixelAreInfinite) {
   EXPECT_EQ(std::count(all.begin(), all.end(), 7), 0);
 }
 
-/// Fills much of the memory that is handed out next with NaN.
+/// Fills much of the memory that will be allocated next with NaN.
 void leave_nan_behind() {
   std::vector<Array> held;
   for (std::int64_t n = 64; n < 1 << 18; n += n / 8)
@@ -278,8 +278,8 @@ void leave_nan_behind() {
   for (const Array& a : held) a.eval();
 }
 
-// Panels of outputs are wider than some numbers of outputs: what lies there is none, and may be anything. Were it
-// looked at, direct sums would be taken in its stead, which have other bits.
+// Panels may be wider than the number of outputs, with arbitrary values in the remaining lanes. If these were checked,
+// direct sums with other bits would be used.
 TEST_P(Winograd, LanesThatAreNoOutputAreNotLookedAt) {
   for (std::int64_t outputs = 8; outputs < 40; outputs += 3) {
     Problem p{.pass = GetParam(), .images = 3, .inputs = 9, .outputs = outputs};
@@ -293,7 +293,7 @@ TEST_P(Winograd, LanesThatAreNoOutputAreNotLookedAt) {
   }
 }
 
-// Direct sums add in an order that may depend on the layout, so it is the same for all threads only.
+// The order of direct sums may depend on the layout, so the layout is fixed and only the threads vary.
 TEST_P(Winograd, BitsOfWhatIsNotFiniteDoNotDependOnThreads) {
   Problem p{.pass = GetParam(), .images = 9, .inputs = 40, .outputs = 50, .height = 13, .width = 13};
   const int before = num_threads();
