@@ -1,4 +1,4 @@
-// primitives::Attention and its gradient on the current device against sums in float64, written in the most direct way.
+// Compares primitives::Attention and its gradient on the current device with a direct computation in float64.
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ using testing_devices::same;
 using testing_devices::small;
 
 enum class Masked { no, flags, numbers };
-/// How the operands lie: [batch, head, row, column] in C order, [batch, row, head, column] as projections give them, or
-/// each axis from its end.
+/// Layout of the operands: [batch, head, row, column] C-contiguous, [batch, row, head, column] as from projections, or
+/// all axes reversed.
 enum class HeadOrder { c, rows_first, reversed };
 
 struct AttentionProblem {
@@ -63,13 +63,13 @@ Array numbers(const Shape& shape, double phase, const AttentionProblem& p) {
   }
 }
 
-/// Which keys are seen, or what is added to scores.
+/// Returns the visible keys, or the numbers added to scores.
 Array mask_of(const AttentionProblem& p) {
   const Shape shape{p.batches, 1, p.queries, p.keys};
   if (p.masked == Masked::flags) {
     const Array flags = Array::empty(shape, Dtype::bool_, Device());
     for (std::int64_t i = 0; i < shape.product(); ++i) flags.mutable_data<bool>()[i] = i * 7919 % 11 > 3;
-    // the first query sees nothing
+    // the first query sees no key
     if (p.batches > 0 && p.queries > 1)
       std::fill(flags.mutable_data<bool>(), flags.mutable_data<bool>() + p.keys, false);
     return flags.to_device(current_device());
@@ -209,7 +209,7 @@ constexpr AttentionRules rules(double scale, bool causal = false, std::int64_t f
   return {scale, causal, first, window};
 }
 
-/// Which are computed in a way of their own: bfloat16 may be the matrix unit's work on the processor.
+/// Returns the dtypes with separate implementations. On the CPU, bfloat16 may use the matrix unit.
 std::vector<Dtype> those_of_their_own() {
   return current_device().is_cpu() ? std::vector{Dtype::float32, Dtype::bfloat16} : std::vector{Dtype::float32};
 }
@@ -228,7 +228,7 @@ TEST(Attention, EveryDtypeAndOrder) {
       check_attention({2, 3, 1, 33, 40, 20, 17, rules(0.2, true, 7), Masked::numbers, dtype, order});
 }
 
-// Where a library computes attention (cuDNN), it takes these; the more rules it is told of, the longer its graphs.
+// Forms that a library (cuDNN) computes. The more rules it gets, the longer its graphs.
 TEST(Attention, SixteenBitsAsALibraryTakesThem) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     for (const AttentionRules& r : {rules(0.3), rules(0.3, true), rules(0.3, true, 8), rules(0.3, true, 0, 9),
@@ -245,7 +245,7 @@ TEST(Attention, FewQueriesOrKeys) {
   for (const std::int64_t queries : {1, 2, 3, 8})
     for (const std::int64_t keys : {1, 2, 31, 32, 33, 300})
       check_attention({1, 2, 1, queries, keys, 16, 16, rules(0.25, true, keys - queries)});
-  if (!current_device().is_cpu()) return;  // that few are another way is the processor's own affair
+  if (!current_device().is_cpu()) return;  // only the CPU treats few queries differently
   for (const Dtype dtype : float_dtypes())
     for (const HeadOrder order : {HeadOrder::c, HeadOrder::rows_first, HeadOrder::reversed})
       check_attention({2, 4, 2, 3, 21, 13, 9, rules(0.25, true, 18), Masked::flags, dtype, order});
@@ -255,7 +255,7 @@ TEST(Attention, ManyQueriesAndKeys) {
   if (small()) return check_attention({1, 1, 1, 70, 65, 16, 16, rules(0.2, true)});
   for (const AttentionRules& r : {rules(0.125), rules(0.125, true), rules(0.125, true, 0, 100)})
     for (const Dtype dtype : those_of_their_own()) check_attention({1, 2, 1, 530, 600, 64, 64, r, Masked::no, dtype});
-  check_attention({1, 1, 1, 70, 2100, 16, 8, rules(0.2)});  // the gradient's keys are cut
+  check_attention({1, 1, 1, 70, 2100, 16, 8, rules(0.2)});  // the gradient splits the keys
 }
 
 TEST(Attention, WideAndNarrowHeads) {

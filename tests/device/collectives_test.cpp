@@ -1,4 +1,4 @@
-// A group of one device, by the library of its maker where that is there: what a machine with one card can show.
+// A group of one device, by the vendor's library if available, for machines with a single card.
 
 #include "catenary/device/collectives.h"
 
@@ -47,7 +47,7 @@ TEST(DeviceCollectives, AGroupOfOne) {
   settle(*group);
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
     if (dtype == Dtype::float64 && !device.info().has_f64) continue;
-    // a part of an allocation, which does not begin where it does
+    // a part of an allocation at a nonzero offset
     const Array whole = arange(100, Dtype::float32).astype(dtype);
     const Array x = whole.as_strided({93}, {1}, 7);
     std::vector<double> expected(93);

@@ -1,4 +1,4 @@
-// What a device tells of its last product and convolution.
+// Tests a device's report of its last product and convolution.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ void convolve(std::int64_t window, Dtype dtype = Dtype::float32) {
   functions::convolution_2d(ones({2, 3, 9, 9}, dtype), ones({5, 3, window, window}, dtype)).array().eval();
 }
 
-/// One of its units and of why none ran is told, and nothing is empty that is not meant to be.
+/// Expects either units or a reason why none ran, and no unintended empty fields.
 void expect_whole(const std::optional<Computation>& c, const char* kind, Dtype dtype) {
   ASSERT_TRUE(c);
   EXPECT_EQ(c->kind, kind);
@@ -58,11 +58,11 @@ TEST(Computation, OfTheLastConvolution) {
   multiply(Dtype::float16);
   convolve(2);
   expect_whole(last("dnn"), "dnn", Dtype::float32);
-  expect_whole(last("blas"), "blas", Dtype::float16);  // the other kind stays
+  expect_whole(last("blas"), "blas", Dtype::float16);  // the report of the other kind is unchanged
   convolve(2, Dtype::float16);
   expect_whole(last("dnn"), "dnn", Dtype::float16);
   if (current_device().is_cpu()) return;
-  convolve(1);  // a product
+  convolve(1);  // runs a product
   expect_whole(last("dnn"), "blas", Dtype::float32);
 }
 
@@ -154,7 +154,7 @@ TEST(Computations, ATableMakesEachOnce) {
   EXPECT_EQ(made, 2);
 }
 
-// ---- what is known of cards ----
+// ---- matrix units of cards ----
 
 DeviceInfo card(const char* arch) {
   DeviceInfo info;
@@ -200,7 +200,7 @@ TEST(MatrixUnits, WhatTheyLack) {
 
 // ---- the trace ----
 
-/// Run by the test below in a process of its own; here, as itself.
+/// Run by the test below in a separate process. It also runs as a normal test.
 TEST(InsideComputation, ThreeProductsOfTwoDtypes) {
   for (int i = 0; i < 2; ++i) multiply(Dtype::float32);
   multiply(Dtype::float16);
@@ -222,7 +222,7 @@ TEST(Computation, IsTracedOnce) {
   for (const std::string line = "library " + device + " "; (at = result.errors.find(line, at)) != std::string::npos;
        ++at)
     ++lines;
-  EXPECT_EQ(lines, 2u) << result.errors;  // a compiler may add some of its own
+  EXPECT_EQ(lines, 2u) << result.errors;  // a compiler may add lines
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// primitives::Convolution on the current device against sums in float64, written in the most direct way.
+// Compares primitives::Convolution on the current device with a direct computation in float64.
 
 #include <gtest/gtest.h>
 
@@ -25,18 +25,18 @@ using testing_devices::same;
 
 constexpr Pass kPasses[] = {Pass::forward, Pass::to_data, Pass::to_filter};
 
-/// How an operand lies in memory.
+/// Memory layout of an operand.
 enum class Order {
-  c,         // N, C, extents
-  channels,  // N, extents, C
-  gaps,      // C order of an array that is larger
-  reversed,  // C order, each axis from its end
+  c,         // (N, C, sizes)
+  channels,  // (N, sizes, C)
+  gaps,      // C order inside a larger array
+  reversed,  // C order with all axes reversed
 };
 
 struct ConvolutionProblem {
   Pass pass = Pass::forward;
   Window window;
-  std::int64_t images, groups, inputs, outputs;  // channels of a group
+  std::int64_t images, groups, inputs, outputs;  // channels per group
   Shape extents, counts;
   Dtype dtype = Dtype::float32;
   Order order = Order::c, filter_order = Order::c;
@@ -80,7 +80,7 @@ std::size_t flat(const Shape& shape, const Shape& index) {
 
 using Values = std::vector<double>;
 
-/// What the result is, of C-ordered values; `magnitudes` gets the sums of the terms' magnitudes.
+/// Returns the expected result of C-ordered values. Sets `magnitudes` to the sums of the terms' magnitudes.
 Values reference(const ConvolutionProblem& p, const Values& x, const Values& w, const Values& y, const Values& bias,
                  Values& magnitudes) {
   const Shape shape = p.pass == Pass::forward ? p.y() : p.pass == Pass::to_data ? p.x() : p.w();
@@ -116,11 +116,11 @@ Values reference(const ConvolutionProblem& p, const Values& x, const Values& w, 
   return out;
 }
 
-/// An array with the elements of a C-ordered one, and the memory that it is a view of.
+/// A view with the elements of a C-ordered array, and the array that owns its memory.
 struct Laid {
   Array view, memory;
 };
-constexpr double kBetween = 7;  // what lies between elements
+constexpr double kBetween = 7;  // value of the gaps
 
 Laid laid(const Array& a, Order order, const Device& device) {
   const Shape& shape = a.shape();
@@ -163,11 +163,11 @@ ConvolutionOperands operands(const ConvolutionProblem& p) {
           make({p.pass == Pass::to_data ? p.groups * p.inputs : p.groups * p.outputs})};
 }
 
-/// Computes it on the current device, from operands of the CPU.
+/// Computes the problem on the current device from operands on the CPU.
 Array run(const ConvolutionProblem& p, const ConvolutionOperands& from) {
   const Device device = current_device();
   const DeviceScope cpu{Device()};
-  const Array none_yet = full(Shape{}, std::nan(""), p.dtype);  // is written, never read
+  const Array none_yet = full(Shape{}, std::nan(""), p.dtype);  // written, never read
   const auto operand = [&](const Array& a, Pass pass, Order order) {
     if (p.pass != pass || p.accumulate) return laid(a, order, device);
     return laid(none_yet.broadcast_to(a.shape()).copy(), order, device);
@@ -252,7 +252,7 @@ TEST(DeviceConvolution, Groups) {
   }
 }
 
-// One channel to a group, as many as vectors have lanes and some more.
+// One channel per group, with more channels than vector lanes.
 TEST(DeviceConvolution, Depthwise) {
   for (const Order order : {Order::c, Order::channels}) {
     for (const Window& window :
@@ -292,7 +292,8 @@ TEST(DeviceConvolution, OneAndThreeAxes) {
 
 TEST(DeviceConvolution, ExtentsThatWindowsDoNotEndOn) {
   const Window window = window2({3, 2}, {2, 3}, {1, 0});
-  for (const Shape& extents : {Shape{9, 11}, Shape{2, 3}, Shape{12, 4}}) {  // y has 4 × 3: larger, smaller and mixed
+  for (const Shape& extents :
+       {Shape{9, 11}, Shape{2, 3}, Shape{12, 4}}) {  // y is 4 × 3: larger, smaller and mixed sizes
     ConvolutionProblem p = problem(window, 2, 1, 2, 3, {7, 8});
     p.extents = extents;
     p.counts = {4, 3};
@@ -368,7 +369,7 @@ TEST(DeviceConvolution, NothingToSum) {
     p.pass = pass;
     p.bias = pass == Pass::to_data;
     check_convolution(p);
-    p = problem(window2({2}, {1}, {1}), 2, 1, 3, 2, {1, 1});  // no pixels, but windows on pads
+    p = problem(window2({2}, {1}, {1}), 2, 1, 3, 2, {1, 1});  // no pixels, but windows on padding
     p.extents = {0, 1};
     p.pass = pass;
     p.bias = pass == Pass::forward;
@@ -377,7 +378,7 @@ TEST(DeviceConvolution, NothingToSum) {
   }
 }
 
-// More than one block of the depth, and more channels and pixels than a tile has.
+// More than one block of the depth, and more channels and pixels than a tile.
 TEST(DeviceConvolution, LargerThanBlocks) {
   for (const Order order : {Order::c, Order::channels}) {
     ConvolutionProblem p = problem(window2({3}, {1}, {1}), 2, 1, 70, 37, {9, 8});

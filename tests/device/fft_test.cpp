@@ -1,4 +1,4 @@
-// Fourier transforms on the current device against sums in float64.
+// Compares Fourier transforms on the current device with sums in float64.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ Spectrum signal(std::int64_t n, unsigned seed) {
   return values;
 }
 
-/// Sums over rows of n elements.
+/// Direct sums over rows of n elements.
 class Sums {
  public:
   Sums(std::int64_t n, bool inverse) : n_(n) {
@@ -38,7 +38,7 @@ class Sums {
       roots_.push_back(
           std::polar(1.0, (inverse ? 2 : -2) * std::numbers::pi * static_cast<double>(j) / static_cast<double>(n)));
   }
-  /// That of a frequency, for the row that begins at x.
+  /// Returns the sum for a frequency of the row at x.
   Complex at(const Complex* x, std::int64_t frequency) const {
     long double re = 0, im = 0;
     std::int64_t place = 0;
@@ -87,7 +87,7 @@ struct Pair {
   }
 };
 
-/// Of rows, or along the middle axis of three.
+/// Transforms rows, or along the middle axis of three.
 void transform(const Pair& x, const Pair& y, bool inverse = false, double scale = 1) {
   const auto three = [](const Array& a) { return a.ndim() == 3 ? a : expand_dims(a, 2); };
   const View im = readable(three(x.im));
@@ -95,7 +95,7 @@ void transform(const Pair& x, const Pair& y, bool inverse = false, double scale 
           primitives::Fft{inverse, scale, readable(three(x.re)), &im, writable(three(y.re)), writable(three(y.im))});
 }
 
-/// The largest difference, in parts of the root of the mean square.
+/// Returns the largest difference relative to the root mean square.
 double difference(const Spectrum& a, const Spectrum& b) {
   double square = 0, largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -164,7 +164,7 @@ void expect_long_transform(std::int64_t n) {
 
 TEST(Fft, ALongLength) { expect_long_transform(current_device().is_cpu() ? 1 << 20 : testing_devices::large(1 << 16)); }
 
-// On a processor its convolution goes in two steps.
+// On a processor its convolution takes two steps.
 TEST(Fft, ALongPrime) { expect_long_transform(current_device().is_cpu() ? 100003 : testing_devices::large(10007)); }
 
 TEST(Fft, AnyStridesAndRealInput) {
@@ -173,7 +173,7 @@ TEST(Fft, AnyStridesAndRealInput) {
   const Spectrum expected = all_sums(x, n), backwards = all_sums(x, n, true);
   const Dtype dtype = Dtype::float32;
   const Pair in = Pair::of(x, {rows, n}, dtype);
-  // interleaved complex numbers, in their place; columns; rows that are walked backwards
+  // interleaved complex numbers in place, columns, and reversed rows
   const Array numbers = Array::empty({rows, n, 2}, dtype), columns = Array::empty({2, n, rows}, dtype),
               reversed = Array::empty({2, rows, n}, dtype);
   for (const Pair& lie : {Pair(numbers(ellipsis, 0), numbers(ellipsis, 1)), Pair(columns[0].T(), columns[1].T()),
@@ -198,7 +198,7 @@ TEST(Fft, AnyStridesAndRealInput) {
   }
 }
 
-/// Three axes; complex numbers whose parts lie in turn, and such that lie apart.
+/// Three axes, with complex numbers that are interleaved or in separate arrays.
 TEST(Fft, AlongAMiddleAxis) {
   const std::vector<Shape> small = {{2, 12, 5}, {1, 30, 40}, {3, 64, 17}, {5, 7, 1},
                                     {40, 9, 2}, {2, 131, 3}, {21, 35, 1}};
@@ -209,7 +209,7 @@ TEST(Fft, AlongAMiddleAxis) {
     for (const Shape& shape : shapes) {
       SCOPED_TRACE(::testing::PrintToString(shape.product()) + " numbers along " + std::to_string(shape[1]));
       const std::int64_t n = shape[1];
-      const Spectrum x = signal(shape.product(), static_cast<unsigned>(n));  // rows, of which `lying` is another order
+      const Spectrum x = signal(shape.product(), static_cast<unsigned>(n));  // rows, rearranged in `lying`
       const auto lying = [&](const Array& rows) { return moveaxis(rows.reshape({shape[0], shape[2], n}), 2, 1); };
       const auto in_rows = [&](const Pair& lie) {
         return Pair(moveaxis(lie.re, 1, 2).copy(), moveaxis(lie.im, 1, 2).copy()).values();
@@ -233,7 +233,7 @@ TEST(Fft, AlongAMiddleAxis) {
     }
 }
 
-/// So long that vectors of them do not fit into a cache; each as it is alone.
+/// Too long for vectors of transforms to fit a cache. Each equals its transform alone.
 TEST(Fft, LongOnesBesideEachOther) {
   const std::int64_t n = testing_devices::large(8192), count = 20;
   const Spectrum x = signal(n * count, 8);

@@ -1,5 +1,5 @@
-// A device without float64, as CATENARY_NO_FLOAT64=1 makes one: what needs no float64 of the user's works, and what
-// does says so. In a process of its own, as a device is asked once what it has.
+// A device without float64, simulated by CATENARY_NO_FLOAT64=1: operations without float64 work, others report an
+// error. Runs in a separate process, because a device's properties are queried once.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ void check_without_float64() {
 
 TEST(WithoutFloat64, WorksOrSaysSo) {
   if (std::getenv("CATENARY_NO_FLOAT64")) return check_without_float64();
-  if (current_device().is_cpu()) return;  // the processor has it
+  if (current_device().is_cpu()) return;  // the CPU always has float64
   const auto result = again("WithoutFloat64.*", {{"CATENARY_NO_FLOAT64", "1"}});
   EXPECT_TRUE(result.ok()) << result.output << result.errors;
 }

@@ -1,5 +1,5 @@
-// Picking and placing by index arrays on the current device, bit for bit against the CPU: all dtypes, indices that name
-// elements several times, strides of all kinds. Run it with --device.
+// Compares reading and writing by index arrays on the current device bit for bit with the CPU: all dtypes, repeated
+// indices, strides of all kinds. Run it with --device.
 
 #include "catenary/array/indexing.h"
 
@@ -27,13 +27,13 @@ using testing_devices::small;
 std::vector<Dtype> dtypes_of_device() {
   std::vector<Dtype> dtypes;
   for (int i = 0; i < kRealDtypes; ++i)
-    // of each size one where the kernels are interpreted
+    // on an interpreter, only one dtype of each size
     if ((static_cast<Dtype>(i) != Dtype::float64 || current_device().info().has_f64) && (!small() || i % 3 == 2))
       dtypes.push_back(static_cast<Dtype>(i));
   return dtypes;
 }
 
-/// Small integers on the CPU, whose sums no order changes; some NaN where asked for and possible.
+/// Returns small integers on the CPU, whose sums are exact in any order, with some NaN if requested and possible.
 Array small_integers(const Shape& shape, Dtype dtype, unsigned seed, bool with_nan = false) {
   std::mt19937 random(seed);
   std::vector<double> values(static_cast<std::size_t>(shape.product()));
@@ -44,7 +44,7 @@ Array small_integers(const Shape& shape, Dtype dtype, unsigned seed, bool with_n
   return Array::from_host(values.data(), shape, Dtype::float64, Device()).astype(dtype);
 }
 
-/// Indices in [-n, n) on the CPU.
+/// Returns indices in [-n, n) on the CPU.
 Array indices(const Shape& shape, std::int64_t n, unsigned seed) {
   std::mt19937 random(seed);
   std::vector<std::int64_t> values(static_cast<std::size_t>(shape.product()));
@@ -52,7 +52,7 @@ Array indices(const Shape& shape, std::int64_t n, unsigned seed) {
   return Array::from_host(values.data(), shape, Dtype::int64, Device());
 }
 
-/// What `make` computes out of arrays is the same on the current device.
+/// Expects `make` to give equal results on the current device.
 void expect_same(const std::vector<Array>& on_cpu, const std::function<Array(const std::vector<Array>&)>& make,
                  const std::string& what) {
   std::vector<Array> copies, there;
@@ -78,7 +78,7 @@ TEST(DeviceIndexing, TakesElementsAndBlocksOfAllSizes) {
       for (IndexMode mode : {IndexMode::wrap, IndexMode::clip})
         expect_same(
             {x, wild}, [&](const auto& a) { return take(a[0], a[1], 1, mode); }, what + " out of range");
-      // a view that begins somewhere in its memory
+      // a view with an offset
       expect_same(
           {x, i},
           [&](const auto& a) {
@@ -100,7 +100,7 @@ TEST(DeviceIndexing, TakesAlongAnAxis) {
         const Array all = indices(picked, shape[axis], 2);
         expect_same(
             {x, all}, [&](const auto& a) { return take_along_axis(a[0], a[1], axis); }, what);
-        // from views, and with indices that are broadcast
+        // views, and broadcast indices
         Shape one = Shape::filled(3, 1);
         one[axis] = 4;
         expect_same(
@@ -129,7 +129,7 @@ TEST(DeviceIndexing, TakesAlongAnAxis) {
 
 using Picks = std::vector<Index>;
 
-/// Views with one picked axis or several, and the rest of the axes in order, strided, reversed or transposed.
+/// Views with one or several indexed axes, and the remaining axes in order, strided, reversed or transposed.
 struct View {
   const char* name;
   std::function<Array(const Array&)> of;
@@ -197,7 +197,7 @@ TEST(DeviceIndexing, Scatters) {
     for (const View& view : views())
       for (const Shape& count : {Shape{}, Shape{0}, Shape{3, 50}})
         for (const auto& [name, write] : writes) {
-          // each combination is a kernel: all dtypes in one view, all views with one dtype
+          // each combination compiles a kernel: test all dtypes with one view, and all views with one dtype
           if (&view != &views()[1] && dtype != Dtype::int16) continue;
           const Array i = indices(count, 6, 7), j = indices(count, 6, 8), x = small_integers(kTable, dtype, 9, true);
           const Shape shape = view.of(x).get(view.picks(i, j)).shape();

@@ -1,5 +1,4 @@
-// primitives::Join on the current device: parts of all sizes of elements, with and without gaps, in any order of
-// memory.
+// Tests primitives::Join on the current device: elements of all sizes, with and without gaps, in any memory order.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +16,7 @@ using testing_devices::same;
 
 class Joining : public testing::Test {
  protected:
-  /// What joining is: each part written into its place.
+  /// Returns the expected result by assigning each part.
   static Array written(const std::vector<Array>& parts, int axis) {
     Shape shape = parts[0].shape();
     for (std::size_t i = 1; i < parts.size(); ++i) shape[axis] += parts[i].shape(axis);

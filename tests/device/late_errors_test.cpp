@@ -1,5 +1,5 @@
-// Indices out of range on a device that nobody waits for: the error comes with the next wait of the stream, and what
-// is said is what the CPU says at once.
+// Out-of-range indices on a device without synchronization: the next synchronization of the stream reports the error,
+// with the message that the CPU gives at once.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 bool at_once() { return current_device().is_cpu() || environment::flag("CATENARY_SYNC"); }
 
-/// The step in which `steps` throw an IndexError, and its message without what is added where it is late.
+/// The step in which `steps` throw an IndexError, and the message without the suffix of late errors.
 struct Thrown {
   std::size_t step;
   std::string message;
@@ -77,7 +77,8 @@ TEST(LateErrors, SayWhatTheCpuSaysAtOnce) {
     EXPECT_EQ(thrown.message, c.message);
     EXPECT_EQ(thrown.step, at_once() ? 0U : 2U);
     EXPECT_EQ(thrown.says_late, !at_once());
-    EXPECT_EQ(x(array<std::int64_t>({2})).to_vector<float>(), (std::vector<float>{8, 9, 10, 11}));  // all is well again
+    EXPECT_EQ(x(array<std::int64_t>({2})).to_vector<float>(),
+              (std::vector<float>{8, 9, 10, 11}));  // the stream works again
   }
 }
 

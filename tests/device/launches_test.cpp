@@ -1,5 +1,4 @@
-// How many pieces of work a device gets for what joins and pads arrays: one whatever the number of parts, and of axes
-// that repeat what is there.
+// Counts launches of functions that join and pad arrays: one launch for any number of parts and of repeated axes.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +18,7 @@
 namespace catenary {
 namespace {
 
-/// What is counted by name, and how many pieces of work it is.
+/// A name in the trace, and its number of launches.
 struct Counted {
   const char* name;
   int pieces;
@@ -49,7 +48,7 @@ const std::vector<Counted>& counted() {
   return all;
 }
 
-/// Run by the next test in a process of its own, which reads what is traced between the names.
+/// Run by the next test in a separate process, which reads the trace between the names.
 TEST(Inside, JoinsAndPads) {
   const DeviceScope scope(current_device());
   std::vector<Array> x;

@@ -1,4 +1,4 @@
-// Small dense linear algebra on the current device, against the CPU.
+// Compares small dense linear algebra on the current device with the CPU.
 
 #include "catenary/array/linalg.h"
 
@@ -26,7 +26,7 @@ std::vector<T> normal(std::int64_t n) {
   return v;
 }
 
-/// The same values here and on the CPU.
+/// Equal values here and on the CPU.
 template <class T>
 struct Both {
   Both(const std::vector<T>& v, const ct::Shape& shape)
@@ -98,7 +98,7 @@ TYPED_TEST(DeviceLinalg, IsTheCpus) {
 
 TYPED_TEST(DeviceLinalg, TakesTheSamePivots) {
   const TypeParam nan = std::numeric_limits<TypeParam>::quiet_NaN();
-  // equal sizes, zeros, a singular one, and NaN on the diagonal and below
+  // equal sizes, zeros, a singular matrix, and NaN on the diagonal and below
   const Both<TypeParam> a(
       {-2, 1, 1, 2, 1, 0, 1, 1, 5, 0, 0, 1, 0, 0, 2, 0, 1, 3, nan, 1, 1, 2, 1, 0, 1, 1, 5, 1, 1, 1, nan, 1, 0, 1, 1, 5},
       {4, 3, 3});

@@ -1,5 +1,5 @@
-// primitives::Matmul on the current device against sums in float64: where matrices lie, and what they are added to.
-// Which library computes them is CATENARY_GPU_BLAS's choice; named there, it must have computed some.
+// Compares primitives::Matmul on the current device with sums in float64: layouts of matrices and accumulation. A
+// library named in CATENARY_GPU_BLAS must have computed some of them.
 
 #include <gtest/gtest.h>
 
@@ -31,8 +31,8 @@ struct MatmulProblem {
   Dtype dtype = Dtype::float32;
   Shape a, b, c;
   Strides a_strides, b_strides, c_strides;
-  std::int64_t offset = 0;        // of each
-  std::int64_t bias_stride = -1;  // no bias below 0
+  std::int64_t offset = 0;        // offset of each operand
+  std::int64_t bias_stride = -1;  // negative: no bias
   bool accumulate = false;
 };
 
@@ -42,7 +42,7 @@ std::int64_t elements(const Shape& shape, const Strides& strides, std::int64_t o
   return last + 1;
 }
 
-/// What c holds afterwards, and what it should.
+/// Returns c's memory after the product, and the expected contents.
 std::pair<std::vector<double>, std::vector<double>> run(const MatmulProblem& p) {
   const Device device = current_device();
   const DeviceScope cpu{Device()};
@@ -62,7 +62,7 @@ std::pair<std::vector<double>, std::vector<double>> run(const MatmulProblem& p) 
       for (std::int64_t column = 0; column < p.c[2]; ++column) {
         double& element = want[at(p.c_strides, i, row, column)];
         double sum = p.accumulate ? element : 0;
-        if (!p.accumulate) before[at(p.c_strides, i, row, column)] = std::nan("");  // is written, never read
+        if (!p.accumulate) before[at(p.c_strides, i, row, column)] = std::nan("");  // written, never read
         for (std::int64_t l = 0; l < p.a[2]; ++l)
           sum += x[at(p.a_strides, i, row, l)] * y[at(p.b_strides, i, l, column)];
         if (p.bias_stride >= 0) sum += z[static_cast<std::size_t>(column * p.bias_stride)];
@@ -89,7 +89,7 @@ std::pair<std::vector<double>, std::vector<double>> run(const MatmulProblem& p) 
   return {c_there.to_device(Device()).to_vector<double>(), want};
 }
 
-/// Also what lies between the elements of c must be as it was.
+/// Also checks that the gaps of c are unchanged.
 void check_product(const MatmulProblem& p, const std::string& what) {
   const double tolerance = p.dtype == Dtype::float64    ? 1e-14
                            : p.dtype == Dtype::float16  ? 2e-3
@@ -102,7 +102,7 @@ void check_product(const MatmulProblem& p, const std::string& what) {
         << what << ", " << dtype_name(p.dtype) << ", element " << i << ": " << got[i] << " and " << want[i];
 }
 
-// Each matrix by rows and by columns, with and without gaps between them, from an offset that is not aligned.
+// Each matrix by rows and by columns, with and without gaps, at an unaligned offset.
 TEST(DeviceMatmulLayouts, RowsColumnsGapsAndOffsets) {
   constexpr std::int64_t m = 5, n = 7, k = 3;
   const auto strides = [](std::int64_t rows, std::int64_t columns, bool by_columns, std::int64_t gap) {
@@ -139,7 +139,7 @@ TEST(DeviceMatmulLayouts, BiasAndAccumulate) {
 
 TEST(DeviceMatmulLayouts, Batches) {
   for (const Dtype dtype : float_dtypes()) {
-    // one a for all, one b for all, the batch innermost but one, the batch backwards
+    // a shared by all products, b shared by all, the batch as second innermost axis, the batch reversed
     check_product({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {0, 6, 1}, {30, 5, 1}, {15, 5, 1}, 1, -1, false}, "one a");
     check_product({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {18, 6, 1}, {0, 5, 1}, {15, 5, 1}, 1, 1, false}, "one b");
     check_product({dtype, {4, 3, 6}, {4, 6, 5}, {4, 3, 5}, {6, 24, 1}, {5, 20, 1}, {5, 20, 1}, 0, -1, true},
@@ -149,7 +149,7 @@ TEST(DeviceMatmulLayouts, Batches) {
                 "backwards");
 }
 
-// What no BLAS knows: both strides above 1, rows that overlap or are all the same, rows backwards.
+// Layouts that no BLAS supports: both strides above 1, overlapping or repeated rows, reversed rows.
 TEST(DeviceMatmulLayouts, StridesOfTheirOwn) {
   for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
     check_product({dtype, {1, 4, 6}, {1, 6, 5}, {1, 4, 5}, {0, 12, 2}, {0, 5, 1}, {0, 5, 1}, 0, -1, false},
@@ -163,7 +163,7 @@ TEST(DeviceMatmulLayouts, StridesOfTheirOwn) {
   }
 }
 
-// Axes of one element, whose strides mean nothing.
+// Axes of size 1, whose strides do not matter.
 TEST(DeviceMatmulLayouts, VectorsAndScalars) {
   for (const Dtype dtype : float_dtypes()) {
     check_product({dtype, {1, 1, 6}, {1, 6, 5}, {1, 1, 5}, {0, 0, 1}, {0, 5, 1}, {0, 99, 1}, 0, 1, false}, "a row");

@@ -1,5 +1,4 @@
-// Products of matrices on the current device against the CPU's: layouts, types, tails of tiles, batches, what they are
-// added to.
+// Compares matrix products on the current device with the CPU: layouts, types, partial tiles, batches, accumulation.
 
 #include <gtest/gtest.h>
 

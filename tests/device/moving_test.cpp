@@ -1,5 +1,5 @@
-// Everything that lives on a device can be asked where it is, and can move: arrays, variables, links, and what an
-// optimizer keeps for them. This is what takes the place of Chainer's get_array_module, to_gpu and to_cpu.
+// Arrays, variables, links and optimizer state report their device and can move, in place of Chainer's
+// get_array_module, to_gpu and to_cpu.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST_F(Moving, DevicesByName) {
             "device 'abacus:0' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N");
   EXPECT_EQ(error_of("gpu:x"), "device 'gpu:x' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N");
   EXPECT_NE(error_of("opencl:77").find("this machine offers cpu"), std::string::npos);
-  EXPECT_EQ(error_of("opencl:77").find("; hip:"), std::string::npos);  // other drivers' troubles are not of interest
+  EXPECT_EQ(error_of("opencl:77").find("; hip:"), std::string::npos);  // problems of other drivers are not mentioned
   cpu.use();
   EXPECT_EQ(current_device(), cpu);
   {
@@ -63,7 +63,7 @@ TEST_F(Moving, Arrays) {
   EXPECT_EQ(get_device(x), there);
   EXPECT_EQ(here.to_vector<float>(), x.to_vector<float>());
   EXPECT_TRUE(here.to_device(cpu).is(here));
-  const Array back = here(slice(1, 3)).to_device(there);  // not from the beginning of its memory
+  const Array back = here(slice(1, 3)).to_device(there);  // at an offset in its memory
   EXPECT_EQ(back.device(), there);
   EXPECT_EQ(back.to_vector<float>(), std::vector<float>({2, 8, 4, 10}));
   EXPECT_EQ(to_cpu(zeros({0, 3}, Dtype::float32)).shape(), (Shape{0, 3}));
@@ -113,7 +113,7 @@ TEST_F(Moving, LinksAndWhatTheOptimizerKeeps) {
   train(cpu);
   to_device(link, there);
   train(there);
-  // Adam moves every weight by alpha in each step: all three steps were made with one state
+  // Adam moves every weight by alpha in each step, so all three steps used one state
   EXPECT_NEAR(link.b.array().to_vector<float>()[0], -0.003, 1e-6);
   EXPECT_EQ(optimizer.t(), 3);
 }

@@ -1,4 +1,4 @@
-// Selections on the current device, against a sort of the same elements on the CPU.
+// Compares selections on the current device with a sort of these elements on the CPU.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ct::Array;
 
 namespace {
 
-/// Few or many different values, with zeros of both signs, infinities and NaNs among floats.
+/// Returns few or many different values, with zeros of both signs, infinities and NaNs among floats.
 Array numbers(const ct::Shape& shape, ct::Dtype dtype, int different, const ct::Device& device) {
   std::mt19937 random(static_cast<unsigned>(shape.product() + different));
   std::vector<float> v(static_cast<std::size_t>(shape.product()));
@@ -34,7 +34,7 @@ Array numbers(const ct::Shape& shape, ct::Dtype dtype, int different, const ct::
   return Array::from_host(v.data(), shape, ct::Dtype::float32, device).astype(dtype);
 }
 
-/// As numbers that order as NumPy does: a NaN is larger than all.
+/// Returns numbers in NumPy's order, where NaN is the largest.
 std::vector<double> order_of(const Array& x) {
   std::vector<double> v = x.to_device(ct::Device()).astype(ct::Dtype::float64).to_vector<double>();
   for (double& value : v) value = std::isnan(value) ? 1e300 : value == INFINITY ? 1e299 : value;
@@ -76,7 +76,7 @@ void check(const ct::Shape& shape, ct::Dtype dtype, int different) {
       const auto [wanted, wanted_at] = ct::topk(there, k, -1, largest);
       ASSERT_EQ(indices.to_vector<std::int64_t>(), wanted_at.to_vector<std::int64_t>());
       ASSERT_EQ(order_of(values), order_of(wanted));
-      // the CPU's own, against its sort
+      // compares the CPU with its own sort
       const std::vector<double> best = order_of(wanted);
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t i = 0; i < k; ++i) ASSERT_EQ(best[r * k + i], sorted[r * n + (largest ? n - 1 - i : i)]);

@@ -1,4 +1,4 @@
-// The memory pool: its bookkeeping on a source that only counts, and on the device.
+// The memory pool, tested on a simulated source and on the device.
 
 #include "catenary/device/pool.h"
 
@@ -28,7 +28,7 @@ struct Ledger {
   char* next = reinterpret_cast<char*>(std::uintptr_t{1} << 20);
   void* stream = nullptr;
   int synchronised = 0;
-  std::vector<std::pair<void*, void*>> ordered;  // streams: first this, then that
+  std::vector<std::pair<void*, void*>> ordered;  // pairs of streams: work of the first precedes the second
 };
 
 class Counting final : public MemorySource {
@@ -40,7 +40,7 @@ class Counting final : public MemorySource {
     if (ledger_.held + bytes > ledger_.capacity) return nullptr;
     ledger_.held += bytes;
     char* made = ledger_.next;
-    ledger_.next += bytes + 4096;  // neighbours in different allocations do not touch
+    ledger_.next += bytes + 4096;  // adjacent blocks of different allocations do not touch
     ledger_.allocations[made] = bytes;
     return made;
   }
@@ -105,9 +105,9 @@ TEST_F(Pool, TellsWhoWatches) {
   EXPECT_EQ(watch_memory(&events), nullptr);
   void* block = pool.allocate(700);
   pool.free(block, 700);
-  void* again = pool.allocate(900);  // the block of before: nothing comes from the device
+  void* again = pool.allocate(900);  // reuses the block, without a new allocation
   EXPECT_EQ(watch_memory(nullptr), &events);
-  pool.free(again, 900);  // which nobody watches
+  pool.free(again, 900);  // not tracked
   std::vector<std::tuple<MemoryEvent::Kind, std::string, std::size_t, std::size_t, void*>> found;
   for (const MemoryEvent& e : events) found.emplace_back(e.kind, e.device, e.bytes, e.block_bytes, e.block);
   const decltype(found) expected{{MemoryEvent::allocated, "test:0", 0, 1024, nullptr},
@@ -150,7 +150,7 @@ TEST_F(Pool, TakesTheSmallestThatFits) {
   pool.free(fitting, 4 * 512);
   pool.free(small, 512);
   EXPECT_EQ(pool.allocate(3 * 512), fitting);
-  pool.allocate(512);  // this one or the rest of the other, which are of one size
+  pool.allocate(512);  // this block or the remainder, which have equal sizes
   EXPECT_EQ(pool.allocate(8 * 512), large);
 }
 
@@ -158,7 +158,7 @@ TEST_F(Pool, WithoutPartsBlocksAreWhole) {
   MemoryPool whole(std::make_unique<Counting>(ledger, false), {.direct_below = 100});
   void* x = whole.allocate(8 * 512);
   whole.free(x, 8 * 512);
-  EXPECT_EQ(whole.allocate(7 * 512), x);  // a quarter more is near enough
+  EXPECT_EQ(whole.allocate(7 * 512), x);  // blocks up to a quarter larger are reused
   EXPECT_EQ(whole.used_bytes(), 8u * 512);
   whole.free(x, 7 * 512);
   void* y = whole.allocate(512);
@@ -178,7 +178,7 @@ TEST_F(Pool, EveryStreamHasItsOwn) {
   EXPECT_NE(x, y);
   EXPECT_TRUE(ledger.ordered.empty());
   ledger.stream = &a;
-  pool.free(y, 512);  // a's work so far comes before what b does with it next
+  pool.free(y, 512);  // orders a's work so far before b's next work
   ASSERT_EQ(ledger.ordered.size(), 1u);
   EXPECT_EQ(ledger.ordered[0], (std::pair<void*, void*>(&a, &b)));
   EXPECT_EQ(pool.allocate(512), x);
@@ -209,18 +209,18 @@ TEST_F(Pool, Ladder) {
   ledger.capacity = 8 * 512;
   void* x = pool.allocate(3 * 512);
   void* y = pool.allocate(3 * 512);
-  // unused allocations go back
+  // returns unused allocations
   pool.free(x, 3 * 512);
   void* z = pool.allocate(5 * 512);
   EXPECT_EQ(ledger.synchronised, 0);
-  // what is free in another stream may be taken once the device has been waited for
+  // blocks freed in another stream may be reused after a synchronization
   pool.free(z, 5 * 512);
   ledger.stream = &a;
-  void* p = pool.allocate(512);  // of new memory, for which z had to go
+  void* p = pool.allocate(512);  // new memory, after z's memory was returned
   ledger.stream = &b;
   void* q = pool.allocate(4 * 512);
   pool.free(q, 4 * 512);
-  void* q1 = pool.allocate(512);  // a part, so that the rest cannot go back
+  void* q1 = pool.allocate(512);  // a part, so that the remainder cannot be returned
   ledger.stream = &a;
   void* r = pool.allocate(3 * 512);
   EXPECT_EQ(ledger.synchronised, 1);
@@ -317,7 +317,7 @@ TEST(DevicePool, BlocksOfAnArrayAreReused) {
   EXPECT_LT(pool.free_bytes(), total);
 }
 
-// Many arrays of odd sizes that come and go hold what they were given.
+// Many arrays of odd sizes keep their contents while others are allocated and freed.
 TEST(DevicePool, PartsOfAllocationsAreApart) {
   std::mt19937 random(2);
   std::vector<std::pair<Array, float>> held;

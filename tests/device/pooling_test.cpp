@@ -1,4 +1,4 @@
-// Poolings on the current device against sums in float64 over the windows, one by one.
+// Compares poolings on the current device with sums over single windows in float64.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 enum class Lie { c_order, channels_last, backwards };
 
-/// An array with these values that lies in memory in a certain way.
+/// Returns an array with these values in a memory layout.
 Array laid(const Shape& shape, const Values& values, Dtype dtype, Lie lie) {
   Array a;
   if (lie == Lie::channels_last) {
@@ -48,7 +48,7 @@ Array laid(const Shape& shape, const Values& values, Dtype dtype, Lie lie) {
   return a;
 }
 
-/// Eighths, many of them equal, so that sums of 16-bit floats are exact too.
+/// Returns multiples of 1/8, many of them equal, whose sums are exact in 16-bit floats too.
 Values eighths(std::int64_t n, unsigned seed) {
   std::mt19937 random(seed);
   Values values(static_cast<std::size_t>(n));
@@ -67,7 +67,7 @@ struct PoolingCase {
     for (std::int64_t n : window.counts("test", Shape(x.data() + 2, x.size() - 2), cover_all)) shape.push_back(n);
     return shape;
   }
-  /// Calls f(flat index of y, tap, flat index of x) for each tap of each window that is an element.
+  /// Calls f(flat index of y, tap, flat index of x) for each tap inside x of each window.
   void each(const std::function<void(std::size_t, std::int32_t, std::size_t)>& f) const {
     const Shape windows = y();
     const int axes = window.axes();
@@ -120,8 +120,7 @@ void expect_near(const Array& actual, const Values& expected, const std::string&
   }
 }
 
-/// Runs f for each case, dtype and pair of ways to lie; for dtypes that kernels load and store in one way, one pair
-/// only.
+/// Runs f for each case, dtype and pair of layouts. Uses only one pair for dtypes that share kernels.
 void for_all(const std::function<void(const PoolingCase&, Dtype, Lie, Lie, const std::string&)>& f) {
   for (const PoolingCase& c : poolings())
     for (const Dtype dtype : dtypes())

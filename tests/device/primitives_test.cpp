@@ -1,5 +1,5 @@
-// What compute does for every primitive on every device: it refuses what no backend computes before anything runs, and
-// tells CATENARY_TRACE.
+// Tests compute for every primitive on every device: it rejects unsupported arguments before anything runs, and writes
+// to CATENARY_TRACE.
 
 #include "catenary/device/primitives.h"
 
@@ -57,7 +57,7 @@ TEST(Primitives, WhatNoDeviceComputesIsRefusedByName) {
   EXPECT_EQ(out.to_vector<float>(), std::vector<float>(4, 7));
 }
 
-/// Run by the next tests in a process of its own.
+/// Run by the next tests in a separate process.
 TEST(Inside, SomeWork) {
   const DeviceScope scope(current_device());
   const Array x = (arange(6, Dtype::float32) * 2.0f).reshape({2, 3});
@@ -65,7 +65,7 @@ TEST(Inside, SomeWork) {
   EXPECT_EQ(x.sum().item<float>(), 30);
 }
 
-/// What a process writes that does this work.
+/// Returns the output of a process that does this work.
 std::string traced(const std::string& what) {
   os::ProcessOptions options;
   options.timeout = 100;
@@ -86,7 +86,7 @@ TEST(Primitives, AreTraced) {
     EXPECT_NE(text.find(line), std::string::npos) << "expected: " << line << "\n" << text;
 }
 
-/// CATENARY_TRACE=ops: kinds of work by falling share, with how often and how long, and the whole at the end.
+/// CATENARY_TRACE=ops prints kinds of work by decreasing share with counts and times, and the total at the end.
 TEST(Primitives, TheirTimesAreSummedUp) {
   std::istringstream lines(traced("ops"));
   double times = 0, shares = 0, before = 1e300;

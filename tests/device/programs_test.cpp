@@ -1,5 +1,5 @@
-// Every row of ops/ on the current device, bit for bit against the CPU: all register types, all dtypes in memory, odd
-// shapes and strides. Run it with --device.
+// Compares every row of ops/ on the current device bit for bit with the CPU: all register types, all dtypes in memory,
+// odd shapes and strides. Run it with --device.
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ void put(Memory& memory, std::int64_t i, T value) {
   std::memcpy(memory.data() + static_cast<std::size_t>(i) * sizeof(T), &value, sizeof(T));
 }
 
-/// Numbers of all sizes, the special ones first.
+/// Fills with numbers of all magnitudes, special values first.
 void fill(Memory& memory, unsigned seed) {
   std::mt19937_64 random(seed);
   const double special[] = {0.0,
@@ -132,7 +132,7 @@ bool is_nan(const std::byte* at, Dtype dtype) {
   return dtype == Dtype::bfloat16 && (x & 0x7fff) > 0x7f80;
 }
 
-/// How many elements differ, the first of them by value; every NaN is the same.
+/// Returns the number of differing elements and the first of them. All NaNs are equal.
 std::string difference(const std::vector<std::byte>& a, const std::vector<std::byte>& b, Dtype dtype) {
   const std::size_t size = itemsize(dtype);
   int count = 0;
@@ -156,11 +156,11 @@ constexpr std::int64_t kSize = 7 * 5 * 33;
 
 bool without_f64() { return !current_device().info().has_f64; }
 
-/// Runs programs on the current device and on the CPU over the same memory, and compares what they stored.
+/// Runs programs on the current device and on the CPU over equal memory, and compares the stores.
 struct Runner {
   ops::Program program;
   std::vector<Memory*> loads, stores;
-  std::vector<std::string> names;  // of the stores
+  std::vector<std::string> names;  // names of the stores
 
   void run() {
     for (const Device& device : {Device(), current_device()}) {
@@ -209,7 +209,7 @@ TEST_P(Rows, EqualTheCpus) {
   const Reg reg = GetParam();
   if (reg == Reg::f64 && without_f64()) return;
   const std::vector<Op> rows = rows_for(reg);
-  // twelve rows a program; operands: contiguous, transposed, broadcast, condition
+  // twelve rows per program; operands: contiguous, transposed, broadcast, condition
   Memory a(kSize, memory_of(reg)), b(kSize, memory_of(reg)), c(33, memory_of(reg)), condition(kSize, Dtype::bool_);
   fill(a, 1);
   fill(b, 2);
@@ -251,7 +251,7 @@ TEST_P(Rows, EqualTheCpus) {
 INSTANTIATE_TEST_SUITE_P(Device, Rows, testing::Values(Reg::b, Reg::i32, Reg::i64, Reg::u64, Reg::f32, Reg::f64),
                          [](const auto& info) { return ops::register_name(info.param); });
 
-// Angles of all exponents, far ones and near ones side by side; and in place.
+// Angles of all exponents, with large and small ones mixed, also in place.
 TEST(Programs, CircularFunctionsOfAllExponents) {
   for (const Reg reg : {Reg::f32, Reg::f64}) {
     if (reg == Reg::f64 && without_f64()) continue;
@@ -342,7 +342,7 @@ TEST(Programs, ConstantsShapesOfAllRanksAndInPlaceStores) {
     add_node(runner.program, Op::multiply, Reg::f32, Reg::f32, {0, 2});
     add_node(runner.program, Op::add, Reg::f32, Reg::f32, {4, 3});
     const std::int16_t value = add_node(runner.program, Op::subtract, Reg::f32, Reg::f32, {5, 1});
-    runner.program.stores = {{value, {nullptr, 3, Dtype::float32, c_strides(shape)}}};  // x itself
+    runner.program.stores = {{value, {nullptr, 3, Dtype::float32, c_strides(shape)}}};  // stores to x itself
     runner.stores = {&x};
     runner.names = {"rank " + std::to_string(shape.size())};
     runner.run();
@@ -359,7 +359,7 @@ TEST(Programs, MoreStridesThanALaunchTakesArguments) {
   for (int i = 0; i < 14; ++i) {
     memory.push_back(std::make_unique<Memory>(shape.product(), Dtype::float32));
     fill(*memory.back(), static_cast<unsigned>(i));
-    Strides strides;  // the axes in another order for each operand
+    Strides strides;  // each operand has another order of axes
     std::vector<int> order = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
     std::shuffle(order.begin(), order.end(), random);
     for (int axis : order) strides.push_back(std::int64_t{1} << axis);
@@ -406,7 +406,7 @@ TEST(Programs, ReductionsEqualTheCpusOrAreAsNearAsTheirOrderAllows) {
       const ops::ReduceInfo& info = ops::info(static_cast<ops::Reduce>(op));
       if (!(info.registers & ops::reg_bit(reg)) || (reg == Reg::f64 && without_f64())) continue;
       for (const ReduceCase& c : cases) {
-        // each form of loop for every reduction; every shape for one of them
+        // tests each form of loop for every reduction, and every shape for one reduction
         const bool all = reg == Reg::f32 && op == static_cast<int>(ops::Reduce::sum);
         if (!all && c.shape != matrix) continue;
         const std::int64_t size = c.shape.product();

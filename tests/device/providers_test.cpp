@@ -1,4 +1,4 @@
-// The lists of libraries that are tried before our own code, with libraries made up here.
+// Tests the lists of libraries that are tried before our own code, with fake libraries.
 
 #include "catenary/device/providers.h"
 
@@ -26,7 +26,7 @@ struct Task {
 };
 std::string describe(const Task& task) { return "a task of " + std::to_string(task.size); }
 
-/// Takes tasks up to a size; a negative one is an error.
+/// Accepts tasks up to a size, and fails for negative ones.
 class Small final : public Provider<Task> {
  public:
   explicit Small(int most) : most_(most) {}
@@ -171,7 +171,7 @@ TEST(Providers, PlansAreMadeOnce) {
   for (int key = 1; key < 5000; ++key) EXPECT_EQ(*of(key), key);
   EXPECT_EQ(*first, 0);
   EXPECT_EQ(made, 5000);
-  EXPECT_NE(of(0), first);  // forgotten meanwhile
+  EXPECT_NE(of(0), first);  // was evicted
 }
 
 }  // namespace

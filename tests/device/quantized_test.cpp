@@ -1,4 +1,4 @@
-// Quantised arrays on the current device against float64, written in the most direct way.
+// Compares quantised arrays on the current device with a direct computation in float64.
 
 #include "catenary/array/quantized.h"
 
@@ -49,11 +49,11 @@ bool multiplies_rounded(Quantization kind) {
   return device.backend().multiplies_rounded(device.index(), kind);
 }
 
-/// y = x wᵀ + b within what the rounding of sums and of the result gives.
+/// Expects y = x wᵀ + b within the rounding errors of the sums and of the result.
 void expect_product(const Array& y, const Array& x, const QuantizedArray& w, const Array* bias,
                     const std::string& what) {
   const std::int64_t n = w.rows(), k = w.columns(), m = k ? x.size() / k : 0;
-  // more than 8 rows are multiplied with weights of x's dtype, unless bytes are multiplied
+  // products with more than 8 rows use weights of x's dtype, unless they use bytes
   const bool narrow = m > 8 && !(config.int8_products && multiplies_rounded(w.kind()));
   const auto xs = values(x), ws = values(dequantize(w, narrow ? x.dtype() : Dtype::float32)), ys = values(y);
   const auto bs = bias ? values(*bias) : std::vector<double>(static_cast<std::size_t>(n));
@@ -66,7 +66,7 @@ void expect_product(const Array& y, const Array& x, const QuantizedArray& w, con
       for (std::int64_t p = 0; p < k; ++p) {
         const double product = xs[i * k + p] * ws[j * k + p];
         exact += product;
-        // a block's weights are two roundings away from the numbers that its sums are of
+        // a block's weights differ by two roundings from the numbers in its sums
         size += 3 * std::abs(product);
       }
       const double bound = static_cast<double>(k + 2) * sums * size + rounding * std::abs(exact) + 1e-7;
@@ -108,7 +108,7 @@ TEST(Quantized, ProductsOfEveryDtype) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float64}) {
     if (dtype == Dtype::float64 && !has_float64(current_device())) continue;
     for (const Quantization kind : kKinds) {
-      // each is a kernel to compile, of the same text
+      // each compiles a kernel of one text, so test few
       if (!current_device().is_cpu() && dtype != Dtype::float16 && kind != Quantization::q4_k) continue;
       const QuantizedArray w = quantize(numbers({7, 90}, 1), kind);
       const Array bias = numbers({7}, 3, dtype);
@@ -165,7 +165,7 @@ TEST(Quantized, NumbersAreTheProcessors) {
       if (dtype == Dtype::float64 && !has_float64(current_device())) continue;
       EXPECT_TRUE(same(dequantize(here, dtype), dequantize(there, dtype))) << name_of(kind) << dtype_name(dtype);
     }
-    // to the half of a step
+    // at most half a step
     const double step = kind == Quantization::q4_0 || kind == Quantization::q4_k ? 0.12
                         : kind == Quantization::q6_k                             ? 0.04
                                                                                  : 0.008;
@@ -174,8 +174,8 @@ TEST(Quantized, NumbersAreTheProcessors) {
   }
 }
 
-// Numbers from 0.5 to 1.5 of one row, from -3 to -1 of the other: 255 steps from 0 on, which symmetric ones would
-// halve.
+// One row has numbers from 0.5 to 1.5, the other from -3 to -1: 255 steps from 0 on. Symmetric quantisation would have
+// half as many.
 TEST(Quantized, Int8HasAZeroPoint) {
   const Array x = numbers({2, 300}, 1) / 1.6;
   std::vector<double> moved = values(x);
@@ -202,7 +202,7 @@ TEST(Quantized, ScalesMayBeSubnormalOrInfinite) {
     const QuantizedArray here = quantize(tiny, kind), there = here.to_device(Device());
     EXPECT_TRUE(same(dequantize(here), dequantize(there))) << name_of(kind);
     expect_product(linear(x, here), x, here, nullptr, name_of(kind));
-    // a damaged file's: the scale's bits are those of an inf and a NaN
+    // a damaged file: the scale has the bits of an inf and a NaN
     for (const int high : {0x7c, 0x7e}) {
       std::vector<std::uint8_t> bytes = there.blocks().to_vector<std::uint8_t>();
       const int at = kind == Quantization::q6_k ? 208 : 0;
@@ -228,7 +228,7 @@ TEST(Quantized, RowsByTheirNumbers) {
 
 TEST(Quantized, ProductsBackwards) {
   for (const Quantization kind : kKinds) {
-    const QuantizedArray w = quantize(numbers({300, 1100}, 1), kind);  // more than a part
+    const QuantizedArray w = quantize(numbers({300, 1100}, 1), kind);  // more than one part
     const Array y = numbers({3, 300}, 2), x = linear_back(y, w);
     const auto ws = values(dequantize(w)), ys = values(y), xs = values(x);
     for (std::int64_t i = 0; i < 3; ++i) {
@@ -246,7 +246,7 @@ TEST(Quantized, ProductsBackwards) {
 }
 
 TEST(Quantized, BitsDoNotDependOnThreads) {
-  if (!current_device().is_cpu()) return;  // of a card they are the driver's
+  if (!current_device().is_cpu()) return;  // on a card the driver's libraries matter
   const int threads = num_threads();
   for (const std::int64_t rows : {1, 7, 40, -1, -7}) {
     const auto scope = using_config(config.int8_products, rows < 0);
@@ -262,7 +262,7 @@ TEST(Quantized, BitsDoNotDependOnThreads) {
 
 // ---- x in 8 bits ----
 
-/// Integers up to 127, which is among every 32 of a row: rounded to 8 bits they are what they were.
+/// Integers up to 127, with 127 in every 32 of a row, so that rounding to 8 bits is exact.
 Array bytes(const Shape& shape, double phase, Dtype dtype = Dtype::float32) {
   std::vector<double> all;
   for (std::int64_t i = 0; i < shape.product(); ++i) {
@@ -272,7 +272,7 @@ Array bytes(const Shape& shape, double phase, Dtype dtype = Dtype::float32) {
   return Array::from_host(all.data(), shape, Dtype::float64, Device()).astype(dtype).to_device(current_device());
 }
 
-/// Each level of the processor's kernels, on the processor; else once.
+/// Calls f at each level of the CPU's kernels, or once on other devices.
 template <class F>
 void at_each_level(const F& f) {
   if (!current_device().is_cpu()) return f("");
@@ -281,7 +281,7 @@ void at_each_level(const F& f) {
     try {
       set_simd_level(level);
     } catch (const Error&) {
-      continue;  // the processor has it not
+      continue;  // not supported by this processor
     }
     f(std::string(simd_level_name(level)));
   }
@@ -297,14 +297,14 @@ TEST(Quantized, ProductsWithXInBytesAreTheSameWhereNothingIsRounded) {
   at_each_level([&](const std::string& level) {
     for (const Quantization kind : kKinds) {
       for (std::int64_t columns = 1; columns <= 330; columns += small() ? 37 : 1) {
-        // more of both where many rows are rounded to bytes, too
+        // more rows of x and w if many rows are rounded to bytes too
         const bool many = columns % 3 != 0 && multiplies_rounded(kind);
         const std::int64_t w_rows = many ? 5 + columns % 37 : 5, rows = many ? 9 + columns % 11 : 1 + columns % 8;
         const QuantizedArray w = quantize(numbers({w_rows, columns}, 1), kind);
         const Array x = bytes({rows, columns}, 2), bias = numbers({w_rows}, 3);
         expect_product(linear(x, w, &bias), x, w, &bias, level + name_of(kind) + " of " + std::to_string(columns));
       }
-      // the ends of the range
+      // the limits of the range
       const Array x = full({multiplies_rounded(kind) ? 9 : 1, 256}, 127, Dtype::float32);
       for (const double sign : {1.0, -1.0}) {
         const QuantizedArray w = quantize(full({3, 256}, sign * 0.3, Dtype::float32), kind);
@@ -312,7 +312,7 @@ TEST(Quantized, ProductsWithXInBytesAreTheSameWhereNothingIsRounded) {
         expect_product(linear(-x, w), -x, w, nullptr, level + name_of(kind));
       }
     }
-    // so many that x goes in parts
+    // so many columns that x is processed in parts
     for (const Quantization kind : {Quantization::q8_0, Quantization::q4_0}) {
       if (!multiplies_rounded(kind)) continue;
       const QuantizedArray w = quantize(numbers({3, 8192}, 1), kind);
@@ -338,7 +338,7 @@ TEST(Quantized, XInBytesIsRoundedToThe254thPartOfItsLargest) {
         if (rows > 8 && !multiplies_rounded(kind)) continue;
         const std::int64_t columns = 800;
         const QuantizedArray w = quantize(numbers({9, columns}, 1), kind);
-        // blocks of very different sizes, one of them zeros
+        // blocks of very different magnitudes, one of them zero
         Array x = numbers({rows, columns}, 2) * exp(arange(columns, Dtype::float32) / 40.0f - 10.0f);
         x = where(arange(columns, Dtype::float32) < 64.0f, zeros({columns}, Dtype::float32), x);
         const auto xs = values(x), ws = values(dequantize(w)), ys = values(linear(x, w));
@@ -363,7 +363,7 @@ TEST(Quantized, XInBytesIsRoundedToThe254thPartOfItsLargest) {
   });
 }
 
-// Units for bfloat16 round x and w to 8 bits of mantissa each.
+// Matrix units for bfloat16 round x and w to 8 significant bits.
 TEST(Quantized, ManyRowsMayBeRoundedToBfloat16) {
   const auto scope = using_config(config.int8_products, true);
   const bool rounds = rounds_to_bfloat16();
@@ -404,7 +404,7 @@ TEST(Quantized, WhatHasNoBytesIsComputedAsBefore) {
     const auto scope = using_config(config.int8_products, true);
     EXPECT_TRUE(same(linear(with, w), before)) << bad;
   }
-  // of many rows, too, though not bit for bit
+  // also for many rows, though not bit for bit
   const Array many = numbers({12, 100}, 2), before = linear(many, w).copy();
   many(1, 70).fill(std::numeric_limits<double>::infinity());
   at_each_level([&](const std::string& level) {
@@ -441,7 +441,7 @@ TEST(Quantized, LastComputationSaysWhetherXWasRounded) {
     const std::optional<Computation> now = last_computation(Device(), "blas");
     EXPECT_EQ(now->algorithm.find("x in 8 bits") != std::string::npos, level == "v3" || level == "v4")
         << now->algorithm;
-    // of many rows only some kinds are, and none where AMX multiplies bfloat16
+    // with many rows only some kinds are rounded, and none if AMX multiplies bfloat16
     for (const Quantization kind : kKinds) {
       (void)linear(numbers({20, 100}, 3), quantize(numbers({5, 100}, 1), kind));
       const std::optional<Computation> many = last_computation(Device(), "blas");
@@ -457,7 +457,7 @@ TEST(Quantized, AProductTakesAMebibyteBesideItsOperands) {
   for (const std::int64_t rows : {1, 16, 64}) {
     const QuantizedArray w = quantize(numbers({1500, 512}, 1), Quantization::q4_0);
     const Array x = numbers({rows, 512}, 2);
-    (void)linear(x, w);  // what is made once
+    (void)linear(x, w);  // warm-up
     std::vector<MemoryEvent> events;
     std::vector<MemoryEvent>* const before = watch_memory(&events);
     const Array y = linear(x, w);
@@ -474,7 +474,7 @@ TEST(Quantized, AProductTakesAMebibyteBesideItsOperands) {
   }
 }
 
-// More than 8 rows are multiplied by a mebibyte of weights after the other, each with its own part of the bias.
+// With more than 8 rows, weights are multiplied in parts of one mebibyte, each with its part of the bias.
 TEST(Quantized, EveryPartOfTheWeightsHasItsBias) {
   const auto scope = using_config(config.int8_products, false);
   const std::int64_t n = small() ? 700 : 1500;
@@ -483,7 +483,7 @@ TEST(Quantized, EveryPartOfTheWeightsHasItsBias) {
   expect_product(linear(x, w, &bias), x, w, &bias, "in parts");
 }
 
-// 0 is one of the 256 numbers of a row, so that it stays 0 beside any others; these lose half a step at most.
+// 0 is one of a row's 256 numbers, so it stays exactly 0. Other numbers lose at most half a step.
 TEST(Quantized, Int8KeepsZero) {
   for (const auto& [low, high] : {std::pair(-0.3, 1.0), {0.2, 1.0}, {-1.0, -0.2}, {-1.0, 0.001}, {-0.0013, 5.0}}) {
     std::vector<double> row = {0};

@@ -1,4 +1,4 @@
-// Random bits on the current device, against the CPU's.
+// Compares random bits on the current device with the CPU.
 
 #include "catenary/array/random.h"
 

@@ -1,5 +1,5 @@
-// The bits of a reduction depend on what is reduced, and not on what is computed along with it: an operand that is
-// broadcast keeps the program from merging axes that it could merge where the values are in memory.
+// The bits of a reduction depend only on its values, not on the program around it. A broadcast operand prevents merging
+// axes that could be merged for values in memory.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace {
 using testing_devices::same;
 using tests::waves;
 
-/// Calls f(a product that is pending, the same in memory) for operands that are broadcast along some axes of x.
+/// Calls f(a pending product, its values in memory) for operands that are broadcast along some axes of x.
 void for_each_product(const Array& x, const std::function<void(const std::string&, Array, const Array&)>& f,
                       const std::vector<unsigned>& patterns = {1, 2, 4, 5}) {
   for (const unsigned kept : patterns) {
@@ -32,7 +32,7 @@ void for_each_product(const Array& x, const std::function<void(const std::string
     for (int axis = 0; axis < 3; ++axis)
       if (!(kept & (1u << axis))) shape[axis] = 1;
     const Array w = waves(shape, 2, x.dtype()).eval();
-    const Array known = (x * w).eval();  // first, as it would give what is pending memory, too
+    const Array known = (x * w).eval();  // first, since it would also evaluate the pending product
     f(fmt::format("{} times {}", x.shape(), shape), x * w, known);
   }
 }
@@ -72,7 +72,7 @@ TEST(DeviceReductions, OfEveryKindHaveTheBitsOfValuesInMemory) {
       {"argmin", [&](const Array& x) { return argmin(x, 2); }}};
   for (const Shape& shape : {Shape{3, 7, 5}, {2, 40, 130}}) {
     for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
-      // each is a kernel to compile
+      // each compiles a kernel
       const bool is_cpu = current_device() == Device();
       if (!is_cpu && dtype != Dtype::float32) continue;
       const Array x = waves(shape, 1, Dtype::float32).astype(dtype).eval();
@@ -88,7 +88,7 @@ TEST(DeviceReductions, OfEveryKindHaveTheBitsOfValuesInMemory) {
   }
 }
 
-// A row of a sum has the bits that it has alone, wherever its parts lie: 65,536 elements and more are cut into parts.
+// A row's sum has the same bits as the row alone, wherever it is divided: rows of 65,536 elements and more have parts.
 TEST(DeviceReductions, OfLongRowsHaveTheBitsOfValuesInMemory) {
   for (const Shape& shape : {Shape{2, 700, 300}, {1, 3, 70001}, {2, 70001, 3}}) {
     const Array x = waves(shape, 1, Dtype::float32).eval();

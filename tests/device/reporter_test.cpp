@@ -1,4 +1,4 @@
-// Averages of numbers that are on a device.
+// Averages of numbers on a device.
 
 #include "catenary/reporter/reporter.h"
 
@@ -20,7 +20,7 @@ TEST(Summary, OfNumbersOnTheDevice) {
   const ct::Array counter = ct::full({1}, 0.0, ct::Dtype::float32);
   double sum = 0, squares = 0, weights = 0;
   for (int i = 0; i < 200; ++i) {
-    counter += 1.0f;  // what was reported must not change with it
+    counter += 1.0f;  // must not change the reported value
     const double weight = 1 + i % 3;
     if (i % 7 == 0)
       summary.add(ct::Variable(counter.astype(ct::Dtype::int32)), weight);

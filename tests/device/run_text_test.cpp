@@ -1,4 +1,4 @@
-// Kernels of texts on the current device: what is given to them, and what is refused before anything runs.
+// Kernels from kernel texts on the current device: their arguments, and errors before anything runs.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace catenary {
 namespace {
 
-/// The arguments of patches.shift: x and y [n, c, h, w], and a window of taps.
+/// Returns the arguments of patches.shift: x and y [n, c, h, w], and a window of taps.
 std::vector<TextArgument> shift_arguments(const View& x, const View& y, std::int64_t taps) {
   std::vector<TextArgument> arguments = {x, y, x.shape[1], x.shape[2], x.shape[3], taps, taps, 1, 1};
   for (const View* view : {&x, &y})
@@ -74,7 +74,7 @@ TEST(RunText, WhatDoesNotFitTheKernelIsRefusedByName) {
   EXPECT_EQ(error_of("resize", "resize", Dtype::float32, std::vector<TextArgument>(17, in)),
             "resize.resize: argument 2, 'lows', is an array of i32, and one of float32 was given");
   EXPECT_EQ(error_of("patches", "drift", Dtype::float32, few), "internal: no kernel 'drift' in the text 'patches'");
-  // a kernel that other primitives call
+  // a kernel of other primitives
   EXPECT_EQ(error_of("index", "gather", Dtype::float32, few),
             "internal: index.gather: 'offsets' is not declared as kernels/signature.h wants it");
 }

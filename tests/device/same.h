@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of device/ that compare arrays share.
+// Helpers for the tests of device/ that compare arrays.
 
 #include <cmath>
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace testing_devices {
 
-/// Do kernels run on an interpreter (scripts/oclgrind sets CATENARY_TEST_SMALL)? Then a test takes fewer elements and
-/// fewer dtypes, but each of its kernels still.
+/// Returns whether kernels run on an interpreter (scripts/oclgrind sets CATENARY_TEST_SMALL). Tests then use fewer
+/// elements and dtypes, but all kernels.
 inline bool small() { return std::getenv("CATENARY_TEST_SMALL") != nullptr; }
-/// How many elements a test of large arrays takes: n, a quarter of it on a simulated card (CATENARY_TEST_QUARTER), or a
-/// tenth, but several blocks still.
+/// Returns the number of elements for a test of large arrays: n, a quarter on a simulated card (CATENARY_TEST_QUARTER),
+/// or a tenth, which still is several blocks.
 inline std::int64_t large(std::int64_t n) {
   if (small()) return n / 10;
   return std::getenv("CATENARY_TEST_QUARTER") ? n / 4 : n;
 }
 
-/// The dtypes of real floats that the current device has.
+/// Returns the real floating dtypes that the current device supports.
 inline std::vector<catenary::Dtype> float_dtypes() {
   using catenary::Dtype;
   std::vector<Dtype> dtypes = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
@@ -31,7 +31,8 @@ inline std::vector<catenary::Dtype> float_dtypes() {
   return dtypes;
 }
 
-/// Shape, dtype and every element are the same. A NaN is a NaN: processors differ in its bits when they convert.
+/// Returns whether shape, dtype and all elements are equal. All NaNs are equal, since processors change their bits in
+/// conversions.
 inline bool same(const catenary::Array& a, const catenary::Array& b) {
   if (!(a.shape() == b.shape()) || a.dtype() != b.dtype()) return false;
   const auto bytes = [](const catenary::Array& x) {

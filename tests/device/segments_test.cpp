@@ -1,4 +1,4 @@
-// One rule over many arrays, as an optimizer's: a few launches, and the CPU's bits.
+// Applies one rule to many arrays, as optimizers do: a few launches, and the CPU's bits.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using testing_devices::same;
 
 namespace {
 
-/// p, g and m of arrays of these sizes; the same values on every device.
+/// Returns arrays p, g and m of these sizes, with equal values on every device.
 std::vector<std::vector<Array>> state(const std::vector<std::int64_t>& sizes, const Device& device) {
   std::vector<std::vector<Array>> segments;
   for (std::int64_t size : sizes) {
@@ -89,7 +89,7 @@ TEST(Segments, WithoutFusionToo) {
   for (std::size_t k = 0; k < 3; ++k) EXPECT_TRUE(same(here[1][k], cpu[1][k])) << k;
 }
 
-/// momentum, with a rate that only the device knows, unless the device says so.
+/// Momentum with a rate in device memory, skipped if `unless` is true on the device.
 std::int64_t update_unless(const std::vector<std::vector<Array>>& segments, const Array& rate, const Array& unless,
                            bool by_norm = false) {
   ct::evaluate();
@@ -105,7 +105,7 @@ std::int64_t update_unless(const std::vector<std::vector<Array>>& segments, cons
   return ct::kernel_count() - before;
 }
 
-// Where `unless` is true on the device, nothing changes, and nobody asks; it is one launch as well.
+// If `unless` is true on the device, nothing changes, without synchronization and in one launch.
 TEST(Segments, UnlessTheDeviceSaysNotTo) {
   std::vector<std::int64_t> many;
   for (std::int64_t i = 0; i < 70; ++i) many.push_back(1 + i * i % 40);
@@ -138,7 +138,7 @@ TEST(Segments, UnlessTheDeviceSaysNotTo) {
   }
 }
 
-// What is read beside the segments' arrays is one number; an array of a segment's size is not.
+// Only single numbers may be shared by all segments, not an array of a segment's size.
 TEST(Segments, ALargerArrayBesideIsNotShared) {
   const auto here = state({64, 64}, ct::current_device()), cpu = state({64, 64}, Device());
   for (const auto* segments : {&here, &cpu}) {
@@ -148,7 +148,7 @@ TEST(Segments, ALargerArrayBesideIsNotShared) {
   for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(same(here[i][0], cpu[i][0])) << i;
 }
 
-/// Looks for an element above 2: the launches that it took.
+/// Searches for an element above 2 and returns the number of launches.
 std::int64_t look(const std::vector<Array>& arrays, bool wanted, const std::string& what) {
   ct::evaluate();
   const std::int64_t before = ct::kernel_count();
@@ -162,7 +162,7 @@ std::int64_t look(const std::vector<Array>& arrays, bool wanted, const std::stri
   return kernels;
 }
 
-// One launch that clears the bool and one that looks, wherever the element is.
+// One launch clears the flag and one searches, wherever the element is.
 TEST(Segments, AnyOfAll) {
   std::vector<std::int64_t> many;
   for (std::int64_t i = 0; i < 30; ++i) many.push_back(1 + i * i % 40);
@@ -193,8 +193,7 @@ TEST(Segments, AnyOfAll) {
   }
 }
 
-// Each dtype has a launch; where arrays lie in another order than C's nothing is copied, and where there are gaps the
-// gaps are not looked at.
+// Each dtype takes one launch. Arrays in other memory orders are not copied, and gaps are not searched.
 TEST(Segments, AnyOfDtypesAndLayouts) {
   const auto zeros = [](const ct::Shape& shape, ct::Dtype dtype = ct::Dtype::float32) {
     return ct::full(shape, 0, dtype).eval();
@@ -219,7 +218,7 @@ TEST(Segments, AnyOfDtypesAndLayouts) {
   look({zeros({0, 3})}, false, "no element");
 }
 
-// A number beside the arrays may be one that only the device knows; another array may not be shared.
+// All segments may share a number in device memory, but not another array.
 TEST(Segments, AnyWithANumberBeside) {
   const std::vector<std::int64_t> sizes = {64, 64, 9};
   std::vector<Array> arrays;

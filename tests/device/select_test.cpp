@@ -1,4 +1,5 @@
-// argmax, nonzero, running totals and searchsorted on the current device against the CPU. Run it with --device.
+// Compares argmax, nonzero, cumulative functions and searchsorted on the current device with the CPU. Run it with
+// --device.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ using testing_devices::same;
 
 bool device_has(Dtype dtype) { return dtype != Dtype::float64 || current_device().info().has_f64; }
 
-/// Numbers on the CPU, many of them equal; `nan` in a thousand are NaN, where there is one.
+/// Returns numbers on the CPU, many of them equal. `nan` in a thousand are NaN if the dtype has NaN.
 Array often_equal(const Shape& shape, Dtype dtype, unsigned seed, unsigned nan = 0) {
   std::mt19937 random(seed);
   std::vector<double> values(static_cast<std::size_t>(shape.product()));
@@ -38,7 +39,7 @@ Array often_equal(const Shape& shape, Dtype dtype, unsigned seed, unsigned nan =
 
 using Make = std::function<Array(const Array&)>;
 
-/// What `make` computes out of x is the same on the current device.
+/// Expects `make` to give an equal result on the current device.
 void expect_same(const Array& x, const Make& make, const std::string& what) {
   const Array expected = make(x), got = make(x.to_device(current_device()));
   EXPECT_TRUE(same(got, expected)) << what;
@@ -56,10 +57,10 @@ TEST(DeviceSelect, FindsTheFirstOfTheBest) {
           const std::string what = std::string(dtype_name(dtype)) + " " + shape.str() + " axis " + std::to_string(axis);
           expect_same(
               x, [&](const Array& a) { return argmax(a, axis); }, what);
-          if (i % 3) continue;  // each dtype and direction is a kernel
+          if (i % 3) continue;  // each dtype and direction compiles a kernel
           expect_same(
               x, [&](const Array& a) { return argmin(a, axis); }, what);
-          // the other way round, and an order of the axes that no two strides walk
+          // transposed, and with an order of axes that cannot be merged
           expect_same(
               x, [&](const Array& a) { return argmax(a.T(), axis); }, what + " transposed");
           expect_same(
@@ -95,7 +96,7 @@ TEST(DeviceSelect, RunningTotals) {
     const Dtype dtype = static_cast<Dtype>(i);
     if (!device_has(dtype)) continue;
     for (const Shape& shape : shapes) {
-      // integers so small that no order of adding rounds, or NaN from somewhere on
+      // integers with exact sums in any order, or NaN from some position on
       const Array whole = often_equal(shape, dtype, 4, 0), few = is_floating(dtype) ? whole.astype(Dtype::int8) : whole;
       for (int axis = 0; axis < shape.size(); ++axis) {
         const std::string what = std::string(dtype_name(dtype)) + " " + shape.str() + " axis " + std::to_string(axis);
@@ -128,7 +129,7 @@ TEST(DeviceSelect, RunningTotalsOfFractionsAreAsNearAsTheirOrderAllows) {
       ASSERT_NEAR(sums[i], sum, unit * sum + 1e-7) << dtype_name(dtype) << " at " << i;
     }
   }
-  // minus zero stays itself, and what follows a NaN is one
+  // minus zero is preserved, and NaN propagates
   const float special[] = {-0.0f, -0.0f, 1.0f, std::numeric_limits<float>::quiet_NaN(), 2.0f};
   const std::vector<float> sums = cumsum(Array::from_host(special, {5}, Dtype::float32)).to_vector<float>();
   EXPECT_TRUE(std::signbit(sums[0]) && std::signbit(sums[1]));

@@ -1,4 +1,4 @@
-// Sorting on the current device, against the CPU: the same bits, with all kinds of NaN and both zeros.
+// Compares sorting on the current device with the CPU: equal bits, with NaNs of all kinds and both zeros.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 std::mt19937_64 random_words(5);
 
-/// Random bits, or few different values; among floats some zeros, infinities and NaNs.
+/// Returns random bits, or few different values, with some zeros, infinities and NaNs among floats.
 template <class T>
 std::vector<T> values(std::int64_t n, bool few) {
   std::vector<T> v(static_cast<std::size_t>(n));
@@ -62,7 +62,7 @@ bool same_bits(const Array& a, const Array& b) {
   if constexpr (std::is_same_v<T, bool>) {
     return x == y;
   } else if constexpr (ct::is_16bit_float(ct::dtype_of<T>)) {
-    // a copy goes through float32 on some devices, and leaves of a NaN that it is one
+    // some devices copy through float32, which does not keep the bits of NaNs
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](T a, T b) {
       return (std::isnan(static_cast<float>(a)) && std::isnan(static_cast<float>(b))) ||
              std::memcmp(&a, &b, sizeof(T)) == 0;
@@ -104,8 +104,8 @@ TYPED_TEST(DeviceSort, IsTheCpus) {
   }
 }
 
-// Random numbers, few different ones, zeros of both signs and NaNs with payloads of both signs, against the standard
-// library's stable sort in NumPy's order. CATENARY_TEST_SORT_SIZE=10000000 is the size that is asked for of a device.
+// Compares random numbers, few different ones, zeros of both signs and NaNs with payloads of both signs with the
+// standard library's stable sort in NumPy's order. CATENARY_TEST_SORT_SIZE=10000000 sets the required size for devices.
 TEST(DeviceSortMany, IsStableAndKeepsEveryBit) {
   const char* asked = std::getenv("CATENARY_TEST_SORT_SIZE");
   const auto n = static_cast<std::size_t>(asked ? std::atoll(asked) : testing_devices::large(200000));

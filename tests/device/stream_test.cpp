@@ -1,4 +1,4 @@
-// Streams and events on the current device. On simulated CUDA and HIP tests/simgpu shows that streams overlap.
+// Streams and events on the current device. tests/simgpu shows on simulated CUDA and HIP that streams overlap.
 
 #include "catenary/device/stream.h"
 
@@ -168,7 +168,7 @@ TEST(Stream, EveryThreadItsOwn) {
     EXPECT_EQ(results[t], std::vector<float>(1000, static_cast<float>(t) + 20));
 }
 
-/// A kernel that takes a while on every device, as each step needs the one before.
+/// Returns the result of a kernel that takes a while on every device, because each step depends on the previous one.
 Array take_a_while(const Array& x, int steps) {
   static const ElementwiseKernel kernel("float32 x, int32 steps", "float32 y",
                                         "y = x; for (int step = 0; step < steps; ++step) y = y * 0.5f + 1",
@@ -177,8 +177,8 @@ Array take_a_while(const Array& x, int steps) {
 }
 
 TEST(Stream, TheHostIsNotFarAhead) {
-  // without a bound nothing of this would have happened when the host comes to the end
-  constexpr int kAhead = 17 * 64;  // backends/gpu/ahead.h says it
+  // without a limit, the device would not have finished anything when the host reaches the end
+  constexpr int kAhead = 17 * 64;  // from backends/gpu/ahead.h
   const bool is_simulated = current_device().info().is_simulated;
   const Stream s;
   const Stream::Use use(s);
@@ -198,9 +198,9 @@ TEST(Stream, TheHostIsNotFarAhead) {
 }
 
 TEST(Stream, TheHostIsAheadByFewKernelsWhereEachTakesLong) {
-  if (current_device().is_cpu()) return;  // said above
-  // Three times what should lie between two marks, on any device. It is so many elements, as llvmpipe ends a loop after
-  // 65535 steps. They are found in another stream: what is short before what is long lets the host run ahead.
+  if (current_device().is_cpu()) return;  // as above
+  // Three times the target time between two marks, on any device. Uses many elements, since llvmpipe ends a loop after
+  // 65535 steps. Measured in another stream, because short work before long work would let the host run further ahead.
   constexpr double kSeconds = 0.06;
   constexpr int kSteps = 60'000;
   Array x = zeros({1}, Dtype::float32).eval();
@@ -208,7 +208,7 @@ TEST(Stream, TheHostIsAheadByFewKernelsWhereEachTakesLong) {
     const Stream measured;
     const Stream::Use use(measured);
     double taken = 0;
-    const auto measure = [&] {  // the least of some: other work beside it makes one long
+    const auto measure = [&] {  // the minimum of several, since other load makes one slow
       for (int run = 0; run < 3; ++run) {
         measured.synchronize();
         const double began = monotonic_seconds();
@@ -218,7 +218,7 @@ TEST(Stream, TheHostIsAheadByFewKernelsWhereEachTakesLong) {
         taken = run == 0 ? now : std::min(taken, now);
       }
     };
-    measure();  // with what the first one takes
+    measure();  // warm-up
     for (measure(); taken < kSeconds; measure()) {
       const double factor = std::clamp(1.2 * kSeconds / taken, 1.2, 10.0);
       x = zeros({static_cast<std::int64_t>(std::ceil(static_cast<double>(x.size()) * factor))}, Dtype::float32).eval();

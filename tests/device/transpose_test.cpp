@@ -1,4 +1,4 @@
-// Copies between views whose neighbours lie along different axes.
+// Copies between views with different contiguous axes.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Array numbers(const ct::Shape& shape, Dtype dtype, const ct::Device& device) {
   return Array::from_host(values.data(), shape, Dtype::int64, ct::Device()).astype(dtype).to_device(device).eval();
 }
 
-/// The same view of the same numbers, copied here and on the CPU.
+/// Compares a copied view of the numbers here with one on the CPU.
 template <class View>
 void expect_the_cpus(const ct::Shape& shape, Dtype dtype, View view) {
   SCOPED_TRACE(shape.str() + " " + ct::dtype_name(dtype));

@@ -1,4 +1,4 @@
-// Kernels of the user's own on the current device. On the CPU its C++ compiler compiles them.
+// User-defined kernels on the current device. On the CPU, its C++ compiler compiles them.
 
 #include "catenary/array/user_kernel.h"
 
@@ -41,7 +41,7 @@ TEST(UserKernels, OnTheCpuTheFunctionForItRuns) {
   EXPECT_EQ(kernel(x, x(0)).to_vector<float>(), (std::vector<float>{1, 2, 5, 1, 5, 11}));
 }
 
-/// Gives a variable of the environment another value for a while.
+/// Sets an environment variable for a while.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -68,7 +68,7 @@ TEST(UserKernels, OnTheCpuWithoutACompilerTheErrorTeaches) {
   EXPECT_EQ(kernel(arange(3)).to_vector<std::int64_t>(), (std::vector<std::int64_t>{12345, 12346, 12347}));
 }
 
-// The text has the library's own functions, and so its bits.
+// The text uses the library's own functions, so its bits are equal.
 TEST(UserKernels, ShapesAndLayouts) {
   const ElementwiseKernel kernel("T x, float32 s", "T y", "y = ct_exp_f32(x) * s", "scaled_exp");
   const Array x = arange(24).astype(Dtype::float32).reshape({2, 3, 4}) * 0.37f - 4;
@@ -86,14 +86,14 @@ TEST(UserKernels, ShapesAndLayouts) {
   EXPECT_EQ(flip(apart).to_vector<float>(), exp(x.transpose()).to_vector<float>());
 }
 
-// The log is put together again for CUDA and HIP, where what is made for processors does not compile.
+// The log allows compiling kernels for CUDA and HIP, which does not work for kernels of processors.
 TEST(UserKernels, AreLoggedUnlessTheyAreForAProcessor) {
   const tests::Folder folder;
   const char* const before = std::getenv("CATENARY_KERNEL_LOG");
   const std::string kept = before ? before : "";
   ::setenv("CATENARY_KERNEL_LOG", folder.path.c_str(), 1);
   const DeviceInfo info = current_device().info();
-  // Mesa's llvmpipe is a processor that takes the cards' kernels
+  // Mesa's llvmpipe is a processor that runs the kernels for cards
   const bool is_cpu = info.is_cpu && info.platform != "rusticl" && !std::getenv("CATENARY_GPU_FORMS");
   if (!current_device().is_cpu()) {
     const ElementwiseKernel kernel("T x", "T y", "y = x + 41", "is_logged");
@@ -128,7 +128,7 @@ TEST(UserKernels, ElementwiseBroadcastsAndFindsTypes) {
   }
   EXPECT_EQ(squared_difference()(Array::empty({0, 3}, Dtype::float32), y).shape(), (Shape{0, 3}));
   const ElementwiseKernel halved("float32 x, float32 scale", "float32 y", "y = x * scale");
-  EXPECT_EQ(halved(x, 0.5).to_vector<float>()[5], 2.5f);  // a number becomes what the parameter is
+  EXPECT_EQ(halved(x, 0.5).to_vector<float>()[5], 2.5f);  // numbers are cast to the parameter's type
   EXPECT_NE(error_of([&] {
               halved(x.astype(Dtype::int64), 0.5);
             }).find("parameter \"float32 x\" takes float32 here, its argument is int64"),
@@ -144,7 +144,7 @@ TEST(UserKernels, RawParametersOutputsAndTheIndex) {
   reversed(x, y);
   EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{4, 4, 4, 4, 4}));
   Array wide = zeros({5, 2}, Dtype::float32);
-  reversed(x, wide(ellipsis, 1));  // an output with strides
+  reversed(x, wide(ellipsis, 1));  // a strided output
   EXPECT_EQ(sum(wide, 0).to_vector<float>(), (std::vector<float>{0, 20}));
   const ElementwiseKernel two("T x", "T up, bool odd", "up = x + 1; odd = x & 1", "two");
   const std::vector<Array> both = two.call({arange(3)});
@@ -168,7 +168,7 @@ TEST(UserKernels, ReductionsIntoWhatIsGiven) {
       "T x", "R y", "x", "a + b", "y = a", "0", "total_into",
       {.cpu = {[](double x) { return x; }, [](double a, double b) { return a + b; }, [](double a) { return a; }, 0}});
   const Array x = arange(6).astype(Dtype::float32).reshape({2, 3}), wide = zeros({2, 2}, Dtype::float64);
-  const Array y = wide(ellipsis, 1);  // which lies apart
+  const Array y = wide(ellipsis, 1);  // not contiguous
   EXPECT_TRUE(total({x, y}, 1).is(y));
   EXPECT_EQ(wide.to_vector<double>(), (std::vector<double>{0, 3, 0, 12}));
   EXPECT_NE(error_of([&] {
@@ -178,7 +178,7 @@ TEST(UserKernels, ReductionsIntoWhatIsGiven) {
   EXPECT_NE(error_of([&] { total(x, 1); }).find("no argument determines the type R of y"), std::string::npos);
 }
 
-// With its functions for the CPU it runs everywhere.
+// Works everywhere, with its functions for the CPU.
 TEST(UserKernels, ReductionsOnTheCpuToo) {
   const ReductionKernel norm("T x, T y", "T z", "x * y", "a + b", "z = ct_sqrt_f32(a)", "0", "norm_of_product",
                              {.cpu = {[](float x, float y) { return x * y; }, [](float a, float b) { return a + b; },
@@ -215,11 +215,11 @@ TEST(UserKernels, ReductionsOfLongRowsAndManyColumns) {
     EXPECT_EQ(total(x).item<std::int64_t>(), sum(x).item<std::int64_t>());
     EXPECT_EQ(total(flip(x, 0), 0).to_vector<std::int64_t>(), sum(x, 0).to_vector<std::int64_t>());
   }
-  // inputs may have the names of the map's and the pair's own variables
+  // inputs may use the variable names of the map and the reduction
   const ReductionKernel dot("T a, T b", "T y", "a * b", "a + b", "y = a", "0", "dot");
   const Array x = arange(40000) % 100;
   EXPECT_EQ(dot({x, 3}).item<std::int64_t>(), 3 * sum(x).item<std::int64_t>());
-  // and the number of the element is known
+  // i is the element's index
   const ReductionKernel weighted("T x", "T y", "x * (T)i", "a + b", "y = a", "0", "weighted");
   EXPECT_EQ(weighted(x).item<std::int64_t>(), sum(x * arange(40000)).item<std::int64_t>());
 }
@@ -287,7 +287,7 @@ TEST(UserKernels, VariablesOfAModule) {
             std::string::npos);
 }
 
-// `__device__` is known on all devices that have such variables.
+// Portable modules support `__device__` on all devices with such variables.
 TEST(UserKernels, VariablesOfAPortableModule) {
   if (current_device().name().starts_with("opencl")) return;
   const std::string declared = current_device().is_cpu() ? "KERNEL count(GLOBAL i32* x, i64 at);\n" : "";
@@ -334,7 +334,7 @@ TEST(UserKernels, StaticVariablesOfAFunctionAreAModules) {
             std::string::npos);
 }
 
-// A text in the device's own language knows all axes of a launch, and memory of a group whose size the launch says.
+// A text in the device's language can use all axes of a launch, and shared memory whose size the launch sets.
 TEST(UserKernels, LaunchesOfThreeAxes) {
   EXPECT_EQ(LaunchShape(6, 64).text(), "6 groups of 64");
   EXPECT_EQ(LaunchShape({3, 2, 1}, {16, 4, 1}).text(), "3 x 2 groups of 16 x 4");
@@ -345,7 +345,7 @@ TEST(UserKernels, LaunchesOfThreeAxes) {
               std::string::npos);
     const char* const text = "KERNEL f(GLOBAL i32* x, i64 at) {}";
     const RawKernel portable(text, "f");
-    portable(1, 1, zeros({1}, Dtype::int32));  // which does not make the same text a portable one
+    portable(1, 1, zeros({1}, Dtype::int32));  // must not make the text below portable
     const RawKernel said_to_be_own(text, "f", {.portable = false});
     EXPECT_NE(error_of([&] { said_to_be_own(1, 1, zeros({1}, Dtype::int32)); }).find("takes portable texts only"),
               std::string::npos);
@@ -378,7 +378,7 @@ TEST(UserKernels, LaunchesOfThreeAxes) {
   }
 }
 
-/// A launch of work-items that say where they are, and hand it on to the last of their group by the group's memory.
+/// Launches work-items that write their position, passed through shared memory to the last work-item of their group.
 void expect_places(const RawKernel& kernel, std::array<std::int64_t, 3> groups, std::array<int, 3> items) {
   const LaunchShape shape(groups, items, 4 * static_cast<std::size_t>(items[0] * items[1] * items[2]));
   const std::int64_t n = shape.items_of_group(), count = shape.group_count();
@@ -399,7 +399,7 @@ TEST(UserKernels, PortableTextsKnowAllAxesAndMemoryOfALaunchsSize) {
       "places_of_all");
   expect_places(kernel, {2, 3, 4}, {3, 2, 2});
   expect_places(kernel, {5, 1, 1}, {1, 4, 1});
-  expect_places(kernel, {7, 1, 1}, {1, 1, 1});  // nobody waits
+  expect_places(kernel, {7, 1, 1}, {1, 1, 1});  // one work-item per group
   if (!current_device().is_cpu()) return;
   expect_places(kernel, {3, 1, 2}, {16, 8, 8});
   EXPECT_EQ(kernel.attributes(current_device()).at("max_threads_per_block"), 1024);
@@ -433,7 +433,7 @@ TEST(UserKernels, WorkItemsWaitForEachOther) {
   EXPECT_EQ(y.to_vector<int>(), (sums.reshape({groups, 1}) + arange(2, Dtype::int32)).to_vector<int>());
 }
 
-// Numbers and structures, whole words or not, beside each other; as many as a launch holds.
+// Numbers and structures of whole and partial words, as many as fit a launch.
 TEST(UserKernels, NumbersOfManySizes) {
   const std::array<std::int32_t, 4> four{1, 2, 3, 4};
   const std::array<std::int32_t, 5> five{5, 6, 7, 8, 9};
