@@ -1,5 +1,6 @@
 #pragma once
-// Does each function tell all that it is made of? What it makes of itself once more must compute the same.
+// Checks that each function describes itself completely: a second one made from the description must compute equal
+// results.
 
 #include <map>
 #include <optional>
@@ -16,7 +17,7 @@
 
 namespace tests {
 
-/// Keeps all functions that the thread applies while it is there, and their inputs, which nobody may change in place.
+/// Keeps all functions that the thread applies, and their inputs, which must not be modified in place.
 class Again final : public catenary::FunctionHook {
  public:
   std::string name() const override { return "Again"; }
@@ -26,12 +27,12 @@ class Again final : public catenary::FunctionHook {
     calls_.push_back(std::move(call));
   }
 
-  /// Computes each function once more, by what it makes of itself, and forgets them. Tells what is wrong: a function
-  /// that does not tell what it is made of, or whose second one gives something else; empty where all is well.
+  /// Computes each function once more by a copy made with again(), and forgets them. Returns a description of the first
+  /// problem (a function without a description, or a copy with different results), or "".
   std::string check() {
     scope_.reset();
     std::string wrong;
-    std::map<const catenary::VariableNode*, catenary::Array> known;  // what was an input, and may be gone since
+    std::map<const catenary::VariableNode*, catenary::Array> known;  // former inputs, whose nodes may be gone
     for (const Call& call : calls_)
       for (int i = 0; i < call.function->input_count(); ++i)
         known[&call.function->input(i)] = call.inputs[static_cast<std::size_t>(i)];
@@ -42,7 +43,7 @@ class Again final : public catenary::FunctionHook {
     scope_.emplace(*this);
     return wrong;
   }
-  /// How many results were compared.
+  /// Returns the number of compared results.
   int compared() const { return compared_; }
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays of numbers to test with, and what they are compared by.
+// Arrays of numbers for tests, and comparisons.
 
 #include <gtest/gtest.h>
 
@@ -11,17 +11,17 @@
 
 namespace tests {
 
-/// Numbers from -1 to 1 without regularity; another phase gives others.
+/// Returns irregular numbers from -1 to 1, which depend on the phase.
 inline catenary::Array waves(const catenary::Shape& shape, double phase, catenary::Dtype dtype) {
   return catenary::sin(catenary::arange(shape.product(), dtype) * 1.7 + phase).reshape(shape);
 }
 
-/// The same values, channels last in memory.
+/// Returns equal values with channels last in memory.
 inline catenary::Array channels_last(const catenary::Array& x) {
   return catenary::moveaxis(catenary::moveaxis(x, 1, -1).copy(), -1, 1);
 }
 
-/// Shapes are the same, and elements within `tolerance`.
+/// Expects equal shapes, and elements within `tolerance`.
 inline void expect_near(const catenary::Array& a, const catenary::Array& b, double tolerance = 1e-5) {
   ASSERT_EQ(a.shape(), b.shape());
   const std::vector<double> x = a.to_vector<double>(), y = b.to_vector<double>();

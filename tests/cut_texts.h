@@ -1,5 +1,5 @@
 #pragma once
-// Texts with what the Python package `tokenizers` makes of them (tests/data/tokenizers/make_tokenizers.py).
+// Texts with the results of the Python package `tokenizers` (tests/data/tokenizers/make_tokenizers.py).
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,22 +13,22 @@
 
 namespace tests {
 
-/// A text as one tokenizer cuts it, with all that is special and with nothing of it, and what these ids are as texts:
-/// with what is special, and without.
+/// A text with a tokenizer's ids, with and without special tokens, and the decoded texts of the ids, with and without
+/// special tokens.
 struct CutText {
   std::string text;
   std::vector<std::int64_t> full, plain;
   std::string text_of_full, text_of_plain;
 };
 
-/// Those that a cases.json has of a tokenizer.
+/// Returns the entries of cases.json for a tokenizer.
 inline std::vector<CutText> cut_texts(const nlohmann::json& cases, const std::string& name) {
   const nlohmann::json &texts = cases.at("texts"), &results = cases.at("results").at(name);
   std::vector<CutText> all;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     CutText one{texts[i], results.at("full").at(i), results.at("plain").at(i), {}, {}};
     const auto text_of = [&](const char* key) {
-      const nlohmann::json& made = results.at(key).at(i);  // null where it is the text
+      const nlohmann::json& made = results.at(key).at(i);  // null if it equals the text
       return made.is_null() ? one.text : made.get<std::string>();
     };
     one.text_of_full = text_of("text_of_full"), one.text_of_plain = text_of("text_of_plain");
@@ -37,7 +37,7 @@ inline std::vector<CutText> cut_texts(const nlohmann::json& cases, const std::st
   return all;
 }
 
-/// What a stream gives of ids, one after the other.
+/// Returns the text that a stream decodes from ids, one at a time.
 inline std::string streamed(const catenary::Tokenizer& tokenizer, const std::vector<std::int64_t>& ids,
                             bool skip_special) {
   catenary::TokenStream stream(tokenizer, skip_special);
@@ -46,7 +46,7 @@ inline std::string streamed(const catenary::Tokenizer& tokenizer, const std::vec
   return text + stream.finish();
 }
 
-/// In words what a tokenizer makes otherwise; empty where nothing.
+/// Returns a description of a tokenizer's differences from the expected results, or "".
 inline std::string differences(const catenary::Tokenizer& tokenizer, const CutText& expected) {
   std::string words;
   const auto compare = [&](const char* what, const auto& found, const auto& wanted) {

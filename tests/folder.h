@@ -1,5 +1,5 @@
 #pragma once
-// A folder that goes away with its object.
+// A temporary folder that is removed with its object.
 
 #include <string>
 
@@ -14,7 +14,7 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
   ~Folder() { catenary::os::remove_directory(path); }
   std::string operator/(const std::string& name) const { return path + "/" + name; }
-  /// Writes a file, and the folders to it; gives its path.
+  /// Writes a file and its parent folders. Returns its path.
   std::string write(const std::string& name, const std::string& content) const {
     const std::string file = *this / name;
     catenary::os::make_directories(file.substr(0, file.rfind('/')));

@@ -1,5 +1,5 @@
 #pragma once
-// Gradients of a function, once and twice differentiated, against finite differences.
+// Compares gradients of a function, and of its gradient, with finite differences.
 
 #include <gtest/gtest.h>
 
@@ -11,9 +11,9 @@
 
 namespace tests {
 
-/// Until the end of the scope the operations on a device are not fused. A check of gradients runs many programs once,
-/// and to compile each takes a third of a second on OpenCL; operations one by one are kernels that all checks share.
-/// That fused programs give the same is what the random programs and the reference vectors test.
+/// Disables fusion on devices until the end of the scope. A gradient check runs many programs once, and compiling one
+/// takes a third of a second on OpenCL, while kernels of single operations are shared by all checks. Random programs
+/// and reference vectors test that fused programs give equal results.
 [[nodiscard]] inline auto one_by_one_on_devices() {
   return catenary::using_config(catenary::config.fusion, catenary::current_device().is_cpu());
 }

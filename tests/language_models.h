@@ -1,5 +1,5 @@
 #pragma once
-// Language models with what `transformers` says of them (tests/data/language_models/make.py).
+// Language models with the expected results of `transformers` (tests/data/language_models/make.py).
 
 #include <fmt/format.h>
 
@@ -14,10 +14,10 @@
 
 namespace tests {
 
-/// The folder of one of them.
+/// Returns the folder of a model.
 inline std::string language_model(const std::string& name) { return source_path("tests/data/language_models/" + name); }
 
-/// What `transformers` says: of ids [batch, length] the scores, and the tokens that follow the first row one by one.
+/// Results of `transformers`: the scores of ids [batch, length], and the next tokens after the first row, one by one.
 struct ExpectedText {
   catenary::Array ids;
   std::vector<double> scores;
@@ -37,7 +37,7 @@ struct ExpectedText {
   }
 };
 
-/// The largest difference of a model's scores from those expected.
+/// Returns the largest difference between a model's scores and the expected scores.
 inline double difference(const catenary::links::LanguageModel& model, const ExpectedText& expected) {
   namespace ct = catenary;
   const auto mode = ct::test_mode();
@@ -48,12 +48,12 @@ inline double difference(const catenary::links::LanguageModel& model, const Expe
   double most = 0;
   for (std::size_t i = 0; i < found.size(); ++i) {
     const double one = std::abs(found[i] - expected.scores[i]);
-    most = one <= most ? most : one;  // NaN, too
+    most = one <= most ? most : one;  // true for NaN as well
   }
   return most;
 }
 
-/// The most likely tokens that follow, each from a call with all before it: what caches must not change.
+/// Returns the most likely next tokens, each from a call with all previous tokens. Caches must not change this result.
 inline std::vector<std::int64_t> greedy_without_cache(const catenary::links::LanguageModel& model,
                                                       std::vector<std::int64_t> text, std::size_t tokens) {
   namespace ct = catenary;
@@ -68,7 +68,7 @@ inline std::vector<std::int64_t> greedy_without_cache(const catenary::links::Lan
   return {text.begin() + static_cast<std::ptrdiff_t>(prompt), text.end()};
 }
 
-/// In words what a model of `path` says that differs from what is expected; empty where nothing does.
+/// Returns a description of the differences of the model in `path` from the expected results, or "".
 inline std::string differences(const std::string& path, const ExpectedText& expected) {
   namespace L = catenary::links;
   const std::unique_ptr<L::LanguageModel> model = L::load_language_model(path);

@@ -1,5 +1,5 @@
 #pragma once
-// Where tests find what they read and run. The folders are those of the build; a packed copy names its own by
+// Paths of the files that tests read and run, in the build's folders. A packed copy of the tests sets its folder in
 // CATENARY_TEST_ROOT.
 
 #include <string>

@@ -1,11 +1,11 @@
 #pragma once
-// For tests of what a device may say late.
+// For tests of errors that a device reports late.
 
 #include "catenary/device/device.h"
 
 namespace tests {
 
-/// Does f and waits for the device: by then what is wrong has been thrown, wherever f runs.
+/// Calls f and waits for the device, so that its errors are thrown on every device.
 template <class F>
 void settle(F&& f) {
   f();

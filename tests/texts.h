@@ -1,5 +1,5 @@
 #pragma once
-// What is said: messages of errors, and pieces of texts.
+// Messages of errors, and pieces of texts.
 
 #include <cstddef>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tests {
 
-/// What f says as it throws an E; "" where it throws nothing. Any other error passes.
+/// Returns the message of the E that f throws, or "" if it throws nothing. Other errors propagate.
 template <class E = catenary::Error, class Call>
 std::string error_of(Call&& f) {
   try {
@@ -21,10 +21,10 @@ std::string error_of(Call&& f) {
   return "";
 }
 
-/// Does the text hold the piece?
+/// Returns whether the text contains the piece.
 inline bool has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
 
-/// What a file holds.
+/// Returns the contents of a file.
 inline std::string text_of(const std::string& path) {
   const std::vector<std::byte> bytes = catenary::os::read_file(path);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
