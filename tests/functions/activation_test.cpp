@@ -22,7 +22,7 @@ using V = std::vector<Variable>;
 using test::sample;
 
 void check_weighted(const char* name, const Function& f, const std::vector<Array>& x, double tolerance = 1e-4) {
-  // times x, so that second derivatives are not all 0
+  // multiplied by x, so that second derivatives are not all 0
   const Function weighted = [&](const V& v) {
     V y = f(v);
     y.push_back(y[0] * F::sum(v[0]));
@@ -56,8 +56,8 @@ TEST(Activation, Gradients) {
   check_weighted("rrelu", [&](const V& x) { return V{F::rrelu(x[0], 0.125, 0.5, slopes)}; }, {sample()});
 }
 
-/// At 0 leaky_relu's gradient is the slope, as Chainer's and PyTorch's; infinity has elu's gradient 1, with all that is
-/// kept of it.
+/// At 0 leaky_relu's gradient is the slope, as in Chainer and PyTorch. At infinity elu's gradient is 1, also when only
+/// the result is kept.
 TEST(Activation, GradientsAtTheEdges) {
   const double inf = HUGE_VAL;
   const auto gradient = [](const Variable& y, const Variable& x) {
@@ -113,7 +113,7 @@ TEST(Activation, GelusAndSilu) {
   check_weighted("silu", [](const V& v) { return V{F::silu(v[0])}; }, {sample()});
   check_weighted("swiglu", [](const V& v) { return V{F::swiglu(v[0], v[1])}; }, {sample(), sample() * 0.5});
   EXPECT_THROW(F::swiglu(sample(), sample()(0)), ShapeError);
-  // -4 has 1 + erf(-4 / sqrt(2)) = 6e-5, which 16 bits would lose
+  // at -4, 1 + erf(-4 / sqrt(2)) = 6e-5, which 16 bits would lose
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     const Variable v(array<double>({-4, -3, 0.5}).astype(dtype));
     const Variable y = F::gelu(v);

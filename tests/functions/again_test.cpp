@@ -1,5 +1,5 @@
-// Each function tells all that it is made of: what the tests of this room apply on the processor gives the same bits
-// once more. Functions that reduce do so on every device, with fusion.
+// Every graph node lists its attributes: a node created again from them, in any test of this folder on the CPU, gives
+// equal bits. Functions that reduce are checked on every device, with fusion.
 
 #include "tests/again.h"
 
@@ -23,7 +23,7 @@ class EveryFunctionAgain final : public testing::EmptyTestEventListener {
  public:
   void OnTestStart(const testing::TestInfo& test) override {
     const std::string name = std::string(test.test_suite_name()) + "." + test.name();
-    if (name.starts_with("Forget.")) return;  // a program's own function, of which it tells nothing
+    if (name.starts_with("Forget.")) return;  // contains a function of the program, which it cannot list
     if (name == "BatchRenormalization.IsBatchNormalizationWithinTheLimits") return;  // changes inputs in place
     if (catenary::current_device() == catenary::Device()) again_ = std::make_unique<tests::Again>();
   }
@@ -51,7 +51,7 @@ using ct::Variable;
 
 using Function = std::function<Variable(const Variable& x, const Variable& gamma, const Variable& beta)>;
 
-/// Gradients, and gradients of these: in them the values of most reductions are pending, and broadcast.
+/// Gradients and their gradients, in which the results of most reductions are pending and broadcast.
 void differentiate_twice(const Function& f, const Shape& shape, const Shape& parameter) {
   const auto waves = [](const Shape& s, double phase) { return tests::waves(s, phase, Dtype::float32).eval(); };
   const std::vector<Variable> inputs = {waves(shape, 0), waves(parameter, 1) + 2, waves(parameter, 2)};
@@ -85,7 +85,7 @@ TEST(Reductions, GiveTheSameBitsOnceMore) {
        }}};
   for (const auto& [name, f] : all) {
     for (const Shape& shape : {Shape{2, 6, 5, 7}, {3, 6, 1, 40}, {1, 6, 33, 9}}) {
-      std::optional<tests::Again> again;  // the listener has one on the processor
+      std::optional<tests::Again> again;  // on the CPU the listener has one
       if (!(ct::current_device() == ct::Device())) again.emplace();
       differentiate_twice(f, shape, {6});
       const std::string wrong = again ? again->check() : "";

@@ -71,7 +71,7 @@ TEST(ArrayFunctions, GradientsOfWhatHasNoVectors) {
                     return V{F::pad(x[0], {{1, 1}, {0, 2}}, {.mode = mode})};
                   },
                   {numbers({2, 3})});
-    // wider than the array, in channels-last order
+    // wider than the array, with channels last
     check_squared("pad, wide",
                   [&](const V& x) {
                     return V{F::pad(F::transpose(x[0], {0, 2, 1}), {{0, 0}, {0, 0}, {7, 5}}, {.mode = mode})};
@@ -99,8 +99,9 @@ TEST(ArrayFunctions, WhereTakesNumbers) {
   assert_allclose(F::where(mask, v, 7.5).array(), catenary::where(mask, x, 7.5));
   assert_allclose(F::where(mask, -1, v).array(), catenary::where(mask, -1, x));
   EXPECT_EQ(F::where(mask, v, -INFINITY).array()(0, 1).item<double>(), -INFINITY);
-  EXPECT_EQ(F::where(mask, Variable(x.astype(Dtype::float16)), 1e-3).dtype(), Dtype::float16);  // numbers are weak
-  // the mask broadcasts, and x does, and gets its gradient back
+  EXPECT_EQ(F::where(mask, Variable(x.astype(Dtype::float16)), 1e-3).dtype(),
+            Dtype::float16);  // numbers do not change the dtype
+  // both the mask and x broadcast, and x gets a gradient of its shape
   check_squared("x or a number", [&](const V& vs) { return V{F::where(mask, vs[0], 2.0)}; }, {x});
   check_squared("a number or x", [&](const V& vs) { return V{F::where(mask, 2.0, vs[0])}; }, {numbers({3})});
   EXPECT_THROW(F::where(mask, v(0, slice(2)), 1.0), ShapeError);
@@ -116,7 +117,7 @@ TEST(ArrayFunctions, WhereWritesNoBroadcastOut) {
     const Variable y = F::where(F::broadcast_to(mask, shape), x, 0.0);
     y.array().eval();
     current_device().synchronize();
-    // y alone
+    // only y
     EXPECT_LT(memory_pool(current_device()).used_bytes() - before, 4u * 64 * 1024 + 8192) << dtype_name(dtype);
     F::sum(y).backward();
     EXPECT_TRUE(array_equal(x.grad(), (mask != 0).astype(Dtype::float32).broadcast_to(shape)));

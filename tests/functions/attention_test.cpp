@@ -34,7 +34,7 @@ Array waves(const Shape& shape, double phase, Dtype dtype = Dtype::float64) {
   return (test::numbers(shape, phase) * 1.5).astype(dtype);
 }
 
-/// By softmax of whole matrices, for shapes [B, H, L, E].
+/// Attention with softmax of whole matrices, for shapes [B, H, L, E].
 Variable plain(const Variable& q, const Variable& k, const Variable& v, const Array& added) {
   const Variable scores = F::matmul(q, k, false, true) / std::sqrt(static_cast<double>(q.shape(3))) + added;
   return F::matmul(F::softmax(scores, -1), v);
@@ -83,7 +83,7 @@ TEST(Attention, ScalesByWhatIsGiven) {
   const Variable wanted = F::matmul(F::softmax(F::matmul(q, k, false, true) * 0.3, -1), v);
   F::sum(F::square(wanted)).backward();
   const Array gradient = q.grad();
-  for (const double dropout : {0.0, 1e-9}) {  // the second is written out
+  for (const double dropout : {0.0, 1e-9}) {  // the second value uses whole matrices
     const Variable x(q.array());
     const Variable y = F::scaled_dot_product_attention(x, k, v, {.scale = 0.3, .dropout = dropout});
     expect_near(y.array(), wanted.array(), 1e-8);
@@ -101,7 +101,7 @@ TEST(Attention, MasksHaveAsManyAxesAsTheRest) {
     const Array wanted =
         F::scaled_dot_product_attention(four(q), four(k), four(v), {.mask = Variable(four(mask), false)}).array();
     expect_near(four(y), wanted, 1e-12);
-    // of one head with three axes, and of none with two
+    // three axes are one head, two axes have no heads
     const Array three =
         F::scaled_dot_product_attention(q(0, 0), k(0, 0), v(0, 0), {.mask = Variable(mask(0, 0), false)}).array();
     expect_near(three, wanted(0), 1e-12);
@@ -109,7 +109,7 @@ TEST(Attention, MasksHaveAsManyAxesAsTheRest) {
         F::scaled_dot_product_attention(q(0, 0, 0), k(0, 0, 0), v(0, 0, 0), {.mask = Variable(mask(0, 0, 0), false)})
             .array();
     expect_near(two, wanted(0, 0), 1e-12);
-    // fewer axes are broadcast
+    // missing axes are broadcast
     expect_near(
         F::scaled_dot_product_attention(q(0), k(0), v(0), {.mask = Variable(mask(0, 0, 0), false)}).array()(0, 0),
         wanted(0, 0), 1e-12);
@@ -141,12 +141,12 @@ TEST(Attention, GradientsOnceAndTwice) {
     tests::check_gradients(f, {waves({1, 4, 5, 3}, 0), waves({1, 2, 7, 3}, 1), waves({1, 2, 7, 2}, 2)});
     tests::check_gradients(f, {waves({2, 1, 18, 2}, 0), waves({2, 1, 3, 2}, 1), waves({2, 1, 3, 2}, 2)});
   }
-  // one array as queries, keys and values
+  // a single array as queries, keys and values
   tests::check_gradients([](const V& x) { return V{F::scaled_dot_product_attention(x[0], x[0], x[0])}; },
                          {waves({1, 1, 5, 3}, 0)});
 }
 
-/// What is not seen by a mask, a window and what comes later, as numbers that are added.
+/// Returns numbers to add for everything hidden by a mask, a window and causality.
 Array unseen(const Array& mask, std::int64_t first, std::int64_t window) {
   const std::int64_t queries = mask.shape(-2), keys = mask.shape(-1);
   const Array last = (arange(queries) + first).reshape({queries, 1}), key = arange(keys);
@@ -168,7 +168,7 @@ TEST(Attention, MasksAndWindowsTogetherOnceAndTwice) {
       return V{F::scaled_dot_product_attention(x[0], x[1], x[2], with(Variable(mask, false)))};
     };
     tests::check_gradients(f, {q, k, v});
-    // by whole matrices, of the rows that see something
+    // with whole matrices, for rows that see something
     const auto each = [](const Array& x) { return F::repeat(Variable(x), {2}, 1); };
     const Array numbers =
         unseen(seen, first, window) + (mask.dtype() == Dtype::bool_ ? zeros({1}) : where(seen, mask, 0.0));
@@ -177,7 +177,7 @@ TEST(Attention, MasksAndWindowsTogetherOnceAndTwice) {
     expect_near(where(isnan(expected), 0.0, expected), y, 1e-12);
     EXPECT_EQ(values(y(0, 0, 2)), (std::vector<double>{0, 0}));
   }
-  // in 16 bits, and their gradients, as in float64
+  // 16-bit results and gradients match float64
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16})
     for (const bool is_bool : {true, false}) {
       const Array mask = is_bool ? seen : added.astype(dtype);
@@ -210,7 +210,7 @@ TEST(Attention, ARowThatSeesNothingIsZeroOnEachWay) {
   Array seen = ones({20, 4}, Dtype::bool_);
   seen.set(false, 3);
   const Array q = waves({1, 1, 20, 3}, 0), k = waves({1, 1, 4, 3}, 1), v = waves({1, 1, 4, 2}, 2);
-  for (const double dropout : {0.0, 1e-9}) {  // the second is written out
+  for (const double dropout : {0.0, 1e-9}) {  // the second value uses whole matrices
     const Variable x(q), key(k), value(v);
     const Variable y =
         F::scaled_dot_product_attention(x, key, value, {.mask = Variable(seen, false), .dropout = dropout});
@@ -227,7 +227,7 @@ TEST(Attention, DropoutIsOfTheWeightsInTrainingOnly) {
   const Variable y = F::scaled_dot_product_attention(q, k, v, {.dropout = 0.4});
   double sum = 0;
   for (double x : values(y.array())) sum += x / 50;
-  EXPECT_NEAR(sum, 1, 0.1);  // each is the sum of the weights that are left
+  EXPECT_NEAR(sum, 1, 0.1);  // the sum of the remaining weights
   EXPECT_GT(std::abs(values(y.array())[0] - 1), 1e-3);
   const auto scope = using_config(config.train, false);
   for (double x : values(F::scaled_dot_product_attention(q, k, v, {.dropout = 0.4}).array())) EXPECT_NEAR(x, 1, 1e-12);
@@ -292,12 +292,12 @@ TEST(Attention, MemoryGrowsWithTheLength) {
     return most;
   };
   EXPECT_GT(pool.used_bytes() + taken(64), 0u);
-  EXPECT_LT(taken(2048), 2048u * 2048 * 4 / 4);  // no block is a matrix of all scores, nor a quarter of it
+  EXPECT_LT(taken(2048), 2048u * 2048 * 4 / 4);  // no block is a matrix of all scores, or a quarter of it
 }
 
-// Keys are cut into parts, each with sums of its own for the queries' gradients; not all heads have them at once.
+// Keys are split into parts, each with separate sums for the queries' gradients. Not all heads have parts at once.
 TEST(Attention, GradientsTakeLittleMoreThanTheyAre) {
-  if (!current_device().is_cpu()) return;  // elsewhere a kernel sums a query's gradient by itself
+  if (!current_device().is_cpu()) return;  // on other devices a kernel sums each query's gradient directly
   const int threads = num_threads();
   set_num_threads(2);
   const Shape shape{1, 8, 1024, 16};
@@ -400,7 +400,7 @@ TEST(RotaryRates, OfLongerContexts) {
   near(F::rotary_rates(6, 1000), {1, 0.1, 0.01});
   near(F::rotary_rates(6, 1000, {.factor = 4}), {0.25, 0.025, 0.0025});
   EXPECT_TRUE(F::rotary_rates(0, 1000).empty());
-  // of 100 learnt positions the first pair turns 15.9 times, the second 1.59, the third 0.159
+  // in 100 learnt positions the pairs turn 15.9, 1.59 and 0.159 times
   const double turns = 100 * 0.1 / (2 * std::numbers::pi), kept = (turns - 1) / (4 - 1);
   near(F::rotary_rates(6, 1000, {.factor = 8, .learnt = 100}), {1, 0.1 * kept + 0.1 / 8 * (1 - kept), 0.01 / 8});
   EXPECT_THROW(F::rotary_rates(6, 1000, {.factor = 0}), ValueError);

@@ -144,7 +144,7 @@ TEST(SoftmaxCrossEntropy, ValuesAndGradients) {
 }
 
 TEST(SoftmaxCrossEntropy, SixteenBits) {
-  // a thousand losses whose float16 sum would be infinite
+  // a thousand losses whose sum overflows float16
   const Array x = full({1000, 2}, 0, Dtype::float16), t = full({1000}, 1, Dtype::int32);
   x.set(100, slice(), 0);
   const Variable v(x);

@@ -33,7 +33,7 @@ void check_convolution(const char* name, const gradient_check::Function& f, cons
 
 bool is_channels_last(const Array& x) { return moveaxis(x, 1, -1).is_contiguous(); }
 
-/// The sum that a convolution is, a place at a time, in float64 on the processor; x and W have 3 spatial axes.
+/// A convolution as plain sums in float64 on the CPU, one position at a time. x and W have 3 spatial axes.
 Array plain_convolution(const Array& x0, const Array& W0, const Shape& stride, const Shape& pad, const Shape& dilate,
                         std::int64_t groups, bool cover_all = false) {
   const auto x = x0.to_vector<double>(), W = W0.to_vector<double>();
@@ -186,21 +186,21 @@ TEST(Convolution, ResultsLieAsTheirOperandsDo) {
       lies(g[0].array(), last);
       lies(g[1].array(), W_last);
       lies(F::deconvolution_2d(y, w).array(), last);
-      // where x does not tell, W does
+      // where x fits both layouts, W decides
       lies(F::convolution_2d(x(slice(), slice(0, 1)).copy(),
                              W_last ? channels_last(numbers({5, 1, 2, 2})) : numbers({5, 1, 2, 2}))
                .array(),
            false);
       lies(F::convolution_2d(numbers({2, 4, 1, 1}), w, {.pad = 2}).array(), W_last);
     }
-  // a part of what is channels last
+  // a slice of a channels-last array
   lies(F::convolution_2d(x(slice(), slice(1, 3)), W(slice(), slice(0, 2))).array(), true);
 }
 
 TEST(Convolution, WithoutElements) {
   const Array none = F::convolution_2d(zeros({0, 3, 5, 5}), zeros({4, 3, 3, 3}), zeros({4})).array();
   EXPECT_EQ(none.shape(), (Shape{0, 4, 3, 3}));
-  // no image: no gradient of W; no channels: the bias
+  // no images: the gradient of W is zero, no channels: the result is the bias
   const Variable x(zeros({0, 3, 5, 5})), W(ones({4, 3, 3, 3}));
   const auto g = grad({F::convolution_2d(x, W)}, {x, W}, {.grad_outputs = {Variable(zeros({0, 4, 3, 3}))}});
   EXPECT_EQ(g[0].shape(), x.shape());
@@ -219,7 +219,7 @@ std::string message(const std::function<void()>& f) {
   return "nothing of this kind was thrown";
 }
 
-// Numbers with which the places of a window's taps cannot be reckoned, of whatever windows slide.
+// Windows so large that computing offsets would overflow, in all functions with windows.
 TEST(Windows, HaveAMostOfTaps) {
   const Variable x(zeros({1, 1, 5, 5}));
   std::string message;
@@ -316,15 +316,15 @@ TEST(Windows, AbsurdNumbersAreRefused) {
               F::resize_images(x, {1, std::int64_t{1} << 40});
             }),
             "resize_images: output_shape must be two numbers from 1 to 2147483647, not (1, 1099511627776)");
-  // what is large and makes sense
+  // large but valid
   EXPECT_EQ(F::convolution_2d(x, W, {.stride = 1 << 28}).shape(), (Shape{1, 4, 1, 1}));
   EXPECT_EQ(F::convolution_2d(x, W, {.pad = {1 << 26, 0}, .dilate = {1 << 26, 1}}).shape(), (Shape{1, 4, 5, 3}));
-  // four steps of 2^62 are none in 64 bits; only the group in the middle is not moved
+  // four steps of 2^62 overflow 64 bits, only the middle group stays
   const Variable moved = F::shift(zeros({1, 9, 2, 2}) + 1, {9, 1}, std::int64_t{1} << 62);
   EXPECT_EQ(F::sum(moved).array().item<double>(), 4);
 }
 
-// The largest number of each kind is taken, and the next one is not.
+// The largest allowed number of each kind works, and the next one is refused.
 TEST(Windows, LimitsAreWhereTheyAreSaidToBe) {
   const std::int64_t most = Window::most, half = std::int64_t{1} << 14;  // half the digits of most
   const auto takes = [](const Shape& size, const Shape& stride, const Shape& pad, const Shape& dilate) {
@@ -344,7 +344,7 @@ TEST(Windows, LimitsAreWhereTheyAreSaidToBe) {
     EXPECT_EQ(takes({1, 2}, {1}, {0}, {1, most - 1 + more}), !more);
     EXPECT_EQ(takes({half, half + more}, {1}, {0}, {1}), !more);  // its taps
   }
-  // extents and counts of which no product with a stride wraps
+  // sizes and counts whose products with a stride do not overflow
   const std::int64_t longest = std::numeric_limits<std::int64_t>::max() / most;
   const Window far = Window::make("test", 1, {2}, {most}, {0}, {most - 1}),
                padded = Window::make("test", 1, {1}, {1}, {most});
@@ -355,7 +355,7 @@ TEST(Windows, LimitsAreWhereTheyAreSaidToBe) {
   EXPECT_THROW(far.extents("test", {longest + 1}), ShapeError);
 }
 
-// Bits of a window that reaches far beyond the image: 32-bit numbers of kernels hold its places.
+// Windows that reach far beyond the image, with offsets that kernels hold in 32 bits.
 TEST(Windows, ThatReachFar) {
   const Array x = numbers({1, 8, 6, 6}), W = numbers({8, 8, 3, 3}, 2);
   const std::int64_t far = 1 << 26;

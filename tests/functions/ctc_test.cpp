@@ -35,7 +35,7 @@ F::CtcOptions lengths(F::Reduce reduce = F::Reduce::no) {
   return {Variable(array<std::int32_t>(kLengths)), Variable(array<std::int32_t>(kLabelLengths)), reduce};
 }
 
-/// -log of the probability of all paths that become the labels of a sequence.
+/// -log of the probability of all paths that give a sequence's labels.
 double expected_loss(const V& x, std::size_t sequence, int blank) {
   const std::vector<double> labels = values(all_labels());
   const int length = kLengths[sequence];
@@ -67,7 +67,7 @@ TEST(Ctc, IsTheSumOverAllPaths) {
   const double mean =
       F::connectionist_temporal_classification(x, all_labels(), 0, lengths(F::Reduce::mean)).array().item<double>();
   EXPECT_NEAR(mean, (losses[0] + losses[1] + losses[2] + losses[3]) / 4, 1e-12);
-  // 16 bits are storage
+  // 16 bits are only for storage
   const Array half =
       F::connectionist_temporal_classification(scores(Dtype::float16), all_labels(), 0, lengths()).array();
   EXPECT_EQ(half.dtype(), Dtype::float16);
@@ -103,8 +103,8 @@ TEST(Ctc, GradientsAndNoneBeyondTheEnds) {
   }
 }
 
-// One loss, whatever the scores, no gradient, and neither is anybody else's: three of the same want two blanks between
-// them, and there are two labels and one time.
+// The loss does not depend on the scores, and neither this sequence nor others get a wrong gradient. Three equal labels
+// need two blanks between them, but there are two labels and one time.
 TEST(Ctc, LabelsThatDoNotFitHaveOneLossAndNoGradient) {
   const Array labels = array<std::int32_t>({1, 1, 1, 1, 2, 1, 1, 2, 1}, {3, 3});
   const F::CtcOptions options{Variable(array<std::int32_t>({4, 5, 1})), Variable(array<std::int32_t>({3, 3, 2})),
@@ -134,12 +134,12 @@ TEST(Ctc, LabelsThatDoNotFitHaveOneLossAndNoGradient) {
   }
 }
 
-// Softmax of such scores is 0 in float32, and its logarithm is not.
-// Ten times 1e4 are more than float16 has, and their mean is not.
+// Softmax of these scores underflows in float32, but its logarithm does not. Ten times 1e4 overflows float16, but the
+// mean does not.
 TEST(Ctc, TheirMeanIsInRange) {
   const std::int64_t n = 10;
   const Variable one(zeros({n, kSymbols}, Dtype::float16));
-  const Array labels = full({n, 3}, 1, Dtype::int32);  // which takes five times
+  const Array labels = full({n, 3}, 1, Dtype::int32);  // needs five time steps
   EXPECT_EQ(F::connectionist_temporal_classification({one}, labels, 0).array().item<double>(), 1e4);
 }
 
@@ -158,12 +158,12 @@ TEST(Ctc, ScoresFarApart) {
   EXPECT_NEAR(gradient[0], 0.5, 1e-6);
   EXPECT_NEAR(gradient[1], -1, 1e-6);
   EXPECT_NEAR(gradient[2], 0.5, 1e-6);
-  // of three times one is the label's
+  // one of three times is the label's
   EXPECT_NEAR(loss_of({200, -200, 0}, 3, nullptr), 400 - std::log(3), 1e-3);
   EXPECT_NEAR(loss_of({0, -30000, -1}, 1, nullptr), 30000 + std::log(1 + std::exp(-1)), 0.01);
 }
 
-// A mask's score: what has none of a label's probability is impossible, and what is not asked for does no harm.
+// The score of a mask: labels without probability are impossible, and masked scores that are not needed do no harm.
 TEST(Ctc, ScoresOfMinusInfinity) {
   for (const int masked : {1, 2}) {
     V x;
@@ -206,7 +206,7 @@ TEST(Ctc, WhatDoesNotFitIsSaid) {
   EXPECT_THROW(with(zeros({3, 1}, Dtype::int32), 0), ShapeError);
   EXPECT_THROW(with(zeros({kBatch, 1}), 0), DtypeError);
   EXPECT_THROW(with(labels, 0, {.input_length = n({5, 5, 5})}), ShapeError);
-  // values that a GPU tells of when it is waited for
+  // values that a GPU checks asynchronously
   EXPECT_THROW(with(labels + 2, 0), IndexError);
   EXPECT_THROW(with(labels, 1), IndexError);  // the blank
   EXPECT_THROW(with(labels, 0, {.input_length = n({5, 5, 6, 5})}), IndexError);

@@ -41,7 +41,7 @@ TEST(Fft, Gradients) {
         },
         {re, im});
   }
-  // of one part alone
+  // with one part only
   const Variable re(numbers({5}, 1)), im(numbers({5}, 2));
   F::sum(F::fft({re, im}).second).backward();
   assert_allclose(re.grad(), zeros({5}), 1e-12);

@@ -22,7 +22,8 @@ namespace F = functions;
 Array floats(const Shape& shape, double seed = 1) { return tests::waves(shape, seed, Dtype::float32); }
 bool same_bits(const Array& a, const Array& b) { return a.shape() == b.shape() && (a == b).all(); }
 
-/// Two layers with all that a second pass may get wrong: dropout, statistics that run, and what depends on them.
+/// Two layers with everything that a second pass can break: dropout, running statistics, and results that depend on
+/// them.
 struct Block {
   Variable W{floats({8, 8}, 3)};
   Variable gamma{ones({8}, Dtype::float32)}, beta{zeros({8}, Dtype::float32)};
@@ -48,7 +49,7 @@ TEST(Forget, GivesTheSameBits) {
     const Block first, second, third;
     const Variable x(floats({6, 8}));
     const auto last = [&](const Variable& v) { return third(second(v)); };
-    // one inside of the other, too
+    // nested
     const auto nested = [&](const Variable& v) { return F::forget(last, first(v)); };
     const Variable y = forgets ? F::forget(nested, x) : last(first(x));
     F::sum(y * floats({6, 8}, 5)).backward();
@@ -63,7 +64,7 @@ TEST(Forget, GivesTheSameBits) {
   for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_TRUE(same_bits(plain[i], forgotten[i])) << i;
 }
 
-// The second pass of the second function begins where that of the first one ended: not there goes the generator on.
+// The second pass of the second function begins where the first one's ended, but the generator does not continue there.
 TEST(Forget, LeavesTheGeneratorWhereItWas) {
   const auto next = [](bool learns) {
     random::seed(3);
@@ -108,7 +109,7 @@ TEST(Forget, TakesAndGivesSeveral) {
   (F::sum(ys[0]) + F::sum(ys[2])).backward();
   EXPECT_TRUE(same_bits(a.grad(), b.array() + 1.0f));
   EXPECT_TRUE(same_bits(b.grad(), a.array()));
-  // parameters learn where no input wants a gradient
+  // parameters learn even if no input needs a gradient
   const Array ids = array({1, 3}).astype(Dtype::int32);
   F::sum(F::forget([&](const Variable& x) { return F::embed_id(x, W); }, ids)).backward();
   EXPECT_TRUE(same_bits(W.grad().sum(1), array({0, 2, 0, 2}).astype(Dtype::float32)));
@@ -160,7 +161,7 @@ TEST(Forget, IsTheSameNumberOfVariablesAndShapesAgain) {
   EXPECT_TRUE(config.enable_backprop);
 }
 
-// Gradients of what the function has from elsewhere, whatever else it is used for.
+// Gradients of captured variables, which may also be used elsewhere.
 TEST(Forget, KnowsVariablesFromElsewhere) {
   const Variable x(floats({3})), W(floats({3}, 2)), V(floats({3}, 3)), unused(floats({3}, 4));
   const auto run = [&](bool forgets, double loss_scale) {
@@ -175,7 +176,7 @@ TEST(Forget, KnowsVariablesFromElsewhere) {
   };
   const std::vector<Array> plain = run(false, 64), forgotten = run(true, 64);
   for (std::size_t i = 0; i < plain.size(); ++i) gradient_check::assert_allclose(plain[i], forgotten[i], 1e-5, 1e-5);
-  // and of chosen ones, which touches nobody's grad
+  // only the gradients asked for, without changing any grad
   for (const Variable& v : {x, W, V}) v.cleargrad();
   const auto square = [&](const Variable& v) { return v * W * W; };
   const Variable y = F::forget(square, x);
@@ -210,7 +211,7 @@ TEST(Forget, HasTheSettingsAndTheDeviceOfTheFirstTime) {
   const std::string before = config_to_string();
   y.backward();
   ASSERT_EQ(settings.size(), 2u);
-  const auto without = [](std::string text) {  // what must differ
+  const auto without = [](std::string text) {  // the part that must differ
     for (const char* name : {"in_recomputing ", "enable_backprop "}) {
       const std::size_t begin = text.find(name);
       text.erase(begin, text.find('\n', begin) - begin);

@@ -1,5 +1,5 @@
 #pragma once
-// What tests of functions share.
+// Helpers for tests of functions.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ inline Array numbers(const Shape& shape, double phase = 1) { return tests::waves
 
 inline Array sample() { return array<double>({0.5, -1.5, 2, 0.25, -0.75, 1.25}, {2, 3}); }
 
-/// tests::check_gradients of the function of that name.
+/// Runs tests::check_gradients on the function of that name.
 inline void check(const char* name, const gradient_check::Function& f, const std::vector<Array>& x,
                   const gradient_check::CheckOptions& options = {}) {
   SCOPED_TRACE(name);

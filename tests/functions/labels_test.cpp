@@ -1,5 +1,5 @@
-// Labels that are no class: every function and link that takes labels or indices says which one, where, and what they
-// may be; and of every function and link it is known whether it takes any.
+// Labels outside the classes: every function and link that takes labels or indices reports the label, its index and the
+// allowed values. The test knows of every function and link whether it takes labels.
 
 #include <gtest/gtest.h>
 
@@ -36,8 +36,8 @@ using test::values;
 
 /// A function of four labels, or a link.
 struct Taker {
-  std::string covers;                        ///< as scripts/make_coverage calls it
-  std::string function, name;                ///< as messages call it and its labels
+  std::string covers;                        ///< as named by scripts/make_coverage
+  std::string function, name;                ///< as in messages
   std::int64_t classes;                      ///< labels are in [0, classes),
   std::optional<std::int64_t> ignored;       ///< or this
   std::function<void(const Array& t)> call;  ///< t of shape (4,)
@@ -260,7 +260,7 @@ std::vector<Taker> takers() {
   };
 }
 
-/// Without what is added where a device says it late, and of the links that it went through.
+/// The message without the text added by asynchronous devices and by links.
 std::string plain_error_of(const std::function<void()>& f) {
   std::string message = "no error";
   try {
@@ -281,7 +281,7 @@ TEST(Labels, AreCheckedAndNamed) {
     const bool column = taker.covers == "links::GPT" || taker.covers == "links::Llama" ||
                         taker.covers == "links::Glm" || taker.name.starts_with("samples") ||
                         taker.function.starts_with("connectionist");
-    // small dtypes of one function: each is some kernels more
+    // check small dtypes for one function only: each takes several kernels
     const bool all_dtypes = taker.function == "softmax_cross_entropy" && taker.ignored == -1;
     for (const Dtype dtype : {Dtype::int32, Dtype::int8, Dtype::uint8}) {
       if (dtype != Dtype::int32 && !all_dtypes) continue;
@@ -304,7 +304,7 @@ TEST(Labels, AreCheckedAndNamed) {
                                   : taker.name == "indexes"          ? "0, 0, 1, 0"
                                   : column                           ? "2, 0"
                                   : taker.covers == "links::ChatGlm" ? "0, 2"
-                                                                     : "2";  // of pixels, of a column, of a row
+                                                                     : "2";  // of pixels, a column, or a row
         EXPECT_EQ(call(value), fmt::format("{}, but {}[{}] is {}", range, taker.name, place, value));
       }
     }
@@ -313,13 +313,13 @@ TEST(Labels, AreCheckedAndNamed) {
 
 TEST(Labels, AreIntegers) {
   for (const Taker& taker : takers()) {
-    if (taker.covers == "functions::roi_pooling_2d") continue;  // which takes them with the regions, as floats
+    if (taker.covers == "functions::roi_pooling_2d") continue;  // regions contain them as floats
     EXPECT_THROW(tests::settle([&] { taker.call(zeros({4}, Dtype::float32)); }), DtypeError)
         << taker.covers << " " << taker.name;
   }
 }
 
-/// The names of all functions and links, from the list that scripts/make_coverage makes of the headers.
+/// The names of all functions and links, from the list that scripts/make_coverage makes from the headers.
 std::set<std::string> functions_and_links() {
   const std::regex line(
       "- `(functions::\\w+)` \\(function\\):.*|- `(links::\\w+|functions::CooMatrix)` \\(class\\):.*");
@@ -332,7 +332,7 @@ std::set<std::string> functions_and_links() {
   return names;
 }
 
-// A new function or link is in the list above, with the labels or indices that it takes, or in no_labels.txt.
+// A new function or link must be added to the list above, with its labels or indices, or to no_labels.txt.
 TEST(Labels, OfEveryFunctionAndLinkItIsKnownWhetherItTakesSome) {
   std::set<std::string> takes = {"functions::get_item", "functions::scatter_add"}, takes_none;
   for (const Taker& taker : takers()) takes.insert(taker.covers);
@@ -348,7 +348,7 @@ TEST(Labels, OfEveryFunctionAndLinkItIsKnownWhetherItTakesSome) {
     for (const std::string& name : *list) EXPECT_TRUE(all.contains(name)) << name << " is not there any more";
 }
 
-// Whoever asks for integers asks Labels, which checks their values too.
+// All checks of integers use Labels, which also checks their values.
 TEST(Labels, AreCheckedInOnePlace) {
   for (const char* room : {"catenary/functions", "catenary/links"}) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(tests::source_path(room))) {
@@ -379,7 +379,7 @@ TEST(Labels, TheBlankIsNone) {
               F::connectionist_temporal_classification({scores, scores}, t, 2);
             }),
             "connectionist_temporal_classification: t must not be 2, the blank, but t[1, 0] is 2");
-  // behind a sequence's labels it may be
+  // allowed after a sequence's labels
   const F::CtcOptions one{.label_length = Variable(array<int>({2, 0}))};
   EXPECT_EQ(plain_error_of([&] { F::connectionist_temporal_classification({scores, scores}, t, 2, one); }), "no error");
 }
@@ -408,7 +408,7 @@ TEST(Labels, OfASparseMatrixAreWhereThereIsNoElement) {
   EXPECT_EQ(matrix({0, 1, 2}, {1, -1, 0}), "CooMatrix: col must not be -1 where the other is not, but col[1] is -1");
 }
 
-// What is not there has no gradient and meets nothing, not even an infinity.
+// Padding has no gradient and is not multiplied with anything, not even with an infinity.
 TEST(Labels, ElementsOfASparseMatrixThatAreNotThereCountNothing) {
   const Variable data(array<float>({3, INFINITY}));
   const F::CooMatrix m(data, array<int>({1, -1}), array<int>({0, -1}), {2, 2});
@@ -416,7 +416,7 @@ TEST(Labels, ElementsOfASparseMatrixThatAreNotThereCountNothing) {
   F::sum(m.to_dense()).backward();
   EXPECT_EQ(values(data.grad()), (std::vector<double>{1, 0}));
   data.cleargrad();
-  // row 0 of the other, which indices of 0 would meet, and its last row, which -1 would
+  // row 0 of the other matrix, which indices of 0 would select, and its last row, which -1 would
   const F::CooMatrix first(data, array<int>({1, -1}), array<int>({1, -1}), {2, 3});
   const Variable b(array<float>({INFINITY, 2, NAN}, {3, 1}));
   const Variable y = F::sparse_matmul(first, b);
@@ -428,7 +428,7 @@ TEST(Labels, ElementsOfASparseMatrixThatAreNotThereCountNothing) {
 
 TEST(Labels, TooLargeForInt64AreNone) {
   const Array x = ones({2, 3}, Dtype::float32), t = zeros({2}, Dtype::uint64);
-  t.set(~t(0), 1);  // 2^64 - 1, which as int64 would be -1
+  t.set(~t(0), 1);  // 2^64 - 1, which int64 would read as -1
   EXPECT_NE(plain_error_of([&] { F::softmax_cross_entropy(x, t); }), "no error");
 }
 

@@ -1,4 +1,5 @@
-// What a label or a mask leaves out takes no part in a sum, and gets no gradient, whatever it is: NaN and infinities.
+// Elements excluded by a label or a mask do not take part in sums and get no gradient, even if they are NaN or
+// infinite.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ using Numbers = std::vector<double>;
 const double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 const Numbers kSpoilt = {kNan, kInf, -kInf};
 
-/// Two rows, of which the second is x three times.
+/// Two rows, the second is x three times.
 Array spoilt(double x, Dtype dtype) { return array<double>({{1, 2, 3}, {x, x, x}}).astype(dtype); }
 Variable labels(const std::vector<int>& t, const Shape& shape) { return Variable(array(t).reshape(shape), false); }
 
@@ -36,7 +37,7 @@ void expect_near(const Array& got, const Numbers& wanted, double tolerance = 1e-
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_NEAR(all[i], wanted[i], tolerance) << i;
 }
 
-/// A loss and its gradient, in float32 and float16; once as a graph that could be differentiated again, too.
+/// Checks a loss and its gradient, in float32 and float16, and also as a graph for second derivatives.
 void check(const std::function<Variable(const Variable&)>& loss, const std::function<Array(Dtype)>& x,
            const Numbers& wanted, const Numbers& gradient) {
   for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
@@ -46,7 +47,7 @@ void check(const std::function<Variable(const Variable&)>& loss, const std::func
       const Variable scores(x(dtype));
       const Variable y = loss(scores);
       expect_near(y.array(), wanted, tolerance);
-      // the gradient of an ignored loss may be anything, too
+      // the gradient of an ignored loss may have any value, too
       const Array gy = y.ndim() == 0 ? ones({}, dtype) : array<double>({1, kNan}).astype(dtype).reshape(y.shape());
       const Variable gx = grad({y}, {scores}, {.grad_outputs = {Variable(gy)}, .enable_double_backprop = twice})[0];
       expect_near(gx.array(), gradient, tolerance);
@@ -56,7 +57,7 @@ void check(const std::function<Variable(const Variable&)>& loss, const std::func
   }
 }
 
-// Of scores 1, 2, 3 and label 0: log(e + e^2 + e^3) - 1; the gradient is softmax less 1 at the label.
+// For scores 1, 2, 3 and label 0: log(e + e^2 + e^3) - 1. The gradient is softmax, minus 1 at the label.
 const double kLoss = 2.4076059644443806, kP0 = 0.09003057317038046, kP1 = 0.24472847105479764, kP2 = 0.6652409557748218;
 
 TEST(Masked, IgnoredRowsOfSoftmaxCrossEntropy) {
@@ -71,7 +72,7 @@ TEST(Masked, IgnoredRowsOfSoftmaxCrossEntropy) {
     check(loss({}), given, {kLoss}, whole);
     check(loss({.normalize = false}), given, {kLoss / 2}, half);
     check(loss({.reduce = Reduce::no}), given, {kLoss, 0}, whole);
-    // class 0 stands for what is ignored: its weight must not matter either
+    // class 0 stands for ignored labels, so its weight must not matter
     const Array weights = array<double>({1, kNan, kInf}).astype(Dtype::float32);
     check(loss({.class_weight = weights}), given, {kLoss}, whole);
     const Variable none = labels({-1, -1}, {2});
@@ -144,7 +145,7 @@ TEST(Masked, PixelsOfNoInstance) {
   expect_near(b.grad(), values(a.grad()));
 }
 
-// The derivative of what is not taken is 0, though the gradient that comes be infinite.
+// The derivative of an excluded element is 0, even if the incoming gradient is infinite.
 TEST(Masked, SlopesOfZeroStopInfiniteGradients) {
   const Array x = array<double>({-2, 2}).astype(Dtype::float32), other = array<double>({1, 1}).astype(Dtype::float32);
   const auto gradient = [&](const std::function<Variable(const Variable&)>& f, const Numbers& gy) {
@@ -181,7 +182,7 @@ TEST(Masked, DroppedElements) {
     y.set_grad(array<double>({kNan, 2}).astype(Dtype::float32));
     y.backward();
     EXPECT_EQ(values(x.grad()), (Numbers{0, 2}));
-    // the half that is drawn by chance: none of what is dropped is left
+    // no dropped element is left in the random half
     const Variable many(full({1000}, spoilt, Dtype::float32));
     int zeros = 0;
     for (double v : values(F::dropout(many, 0.5).array())) zeros += v == 0;
@@ -201,7 +202,7 @@ TEST(Masked, KeysThatNobodySees) {
   for (const double spoilt : kSpoilt) {
     for (int way = 0; way < 3; ++way) {
       F::AttentionOptions options;
-      options.mask = way == 2 ? minus : seen;  // a mask that wants a gradient is written out, and so is dropout
+      options.mask = way == 2 ? minus : seen;  // a mask with a gradient uses whole matrices, and so does dropout
       if (way == 1) options.dropout = 1e-9;
       const Variable q(array<double>({{1, 0}}).astype(Dtype::float32)),
           k(array<double>({{1, 2}, {spoilt, spoilt}}).astype(Dtype::float32)),

@@ -31,7 +31,7 @@ template <class F>
 Function binary(F f) {
   return [f](const V& x) { return V{f(x[0], x[1])}; };
 }
-/// Numbers without regularity in [low, high].
+/// Irregular numbers in [low, high].
 Array numbers_between(const Shape& shape, double low = -1, double high = 1, double seed = 1) {
   return (test::numbers(shape, seed) + 1) * (0.5 * (high - low)) + low;
 }

@@ -40,7 +40,7 @@ TEST_F(Noise, DropoutKeepsTheMean) {
     EXPECT_NEAR(share, 1 - ratio, 0.02);
     EXPECT_TRUE(array_equal(y.array(), mask));
     EXPECT_FLOAT_EQ(y.array().max().item<float>(), static_cast<float>(1 / (1 - ratio)));
-    // the gradient goes where the value went
+    // the gradient follows the value
     EXPECT_TRUE(array_equal(grad({y}, {x}, {.grad_outputs = {x}})[0].array(), mask));
   }
 }
@@ -72,7 +72,7 @@ TEST_F(Noise, NothingIsDroppedByARatioOfZero) {
   const Array next = random::random({4});
   random::seed(1);
   EXPECT_TRUE(F::dropout(x, 0).is(x));
-  EXPECT_TRUE(array_equal(random::random({4}), next));  // no number was drawn for it
+  EXPECT_TRUE(array_equal(random::random({4}), next));  // no random number was drawn
   Array mask;
   EXPECT_TRUE(array_equal(F::dropout(x, 0, {.return_mask = &mask}).array(), mask));
 }

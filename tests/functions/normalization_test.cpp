@@ -206,7 +206,7 @@ TEST(Normalization, LayersGroupsAndNorms) {
   EXPECT_THROW(F::instance_normalization(rows, ones({4}), zeros({4})), ShapeError);
 }
 
-// Chainer 7.8.1's figures.
+// Results of Chainer 7.8.1.
 TEST(Normalization, ByTheRootOfTheMeanOfSquares) {
   const Array x = array<double>({1, -2, 3, 0.5, 0.25, -4}, {2, 3}), gamma = array<double>({2, 1, -1});
   const auto y = test::values(F::rms_normalization(x, gamma, 1e-3).array()), from = test::values(x),
@@ -291,7 +291,7 @@ TEST(DecorrelatedBatchNormalization, WhitensAndHasGradients) {
   check_normalization("fixed",
                       [](const V& v) { return V{F::fixed_decorrelated_batch_normalization(v[0], v[1], v[2], 2)}; },
                       {numbers({3, 4, 2}), numbers({2, 2}, 2), numbers({2, 2, 2}, 3)});
-  // equal eigenvalues: nothing is divided by their difference
+  // equal eigenvalues: their difference is not a divisor
   const Variable corners(catenary::array({{1.0, 1.0}, {1.0, -1.0}, {-1.0, 1.0}, {-1.0, -1.0}}));
   const Variable out = F::decorrelated_batch_normalization(corners, {.groups = 1, .eps = 0});
   out.set_grad(numbers({4, 2}));
@@ -311,7 +311,7 @@ TEST(DecorrelatedBatchNormalization, WhitensAndHasGradients) {
   EXPECT_THROW(F::fixed_decorrelated_batch_normalization(x, zeros({2, 2}), zeros({2, 2}), 2), ShapeError);
 }
 
-// Statistics are part of the function: its hooks see them happen, and a time that is measured has them in it.
+// Statistics are part of the function: its hooks run around them, and measured times include them.
 TEST(Normalization, StatisticsAreComputedInsideTheFunction) {
   struct Watch : FunctionHook {
     Array running;
@@ -346,7 +346,7 @@ TEST(Normalization, StatisticsAreComputedInsideTheFunction) {
   }
 }
 
-// What is computed of 16-bit images in float32 is never stored: neither their gradient nor that of the result.
+// Float32 results computed from 16-bit images are never stored: neither their gradient nor that of the result.
 TEST(BatchNormalization, StoresNothingLargeInFloat32) {
   const Shape shape = {64, 32, 64, 64};
   const auto images = [&](double value) {
@@ -367,8 +367,8 @@ TEST(BatchNormalization, StoresNothingLargeInFloat32) {
   EXPECT_LE(pool.peak_bytes(), std::max(peak, used + bytes * 3 / 2));
 }
 
-// Values that are all the same have a variance of 0, whatever their number and axes: the result is beta. A mean that is
-// one unit in the last place away is multiplied by 1 / sqrt(eps), which is 316.
+// Equal values have a variance of 0, whatever their number and axes, so the result is beta. An error of one unit in the
+// last place of the mean would be multiplied by 1 / sqrt(eps), which is 316.
 TEST(Normalization, OfConstantsIsBeta) {
   const double tolerance = current_device().is_cpu() ? 1e-7 : 2e-3;
   for (const double value : {3.3, -0.1, 1e4 / 3, 7e-3}) {

@@ -25,7 +25,7 @@ using tests::channels_last;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Numbers that differ by so much that no step changes which is the largest.
+/// Numbers that are far enough apart that small steps do not change the maximum.
 Array distinct_numbers(const Shape& shape) {
   const std::int64_t n = shape.product();
   std::vector<double> all(static_cast<std::size_t>(n));
@@ -61,7 +61,7 @@ TEST(MaxPooling, NaNAndInfinity) {
   EXPECT_EQ(found[0], -kInfinity);
   EXPECT_TRUE(std::isnan(found[1]) && std::isnan(found[2]) && std::isnan(found[3]));
   EXPECT_EQ(values(indices), (std::vector<double>{0, 0, 1, 0}));
-  // pads alone
+  // only padding
   EXPECT_EQ(values(F::max_pooling_1d(array<double>({3}, {1, 1, 1}), 1, {.pad = 1}).array()),
             (std::vector<double>{-kInfinity, 3, -kInfinity}));
   EXPECT_TRUE(std::isnan(values(
@@ -120,7 +120,7 @@ TEST(Unpooling, ValuesAndGradients) {
   EXPECT_EQ(F::unpooling_2d(x, 2).shape(), (Shape{1, 1, 3, 1}));
   EXPECT_EQ(values(F::unpooling_2d(x, 2, {.outsize = {5, 2}, .cover_all = false}).array()),
             (std::vector<double>{1, 1, 1, 1, 2, 2, 2, 2, 0, 0}));
-  // overlapping ones are added
+  // overlapping windows are added
   EXPECT_EQ(values(F::unpooling_1d(array<double>({1, 2, 4}, {1, 1, 3}), 3, {.stride = 1, .cover_all = false}).array()),
             (std::vector<double>{1, 3, 7, 6, 4}));
   EXPECT_THROW(F::unpooling_2d(x, 2, {.outsize = {9, 2}}), ShapeError);
@@ -138,7 +138,7 @@ TEST(Unpooling, ValuesAndGradients) {
         return V{F::unpooling_3d(v[0], {1, 2, 3})};
       },
       distinct_numbers({1, 2, 2, 2, 2}));
-  // a pooling of an unpooling is what there was, also where 9 taps make no power of two
+  // pooling reverses unpooling, also if 9 taps are not a power of two
   const Array square = distinct_numbers({1, 2, 5, 5}).astype(Dtype::float32);
   const Variable spread = F::unpooling_2d(square, 3);
   EXPECT_EQ(values(F::max_pooling_2d(spread, 3).array()), values(square));

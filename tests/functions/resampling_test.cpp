@@ -1,5 +1,5 @@
-// Functions that resample images and move their windows: against sums written out here in float64, gradients against
-// differences, and channels-last operands against those in C order.
+// Functions that resample images and displace windows: compared with sums in float64, gradients with finite
+// differences, and channels-last operands with C order.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using V = std::vector<Variable>;
 using test::numbers;
 using tests::channels_last;
 
-/// f of x in C order, channels-last and of another dtype gives the same values and gradients.
+/// f gives equal values and gradients for x in C order, channels-last and in another dtype.
 void check_layouts(const std::function<Variable(const Variable&)>& f, const Array& x) {
   const auto both = [&](const Array& a) {
     const Variable v(a);
@@ -76,7 +76,7 @@ TEST(ResizeImages, Values) {
 }
 
 TEST(SpatialTransformer, ValuesAndGradients) {
-  // the identity, and half of it on one axis with the other one turned round
+  // the identity, and half of it on one axis with the other axis reversed
   const Array theta = array<double>({1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0.5, 0.25}, {2, 2, 3});
   const Variable grid = F::spatial_transformer_grid(theta, {3, 4});
   EXPECT_EQ(grid.shape(), (Shape{2, 2, 3, 4}));
@@ -111,7 +111,7 @@ TEST(SpatialTransformer, SamplerGradientsAndLayouts) {
   gradient_check::check_backward([](const V& v) { return V{F::spatial_transformer_sampler(v[0], v[1])}; }, {x, grid},
                                  {}, {}, {.eps = 1e-5, .atol = 1e-4, .rtol = 1e-3});
   check_layouts([&](const Variable& v) { return F::spatial_transformer_sampler(v, grid.astype(v.dtype())); }, x);
-  // many points on one pixel of a 16-bit image: their sum is not made in 16 bits
+  // many points on one pixel of a 16-bit image: their sum needs more than 16 bits
   const Variable half(zeros({1, 1, 2, 2}, Dtype::float16));
   const Variable y = F::spatial_transformer_sampler(half, zeros({1, 2, 64, 64}, Dtype::float16) - 1.0);
   y.set_grad(ones(y.shape(), Dtype::float16));
@@ -144,13 +144,13 @@ TEST(DeformableConvolution2D, WithoutOffsetsIsAConvolution) {
       {x, numbers(offset.shape(), 4) * 0.4, W, b}, {}, {}, {.eps = 1e-5, .atol = 1e-4, .rtol = 1e-3});
 }
 
-// There is no place between the first and the last pixel of an axis that has one.
+// An axis with a single pixel has no place between the first and the last pixel.
 TEST(DeformableConvolution2D, OfOneRowOrColumnOfPixels) {
   for (const Shape& extents : {Shape{1, 6}, Shape{5, 1}, Shape{1, 1}}) {
     const Array x = numbers({2, 3, extents[0], extents[1]}), W = numbers({4, 3, 1, 1}, 2);
     const Array offset = zeros({2, 2, extents[0], extents[1]});
     assert_allclose(F::deformable_convolution_2d_sampler(x, offset, W).array(), F::convolution_2d(x, W).array(), 1e-10);
-    // half a pixel along an axis of one: half of it, on either side, and nothing from a pixel on
+    // half a pixel along an axis of one pixel gives half of it, on either side, and a whole pixel gives 0
     for (const int axis : {0, 1}) {
       if (extents[axis] > 1) continue;
       for (const double by : {0.5, -0.5, 1.0, -1.0, 1.5, -3.0}) {
@@ -167,7 +167,7 @@ TEST(DeformableConvolution2D, OfOneRowOrColumnOfPixels) {
   }
 }
 
-// In a wide image 16 bits tell no pixels apart: the coordinates are float32.
+// In a wide image 16 bits cannot distinguish pixels, so coordinates are float32.
 TEST(DeformableConvolution2D, OfAWideImageIn16Bits) {
   const Array x = numbers({1, 1, 2, 500}), W = numbers({1, 1, 1, 3});
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
@@ -202,13 +202,13 @@ TEST(Im2Col, ValuesGradientsAndLayouts) {
   const auto f = [&](const Variable& v) { return F::im2col(v, {3, 2}, options); };
   check_gradients(f, x);
   check_layouts(f, x);
-  // the last windows reach over the edge
+  // the last windows extend over the edge
   EXPECT_EQ(F::im2col(x, {2}, {.stride = {3}, .cover_all = true}).shape(), (Shape{2, 12, 3, 2}));
   check_gradients([](const Variable& v) { return F::im2col(v, {2}, {.stride = {3}, .cover_all = true}); }, x);
 }
 
 TEST(Shift, ValuesGradientsAndLayouts) {
-  const Array x = numbers({2, 11, 4, 5});  // nine groups, the last one of three channels
+  const Array x = numbers({2, 11, 4, 5});  // nine groups, the last with three channels
   const Array y = F::shift(x).array();
   const auto moved = [&](int c, int down, int right) {
     Array expected = zeros({2, 4, 5});
@@ -221,7 +221,7 @@ TEST(Shift, ValuesGradientsAndLayouts) {
     const int place = c >= 8 ? 4 : c == 4 ? 8 : c;
     assert_allclose(y(slice(), c), moved(c, place / 3 - 1, place % 3 - 1), 0, 0);
   }
-  // to the edge, and beyond it, where all is zero
+  // to the edge, and beyond, where all elements are zero
   for (const int by : {3, 4, 5, 6, -3, -4, -5, -6, 1 << 30}) {
     const Array down = F::shift(x, {11, 1}, by).array(), right = F::shift(x, {1, 11}, by).array();
     for (int c = 0; c < 11; ++c) {

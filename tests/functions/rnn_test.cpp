@@ -21,7 +21,7 @@ namespace F = functions;
 using gradient_check::assert_allclose;
 using V = std::vector<Variable>;
 
-/// In float64 where the device has it.
+/// In float64 if the device supports it.
 Array device_numbers(const Shape& shape, double seed = 1) {
   return tests::waves(shape, seed, widest_float(current_device()));
 }
@@ -72,7 +72,7 @@ TEST(Lstm, Gradients) {
 TEST(Lstm, OddLayoutsAndDtypes) {
   const Array c = device_numbers({3, 2}), x = device_numbers({3, 8}, 2);
   const Array expected = F::lstm(c, x).second.array();
-  // rows backward, columns first
+  // reversed rows and swapped axes
   const Array turned = device_numbers({3, 8}, 2).T().copy().T();
   assert_allclose(F::lstm(c.T().copy().T(), turned).second.array(), expected, 1e-6, 1e-6);
   assert_allclose(F::lstm(c(slice(none, none, -1)), x(slice(none, none, -1))).second.array(),
@@ -94,7 +94,7 @@ TEST(Lstm, WhatDoesNotFitIsRefused) {
   EXPECT_THROW(F::tree_lstm({c}, device_numbers({2, 10})), ShapeError);
 }
 
-/// Layers of `gates` gates, with weights of `seed`.
+/// Layers of `gates` gates, with weights from `seed`.
 struct Stack {
   Stack(int gates, int directions, int layers, std::int64_t in, std::int64_t units, double seed = 3)
       : gates(gates), total(layers * directions) {
@@ -106,7 +106,7 @@ struct Stack {
     for (int l = 0; l < total; ++l)
       for (int k = 0; k < 2 * gates; ++k) arrays.push_back(device_numbers({units}, seed + 7 * l + k));
   }
-  /// Weights or biases from variables that begin at `from`.
+  /// Weights or biases, from variables that begin at `from`.
   F::LayerParameters of(const V& v, std::size_t from) const {
     F::LayerParameters all;
     for (int l = 0; l < total; ++l) {
@@ -158,7 +158,7 @@ std::vector<Kind> kinds() {
   };
 }
 
-/// The arrays of a call: states, weights, biases, inputs of batches of these sizes.
+/// The arguments of a call: states, weights, biases, and inputs of batches of these sizes.
 std::vector<Array> arguments(const Kind& kind, const Stack& stack, std::int64_t batch, std::int64_t in,
                              std::int64_t units, const std::vector<std::int64_t>& sizes) {
   std::vector<Array> all;
@@ -183,13 +183,13 @@ V variables(const std::vector<Array>& arrays) {
 TEST(NStep, GradientsOfAllKinds) {
   for (const Kind& kind : kinds()) {
     const Stack stack(kind.gates, kind.directions, 1, 2, 2);
-    // a sequence that has ended before the others, and one without elements
+    // a sequence that ends earlier, and an empty one
     check_rnn(
         kind.name, [&](const V& v) { return flat(call(kind, stack, v)); }, arguments(kind, stack, 3, 2, 2, {2, 2, 1}));
   }
 }
 
-// The gradients that need not be differentiated come from another way than those that do.
+// Gradients are computed in a different way if they are to be differentiated again.
 TEST(NStep, BothWaysToGradientsAgree) {
   for (const Kind& kind : kinds()) {
     SCOPED_TRACE(kind.name);
@@ -201,7 +201,7 @@ TEST(NStep, BothWaysToGradientsAgree) {
     const V once = grad(outputs, v, {.grad_outputs = gys});
     const V twice = grad(outputs, v, {.grad_outputs = gys, .enable_double_backprop = true});
     for (std::size_t i = 0; i < v.size(); ++i) assert_allclose(once[i].array(), twice[i].array(), 1e-5, 1e-5);
-    // and so they do where only some of the outputs lead on
+    // also if only some outputs are used
     for (const V& some : {V{outputs[0]}, V{outputs.back()}}) {
       const V a = grad(some, v, {}), b = grad(some, v, {.enable_double_backprop = true});
       for (std::size_t i = 0; i < v.size(); ++i) {
@@ -268,7 +268,7 @@ TEST(NStep, HalfAndEmpty) {
   }
 }
 
-// The gates lie side by side in one array: a step is the product and one program, back two.
+// The gates are adjacent in one array: a step is a product and one program, a backward step two.
 TEST(NStep, AStepIsAFewKernels) {
   const Kind kind = kinds()[0];
   const Stack stack(4, 1, 1, 3, 2);
@@ -285,7 +285,7 @@ TEST(NStep, AStepIsAFewKernels) {
     return std::pair(forward, kernel_count() - before - forward);
   };
   const auto few = kernels(4), many = kernels(14);
-  EXPECT_LE(many.first - few.first, 20);  // one more for each time's input, which is copied
+  EXPECT_LE(many.first - few.first, 20);  // one more per time, to copy its input
   EXPECT_LE(many.second - few.second, 20);
 }
 

@@ -1,5 +1,5 @@
-// Regions of images: against loops written out here in float64, gradients against differences, and channels-last images
-// against those in C order.
+// Regions of interest: compared with loops in float64, gradients with finite differences, and channels-last images with
+// C order.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using test::numbers;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// Images of 9 times 8 pixels, and regions: inside, over an edge, outside, upside down, of less than a pixel.
+/// Images of 9 by 8 pixels, and regions: inside, over an edge, outside, upside down, smaller than a pixel.
 struct Regions {
   Array x = numbers({2, 3, 9, 8});
   Array rois = array<double>(
@@ -37,7 +37,7 @@ struct Regions {
 
 using Pooling = std::function<Variable(const Variable& x, const Array& rois, const Array& images)>;
 
-/// By bins of whole pixels; f(largest, sum, number of pixels).
+/// Bins of whole pixels, as f(largest, sum, number of pixels).
 template <class Result>
 Array pooled(const Regions& e, std::int64_t rows, std::int64_t columns, Result&& f) {
   const std::vector<double> x = values(e.x), rois = values(e.rois), images = values(e.images);
@@ -94,7 +94,7 @@ TEST(Roi, MaxPooling) {
   };
   EXPECT_EQ(values(f(e.x, e.rois, e.images).array()),
             values(pooled(e, 3, 2, [](double largest, double, double) { return largest; })));
-  e.rois = e.rois(slice(0, 3));  // -inf has no differences
+  e.rois = e.rois(slice(0, 3));  // -inf has no finite differences
   e.images = e.images(slice(0, 3));
   e.rois.set(0.0, 2, slice(0, 2));
   check_roi(f, e);
@@ -117,7 +117,7 @@ TEST(Roi, PoolingWithTheLastPixels) {
   const Pooling f = [&](const Variable& x, const Array&, const Array&) {
     return F::roi_pooling_2d(x, five.astype(x.dtype()), 2, 3, 1);
   };
-  Regions ends;  // the same regions for a pooling without them
+  Regions ends;  // regions for a pooling that excludes the last pixels
   ends.rois = array<double>({1, 1, 7, 5, 2, 0, 4, 8, 20, 20, 31, 31}, {3, 4});
   ends.images = array<std::int32_t>({0, 1, 1});
   ends.scale = 1;
@@ -127,7 +127,7 @@ TEST(Roi, PoolingWithTheLastPixels) {
   check_roi(f, e);
 }
 
-/// The value between pixels' centres.
+/// The interpolated value between pixels' centres.
 double at(const std::vector<double>& x, double plane, double h, double w) {
   if (h < -1 || h > 9 || w < -1 || w > 8) return std::nan("");
   h = std::min(std::max(h, 0.0), 8.0), w = std::min(std::max(w, 0.0), 7.0);
@@ -208,7 +208,7 @@ TEST(Roi, WhatDoesNotFitIsSaid) {
   EXPECT_THROW(F::roi_average_pooling_2d(x, rois, images, {2}, 0), ValueError);
   EXPECT_THROW(F::roi_max_align_2d(x, rois, images, {2}, 1, {-1}), ValueError);
   EXPECT_THROW(F::roi_pooling_2d(x, rois, 2, 2, 1), ShapeError);
-  // what is wrong with an index a GPU says when it is waited for
+  // GPUs report wrong indices when the host waits for them
   EXPECT_THROW(values(F::roi_max_pooling_2d(x, rois, images + 2, {2}, 1).array()), IndexError);
 }
 

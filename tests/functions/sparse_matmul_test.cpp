@@ -51,7 +51,7 @@ TEST(CooMatrix, HoldsWhatIsNotZero) {
   EXPECT_EQ(test::values(coo.row), (std::vector<double>{0, -1, 0, 1}));
   EXPECT_EQ(test::values(coo.col), (std::vector<double>{1, -1, 1, 0}));
   EXPECT_EQ(test::values(coo.to_dense().array()), test::values(x));
-  // elements at one place are added
+  // elements with equal indices are added
   const Array row = array<std::int32_t>({0, 0, 1, 0}), col = array<std::int32_t>({0, 1, 2, 0});
   const F::CooMatrix twice(array<double>({3, 0, 4, -5}), row, col, {2, 3});
   EXPECT_EQ(test::values(twice.to_dense().array()), (std::vector<double>{-2, 0, 0, 0, 0, 4}));

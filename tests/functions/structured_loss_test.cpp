@@ -21,7 +21,7 @@ using V = std::vector<Variable>;
 using test::check;
 using test::numbers;
 
-/// A chain of three times for two sequences, of which the second ends after the first time.
+/// A chain of three times for two sequences, the second of which ends after the first time.
 Array transition_cost() { return numbers({3, 3}, 1); }
 std::vector<Array> chain_scores() { return {numbers({2, 3}, 2) * 2, numbers({1, 3}, 3) * 2, numbers({1, 3}, 4) * 2}; }
 std::vector<Variable> chain_labels() { return {array<int>({2, 1}), array<int>({0}), array<int>({1})}; }
@@ -85,7 +85,7 @@ TEST(NegativeSampling, ValuesGradientsAndErrors) {
   Array samples;
   const Variable y = F::negative_sampling(x, t, W, sampler, 2, Reduce::no, &samples);
   EXPECT_EQ(values(samples(slice(), 0)), (std::vector<double>{1, -1, 0}));
-  EXPECT_EQ(values(drawn)[0], 9);  // the sampler's own array is left alone
+  EXPECT_EQ(values(drawn)[0], 9);  // the sampler's array is not changed
   const auto dot = [&](int i, int c) { return (x[i] * W[c]).sum().item<double>(); };
   const auto softplus = [](double v) { return std::log1p(std::exp(v)); };
   assert_allclose(y.array(),

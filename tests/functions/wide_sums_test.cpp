@@ -1,5 +1,5 @@
-// Where 16-bit floats are computed with in float32: the table of docs/guide/precision.md names these functions, and
-// says of each function that it names that its results, its gradients or both are rounded once.
+// Functions that compute 16-bit floats in float32. docs/guide/precision.md has a table of them, and this test checks
+// that their results, gradients or both are rounded once.
 
 #include <gtest/gtest.h>
 
@@ -22,17 +22,15 @@ namespace {
 namespace F = functions;
 using Inputs = std::vector<Variable>;
 
-constexpr double kFloat32 =
-    0.01;  // units of the largest element that float32's own rounding may take, or turn to the other side
+constexpr double kFloat32 = 0.01;  // units of the largest element that float32's rounding may cause
 constexpr double kNone = -1;
 
 struct Case {
   std::function<Variable(const Inputs&)> call;
   std::vector<Shape> shapes;
-  double spread = 1;  // of the values
-  double shift = 0;   // of the values
-  double gradients =
-      kFloat32;  // units that they may be off beyond half a unit of their own, kNone where there are none
+  double spread = 1;            // of the values
+  double shift = 0;             // of the values
+  double gradients = kFloat32;  // error in units beyond half a unit of rounding, kNone if not checked
 };
 
 Array values(const Shape& shape, double phase, double spread, double shift = 0) {
@@ -51,7 +49,7 @@ Array labels(const Shape& shape, std::int64_t classes, std::int64_t step = 7) {
 }
 Variable t(const Shape& shape, std::int64_t classes) { return Variable(labels(shape, classes), false); }
 
-/// Corners of regions in an image of 12 × 16, of the dtype of x.
+/// Corners of regions in an image of 12 × 16, with the dtype of x.
 Variable regions(const Variable& x, bool with_image) {
   const std::vector<double> corners = {0, 0, 11, 15, 1, 2, 9, 8, 0, 4, 11, 15, 3, 3, 7, 12};
   std::vector<double> all;
@@ -177,7 +175,7 @@ void add_normalizations(Cases& all) {
       CASE(F::local_response_normalization(x[0], {.n = 9, .alpha = 0.1})), {{2, 30, 3}}, 300};
   all["normalize"] = {CASE(F::normalize(x[0])), {{5, 37}}, 100};
   all["batch_l2_norm_squared"] = {CASE(F::batch_l2_norm_squared(x[0])), {{5, 37}}, 3};
-  all["softmax"] = {CASE(F::softmax(x[0])), {{5, 37}}, 6, 0, 2};  // which is kept, rounded
+  all["softmax"] = {CASE(F::softmax(x[0])), {{5, 37}}, 6, 0, 2};  // kept after rounding
   all["log_softmax"] = {CASE(F::log_softmax(x[0])), {{5, 37}}, 6, 0, 2};
   all["scaled_dot_product_attention"] = {
       CASE(F::scaled_dot_product_attention(x[0], x[1], x[2])), {{2, 3, 7, 16}, {2, 3, 33, 16}, {2, 3, 33, 8}}, 2, 0, 2};
@@ -231,7 +229,7 @@ struct Results {
   std::vector<Array> gradients;
 };
 
-/// Of the inputs, in their dtype and on the current device.
+/// The results for the inputs, in their dtype and on the current device.
 Results results(const Case& c, const std::vector<Array>& inputs, Dtype dtype) {
   Inputs x;
   for (const Array& input : inputs) x.emplace_back(input.astype(dtype).to_device(current_device()));
@@ -244,7 +242,7 @@ Results results(const Case& c, const std::vector<Array>& inputs, Dtype dtype) {
   return r;
 }
 
-/// To half a unit in the last place, and so many units of the largest element.
+/// Checks to half a unit in the last place, plus the given units of the largest element.
 void expect_rounded_once(const std::string& what, const Array& got, const Array& wanted, Dtype dtype, double units) {
   EXPECT_EQ(got.dtype(), dtype) << what;
   ASSERT_EQ(got.shape(), wanted.shape()) << what;
@@ -261,7 +259,7 @@ void expect_rounded_once(const std::string& what, const Array& got, const Array&
   EXPECT_LE(worst, units) << what << " of " << dtype << ": units of the largest element beyond half a unit of its own";
 }
 
-/// A function of the table.
+/// One of the functions in the table.
 class WideSum : public testing::TestWithParam<std::string> {};
 
 std::vector<std::string> names() {
@@ -291,7 +289,7 @@ TEST_P(WideSum, IsRoundedOnce) {
   }
 }
 
-/// The names in a table of a document behind a title.
+/// The names in a document's table after a title.
 std::set<std::string> names_in_table(const std::string& path, const std::string& title) {
   std::ifstream file(path);
   std::set<std::string> names;
@@ -314,8 +312,8 @@ TEST(WideSums, AreThoseThatTheDocumentNames) {
             names_in_table(tests::source_path("docs/guide/precision.md"), "## Functions that compute in float32"));
 }
 
-// Of every function it is known which it is: a new one that adds up or takes powers of e is a row above, and in the
-// document; one that computes element by element, moves elements or is made of others is in rounded_each_time.txt.
+// Every function must be listed: with sums or exponentials in the cases above and in the document, and otherwise
+// (elementwise, rearranging, or composed of other functions) in rounded_each_time.txt.
 TEST(WideSums, OfEveryFunctionItIsKnown) {
   std::set<std::string> others, all;
   std::ifstream list(tests::source_path("tests/data/functions/rounded_each_time.txt"));
