@@ -93,7 +93,7 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
   const L::MultiHeadAttention attend(8, 2);
   EXPECT_THROW(attend(numbers({2, 8})), ShapeError);
   L::KeyValueCache cache;
-  EXPECT_THROW(attend(numbers({1, 2, 8}), {.cache = &cache}), ValueError);  // a graph is recorded
+  EXPECT_THROW(attend(numbers({1, 2, 8}), {.cache = &cache}), ValueError);  // refused while a graph is recorded
   const auto scope = using_config(config.enable_backprop, false);
   EXPECT_THROW(attend(numbers({1, 2, 8}), numbers({1, 2, 8}), {.cache = &cache}), ValueError);
   attend(numbers({1, 2, 8}), {.cache = &cache});
@@ -102,7 +102,7 @@ TEST(MultiHeadAttention, BadInputIsNamed) {
   EXPECT_THROW(cache.resize(3), ValueError);
   EXPECT_THROW(cache.append(zeros({1, 2, 1, 4}, Dtype::float64), zeros({1, 2, 1, 4}, Dtype::float64)), DtypeError);
   EXPECT_THROW(cache.append(zeros({1, 2, 1, 4}, Dtype::float32), zeros({1, 2, 2, 4}, Dtype::float32)), ShapeError);
-  cache.resize(0);  // nothing is before them
+  cache.resize(0);  // no positions are before them
   EXPECT_THROW(cache.append(zeros({1, 2, 1, 4}), zeros({1, 2, 2, 4})), ShapeError);
   cache.append(zeros({3, 2, 1, 4}, Dtype::float64), ones({3, 2, 1, 5}, Dtype::float64));
   cache.append(zeros({3, 2, 20, 4}, Dtype::float64), ones({3, 2, 20, 5}, Dtype::float64));

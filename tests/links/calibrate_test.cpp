@@ -1,5 +1,4 @@
-// Convolutions of 8 bits by 8 bits: as those of the numbers that both operands are rounded to, in ranges that were
-// seen.
+// Convolutions of 8 bits by 8 bits: compared with convolutions of the rounded operands, in measured ranges.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +33,7 @@ using test::given;
 using test::numbers;
 using tests::expect_near;
 
-/// x as the nearest of 256 numbers from low to high, 0 among them, one by one.
+/// x rounded to the nearest of 256 numbers from low to high, including 0, one element at a time.
 Array rounded(const Array& x, double low, double high) {
   const double scale = (static_cast<float>(high) - static_cast<float>(low)) / 255.0F,
                zero = std::nearbyint(-low / scale);
@@ -87,7 +86,7 @@ TEST(Calibrate, BothOperandsAreRoundedAndNothingElse) {
       if (c.in > 100 && kind != Quantization::int8) continue;
       const L::ConvolutionND conv = link(c, kind);
       L::ConvolutionND calibrated = conv.copy(CopyMode::copy);
-      calibrated.set_input_range({-0.7F, 0.9F});  // narrower than what comes
+      calibrated.set_input_range({-0.7F, 0.9F});  // narrower than the input
       for (const Dtype dtype : {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16}) {
         if (c.in > 100 && dtype != Dtype::float32) continue;
         L::ConvolutionND it = calibrated, reference = conv;
@@ -123,17 +122,17 @@ TEST(Calibrate, GradientsPassWithinTheRange) {
     const auto got = test::values(x.grad()), want = test::values(plain.grad()), at = test::values(x.array());
     const double scale = 1.25 / 255;
     for (std::size_t i = 0; i < got.size(); ++i) {
-      if (std::abs(at[i] + 0.5) < scale || std::abs(at[i] - 0.75) < scale) continue;  // its end, rounded
+      if (std::abs(at[i] + 0.5) < scale || std::abs(at[i] - 0.75) < scale) continue;  // the range's rounded end
       ASSERT_NEAR(got[i], at[i] > -0.5 && at[i] < 0.75 ? want[i] : 0, 1e-4) << i;
     }
-    // without a graph the same
+    // equal without a graph
     calibrated.set_input_range({-0.5F, 0.75F});
     const auto scope = no_backprop_mode();
     expect_near(calibrated(Variable(x.array(), false)).array(), y.array(), 1e-4);
   }
 }
 
-// A step of this range is 2^-7, so that nothing is rounded: from -1, its number 0, to 127/128, its number 255.
+// This range has steps of 2^-7, so nothing is rounded: from -1, number 0, to 127/128, number 255.
 TEST(Calibrate, BothEndsBelongToTheRange) {
   L::ConvolutionND conv = link({1, 1, {.nobias = true}, {1, 1, 1, 6}, {1, 1}}, Quantization::int8);
   const double weight = test::values(dequantize(*conv.quantized()))[0], step = 0.0078125;
@@ -179,14 +178,14 @@ TEST(Calibrate, RangesAreThoseOfWhatRan) {
   EXPECT_EQ(told[1].path, "/second");
   EXPECT_EQ(told[0].range.low, min(images(2).array()).item<float>());
   EXPECT_EQ(told[0].range.high, max(images(2).array()).item<float>());
-  EXPECT_EQ(told[1].range.low, 0);  // behind relu
+  EXPECT_EQ(told[1].range.low, 0);  // after relu
   EXPECT_GT(told[1].range.high, 0);
   EXPECT_EQ(net.second.input_range()->high, told[1].range.high);
   EXPECT_FALSE(net.last.input_range());
-  // once more: what is seen is what comes of inputs that are not rounded
+  // again: measured without rounding the inputs
   const auto again = L::calibrate(net, run);
   EXPECT_EQ(again[1].range.high, told[1].range.high);
-  // some are let go of
+  // removes some ranges
   EXPECT_EQ(L::calibrate(net, run, {.keep = {"first"}}).size(), 1u);
   EXPECT_FALSE(net.first.input_range());
   EXPECT_TRUE(net.second.input_range());
@@ -237,7 +236,7 @@ TEST(Calibrate, WhatIsWrongChangesNothing) {
   EXPECT_EQ(net.second.input_range()->high, high);
 }
 
-// 0 is in the range whatever was seen; filters of zeros have a scale all the same.
+// The range contains 0 whatever was seen. Filters of zeros have a scale, too.
 TEST(Calibrate, RangesHoldZeroAndFiltersMayBeZeros) {
   const auto mode = no_backprop_mode();
   struct One : Chain {
@@ -256,7 +255,7 @@ TEST(Calibrate, RangesHoldZeroAndFiltersMayBeZeros) {
   }
 }
 
-// A range that comes while another has been computed with holds from then on.
+// A range loaded after another one has been used takes effect.
 TEST(Calibrate, ARangeThatComesReplacesTheOneThatWasRead) {
   const auto mode = test_mode();
   const tests::Folder folder;
@@ -287,7 +286,7 @@ TEST(Calibrate, ARangeThatComesReplacesTheOneThatWasRead) {
   }
 }
 
-// One link under two names has one range, which an error leaves as it was.
+// A link with two names has one range, and an error leaves it unchanged.
 TEST(Calibrate, ALinkMayStandTwice) {
   const auto mode = no_backprop_mode();
   struct Twice : Chain {
@@ -322,7 +321,7 @@ TEST(Calibrate, RangesAreInFilesCopiesAndOnDevices) {
   net.first.clear_input_range();
   EXPECT_TRUE(copied.first.input_range());
   expect_near(copied(images(1)).array(), y, 0);
-  // a range of another kind is refused, and nothing changes
+  // a range of another kind is refused without changes
   ConvolutionNet damaged;
   L::quantize(damaged, Quantization::int8);
   damaged.first.x_range = zeros({3}, Dtype::float32);
@@ -338,7 +337,8 @@ TEST(Calibrate, RangesAreInFilesCopiesAndOnDevices) {
   EXPECT_THROW(damaged(images(1)), ValueError);
 }
 
-// Filters are kept as they are multiplied, until the blocks are others, or others come into the same memory.
+// Filters are cached in the form that is multiplied, until the blocks change, or other blocks are loaded into their
+// memory.
 TEST(Calibrate, FiltersAreMadeOnceOfTheSameBlocks) {
   const auto mode = no_backprop_mode();
   const tests::Folder folder;
@@ -373,7 +373,7 @@ TEST(Calibrate, FiltersAreMadeOnceOfTheSameBlocks) {
     expect_near(conv(x).array(), wanted, 1e-6);
     conv.set_quantized(*with(10).quantized());
     expect_near(conv(x).array(), with(10)(x).array(), 1e-6);
-    // a copy has its own, whichever is called first
+    // a copy has a separate cache, whichever is called first
     const L::ConvolutionND copied = conv.copy(CopyMode::copy);
     conv.set_quantized(*other.quantized());
     for (int i = 0; i < 2; ++i) {

@@ -1,5 +1,4 @@
-// A network whose images lie channels-last: nothing is brought into another order on the way, forward or backward, and
-// the numbers are those of images in C order.
+// A network on channels-last images: nothing is transposed, forward or backward, and results equal those for C order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +51,7 @@ std::vector<ct::Array> step(const ImagesNet& net, const ct::Array& images) {
   return all;
 }
 
-/// Run by the next test in a process of its own.
+/// Run by the next test in a separate process.
 TEST(Inside, AStepChannelsLast) {
   const ImagesNet net;
   const ct::Array x = channels_last(images());
@@ -87,7 +86,7 @@ TEST(ChannelsLast, HasTheNumbersOfChannelsFirst) {
   for (std::size_t i = 0; i < first.size(); ++i) ct::gradient_check::assert_allclose(last[i], first[i], 1e-4, 1e-4);
 }
 
-// A gradient that comes in C order, out of a reshape, is brought into the order of the images where it is smallest.
+// A gradient in C order, after a reshape, is converted to the layout of the images where it is smallest.
 TEST(ChannelsLast, TheGradientOfAPoolingLiesAsItsInput) {
   for (const bool average : {false, true}) {
     const ct::Array in_order = images(), other = channels_last(in_order);
@@ -103,7 +102,7 @@ TEST(ChannelsLast, TheGradientOfAPoolingLiesAsItsInput) {
   }
 }
 
-// Where AMX computes bfloat16's convolutions, images in C order are brought into its order once.
+// If AMX computes bfloat16 convolutions, images in C order are converted once.
 TEST(ChannelsLast, ConvolutionsOfBfloat16GiveItWhereTheDeviceWantsIt) {
   const ct::Device device = ct::current_device();
   for (const ct::Dtype dtype : {ct::Dtype::float32, ct::Dtype::bfloat16}) {

@@ -1,4 +1,4 @@
-// ChatGLM's first shape; what it says of given weights is in load_language_model_test.cpp.
+// ChatGLM-6B's architecture. load_language_model_test.cpp checks its scores for given weights.
 
 #include "catenary/links/models/chatglm.h"
 
@@ -45,7 +45,7 @@ TEST(ChatGlm, CachesHoldWhereASequencesPartsBegin) {
   const L::ChatGlm model(small_chatglm());
   const auto mode = test_mode();
   const auto no_graph = no_backprop_mode();
-  // masks and beginnings at other places, text before them and behind them
+  // masks and begin tokens at different positions, with text before and after them
   const Array text = ids({1, 2, 3, kGmask, kBegin, 4, 5, 6, 1, 0, 4, kMask, 5, 5, 6, kBegin, 2, 10, 3, 3}, 2);
   const Array whole = model(text).array();
   for (const std::int64_t first : {6, 7, 9}) {
@@ -53,7 +53,7 @@ TEST(ChatGlm, CachesHoldWhereASequencesPartsBegin) {
     std::vector<Array> parts = {model(Variable(text(slice(), slice(0, first)), false), &caches).array()};
     for (std::int64_t at = first; at < 10;) {
       const std::int64_t n = at == 7 ? 2 : 1;
-      std::vector<L::KeyValueCache> copies = caches;  // each goes its own way
+      std::vector<L::KeyValueCache> copies = caches;  // copies are independent
       parts.push_back(model(Variable(text(slice(), slice(at, at + n)), false), &copies).array());
       caches = copies;
       at += n;
@@ -124,7 +124,7 @@ TEST(MultiHeadAttention, PositionsMayBeGiven) {
   const Variable x(random::normal(0, 1, Shape{2, 5, 12}, {.dtype = Dtype::float32}));
   const auto no_graph = no_backprop_mode();
   EXPECT_TRUE(allclose(turned(x, {.positions = {arange(5)}}).array(), turned(x).array(), 1e-6, 1e-6));
-  // parts: a head's halves have pairs of their own
+  // each half of a head has separate pairs
   const Array zero = zeros({5}, Dtype::int64);
   const Array halves = turned(x, {.positions = {arange(5), zero}}).array();
   const auto by_hand = [&](const L::Linear& by) {
@@ -141,7 +141,7 @@ TEST(MultiHeadAttention, PositionsMayBeGiven) {
   EXPECT_THROW(turned(x, {.positions = {arange(4)}}), ShapeError);
 }
 
-/// A folder as `catenary quantize` writes it of chatglm's, and what its blocks stand for.
+/// A folder written by `catenary quantize` from chatglm's, and the values of its blocks.
 class QuantizedFolder {
  public:
   explicit QuantizedFolder(Quantization kind) {
@@ -220,7 +220,7 @@ TEST(LoadLanguageModel, ABlocksKindThatDoesNotFitIsRefused) {
   EXPECT_TRUE(has(refused([](auto& kind) { kind[2] = -24; }), "dense.weight_kind: there is no shape (24, -24)"));
   EXPECT_TRUE(has(refused([](auto& kind) { kind.pop_back(); }), "must be the kind of a matrix, not of (24,)"));
   EXPECT_TRUE(has(refused([](auto& kind) { kind.resize(1); }), "dense.weight_kind: there is no shape ()"));
-  // without its kind it is a tensor that the model has not
+  // without its kind it is an unexpected tensor
   QuantizedFolder::Tensors tensors = folder.blocks;
   std::erase_if(tensors, [](const auto& tensor) { return tensor.first == "lm_head.weight_kind"; });
   const std::string error = error_of([&] { folder.load(tensors); });

@@ -30,7 +30,7 @@ L::LlamaOptions small_llama(std::int64_t vocabulary) {
 }
 Tokenizer tokenizer() { return train_byte_pairs(kText, 300, {.special = {"<|im_end|>", "<|im_start|>"}}); }
 
-/// A folder as Hugging Face's, of a model with random weights.
+/// Writes a Hugging Face folder of a model with random weights.
 void write(const Folder& folder, const L::Llama& model, const Tokenizer& tokens) {
   const L::LlamaOptions& o = model.options;
   folder.write("config.json",
@@ -52,14 +52,14 @@ void write(const Folder& folder, const L::Llama& model, const Tokenizer& tokens)
 TEST(Generator, WritesTheTextOfTheTokens) {
   random::seed(4);
   const Tokenizer tokens = tokenizer();
-  const L::Llama model(small_llama(310));  // a few rows more than there are tokens
+  const L::Llama model(small_llama(310));  // a few more rows than tokens
   Folder folder;
   write(folder, model, tokens);
   const L::Generator generator = L::load_generator(folder.path);
   const std::vector<std::int64_t> prompt = tokens.encode("the cat");
   EXPECT_EQ(generator.encode("the cat"), prompt);
 
-  // a temperature at which all bytes come, and with them characters that stay incomplete
+  // at this temperature all bytes occur, including incomplete characters
   const L::GenerateOptions options{.tokens = 30, .temperature = 3, .seed = 5};
   std::vector<std::int64_t> ids = L::generate(model, prompt, options);
   std::erase_if(ids, [&](std::int64_t id) { return id >= tokens.vocabulary_size(); });
@@ -100,7 +100,7 @@ TEST(Generator, AMessageHasTheFormOfTheModelsChats) {
   EXPECT_TRUE(has(error_of([&] { generator.encode("the <|im_end|> cat", true); }), "the special token '<|im_end|>'"));
   EXPECT_EQ(std::ranges::count(generator.encode("the <|im_end|> cat"), *tokens.id("<|im_end|>")), 0);
 
-  // the file by itself comes first, and one of several by name
+  // a separate file takes precedence, then one of several named templates
   folder.write("chat_template.jinja", "{{ '[INST] ' + x + ' [/INST]' }}");
   EXPECT_EQ(tokens.decode(L::load_generator(folder.path).encode("the cat", true), false), "<s>[INST] the cat [/INST]");
   os::remove_file(folder / "chat_template.jinja");
@@ -121,7 +121,7 @@ TEST(Generator, RefusesATokenizerOfAnotherModel) {
   EXPECT_THROW(L::load_generator(folder.path), FileError);
 }
 
-/// How many tokens follow the first that ends a turn, over answers by many seeds.
+/// The number of tokens after the first end-of-turn token, over answers with many seeds.
 std::int64_t tokens_behind_the_end(const L::Generator& generator, std::int64_t end, int& ended) {
   std::int64_t behind = 0;
   for (std::uint64_t seed = 1; seed < 30; ++seed) {
@@ -136,7 +136,7 @@ std::int64_t tokens_behind_the_end(const L::Generator& generator, std::int64_t e
   return behind;
 }
 
-// The file may name another token, or none: a turn's end is known by its name, in each form.
+// The file may name another end token, or none: the end of a turn is known by name, in each form.
 TEST(Conversation, NothingFollowsTheEndOfAMessage) {
   struct Case {
     const char *mark, *end;
@@ -177,7 +177,7 @@ TEST(Generator, EndsAreAddedTokensAlone) {
     return names;
   };
   using Names = std::vector<std::string>;
-  // a vocabulary may have the letters of one among its words
+  // the vocabulary may have such a text as an ordinary word
   GgufTokens words{.model = "gpt2", .pre = "gpt-2", .tokens = {"</s>", "<|im_end|>"}};
   words.token_types = {1, 3};
   EXPECT_EQ(ends(make_tokenizer(words)), Names{"<|im_end|>"});
@@ -235,7 +235,7 @@ TEST(Generator, StopsAtAStringAndSaysNothingOfIt) {
   EXPECT_EQ(told, text);
 }
 
-// With a system's message, as the templates of the families write it.
+// With a system message, as in the families' templates.
 TEST(ChatForm, ASystemsMessageStandsBeforeAll) {
   const auto turn = [](const char* marks, bool first) { return L::chat_form(marks)->turn("hi ", first, "Be brief. "); };
   EXPECT_EQ(turn("<|start_header_id|>", true),
@@ -282,13 +282,13 @@ TEST(ChatForm, IsToldByItsMarks) {
                             "<|user|> … <|assistant|>", "default_system_message [INST]"})
     EXPECT_FALSE(L::chat_form(other)) << other;
   EXPECT_EQ(L::chat_forms().size(), 5u);
-  // what looks like a literal and is none; marks at the ends of the text
+  // texts that look like a literal, and marks at the ends of the text
   EXPECT_EQ(L::chat_form("<|im_start|>system\n")->begin, "");
   EXPECT_EQ(L::chat_form("<|im_start|>system\\n' + x + '<|im_end|>")->begin, "");
   EXPECT_EQ(L::chat_form("[INST]")->before_user, "[INST] ");
   EXPECT_EQ(L::chat_form("'[INST]")->before_user, "[INST] ");
   EXPECT_EQ(L::chat_form("[gMASK]<sop>add_generation_prompt <|assistant|>")->before_answer, "<|assistant|>");
-  // the date is today's where none is given
+  // today's date by default
   const std::string begin = L::chat_form("<|start_header_id|>Cutting Knowledge Date strftime_now")->begin;
   EXPECT_TRUE(has(begin, "Today Date: ") && has(begin, " 20")) << begin;
 }
@@ -307,14 +307,14 @@ TEST(ChatForm, WritesWhatTransformersWrites) {
     EXPECT_EQ(form->name, entry["form"].get<std::string>()) << name;
     EXPECT_EQ(form->turn(entry["messages"][0].get<std::string>(), true), first) << name;
     ASSERT_TRUE(second.starts_with(first)) << name;
-    // a blank before the answer, or the end of a line, is the model's to say
+    // the model generates a space or a line end before the answer
     const std::size_t blank = second[first.size()] == ' ' || second[first.size()] == '\n' ? 1 : 0;
     EXPECT_EQ(answer + form->turn(entry["messages"][2].get<std::string>(), false), second.substr(first.size() + blank))
         << name;
   }
 }
 
-/// Counts the tokens that a model's embeddings are asked for.
+/// Counts the tokens passed to a model's embeddings.
 class CountTokens : public LinkHook {
  public:
   std::string name() const override { return "CountTokens"; }
@@ -333,7 +333,7 @@ TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
   const auto generator_of = [&](const std::vector<std::int64_t>& end_tokens) {
     random::seed(4);
     auto model = std::make_unique<L::Llama>(options);
-    for (const Parameter& p : model->params()) p.set_array(p.array() * 20);  // so that what was said matters
+    for (const Parameter& p : model->params()) p.set_array(p.array() * 20);  // so that earlier messages matter
     model->end_tokens = end_tokens;
     return L::Generator(std::move(model), tokens, form);
   };
@@ -350,15 +350,15 @@ TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
   const std::string second = chat("the dog", greedy);
   EXPECT_EQ(counted->tokens, chat.computed());  // each token once
   EXPECT_EQ(chat.computed(), std::ssize(chat.tokens()) - 1);
-  // as without caches, of all that was said
+  // all messages at once, without caches
   std::vector<std::int64_t> prompt = said;
   for (const std::int64_t id : generator.encode_message("the dog", false)) prompt.push_back(id);
   EXPECT_EQ(tokens.decode(prompt, false), form.turn("the cat", true) + first + form.turn("the dog", false));
   const std::vector<std::int64_t> answer = L::generate(generator.model(), prompt, greedy.generate);
   EXPECT_EQ(second, tokens.decode(answer));
-  EXPECT_NE(second, L::Conversation(generator)("the dog", greedy));  // what was said matters
+  EXPECT_NE(second, L::Conversation(generator)("the dog", greedy));  // earlier messages matter
 
-  // a message that is refused, and an answer that an exception ends, are as if they had not been
+  // a refused message, or an answer ended by an exception, leaves no trace
   L::Conversation other(generator);
   other("the cat", greedy);
   EXPECT_TRUE(has(error_of([&] { other("the <|im_end|> cat", greedy); }), "the special token '<|im_end|>'"));
@@ -366,7 +366,7 @@ TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
                int);
   EXPECT_EQ(other.tokens(), said);
   EXPECT_EQ(other("the dog", greedy), second);
-  // one whose reading was ended, too
+  // also a message whose reading was stopped
   std::string many;
   for (int i = 0; i < 300; ++i) many += "the cat sat ";
   L::LlamaOptions longer = options;
@@ -388,7 +388,7 @@ TEST(Conversation, AnAnswerFollowsAllThatWasSaid) {
                   }),
                   "the context 160"));
 
-  // an end that the model says is the form's to write
+  // the form adds an end token that the model has already generated
   const L::Generator ends = generator_of({answer[2]});
   L::Conversation ending(ends);
   ending("the cat", greedy);

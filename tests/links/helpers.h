@@ -1,5 +1,5 @@
 #pragma once
-// What tests of links share.
+// Helpers for tests of links.
 
 #include "catenary/array/quantized.h"
 #include "catenary/array/random.h"
@@ -8,7 +8,7 @@
 
 namespace catenary::test {
 
-/// All kinds of blocks that links keep weights in.
+/// All kinds of blocks for links' weights.
 constexpr Quantization kQuantizations[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k,
                                            Quantization::q6_k, Quantization::int8};
 
@@ -17,12 +17,12 @@ inline Array numbers(const Shape& shape, double phase = 0, Dtype dtype = Dtype::
   return tests::waves(shape, phase, dtype);
 }
 
-/// The same as a variable that needs no gradient, rounded to a dtype.
+/// numbers() as a variable without gradient, rounded to a dtype.
 inline Variable given(const Shape& shape, double phase = 0, Dtype dtype = Dtype::float32) {
   return Variable(numbers(shape, phase).astype(dtype).eval(), false);
 }
 
-/// Of the normal distribution.
+/// Normally distributed numbers.
 inline Array normal_numbers(const Shape& shape) { return random::standard_normal(shape, {.dtype = Dtype::float32}); }
 
 }  // namespace catenary::test

@@ -1,5 +1,4 @@
-// What initializers fill parameters with: how the values are distributed (by Kolmogorov and Smirnov), how fans scale
-// them, which systems are orthogonal.
+// The values of initializers: their distribution (Kolmogorov-Smirnov test), their scale by fan, and orthogonality.
 
 #include "catenary/initializers/initializers.h"
 
@@ -37,8 +36,8 @@ Cumulative normal(double deviation) {
   return [=](double x) { return 0.5 * std::erfc(-x / (deviation * std::sqrt(2.0))); };
 }
 
-/// The largest distance between the values' cumulative distribution and the one that is expected, times the root of
-/// their number: above 1.95 once in a thousand. Of 20,000 values it is far above for a scale that is 5 % off.
+/// The largest distance between the values' and the expected cumulative distribution, times the root of their number:
+/// above 1.95 once in a thousand. For 20,000 values it is far above if the scale is off by 5 %.
 double kolmogorov(Doubles values, const Cumulative& expected) {
   std::sort(values.begin(), values.end());
   const double n = static_cast<double>(values.size());
@@ -108,7 +107,7 @@ TEST(Initializers, ConstantOnes) {
   EXPECT_THROW(filled(I::Identity(), {3}), ct::ValueError);
 }
 
-/// The products of all pairs of rows of the smaller side are scale² for a row and itself, else 0.
+/// The products of all pairs of rows of the smaller side are scale² for a row with itself, else 0.
 void expect_orthogonal(const ct::Shape& shape, double scale, Dtype dtype, double tolerance) {
   const Doubles w = filled(I::Orthogonal(scale), shape, dtype).to_vector<double>();
   const std::size_t out = shape.empty() ? 1 : static_cast<std::size_t>(shape[0]), in = w.size() / out;
@@ -130,12 +129,12 @@ TEST(Initializers, OrthogonalSystems) {
     expect_orthogonal(shape, 2, Dtype::float16, 2e-3);
     if (ct::has_float64(ct::current_device())) expect_orthogonal(shape, 1.1, Dtype::float64, 1e-14);
   }
-  // rows that nearly depend on each other, as some of a large square matrix do, take a second pass
+  // nearly dependent rows, as in some large square matrices, need a second pass
   if (ct::has_float64(ct::current_device())) expect_orthogonal({150, 150}, 1, Dtype::float64, 1e-14);
 }
 
 TEST(Initializers, OrthogonalSystemsAreDrawnEvenly) {
-  // an element of a random unit vector of three is uniform in [-1, 1], by Archimedes
+  // an element of a random unit vector in three dimensions is uniform in [-1, 1] (Archimedes)
   ct::random::seed(6);
   Doubles first, last;
   int positive = 0;
@@ -150,7 +149,7 @@ TEST(Initializers, OrthogonalSystemsAreDrawnEvenly) {
   }
   EXPECT_LT(kolmogorov(first, uniform(1.1)), 1.95);
   EXPECT_LT(kolmogorov(last, uniform(1.1)), 1.95);
-  EXPECT_NEAR(positive, draws / 2, 2 * std::sqrt(draws));  // four deviations
+  EXPECT_NEAR(positive, draws / 2, 2 * std::sqrt(draws));  // four standard deviations
 }
 
 TEST(Initializers, OrthogonalModes) {

@@ -1,5 +1,5 @@
 #pragma once
-// Copies of language models whose settings and tensors can be changed.
+// Copies of language models with changeable settings and tensors.
 
 #include <memory>
 #include <string>
@@ -18,14 +18,14 @@ namespace catenary::test {
 
 namespace L = links;
 
-/// The text with one piece, which must be there, as another.
+/// Replaces a piece of a text, which must occur in it.
 inline std::string with_piece(std::string text, const std::string& piece, const std::string& other) {
   const std::size_t at = text.find(piece);
   if (at == std::string::npos) throw ValueError("the text has no " + piece);
   return text.replace(at, piece.size(), other);
 }
 
-/// A copy of a folder whose settings and tensors can be changed.
+/// A copy of a folder with changeable settings and tensors.
 class Copy {
  public:
   explicit Copy(const std::string& name) : config(tests::text_of(tests::language_model(name) + "/config.json")) {
@@ -45,7 +45,7 @@ class Copy {
     io::write_safetensors(*folder_ / "model.safetensors", tensors);
     return L::load_language_model(folder_->path, options);
   }
-  /// What the error says.
+  /// The error message.
   std::string refused() const {
     return tests::error_of<FileError>([&] { load(); });
   }
@@ -56,7 +56,7 @@ class Copy {
   std::shared_ptr<tests::Folder> folder_ = std::make_shared<tests::Folder>();
 };
 
-/// A copy of a GGUF file whose metadata and tensors can be changed.
+/// A copy of a GGUF file with changeable metadata and tensors.
 class GgufCopy {
  public:
   explicit GgufCopy(const std::string& name) {

@@ -1,4 +1,4 @@
-// Settings of language models that stand in several places and forms: each is taken as transformers and llama.cpp do.
+// Settings of language models that have several positions and forms, read as transformers and llama.cpp do.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ using tests::has;
 using tests::language_model;
 using tests::text_of;
 
-/// What a load tells on standard error.
+/// The output of loading on standard error.
 std::string told_by(const Copy& copy) {
   testing::internal::CaptureStderr();
   copy.load();
@@ -29,22 +29,22 @@ std::string told_by(const Copy& copy) {
 }
 
 TEST(LanguageFiles, SettingsThatStandTwice) {
-  const tests::ExpectedText expected(language_model("qwen2"));  // whose base is 1000000
+  const tests::ExpectedText expected(language_model("qwen2"));  // its base is 1000000
   const std::string inside = "\"rope_theta\": 1000000.0";
   const auto with = [&](const std::string& piece, const std::string& other, const std::string& beside) {
     Copy copy("qwen2");
     copy.config = with_piece(with_piece(copy.config, piece, other), "{", "{" + beside);
     return copy;
   };
-  // beside rope_parameters, which do not have it
+  // beside rope_parameters that lack it
   Copy copy = with(inside + ",", "", "\"rope_theta\": 1000000, ");
   EXPECT_LE(tests::difference(*copy.load(), expected), 1e-4);
   EXPECT_EQ(told_by(copy), "");
-  // both, of which transformers takes the one inside
+  // in both, where transformers uses the inner one
   copy = with(inside, inside, "\"rope_theta\": 10, ");
   EXPECT_LE(tests::difference(*copy.load(), expected), 1e-4);
   EXPECT_TRUE(has(told_by(copy), "'rope_theta' is not used")) << told_by(copy);
-  // rope_scaling goes before rope_parameters, unless it is empty
+  // rope_scaling takes precedence over rope_parameters, unless it is empty
   copy = with(inside, "\"rope_theta\": 10", "\"rope_scaling\": {\"rope_type\": \"default\", \"rope_theta\": 1e6}, ");
   EXPECT_LE(tests::difference(*copy.load(), expected), 1e-4);
   EXPECT_TRUE(has(told_by(copy), "'rope_parameters' is not used")) << told_by(copy);
@@ -123,7 +123,7 @@ TEST(LanguageFiles, EachLayerHasItsWindow) {
   EXPECT_THROW(windows(with_piece(types("sliding_attention", "full_attention"), "\"sliding_window\": 5",
                                   "\"sliding_window\": null")),
                FileError);
-  // and is saved with it
+  // also after saving
   const auto mixed = L::load_language_model((windows(from("1")), folder.path));
   L::save_language_model(folder / "again", *mixed);
   EXPECT_EQ(dynamic_cast<const L::Llama&>(*L::load_language_model(folder / "again")).options.windows, (Windows{0, 5}));
@@ -136,7 +136,7 @@ TEST(LanguageFiles, EachLayerHasItsWindow) {
   EXPECT_TRUE(has(mistral.refused(), "'layer_types' is not known of mistral")) << mistral.refused();
 }
 
-// llama.cpp scales linearly where no type is told, and takes the older key where the newer one is missing.
+// llama.cpp scales linearly without a type, and uses the older key if the newer one is missing.
 TEST(LanguageFiles, RotaryScalingUnderItsOlderKeysToo) {
   const tests::ExpectedText expected(language_model("llama_tied"));
   GgufCopy copy("llama_tied");
@@ -146,13 +146,13 @@ TEST(LanguageFiles, RotaryScalingUnderItsOlderKeysToo) {
   EXPECT_GT(tests::difference(*copy.load(), expected), 1e-3);
   copy.set("llama.rope.scale_linear", 2.5f);
   EXPECT_LE(tests::difference(*copy.load(), expected), 1e-4);
-  copy.set("llama.rope.scaling.factor", 0.0f);  // is none, and not the older key's
+  copy.set("llama.rope.scaling.factor", 0.0f);  // no scaling, although the older key exists
   EXPECT_GT(tests::difference(*copy.load(), expected), 1e-3);
   copy.remove("llama.rope.scaling.factor");
   copy.set("llama.rope.scaling.type", std::string("none"));
   EXPECT_GT(tests::difference(*copy.load(), expected), 1e-3);
 
-  // of each architecture as config.json has it
+  // each architecture in the form of config.json
   for (const std::string name : {"qwen2", "glm", "glm4"}) {
     const tests::ExpectedText plain(language_model(name));
     Copy folder(name == "qwen2" ? "glm" : name);
@@ -161,7 +161,7 @@ TEST(LanguageFiles, RotaryScalingUnderItsOlderKeysToo) {
     old.set(architecture + ".rope.scale_linear", 3.0f);
     const auto scaled = old.load();
     EXPECT_GT(tests::difference(*scaled, plain), 1e-3) << name;
-    if (name == "qwen2") continue;  // whose folder is in parts
+    if (name == "qwen2") continue;  // its folder has several files
     folder.config = with_piece(folder.config, "\"rope_type\": \"default\"", "\"rope_type\": \"linear\", \"factor\": 3");
     const auto other = folder.load();
     const auto no_graph = no_backprop_mode();
@@ -185,7 +185,7 @@ TEST(LanguageFiles, APartOfAHeadMayBeToldBesideOrInside) {
   EXPECT_TRUE(has(told_by(copy), "'partial_rotary_factor' is not used")) << told_by(copy);
 }
 
-// Llama's bias is that of all four projections, the others' is not.
+// Llama's bias applies to all four projections, other models' does not.
 TEST(LanguageFiles, ABiasOfAttentionIsTheModelsOwn) {
   const Folder folder;
   std::filesystem::copy(language_model("qwen2"), folder.path, std::filesystem::copy_options::recursive);
@@ -198,7 +198,7 @@ TEST(LanguageFiles, ABiasOfAttentionIsTheModelsOwn) {
 }
 
 TEST(LanguageFiles, TwoScalingsOfGgufAreBothTaken) {
-  GgufCopy copy("llama");  // whose rates are divided by rope_freqs.weight
+  GgufCopy copy("llama");  // its rates are divided by rope_freqs.weight
   const std::vector<double> before = options_of(copy.load()).rotary.rates;
   copy.set("llama.rope.scaling.factor", 2.0f);
   const std::vector<double> after = options_of(copy.load()).rotary.rates;

@@ -106,7 +106,7 @@ TEST(Gpt, LearnsToCount) {
             (std::vector<std::int64_t>{5, 6, 7, 8, 9, 10}));
 }
 
-/// A prompt that is read at once.
+/// A prompt that is read in one piece.
 void told_nothing(const L::LanguageModel& model, const std::vector<std::int64_t>& prompt) {
   const auto fails = [](std::int64_t) -> bool { throw 1; };
   EXPECT_EQ(L::generate(model, prompt, {.tokens = 2, .on_prompt = fails}).size(), 2u);
@@ -128,7 +128,7 @@ TEST(Generate, IsGreedyAsWholeCallsAre) {
 }
 
 TEST(Generate, DrawsByProbabilities) {
-  /// Says the same of every place.
+  /// A model with equal scores at every position.
   struct Fixed : L::LanguageModel {
     std::vector<double> p = {0.5, 0.3, 0.15, 0.05};
     L::Linear none{1, 1};
@@ -167,13 +167,13 @@ TEST(Generate, DrawsByProbabilities) {
   EXPECT_NEAR(close[2], 0.15 / 0.95, 0.03);
   EXPECT_EQ(close[3], 0);
   EXPECT_NEAR(counts({.tokens = 4000, .min_p = 1})[0], 1, 1e-9);
-  // all are there soon: logarithms are negative, and multiplied, so the probabilities become their squares
+  // all tokens soon occur: logarithms are negative and multiplied, so probabilities are squared
   const auto varied = counts({.tokens = 4000, .repetition_penalty = 2});
   EXPECT_NEAR(varied[0], 0.25 / (0.25 + 0.09 + 0.0225 + 0.0025), 0.03);
-  // the prompt's token is less likely, the others are not
+  // the prompt's token becomes less likely, the others do not
   EXPECT_EQ(L::generate(model, {0}, {.tokens = 1, .temperature = 0, .repetition_penalty = 2}),
             std::vector<std::int64_t>{1});
-  // of equal ones the first, and none of what are no numbers
+  // the first of equal scores, and an error for NaN
   Fixed other;
   other.p = {0.2, 0.4, 0.4, 0};
   EXPECT_EQ(L::generate(other, {0}, {.tokens = 2, .temperature = 0}), (std::vector<std::int64_t>{1, 1}));
@@ -215,12 +215,12 @@ TEST(Generate, ALongPromptIsReadInPieces) {
       if (i < 4) scores = model->last(ids({expected.back()}), &whole).array();
     }
     EXPECT_EQ(text, expected) << model->type_name();
-    // the same bits: each place's sums are made in the same order
+    // equal bits: sums at each position have a fixed order
     for (std::size_t layer = 0; layer < 2; ++layer) {
       EXPECT_EQ(values(pieces[layer].keys()), values(whole[layer].keys())) << model->type_name();
       EXPECT_EQ(values(pieces[layer].values()), values(whole[layer].values())) << model->type_name();
     }
-    // and behind what caches hold; an end that is asked for
+    // after existing cache entries, and stopped on request
     for (L::KeyValueCache& cache : pieces) cache.resize(10);
     told.clear();
     const auto ends = [&](std::int64_t read) {
@@ -232,7 +232,7 @@ TEST(Generate, ALongPromptIsReadInPieces) {
     EXPECT_EQ(pieces[1].size(), 803);
   }
   told_nothing(gpt, {prompt.begin(), prompt.begin() + 512});
-  // what sees a prompt as a whole gets it so
+  // models that need the whole prompt get it at once
   const L::ChatGlm chat({.vocabulary = 60,
                          .context = 1220,
                          .width = 16,
@@ -246,7 +246,7 @@ TEST(Generate, ALongPromptIsReadInPieces) {
   told_nothing(chat, prompt);
 }
 
-// The scores of the place behind a prompt, read in pieces and at once, whatever weights have.
+// The scores after a prompt are equal for reading in pieces and at once, for all kinds of weights.
 TEST(Generate, PiecesGiveTheScoresOfTheWhole) {
   const auto mode = test_mode();
   const auto no_graph = no_backprop_mode();
@@ -286,7 +286,7 @@ TEST(Generate, PiecesGiveTheScoresOfTheWhole) {
   const bool on_cpu = current_device().is_cpu();
   for (const Quantization kind :
        {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k, Quantization::int8}) {
-    // elsewhere all kinds are dequantised by one text, and x is not rounded
+    // other devices dequantise all kinds by common code, without rounding x
     if (!on_cpu && kind != Quantization::q8_0 && kind != Quantization::q4_0) continue;
     L::Llama model = made();
     L::quantize(model, kind);
@@ -298,7 +298,8 @@ TEST(Generate, PiecesGiveTheScoresOfTheWhole) {
 
 TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {
   const L::GPT model(small_gpt());
-  EXPECT_EQ(L::generate(model, {1, 2, 3, 4}, {.tokens = 100}).size(), 21u);  // 24 are seen, and one more follows
+  EXPECT_EQ(L::generate(model, {1, 2, 3, 4}, {.tokens = 100}).size(),
+            21u);  // the context holds 24, and one more follows
   int told = 0;
   EXPECT_EQ(L::generate(model, {1}, {.on_token = [&](std::int64_t) { return ++told < 3; }}).size(), 3u);
   EXPECT_TRUE(L::generate(model, {1}, {.tokens = 0}).empty());

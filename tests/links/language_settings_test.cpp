@@ -1,4 +1,4 @@
-// config.json and what stands beside it, of a stranger: an error in words, and memory for what the file can be of.
+// config.json and its neighbours from untrusted sources: errors are messages, and memory is limited by the file's size.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ using tests::has;
 using tests::language_model;
 using tests::text_of;
 
-/// The text with the value behind a key, a number or a word, as another.
+/// Replaces the value of a key, a number or a word.
 std::string with_value(std::string text, const std::string& key, const std::string& value) {
   const std::size_t at = text.find("\"" + key + "\": ");
   if (at == std::string::npos) throw ValueError("the text has no " + key);
@@ -43,7 +43,7 @@ void copy_model(const std::string& name, const Folder& folder) {
 
 constexpr std::array kKindsOfModels = {"llama", "mistral", "qwen2", "gpt2", "glm", "glm4", "chatglm"};
 
-/// Bytes changed, cut out and written twice; numbers that are too large, words and lists in their place.
+/// Changes, removes and repeats bytes, and inserts numbers out of range, words and lists.
 std::string damaged(std::string text, std::mt19937& random) {
   const auto any = [&](std::size_t below) { return static_cast<std::size_t>(random() % below); };
   static const std::vector<std::string> values = {"0",
@@ -116,14 +116,14 @@ TEST(LanguageSettings, AZeroByteDoesNotEndThem) {
   EXPECT_TRUE(has(refused(), "generation_config.json: at byte 3")) << refused();
 }
 
-/// What a load says of a setting that was added: in its error, or on standard error.
+/// The message about an added setting: the error, or the output on standard error.
 std::string said_of(const std::string& path) {
   testing::internal::CaptureStderr();
   const std::string error = error_of<FileError>([&] { L::load_language_model(path); });
   return testing::internal::GetCapturedStderr() + error;
 }
 
-/// Names that settings of positions and attention have, and some that nobody has given one yet.
+/// Typical names of settings for positions and attention, including invented ones.
 const std::vector<std::pair<std::string, bool>> kStrangeSettings = {{"rope_ratio", true},
                                                                     {"rope_pct", true},
                                                                     {"use_mrope", true},
@@ -149,7 +149,7 @@ const std::vector<std::pair<std::string, bool>> kStrangeSettings = {{"rope_ratio
                                                                     {"colour_of_the_sky", false},
                                                                     {"nextn_predict_layers", false}};
 
-// The rule, not a list of names: what nothing reads is refused or told by its name.
+// A rule rather than a list of names: unread settings are refused or reported by name.
 TEST(LanguageSettings, EachThatIsNotUsedIsNamed) {
   for (const char* model : {"llama", "mistral", "qwen2", "gpt2", "glm", "glm4", "chatglm"}) {
     const Folder folder;
@@ -198,7 +198,7 @@ TEST(LanguageSettings, EachOfGgufThatIsNotUsedIsNamed) {
   }
 }
 
-// A call would be the first to see it, and would not know the file.
+// Otherwise the first call would fail, without the file's name.
 TEST(LanguageSettings, AnOddPartOfAHeadCannotBeTurned) {
   const Folder folder;
   copy_model("glm", folder);
@@ -236,7 +236,7 @@ TEST(LanguageSettings, AFewBytesAskForNoMoreThanTheFileIsOf) {
   };
   expect(with_value(config, "num_hidden_layers", "10000"), "'num_hidden_layers' must be at most 21 for these tensors");
   expect(with_value(config, "head_dim", "1073741824"), "'head_dim' must be at most 1024 where rates are scaled");
-  // heads of a size that no memory has
+  // heads larger than any memory
   expect(with_value(with_value(with_value(with_value(config, "head_dim", "1073741824"), "rope_type", "\"default\""),
                                "num_attention_heads", "1073741824"),
                     "num_key_value_heads", "1073741824"),
@@ -244,7 +244,7 @@ TEST(LanguageSettings, AFewBytesAskForNoMoreThanTheFileIsOf) {
   expect(with_value(config, "eos_token_id", "18446744073709551615"),
          "'eos_token_id' must be a whole number of at most");
 
-  // lists in lists: what walks through them calls itself
+  // nested lists: code that walks through them is recursive
   const std::size_t n = 200000;
   const std::string deep = std::string(n, '[') + std::string(n, ']');
   expect(with_value(config, "hidden_size", deep), "more than 200 nested lists and objects");

@@ -1,5 +1,5 @@
-// Spectral normalization and weight standardization: against Chainer's numbers (tests/data/link_hooks), and what a hook
-// does to a link's members.
+// Spectral normalization and weight standardization: compared with Chainer's numbers (tests/data/link_hooks), and the
+// effect of hooks on a link's members.
 #include "catenary/links/link_hooks.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(LinkHooks, FollowChainer) {
                           spectral({.n_power_iteration = 2, .eps = 1e-3, .factor = 2.5}));
   expect_chainers_numbers("sn_deconvolution", L::DeconvolutionND(2, 3, 4, 2), spectral({.use_gamma = true}));
   expect_chainers_numbers("sn_embed", L::EmbedID(6, 3), spectral({.use_gamma = true, .factor = 0.5}));
-  // what waits for its shape takes the file's
+  // links without a known shape take the file's
   expect_chainers_numbers("sn_linear", L::Linear(4), spectral({}));
   expect_chainers_numbers("sn_deconvolution", L::DeconvolutionND(2, {}, 4, 2), spectral({.use_gamma = true}));
   expect_chainers_numbers("ws_linear", L::Linear(5, 4),
@@ -102,8 +102,7 @@ TEST(LinkHooks, GradientsReachTheWeight) {
   const auto device = tests::one_by_one_on_devices();
   EXPECT_NO_THROW(ct::gradient_check::check_backward(f, {numbers({2, 2, 3, 3}, 0, dtype)}, {},
                                                      {standardized.W, standardized.b}, options));
-  // the singular vectors are constants to Chainer's gradient, and the derivative of sigma by them is 0 where they have
-  // converged
+  // Chainer's gradient treats singular vectors as constants, and after convergence sigma's derivative by them is 0
   const L::Linear normalized(3, 4);
   const auto hook = std::make_shared<SpectralNormalization>(
       SpectralNormalizationOptions{.n_power_iteration = 300, .use_gamma = true});
@@ -126,7 +125,7 @@ TEST(LinkHooks, TheWeightIsBackAfterTheCall) {
   EXPECT_TRUE(link.W.is(weight));
   EXPECT_THROW(link(numbers({2, 5})), ct::ShapeError);
   EXPECT_TRUE(link.W.is(weight));
-  // the second hook has seen what the first one made: each filter has mean 0
+  // the second hook sees the first one's result: each filter has mean 0
   const ct::Array ones = ct::ones({1, 3}, ct::Dtype::float32);
   ct::gradient_check::assert_allclose(link(ones).array(), link.b.array().reshape({1, 4}));
 }
@@ -136,7 +135,7 @@ TEST(LinkHooks, WhatAHookGivesALinkIsTheLinks) {
   const auto hook = std::make_shared<SpectralNormalization>(SpectralNormalizationOptions{.use_gamma = true});
   link.add_hook(hook);
   const ct::optimizers::SGD optimizer(0.5);
-  optimizer.setup(link);  // gamma is known, though it waits for W
+  optimizer.setup(link);  // gamma is known, although it waits for W
   EXPECT_EQ(link.namedparams().front().first, "/gamma");
   EXPECT_TRUE(link.namedpersistents().empty());
   const ct::Array x = numbers({5, 3});
@@ -188,7 +187,7 @@ TEST(LinkHooks, VectorsMoveInTrainingOnceForEachCall) {
     link(x);
     EXPECT_EQ(u(), before);
   }
-  // two calls that forget, against two that do not
+  // two calls inside forget() against two without
   const L::Linear plain = link.copy(ct::CopyMode::copy);
   link.cleargrads();
   plain.cleargrads();
@@ -226,7 +225,7 @@ TEST(LinkHooks, WrongOnesAreRefused) {
   EXPECT_NO_THROW(two.add_hook(hook));
 }
 
-// Blocks have no weight that could be computed anew.
+// Quantised blocks have no weight to compute.
 TEST(LinkHooks, GoWithNoQuantisedWeight) {
   struct Net : ct::Chain {
     L::Linear plain{4, 3}, hooked{4, 3};

@@ -56,7 +56,7 @@ TEST(Link, CppCopiesShareAndCopiesDoNot) {
   EXPECT_EQ(model.count_params(), 5 * 4 + 5 + 3 * 5 + 3);
 }
 
-/// A weight under two names, and a link under two.
+/// A weight with two names, and a link with two names.
 struct Tied : ct::Chain {
   L::Linear l1{3, 3}, l2{3, 3};
   L::BatchNormalization norm{3}, same{norm};
@@ -76,7 +76,7 @@ TEST(Link, WhatIsTiedIsTiedInCopies) {
     EXPECT_EQ(&copied.norm.avg_mean.slot() == &model.norm.avg_mean.slot(), mode == ct::CopyMode::share);
     EXPECT_EQ(copied.namedparams().size(), model.namedparams().size());
   }
-  // another copy is of its own
+  // copies are independent
   EXPECT_FALSE(model.copy(ct::CopyMode::copy).l1.W.is(model.copy(ct::CopyMode::copy).l1.W));
 }
 
@@ -91,7 +91,7 @@ TEST(Link, GradientsOfTiedWeightsAreAddedOnce) {
   F::sum(other.l1.W * 3.0).backward(false, false, 8.0);
   model.addgrads(other);
   EXPECT_EQ(model.l2.W.grad().to_vector<float>(), std::vector<float>(9, 5));
-  // of one that has them apart, both
+  // from a link with separate weights, both gradients
   struct Apart : ct::Chain {
     L::Linear l1{3, 3}, l2{3, 3};
     L::BatchNormalization norm{3}, same{3};
@@ -128,7 +128,7 @@ TEST(Link, CppCopiesShareTheirPersistents) {
   const ct::Model held(model);
   const Counters shared = model.copy(ct::CopyMode::share), other = model.copy(ct::CopyMode::copy);
   const auto values = [](const ct::Persistent& p) { return p->to_vector<int>(); };
-  // replaced through one, seen through the others; an array that was not there when the copy was made too
+  // replaced through one copy, visible through the others, including an array that did not exist when the copy was made
   model.a.count = ct::ones({3});
   same.b.later = ct::full({1}, 7);
   EXPECT_EQ(values(same.a.count), (std::vector<int>{1, 1, 1}));
@@ -138,7 +138,7 @@ TEST(Link, CppCopiesShareTheirPersistents) {
   EXPECT_EQ(held.link().namedpersistents()[2].first, "/b/later");
   EXPECT_EQ(values(other.a.count), (std::vector<int>{0, 0}));
   EXPECT_FALSE(other.b.later.defined());
-  // moved through one
+  // moved through one copy
   const ct::Device made_on = other.a.count->device();
   for (const ct::Device& device : ct::devices()) {
     model.to_device(device);
@@ -150,7 +150,7 @@ TEST(Link, CppCopiesShareTheirPersistents) {
     EXPECT_EQ(model.a.count->device(), ct::Device());
   }
   EXPECT_TRUE(same.a.count->is(model.a.count));
-  // assigned from another link it shares that one's; moved from it is still usable
+  // an assigned link shares the source's arrays; the moved-from link is still usable
   Counters assigned;
   assigned = other;
   other.a.count = ct::zeros({4});
@@ -179,7 +179,7 @@ TEST(Link, CopyparamsNeedsTheSameStructure) {
   EXPECT_THROW(a.copyparams(Deeper()), ct::ValueError);
 }
 
-/// Two layers, and a persistent array behind them.
+/// Two layers followed by a persistent array.
 struct Counted : ct::Chain {
   L::Linear l1, l2;
   ct::Persistent count;
@@ -187,7 +187,7 @@ struct Counted : ct::Chain {
   CT_LINKS(l1, l2, count)
 };
 
-// A part that does not fit is met before what comes first is changed.
+// Mismatches are found before anything changes.
 TEST(Link, WhatDoesNotFitChangesNothing) {
   const tests::Folder folder;
   const Counted link(2, 2), wider(4, 2), of_one_count(2, 1);
@@ -224,7 +224,7 @@ TEST(Link, WhatDoesNotFitChangesNothing) {
               std::string::npos);
     EXPECT_EQ(state(), before);
   }
-  // complex numbers, whose imaginary parts would be lost
+  // complex numbers would lose their imaginary parts
   const Counted complex(2, 2);
   complex.count = ct::ones({2}, ct::Dtype::complex64);
   ct::serializers::save_npz(folder / "complex.npz", complex);
@@ -237,7 +237,7 @@ TEST(Link, WhatDoesNotFitChangesNothing) {
   EXPECT_EQ(refused([&] { ct::serializers::load_npz(folder / "parameter.npz", link, "", false); }),
             (folder / "parameter.npz") + ", key 'l1/W': the array there is of complex64, which float64 does not hold");
   EXPECT_EQ(state(), before);
-  // a gradient of another dtype, which a sum would bring to that of its parameter
+  // a gradient of another dtype, which adding would cast to the parameter's dtype
   const Counted half(2, 2);
   for (const ct::Parameter& p : half.params()) p.set_grad(ct::ones(p.shape(), ct::Dtype::float32));
   half.l2.W.set_array(half.l2.W.array().astype(ct::Dtype::float16));
@@ -249,7 +249,7 @@ TEST(Link, WhatDoesNotFitChangesNothing) {
   link.l2.W.set_grad(ct::ones({2, 3}, ct::Dtype::float32));
   link.addgrads(half);
   EXPECT_EQ(link.l2.W.grad().to_vector<float>(), std::vector<float>(6, 2));
-  // without persistents theirs may differ; what has no shape yet takes any
+  // without persistents these may differ, parameters without shape accept any
   link.copyparams(of_one_count, false);
   EXPECT_EQ(link.l1.W.array().to_vector<float>(), of_one_count.l1.W.array().to_vector<float>());
   const MLP open, initialized;
@@ -328,7 +328,7 @@ TEST(Link, HooksSeeCalls) {
   EXPECT_GT(hook->total_time(), 0);
 }
 
-// Whatever function an error comes from, it says in which link, by its class and its name.
+// Errors of all functions name the link by class and name.
 TEST(Link, ErrorsNameIt) {
   const auto message_of = [](const auto& call) {
     try {
@@ -382,7 +382,7 @@ TEST(Sequential, RunsLinksAndFunctions) {
       L::Linear(5), [](const ct::Variable& x) { return F::relu(x); }, L::Linear(3));
   const ct::Variable x(normal_numbers({2, 4}));
   EXPECT_EQ(model(x).shape(), (ct::Shape{2, 3}));
-  EXPECT_EQ(paths(model), (std::vector<std::string>{"/0/W", "/0/b", "/1/W", "/1/b"}));  // as Chainer's
+  EXPECT_EQ(paths(model), (std::vector<std::string>{"/0/W", "/0/b", "/1/W", "/1/b"}));  // Chainer's paths
   EXPECT_EQ(model.repeat(2).size(), 6);
   const ct::ChainList list(L::Linear(2), L::Linear(3));
   EXPECT_EQ(paths(list), (std::vector<std::string>{"/0/W", "/0/b", "/1/W", "/1/b"}));
@@ -393,7 +393,7 @@ namespace {
 
 struct Block : ct::Chain {
   L::Linear linear{3, 3};
-  std::vector<L::BatchNormalization> norms;  // none in most
+  std::vector<L::BatchNormalization> norms;  // empty in most objects
   CT_LINKS(linear, norms)
   ct::Variable operator()(const ct::Variable& x) const { return x + F::tanh(linear(x)); }
 };
@@ -427,7 +427,7 @@ TEST(Link, VectorsOfMembersAreNamedByNumbers) {
   EXPECT_EQ(model.children(), (std::vector<std::string>{"blocks/0", "blocks/1", "heads/0", "heads/1"}));
   EXPECT_EQ(model.namedpersistents()[0].first, "/seen/0");
 
-  // saved, loaded, copied and trained; a ChainList of that name has the same paths
+  // saving, loading, copying and training, a ChainList of that name has equal paths
   const tests::Folder folder;
   const Blocks other(2);
   ct::serializers::save_npz(folder / "blocks.npz", model);
@@ -464,7 +464,7 @@ TEST(Links, LinearOverTheLastAxis) {
   EXPECT_EQ(last.W.shape(), (ct::Shape{5, 3}));
   last.copyparams(linear);
   EXPECT_TRUE(ct::array_equal(ct::Sequential(last, F::relu)(x).array(), F::relu(expected).array()));
-  EXPECT_EQ(L::Linear(5)(x).shape(), (ct::Shape{2, 5}));  // Chainer's
+  EXPECT_EQ(L::Linear(5)(x).shape(), (ct::Shape{2, 5}));  // as in Chainer
   const auto message = [](const auto& call) {
     try {
       call();
@@ -559,7 +559,7 @@ TEST(Links, DecorrelatedBatchNormalizationLearnsItsStatistics) {
   const ct::Array y = bn(x).array()(ct::slice(), ct::slice(3));
   const std::vector<double> covariance = (ct::matmul(y.T(), y) / 50).to_vector<double>();
   for (std::size_t i = 0; i < 9; ++i) EXPECT_NEAR(covariance[i], i % 4 == 0 ? 1 : 0, 0.1);
-  // the mean of both batches, not of the last ones
+  // the mean of both batches, not of the last one only
   bn.start_finetuning();
   {
     const auto training = ct::train_mode();
@@ -595,7 +595,7 @@ TEST(Optimizers, FrozenLinksAndOwnRates) {
   EXPECT_FLOAT_EQ(model.l2.W.array().to_vector<float>()[0], l2[0] - 0.1f - 0.5f);
 }
 
-/// Weights that a layer does without are no obstacle to freezing it, nor is a part that is frozen before setup.
+/// Layers without bias can be frozen, and parts frozen before setup, too.
 TEST(Optimizers, FrozenLinksWithoutBias) {
   struct Net : ct::Chain {
     L::Convolution2D conv{2, 3, 1, {.nobias = true}};

@@ -1,5 +1,4 @@
-// Language models from files of `transformers` with random weights, and what it says of them
-// (tests/data/language_models/make.py).
+// Loads files of `transformers` with random weights and compares scores (tests/data/language_models/make.py).
 
 #include "catenary/links/models/load_language_model.h"
 
@@ -57,7 +56,7 @@ TEST(LoadLanguageModel, KnowsTheModelByItsSettings) {
 }
 
 TEST(LoadLanguageModel, ReadsSettingsOfOlderFiles) {
-  // transformers before version 5 has the base beside the scaling, which calls its kind "type" or "rope_type"
+  // before version 5, transformers has the base beside the scaling, with the key "type" or "rope_type"
   Copy llama("llama_tied");
   const std::size_t begin = llama.config.find("\"rope_parameters\""), end = llama.config.find('}', begin);
   llama.config.replace(begin, end + 1 - begin,
@@ -107,7 +106,7 @@ TEST(LoadLanguageModel, WeightsHaveTheDtypeThatIsAskedFor) {
   EXPECT_EQ(dtype_of(*L::load_language_model(language_model("qwen2"), {.dtype = std::nullopt})), Dtype::float32);
   EXPECT_THROW(L::load_language_model(language_model("qwen2"), {.dtype = Dtype::int8}), DtypeError);
 
-  // as stored, and 16 bits that become 32
+  // stored dtype, and 16 bits converted to 32
   Copy copy("glm");
   for (auto& [tensor, array] : copy.tensors) {
     const Array half = Array::from_host(array.data.get(), array.shape, array.dtype, Device()).astype(Dtype::bfloat16);
@@ -119,7 +118,7 @@ TEST(LoadLanguageModel, WeightsHaveTheDtypeThatIsAskedFor) {
 }
 
 TEST(LoadLanguageModel, TakesNoMemoryForWeightsThatAreOverwritten) {
-  if (current_device() != Device()) return;  // what is counted is the processor's
+  if (current_device() != Device()) return;  // only host memory is counted
   std::vector<MemoryEvent> events;
   std::vector<MemoryEvent>* const others = watch_memory(&events);
   const auto model = L::load_language_model(language_model("llama"));
@@ -215,7 +214,7 @@ TEST(LoadLanguageModel, PartsOfAnIndexAreChecked) {
 
 TEST(LoadGguf, SaysWhatTransformersSays) {
   for (const std::string& name : kFolders) {
-    if (name == "chatglm") continue;  // GGUF has none of it
+    if (name == "chatglm") continue;  // GGUF does not support it
     EXPECT_EQ(tests::differences(language_model(name) + ".gguf", tests::ExpectedText(language_model(name))), "")
         << name;
   }
@@ -257,7 +256,7 @@ TEST(LoadGguf, BlocksBecomeWeightsThatAreTrained) {
   }
 }
 
-/// A file with blocks of Q5_0 is made of one without: those of the package beside what they stand for.
+/// Turns a file without Q5_0 into one with Q5_0 blocks: those of the package with their values.
 TEST(LoadGguf, BlocksWithoutProductsBecomeWeights) {
   const io::GgufReader blocks(tests::source_path("tests/data/io/gguf/numbers_of_blocks.gguf"));
   random::seed(1);
@@ -268,7 +267,7 @@ TEST(LoadGguf, BlocksWithoutProductsBecomeWeights) {
   plain.tokens.W.set_array(Array::from_host(numbers.data.get(), {6, 64}, Dtype::float32, Device()));
   L::save_language_model(file, plain);
   std::string text = text_of(file);
-  // the type follows the name, the number of axes and both of them; the data of the rows are replaced in place
+  // the type follows the name, the number of axes and the axes; the rows' data are replaced in place
   const std::string name = "token_embd.weight";
   const io::GgufReader reader(file);
   const std::size_t type = text.find(name) + name.size() + 4 + 16;
@@ -286,7 +285,7 @@ TEST(LoadGguf, BlocksWithoutProductsBecomeWeights) {
 }
 
 TEST(LoadGguf, LargeBlocksStayBlocks) {
-  // blocks of 256 numbers want rows of as many; queries and keys are put into another order, too
+  // blocks of 256 numbers need rows of a multiple, queries and keys are also reordered
   random::seed(1);
   const L::Llama plain(
       {.vocabulary = 40, .context = 32, .width = 256, .layers = 1, .heads = 4, .hidden = 512, .groups = 2});
@@ -430,7 +429,7 @@ TEST(LoadLanguageModel, EndTokensEndAText) {
 }
 
 TEST(LanguageNames, EveryRowIsReadAndFits) {
-  // each row of Hugging Face's is used by a file or is one that files may lack
+  // each row of Hugging Face's table is used by a file or may be missing in files
   std::set<std::string> unused, used;
   for (const S::LanguageName& row : S::language_names()) {
     std::string theirs = row.theirs, ours = row.ours;
@@ -460,7 +459,7 @@ TEST(LanguageNames, EveryRowIsReadAndFits) {
 }
 
 TEST(LanguageNames, AFileHasAllThatItsModelHas) {
-  // every parameter of the models comes from a row, and no row of an architecture names what no model has
+  // every parameter of the models comes from a row, and every row names an existing parameter
   for (const std::string& name : kFolders) {
     const auto model = L::load_language_model(language_model(name));
     const std::string architecture = name == "llama_tied" ? "llama" : name;

@@ -16,7 +16,7 @@ namespace {
 
 using ct::test::numbers;
 
-/// Three layers, of which the last one goes on from the first.
+/// Three layers, where the last one uses the first one's result.
 class Forked : public L::ImageClassifier {
  public:
   L::Convolution2D conv{3, 2, 1};
@@ -70,7 +70,7 @@ TEST(ImageClassifier, PreparesImages) {
   EXPECT_THROW(model.prepare(image.reshape({2, 2, 3})), ct::ShapeError);
   EXPECT_THROW(model.extract({}), ct::ValueError);
   EXPECT_EQ(model.extract({image, image}).at("pool").shape(), (ct::Shape{2, 2}));
-  // all parts of an image of one colour are alike
+  // all crops of a uniform image are equal
   const ct::Array plain = ct::full({3, 4, 4}, 100.0f);
   const ct::Variable y = model.predict({plain}), centre = model.predict({plain}, false);
   EXPECT_FALSE(y.requires_grad());
@@ -103,7 +103,7 @@ TEST(InceptionBN, WrongArgumentsAreNamed) {
   EXPECT_EQ(halves(numbers({2, 3, 6, 6})).shape(), (ct::Shape{2, 12, 3, 3}));
 }
 
-/// A step of training gives every parameter a gradient.
+/// A training step gives every parameter a gradient.
 template <class Model>
 void expect_gradients(const Model& model, const ct::Variable& y) {
   model.cleargrads();
@@ -114,7 +114,7 @@ void expect_gradients(const Model& model, const ct::Variable& y) {
   }
 }
 
-/// Element i is made by f(i), in float64.
+/// Element i is f(i), in float64.
 template <class Element>
 ct::Array made_by(const ct::Shape& shape, Element f) {
   std::vector<float> values;
@@ -122,7 +122,7 @@ ct::Array made_by(const ct::Shape& shape, Element f) {
   return ct::array(values).reshape(shape);
 }
 
-/// PyTorch's scores, with the weights that tests/data/torch/make_vision_reference.py tells.
+/// Compares PyTorch's scores, with the weights of tests/data/torch/make_vision_reference.py.
 template <class Model>
 void expect_torchs_scores(const std::string& file, const Model& model, const ct::Shape& images) {
   std::map<std::string, ct::Parameter> parameters;

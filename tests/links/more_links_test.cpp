@@ -1,4 +1,4 @@
-// Links beyond the first ones: activations, dropped weights, losses over words and labels.
+// Further links: activations, dropped weights, losses over words and labels.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(Links, SimplifiedDropconnectWithoutTrainingIsLinear) {
   const ct::Array y = link(x, false).array();
   EXPECT_EQ(link.W.shape(), (ct::Shape{5, 3}));
   ct::gradient_check::assert_allclose(y, F::linear(x, link.W, link.b).array());
-  // what stays is scaled
+  // kept weights are scaled
   ct::gradient_check::assert_allclose(link(x, true, mask).array(), F::linear(x, link.W * 2, link.b).array());
 }
 
@@ -122,7 +122,7 @@ TEST(Links, HierarchicalSoftmaxIsADistribution) {
   EXPECT_THROW(L::BinaryHierarchicalSoftmax(4, L::ClassTree(1, 1)), ct::ValueError);
 }
 
-/// A batch without examples has a result without elements, gradients of zeros and leaves what is kept finite.
+/// An empty batch gives an empty result and zero gradients, and keeps the state finite.
 template <class L0>
 void take_nothing(const L0& given, const ct::Shape& of_one) {
   const L0 link = given;
@@ -134,7 +134,7 @@ void take_nothing(const L0& given, const ct::Shape& of_one) {
   ct::Shape shape = of_one;
   {
     const auto mode = ct::no_backprop_mode();
-    shape[0] = 6;  // for links that wait for their shapes, and first statistics
+    shape[0] = 6;  // determines shapes and first statistics
     call(normal_numbers(shape));
   }
   shape[0] = 0;

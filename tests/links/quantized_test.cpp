@@ -1,4 +1,4 @@
-// Links with quantised weights: as those with the weights that the blocks stand for, in files, copies and trainings.
+// Links with quantised weights: compared with links that hold the dequantised weights, in files, copies and training.
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ struct QuantizedNet : Chain {
 Variable small_images() { return given({2, 3, 6, 6}, 3); }
 Variable ids() { return Variable(arange(2, Dtype::int32) * 7, false); }
 
-/// The same net with the weights that the blocks stand for as parameters.
+/// The net with dequantised weights as parameters.
 QuantizedNet restored(const QuantizedNet& net) {
   QuantizedNet plain;
   const auto restore = [](auto& to, const auto& from) { to.W = Parameter(dequantize(*from.quantized()), "W"); };
@@ -93,13 +93,13 @@ TEST(QuantizedLinks, GradientsOfWhatTheyAreGiven) {
     tests::check_gradients([&](const std::vector<Variable>& x) { return std::vector<Variable>{F::square(fc(x[0]))}; },
                            {numbers({3, 40})}, options);
     fc.cleargrads();
-    // the same gradients as with the weights that the blocks stand for
+    // gradients equal those for dequantised weights
     const Variable x(numbers({3, 2, 40})), W(dequantize(*fc.quantized()), false), other(numbers({3, 2, 40})), bias2(b);
     F::sum(F::square(fc(x, -1))).backward();
     F::sum(F::square(F::linear(other, W, bias2, -1))).backward();
     expect_near(x.grad(), other.grad(), 1e-2);
     expect_near(fc.b.grad(), bias2.grad(), 1e-3);
-    // forget computes it once more
+    // forget() computes it again
     const Variable again(numbers({3, 2, 40}));
     F::sum(F::forget([&](const Variable& v) { return F::square(fc(v, -1)); }, again)).backward();
     EXPECT_TRUE(again.grad().defined());
@@ -165,8 +165,7 @@ TEST(QuantizedLinks, FilesHaveTheBlocks) {
   }
 }
 
-// Where a net is quantised, saved and loaded changes no bit: of its blocks, of the numbers that they stand for, of
-// files.
+// The device on which a net is quantised, saved and loaded changes no bit of its blocks, values or files.
 TEST(QuantizedLinks, AFileOfOneDeviceHasTheSameBitsOnTheOthers) {
   const auto mode = test_mode();
   const tests::Folder folder;
@@ -222,7 +221,7 @@ TEST(QuantizedLinks, FilesOfAnotherKindOrShapeAreRefused) {
   there.fc.quantize(Quantization::q4_k);
   serializers::save_npz(folder / "there.npz", there);
   serializers::save_safetensors(folder / "there.safetensors", there);
-  // Q4_0 has blocks of the same size
+  // Q4_0 blocks have equal size
   One here;
   here.fc.quantize(Quantization::q4_0);
   const Array before = here.fc(given({2, 256})).array().copy();
@@ -238,12 +237,12 @@ TEST(QuantizedLinks, FilesOfAnotherKindOrShapeAreRefused) {
     EXPECT_TRUE(narrow.fc.W.defined());
     One fits;
     load(fits);
-    load(fits);  // of the same kind, over what is there
+    load(fits);  // of the same kind, over existing values
     expect_near(fits.fc(given({2, 256})).array(), there.fc(given({2, 256})).array(), 0);
   }
 }
 
-// A file whose entries do not go together is refused when it is loaded, by the file's and the entry's name.
+// Inconsistent entries of a file are refused when loading, with the names of file and entry.
 TEST(QuantizedLinks, BlocksThatDoNotFitTheirKindAreRefused) {
   struct One : Chain {
     L::Linear fc{40, 6, {.nobias = true}};
@@ -264,7 +263,7 @@ TEST(QuantizedLinks, BlocksThatDoNotFitTheirKindAreRefused) {
   const std::int64_t huge = std::int64_t{1} << 62;
   struct Case {
     io::HostArray blocks, kind;
-    const char *entry, *said;  // none: it is taken
+    const char *entry, *said;  // null: accepted
   };
   const Case cases[] = {
       {blocks_of({6, 68}), integers({0, 6, 40}), nullptr, nullptr},
@@ -325,7 +324,7 @@ TEST(QuantizedLinks, BlocksThatDoNotFitTheirKindAreRefused) {
         expect_near(net.fc(given({2, 40})).array(), before, 0);
       }
 
-  // weights of a shape that is not known yet
+  // weights of unknown shape
   const auto late = [&](const std::vector<std::int64_t>& kind) {
     struct Late : Chain {
       L::Linear fc{6, {.nobias = true}};
@@ -385,7 +384,7 @@ TEST(QuantizedLinks, CopiesAndDevices) {
   EXPECT_EQ(shared.fc.quantized()->device(), Device());
   net.to_device(current_device());
   expect_near(net(small_images(), ids()).array(), y, 0);
-  // what a copy is given is no other's
+  // changes of a copy do not affect the original
   QuantizedNet other = net;
   other.fc.set_quantized(quantize(numbers({40, 96}), Quantization::q8_0));
   EXPECT_EQ(net.count_params(), other.count_params());
@@ -428,14 +427,14 @@ TEST(QuantizedLinks, RefuseWhatFloatsDo) {
   L::Linear fc(40, 6);
   fc.quantize(Quantization::q8_0);
   EXPECT_THROW(fc(given({3, 40}), 0), ValueError);
-  fc.cleargrads();  // a bias is of the dtype that its file has
+  fc.cleargrads();  // a bias has the dtype of its file
   const Variable x(numbers({3, 40}).astype(Dtype::float16));
   F::sum(fc(x)).backward();
   EXPECT_EQ(fc.b.grad().dtype(), Dtype::float32);
   expect_near(fc.b.grad(), full({6}, 3, Dtype::float32), 0);
 }
 
-// More weights than are dequantised at a time: not even then does a group see another's channels.
+// More weights than are dequantised at a time: groups must still see only their channels.
 TEST(QuantizedLinks, GroupsOfManyWeights) {
   const auto mode = no_backprop_mode();
   L::Convolution2D conv(1024, 1024, 1, {.nobias = true, .groups = 2});
@@ -456,7 +455,7 @@ TEST(QuantizedLinks, WhatIsQuantisedStaysAndZerosLoseNothing) {
   EXPECT_EQ(net.fc.quantized()->kind(), Quantization::q8_0);
 }
 
-// Rows of 256 take as many bytes in Q4_0 as in Q4_K.
+// Rows of 256 have equal sizes in Q4_0 and Q4_K.
 TEST(QuantizedLinks, CopiedParametersBringTheirKind) {
   L::Linear from(256, 5), to(256, 5);
   from.quantize(Quantization::q4_k);
@@ -486,7 +485,7 @@ TEST(QuantizedLinks, WhatIsWrongIsSaid) {
         conv.set_quantized(quantize(numbers({6, 3, 3, 2}), Quantization::q8_0));
       }),
       "(6, 3, 3, 3), not (6, 3, 3, 2)");
-  // nothing has changed where one of the weights has no blocks
+  // nothing has changed if one of the weights cannot be quantised
   struct Pair : Chain {
     L::Linear first{40, 6}, second{6, 5};
     CT_LINKS(first, second)

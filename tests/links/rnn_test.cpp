@@ -31,7 +31,7 @@ TEST(RecurrentLinks, InitialValues) {
                              {.lateral_init = ct::initializers::Identity(2), .bias_init = 3, .forget_bias_init = 5});
   EXPECT_EQ(odd.upward.b.array().to_vector<float>(), (std::vector<float>{3, 3, 5, 3, 3, 3, 5, 3}));
   EXPECT_EQ(odd.lateral.W.array()(ct::slice(6, 8)).to_vector<float>(), (std::vector<float>{2, 0, 0, 2}));
-  // known at the first call
+  // determined at the first call
   const L::LSTM lazy(4);
   EXPECT_EQ(lazy(numbers({0, 3})).shape(), ct::Shape({0, 4}));
   EXPECT_EQ(lazy.upward.W.shape(), ct::Shape({16, 3}));
@@ -55,7 +55,7 @@ TEST(RecurrentLinks, RememberAndForget) {
   lstm.reset_state();
   EXPECT_FALSE(lstm.c.defined());
   EXPECT_TRUE(same_bits(lstm(x).array(), first).item<bool>());
-  // a smaller batch: the last rows stay; and none at all
+  // a smaller batch keeps the last rows, also an empty batch
   const Array rest = lstm.h->array()(ct::slice(3, 4)).copy();
   lstm(numbers({3, 2}));
   EXPECT_TRUE(same_bits(lstm.h->array()(ct::slice(3, 4)), rest).item<bool>());
@@ -63,7 +63,7 @@ TEST(RecurrentLinks, RememberAndForget) {
   EXPECT_EQ(lstm(numbers({0, 2})).shape(), ct::Shape({0, 3}));
   EXPECT_TRUE(same_bits(lstm.h->array(), before).item<bool>());
   EXPECT_THROW(lstm(numbers({5, 2})), ct::ShapeError);
-  // set_state goes on from there
+  // set_state continues from there
   const L::LSTM other = lstm.copy(ct::CopyMode::copy);
   other.set_state(lstm.c, lstm.h);
   EXPECT_TRUE(same_bits(other(x).array(), lstm(x).array()).item<bool>());
@@ -124,7 +124,7 @@ TEST(RecurrentLinks, NStepTakesSequencesOfAnyOrder) {
   EXPECT_THROW(lstm({}, {}, {}), ct::ValueError);
   const L::NStepBiRNNReLU bi(1, 3, 2, 0);
   EXPECT_EQ(bi({}, xs).ys[1].shape(), ct::Shape({3, 4}));
-  // saved under Chainer's names, and loaded
+  // saved under Chainer's names and loaded
   const tests::Folder folder;
   const std::string file = folder / "rnn.npz";
   ct::serializers::save_npz(file, lstm);
@@ -146,7 +146,7 @@ TEST(RecurrentLinks, StatesThatDoNotFitAreNamed) {
             "ChildSumTreeLSTM: each of cs must be (2, 4) for x of shape (2, 3), not (4, 4)");
   EXPECT_EQ(error_of<ct::ShapeError>([&] { L::NaryTreeLSTM(3, 4, 1)({x}, {state}, x); }),
             "NaryTreeLSTM: each of cs must be (2, 4) for x of shape (2, 3), not (2, 3)");
-  // what a link remembers has the rows of a larger batch, but no other width
+  // a state may have more rows than the batch, but must have the right width
   const L::StatefulPeepholeLSTM peephole(3, 4);
   peephole.set_state(Variable(state), Variable(state));
   EXPECT_EQ(peephole(numbers({1, 3})).shape(), (ct::Shape{1, 4}));
@@ -178,7 +178,7 @@ TEST(RecurrentLinks, NStepTakesAStateForEachSequence) {
   EXPECT_THROW(lstm({}, {}, {numbers({3, 3}), numbers({3, 3}).astype(ct::Dtype::float64)}), ct::DtypeError);
 }
 
-/// h = f(W0 x + b0 + W1 h + b1) from time to time, in each direction, layer by layer: values and gradients.
+/// h = f(W0 x + b0 + W1 h + b1) over time, in each direction, layer by layer: values and gradients.
 template <class Link>
 void expect_elman(Variable (*activation)(const Variable&), int directions) {
   const Link link(2, 3, 2, 0);
@@ -242,7 +242,7 @@ struct Predictor : ct::Chain {
   Variable operator()(const Variable& x, const Variable& t) const { return F::softmax_cross_entropy(out(lstm(x)), t); }
 };
 
-/// A training with truncated backpropagation: every update goes on from the state of the one before.
+/// Training with truncated backpropagation: every update starts from the previous state.
 struct Truncated {
   Truncated(double iterations, const std::string& folder) : optimizer(ct::optimizers::Adam()) {
     optimizer.setup(model);
@@ -281,7 +281,7 @@ TEST(RecurrentLinks, ATruncatedTrainingResumesBitForBit) {
   for (std::size_t i = 0; i < a.size(); ++i)
     EXPECT_TRUE(same_bits(a[i].second.array(), b[i].second.array()).item<bool>()) << a[i].first;
   EXPECT_TRUE(same_bits(whole.lstm.c->array(), resumed.lstm.c->array()).item<bool>());
-  // weights alone do not hold what the link remembers
+  // weights alone do not include the state
   ct::serializers::save_npz(file, whole);
   EXPECT_FALSE(ct::io::NpzReader(file).contains("lstm/h"));
 }
@@ -293,7 +293,7 @@ struct TorchModel : ct::Chain {
   L::Linear out{64, 200};
   CT_LINKS(embed, lstm, out)
 
-  /// Its arrays under PyTorch's names: with all gates of a layer in one, in the order i, f, a, o.
+  /// Its arrays under PyTorch's names, with all gates of a layer in one array, in the order i, f, a, o.
   void visit(const std::function<void(const std::string& name, const Array& array)>& f) const {
     f("emb.weight", embed.W.array());
     f("fc.weight", out.W.array());
@@ -308,7 +308,7 @@ struct TorchModel : ct::Chain {
   }
 };
 
-// 20 updates of truncated backpropagation from the same weights.
+// Compares 20 updates of truncated backpropagation from equal weights.
 TEST(RecurrentLinks, FollowPyTorch) {
   const ct::io::NpzReader file(tests::source_path("tests/data/reference/torch/lstm.npz"));
   const auto read = [&](const std::string& key) { return ct::from_host(file.read_array(key), ct::Device()); };

@@ -1,4 +1,4 @@
-// Language models as files, read again.
+// Saves language models and loads them again.
 
 #include "catenary/links/models/save_language_model.h"
 
@@ -38,7 +38,7 @@ std::map<std::string, std::vector<float>> weights_of(const L::LanguageModel& mod
   return all;
 }
 
-/// What the error says.
+/// The error message.
 template <class E>
 std::string refused(const std::string& path, const L::LanguageModel& model,
                     const L::SaveLanguageModelOptions& options = {}) {
@@ -79,7 +79,7 @@ TEST(SaveLanguageModel, TheFilesOfOthersHaveTheSameTensors) {
       const io::HostArray a = ours.read(tensor), b = theirs.read(tensor);
       ASSERT_EQ(a.shape, b.shape) << name << " " << tensor;
       ASSERT_EQ(a.dtype, b.dtype) << name << " " << tensor;
-      for (std::int64_t i = 0; i < a.size(); ++i)  // what a rate is divided by goes through float64 here
+      for (std::int64_t i = 0; i < a.size(); ++i)  // the divisor of a rate is stored in float64 here
         ASSERT_NEAR(a.as<float>()[i], b.as<float>()[i], tensor == "rope_freqs.weight" ? 1e-5 : 0) << name << tensor;
     }
   }
@@ -98,7 +98,7 @@ TEST(SaveLanguageModel, KeepsTheTokenizerAndItsChats) {
   folder.write("a/tokenizer_config.json", config.dump());
   std::string from = folder / "a";
   const std::vector<std::int64_t> ids = L::load_generator(from).encode("hi", true);
-  for (const char* to : {"b.gguf", "c.gguf", "d"}) {  // to GGUF, from GGUF to GGUF; a folder again
+  for (const char* to : {"b.gguf", "c.gguf", "d"}) {  // to GGUF, from GGUF to GGUF, and to a folder again
     const bool is_folder = std::string(to) == "d";
     if (is_folder) from = folder / "a";
     const L::Generator read = L::load_generator(from);
@@ -174,7 +174,7 @@ TEST(SaveLanguageModel, WithATokenizerItWrites) {
   const io::GgufReader reader(folder / "gpt.gguf");
   EXPECT_EQ(reader.texts("tokenizer.ggml.tokens").size(), 290u);
   EXPECT_EQ(reader.integers("tokenizer.ggml.token_type").back(), 5);
-  // of bytes alone there are no pairs, and llama.cpp wants their key all the same
+  // single bytes have no pairs, but llama.cpp requires the key
   const L::GPT bytes({.vocabulary = 257, .context = 32, .width = 12, .layers = 1, .heads = 2, .dropout = 0});
   L::save_language_model(folder / "bytes.gguf", bytes, {.tokenizer = train_byte_pairs("", 257)});
   EXPECT_TRUE(io::GgufReader(folder / "bytes.gguf").texts("tokenizer.ggml.merges").empty());

@@ -1,4 +1,4 @@
-// Lists of texts beside weights.
+// Lists of strings beside weights.
 
 #include <gtest/gtest.h>
 

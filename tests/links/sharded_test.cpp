@@ -1,4 +1,4 @@
-// load_safetensors of weights that lie in several files.
+// load_safetensors from several files.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ TEST(ShardedSafetensors, LoadAsOneFileDoes) {
     ct::serializers::load_safetensors(path, other);
     EXPECT_EQ(other.values(), model.values());
   }
-  // what is missing is told with the index, and nothing has changed
+  // missing tensors are reported with the index, and nothing changes
   tensors.pop_back();
   const std::string less = ct::io::write_sharded_safetensors(folder / "less", tensors, 30);
   const ShardedMLP other;

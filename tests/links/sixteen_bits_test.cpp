@@ -1,5 +1,5 @@
-// Networks in 16 bits are of 16 bits: the operands of every product, forward and backward, the parameters in memory and
-// in files, and what the pool holds of a forward pass.
+// 16-bit networks use 16 bits everywhere: operands of every product, forward and backward, parameters in memory and in
+// files, and the memory that a forward pass holds.
 
 #include <gtest/gtest.h>
 
@@ -41,12 +41,12 @@ namespace L = links;
 Array narrow_numbers(const Shape& shape) { return test::numbers(shape).astype(config.dtype); }
 Variable classes(std::int64_t n) { return Variable(arange(n, Dtype::int32) % 5, false); }
 
-/// A network, and its loss of a batch of n.
+/// A network, and its loss for a batch of n.
 struct Made {
   std::shared_ptr<Link> link;
   Model model;
   std::function<Variable(std::int64_t n)> loss;
-  std::function<void()> reset;  ///< forgets what it remembers of a loss
+  std::function<void()> reset;  ///< clears the state after a loss
 };
 
 struct Mlp : Chain {
@@ -98,13 +98,12 @@ struct Words : Chain {
   }
 };
 
-/// A network, and the products of a step of its training: matrices, and convolutions in each of their passes.
+/// A network, and the products of a training step: matrices, and convolutions in each of their passes.
 struct Network {
   const char* name;
   std::function<Made()> make;
   int matmuls, convolutions;
-  std::int64_t
-      batch;  // by which what is 16-bit outweighs what is not: labels, statistics, and the 512 bytes of a block
+  std::int64_t batch;  // large enough for 16-bit memory to outweigh labels, statistics and the 512 bytes of a block
 };
 template <class N>
 Network net(const char* name, int matmuls, int convolutions, std::int64_t batch) {
@@ -117,10 +116,11 @@ Network net(const char* name, int matmuls, int convolutions, std::int64_t batch)
   };
   return {name, make, matmuls, convolutions, batch};
 }
-/// Of n layers in a row, all but the first have a gradient for their inputs.
+/// In n consecutive layers, all but the first have a gradient for their inputs.
 constexpr int products(int n) { return 3 * n - 1; }
 const std::vector<Network>& nets() {
-  // 17 convolutions and 3 in shortcuts; 3 products in each of three steps, and those of two states from the second on
+  // 17 convolutions and 3 in shortcuts; 3 products in each of three steps, and two states' products from the second
+  // step on
   static const std::vector<Network> all = {net<Mlp>("mlp", products(3), 0, 500), net<Cnn>("cnn", 3, products(2), 16),
                                            net<ResNet18>("resnet18", 3, products(20), 16),
                                            net<Words>("words", 3 * 13, 0, 500)};
@@ -129,13 +129,13 @@ const std::vector<Network>& nets() {
 
 bool is_resnet(const Network& net) { return net.name == std::string("resnet18"); }
 
-/// In which it is trained. What takes long on a device that is simulated is in one there.
+/// The precisions to train in. Simulated devices skip the slow ones.
 std::vector<Precision> precisions(const Network& net) {
   if (is_resnet(net) && !current_device().is_cpu()) return {mixed16};
   return {Dtype::float16, mixed16, Dtype::bfloat16, mixed_bf16};
 }
 
-/// Run by the next test in a process of its own, which reads what is traced between the names.
+/// Run by the next test in a separate process. That test reads the trace between the names.
 TEST(Inside, StepsIn16Bits) {
   for (const Network& net : nets()) {
     for (const Precision precision : precisions(net)) {
@@ -162,7 +162,7 @@ TEST(SixteenBits, AreTheOperandsOfEveryProductOfATraining) {
       {os::program_path(), "--gtest_filter=Inside.StepsIn16Bits", "--device", current_device().name()}, options);
   ASSERT_TRUE(result.ok()) << result.output << result.errors;
   std::map<std::string, std::vector<std::pair<int, int>>>
-      counted;  // by net: matrices and convolutions of each precision
+      counted;  // matrices and convolutions of each precision, by network
   std::string name, dtype;
   std::istringstream lines(result.errors);
   for (std::string line; std::getline(lines, line);) {
@@ -192,18 +192,18 @@ TEST(SixteenBits, AreTheOperandsOfEveryProductOfATraining) {
   }
 }
 
-/// A path as safetensors has it.
+/// A path as in safetensors.
 std::string dotted(std::string path) {
   std::ranges::replace(path, '/', '.');
   return path;
 }
 
-// mixed16 keeps float32 of normalisation alone. NPZ has no bfloat16, and holds it as float32.
+// mixed16 keeps only normalization in float32. NPZ has no bfloat16, so it stores float32.
 TEST(SixteenBits, AreTheParametersInMemoryAndInFiles) {
   const tests::Folder folder;
   for (const Network& net : nets()) {
     for (const Precision precision : precisions(net)) {
-      if (is_resnet(net) && precision != mixed16) continue;  // its 22 MB once
+      if (is_resnet(net) && precision != mixed16) continue;  // check its 22 MB only once
       const auto scope = using_config(config.dtype, precision);
       const Made made = net.make();
       const auto loss = [&] { return made.loss(2); };
@@ -236,11 +236,11 @@ TEST(SixteenBits, AreTheParametersInMemoryAndInFiles) {
   }
 }
 
-/// Bytes of the pool that a forward pass takes and leaves in use while its result is there.
+/// Bytes that a forward pass allocates and holds while its result exists.
 double held(Precision precision, const Network& net) {
   const auto scope = using_config(config.dtype, precision);
   const Made made = net.make();
-  made.loss(net.batch).array().eval();  // parameters that waited for shapes have memory now
+  made.loss(net.batch).array().eval();  // allocates parameters that waited for shapes
   made.reset();
   std::vector<MemoryEvent> events;
   watch_memory(&events);
@@ -258,7 +258,7 @@ double held(Precision precision, const Network& net) {
   return bytes;
 }
 
-// Places of maxima and masks are as large as in float32, statistics are float32.
+// Indices of maxima and masks are as large as in float32, and statistics are float32.
 TEST(SixteenBits, AreWhatThePoolHoldsOfAForwardPass) {
   for (const Network& net : nets()) {
     const double wide = held(Dtype::float32, net);

@@ -1,5 +1,5 @@
-// Links that remember, and one of one's own: an evaluation amid a training leaves what they remember as it was, and
-// what F::forget() computes again has the gradients, and the state, of what is computed once.
+// Links with state, including a user-defined one: an evaluation during training leaves their state unchanged, and
+// recomputation by F::forget() gives the gradients and the state of a single computation.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ namespace {
 
 using ct::test::numbers;
 
-/// A link of one's own that remembers, as docs/guide/tutorial.md has it.
+/// A user-defined link with state, as in docs/guide/tutorial.md.
 struct Own : ct::Chain {
   L::Linear in{3, 4}, out{4, 4};
   ct::StateVariable h;
@@ -42,7 +42,7 @@ struct Own : ct::Chain {
   }
 };
 
-/// Calls f with each link [n, 3] -> [n, 4] that remembers.
+/// Calls f with each link [n, 3] -> [n, 4] that has a state.
 template <class Call>
 void for_each_link_that_remembers(const Call& f) {
   const auto one = [&](const auto& link) {
@@ -97,13 +97,13 @@ TEST(States, TheListHasEachLinkThatRemembers) {
   EXPECT_EQ(listed, found);
 }
 
-/// Weights, gradients and states after some steps: with `forgets`, the last is computed within another F::forget() too.
-/// The states flow from step to step, over batches that shrink, from a state that learns itself.
+/// Weights, gradients and states after some steps. With `forgets`, the last step is also computed in nested F::forget()
+/// calls. States flow from step to step, over shrinking batches, from an initial state that is learnt.
 template <class Link>
 std::vector<Array> stepped(const Link& link, bool forgets, double loss_scale) {
   ct::random::seed(3);
   link.cleargrads();
-  const ct::StateScope states;  // from nothing
+  const ct::StateScope states;  // starts empty
   const Variable begin(numbers({4, 4}, 9)), x(numbers({4, 3}));
   link.h = begin;
   const auto call = [&](const Variable& v) { return link(v); };
@@ -136,7 +136,7 @@ TEST(States, ForgetHasTheGradientsAndTheStateOfTheLinkAlone) {
       ASSERT_EQ(plain.size(), forgotten.size());
       for (std::size_t i = 0; i < plain.size(); ++i) {
         SCOPED_TRACE(i);
-        // sums of gradients may be of another order
+        // sums of gradients may have another order
         ct::gradient_check::assert_allclose(plain[i], forgotten[i], 1e-4, 1e-4);
       }
     }
@@ -171,7 +171,7 @@ TEST(States, ForgetTrainsAsTheModelAlone) {
   });
 }
 
-// A link that the function makes for itself is nobody's; one that has gone cannot be computed again.
+// A link created by the function belongs to nobody. A link that was destroyed cannot be computed again.
 TEST(States, ForgetAndLinksThatGo) {
   const Variable x(numbers({4, 3}));
   const auto with_own = [](const Variable& v) {
@@ -192,7 +192,7 @@ TEST(States, ForgetAndLinksThatGo) {
   EXPECT_THROW(y.backward(), ct::ValueError);
 }
 
-/// A training with truncated backpropagation on batches of 4, with or without evaluations on batches of 7.
+/// Training with truncated backpropagation on batches of 4, optionally with evaluations on batches of 7.
 template <class Recurrent>
 struct RecurrentNet : ct::Chain {
   Recurrent link;
@@ -231,7 +231,7 @@ std::vector<Array> trained(const Link& prototype, bool evaluates, std::vector<do
   trainer.run(false);
   std::vector<Array> all = states_of(net.link);
   for (const ct::Parameter& p : model.params()) all.push_back(p.array());
-  if (evaluates) {  // outside of the trainer it is the same, and once more, by itself
+  if (evaluates) {  // again outside the trainer
     X::Evaluator evaluator(ct::iterators::SerialIterator(data, 7, {.repeat = false, .shuffle = false}), model,
                            {.device = ct::current_device()});
     const auto means = evaluator();
@@ -252,7 +252,7 @@ TEST(States, AnEvaluationAmidATrainingChangesNothing) {
   });
 }
 
-// What is remembered goes on from batch to batch of an evaluation, from nothing.
+// During an evaluation, states continue from batch to batch and start empty.
 TEST(States, AnEvaluationRemembers) {
   for_each_link_that_remembers([](const auto& link) {
     const RecurrentNet net(link);
@@ -279,7 +279,7 @@ TEST(States, AnEvaluationRemembers) {
   });
 }
 
-// FiniteLoss looks for the examples with the links' states put aside.
+// FiniteLoss searches for the examples with empty states.
 TEST(States, ALossThatIsNoNumberLeavesThemAsTheyWere) {
   for_each_link_that_remembers([](const auto& link) {
     const RecurrentNet net(link);

@@ -1,4 +1,4 @@
-// torchvision's networks: its weights by their names, and its scores (tests/data/torch/make_torchvision_reference.py).
+// torchvision's networks: its weights by name, and its scores (tests/data/torch/make_torchvision_reference.py).
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ ct::Array on_device(const io::HostArray& a) {
   return ct::Array::from_host(a.data.get(), a.shape, a.dtype, ct::current_device());
 }
 
-/// What torchvision says of a network: its tensors, with the values that the script tells, and its scores.
+/// torchvision's version of a network: its tensors, with values as in the script, and its scores.
 struct Torchvision {
   Tensors tensors;
   ct::Array scores;
@@ -52,7 +52,7 @@ struct Torchvision {
     const io::NpzReader file(tests::source_path("tests/data/torch/torchvision.npz"));
     const auto texts = [&](const char* what) { return std::get<io::StringArray>(file.read(name + what)).values; };
     const std::vector<std::string> names = texts("/names"), shapes = texts("/shapes");
-    const bool normalizes = names.at(1).ends_with("weight");  // of bn1; VGG's is a bias
+    const bool normalizes = names.at(1).ends_with("weight");  // bn1's, while VGG's is a bias
     for (std::size_t k = 0; k < names.size(); ++k) {
       std::istringstream words(shapes[k]);
       ct::Shape shape;
@@ -75,7 +75,7 @@ struct Torchvision {
 
 ct::Array photographs() { return on_device(filled(1000000, {2, 3, 65, 73}, 2, -1)); }
 
-/// The weights of torchvision give its scores.
+/// torchvision's weights give its scores.
 template <class Model, class Scores>
 void expect_torchvisions_scores(const std::string& name, const Model& model, const Scores& scores) {
   const Folder folder;
@@ -112,7 +112,7 @@ TEST(Torchvision, MobileNetV2) {
   EXPECT_EQ(net.first_bn.N->item<std::int64_t>(), 5);  // num_batches_tracked is the sixth tensor
 }
 
-/// The option is what makes them equal: the same weights give other scores without, or have no place.
+/// Without the option, equal weights give other scores or do not fit.
 TEST(Torchvision, WithoutTheOptionTheyComputeWhatChainersDo) {
   const Folder folder;
   const auto test = ct::test_mode();
@@ -121,10 +121,10 @@ TEST(Torchvision, WithoutTheOptionTheyComputeWhatChainersDo) {
     S::load_safetensors(folder / "weights.safetensors", model, {.names = "torchvision"});
   };
   const Torchvision mobilenet("mobilenet_v2");
-  const L::MobileNetV2 net({.classes = 10});  // another eps
+  const L::MobileNetV2 net({.classes = 10});  // different eps
   load(mobilenet, net);
   EXPECT_GT(ct::absolute(net(photographs()).array() - mobilenet.scores).max().item<float>(), 2e-4);
-  const L::VGG16Layers vgg({.classes = 10, .units = 64});  // which takes images of one size
+  const L::VGG16Layers vgg({.classes = 10, .units = 64});  // accepts only one image size
   load(Torchvision("vgg16"), vgg);
   EXPECT_THROW(vgg(photographs(), {"fc8"}), ct::ShapeError);
   const L::ResNet18Layers resnet({.classes = 10});  // its first convolution has a bias
@@ -140,10 +140,10 @@ TEST(Torchvision, ImagesArePreparedAsItsTransformsDo) {
   for (const ct::Array& prepared : {L::ResNet18Layers({.torchvision = true}).prepare(image, {}),
                                     L::VGG16Layers({.units = 1, .torchvision = true}).prepare(image, {})})
     ct::gradient_check::assert_allclose(prepared, expected, 1e-5, 1e-5);
-  EXPECT_LT(L::ResNet18Layers().prepare(image, {}).min().item<float>(), -100);  // Chainer's are from 0 to 255
+  EXPECT_LT(L::ResNet18Layers().prepare(image, {}).min().item<float>(), -100);  // Chainer's images are from 0 to 255
 }
 
-/// A block learns through a stride in its second convolution, and a VGG through the means of a small image.
+/// A block learns through the stride of its second convolution, and a VGG through the means of a small image.
 TEST(Torchvision, Trains) {
   const L::Bottleneck block(4, 2, 8, 2, {.torchvision = true});
   const ct::Variable y = block(on_device(filled(1, {2, 4, 6, 6}, 2, -1)));
@@ -156,7 +156,7 @@ TEST(Torchvision, Trains) {
   for (const auto& [path, parameter] : net.namedparams()) EXPECT_TRUE(parameter.grad().defined()) << path;
 }
 
-/// The names of a file's tensors by some rules.
+/// The names of a file's tensors after applying rules.
 std::vector<std::string> named(const S::Names& names, const std::vector<std::pair<std::string, ct::Shape>>& tensors) {
   std::vector<std::string> result;
   for (const S::Names::Tensor& tensor : names.of("a file", tensors)) result.push_back(tensor.name);
@@ -265,7 +265,7 @@ TEST(Names, ALoadIsStrictInBothDirections) {
   net.bn.N = ct::full({}, std::int64_t{7});
   S::load_safetensors(write(tensors), net, {.names = "torch"});
   EXPECT_EQ(net.bn.avg_var->to_vector<float>(), on_device(tensors[5].second).to_vector<float>());
-  EXPECT_EQ(net.bn.N->item<std::int64_t>(), 0);  // older files count no batches
+  EXPECT_EQ(net.bn.N->item<std::int64_t>(), 0);  // older files do not count batches
 
   // without a rule
   const std::string hint = error_of([&] { S::load_safetensors(write(tensors), net); });
@@ -303,7 +303,7 @@ TEST(Names, AFileOfAnotherKindIsNamed) {
                   "it is a safetensors file, which load_safetensors reads"));
 }
 
-/// What docs/guide/from-pytorch.md tells: the body's weights, and a last layer for other classes.
+/// As in docs/guide/from-pytorch.md: the body's weights, and a new last layer for other classes.
 TEST(Torchvision, ANewLastLayerBehindLoadedOnes) {
   const Folder folder;
   io::write_safetensors(folder / "weights.safetensors", Torchvision("resnet18").tensors);
