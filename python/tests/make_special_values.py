@@ -65,8 +65,7 @@ _isinf, _isnan, _size = numpy.isinf, numpy.isnan, numpy.abs
 # Not compared: SciPy loses digits there, returns no limit, or answers otherwise for an array than for one number
 UNCLEAR = {
     **{name: lambda x: _size(x) > 1e6 for name in ('j0', 'j1', 'y0', 'y1')}, 'cotdg': lambda x: (_size(x) < 1e-3) & (x != 0), 'yn': lambda n, x: _isinf(x), 'zetac': lambda x: x > 100,
-    'ellipj': lambda u, m: (m == 1) & (_isinf(u) | (_size(u) < 1e-20)), **{name: lambda phi, m: m == -numpy.inf for name in ('ellipeinc', 'ellipkinc')},
-    **{name: lambda a, p: _size(a) < 1e-20 for name in ('chdtri', 'gammaincinv', 'gammainccinv')}, **{name: lambda k, m: _isnan(k) for name in ('pdtr', 'pdtrc')},
+    'ellipj': lambda u, m: (m == 1) & (_isinf(u) | (_size(u) < 1e-20)),  **{name: lambda a, p: _size(a) < 1e-20 for name in ('chdtri', 'gammaincinv', 'gammainccinv')}, **{name: lambda k, m: _isnan(k) for name in ('pdtr', 'pdtrc')},
     'nbdtri': lambda k, n, y: _isinf(n), 'polygamma': lambda n, x: (n == 20) & (x == -0.5),
     'lpmv': lambda m, v, x: (_size(x) > 1) | _isnan(x + v) | _isinf(v), 'betaincinv': lambda a, b, p: _isinf(a) | _isinf(b)}
 

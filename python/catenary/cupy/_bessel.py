@@ -4,6 +4,7 @@ The host computes the coefficients from the integral e^-x I_n(x) = 1/pi integral
 """
 
 import functools
+import math
 
 import numpy
 
@@ -11,6 +12,9 @@ from catenary import _core
 from catenary.cupy._array import refuse_complex
 from catenary.cupy._arguments import operand
 from catenary.cupy._ufuncs import made
+
+
+_TERMS = 10
 
 
 def _scaled(x, n):
@@ -35,6 +39,14 @@ def chebyshev(coefficients, t):
     return coefficients[0] + t * above - two_above
 
 
+def power_series(z, n):
+    """Sums the power series of I_n(x) (x / 2)**-n in z = x**2 / 4, to rounding for |z| up to 1/4; -z gives that of J_n."""
+    total = 1 / (math.factorial(_TERMS) * math.factorial(_TERMS + n)) + 0 * z
+    for k in range(_TERMS - 1, -1, -1):
+        total = _core._copy(total * z + 1 / (math.factorial(k) * math.factorial(k + n)), 'C')
+    return total
+
+
 def modified(name, x, n, scaled):
     """I_n(x) for n 0 and 1, or exp(-|x|) times that."""
     x = operand(x, name)
@@ -46,9 +58,10 @@ def modified(name, x, n, scaled):
     small = _core.ufuncs['minimum'](size, 8)
     large = _core.ufuncs['maximum'](size, 8)
     value = _core.where(size <= 8, chebyshev(near, small / 4 - 1), chebyshev(far, 16 / large - 1) / _core.ufuncs['sqrt'](large))
+    # The polynomials are exact to rounding beside their largest value alone
+    least = _core.ufuncs['minimum'](size, 1)
+    value = _core.where(size < 1, (least / 2) ** n * power_series(least * least / 4, n) * _core.ufuncs['exp'](-least), value)
     if n:
-        # near 0 the polynomial has but absolute digits
-        value = _core.where(size < 0.01, size / 2 * (1 + size * size / 8) * _core.ufuncs['exp'](-size), value)
         value = _core.where(x < 0, -value, _core.where(x == 0, x, value))
     root = 1 if scaled else _core.ufuncs['exp'](size / 2)  # its square would overflow too early
     return (value * root * root).astype(dtype)

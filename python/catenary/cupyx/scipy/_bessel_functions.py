@@ -11,7 +11,7 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupy._bessel import chebyshev as _chebyshev
+from catenary.cupy._bessel import chebyshev as _chebyshev, power_series
 from catenary.cupyx.scipy._gamma import prepared, stored, wide
 from catenary.cupyx.scipy._iteration import function, largest
 
@@ -93,7 +93,8 @@ def _oscillating(n, second):
         small, large = stored(_ufuncs['minimum'](size, _NEAR)), stored(_ufuncs['maximum'](size, _NEAR))
         t = stored(small * small / (_NEAR ** 2 / 2) - 1)
         half = (small / 2) ** n
-        near = half * _chebyshev(_near(n, False), t)
+        least = stored(_ufuncs['minimum'](small, 1))
+        near = half * stored(_core.where(small < 1, power_series(-least * least / 4, n), _chebyshev(_near(n, False), t)))
         if second:
             # of Y_n the logarithm times J_n, the pole of n = 1, and the rest
             near = 2 / math.pi * ((_log(small) + _EULER_OF_HALF) * near - half * _chebyshev(_near(n, True), t) - (1 / small if n else 0))

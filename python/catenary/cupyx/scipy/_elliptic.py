@@ -70,8 +70,10 @@ def _incomplete(phi, m, second):
     value = value + _core.where((halves == 0) | (whole == math.inf), 0, 2 * halves * whole)
     value = _core.where(k > 1, math.nan, value)
     value = _core.where(_ufuncs['isinf'](phi) & (m <= 1), phi, value)
-    value = _core.where((m == -math.inf) & _ufuncs['isfinite'](phi), phi * math.inf if second else 0, value)
-    return _core.where(_ufuncs['isnan'](phi + m) | (m > 1), math.nan, value)
+    finite = _ufuncs['isfinite'](phi)
+    at_end = _core.where(finite, math.inf, phi) if second else _core.where(finite, 0, math.nan)
+    value = _core.where(m == -math.inf, at_end, value)
+    return _core.where(_ufuncs['isnan'](phi) | _ufuncs['isnan'](m) | (m > 1), math.nan, value)
 
 
 ellipkinc = function('ellipkinc', 'The elliptic integral of the first kind to the angle phi; NaN for m above 1.', lambda phi, m: _incomplete(phi, m, False))

@@ -240,7 +240,7 @@ def cosm1(x):
     """cos(x) - 1, accurate near 0."""
     x, dtype = _prepared('cosm1', x)
     half = _ufuncs['sin'](x / 2)
-    return (-2 * half * half).astype(dtype)
+    return (0 - 2 * half * half).astype(dtype)
 
 
 def exprel(x):
@@ -263,8 +263,10 @@ def _of_degrees(name, ufunc, quarters):
         endless = _stored(_ufuncs['isinf'](x))
         x = _stored(_ufuncs['fmod'](_core.where(endless, 0, x), 360))  # exact however large x is
         turns = _ufuncs['rint'](x / 90)
-        rest = _ufuncs['radians'](x - 90 * turns)
+        degrees = _stored(x - 90 * turns)
+        rest, eighth = _ufuncs['radians'](degrees), _absolute(degrees) == 45
         s, c, k = _ufuncs['sin'](rest), _ufuncs['cos'](rest), _ufuncs['remainder'](turns, 4)
+        c = _core.where(eighth, _absolute(s), c)  # so that the tangent of 45 degrees is 1
         value = quarters(s, c)
         value = _core.where(k == 0, value[0], _core.where(k == 1, value[1], _core.where(k == 2, value[2], value[3])))
         return _core.where(endless, 0, value).astype(dtype)  # as SciPy, whose limit of what has digits is 1e14
