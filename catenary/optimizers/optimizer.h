@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -213,6 +214,9 @@ class CT_API Optimizer {
   /// Sets the model to optimise and gives every parameter an update rule. Returns this optimizer. Throws ValueError for
   /// a model without parameters, or with members that CT_LINKS does not name (Link::check_members).
   const Optimizer& setup(const Model& target) const;
+  /// Sets up a link that is known only by an abstract base, such as the result of load_language_model.
+  template <class L>
+  requires(std::is_abstract_v<L>) const Optimizer& setup(const L& target) const { return setup(target.model()); }
   const Model& target() const;
 
   /// Updates all parameters from their current gradients. Order: hooks of Timing::exchange, division by the loss scale,

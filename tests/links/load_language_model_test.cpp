@@ -256,6 +256,38 @@ TEST(LoadGguf, BlocksBecomeWeightsThatAreTrained) {
   }
 }
 
+TEST(LoadLanguageModel, TrainsWhateverItsClassIs) {
+  for (const std::string& name : kFolders) {
+    const auto loaded = L::load_language_model(language_model(name));
+    const Variable ids(tests::ExpectedText(language_model(name)).ids, false);
+    const auto mode = test_mode();  // GPT drops out
+    const optimizers::SGD optimizer({.lr = 0.1});
+    optimizer.setup(*loaded);
+    EXPECT_EQ(optimizer.target().link().type_name(), loaded->type_name());
+    const auto error = [&] { return functions::mean(functions::square((*loaded)(ids))).array().item<float>(); };
+    const float before = error();
+    optimizer.update([&] { return functions::mean(functions::square((*loaded)(ids))); });
+    EXPECT_LT(error(), before) << name;
+    EXPECT_EQ(optimizer.target()(ids).array().to_vector<float>(), (*loaded)(ids).array().to_vector<float>());
+  }
+  // Whose model outlives the pointer that was loaded
+  const optimizers::SGD optimizer;
+  optimizer.setup(*L::load_language_model(language_model("llama")));
+  EXPECT_EQ(optimizer.target()(Variable(array({{1, 2, 3}}))).shape(), Shape({1, 3, 53}));
+}
+
+struct OwnLlama : L::Llama {
+  using L::Llama::Llama;
+  std::string type_name() const override { return "OwnLlama"; }
+};
+TEST(LoadLanguageModel, NamesAClassThatHasNoModel) {
+  const OwnLlama own({.vocabulary = 8, .context = 8, .width = 8, .layers = 1, .heads = 2, .hidden = 8});
+  const L::LanguageModel& general = own;
+  const std::string said = tests::error_of<ValueError>([&] { optimizers::SGD().setup(general); });
+  EXPECT_TRUE(has(said, "OwnLlama") && has(said, "as_model()")) << said;
+  EXPECT_NO_THROW(optimizers::SGD().setup(own));
+}
+
 /// Turns a file without Q5_0 into one with Q5_0 blocks: those of the package with their values.
 TEST(LoadGguf, BlocksWithoutProductsBecomeWeights) {
   const io::GgufReader blocks(tests::source_path("tests/data/io/gguf/numbers_of_blocks.gguf"));

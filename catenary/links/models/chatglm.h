@@ -62,6 +62,7 @@ class CT_API ChatGlm : public LanguageModel {
   CT_LINKS(tokens, blocks, norm, head)
 
  protected:
+  Model as_model() const override { return Model(*this); }
   Variable features(const Variable& ids, std::int64_t first, std::vector<KeyValueCache>* caches) const override;
   Variable scores(const Variable& features) const override;
 

@@ -29,6 +29,9 @@ class CT_API Glm : public Llama {
   /// Throws ValueError like Llama's constructor.
   explicit Glm(const GlmOptions& options = {});
   std::string type_name() const override { return "Glm"; }
+
+ protected:
+  Model as_model() const override { return Model(*this); }
 };
 
 }  // namespace catenary::links

@@ -54,6 +54,7 @@ class CT_API GPT : public LanguageModel {
   CT_LINKS(tokens, positions, blocks, norm, head)
 
  protected:
+  Model as_model() const override { return Model(*this); }
   Variable features(const Variable& ids, std::int64_t first, std::vector<KeyValueCache>* caches) const override;
   Variable scores(const Variable& features) const override;
 };

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <typeinfo>
 
 #include "catenary/array/array.h"
 #include "catenary/core/config.h"
@@ -90,6 +91,14 @@ Variable LanguageModel::operator()(const Variable& ids, std::vector<KeyValueCach
 }
 Variable LanguageModel::last(const Variable& ids, std::vector<KeyValueCache>* caches) const {
   return scores(checked_features(ids, caches)(slice(), slice(-1, none)));
+}
+
+Model LanguageModel::model() const {
+  const Model made = as_model();
+  if (!made.defined() || typeid(made.link()) != typeid(*this))  // a base's override would leave members out
+    fail<ValueError>("{}: to train it through a LanguageModel, override as_model() with `return Model(*this);`",
+                     type_name());
+  return made;
 }
 
 Variable LanguageModel::checked_features(const Variable& ids, std::vector<KeyValueCache>* caches) const {

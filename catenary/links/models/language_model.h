@@ -8,6 +8,7 @@
 
 #include "catenary/links/attention.h"
 #include "catenary/links/link.h"
+#include "catenary/links/model.h"
 
 namespace catenary::links {
 
@@ -30,10 +31,15 @@ class CT_API LanguageModel : public Chain {
   virtual std::int64_t context() const = 0;
   /// The number of layers, and so of caches.
   virtual std::int64_t layers() const = 0;
+  /// Returns a Model of this class that shares this model's parameters: `optimizer.setup(*loaded)` calls it. Throws
+  /// ValueError if the class does not override as_model().
+  Model model() const;
   /// Tokens that end a text: generate() stops after them. load_language_model fills them in.
   std::vector<std::int64_t> end_tokens;
 
  protected:
+  /// Returns Model(*this), in each class that can be trained through a reference to LanguageModel.
+  virtual Model as_model() const { return {}; }
   /// Returns the inputs of scores(), [batch, length, width], for ids that follow `first` others.
   virtual Variable features(const Variable& ids, std::int64_t first, std::vector<KeyValueCache>* caches) const = 0;
   /// Returns the scores of features of any length.

@@ -63,6 +63,7 @@ class CT_API Llama : public LanguageModel {
   CT_LINKS(tokens, blocks, norm, head)
 
  protected:
+  Model as_model() const override { return Model(*this); }
   Variable features(const Variable& ids, std::int64_t first, std::vector<KeyValueCache>* caches) const override;
   Variable scores(const Variable& features) const override;
 };
