@@ -1,4 +1,4 @@
-// Extensions and iterators on several ranks; see on_ranks_test.cpp.
+// Extensions and iterators on several ranks. See on_ranks_test.cpp.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using tests::flat;
 using tests::rank;
 using tests::size;
 
-/// A trainer whose ranks do something different with nothing.
+/// An updater without work, on which ranks differ.
 class Counter : public T::UpdaterBase {
  public:
   void update() override { ++iteration_; }
@@ -86,7 +86,7 @@ TEST(OnRanks, PersistentsAreAveraged) {
   D::AllreducePersistent average(link, flat());
   average();
   EXPECT_EQ(link.avg_mean->to_vector<float>()[1], 0.5f * static_cast<float>(size() - 1));
-  EXPECT_EQ(link.N->item<int>(), rank() + 7);  // a count is no average
+  EXPECT_EQ(link.N->item<int>(), rank() + 7);  // a count is not averaged
 }
 
 std::vector<double> numbers_of(const ct::Iterator& iterator, int batches) {
@@ -129,14 +129,14 @@ TEST(OnRanks, IteratorsGiveAllTheSame) {
       const ct::iterators::SerialIterator shuffled(dataset, 4, {.repeat = repeat});
       const ct::Iterator synchronized = D::create_synchronized_iterator(shuffled, flat());
       const std::vector<std::vector<double>> orders = flat().allgather_obj(numbers_of(synchronized, 9));
-      // each its own numbers, in the same order
+      // each rank has different numbers in one common order
       for (int r = 0; r < size(); ++r) EXPECT_EQ(orders[static_cast<std::size_t>(r)][0] - 10 * r, orders[0][0]);
     }
   }
   EXPECT_THROW(D::create_multi_node_iterator({}, flat(), size()), ct::ValueError);
 }
 
-// Made ahead or not, ranks train on the same minibatches of their parts, with the same noise on them.
+// With and without prefetch, ranks train on equal minibatches of their parts with equal noise.
 TEST(OnRanks, PrefetchChangesNothing) {
   const auto train = [](bool synchronized, bool prefetch) {
     ct::random::seed(3);
@@ -165,7 +165,7 @@ TEST(OnRanks, PrefetchChangesNothing) {
     EXPECT_EQ(train(synchronized, true), wanted);
     EXPECT_EQ(flat().bcast_obj(wanted), wanted);
   }
-  // what a rank sends while another one computes would come at the wrong time
+  // prefetching would send messages at the wrong time
   const ct::iterators::SerialIterator own(ct::datasets::TupleDataset(ct::arange(10)), 4);
   const ct::Iterator sent = D::create_multi_node_iterator(rank() == 0 ? ct::Iterator(own) : ct::Iterator(), flat());
   const L::Linear model(4, 3);
@@ -174,8 +174,8 @@ TEST(OnRanks, PrefetchChangesNothing) {
   EXPECT_THROW(T::StandardUpdater(sent, optimizer, {.prefetch = true}), ct::ValueError);
 }
 
-// The mean of gradients has the NaN of one, so that all ranks skip and stop together; which loss is NaN is each one's
-// own.
+// A NaN in one rank's gradients makes the mean NaN, so all ranks skip and stop together. Each rank reports only its
+// loss.
 TEST(OnRanks, ANaNInTheDataOfOneIsToldOnAll) {
   const auto dtype = ct::using_config(ct::config.dtype, ct::mixed16);
   ct::random::seed(1);
@@ -208,7 +208,7 @@ TEST(OnRanks, NumbersThatCannotBeDealtOut) {
   EXPECT_EQ(D::scatter_index(0, flat()), (std::pair<std::int64_t, std::int64_t>(0, 0)));
 }
 
-/// Keeps what it was called with.
+/// Keeps its arguments.
 class Sorted : public D::GenericMultiNodeEvaluator<std::vector<double>> {
  public:
   using GenericMultiNodeEvaluator::GenericMultiNodeEvaluator;
@@ -242,7 +242,7 @@ TEST(OnRanks, EvaluationsThatAreNoMeans) {
   Sorted evaluator(flat(), batches, ct::Model(Twice()), {}, root);
   EXPECT_EQ(evaluator.default_name(), "validation");
   T::Trainer t = trainer();
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the iterator begins anew
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the iterator restarts
     Sorted::of_batches.clear();
     t.observation().clear();
     {
@@ -262,7 +262,7 @@ TEST(OnRanks, EvaluationsThatAreNoMeans) {
             "GenericMultiNodeEvaluator: root " + std::to_string(size()) + " of " + std::to_string(size()) + " ranks");
 }
 
-/// A trainer over so many examples on this rank.
+/// Returns a trainer with this many examples on this rank.
 T::Trainer trainer_over(int examples, int batch_size, const T::Trigger& stop) {
   const auto model = L::Classifier(L::Linear(3, 2));
   const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(), flat());
@@ -287,7 +287,7 @@ TEST(OnRanks, UnequalEpochsAreToldBeforeTheFirst) {
   EXPECT_EQ(error_of<ct::ValueError>([&] { longer.run(false); }),
             "ranks would train unequally: rank 0 has 10 examples in batches of 5 for 4 iterations and rank " + other +
                 " has 10 examples in batches of 5 for 3 iterations: the lengths must be equal");
-  // other numbers, and yet the same iterations; and iterations are what they are
+  // different numbers of examples with equal iterations, and lengths in iterations, are accepted
   trainer_over(last ? 9 : 10, 5, T::Trigger(3, "epoch")).run(false);
   trainer_over(last ? 4 : 10, 5, T::Trigger(3, "iteration")).run(false);
   const T::Trainer equal = trainer_over(last ? 4 : 8, last ? 2 : 4, T::Trigger(2, "epoch"));
@@ -295,7 +295,7 @@ TEST(OnRanks, UnequalEpochsAreToldBeforeTheFirst) {
   EXPECT_EQ(equal.updater()->iteration(), 4);
 }
 
-/// A folder of all ranks, which goes away when rank 0 is done.
+/// A folder for all ranks, which rank 0 removes at the end.
 class SharedFolder {
  public:
   SharedFolder() {
@@ -328,7 +328,7 @@ TEST(OnRanks, ASetThatOneRankLacksIsNoSet) {
     const auto [trainer, checkpointer] = of_two();
     testing::internal::CaptureStderr();
     const bool loaded = D::MultiNodeCheckpointer(checkpointer).maybe_load(trainer);
-    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // of sets that are none there is nothing to say
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // invalid sets print no message
     return std::pair(loaded, trainer.updater()->iteration());
   };
   EXPECT_EQ(load(), (std::pair<bool, std::int64_t>(true, 4)));
@@ -338,8 +338,8 @@ TEST(OnRanks, ASetThatOneRankLacksIsNoSet) {
   EXPECT_EQ(load(), (std::pair<bool, std::int64_t>(false, 0)));
 }
 
-/// A training whose ranks have one state, or those of a set: each has its own folder, in which the others' files are
-/// not to be seen.
+/// A training whose ranks share a state, or share one per set. Each rank has a separate folder without the files of
+/// other ranks.
 struct Replica {
   L::Linear model{3, 2};
   ct::optimizers::MomentumSGD optimizer{0.1};
@@ -358,7 +358,7 @@ struct Replica {
   std::vector<float> weights() const { return model.W.array().to_vector<float>(); }
 };
 
-/// The ranks of even numbers, and the others.
+/// Returns the set of ranks with even numbers, and the set of odd ones.
 std::vector<std::vector<int>> even_ranks() {
   std::vector<int> even;
   for (int r = 0; r < size(); r += 2) even.push_back(r);
@@ -387,7 +387,7 @@ TEST(OnRanks, SnapshotsOfReplicasAreLoadedByRanksThatDoNotSeeThem) {
     EXPECT_EQ(ct::os::list_directory(fmt::format("{}/of-{}", folder.path, rank())),
               rank() == writer ? std::vector<std::string>{fmt::format("snapshot_iter_2.{}", writer)}
                                : std::vector<std::string>());
-    // a newer one that not all writers have does not count
+    // a newer snapshot that some writer lacks is ignored
     if (sets && size() > 1 && rank() == 1)
       ct::os::write_file(folder.path + "/of-1/snapshot_iter_4.1", std::string_view("nothing"));
     flat().barrier();
@@ -419,11 +419,11 @@ TEST(OnRanks, SnapshotsOfReplicasThatCannotBeLoadedAreToldToAll) {
   ct::os::make_directories(own);
   if (rank() == 0) ct::os::write_file(own + "/snapshot_iter_2.0", std::string_view("nothing"));
   if (size() > 1) {
-    // one writer has what the other has not
+    // the writers have no snapshot in common
     EXPECT_NE(begin().find("multi_node_snapshot: rank 0 has snapshot_iter_2 in "), std::string::npos);
     if (rank() == 1) ct::os::write_file(own + "/snapshot_iter_2.1", std::string_view());
   }
-  // what is there is no snapshot
+  // the file is not a snapshot
   const std::string text = begin();
   EXPECT_NE(text.find("multi_node_snapshot: rank 0 cannot go on: "), std::string::npos) << text;
   EXPECT_NE(text.find("snapshot_iter_2.0"), std::string::npos) << text;

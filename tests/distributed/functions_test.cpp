@@ -1,4 +1,4 @@
-// Gradients that flow between ranks; see on_ranks_test.cpp.
+// Gradients that flow between ranks. See on_ranks_test.cpp.
 
 #include <gtest/gtest.h>
 
@@ -16,13 +16,13 @@ using tests::flat;
 using tests::rank;
 using tests::size;
 
-/// What rank `of` has for rank `other`: all can compute it.
+/// Returns the array that rank `of` has for rank `other`, which every rank can compute.
 ct::Array values(int of, int other = 0) {
   ct::random::Generator generator{static_cast<std::uint64_t>(100 * of + other + 1), 0};
   return ct::random::uniform(-1.0, 1.0, {2, 3}, {.dtype = ct::Dtype::float32, .generator = &generator});
 }
 ct::Variable input(int of, int other = 0) { return ct::Variable(values(of, other), true); }
-/// The weight of an output in a rank's loss.
+/// Returns the weight of an output in a rank's loss.
 ct::Array weight(int of, int other = 0) { return values(of + 50, other); }
 
 void expect_near(const ct::Array& got, const ct::Array& expected, const char* what) {
@@ -92,7 +92,7 @@ TEST(OnRanks, GradientsOfCollectives) {
 
 TEST(OnRanks, GradientsOfMessages) {
   if (size() == 1) return;
-  // around the ring: what a rank sends goes twice as large to the next
+  // around the ring: each rank sends twice its input to the next rank
   const int next = (rank() + 1) % size(), before = (rank() + size() - 1) % size();
   const ct::Variable x = input(rank());
   const ct::Variable delegate = D::functions::send(x * 2.0f, flat(), next);
@@ -109,7 +109,7 @@ TEST(OnRanks, ChainLists) {
     EXPECT_THROW(empty(input(0)), ct::ValueError);
     return;
   }
-  // rank 0 has the first layer and the last, rank 1 what is between
+  // rank 0 has the first and last layers, rank 1 the middle one
   ct::random::set_state({3, 0});
   L::Linear l1(3, 4), l2(4, 4), l3(4, 2);
   const ct::Array x = values(0);
@@ -141,7 +141,7 @@ TEST(OnRanks, ChainLists) {
   EXPECT_THROW(list.add_link(a, {rank()}), ct::ValueError);
 }
 
-/// Part `of` of two sequences, of 3 or 2 and of 1 or 2 elements.
+/// Returns part `of` of two sequences, with 3 or 2 and with 1 or 2 elements.
 std::vector<ct::Array> sequences(int of) {
   std::vector<ct::Array> parts;
   for (const int i : {0, 1}) {
@@ -158,7 +158,7 @@ std::vector<ct::Variable> variables(const std::vector<ct::Array>& arrays) {
   return result;
 }
 
-/// A sequence that goes through all ranks is one that goes through one link: values, states and gradients.
+/// A sequence through all ranks must equal a sequence through one link: values, states and gradients.
 template <class Link, class Run>
 void expect_sequence_goes_through(const Run& run) {
   ct::random::set_state({11, 0});
@@ -169,7 +169,7 @@ void expect_sequence_goes_through(const Run& run) {
     for (const std::size_t i : {0u, 1u}) xs[i] = ct::concatenate(std::vector<ct::Array>{xs[i], sequences(r)[i]});
   const std::vector<ct::Variable> all = variables(xs);
   const F::NStepResult expected = run(whole, all);
-  // the outputs count their squares, and the last states too
+  // the loss is the sum of squares of the outputs and, optionally, of the last states
   const auto loss_of = [](const F::NStepResult& result, bool with_states) {
     ct::Variable loss = F::sum(F::square(result.ys[0])) + F::sum(F::square(result.ys[1]));
     if (with_states) loss = loss + F::sum(F::square(result.hy));
@@ -220,7 +220,7 @@ TEST(OnRanks, SequencesGoThroughRanks) {
   const L::NStepLSTM link(1, 2, 2, 0.0);
   EXPECT_THROW(D::create_multi_node_n_step_rnn(link, flat(), size()), ct::ValueError);
   EXPECT_THROW(D::create_multi_node_n_step_rnn(link, flat(), {}, rank()), ct::ValueError);
-  // both directions, and alone
+  // a bidirectional link, without neighbours
   const auto both = D::create_multi_node_n_step_rnn(L::NStepBiLSTM(1, 4, 2, 0.0), flat());
   EXPECT_EQ(both(variables(sequences(0))).ys[0].shape(), (ct::Shape{3, 4}));
 }

@@ -1,5 +1,5 @@
-// Ranks with a GPU each. Where this program runs as it is there may be none; cmake/devices.cmake starts it as the ranks
-// of a job with so many devices of OpenCL as CATENARY_TEST_GPUS says.
+// Ranks with a GPU each, skipped if there is none. cmake/devices.cmake runs this program as the ranks of a job with
+// CATENARY_TEST_GPUS OpenCL devices.
 
 #include <gtest/gtest.h>
 

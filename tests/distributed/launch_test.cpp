@@ -1,4 +1,4 @@
-// `catenary launch`: what ranks do together on 2 to 8 of them, and what becomes of a job when one fails.
+// `catenary launch` with 2 to 8 ranks: cooperation of ranks, and the end of a job after a failure.
 
 #include "catenary/distributed/launch.h"
 
@@ -30,10 +30,10 @@ using tests::sorted;
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds, on a machine that has other things to do as well: ranks that nobody ends sleep for 60.
+/// Seconds, on a busy machine. Ranks that are not ended sleep for 60.
 constexpr double kSoon = 30;
 
-/// Processes that were started with this mark and still run.
+/// Returns the running processes that were started with this mark.
 std::vector<std::string> running(const std::string& mark) {
   std::vector<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -49,7 +49,7 @@ struct Job {
   double seconds;
 };
 
-/// Runs a command and looks that nothing of it is left.
+/// Runs a command and expects that no process remains.
 Job run(std::vector<std::string> command, std::vector<std::pair<std::string, std::string>> environment = {},
         double timeout = 600) {
   static int count = 0;
@@ -102,7 +102,7 @@ TEST(Launch, HandsOnWholeLines) {
     rest += !of_one;
   }
   EXPECT_EQ(whole, 6000);
-  EXPECT_EQ(rest, 3);  // what had no end has one now
+  EXPECT_EQ(rest, 3);  // infinite loops end now
   EXPECT_EQ(count_of(job.result.output, "no end\n"), 3);
 }
 
@@ -158,7 +158,7 @@ TEST(Launch, ARankThatFails) {
   EXPECT_EQ(job.result.exit_code, 1);
   EXPECT_TRUE(has(job.result.errors, "rank 2 of 3 on ") && has(job.result.errors, ": it has had enough"))
       << job.result.errors;
-  // the others compute, and do not look at the job: SIGTERM ends them
+  // the other ranks compute without looking at the job, so SIGTERM ends them
   job = ranks(2, {"compute", "0"});
   EXPECT_EQ(job.result.exit_code, 3);
   EXPECT_LT(job.seconds, kSoon);
@@ -173,7 +173,7 @@ TEST(Launch, ARankThatFailsInAnUpdate) {
         << job.result.errors;
     EXPECT_LT(job.seconds, kSoon);
   }
-  // one that goes on to something else
+  // a rank that continues with something else
   const Job job = ranks(3, {"update", "1", "caught"});
   EXPECT_NE(job.result.exit_code, 0);
   EXPECT_TRUE(has(job.result.errors, "calls barrier") && has(job.result.errors, "calls mean of gradients in 3 parts") &&
@@ -200,7 +200,7 @@ TEST(Launch, ARankThatHangs) {
   EXPECT_LT(job.seconds, kSoon);
 }
 
-/// A rank that does not look at the job is told after 0.3 of the grace, and not before.
+/// A rank that does not look at the job gets SIGTERM after 0.3 of the grace time, not earlier.
 TEST(Launch, AGraceOfAnotherLength) {
   std::vector<std::string> command = launch(2, {tests::build_path("bin/ranks"), "compute", "1"});
   command.insert(command.begin() + 2, {"--grace", "8"});
@@ -213,7 +213,7 @@ TEST(Launch, AGraceOfAnotherLength) {
 }
 
 TEST(Launch, HandsOnSignals) {
-  // to the launcher alone; the ranks save, one after the other, and end
+  // a signal to the launcher only; the ranks save one after another and exit
   const tests::Folder folder;
   const std::string out = folder / "out";
   const std::string command = fmt::format(
@@ -228,20 +228,20 @@ TEST(Launch, HandsOnSignals) {
 }
 
 TEST(Launch, NothingOutlivesTheLauncher) {
-  // the time is up: it gets SIGKILL and can do nothing any more
+  // after the time limit the launcher gets SIGKILL and cannot clean up
   EXPECT_TRUE(ranks(3, {"loop"}, {}, 1).result.timed_out);
   EXPECT_TRUE(ranks(2, {"no-communicator"}, {}, 1).result.timed_out);
-  // ranks below a shell are no children of the launcher's: the lifeline ends them
+  // ranks below a shell are not children of the launcher; the lifeline ends them
   const std::string program = tests::build_path("bin/ranks");
   EXPECT_TRUE(run(launch(2, {"sh", "-c", program + " loop; true"}), {}, 1).result.timed_out);
-  // nor what ranks have started that knows nothing of the job
+  // nor children of ranks that do not know the job
   EXPECT_TRUE(run(launch(2, {"sh", "-c", "sleep 50; true"}), {}, 1).result.timed_out);
   EXPECT_TRUE(run(launch(2, {"sh", "-c", "setsid sh -c 'sleep 50; true' & sleep 50"}), {}, 1).result.timed_out);
-  // nor what a rank has left in a session of its own
+  // nor processes that a rank left in a separate session
   EXPECT_TRUE(run(launch(2, {"sh", "-c", "setsid sleep 50 & exit 0"})).result.ok());
 }
 
-/// A job that gets SIGTERM, by a shell's words on what is done before with the launcher's children $ranks.
+/// A job that gets SIGTERM, after a shell command that can use the launcher's children $ranks.
 Job terminated(const std::string& rank, const std::string& before = "") {
   const std::string command = fmt::format(
       "{} launch -n 2 --grace 0.4 {} & pid=$!; until ranks=$(pgrep -P $pid) && [ $(echo $ranks | wc -w) -ge 2 ]; do "
@@ -257,7 +257,7 @@ TEST(Launch, RanksThatDoNotEndAfterASignalAreKilled) {
   EXPECT_EQ(job.result.errors,
             "catenary launch: 2 of 2 ranks did not end within 2 seconds of SIGTERM and are killed; they have 5 times "
             "--grace, which is 0.4\n");
-  // one that is stopped goes on and meets the signal
+  // a stopped process is continued so that it handles the signal
   job = terminated("sleep 60", "kill -STOP $(echo $ranks | cut -d' ' -f1);");
   EXPECT_EQ(job.result.exit_code, 143);
   EXPECT_LT(job.seconds, kSoon);
@@ -265,7 +265,7 @@ TEST(Launch, RanksThatDoNotEndAfterASignalAreKilled) {
 }
 
 TEST(Launch, HandsOnWhatHasNoLinesWithoutKeepingIt) {
-  // 200 MB where the launcher may have 256 of addresses
+  // 200 MB of output, while the launcher may use 256 MB of address space
   const Job job = run({"sh", "-c",
                        fmt::format("ulimit -v 262144; exec {} launch -n 2 sh -c \"head -c 100000000 /dev/zero | tr "
                                    "'\\0' a >&2\"",
@@ -291,7 +291,7 @@ TEST(Launch, AJobThatWasKilledGoesOnBitForBit) {
   for (int rank = 0; rank < 3; ++rank) {
     const std::string out = folder / fmt::format("killed-{}", rank);
     EXPECT_EQ(ranks(3, {"train", std::to_string(rank), out}).result.exit_code, 137);
-    // the newest set is damaged on one rank: all take the one before
+    // the newest set is damaged on one rank, so all load the previous one
     if (rank == 1) ct::os::write_file(out + "/job.of.tests.2.15", std::string_view("nothing"));
     job = ranks(3, {"train", std::to_string(rank), out});
     EXPECT_TRUE(job.result.ok()) << job.result.errors;
@@ -303,7 +303,7 @@ TEST(Launch, AJobThatWasKilledGoesOnBitForBit) {
               (std::vector<std::string>{"job.of.tests.0.25", "job.of.tests.0.30", "job.of.tests.1.25",
                                         "job.of.tests.1.30", "job.of.tests.2.25", "job.of.tests.2.30"}));
   }
-  // a signal to one rank: all save after the same iteration, which the others hear of in the next exchange
+  // a signal to one rank: all ranks learn of it in the next exchange and save after one iteration
   const std::string out = folder / "interrupted";
   job = ranks(3, {"train-sigterm", "1", out});
   EXPECT_EQ(job.result.exit_code, 5) << job.result.errors;
@@ -322,7 +322,7 @@ TEST(Launch, ASignalToOneRankWhereGradientsAreExchangedDuringBackward) {
 
 TEST(Launch, ASetStaysUntilTheNextIsComplete) {
   const tests::Folder folder;
-  // killed while it saves the second set, when the others have theirs
+  // killed while it saves the second set, after the other ranks have saved
   Job job = ranks(3, {"train-die-in-save", "2", folder / "out"});
   EXPECT_EQ(job.result.exit_code, 137) << job.result.errors;
   for (const char* const rank : {"0", "1"})
@@ -350,7 +350,7 @@ TEST(Launch, RanksWithOtherRates) {
   const tests::Folder folder;
   Job job = ranks(3, {"train-other-rate", "2", folder / "first"});
   EXPECT_EQ(job.result.exit_code, 1);
-  // all have met it, and it is said once
+  // all ranks have the error, which is printed once
   EXPECT_EQ(count_of(job.result.errors,
                      "ranks: ranks would train apart: the first difference between their optimizers: rank 0 has "
                      "Adam: alpha 0.001 and rank 2 has Adam: alpha 0.01\n"),
@@ -389,7 +389,7 @@ TEST(Launch, ErrorsAreSaidOnceAndLogsAndPrefixesTellWhoseTheyAre) {
 }
 
 TEST(Launch, ASignalToAllRanks) {
-  // each gets it by itself, as from a batch system: they save after one iteration
+  // each rank gets the signal separately, as from a batch system: all save after one iteration
   const tests::Folder folder;
   const Job job = ranks(3, {"train-sigterm", "-2", folder / "out"});
   EXPECT_EQ(job.result.exit_code, 5) << job.result.errors;
@@ -408,7 +408,7 @@ TEST(Launch, ARankWhoseExtensionOrHookThrows) {
     EXPECT_TRUE(has(job.result.errors, fmt::format("Exception in main training loop: {}\n", says)) &&
                 has(job.result.errors, fmt::format("ranks: {}\n", says)))
         << job.result.errors;
-    // of that rank alone, and the launcher says which it was
+    // the message of that rank only, and the launcher names the rank
     EXPECT_EQ(count_of(job.result.errors, says), 2) << job.result.errors;
     EXPECT_EQ(count_of(job.result.errors, "catenary launch: rank 1 of 3 on "), 1) << job.result.errors;
     EXPECT_TRUE(has(job.result.errors, " ended with status 1, in or after ")) << job.result.errors;
@@ -520,7 +520,7 @@ TEST(Launch, TrainMnistGoesOnFromItsCheckpoints) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(has(result.errors, "contains no complete set of checkpoints")) << result.errors;
 
-  // SIGTERM to one rank: the advice can be followed
+  // SIGTERM to one rank: following the printed advice works
   const std::string stopped = folder / "stopped";
   const std::string command = fmt::format(
       "{} launch -n 2 -- sh -c 'echo $$ >{}/pid.${{CATENARY_LAUNCH%%:*}}; exec \"$@\"' sh {} -e 100000 -o {} {} & "

@@ -1,4 +1,4 @@
-// MNIST on several ranks, without shuffling, beside one process that takes the batches of all of them together.
+// Compares MNIST on several ranks, without shuffling, with one process that uses the combined batches.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace L = ct::links;
 
 namespace {
 
-/// Small, so that 300 steps take seconds; CATENARY_TEST_UNITS=1000 makes it the example's.
+/// Small, so that 300 steps take seconds. CATENARY_TEST_UNITS=1000 is the size of the example.
 int units() {
   const char* const text = std::getenv("CATENARY_TEST_UNITS");
   return text ? std::atoi(text) : 100;
@@ -28,13 +28,13 @@ struct MLP : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) { return l3(F::relu(l2(F::relu(l1(x))))); }
 };
 
-/// `near`: how near losses must be, by iteration.
+/// `near`: the tolerance of losses, by iteration.
 template <class Optimizer>
 void expect_loss_of_one_process(const D::Communicator& comm, int iterations, const std::function<double(int)>& near) {
   constexpr int kBatch = 400;
   const int part = kBatch / comm.size();
   const ct::Dataset train = std::get<0>(ct::datasets::get_mnist({.folder = tests::source_path("data/mnist")}));
-  // Iteration i takes the examples from 400 i on, each rank its part of them.
+  // Iteration i uses the examples from 400 i on, divided among ranks.
   const auto losses = [&](auto optimizer, int first, int count) {
     const L::Classifier model{MLP()};
     optimizer.setup(model);
@@ -52,7 +52,7 @@ void expect_loss_of_one_process(const D::Communicator& comm, int iterations, con
     }
     return all;
   };
-  const auto start = [] { ct::random::set_state({5, 0}); };  // the same on all ranks, other than seed(5)
+  const auto start = [] { ct::random::set_state({5, 0}); };  // equal on all ranks, unlike seed(5)
   start();
   std::vector<double> expected;
   if (comm.rank() == 0) expected = losses(Optimizer(), 0, kBatch);
@@ -68,16 +68,16 @@ void expect_loss_of_one_process(const D::Communicator& comm, int iterations, con
 
 TEST(OnRanks, LossesOfMnistAreThoseOfOneProcess) {
   const D::Communicator comm = D::create_communicator("naive");
-  if (400 % comm.size() != 0) return;  // 3 ranks have no equal parts
-  // Parts of a batch are summed in another order, and SGD carries on what rounding differs by: at the end of 300
-  // iterations losses are up to 2.6e-5 apart. Where it passes 1e-5 depends on the build, which rounds at its own
-  // places: iteration 200 of one for processors with AVX2 only, 167 under a sanitizer.
+  if (400 % comm.size() != 0) return;  // cannot be divided equally, for example by 3 ranks
+  // Ranks sum parts of a batch in another order, and SGD amplifies rounding differences: after 300 iterations, losses
+  // differ by up to 2.6e-5. The iteration at which 1e-5 is exceeded depends on the build's rounding: 200 for AVX2 only,
+  // 167 with a sanitizer.
   const auto near = [](int i) { return i < 100 ? 1e-5 : 1e-4; };
   expect_loss_of_one_process<ct::optimizers::Adam>(comm, 20, near);
   expect_loss_of_one_process<ct::optimizers::SGD>(comm, 300, near);
 }
 
-// The same in 16 bits, where losses of about 2 are multiples of 2⁻⁹ (float16) and 2⁻⁶ (bfloat16).
+// Repeats it in 16 bits, where losses of about 2 are multiples of 2⁻⁹ (float16) and 2⁻⁶ (bfloat16).
 TEST(OnRanks, LossesOfMnistIn16BitsAreThoseOfOneProcess) {
   const D::Communicator comm = D::create_communicator("naive");
   if (400 % comm.size() != 0) return;

@@ -1,5 +1,5 @@
 #pragma once
-// What tests that run on several ranks share.
+// Helpers for tests that run on several ranks.
 
 #include <gtest/gtest.h>
 
@@ -17,13 +17,13 @@ inline const catenary::distributed::Communicator& comm() {
 inline int rank() { return comm().rank(); }
 inline int size() { return comm().size(); }
 
-/// One that joins gradients before it sums them.
+/// A communicator that concatenates gradients before it sums them.
 inline const catenary::distributed::Communicator& flat() {
   static const catenary::distributed::Communicator communicator = catenary::distributed::create_communicator("flat");
   return communicator;
 }
 
-/// Small numbers that each rank can compute for every other one. Some layouts are not C order.
+/// Returns small numbers of rank `of`, which every rank can compute. Some layouts are not C order.
 inline catenary::Array values_of(int of, const catenary::Shape& shape, catenary::Dtype dtype, bool strided = false) {
   const std::int64_t n = shape.product();
   std::vector<double> numbers;

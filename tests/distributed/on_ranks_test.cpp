@@ -1,5 +1,5 @@
-// What ranks tell each other. These tests take the ranks that they find: one where they run as they are, 2 to 8 where
-// launch_test.cpp starts this program by `catenary launch`.
+// Communication between ranks. These tests use the present ranks: one if the program is started alone, or 2 to 8 if
+// launch_test.cpp starts it by `catenary launch`.
 
 #include "tests/distributed/on_ranks.h"
 
@@ -89,7 +89,7 @@ TEST(OnRanks, ShapesMayDifferWhereTheyCan) {
 }
 
 TEST(OnRanks, SumsHaveTheOrderOfRanks) {
-  // numbers whose sum depends on the order, more than go through in one pass
+  // numbers whose sum depends on the order, more than fit one pass
   const std::int64_t n = (std::int64_t{3} << 20) + 17;
   const auto of = [&](int r) {
     ct::random::Generator generator{static_cast<std::uint64_t>(r + 1), 0};
@@ -102,7 +102,7 @@ TEST(OnRanks, SumsHaveTheOrderOfRanks) {
   EXPECT_TRUE((got == expected).all());
   EXPECT_TRUE((comm().allreduce_mean(of(rank())) == expected / static_cast<float>(size())).all());
 
-  // in 16 bits: float32 sums, rounded once
+  // 16 bits: summed in float32 and rounded once
   const ct::Array half = comm().allreduce(of(rank()).astype(ct::Dtype::float16));
   expected = of(0).astype(ct::Dtype::float16).astype(ct::Dtype::float32);
   for (int r = 1; r < size(); ++r) expected = expected + of(r).astype(ct::Dtype::float16).astype(ct::Dtype::float32);
@@ -110,7 +110,7 @@ TEST(OnRanks, SumsHaveTheOrderOfRanks) {
 }
 
 TEST(OnRanks, SumsOfEverySize) {
-  // about a piece of shared memory, what is summed at once, and fewer elements than ranks
+  // sizes around a piece of shared memory and a block of sums, and fewer elements than ranks
   for (const std::int64_t n : {1, 2, 5, 2047, 2048, 2049, 16383, 16384, 16385, 32767, 32768, 32769, 98304, 131073}) {
     for (const ct::Dtype dtype : {ct::Dtype::float32, ct::Dtype::float64, ct::Dtype::uint8}) {
       const ct::Array mine = values_of(rank(), {n}, dtype);
@@ -123,7 +123,7 @@ TEST(OnRanks, SumsOfEverySize) {
 }
 
 TEST(OnRanks, SumsOfSeveralGroupsInTurn) {
-  // nothing waits between them but the sums themselves: what one group still reads must not be written by the next
+  // only the sums synchronize: a group must not overwrite memory that the previous group still reads
   const D::Communicator half = comm().split(rank() % 2, rank()), pair = comm().split(rank() / 2, rank());
   const auto of = [](int r, int i) { return ct::full({50'000}, r + i, ct::Dtype::float32); };
   for (int i = 0; i < 20; ++i) {
@@ -181,7 +181,7 @@ TEST(OnRanks, TagsMayBeTakenInAnotherOrder) {
   comm().send_obj(std::string("one"), next, 1);
   comm().send(ct::arange(4), next, 2);
   comm().send_obj(std::string("again"), next, 1);
-  comm().barrier();  // messages that wait are not in its way
+  comm().barrier();  // pending messages do not block it
   EXPECT_EQ(comm().recv(before, 2).to_vector<int>(), (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(comm().recv_obj<std::string>(before, 1), "one");
   EXPECT_EQ(comm().recv_obj<std::string>(before, 1), "again");
@@ -191,7 +191,7 @@ TEST(OnRanks, TagsMayBeTakenInAnotherOrder) {
   EXPECT_THROW(comm().recv(before), ct::ValueError);  // an object, not an array
   comm().send_obj(5, next, 7);
   comm().send(ct::arange(2), next, 8);
-  EXPECT_EQ(comm().recv_obj<int>(before, D::Communicator::any_tag), 5);  // in the order in which they were sent
+  EXPECT_EQ(comm().recv_obj<int>(before, D::Communicator::any_tag), 5);  // in the order of sending
   EXPECT_EQ(comm().recv(before, D::Communicator::any_tag).size(), 2);
 }
 
@@ -203,7 +203,7 @@ TEST(OnRanks, LargeMessages) {
 }
 
 TEST(OnRanks, AllMaySendBeforeAnyReceives) {
-  // far more than is on its way at once
+  // far more than fits the buffers at once
   const auto of = [](int from, int to) { return ct::full({std::int64_t{2} << 20}, from * 10 + to, ct::Dtype::int32); };
   if (size() == 1) return;
   const int next = (rank() + 1) % size(), before = (rank() + size() - 1) % size();
@@ -214,7 +214,7 @@ TEST(OnRanks, AllMaySendBeforeAnyReceives) {
 }
 
 TEST(OnRanks, LettersComeWhileTheirReceiverIsInACollective) {
-  // the sender waits until they are taken; some ranks hear nothing of each other in a barrier
+  // the sender waits for the receivers, while a barrier does not connect all pairs of ranks
   const ct::Array large = ct::full({std::int64_t{1} << 20}, rank(), ct::Dtype::int32);
   for (int r = 0; r < size(); ++r)
     if (r != rank() && rank() % 2 == 1) comm().send(large, r);
@@ -232,7 +232,7 @@ TEST(OnRanks, RandomNumbersDiffer) {
   const ct::Array mine = ct::random::bits({4});
   const std::vector<ct::Array> all = comm().allgather(mine);
   for (int r = 1; r < size(); ++r) EXPECT_NE(all[r].to_vector<std::int64_t>(), all[0].to_vector<std::int64_t>());
-  ct::random::set_state({3, 0});  // rank 0 draws what one process does
+  ct::random::set_state({3, 0});  // rank 0 draws the numbers of a single process
   expect_same(all[0], ct::random::bits({4}), "rank 0");
 }
 
@@ -251,7 +251,7 @@ TEST(OnRanks, Split) {
 }
 
 TEST(OnRanks, SomeRanksOfTheJob) {
-  // the others do something else meanwhile
+  // meanwhile the other ranks do something else
   const std::vector<int> last_first = size() > 2 ? std::vector<int>{size() - 1, 0} : std::vector<int>{rank()};
   const auto is_in = [](const std::vector<int>& ranks) {
     return std::find(ranks.begin(), ranks.end(), rank()) != ranks.end();
@@ -261,14 +261,14 @@ TEST(OnRanks, SomeRanksOfTheJob) {
   const std::int64_t before = draw();
   ct::random::seed(5);
   if (is_in(last_first)) {
-    for (int i = 0; i < 2; ++i) {  // two groups of the same ranks
+    for (int i = 0; i < 2; ++i) {  // two groups of these ranks
       const D::Communicator some = D::create_communicator("flat", {.ranks = last_first});
       EXPECT_EQ(some.size(), static_cast<int>(last_first.size()));
       EXPECT_EQ(some.allgather_obj(rank()), last_first);
       EXPECT_EQ(last_first[static_cast<std::size_t>(some.rank())], rank());
     }
   }
-  EXPECT_EQ(draw(), before);  // random numbers stay the rank's own
+  EXPECT_EQ(draw(), before);  // each rank keeps its random numbers
   EXPECT_NE(error_of<ct::ValueError>([] {
               D::create_communicator("flat", {.ranks = {rank(), size()}});
             }).find("rank"),
@@ -322,7 +322,7 @@ TEST(OnRanks, DifferencesAreToldToAll) {
                                                                           : std::optional<ct::Dtype>()});
     });
   EXPECT_TRUE(has(text, "create_communicator flat, gradients as float16")) << text;
-  comm().barrier();  // all can go on
+  comm().barrier();  // all ranks remain usable
 }
 
 TEST(OnRanks, ArgumentsThatMakeNoSense) {

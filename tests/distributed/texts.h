@@ -1,5 +1,5 @@
 #pragma once
-// What several ranks print, as tests compare it.
+// Output of several ranks in a comparable form.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,7 @@
 
 namespace tests {
 
-/// What several ranks print comes in any order: the lines, sorted.
+/// Returns the sorted lines, because the output of several ranks comes in any order.
 inline std::string sorted(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> lines;

@@ -1,4 +1,4 @@
-// How ranks train one model: updates, gradients, what is over all ranks. See on_ranks_test.cpp.
+// Training one model with several ranks: updates, gradients, means over all ranks. See on_ranks_test.cpp.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 using namespace tests;
 
-/// Optimizers of ranks that differ in one thing.
+/// Ranks' optimizers that differ in one setting.
 TEST(OnRanks, UpdatesThatWouldDifferAreToldBeforeTheFirst) {
   const int last = size() - 1;
   const auto message = [&](const std::function<void(const ct::optimizers::SGD&, const L::Linear&)>& change) {
@@ -35,7 +35,7 @@ TEST(OnRanks, UpdatesThatWouldDifferAreToldBeforeTheFirst) {
     const std::vector<double> before = model.W.array().to_vector<double>();
     const std::string text = error_of<ct::ValueError>([&] { optimizer.update([&] { return F::sum(model.W); }); });
     if (!text.empty()) {
-      EXPECT_EQ(model.W.array().to_vector<double>(), before);  // nothing was exchanged yet
+      EXPECT_EQ(model.W.array().to_vector<double>(), before);  // nothing has been exchanged yet
     }
     return text;
   };
@@ -89,7 +89,7 @@ TEST(OnRanks, ARateThatOneRankChangesLaterIsTold) {
   }
 }
 
-/// Gradients of a rank's own shape, in several buckets and in other numbers of them.
+/// Gradients whose shapes and numbers of buckets differ between ranks.
 TEST(OnRanks, AnExchangeThatFailedIsToldOnceAndNotGoneOnWith) {
   if (size() == 1) return;
   const D::Communicator flat = D::create_communicator("flat");
@@ -107,7 +107,7 @@ TEST(OnRanks, AnExchangeThatFailedIsToldOnceAndNotGoneOnWith) {
     EXPECT_NE(error_of<ct::ValueError>(update).find("ranks do different things in their collective"),
               std::string::npos);
   }
-  // nothing of it is left that others would take for the next exchange
+  // nothing remains that could be mistaken for the next exchange
   const L::Linear first(300, 300), second(300, 300), third(300, 300);
   const auto update = updates(first, second, third);
   EXPECT_EQ(error_of<ct::ValueError>(update), "");
@@ -144,7 +144,7 @@ TEST(OnRanks, GradientsAndParameters) {
       EXPECT_EQ(net.l2.W.grad().to_vector<double>()[0], 0.0);
       net.cleargrads();
       if (rank() == 0) net.l2.b.set_grad(filled({3}, 2));
-      EXPECT_THROW(c.multi_node_mean_grad(net), ct::ValueError) << name;  // the others have none
+      EXPECT_THROW(c.multi_node_mean_grad(net), ct::ValueError) << name;  // other ranks have no gradient
     }
   }
 }
@@ -168,7 +168,7 @@ TEST(OnRanks, ModelsThatDifferAreTold) {
   EXPECT_NE(text.find("/W float32 (3, 4) and /W float32 (2, 4)"), std::string::npos) << text;
 }
 
-// Quantised weights are in place of parameters: rank 0's hold for all.
+// Quantised weights replace parameters: all ranks get rank 0's.
 TEST(OnRanks, QuantisedWeightsAreRankZeros) {
   struct Net : ct::Chain {
     L::Linear fixed{6, 4}, head{4, 2};
@@ -196,7 +196,7 @@ TEST(OnRanks, QuantisedWeightsAreRankZeros) {
   EXPECT_NE(text.find("/W Q4_K (3, 256) and /W Q4_0 (3, 256)"), std::string::npos) << text;
 }
 
-/// Batches of 5 for a rank; those of all ranks together for -1.
+/// Returns 5 examples for a rank, or the batch of all ranks for -1.
 ct::Batch batch_of(int of, int iteration) {
   std::vector<ct::Array> xs, ts;
   for (int r = 0; r < size(); ++r) {
@@ -210,11 +210,11 @@ ct::Batch batch_of(int of, int iteration) {
 
 template <class Optimizer>
 void expect_training_agrees(Optimizer ours, Optimizer alone, int iterations) {
-  ct::random::set_state({5, 0});  // the same on all ranks, other than seed(5)
+  ct::random::set_state({5, 0});  // equal on all ranks, unlike seed(5)
   const L::Classifier single{TrainedNet()};
   alone.setup(single);
-  alone.target()(batch_of(-1, 0));                           // draws its weights now
-  ct::random::seed(static_cast<std::uint64_t>(5 + rank()));  // the others' weights count for nothing
+  alone.target()(batch_of(-1, 0));                           // initialises the weights now
+  ct::random::seed(static_cast<std::uint64_t>(5 + rank()));  // other ranks' weights do not matter
   const L::Classifier model{TrainedNet()};
   D::create_multi_node_optimizer(ours, comm()).setup(model);
   for (int i = 0; i < iterations; ++i) {
@@ -258,7 +258,7 @@ TEST(OnRanks, TheFirstUpdate) {
   EXPECT_EQ(optimizer.t(), size() == 1 ? 2 : 1);
   same();
 
-  // update() alone: no step with gradients of other parameters, a full one where the parameters are equal
+  // update() alone: no step with gradients of other parameters, a full step if the parameters are equal
   for (const bool equal : {false, true}) {
     ct::random::seed(static_cast<std::uint64_t>(rank()));
     L::Linear link(6, 2);
@@ -302,8 +302,8 @@ TEST(OnRanks, TheFirstForwardPassLeavesNoTrace) {
   EXPECT_NE(model.bn.avg_mean.array().to_vector<float>(), means.front());
 }
 
-/// Several buckets of gradients; a layer that is used twice, one that rank 0 alone uses, one that nobody does, and
-/// collectives in forward and backward.
+/// Several buckets of gradients: a layer used twice, a layer that only rank 0 uses, an unused layer, and collectives in
+/// forward and backward.
 struct Wide : ct::Chain {
   L::Linear first{20, 600}, twice{600, 600}, sometimes{600, 600}, never{600, 700}, last{600, 3};
   D::MultiNodeBatchNormalization bn{600, comm()};
@@ -332,7 +332,7 @@ TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
     for (const std::optional<ct::Dtype> dtype : {std::optional<ct::Dtype>(), std::optional(ct::Dtype::float16)}) {
       const D::Communicator flat = D::create_communicator("flat", {.allreduce_grad_dtype = dtype});
       Wide model, plain;
-      model.forgets = true;  // what is computed again is exchanged like all else
+      model.forgets = true;  // recomputed values are exchanged like all others
       comm().bcast_data(model);
       plain.copyparams(model);
       const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::MomentumSGD(0.01), flat, {.overlap = true});
@@ -342,7 +342,7 @@ TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
       if (scale) optimizer.set_loss_scale(*scale);
       for (int i = 0; i < 3; ++i) {
         const ct::Variable x = input_of(rank(), i);
-        if (i == 2) {  // without a loss: nothing to overlap with
+        if (i == 2) {  // without a loss, there is nothing to overlap with
           model.cleargrads();
           model(x).backward(false, false, scale);
           optimizer.update();
@@ -362,7 +362,7 @@ TEST(OnRanks, GradientsAreTheSameWhereTheyAreExchangedDuringBackward) {
   }
 }
 
-// What only one rank's batch leads to is zeros on the others, in the scale of all that the mean is of.
+// A parameter that only one rank's batch uses gets zeros on other ranks, in the loss scale of the whole mean.
 TEST(OnRanks, ZerosOfSomeRanksAreInTheLossScale) {
   struct Two : ct::Link {
     ct::Parameter a = ct::Parameter::from_array(filled({3}, 1)), b = ct::Parameter::from_array(filled({3}, 1));
@@ -394,7 +394,7 @@ TEST(OnRanks, ZerosOfSomeRanksAreInTheLossScale) {
   }
 }
 
-// An inf in one rank's gradient is in the mean: all ranks skip the update and halve the scale, and go on alike.
+// An inf in one rank's gradient is in the mean: all ranks skip the update, halve the scale, and stay equal.
 TEST(OnRanks, AnUpdateIsSkippedByAll) {
   for (const char* name : {"naive", "flat", "non_cuda_aware"}) {
     for (const bool overlap : {false, true}) {
@@ -407,7 +407,8 @@ TEST(OnRanks, AnUpdateIsSkippedByAll) {
       std::vector<double> before;
       for (int i = 0; i < 5; ++i) {
         before = model.w.array().to_vector<double>();
-        const double factor = i == 3 && rank() == size() - 1 ? 60000 : 0.25 * (rank() + 1);  // by 8 it is inf
+        const double factor =
+            i == 3 && rank() == size() - 1 ? 60000 : 0.25 * (rank() + 1);  // times 8 it overflows to inf
         optimizer.update([&] { return F::sum(model.w * ct::full({5}, factor, ct::Dtype::float16)); });
         EXPECT_EQ(optimizer.is_safe_to_update(), i != 3) << name << overlap;
         EXPECT_EQ(model.w.array().to_vector<double>() == before, i == 3) << name << overlap;
@@ -420,7 +421,7 @@ TEST(OnRanks, AnUpdateIsSkippedByAll) {
   }
 }
 
-// The same where the gradients of an iteration are exchanged during the next one, and the scale is another one by then.
+// With double buffering, gradients are exchanged during the next iteration, when the scale has changed.
 TEST(OnRanks, AnUpdateIsSkippedByAllAnIterationLater) {
   const D::Communicator flat = D::create_communicator("flat");
   const Half model;
@@ -431,7 +432,8 @@ TEST(OnRanks, AnUpdateIsSkippedByAllAnIterationLater) {
     const double factor = i == 3 && rank() == size() - 1 ? 60000 : 0.25 * (rank() + 1);
     optimizer.update([&] { return F::sum(model.w * ct::full({5}, factor, ct::Dtype::float16)); });
     EXPECT_EQ(optimizer.is_safe_to_update(), i != 4) << i;
-    if (i > 0 && i != 4) expected -= 0.125 * 0.125 * (size() + 1);  // the mean of 0.25, 0.5, … of the iteration before
+    if (i > 0 && i != 4)
+      expected -= 0.125 * 0.125 * (size() + 1);  // the mean of 0.25, 0.5, … from the previous iteration
     for (const double w : model.w.array().to_vector<double>()) EXPECT_NEAR(w, expected, 2e-3) << i;
   }
   const std::vector<double> all = comm().allreduce(model.w.array().astype(ct::Dtype::float64)).to_vector<double>();
@@ -439,7 +441,7 @@ TEST(OnRanks, AnUpdateIsSkippedByAllAnIterationLater) {
 }
 
 TEST(OnRanks, DoubleBuffering) {
-  // the formula in float64, of all ranks' gradients, each an iteration late; the first update only starts
+  // the formula in float64 for all ranks' gradients, one iteration late; the first update only starts the exchange
   const D::Communicator flat = D::create_communicator("flat");
   L::Linear model(3, 2, {.nobias = true});
   const auto optimizer = D::create_multi_node_optimizer(ct::optimizers::SGD(0.125), flat, {.double_buffering = true});
@@ -449,7 +451,7 @@ TEST(OnRanks, DoubleBuffering) {
   // the loss sum(a W + W² / 2) has the gradient a + W
   const auto factors = [&](int of, int i) { return ct::full({2, 3}, 0.25 * (of + 1) * (i + 1), ct::Dtype::float32); };
   for (int i = 0; i < 6; ++i) {
-    optimizer.set_loss_scale(i % 2 ? 8.0 : 2.0);  // each exchange keeps its own
+    optimizer.set_loss_scale(i % 2 ? 8.0 : 2.0);  // each exchange keeps its scale
     std::vector<double> gradient(expected.size());
     for (std::size_t k = 0; k < gradient.size(); ++k) {
       gradient[k] = expected[k];
@@ -546,7 +548,7 @@ TEST(OnRanks, BatchNormalizationOverAllRanks) {
     near(bn.beta.grad(), plain.bn.beta.grad() / static_cast<float>(size()), "gbeta");
     near(bn.avg_mean.array(), plain.bn.avg_mean.array(), "avg_mean");
   }
-  L::BatchNormalization alone(3);  // the model that was copied is as it was
+  L::BatchNormalization alone(3);  // the original model is unchanged
   EXPECT_EQ(alone.type_name(), "BatchNormalization");
 }
 
@@ -568,7 +570,7 @@ TEST(OnRanks, ScatterDataset) {
   EXPECT_THROW(D::scatter_dataset(ct::Dataset(), comm()), ct::ValueError);
   EXPECT_THROW(D::scatter_dataset(ct::Dataset(), comm(), {.root = size()}), ct::ValueError);
 
-  // columns, with names; shuffled by a seed, so that all examples come once
+  // named columns, shuffled by a seed, so that all examples occur once
   const ct::Array x = ct::arange(24).reshape({12, 2}).to_device(ct::Device());
   const ct::datasets::DictDataset whole({{"x", x}, {"t", ct::arange(12).to_device(ct::Device())}});
   const ct::Dataset part = D::scatter_dataset(rank() == 0 ? ct::Dataset(whole) : ct::Dataset(), comm(),
@@ -598,7 +600,7 @@ struct Mean : ct::Chain {
 };
 
 TEST(OnRanks, EvaluatorsAverageOverAllBatches) {
-  // ranks have different numbers of batches: the mean of means would be another
+  // ranks have different numbers of batches, so a mean of means would differ
   std::vector<float> numbers(static_cast<std::size_t>(2 * (rank() + 1)), static_cast<float>(rank()));
   const auto batches = ct::iterators::SerialIterator(numbers, 2, {.repeat = false, .shuffle = false});
   auto evaluator =
@@ -616,7 +618,7 @@ TEST(OnRanks, EvaluatorsAverageOverAllBatches) {
 }
 
 TEST(OnRanks, EvaluatorsWeighBatchesByTheirExamples) {
-  // rank r has 2 r + 3 numbers r + 1 to r + 2 r + 3, in batches of 4
+  // rank r has the 2 r + 3 numbers from r + 1 to r + 2 r + 3, in batches of 4
   const int n = 2 * rank() + 3;
   std::vector<float> numbers(static_cast<std::size_t>(n));
   std::iota(numbers.begin(), numbers.end(), static_cast<float>(rank() + 1));

@@ -1,4 +1,4 @@
-// Ranks that an MPI starts: the same tests as by `catenary launch`, and what becomes of a job when one fails.
+// Ranks started by an MPI: runs the tests of `catenary launch`, and tests the end of a job after a failure.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -34,7 +34,7 @@ struct Job {
   double seconds;
 };
 
-/// For a machine with fewer cores than ranks; Open MPI's files lie in a folder of the job's.
+/// For machines with fewer cores than ranks. Open MPI's files go into a folder of the job.
 Environment environment_of(const tests::Folder& folder) {
   return {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
           {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
@@ -47,8 +47,8 @@ Environment environment_of(const tests::Folder& folder) {
           {"GTEST_OUTPUT", ""}};
 }
 
-/// The mpiexec of another MPI than the one that was found, in the test of MPICH. It ends the process that tells of a
-/// rank's death together with the other ranks, and has exit statuses of its own.
+/// The mpiexec of another MPI than the detected one, for the test of MPICH. It ends all ranks, including the process
+/// that reports a rank's death, and uses other exit statuses.
 const char* other_mpiexec() { return std::getenv("CATENARY_TEST_MPIEXEC"); }
 
 /// mpiexec with these arguments.
@@ -63,7 +63,7 @@ Job mpiexec(std::vector<std::string> command, const Environment& more = {}, doub
   return job;
 }
 
-/// A program as so many ranks of this machine.
+/// Runs a program as so many ranks on this machine.
 Job mpiexec(int ranks, std::vector<std::string> program, const Environment& more = {}) {
   program.insert(program.begin(), {"-n", std::to_string(ranks)});
   return mpiexec(program, more);
@@ -80,13 +80,13 @@ int count_of(const std::string& text, const std::string& piece) {
   return n;
 }
 
-/// Seconds, on a machine that has other things to do as well: ranks that nobody ends sleep for 60.
+/// Seconds, on a busy machine. Ranks that are not ended sleep for 60.
 constexpr double kSoon = 30;
 
 class MpiRanks : public testing::TestWithParam<int> {};
 
 TEST_P(MpiRanks, DoTogetherWhatOnRanksTests) {
-  // eight on a machine with fewer cores wait for each other for long in 300 updates
+  // on a machine with fewer cores, eight ranks would wait too long in 300 updates
   const std::string but = GetParam() == 8 ? "-OnRanks.LossesOfMnist*" : "";
   const Job job = mpiexec(GetParam(), {tests::build_path("bin/test_distributed"), "--gtest_filter=OnRanks.*" + but});
   EXPECT_TRUE(job.result.ok()) << job.result.output << job.result.errors;
@@ -107,14 +107,15 @@ TEST(Mpi, ARankThatDiesEndsTheJob) {
                              ct::os::host_name())),
         1)
         << job.result.errors;
-    EXPECT_EQ(count_of(job.result.errors, "has died"), 1) << job.result.errors;  // who was ended for it says nothing
+    EXPECT_EQ(count_of(job.result.errors, "has died"), 1)
+        << job.result.errors;  // ranks that are ended because of it print nothing
   }
 }
 
 TEST(Mpi, ARankThatFailsDoesNotWaitForTheOthers) {
   Job job = ranks(3, {"status", "1", "42"});
   EXPECT_EQ(job.result.exit_code, 42) << job.result.errors;
-  if (!other_mpiexec()) {  // which may lose the last words of the ranks that it ends
+  if (!other_mpiexec()) {  // which may lose the last output of the ranks that it ends
     EXPECT_TRUE(has(job.result.errors,
                     fmt::format("rank 1 of 3 on {} ended with status 42, in or after allreduce of float64 (10,)",
                                 ct::os::host_name())))
@@ -181,7 +182,7 @@ TEST(Mpi, APluginThatIsNotThereOrOfAnotherMpi) {
       << result.errors;
   result = alone({{"OMPI_COMM_WORLD_SIZE", "2"}, {"CATENARY_MPI_PLUGIN", tests::build_path("lib/libcatenary.so")}});
   EXPECT_TRUE(has(result.errors, "is no plugin of Catenary's")) << result.errors;
-  // four processes that MPICH's mpiexec started, each of which is alone for Open MPI
+  // four processes started by MPICH's mpiexec, each of which is alone for Open MPI
   result = alone({{"PMI_SIZE", "4"}});
   EXPECT_NE(result.exit_code, 0);
   EXPECT_TRUE(has(result.errors, "mpiexec of MPICH's kin says that it started 4 ranks, but Open MPI ") &&
@@ -189,7 +190,7 @@ TEST(Mpi, APluginThatIsNotThereOrOfAnotherMpi) {
       << result.errors;
 }
 
-// srun without PMIx: Open MPI ends the process with an advice to build it anew, or each rank is alone.
+// srun without PMIx: Open MPI ends the process and advises to rebuild it, or each rank is alone.
 TEST(Mpi, SrunWithoutPmix) {
   const tests::Folder folder;
   for (const bool in_job : {true, false}) {
@@ -201,7 +202,7 @@ TEST(Mpi, SrunWithoutPmix) {
                                              {"SLURM_STEPID", "0"},
                                              {"SLURM_STEP_ID", "0"},
                                              {"SLURM_NODELIST", "localhost"}});
-    // cat waits for all that may still write, the rank's obituary too
+    // cat waits for all possible writers, including the rank's obituary
     const auto result = ct::os::run_process(
         {"bash", "-o", "pipefail", "-c", R"("$0" loop 0 barrier 2>&1 | cat >&2)", tests::build_path("bin/ranks")},
         {.timeout = 120, .environment = environment});
@@ -214,7 +215,7 @@ TEST(Mpi, SrunWithoutPmix) {
   }
 }
 
-// hipRTC is tried in a copy of the process, of which none may be made once MPI has begun.
+// hipRTC is tried in a forked process, which must happen before MPI is initialised.
 TEST(Mpi, KernelsOfACardWhoseCompilerIsTriedBefore) {
   const tests::Folder cache;
   const Job job = ranks(2, {"compute-on", "-1", "hip:0"},
@@ -236,7 +237,7 @@ TEST(Mpi, TheLineThatTheErrorPrintsMakesAPlugin) {
   EXPECT_TRUE(job.result.ok()) << job.result.output << job.result.errors;
 }
 
-/// Does this machine let us have host names of our own?
+/// Returns whether this machine allows namespaces with separate host names.
 bool has_namespaces() {
   try {
     return ct::os::run_process({"unshare", "-u", "true"}).ok();
@@ -245,8 +246,8 @@ bool has_namespaces() {
   }
 }
 
-// Two hosts with two ranks each: namespaces with names of their own, in which mpiexec's daemons are started by an agent
-// that stands in for ssh; where the machine does not permit these, ranks that are told that they are on two hosts.
+// Two hosts with two ranks each: namespaces with separate host names, in which a replacement of ssh starts mpiexec's
+// daemons. On machines without namespaces, ranks are told that they run on two hosts.
 TEST(Mpi, TwoHosts) {
   const tests::Folder folder;
   const std::string agent = folder.write(
@@ -274,7 +275,7 @@ TEST(Mpi, TwoHosts) {
             "rank 1 is 1 of 2 on host 0 of 2, exchanges during backward\n"
             "rank 2 is 0 of 2 on host 1 of 2, exchanges during backward\n"
             "rank 3 is 1 of 2 on host 1 of 2, exchanges during backward\n");
-  // the weights are those of a training on one host, bit for bit
+  // the weights equal those of a training on one host bit for bit
   job = on_two_hosts({"train", "-1", folder / "two"});
   ASSERT_TRUE(job.result.ok()) << job.result.errors;
   const Job one = ranks(4, {"train", "-1", folder / "one"});

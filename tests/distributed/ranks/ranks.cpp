@@ -27,7 +27,7 @@ namespace {
 
 void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// Kills this process at an instant of the next milliseconds.
+/// Kills this process at a random time within milliseconds.
 void kill_soon(std::uint64_t seed) {
   std::thread([seed] {
     std::this_thread::sleep_for(std::chrono::microseconds(seed * 2654435761U % 20000));
@@ -35,7 +35,7 @@ void kill_soon(std::uint64_t seed) {
   }).detach();
 }
 
-/// Collectives of all kinds and sizes, one after the other, for ever.
+/// Runs collectives of all kinds and sizes forever.
 void loop(const D::Communicator& comm, const std::string& which) {
   const bool all = which == "all";
   for (int i = 0;; ++i) {
@@ -76,7 +76,7 @@ class Hook final : public ct::OptimizerHook {
   std::function<void()> f_;
 };
 
-/// Is killed while it saves, when all others are done with that and wait.
+/// Is killed while it saves, after all other ranks have saved and wait.
 class DiesInSave final : public ct::training::Extension {
  public:
   DiesInSave(const D::Communicator& comm, const ct::training::Trainer& trainer) : comm_(comm), trainer_(&trainer) {}
@@ -94,8 +94,8 @@ class DiesInSave final : public ct::training::Extension {
   const ct::training::Trainer* trainer_;
 };
 
-/// 30 iterations with a checkpoint every 5. In the 17th, unless it goes on from a checkpoint, rank `which` (all ranks
-/// for -2) does what `event` says, or has something else from the start. Prints what the weights are in the end.
+/// Runs 30 iterations with a checkpoint every 5. In iteration 17, unless resumed from a checkpoint, rank `which` (all
+/// ranks for -2) does `event`, or differs from the start. Finally prints the weights.
 int train(const D::Communicator& comm, int which, const std::string& event, const std::string& folder) {
   namespace T = ct::training;
   const bool chosen = comm.rank() == which || which == -2;
@@ -135,9 +135,9 @@ int train(const D::Communicator& comm, int which, const std::string& event, cons
   } catch (const T::Interrupted&) {
     std::printf("rank %d stops at %d\n", comm.rank(), static_cast<int>(trainer.updater()->iteration()));
     std::fflush(stdout);
-    comm.barrier();  // the launcher ends all as soon as one has failed
+    comm.barrier();  // the launcher ends all ranks as soon as one has failed
     return 5;
-  } catch (const ct::Error& error) {  // as a program's main does
+  } catch (const ct::Error& error) {  // as in a program's main
     std::fprintf(stderr, "ranks: %s\n", error.what());
     return 1;
   }
@@ -147,8 +147,8 @@ int train(const D::Communicator& comm, int which, const std::string& event, cons
   return 0;
 }
 
-/// Updates of a model whose gradients are exchanged in the background. In the third rank `which` throws, in the loss or
-/// (where) in backward; where that is caught it goes on to something else.
+/// Updates a model whose gradients are exchanged in the background. In the third update, rank `which` throws in the
+/// loss or (where) in backward. If the exception is caught, it continues with something else.
 void fail_in_update(const D::Communicator& comm, bool chosen, const std::string& where) {
   struct Throws : ct::FunctionHook {
     std::string name() const override { return "Throws"; }
@@ -175,18 +175,18 @@ void fail_in_update(const D::Communicator& comm, bool chosen, const std::string&
     } catch (const std::runtime_error& error) {
       if (where != "caught") throw;
       std::fprintf(stderr, "%s\n", error.what());
-      if (!now) continue;  // the next update says that there can be none
+      if (!now) continue;  // the next update reports that it is impossible
       try {
         comm.barrier();
       } catch (const ct::ValueError& different) {
         std::fprintf(stderr, "%s\n", different.what());
       }
-      comm.recv(0);  // which never sends
+      comm.recv(0);  // rank 0 never sends
     }
   }
 }
 
-/// An object of more than 2^31 bytes to rank 1 and to all: by hand, as it takes 7 GB a rank.
+/// Sends an object of more than 2^31 bytes to rank 1 and to all. Run it by hand, since it takes 7 GB per rank:
 ///   catenary launch -n 2 build/release/bin/ranks huge
 int huge(const D::Communicator& comm) {
   const auto element = [](std::size_t i) { return static_cast<std::uint8_t>(i * 2654435761U >> 7); };
@@ -208,7 +208,7 @@ int huge(const D::Communicator& comm) {
 }
 
 int run(const std::string& what, int which, const std::string& how) {
-  if (what == "lines") {  // without a communicator: any program can be launched
+  if (what == "lines") {  // without a communicator, since any program can be launched
     const int rank = D::LaunchedRank::parse(std::getenv("CATENARY_LAUNCH")).rank;
     for (int i = 0; i < 2000; ++i) std::printf("%s\n", std::string(200, static_cast<char>('a' + rank)).c_str());
     std::printf("no end");
@@ -224,7 +224,7 @@ int run(const std::string& what, int which, const std::string& how) {
   if (what == "killed" && chosen) kill_soon(std::strtoull(how.c_str(), nullptr, 10));
   if (what == "killed") loop(comm, "all");
   if (what == "loop") loop(comm, how);
-  if (what == "receive") {  // from a rank that ends, or does something else
+  if (what == "receive") {  // from a rank that exits or does something else
     if (!chosen) comm.recv(which);
     if (chosen && how == "barrier") comm.barrier();
     return 0;
@@ -248,7 +248,7 @@ int run(const std::string& what, int which, const std::string& how) {
   if (what.starts_with("train-")) return train(comm, which, what.substr(6), how);
   comm.allreduce(ct::full({10}, 1.0f));
   if (what == "signal" && chosen) {
-    ::signal(std::atoi(how.c_str()), SIG_DFL);  // a sanitizer has a handler of its own
+    ::signal(std::atoi(how.c_str()), SIG_DFL);  // a sanitizer installs a handler
     ::raise(std::atoi(how.c_str()));
   }
   if (what == "status" && chosen) return std::atoi(how.c_str());
@@ -256,7 +256,7 @@ int run(const std::string& what, int which, const std::string& how) {
   if (what == "abort" && chosen) D::abort_job("it has had enough");
   if (what == "abort") sleep(60);
   if (what == "hang" && chosen) sleep(60);
-  if (what == "compute" && !chosen) sleep(60);  // does not look at the job while another fails
+  if (what == "compute" && !chosen) sleep(60);  // does not look at the job while another rank fails
   if (what == "compute") return 3;
   if (what == "until-signal") {
     const ct::os::ScopedSignals signals;
