@@ -20,7 +20,7 @@ float iou(const Box& a, const Box& b) {
   return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common);
 }
 
-/// The boxes one after another, each against those that stay.
+/// Reference: compares each box in order with the boxes kept so far.
 std::vector<std::int64_t> one_by_one(const std::vector<Box>& boxes, const std::vector<std::int64_t>& order,
                                      float threshold) {
   std::vector<std::int64_t> kept;
@@ -52,7 +52,7 @@ TEST(Boxes, SuppressionIsThatOfAPlainLoop) {
       const float top = place(generator), left = place(generator);
       boxes[i] = {top, left, top + extent(generator), left + extent(generator)};
       flat.insert(flat.end(), boxes[i].begin(), boxes[i].end());
-      score[i] = static_cast<float>(generator() % 50);  // many of them equal
+      score[i] = static_cast<float>(generator() % 50);  // with many equal scores
     }
     std::vector<std::int64_t> order(boxes.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
@@ -79,10 +79,10 @@ TEST(Boxes, SuppressionOfFewOrWrongOnes) {
   expect_array(ct::non_maximum_suppression(two, 0.5, {}, 0), {}, {0}, Dtype::int64);
   expect_array(ct::non_maximum_suppression(two, 0.5, make<float>({1, 2})), {1}, {1}, Dtype::int64);
   expect_array(ct::non_maximum_suppression(two, 1.5), {0, 1}, {2}, Dtype::int64);
-  // just as much overlap as the threshold, with a box of a block before
+  // an overlap equal to the threshold, with a box of an earlier block
   std::vector<float> many;
   for (int i = 0; i < 1100; ++i) {
-    const auto left = static_cast<float>(4 * (i % 1050));  // the last fifty lie on the first
+    const auto left = static_cast<float>(4 * (i % 1050));  // the last fifty coincide with the first
     many.insert(many.end(), {0, left, 1, left + (i < 1050 ? 2.0f : 1.0f)});
   }
   EXPECT_EQ(ct::non_maximum_suppression(make<float>(many, {1100, 4}), 0.5).size(), 1050);

@@ -1,4 +1,4 @@
-// Linear algebra of complex matrices by what defines it and by recorded values.
+// Linear algebra of complex matrices, checked by definitions and by recorded values.
 
 #include <string>
 
@@ -27,7 +27,7 @@ TEST(ComplexLinalg, SingularValues) {
     check_svd(a * 1e30);
     check_svd(a * 0);
     check_svd(ct::eye(4, {}, 0, dtype) * C(0, 1));
-    // From the lower triangle, whose diagonal counts as real.
+    // Only the lower triangle is used, with a real diagonal.
     const Array hermitian = a + adjoint(a),
                 given = ct::tril(hermitian) + ct::triu(a, 1) + ct::eye(6, {}, 0, dtype) * C(0, 3);
     const auto [u, s, vh] = linalg::svd(given, true, true, true);
@@ -97,7 +97,7 @@ TEST(ComplexLinalg, Determinants) {
     const C unit = C(4, 6) / std::sqrt(52.0);
     expect_numbers(sign, {unit, -unit, 0, 1}, {4}, dtype, few);
     expect_array(logarithm, {std::log(52.0) / 2, std::log(52.0) / 2 + std::log(4.0), -kInf, 0}, {4}, part, few);
-    // Each step of the product is a number.
+    // All partial products are finite.
     const Array large = ct::eye(40, {}, 0, dtype) * C(0, 1e30), small = ct::eye(40, {}, 0, dtype) * C(0, -1e-30);
     const Array both =
         ct::concatenate({ct::concatenate({large, large * 0}, 1), ct::concatenate({large * 0, small}, 1)});
@@ -106,7 +106,7 @@ TEST(ComplexLinalg, Determinants) {
     expect_numbers(linalg::det(Array::empty({2, 0, 0}, dtype)), {1, 1}, {2}, dtype, 0);
     expect_numbers(linalg::det(from({{0, 3}}, {1, 1}, dtype)), {{0, 3}}, {}, dtype, few);
     EXPECT_EQ(linalg::det(Array::empty({0, 3, 3}, dtype)).shape(), (Shape{0}));
-    // Of a product, and by what is not contiguous.
+    // Of a product, and of noncontiguous input.
     const Array x = normal({3, 9, 9}, dtype), y = normal({3, 9, 9}, dtype);
     const Array of_both = linalg::det(ct::matmul(x, ct::matrix_transpose(y))), apart = linalg::det(x) * linalg::det(y);
     EXPECT_LE(largest(of_both / apart - 1), 100 * few);
@@ -126,7 +126,7 @@ TEST(ComplexLinalg, LuAndTriangles) {
       EXPECT_EQ(pivots.shape(-1), n);
       if (n == 0) continue;
       const Array l = wide(ct::tril(lu, -1)) + wide(ct::eye(n, {}, 0, dtype)), u = wide(ct::triu(lu));
-      EXPECT_LE(largest(l), 1.5);  // |re| + |im| of pivots, so that a factor may be the root of 2
+      EXPECT_LE(largest(l), 1.5);  // pivots are chosen by |re| + |im|, so a factor may reach sqrt(2)
       const Array product = ct::matmul(l, u).reshape({-1, n, n});
       const Array given = wide(a).reshape({-1, n, n});
       const std::vector<std::int32_t> order = pivots.to_vector<std::int32_t>();
@@ -157,14 +157,14 @@ TEST(ComplexLinalg, LuAndTriangles) {
     const Array singular = from({{1, 1}, 2, 3, 0}, {2, 2}, dtype);
     EXPECT_THROW(linalg::solve_triangular(singular, normal({2}, dtype)), ct::LinAlgError);
     EXPECT_EQ(linalg::solve_triangular(ct::zeros({0, 0}, dtype), ct::zeros({0, 2}, dtype)).shape(), (Shape{0, 2}));
-    // One of both may be real.
+    // One of the operands may be real.
     const Array real = ct::real(normal({4, 4}, dtype)), right = normal({4}, dtype);
     EXPECT_LT(largest(product(ct::triu(real), linalg::solve_triangular(real, right)) - wide(right)),
               1e3 * epsilon(dtype));
     EXPECT_LT(largest(product(real, linalg::solve(real, right)) - wide(right)), 1e3 * epsilon(dtype));
     EXPECT_EQ(linalg::solve(real, right).dtype(), dtype);
     EXPECT_LT(largest(product(linalg::inv(normal({0, 0}, dtype)), normal({0, 2}, dtype))), 1);
-    // Only the lower triangle counts, with a real diagonal.
+    // Only the lower triangle is used, with a real diagonal.
     const Array m = normal({2, 5, 5}, dtype);
     const Array definite = (ct::matmul(m, adjoint(m)) + ct::eye(5, {}, 0, dtype)).eval();
     const Array factor = linalg::cholesky(ct::tril(definite) + ct::triu(m, 1) + ct::eye(5, {}, 0, dtype) * C(0, 2));
@@ -181,7 +181,7 @@ TEST(ComplexLinalg, HermitianEigenvalues) {
       SCOPED_TRACE(shape.str() + ct::dtype_name(dtype));
       const std::int64_t n = shape.back();
       const Array any = normal(shape, dtype), hermitian = (any + adjoint(any)).eval();
-      // Of the other triangle nothing is read, nor what is imaginary on the diagonal.
+      // Neither the other triangle nor the imaginary parts of the diagonal are read.
       const Array imaginary = ct::eye(n, {}, 0, dtype) * C(0, 1);
       for (const std::string uplo : {"L", "U"}) {
         const Array given = uplo == "L" ? ct::tril(hermitian) + ct::triu(any, 1) + imaginary
@@ -198,7 +198,7 @@ TEST(ComplexLinalg, HermitianEigenvalues) {
         EXPECT_EQ(linalg::eigvalsh(given, uplo).dtype(), ct::part_dtype(dtype));
       }
     }
-    // Pauli's
+    // a Pauli matrix
     expect_array(linalg::eigvalsh(from({0, {0, -1}, {0, 1}, 0}, {2, 2}, dtype)), {-1, 1}, {2}, ct::part_dtype(dtype),
                  few);
     const Array equal = ct::ones({5, 5}, dtype);
@@ -240,7 +240,7 @@ TEST(ComplexLinalg, InversesAndLeastSquares) {
     expect_array(found.residuals, ct::sum(ct::square(ct::absolute(rest)), 0).to_vector<double>(), {3}, part, few);
     const Array few_rows = normal({3, 6}, dtype), right = normal({3}, dtype), x = linalg::lstsq(few_rows, right).x;
     EXPECT_LE(largest(product(few_rows, x) - wide(right)), few);
-    EXPECT_LE(largest(product(linalg::pinv(few_rows), right) - wide(x)), few);  // the shortest
+    EXPECT_LE(largest(product(linalg::pinv(few_rows), right) - wide(x)), few);  // the shortest solution
     EXPECT_EQ(linalg::lstsq(ct::real(a), b).x.dtype(), dtype);
     EXPECT_EQ(linalg::lstsq(a, ct::real(b)).x.dtype(), dtype);
     EXPECT_LE(largest(linalg::lstsq(ct::real(a), b).x - linalg::lstsq(ct::real(a).astype(dtype), b).x), few);

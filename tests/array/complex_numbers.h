@@ -1,5 +1,5 @@
 #pragma once
-// What tests of complex arrays share: numbers into arrays of the device, and back.
+// Helpers for tests of complex arrays: conversions between numbers and arrays on the device.
 
 #include <algorithm>
 #include <complex>
@@ -13,13 +13,13 @@ namespace testing_arrays {
 
 using C = std::complex<double>;
 
-/// Those that the device has.
+/// Returns the complex dtypes that the device supports.
 inline std::vector<Dtype> complex_dtypes() {
   if (catenary::has_float64(catenary::current_device())) return {Dtype::complex64, Dtype::complex128};
   return {Dtype::complex64};
 }
 
-/// An array of the device, rounded to the dtype; the real parts for one that is not complex.
+/// Returns an array on the device, rounded to the dtype. Real dtypes get the real parts.
 inline Array from(const std::vector<C>& values, const Shape& shape, Dtype dtype) {
   const Array host = Array::from_host(values.data(), shape, Dtype::complex128, catenary::Device());
   return (catenary::is_complex(dtype) ? host.astype(dtype) : catenary::real(host).astype(dtype))
@@ -33,7 +33,7 @@ inline Array from(const std::vector<C>& values, Dtype dtype) {
 inline Array wide(const Array& x) { return x.to_device(catenary::Device()).astype(Dtype::complex128).copy(); }
 inline std::vector<C> numbers(const Array& x) { return wide(x).to_vector<C>(); }
 
-/// Dtype and values to a tolerance, which is relative for those larger than 1.
+/// Expects the dtype, and values within a tolerance, which is relative for values larger than 1.
 inline void expect_numbers(const Array& got, const std::vector<C>& expected, Dtype dtype, double tolerance = 0) {
   EXPECT_EQ(got.dtype(), dtype) << catenary::dtype_name(got.dtype());
   const std::vector<C> values = numbers(got);

@@ -1,5 +1,4 @@
-// Complex numbers: complex64 and complex128 on the device of the run, against std::complex<long double> and the CPU's
-// bits.
+// complex64 and complex128 on the current device, compared with std::complex<long double> and with the CPU's bits.
 
 #include <algorithm>
 #include <cmath>
@@ -41,7 +40,7 @@ std::vector<C> random_numbers(std::size_t n, unsigned seed, double largest_expon
   return all;
 }
 
-/// What C99 says most of: zeros, infinities, NaN and numbers in both parts.
+/// Values for which C99 defines special results: zeros, infinities, NaN and numbers in both parts.
 std::vector<C> special_numbers() {
   const double parts[] = {0.0, -0.0, 1, -1, 0.5, -2.5, kInf, -kInf, kNan};
   std::vector<C> all;
@@ -50,7 +49,8 @@ std::vector<C> special_numbers() {
   return all;
 }
 
-/// Distance in units of the last place of the expected value; 0 of equal infinities and of NaN for NaN.
+/// Returns the distance in units in the last place of the expected value. Equal infinities and two NaNs have distance
+/// 0.
 double units(double value, long double expected, Dtype part) {
   const bool single = part == Dtype::float32;
   const auto rounded = single ? static_cast<double>(static_cast<float>(expected)) : static_cast<double>(expected);
@@ -66,7 +66,7 @@ double units(double value, long double expected, Dtype part) {
 struct Function {
   std::function<Wide(Wide)> wide;
   double units = 4;      ///< of each part
-  bool of_size = false;  ///< measured by the size of the number: one part may have lost what the other one has
+  bool of_size = false;  ///< measures relative to the magnitude, because one part may suffer from cancellation
 };
 
 Wide expm1_of(Wide z) {
@@ -125,20 +125,20 @@ ct::ops::Op row_named(const std::string& name) {
 }
 
 TEST(Complex, FunctionsAreC99sWithinAFewUnits) {
-  if (!ct::current_device().is_cpu()) return;  // devices have the CPU's bits: ComplexRows
+  if (!ct::current_device().is_cpu()) return;  // ComplexRows tests that devices have the CPU's bits
   for (const Dtype dtype : complex_dtypes()) {
     const Dtype part = ct::part_dtype(dtype);
     for (const std::string& name : complex_rows()) {
       const ct::ops::Op op = row_named(name);
       const ct::ops::OpInfo& row = ct::ops::info(op);
       if (row.arity != 1 || ct::ops::of_complex(op) != ct::ops::OfComplex::value) continue;
-      if (std::string(row.name) == "sign" || std::string(row.name) == "rint") continue;  // NumPy's own: below
+      if (std::string(row.name) == "sign" || std::string(row.name) == "rint") continue;  // defined by NumPy: see below
       const auto known = unary_functions().find(row.name);
       ASSERT_NE(known, unary_functions().end()) << row.name << " has no reference here";
       const Function& f = known->second;
       std::vector<C> all = random_numbers(2000, 7);
       for (const C& z : random_numbers(500, 8, 20)) all.push_back(z);
-      for (int k = 0; k < 800; ++k)  // about the unit circle, half of them where both parts are nearly equal
+      for (int k = 0; k < 800; ++k)  // around the unit circle, half of them with nearly equal parts
         all.push_back(std::polar(1 + 3e-6 * std::sin(k), k % 2 ? 0.01 * k : 0.785398 + k / 2 * 1.5707963 + k * 1e-7));
       double worst = 0;
       C worst_at;
@@ -146,7 +146,8 @@ TEST(Complex, FunctionsAreC99sWithinAFewUnits) {
       const std::vector<C> given = numbers(x), results = numbers(ct::apply(op, x));
       for (std::size_t k = 0; k < given.size(); ++k) {
         const Wide expected = f.wide(Wide(given[k]));
-        if (name == "exp2" && std::abs(given[k]) > 20) continue;  // of z ln 2, whose rounding grows with z
+        if (name == "exp2" && std::abs(given[k]) > 20)
+          continue;  // computed from z ln 2, whose rounding error grows with z
         double error;
         if (f.of_size) {
           const Wide difference = Wide(results[k]) - expected;
@@ -165,10 +166,9 @@ TEST(Complex, FunctionsAreC99sWithinAFewUnits) {
   }
 }
 
-// Where formulas branch: about 0, 1 and i, on the axes, and where e^x is beyond the largest number though e^x cos(y) is
-// not.
+// Points where formulas branch: near 0, 1 and i, on the axes, and where e^x overflows but e^x cos(y) does not.
 TEST(Complex, FunctionsAtSpecialPointsAreC99s) {
-  if (!ct::current_device().is_cpu()) return;  // devices have the CPU's bits: ComplexRows
+  if (!ct::current_device().is_cpu()) return;  // ComplexRows tests that devices have the CPU's bits
   for (const Dtype dtype : complex_dtypes()) {
     const bool single = ct::part_dtype(dtype) == Dtype::float32;
     const double eps = single ? 0x1p-23 : 0x1p-52, tiny = single ? 1e-30 : 1e-250;
@@ -199,12 +199,12 @@ TEST(Complex, FunctionsAtSpecialPointsAreC99s) {
 
 TEST(Complex, FunctionsOfWhatIsNotFiniteAreC99s) {
   if (!ct::current_device().is_cpu()) return;
-  // what the standard leaves open, and where NumPy's own rows differ from a library's functions
+  // cases that the standard leaves open, and rows where NumPy differs from library functions
   const auto open = [](const std::string& name, const C& z) {
     const bool finite_im = std::isfinite(z.imag()), finite_re = std::isfinite(z.real());
     if (name == "square" || name == "reciprocal" || name == "exp2" || name == "log2" || name == "log10" ||
         name == "expm1" || name == "log1p")
-      return true;  // products with what is not finite: NumPy's are not C99's
+      return true;  // products with infinities and NaNs, where NumPy differs from C99
     if (name == "exp" && std::isinf(z.imag()) && std::isinf(z.real())) return true;
     return !finite_im && !finite_re && (std::isnan(z.real()) || std::isnan(z.imag()));
   };
@@ -227,7 +227,7 @@ TEST(Complex, FunctionsOfWhatIsNotFiniteAreC99s) {
           } else {
             EXPECT_NEAR(std::isinf(value) ? 0 : value, std::isinf(wanted) ? 0 : wanted, 1e-6)
                 << name << given[k] << ": " << results[k] << ", not " << expected;
-            // the sign of an infinity or a zero beside a NaN is free
+            // the sign of an infinity or a zero beside a NaN is unspecified
             const double other = real ? expected.imag() : expected.real();
             EXPECT_EQ(std::isinf(value), std::isinf(wanted))
                 << name << given[k] << ": " << results[k] << ", not " << expected;
@@ -259,7 +259,7 @@ TEST_P(ComplexRows, HaveTheCpusBits) {
       const Array x = from(all, dtype), y = from(others, dtype);
       const Array result =
           (ct::ops::info(op).arity == 1 ? ct::apply(op, x) : ct::apply(op, x, y)).to_device(ct::Device());
-      std::vector<double> parts;  // every NaN is the same
+      std::vector<double> parts;  // all NaNs are equal
       for (const Array& part : {ct::real(result), ct::imag(result)})
         for (double v : part.astype(Dtype::float64).to_vector<double>()) parts.push_back(std::isnan(v) ? 12345 : v);
       return std::pair(result.dtype(), parts);
@@ -285,7 +285,7 @@ TEST(Complex, ArithmeticBroadcastsFusesAndTakesLiterals) {
       expected.push_back(a * b - a / b + C(0, 2) * a + 1.0);
     }
     expect_numbers(x * y - x / y + C(0, 2) * x + 1, expected, dtype, 30 * close);
-    // a view from behind, every other row
+    // a reversed view with every other row
     const Array behind = x(ct::slice(ct::none, ct::none, -2), ct::slice(ct::none, ct::none, -1));
     std::vector<C> turned;
     for (int r : {2, 0})
@@ -340,7 +340,7 @@ TEST(Complex, PartsAreViewsThatAreWrittenThrough) {
     ct::imag(x).fill(0);
     ct::real(x)(1) += 10;
     expect_numbers(x, {1, 3, 15, 17}, dtype);
-    // of what has not been computed yet
+    // parts of pending values
     expect_array(ct::imag(x * C(0, 1)), {1, 3, 15, 17}, {2, 2}, ct::part_dtype(dtype));
     expect_array(ct::angle(from({{1, 1}, {-1, 0}}, dtype)), {std::atan(1.0), std::acos(-1.0)}, {2},
                  ct::part_dtype(dtype), 1e-6);
@@ -381,7 +381,7 @@ TEST(Complex, CastsToAndFromEveryDtype) {
       const auto to = static_cast<Dtype>(d);
       if (ct::part_dtype(to) == Dtype::float64 && !ct::has_float64(ct::current_device())) continue;
       for (const Array& source : {x, Array(x.T())}) {
-        // at once, as a part of a program, and back
+        // directly, as part of a program, and back
         const Array cast = source.astype(to), fused = (source * 1).astype(to);
         const bool turned = source.strides()[0] == 1;
         std::vector<C> expected = {{1, 5}, {0, 0}, {0, 2}, {3, 0}};

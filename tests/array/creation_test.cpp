@@ -27,7 +27,7 @@ TEST(Creation, FromValues) {
   EXPECT_THROW(ct::array(std::vector<int>{1, 2, 3}, ct::Shape{2, 2}), ct::ShapeError);
 }
 
-// As NumPy promotes: array({1.5, NAN}) has a double and a float.
+// Promotes like NumPy: array({1.5, NAN}) has a double and a float.
 TEST(Creation, FromValuesOfSeveralTypes) {
   expect(ct::array({1.5, -INFINITY, 2}), Dtype::float64, {3}, {1.5, -INFINITY, 2});
   EXPECT_TRUE(std::isnan(ct::array({1.5, NAN})(1).item<double>()));

@@ -1,4 +1,4 @@
-// QR, singular values and what is made of them by what defines them; NumPy's values are in tests/data/reference.
+// QR, singular values and functions based on them, checked by definitions. NumPy's values are in tests/data/reference.
 
 #include <cstdlib>
 #include <string>
@@ -33,17 +33,17 @@ TEST(Decompositions, OfMatricesThatAreHard) {
   check_svd(ct::ones({30, 30}));
   check_svd(ct::eye(6));
   check_svd((ct::arange(30).reshape({30, 1}) + ct::arange(30)) % 2 + ct::zeros({30, 30}));  // of rank 2
-  check_svd(1 / (ct::arange(25).reshape({25, 1}) + ct::arange(25) + 1.0));                  // Hilbert's
+  check_svd(1 / (ct::arange(25).reshape({25, 1}) + ct::arange(25) + 1.0));                  // a Hilbert matrix
   check_svd(normal({8, 8}) * 1e300);
   check_svd(normal({8, 8}) * 1e-300);
-  // Graded both ways, and with zeros on the diagonal of two.
+  // Graded in both directions, and with two zeros on the diagonal.
   const Array grades = ct::power(10.0, -1.0 * ct::arange(12));
   check_svd(normal({12, 12}) * grades);
   check_svd(normal({12, 12}) * ct::flip(grades).reshape({12, 1}));
   Array two = ct::eye(9) + ct::eye(9, {}, 1);
   for (const int i : {0, 4, 8}) two.set(0, i, i);
   check_svd(two);
-  // Each singular value of a bidiagonal matrix to its own last digits: those of 2⁻ᵏ on the diagonal alone.
+  // Singular values of a bidiagonal matrix are accurate to the last digits: 2⁻ᵏ on the diagonal.
   expect_array(linalg::svdvals(ct::diag(ct::power(2.0, -30.0 * ct::arange(12)))),
                ct::power(2.0, -30.0 * ct::arange(12)).to_vector<double>(), {12}, Dtype::float64);
   EXPECT_THROW(linalg::svd(ct::full({2, 2}, kNan)), ct::LinAlgError);
@@ -98,11 +98,11 @@ TEST(Decompositions, LeastSquares) {
   const Array a = normal({20, 4}, dtype), b = normal({20, 3}, dtype);
   const linalg::LstsqResult found = linalg::lstsq(a, b);
   EXPECT_EQ(found.rank, 4);
-  // What is left is orthogonal to all columns.
+  // The residual is orthogonal to all columns.
   const Array rest = wide(b) - ct::matmul(wide(a), wide(found.x));
   EXPECT_LT(largest(ct::matmul(wide(a).T(), rest)), 1e-4);
   expect_array(found.residuals, ct::square(ct::absolute(rest)).sum(0).to_vector<double>(), {3}, dtype, 1e-5);
-  // Of many solutions the shortest: in the span of a's rows.
+  // Of many solutions, lstsq returns the shortest, which is in the span of a's rows.
   const Array few = normal({3, 6}, dtype), right = normal({3}, dtype), x = linalg::lstsq(few, right).x;
   EXPECT_LT(largest(ct::matmul(wide(few), wide(x)) - wide(right)), 1e-5);
   const Array rows = linalg::qr(few.T()).q;
@@ -160,7 +160,7 @@ TEST(Decompositions, SayOnceWhatTheProcessorComputes) {
   const std::string said = testing::internal::GetCapturedStderr();
   given ? ::setenv("CATENARY_TRACE", before.c_str(), 1) : ::unsetenv("CATENARY_TRACE");
   const std::string line = "host " + ct::current_device().name() + " linalg.qr\n";
-  // Where all is traced, it may have been said before.
+  // With everything traced, the message may have appeared before.
   if (ct::current_device().is_cpu() || (given && said.empty())) {
     EXPECT_EQ(said, "");
   } else {

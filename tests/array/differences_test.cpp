@@ -1,4 +1,4 @@
-// Derivatives and phases without jumps; the other differences are tested with the reductions.
+// Derivatives and phase unwrapping. The tests of reductions cover other differences.
 
 #include "catenary/array/differences.h"
 

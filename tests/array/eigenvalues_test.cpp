@@ -1,4 +1,4 @@
-// Eigenvalues of general matrices, real and complex, by what defines them and by recorded values.
+// Eigenvalues of general matrices, real and complex, checked by definitions and by recorded values.
 
 #include "catenary/array/sorting.h"
 #include "catenary/core/error.h"
@@ -16,7 +16,7 @@ std::vector<Dtype> dtypes_and_real() {
   return all;
 }
 
-/// In an order that does not depend on rounding where the parts are apart.
+/// Returns the values in an order that does not depend on rounding if their parts are well separated.
 std::vector<C> sorted(const Array& values) {
   std::vector<C> all = numbers(values);
   std::sort(all.begin(), all.end(), [](const C& x, const C& y) {
@@ -25,7 +25,7 @@ std::vector<C> sorted(const Array& values) {
   return all;
 }
 
-/// a v = v w, the norms are 1, the largest elements positive.
+/// Checks a v = v w, norms of 1, and positive largest elements.
 void check_eig(const Array& a, double tolerance = 300) {
   SCOPED_TRACE(a.shape().str() + ct::dtype_name(a.dtype()));
   const auto [w, v] = linalg::eig(a);
@@ -54,7 +54,7 @@ void check_eig(const Array& a, double tolerance = 300) {
       positive |= x->imag() == 0 && x->real() > 0 && x->real() >= most * (1 - 1e-5);
     EXPECT_TRUE(positive) << i;
   }
-  // The traces of a and of its square.
+  // Compares the traces of a and of its square.
   const std::vector<C> given = numbers(ct::trace(wide(a), 0, -2, -1)), sums = numbers(ct::sum(wide(w), -1)),
                        squares = numbers(ct::trace(product(a, a), 0, -2, -1)),
                        of_alone = numbers(ct::sum(ct::square(wide(alone)), -1));
@@ -80,11 +80,11 @@ TEST(Eigenvalues, WithVectors) {
     check_eig(ct::ones({6, 6}, dtype));
     check_eig(ct::triu(a));
     check_eig(ct::tril(a));
-    check_eig(ct::eye(6, {}, 1, dtype));  // a single vector for six values
+    check_eig(ct::eye(6, {}, 1, dtype));  // one eigenvector for six eigenvalues
     check_eig(ct::eye(40, {}, 1, dtype));
     check_eig(ct::eye(5, {}, 1, dtype) + ct::eye(5, {}, 0, dtype) * 2);
     check_eig(ct::eye(5, {}, -1, dtype));
-    check_eig(ct::roll(ct::eye(9, {}, 0, dtype), 1, 0));                  // a cycle: roots of 1
+    check_eig(ct::roll(ct::eye(9, {}, 0, dtype), 1, 0));                  // a cyclic shift: roots of unity
     check_eig(ct::matmul(normal({9, 2}, dtype), normal({2, 9}, dtype)));  // of rank 2
     check_eig(ct::matmul(a, adjoint(a)));
     if (ct::part_dtype(dtype) == Dtype::float64)
@@ -104,14 +104,14 @@ TEST(Eigenvalues, WithVectors) {
 TEST(Eigenvalues, OfRealMatrices) {
   const Dtype dtype = ct::part_dtype(complex_dtypes().back()), complex = complex_dtypes().back();
   const double few = 100 * epsilon(dtype);
-  // Symmetric, and not: with real eigenvalues both results are real.
+  // Symmetric and general: with real eigenvalues, both results are real.
   const Array a = normal({9, 9}, dtype);
   EXPECT_EQ(linalg::eig((a + a.T()).eval()).vectors.dtype(), dtype);
   const Array similar = ct::matmul(ct::matmul(a, ct::diag(ct::arange(9).astype(dtype))), linalg::inv(a)).eval();
   const auto [w, v] = linalg::eig(similar);
   EXPECT_EQ(v.dtype(), dtype);
   expect_array(ct::sort(w), {0, 1, 2, 3, 4, 5, 6, 7, 8}, {9}, dtype, 1e5 * epsilon(dtype));
-  // One matrix of a stack that has others makes all complex; the real ones stay real to the last bit.
+  // One matrix with complex eigenvalues makes the whole stack complex. Real eigenvalues keep zero imaginary parts.
   const Array turn = make<double>({0, -1, 0, 1, 0, 0, 0, 0, 3}, {3, 3}).astype(dtype);
   const Array both = ct::stack({turn, ct::diag(make<double>({1, 2, 3})).astype(dtype)});
   const auto [values, vectors] = linalg::eig(both);
@@ -139,12 +139,12 @@ TEST(Eigenvalues, OfRealMatrices) {
       }
     }
   }
-  // Integers are float64's.
+  // Integers are computed in float64.
   if (ct::has_float64(ct::current_device())) {
     EXPECT_EQ(linalg::eigvals(make<int>({2, 1, 1, 3}, {2, 2})).dtype(), Dtype::float64);
     EXPECT_EQ(linalg::eigvals(make<int>({0, -1, 1, 0}, {2, 2})).dtype(), Dtype::complex128);
   }
-  // numpy.linalg.eigvals, also where rows and columns are of very different norms
+  // values of numpy.linalg.eigvals, also for rows and columns with very different norms
   const Array four = make<double>({1, 2, 3, 4, -4, 5, 6, 7, 2, -3, 1, 0, 0, 1, -1, 2}, {4, 4}).astype(dtype);
   const std::vector<C> of_four = {{0.9456265700703639, -3.2436219604180536},
                                   {0.9456265700703639, 3.2436219604180536},

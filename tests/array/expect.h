@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of array/ share: arrays of literals, and comparing with expected values.
+// Helpers for the tests of array/: arrays of literals, and comparisons with expected values.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using catenary::Shape;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-/// An array of the values in C order.
+/// Returns an array of the values in C order.
 template <class T>
 Array make(const std::vector<T>& values, const Shape& shape) {
   return Array::from_host(values.data(), shape, catenary::dtype_of<T>);
@@ -28,7 +28,7 @@ Array make(const std::vector<T>& values) {
   return make(values, Shape{static_cast<std::int64_t>(values.size())});
 }
 
-/// Shape, dtype and values, floats to a relative and absolute tolerance; NaN equals NaN.
+/// Expects shape, dtype and values, floats within a relative and absolute tolerance. NaN equals NaN.
 inline void expect_array(const Array& got, const std::vector<double>& expected, const Shape& shape, Dtype dtype,
                          double tolerance = 0) {
   EXPECT_EQ(got.shape(), shape) << got.shape().str();

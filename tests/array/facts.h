@@ -6,7 +6,7 @@
 
 #include "catenary/array/array.h"
 
-/// Dtype, shape and elements (in C order) of an array, exactly.
+/// Expects dtype, shape and elements (in C order) of an array exactly.
 inline void expect(const catenary::Array& a, catenary::Dtype dtype, const catenary::Shape& shape,
                    const std::vector<double>& values) {
   EXPECT_EQ(a.dtype(), dtype) << catenary::dtype_name(a.dtype());

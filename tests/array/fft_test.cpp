@@ -1,4 +1,4 @@
-// catenary::fft against sums in long double.
+// Compares catenary::fft with sums in long double.
 
 #include "catenary/array/fft.h"
 
@@ -37,7 +37,7 @@ std::vector<C> random_signal(std::int64_t n, unsigned seed, bool real = false) {
 
 Dtype widest() { return ct::has_float64(ct::current_device()) ? Dtype::complex128 : Dtype::complex64; }
 
-/// The sums of the definition over one axis of [before, n, after], of `length` elements, times `scale`.
+/// Returns the defining sums over one axis of [before, n, after], for `length` elements, times `scale`.
 std::vector<C> sums(const std::vector<C>& x, std::int64_t before, std::int64_t n, std::int64_t after,
                     std::int64_t length, bool inverse, double scale) {
   const long double turn = (inverse ? 2 : -2) * std::acos(-1.0L) / static_cast<long double>(length);
@@ -77,7 +77,7 @@ TEST(FourierTransforms, OfAllLengthsOnAllAxes) {
         expect_near(transform(x, {.axis = 1}), sums(given, 2, n, 3, n, inverse, scale), {2, n, 3}, dtype);
         expect_near(transform(x.transpose({0, 2, 1}), {}).transpose({0, 2, 1}), sums(given, 2, n, 3, n, inverse, scale),
                     {2, n, 3}, dtype);
-        // cut, and filled with zeros
+        // truncated, and padded with zeros
         for (const std::int64_t length : {std::max<std::int64_t>(1, n - 2), n + 3})
           expect_near(transform(x, {.n = length, .axis = -2}),
                       sums(given, 2, n, 3, length, inverse, inverse ? 1 / static_cast<double>(length) : 1),
@@ -86,11 +86,11 @@ TEST(FourierTransforms, OfAllLengthsOnAllAxes) {
     }
 }
 
-// On cards up to 2048 elements of complex64 stay in a group's memory, with a chirp's up to 1024; longer ones take two
-// steps. Sums of some elements alone, for all of them would take long.
+// On cards, up to 2048 elements of complex64 fit local memory, with a chirp up to 1024. Longer transforms take two
+// steps. Checks some elements only, because sums for all would take long.
 TEST(FourierTransforms, OfLongOnes) {
   for (const Dtype dtype : {Dtype::complex64, widest()})
-    // 5402 is 73 times 74 and 56693 is 91 times 623, of which 73 and 623 have chirps
+    // 5402 is 73 times 74 and 56693 is 91 times 623, where 73 and 623 need chirps
     for (const std::int64_t n : {64, 1021, 2048, 2053, 2500, 5402, 6000, 56693})
       for (const auto& [before, after] : {std::pair(1, 1), {3, 1}, {1, 5}, {2, 3}, {17, 1}}) {
         if (n > 10000 && before * after > 1) continue;
@@ -117,7 +117,7 @@ TEST(FourierTransforms, OfLongOnes) {
       }
 }
 
-// Too long for two steps of what finds room in a group's memory: passes, one after the other.
+// Too long for two steps in local memory, so it takes one pass after another.
 TEST(FourierTransforms, OfOneImpulseInManyElements) {
   const std::int64_t n = std::int64_t{1} << 23;
   Array x = ct::zeros({n}, Dtype::complex64);
@@ -148,7 +148,7 @@ TEST(FourierTransforms, OfRealNumbersAndBack) {
     expect_near(fft::fft(x), whole, {2, n}, widest());
     if (n % 2 == 0) expect_near(fft::irfft(y), given, {2, n}, part);
   }
-  // what cannot be the transform of real numbers: the imaginary parts at both ends count for nothing, as in NumPy
+  // not the transform of a real signal: the imaginary parts at both ends are ignored, as in NumPy
   const Array odd = from({{1, 5}, {2, 1}, {3, 7}}, {3}, Dtype::complex64);
   expect_near(fft::irfft(odd), {2, -1, 0, 0}, {4}, Dtype::float32);
 }
@@ -200,7 +200,7 @@ TEST(FourierTransforms, FrequenciesAndShifts) {
   expect_array(fft::fftshift(x, 1), {2, 0, 1, 5, 3, 4}, {2, 3}, Dtype::int64);
 }
 
-// The ends' imaginary parts count for nothing, whatever they are; results lie without gaps.
+// Imaginary parts at the ends are ignored, whatever their values. Results are contiguous.
 TEST(FourierTransforms, OfRealResultsAlone) {
   // a length whose transform mixes the parts of all elements
   const double inf = std::numeric_limits<double>::infinity();
@@ -212,7 +212,7 @@ TEST(FourierTransforms, OfRealResultsAlone) {
     expected.front() = 1;
     expect_near(fft::irfft(from(ones, {1010}, Dtype::complex64)), expected, {2018}, Dtype::float32);
   }
-  // of an odd number the last one has its mirror
+  // with an odd length, the last element has a mirror image
   expect_near(fft::irfft(from({{3, 5}, {0, 3}}, {2}, Dtype::complex64), {.n = 3}),
               {1, 1 - std::sqrt(3.0), 1 + std::sqrt(3.0)}, {3}, Dtype::float32);
   const Array x = from(random_signal(10, 4, true), {2, 5}, Dtype::float32);
@@ -274,9 +274,10 @@ TEST(FourierTransforms, FrequenciesOfSamplesThatAreFarApart) {
   const Array x = ct::arange(6).reshape({2, 3});
   const Array same = fft::fftshift(x, ct::Axes{});
   expect_array(same, {0, 1, 2, 3, 4, 5}, {2, 3}, Dtype::int64);
-  expect_array(fft::fftshift(x, ct::Axes{1, -1}), {1, 2, 0, 4, 5, 3}, {2, 3}, Dtype::int64);  // twice, as NumPy's
+  expect_array(fft::fftshift(x, ct::Axes{1, -1}), {1, 2, 0, 4, 5, 3}, {2, 3},
+               Dtype::int64);  // shifted twice, as in NumPy
   EXPECT_THROW(fft::fftshift(x, 2), ct::ShapeError);
-  same.fill(7);  // a copy, as that of any axes
+  same.fill(7);  // no axes: returns a copy too
   EXPECT_EQ(x(1, 2).item<int>(), 5);
 }
 
@@ -285,7 +286,7 @@ TEST(FourierTransforms, OfWhatIsNoTransform) {
   EXPECT_THROW(fft::fft(x, {.axis = 2}), ct::ShapeError);
   EXPECT_THROW(fft::fft(x, {.n = 0}), ct::ValueError);
   EXPECT_THROW(fft::fft(ct::ones({4, 0}, Dtype::float32)), ct::ValueError);
-  EXPECT_THROW(fft::irfft(ct::ones({3, 1}, Dtype::complex64)), ct::ValueError);  // of 2 (1 - 1) elements
+  EXPECT_THROW(fft::irfft(ct::ones({3, 1}, Dtype::complex64)), ct::ValueError);  // a length of 2 (1 - 1)
   EXPECT_THROW(fft::hfft(x, {.n = 0}), ct::ValueError);
   EXPECT_THROW(fft::rfft(x.astype(Dtype::complex64)), ct::DtypeError);
   EXPECT_THROW(fft::fftn(x, {.s = Shape{1, 2, 3}}), ct::ShapeError);

@@ -1,4 +1,4 @@
-// Programs with 16-bit floats give the bits that an operation at a time gives: every value in between is rounded.
+// Programs with 16-bit floats give the bits of single operations: every intermediate value is rounded.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace catenary {
 namespace {
 
-/// Values of all kinds: each 7th bit pattern, with the subnormal, infinite and NaN among them.
+/// Returns values of all kinds: every 7th bit pattern, with subnormal numbers, infinities and NaN.
 Array patterns(Dtype dtype, unsigned seed) {
   std::vector<std::uint16_t> bits;
   for (unsigned i = 0; i < 65536; i += 7) bits.push_back(static_cast<std::uint16_t>(i));
@@ -26,7 +26,7 @@ Array patterns(Dtype dtype, unsigned seed) {
   return Array::from_host(bits.data(), {static_cast<std::int64_t>(bits.size())}, dtype, current_device());
 }
 
-/// The bytes of an array; every NaN is the same.
+/// Returns the values of an array. All NaNs are equal.
 std::vector<double> values(const Array& x) {
   std::vector<double> all = x.to_device(Device()).astype(Dtype::float64).to_vector<double>();
   for (double& v : all) v = std::isnan(v) ? 12345.678 : v == 0 ? std::copysign(1e-300, v) : v;
@@ -92,7 +92,7 @@ TEST_P(SixteenBits, Casts) {
   expect_same("of a float64", [&] { return (x.astype(Dtype::float64) * 1.001).astype(GetParam()) * y; });
 }
 
-// Just above the middle of two numbers: over float32 it would be the middle, and go to the even one.
+// Just above the midpoint of two numbers: rounding through float32 would give the midpoint, then the even number.
 TEST_P(SixteenBits, AFloat64IsRoundedOnce) {
   if (!has_float64(current_device())) return;
   const int digits = GetParam() == Dtype::float16 ? 10 : 7;
@@ -121,7 +121,7 @@ TEST_P(SixteenBits, Reductions) {
   expect_same("max", [&] { return max(rows * 0.1, 0) * 3; });
 }
 
-// A chain that goes to 16 bits and back is one kernel.
+// A chain of casts to 16 bits and back is one kernel.
 TEST_P(SixteenBits, StayInTheProgram) {
   const Array wide = x.astype(Dtype::float32);
   wide.eval();
@@ -135,7 +135,7 @@ TEST_P(SixteenBits, StayInTheProgram) {
 INSTANTIATE_TEST_SUITE_P(Dtypes, SixteenBits, testing::Values(Dtype::float16, Dtype::bfloat16),
                          [](const auto& info) { return std::string(dtype_name(info.param)); });
 
-// Products between two numbers, in the middle of two, subnormal and too large.
+// Products between two numbers, at a midpoint, subnormal and too large.
 TEST(SixteenBitsByHand, EachOperationIsRounded) {
   const float x[] = {1.0009765625f, 0.333251953125f, 6.103515625e-05f, 65504, 2049, 5.9604644775390625e-08f};
   const float y[] = {1.0009765625f, 3, 0.5f, 2, 1, 0.5f};

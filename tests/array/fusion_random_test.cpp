@@ -1,5 +1,6 @@
-// Random programs of elementwise operations, views, in-place writes and reductions against a plain model that computes
-// each line at once, in float64. All values are integers that every dtype holds, so results must be equal bit for bit.
+// Compares random programs of elementwise operations, views, in-place writes and reductions with a simple model that
+// computes each line at once in float64. All values are integers that every dtype represents, so results are equal bit
+// for bit.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ namespace {
 
 struct Memory {
   std::vector<double> values;
-  std::atomic<bool> shared{false};  // with another thread: only read from then on
+  std::atomic<bool> shared{false};  // shared with another thread, and read-only from then on
 };
 
 /// The model: memory, and a view of it.
@@ -59,7 +60,7 @@ Plain fresh(const ct::Shape& shape, Dtype dtype) {
   return {memory, dtype, 0, shape, ct::contiguous_strides(shape)};
 }
 
-/// NumPy's dtype of a sum or maximum of two arrays, of those that are used here.
+/// Returns NumPy's dtype of a sum or maximum of two arrays, for the dtypes used here.
 Dtype promoted(Dtype a, Dtype b) {
   if (a != b && ct::is_16bit_float(a) && ct::is_16bit_float(b)) return Dtype::float32;
   if (ct::is_floating(a) == ct::is_floating(b)) return ct::itemsize(a) >= ct::itemsize(b) ? a : b;
@@ -68,7 +69,7 @@ Dtype promoted(Dtype a, Dtype b) {
   return ct::is_16bit_float(floating) ? Dtype::float32 : floating;
 }
 
-/// The integer that a dtype holds instead: 16-bit floats have few digits.
+/// Rounds to an integer that the dtype represents, since 16-bit floats have few digits.
 double rounded(double x, Dtype dtype) {
   if (dtype == Dtype::float16) return ct::float16(static_cast<float>(x));
   return dtype == Dtype::bfloat16 ? ct::bfloat16(static_cast<float>(x)) : x;
@@ -104,7 +105,7 @@ Plain broadcast(const Plain& p, const ct::Shape& shape) {
   return {p.memory, p.dtype, p.offset, shape, ct::broadcast_strides(p.shape, p.strides, shape)};
 }
 
-/// `target op= value`, where the two may overlap: everything is read before anything is written.
+/// `target op= value` with possible overlap: reads everything before it writes.
 void write(const Plain& target, const Plain& value, int op) {
   const Plain from = broadcast(value, target.shape);
   std::vector<double> results;
@@ -120,16 +121,16 @@ struct Pair {
   Plain plain;
 };
 
-/// What programs are made of. Twice the largest value for each line, summed over all elements, must be exact.
+/// Parameters of programs. Sums of twice the largest value of each line over all elements must be exact.
 struct Kind {
   std::vector<Dtype> dtypes;
-  std::int64_t elements;  ///< of the largest arrays
-  int value;              ///< the largest in new arrays, and of sums, which are limited to it
+  std::int64_t elements;  ///< number of elements of the largest arrays
+  int value;              ///< largest value in new arrays, and limit of sums
   int lines;
 };
 const Kind kSmall{{Dtype::float64}, 24, 50, 14};
 
-/// Arrays that threads give to each other: only to be read, and maybe not computed yet by the one that made them.
+/// Read-only arrays that threads exchange, possibly still pending in their creator's thread.
 class Shared {
  public:
   void give(const Pair& value) {
@@ -138,7 +139,7 @@ class Shared {
     values_.push_back(value);
     if (values_.size() > 8) values_.erase(values_.begin());
   }
-  /// The n-th of them, if there are any.
+  /// Returns array n modulo their number, if there are any.
   std::optional<Pair> take(std::size_t n) {
     const std::lock_guard lock(mutex_);
     if (values_.empty()) return {};
@@ -154,7 +155,7 @@ class Machine {
  public:
   explicit Machine(std::uint64_t seed, const Kind& kind = kSmall, Shared* shared = nullptr)
       : random_(seed), kind_(kind), shared_(shared) {
-    // rows and columns, and a third axis in front
+    // rows and columns, with a third axis before them
     const std::int64_t most = kind.elements;
     const bool small = most < 100;
     const std::int64_t n = small ? 4 : pick(1, 100), m = small ? 3 : pick(0, static_cast<int>(most / n));
@@ -162,7 +163,7 @@ class Machine {
     shapes_ = {{m, n}, {n}, {m, 1}, {1, n}, {std::min<std::int64_t>(k, 7), m, n}, {}};
   }
 
-  /// One program; returns the first difference, or nothing.
+  /// Runs one program. Returns the first difference, or "".
   std::string run() {
     values_.clear();
     for (int i = 0; i < 3; ++i) values_.push_back(new_value());
@@ -195,7 +196,7 @@ class Machine {
     const Dtype dtype = any_dtype();
     const Plain plain = fresh(shapes_[static_cast<std::size_t>(pick(0, 5))], dtype);
     for (double& x : plain.memory->values) x = rounded(pick(-kind_.value, kind_.value), dtype);
-    // cast on the host: not every device has float64
+    // cast on the host, since not every device has float64
     const Array host = Array::from_host(plain.memory->values.data(), plain.shape, Dtype::float64, ct::Device());
     return {host.astype(dtype).to_device(ct::current_device()), plain};
   }
@@ -262,12 +263,12 @@ class Machine {
     } else if (kind == 12) {
       if (const std::optional<Pair> value = shared_->take(random_())) keep(limited(*value));
     } else {
-      // a handle goes away, and another takes its place
+      // a new handle replaces an old one
       any() = new_value();
     }
   }
 
-  /// The value itself, or brought into the bounds of new values, so that what follows is exact.
+  /// Returns the value, limited to the range of new values if necessary, so that later results are exact.
   Pair limited(const Pair& value) const {
     const double most = kind_.value;
     bool fits = true;
@@ -337,12 +338,12 @@ constexpr int kPart = 10;
 constexpr int kPart = 1;
 #endif
 
-/// On a device nearly every program is some new kernels, each of which is compiled first.
+/// On a device, nearly every program compiles new kernels, so run few.
 int programs(int on_the_cpu) { return ct::current_device().is_cpu() ? on_the_cpu / kPart : 1; }
 
-/// Of several dtypes that the device can mix, with arrays of up to so many elements.
+/// Uses several dtypes that the device can mix, with arrays of up to this many elements.
 Kind mixed(std::int64_t elements) {
-  const bool all = ct::has_float64(ct::current_device());  // int32 and float32 make float64
+  const bool all = ct::has_float64(ct::current_device());  // int32 and float32 give float64
   return {all ? std::vector{Dtype::int16, Dtype::int32, Dtype::int64, Dtype::float32, Dtype::float64}
               : std::vector{Dtype::int16, Dtype::float32},
           elements, 3, 10};
@@ -373,7 +374,7 @@ TEST(FusionRandom, LargeArrays) {
     ASSERT_EQ(Machine(static_cast<std::uint64_t>(seed), mixed(5000)).run(), "") << "seed " << seed;
 }
 
-/// Programs of two threads, which give arrays to each other.
+/// Runs programs in two threads that exchange arrays.
 void from_two_threads(std::int64_t elements, int count) {
   Shared shared;
   std::string wrong[2];

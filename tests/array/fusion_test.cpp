@@ -33,11 +33,11 @@ std::int64_t kernels_of(const std::function<void()>& f) {
 
 TEST(Fusion, AReductionOfATemporaryDoesNotStoreIt) {
   const Array x = iota({30, 50}).eval();
-  const Array y = x * 2 + 1;  // said to be a temporary, and then used once more
+  const Array y = x * 2 + 1;  // marked as temporary, but used again
   y.body().leaving = true;
   EXPECT_EQ(ct::sum(y).item<float>(), 1500 * 1499 + 1500);
   EXPECT_FALSE(y.body().storage);
-  x += 100;  // what is pending still reads the old values
+  x += 100;  // pending operations still read the old values
   EXPECT_EQ(ct::sum(y, 1).to_vector<float>()[1], 2 * (50 * 50 + 49 * 25) + 50);
   EXPECT_EQ(y.to_vector<float>()[1499], 2 * 1499 + 1);
   EXPECT_EQ(x.to_vector<float>()[1499], 1599);
@@ -63,8 +63,8 @@ TEST(Fusion, AChainIsOneKernel) {
 TEST(Fusion, WhatIsKnownOutsideIsNotDeferred) {
   const Array x = iota({6}).eval();
   const Array pending = x * 2.0f;
-  ct::export_memory(x);  // what would read it runs first
-  // somebody outside, who sees nothing but the memory
+  ct::export_memory(x);  // runs pending readers first
+  // another library, which sees only the memory
   const auto seen = [&](int i) {
     float value = 0;
     const ct::View view = ct::readable(x);
@@ -76,10 +76,10 @@ TEST(Fusion, WhatIsKnownOutsideIsNotDeferred) {
   EXPECT_EQ(seen(5), 6.0f);
   EXPECT_EQ(pending.to_vector<float>()[5], 10.0f);
   Array y;
-  EXPECT_EQ(kernels_of([&] { y = ct::exp(x(slice(1, 3))); }), 1);  // a view of it, read
+  EXPECT_EQ(kernels_of([&] { y = ct::exp(x(slice(1, 3))); }), 1);  // reads a view of x
   EXPECT_EQ(kernels_of([&] { x(slice(0, 2)) += y; }), 1);
   EXPECT_FLOAT_EQ(seen(0), 1.0f + y.to_vector<float>()[0]);
-  EXPECT_EQ(kernels_of([&] { y += 1.0f; }), 0);  // what was computed from it is nobody else's
+  EXPECT_EQ(kernels_of([&] { y += 1.0f; }), 0);  // no other array uses its value
 }
 
 TEST(Fusion, ASettingTurnsItOff) {
@@ -114,7 +114,7 @@ TEST(Fusion, TemporariesOfAStatementAreNotStored) {
   const Array x = iota({1000, 1000}) / 1e6f, centre = x.mean(1, true);
   x.eval();
   ct::MemoryPool& pool = ct::Device().backend().pool(0);
-  // there is room for the results, not for another array of x's size
+  // memory for the results, but not for another array of x's size
   const auto fits = [&](const std::function<Array()>& f) {
     pool.free_all_blocks();
     const std::size_t limit = pool.get_limit();
@@ -151,7 +151,7 @@ TEST(Fusion, ViewsSeeWritesInProgramOrder) {
   const Array after = reversed + 10;
   EXPECT_EQ(before.to_vector<int>(), (std::vector<int>{13, 12, 11, 10}));
   EXPECT_EQ(after.to_vector<int>(), (std::vector<int>{113, 112, 111, 110}));
-  reversed += a;  // overlaps what it reads
+  reversed += a;  // overlaps its operand
   EXPECT_EQ(a.to_vector<int>(), (std::vector<int>{203, 203, 203, 203}));
 }
 

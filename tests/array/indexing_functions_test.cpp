@@ -1,4 +1,4 @@
-// The functions of indexing.h. Facts from NumPy 2.
+// The functions of indexing.h, with expected values from NumPy 2.
 
 #include <gtest/gtest.h>
 

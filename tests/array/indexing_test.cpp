@@ -1,5 +1,5 @@
-// Reading, writing and adding by index expressions against NumPy (tests/data/array/index.json), and the functions of
-// indexing.h.
+// Compares reading, writing and adding by index expressions with NumPy (tests/data/array/index.json), and tests the
+// functions of indexing.h.
 
 #include "catenary/array/indexing.h"
 
@@ -62,7 +62,7 @@ void expect(const ct::Array& a, const ct::Shape& shape, const std::vector<double
   EXPECT_EQ(a.to_vector<double>(), values);
 }
 
-/// What we say where NumPy says `message`: the same numbers.
+/// Returns our message for a NumPy message, with equal numbers.
 std::string our_words(const std::string& message) {
   for (const auto& [theirs, ours] :
        {std::pair(R"(index (-?\d+) is out of bounds for axis (\d+) with size (\d+))",
@@ -121,7 +121,7 @@ TEST(Indexing, WritesThroughViews) {
   expect(x, {3, 4}, {0, 5, 5, 0, 0, 0, 0, 0, 0, 7, 0, 7});
   x.set(x(slice(ct::none, ct::none, -1)), slice());  // overlapping
   expect(x, {3, 4}, {0, 7, 0, 7, 0, 0, 0, 0, 0, 5, 5, 0});
-  x.set(1.9, 0);  // cast like astype
+  x.set(1.9, 0);  // casts like astype
   expect(x(0), {4}, {1, 1, 1, 1});
 }
 
@@ -156,13 +156,14 @@ TEST(Indexing, Refusals) {
   EXPECT_THROW(x.set(ct::zeros({4}), 0), ct::ShapeError);
   EXPECT_THROW(x.set(ct::zeros({3, 6}), slice(), 0), ct::ShapeError);
   EXPECT_THROW(x[2], ct::IndexError);
-  EXPECT_THROW(ct::zeros({3, 0}).set(1, slice(), ct::array({0})), ct::IndexError);  // at once: it is never read
+  EXPECT_THROW(ct::zeros({3, 0}).set(1, slice(), ct::array({0})),
+               ct::IndexError);  // thrown at once, since nothing is read later
   const ct::Array before = x.copy();
   EXPECT_THROW(tests::settle([&] { x.set(1, ct::array({0, 7})); }), ct::IndexError);
   EXPECT_EQ(x.to_vector<std::int64_t>(), before.to_vector<std::int64_t>());
 }
 
-/// What a view of x has under these indices is what a copy of it has, read, written to and added to.
+/// Expects a view of x under these indices to behave like a copy of it: reading, writing and adding.
 void expect_as_copy(const ct::Array& view, const std::vector<ct::Index>& indices, const std::string& what) {
   const ct::Array copy = view.copy();
   const ct::Array picked = view.get(indices);
@@ -179,7 +180,7 @@ void expect_as_copy(const ct::Array& view, const std::vector<ct::Index>& indices
   EXPECT_EQ(view.to_vector<std::int64_t>(), copy.to_vector<std::int64_t>()) << what;
 }
 
-/// Views of [4, 6, 3] with strides of both signs, and axes that cannot be walked as one.
+/// Returns views of [4, 6, 3] with strides of both signs, and with axes that cannot be merged.
 std::vector<std::pair<std::string, ct::Array>> views() {
   const auto all = slice(), back = slice(ct::none, ct::none, -1), second = slice(ct::none, ct::none, 2);
   const auto x = [] { return ct::arange(4 * 6 * 3).reshape({4, 6, 3}); };
@@ -227,20 +228,20 @@ TEST(Indexing, IndicesOfOneElement) {
     expect_all({slice(1, 2), one});
     expect_all({slice(1, 2), slice(2, 3), last});
     expect_all({ct::array({true}).broadcast_to({4})});
-    expect_all({one.broadcast_to({3})});  // of stride 0
+    expect_all({one.broadcast_to({3})});  // stride 0
     expect_all({ct::array({3, 0, 1})(slice(ct::none, ct::none, -1))});
   }
   const ct::Array x = ct::arange(12).reshape({3, 4});
-  // int64, which is taken as it lies, of any strides, by both ways to pick rows
+  // int64 indices, which are used in place with any strides, in both ways to take rows
   for (const ct::Array& rows : {x, x(slice(), slice(ct::none, ct::none, -1))}) {
     EXPECT_TRUE((rows(ct::array(Ints{2, 0, 1})(slice(ct::none, ct::none, -1))) == rows(ct::array({1, 0, 2}))).all());
     EXPECT_TRUE((rows(ct::array(Ints{2}).broadcast_to({3})) == rows(ct::array({2, 2, 2}))).all());
     EXPECT_TRUE((rows(ct::array(Ints{2, 9, 0, 9})(slice(ct::none, ct::none, 2))) == rows(ct::array({2, 0}))).all());
   }
-  // an axis of one element has no step: its stride is the array's, whatever the step
+  // an axis of size 1 keeps the array's stride, whatever the step
   EXPECT_EQ(x(slice(1, 2, 7), slice(0, 1, std::int64_t{1} << 62)).strides(), (ct::Strides{4, 1}));
   EXPECT_EQ(x(slice(2, 1), slice(9, 9)).shape(), (ct::Shape{0, 0}));
-  // an index that stands alone is looked at, even where nothing is picked
+  // a single index is checked even if nothing is selected
   EXPECT_THROW(tests::settle([&] { x(ct::array(9), ct::empty({0}, ct::Dtype::int64)); }), ct::IndexError);
   EXPECT_THROW(tests::settle([&] { x.set(1, ct::array(9), ct::empty({0}, ct::Dtype::int64)); }), ct::IndexError);
 }
@@ -249,18 +250,18 @@ TEST(Indexing, IndicesMasksAndValuesThatAreTheTarget) {
   const ct::Array p = ct::array(Ints{1, 2, 0});
   p.set(ct::array({5, 6, 7}), p);
   EXPECT_EQ(p.to_vector<std::int64_t>(), (Ints{7, 5, 6}));
-  // more than a block of elements, backwards
+  // more than a block of elements, reversed
   const std::int64_t n = 5000;
   const ct::Array places = ct::arange(n), x = ct::arange(n);
   x.set(x(slice(ct::none, ct::none, -1)), places);
   EXPECT_TRUE((x == n - 1 - ct::arange(n)).all());
-  x.set(x(slice(n - 1)), places(slice(1, n)));  // forwards, each element to the next
+  x.set(x(slice(n - 1)), places(slice(1, n)));  // moves each element to the next position
   EXPECT_TRUE((x(slice(1, n)) == n - ct::arange(1, n)).all());
   const ct::Array order = ct::remainder(ct::arange(n) * 7 + 3, n), expected_order = order.copy();
   expected_order.set(places, order.copy());
   order.set(places, order);
   EXPECT_TRUE((order == expected_order).all());
-  // indices that are views of the target, and lie as a backend takes them: halves, and every second one backwards
+  // indices that are views of the target and usable in place: halves, and every second element reversed
   for (const auto& [part, mode] : {std::pair{slice(n / 2), 0}, {slice(n / 2, n), 1}, {slice(n - 1, ct::none, -2), 2}}) {
     const ct::Array target = ct::remainder(ct::arange(n) * 7 + 3, n), wanted = target.copy();
     const ct::Array indices = target(part), apart = indices.copy(), values = ct::arange(indices.size()) * 3;

@@ -1,4 +1,4 @@
-// Elementwise functions into an array that is there, as NumPy's ufuncs with `out`.
+// Elementwise functions with an existing output array, as NumPy's ufuncs with `out`.
 
 #include <cstdint>
 #include <cstring>
@@ -28,7 +28,7 @@ TEST(ApplyTo, WritesWhatTheFunctionGives) {
   const Array wide = ct::Array::empty({2, 3}, Dtype::float64);
   ct::apply_to(wide, Op::multiply, x, make<float>({2, 3}, {2, 1}));
   expect_array(wide, {2, 8, 18, 3, 12, 27}, {2, 3}, Dtype::float64);
-  ct::apply_to(wide, Op::negative, x);  // the operand broadcasts to out
+  ct::apply_to(wide, Op::negative, x);  // broadcasts the operand to out
   expect_array(wide, {-1, -4, -9, -1, -4, -9}, {2, 3}, Dtype::float64);
   const Array truth = ct::Array::empty({3}, Dtype::bool_);
   ct::apply_to(truth, Op::greater, x, 3);
@@ -75,7 +75,7 @@ TEST(ApplyAt, AnElementTakesEveryValue) {
   EXPECT_THROW(ct::apply_at(x, Op::divide, {at}, Operand(2)), ct::DtypeError);
   EXPECT_THROW(ct::apply_at(x, Op::add, {at}), ct::DtypeError);
   EXPECT_THROW(ct::apply_at(x, Op::add, {make<int>({9})}, Operand(2)), ct::IndexError);
-  const Array none = ct::Array::empty({4, 0, 2}, Dtype::int32);  // whose shape does not fit what is picked of it
+  const Array none = ct::Array::empty({4, 0, 2}, Dtype::int32);  // a value whose shape does not fit the selection
   EXPECT_THROW(ct::apply_at(none, Op::power, {make<int>({0})}, Operand(none)), ct::ShapeError);
 }
 

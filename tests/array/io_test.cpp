@@ -78,7 +78,7 @@ TEST_F(ArrayFiles, SafetensorsInSeveralFiles) {
   }
 }
 
-// Texts and shapes as of numpy.savetxt and numpy.loadtxt.
+// Texts and shapes of numpy.savetxt and numpy.loadtxt.
 TEST_F(ArrayFiles, Text) {
   const auto written = [&](const ct::Array& a, const ct::io::SavetxtOptions& options) {
     ct::savetxt(path("t"), a, options);

@@ -1,4 +1,4 @@
-// What arguments decide of a user's kernel, by the library's rules and by CuPy's.
+// Dtypes of a user's kernel determined by its arguments, by our rules and by CuPy's.
 
 #include "catenary/array/kernel_parameters.h"
 
@@ -45,7 +45,7 @@ TEST(KernelParameters, ListsAreRead) {
                                     {"double", Dtype::float64},
                                     {"complex", Dtype::complex128}})
     EXPECT_EQ(of_cupy(std::string(word) + " x", "").inputs()[0].dtype, dtype) << word;
-  for (const char* letter : {"f x", "d x", "i x", "T x"})  // which are codes of dtypes, too
+  for (const char* letter : {"f x", "d x", "i x", "T x"})  // letters that are also codes of dtypes
     EXPECT_EQ(of_cupy(letter, "").inputs()[0].dtype, std::nullopt) << letter;
   EXPECT_TRUE(of_cupy("raw _non_const T x", "").inputs()[0].raw);
 }

@@ -10,7 +10,7 @@ TEST(Fusion, AConstantThatComesLateKeepsItsRegister) {
   const Array x = Array::from_host(&two, Shape{1}, Dtype::float64);
   Array y;
   {
-    const Array h = x * x;  // nobody holds it: its register is free when the next constant comes
+    const Array h = x * x;  // without a handle: its register is free for the next constant
     y = h * 5.0;
   }
   const Array g = (y * 0.0 + 1.0) * 5.0;

@@ -15,7 +15,7 @@ using namespace testing_arrays;
 
 namespace {
 
-/// Values that differ, small enough for exact sums.
+/// Returns different values, small enough for exact sums.
 Array numbers(const Shape& shape, Dtype dtype = Dtype::float64, int shift = 0) {
   std::vector<double> values(static_cast<std::size_t>(shape.product()));
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -56,7 +56,7 @@ TEST(Matmul, EveryDtype) {
 }
 
 TEST(Matmul, TheDtypeAndTheBiasThatAreAskedFor) {
-  // sums that int8 cannot hold, of shapes that fill no tile, through views
+  // sums too large for int8, with shapes that fill no tile, through views
   for (Dtype d : {Dtype::int8, Dtype::uint8}) {
     const Array a = (numbers({5, 300}) + 20).astype(d), b = (numbers({300, 7}, Dtype::float64, 2) + 15).astype(d);
     expect_array(ct::matmul(a, b, {.dtype = Dtype::int32}), product(a, b), {5, 7}, Dtype::int32);
@@ -182,7 +182,7 @@ TEST(Linalg, SolvesAndFactors) {
 }
 
 TEST(Linalg, Eigenvalues) {
-  // NumPy's, from the lower triangle
+  // NumPy's values, from the lower triangle
   const Array a = make<double>({4, 99, 99, 2, 5, 99, 1, 3, 6}, {3, 3});
   const auto [values, vectors] = ct::linalg::eigh(a);
   expect_array(values, {1.9213469419616895, 3.730159123688258, 9.348493934350051}, {3}, Dtype::float64, 1e-14);

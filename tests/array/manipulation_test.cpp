@@ -1,4 +1,4 @@
-// Facts from NumPy 2.
+// Expected values from NumPy 2.
 
 #include "catenary/array/manipulation.h"
 
@@ -280,7 +280,7 @@ TEST(Manipulation, InsertDelete) {
   EXPECT_THROW(ct::trim_zeros(v, "x"), ct::ValueError);
 }
 
-/// Where numpy.pad takes position i of an axis of n from, step by step.
+/// Returns the source of position i after numpy.pad of an axis of n, by walking step by step.
 std::int64_t walked(PadMode mode, std::int64_t i, std::int64_t n) {
   const bool inwards = i >= n;
   std::int64_t at = inwards ? n - 1 : 0, way = inwards ? -1 : 1, steps = inwards ? i - n + 1 : -i;
@@ -289,7 +289,7 @@ std::int64_t walked(PadMode mode, std::int64_t i, std::int64_t n) {
     for (at = inwards ? 0 : n - 1; steps > 1; --steps) at = (at - way + n) % n;
     return at;
   }
-  if (mode == PadMode::symmetric) --steps;  // the edge itself comes first
+  if (mode == PadMode::symmetric) --steps;  // the edge comes first
   for (; steps > 0; --steps) {
     const bool turns = at + way < 0 || at + way >= n;
     if (turns) way = -way;
@@ -319,7 +319,7 @@ TEST(Pad, RepeatsInAnyShapeAndOrder) {
   };
   for (const PadMode mode : {PadMode::edge, PadMode::reflect, PadMode::symmetric, PadMode::wrap}) {
     for (const Case& c : cases) {
-      ct::Array expected = c.x;  // axis by axis, by the positions
+      ct::Array expected = c.x;  // axis by axis, with these positions
       for (int axis = 0; axis < c.x.ndim(); ++axis) {
         const auto [before, after] = c.width[static_cast<std::size_t>(axis)];
         const std::int64_t n = c.x.shape(axis);
@@ -412,7 +412,7 @@ TEST(Manipulation, ApplyAlongAxis) {
       ct::ShapeError);
 }
 
-// Products of extents that wrap would be sizes of something else.
+// Products of sizes that wrap around would be accepted as other sizes.
 TEST(Manipulation, ShapesThatAreTooLargeAreRefused) {
   const std::int64_t large = std::int64_t{1} << 32;
   const ct::Array none = ct::Array::empty({0}, Dtype::float32), one = ct::Array::empty({1}, Dtype::float32);
@@ -423,11 +423,11 @@ TEST(Manipulation, ShapesThatAreTooLargeAreRefused) {
   EXPECT_THROW(none.reshape({0, -1}), ct::ShapeError);
   EXPECT_EQ(none.reshape({-1, 3}).shape(), (ct::Shape{0, 3}));
   EXPECT_EQ(none.reshape({0, large}).shape(), (ct::Shape{0, large}));
-  // the least number of elements that is refused
+  // the smallest number of elements that is rejected
   EXPECT_THROW(one.broadcast_to({(std::int64_t{1} << 59) + 1}), ct::ShapeError);
   EXPECT_EQ(one.broadcast_to({std::int64_t{1} << 59}).size(), std::int64_t{1} << 59);
 
-  // borders of which two would be none, or less than none, in 64 bits, whichever side has them
+  // borders whose sum wraps to 0 or below in 64 bits, on either side
   const ct::Array five = ct::arange(5);
   const std::int64_t most = std::int64_t{1} << 59, huge = std::numeric_limits<std::int64_t>::max();
   const auto message = [&](std::int64_t before, std::int64_t after) {

@@ -1,6 +1,5 @@
 #pragma once
-// What tests of decompositions share. Identities are checked in complex128 on the processor, whatever the dtype and the
-// device.
+// Helpers for tests of decompositions. Identities are checked in complex128 on the CPU, for any dtype and device.
 
 #include <algorithm>
 #include <limits>
@@ -26,7 +25,7 @@ inline Array normal(const Shape& shape, Dtype dtype = Dtype::float64) {
   return from(values, shape, dtype);
 }
 
-/// The largest absolute value; infinity where one is NaN.
+/// Returns the largest absolute value, or infinity if there is a NaN.
 inline double largest(const Array& x) {
   double most = 0;
   for (const C& v : numbers(x)) most = std::isnan(std::abs(v)) ? kInf : std::max(most, std::abs(v));
@@ -34,16 +33,16 @@ inline double largest(const Array& x) {
 }
 inline Array adjoint(const Array& x) { return catenary::conjugate(catenary::matrix_transpose(x)); }
 inline double epsilon(Dtype dtype) { return catenary::part_dtype(dtype) == Dtype::float32 ? 0x1p-23 : 0x1p-52; }
-/// In complex128 on the processor.
+/// Computes in complex128 on the CPU.
 inline Array product(const Array& a, const Array& b) { return catenary::matmul(wide(a), wide(b)); }
-/// Largest entry of xᴴx - 1.
+/// Returns the largest entry of xᴴx - 1.
 inline double from_orthonormal(const Array& x) {
   const Array gram = product(adjoint(wide(x)), x);
   catenary::DeviceScope host{catenary::Device()};
   return largest(gram - catenary::eye(x.shape(-1)));
 }
 
-/// Matrices with s along the diagonal and zeros elsewhere.
+/// Returns matrices with s on the diagonal and zeros elsewhere.
 inline Array of_diagonal(const Array& s, std::int64_t rows, std::int64_t columns) {
   const Array identity = catenary::eye(rows, columns).to_device(catenary::Device());
   const std::int64_t k = std::min(rows, columns);
@@ -57,7 +56,7 @@ inline Array of_diagonal(const Array& s, std::int64_t rows, std::int64_t columns
   return wide(s).reshape(shape) * identity;
 }
 
-/// a = u s vᴴ, and each as it is to be.
+/// Checks a = u s vᴴ and the properties of u, s and v.
 inline void check_svd(const Array& a) {
   SCOPED_TRACE(a.shape().str() + catenary::dtype_name(a.dtype()));
   const std::int64_t m = a.shape(-2), n = a.shape(-1), k = std::min(m, n);

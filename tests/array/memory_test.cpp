@@ -1,4 +1,4 @@
-// Memory that others own, and addresses for other libraries.
+// External memory, and addresses for other libraries.
 
 #include <chrono>
 #include <cstring>
@@ -12,8 +12,9 @@
 
 namespace ct = catenary;
 
-// A deleter may take a lock that another thread holds while it waits for what is pending here: nothing of ours may be
-// locked meanwhile. The other thread writes what a third one still reads, for which it needs every program.
+// A deleter may take a lock that another thread holds while it waits for pending operations of this thread, so none of
+// our locks may be held then. The other thread writes an array that a third one still reads, which requires all
+// programs' locks.
 TEST(Memory, OwnersAreReleasedAfterTheProgramsLock) {
   const ct::Device cpu;
   const ct::DeviceScope scope(cpu);
@@ -73,7 +74,7 @@ TEST(Memory, DevicePointerIsTheFirstElements) {
   const ct::Array pending = x + 1, twice = pending * 2;
   float* values = static_cast<float*>(pending.device_pointer());
   EXPECT_EQ(values[11], 12);
-  values[11] = 0;  // `twice` has been told before
+  values[11] = 0;  // device_pointer() has evaluated `twice`
   EXPECT_EQ(twice(2, 3).item<float>(), 24);
   EXPECT_EQ(pending(2, 3).item<float>(), 0);
 }

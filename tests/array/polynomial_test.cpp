@@ -1,4 +1,4 @@
-// Convolution and polynomials against loops; NumPy's values are in tests/data/reference.
+// Compares convolution and polynomials with loops. NumPy's values are in tests/data/reference.
 
 #include "catenary/array/polynomial.h"
 
@@ -60,14 +60,14 @@ TEST(Polynomial, FitsAndValues) {
   expect_array(ct::polyval(p, x), {10.5, 3.5, 0.5, 1.5, 6.5, 15.5}, {2, 3}, Dtype::float32);
   expect_array(ct::polyval(make<float>({1, 0}), x(0)(ct::slice(ct::none, ct::none, -1))), {0, -1, -2}, {3},
                Dtype::float32);
-  if (!ct::current_device().info().has_f64) return;  // fits are made in float64
+  if (!ct::current_device().info().has_f64) return;  // fits use float64
   const Array y = ct::polyval(p, x.ravel());
   expect_array(ct::polyfit(x.ravel(), y, 2), {2, -1, 0.5}, {3}, Dtype::float64, 1e-12);
   const ct::PolyfitResult fit = ct::polyfit(x.ravel(), ct::stack({y, -y}, 1), 2, {});
   expect_array(fit.coefficients, {2, -2, -1, 1, 0.5, -0.5}, {3, 2}, Dtype::float64, 1e-12);
   EXPECT_EQ(fit.rank, 3);
   EXPECT_FALSE(fit.covariance.defined());
-  // A point without weight is not seen.
+  // A point with weight 0 is ignored.
   Array off = y.copy();
   off.set(99, 2);
   expect_array(ct::polyfit(x.ravel(), off, 2, {.w = make<float>({1, 1, 0, 1, 1, 1})}).coefficients, {2, -1, 0.5}, {3},

@@ -1,4 +1,4 @@
-// Powers by literals that have a row of their own, against C's pow (NumPy's power).
+// Compares powers with literal exponents that have separate rows with C's pow (NumPy's power).
 
 #include <gtest/gtest.h>
 

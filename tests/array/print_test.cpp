@@ -1,4 +1,4 @@
-// Text of arrays against what NumPy 2 prints for the same arrays (tests/data/array/print.json).
+// Compares the text of arrays with NumPy 2 (tests/data/array/print.json).
 
 #include "catenary/array/print.h"
 
@@ -55,7 +55,7 @@ TEST(Print, ViewsAndStreams) {
   EXPECT_EQ(ct::repr(ct::array({1.5f, 2.f}, ct::Dtype::bfloat16)), "array([1.5, 2. ], dtype=bfloat16)");
 }
 
-// What NumPy 2 prints with the same options.
+// NumPy 2's output with these options.
 TEST(Print, Options) {
   struct Restore {
     const ct::PrintOptions before = ct::get_printoptions();

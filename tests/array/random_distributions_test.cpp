@@ -1,5 +1,5 @@
-// Distributions against their cumulative functions (Kolmogorov and Smirnov) and probabilities (chi-square), with fixed
-// seeds, on the CPU; the numbers of other devices against the CPU's.
+// Tests distributions on the CPU with fixed seeds against their cumulative functions (Kolmogorov-Smirnov) and
+// probabilities (chi-square), and other devices against the CPU.
 
 #include <algorithm>
 #include <array>
@@ -30,8 +30,8 @@ double gamma_cdf(double a, double x) {
   return std::min(1.0, sum * std::exp(-x + a * std::log(x) - std::lgamma(a)));
 }
 
-/// Regularised incomplete beta function I_x(a, b), by Simpson's rule after x = sin^2, which takes the poles away for
-/// a, b >= 1/2.
+/// Regularised incomplete beta function I_x(a, b), by Simpson's rule after substituting x = sin^2, which removes the
+/// poles for a, b >= 1/2.
 double beta_cdf(double a, double b, double x) {
   if (x <= 0 || x >= 1) return x >= 1;
   const auto density = [&](double t) {
@@ -44,14 +44,14 @@ double beta_cdf(double a, double b, double x) {
   return sum * end / (3 * steps) * std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b));
 }
 
-/// The sum of cdf(k) over Poisson numbers k of mean `mean`: how noncentral distributions follow from central ones.
+/// Returns the sum of cdf(k) over Poisson-distributed k with this mean, as noncentral distributions are defined.
 double poisson_mixture(double mean, const std::function<double(int)>& cdf) {
   double sum = 0;
   for (int k = 0; k < 30; ++k) sum += std::exp(k * std::log(mean) - mean - std::lgamma(k + 1.0)) * cdf(k);
   return sum;
 }
 
-/// Von Mises about 0, by Simpson's rule.
+/// CDF of the von Mises distribution around 0, by Simpson's rule.
 double vonmises_cdf(double kappa, double x) {
   const auto integral = [&](double end) {
     constexpr int steps = 200;
@@ -65,7 +65,7 @@ double vonmises_cdf(double kappa, double x) {
 
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-/// The largest distance of the sample's distribution from `cdf` is one that 1 sample of 10,000 exceeds.
+/// Expects the Kolmogorov-Smirnov distance to be below the bound that 1 sample of 10,000 exceeds.
 void expect_distribution(const Array& sample, const Cdf& cdf, const std::string& what) {
   std::vector<double> x = sample.to_device(ct::Device()).astype(Dtype::float64).ravel().to_vector<double>();
   std::sort(x.begin(), x.end());
@@ -79,7 +79,8 @@ void expect_distribution(const Array& sample, const Cdf& cdf, const std::string&
   EXPECT_LT(distance * std::sqrt(n), 2.23) << what;
 }
 
-/// The counts' chi-square is within 4 standard deviations of what it should be. Cells that expect less than 5 are one.
+/// Expects chi-square of the counts within 4 standard deviations of its mean. Cells with an expectation below 5 are
+/// merged.
 void expect_counts(const Array& sample, const std::function<double(std::int64_t)>& probability, std::int64_t low,
                    std::int64_t high, const std::string& what) {
   const std::vector<std::int64_t> x = sample.to_device(ct::Device()).ravel().to_vector<std::int64_t>();
@@ -201,7 +202,7 @@ TEST(RandomDistributions, ParametersMayBeArrays) {
   EXPECT_EQ(R::noncentral_chisquare(a, b, {}, single).shape(), (Shape{2, 3}));
   EXPECT_EQ(R::noncentral_f(a, 2, b, {}, single).shape(), (Shape{2, 3}));
   EXPECT_EQ(R::vonmises(b, a, Shape{4, 2, 3}, single).shape(), (Shape{4, 2, 3}));
-  // Degrees on both sides of 1, where the method changes.
+  // Degrees on both sides of 1, where the algorithm changes.
   const Array noncentral = R::noncentral_chisquare(a, b, Shape{3000, 2, 3}, single);
   for (int i = 0; i < 2; ++i)
     for (int k = 0; k < 3; ++k)
@@ -238,20 +239,20 @@ TEST(RandomDistributions, AtTheEnds) {
   EXPECT_EQ(R::vonmises(2, 1, {}, single).ndim(), 0);
   EXPECT_EQ(R::noncentral_f(2, 3, 1, {2, 0}, single).size(), 0);
   EXPECT_EQ(R::noncentral_chisquare(0.5, 1, {}, single).ndim(), 0);
-  // With so large a kappa all are where mu is, a turn or more away from it.
+  // For such large kappa, all angles are at mu, up to whole turns.
   for (const double kappa : {1e12, 3e38, 1e308})
     for (const float angle : R::vonmises(7 * kPi + 1, kappa, {50}, single).to_vector<float>())
       EXPECT_NEAR(angle, 1 - kPi, 1e-4);
-  // What is left of a normal distribution with the standard deviation 2 sqrt(nonc).
+  // The remainder is normal with the standard deviation 2 sqrt(nonc).
   const Array far = R::noncentral_chisquare(0.5, 1e6, {kMany}, single);
   expect_distribution(
       far, [](double x) { return normal_cdf((x - 1e6) / 2e3); }, "noncentral_chisquare far from 0");
   EXPECT_GT(ct::min(R::noncentral_chisquare(0.5, 1e38, {5}, single)).item<float>(), 9e37f);
-  // Both gammas would be 0 in float32; one half of the numbers is next to each end.
+  // In float32 both gammas would be 0. Half of the numbers are near each end.
   const Array x = R::beta(0.01, 0.01, {2000}, single);
   EXPECT_FALSE(ct::isnan(x).any());
   EXPECT_NEAR(ct::mean(ct::less(x, 0.5).astype(Dtype::float32)).item<float>(), 0.5, 0.06);
-  // The larger the shape, the nearer to a normal distribution: mean and deviation are a and sqrt(a).
+  // For a large shape a, the distribution is nearly normal with mean a and standard deviation sqrt(a).
   const std::vector<float> large = R::gamma(1e6, 1.0, {kMany}, single).to_vector<float>();
   double sum = 0, squares = 0;
   for (const float v : large) sum += v - 1e6, squares += (v - 1e6) * (v - 1e6);
@@ -270,11 +271,11 @@ TEST(RandomDistributions, SameNumbersOnEveryDeviceFromOneSeed) {
     EXPECT_EQ(here.call, there.call) << name;
   };
   for (const auto& [name, draw, cdf] : continuous()) expect_same(name, draw);
-  // Parameters that lie on the device, and are brought to another by hand.
+  // Parameters on the current device, which must be moved to another device explicitly.
   const Array alpha = make<float>({0.5f, 1.0f, 20.0f});
   const auto at = [](const Array& x, const R::RandomOptions& o) { return x.to_device(o.device.value_or(x.device())); };
   expect_same("gamma of arrays", [&](const R::RandomOptions& o) { return R::gamma(at(alpha, o), 2, Shape{50, 3}, o); });
-  if (!has_f64()) return;  // counts are made of float64 numbers
+  if (!has_f64()) return;  // counts require float64
   const Array p = make<double>({0.2, 0.3, 0.5});
   const auto integers = [](R::RandomOptions o) {
     o.dtype = Dtype::int32;
@@ -343,7 +344,7 @@ TEST(RandomDistributions, MultivariateNormal) {
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-3);
   EXPECT_EQ(R::multivariate_normal(mean, cov, {}, single).shape(), (Shape{3}));
   EXPECT_EQ(R::multivariate_normal(mean, cov, {2, 5}, single).shape(), (Shape{2, 5, 3}));
-  // of rank 1: all points on a line
+  // rank 1: all points on a line
   const Array line = R::multivariate_normal(make<float>({0.0f, 0.0f}),
                                             make<float>({1.0f, 2.0f, 2.0f, 4.0f}).reshape({2, 2}), {50}, single);
   EXPECT_LT(
@@ -426,7 +427,7 @@ TEST(RandomDistributions, CountsWithoutAnEnd) {
     else
       EXPECT_LT(ct::mean(x).item<double>(), 1 + 5 * std::sqrt(p / 2 / kMany) + p / 2);
   }
-  // Probabilities next to 1: half of the logs of the numbers are below half the log of 1 / (1 - p).
+  // Probabilities next to 1: half of the numbers have logarithms below half of log(1 / (1 - p)).
   const Array wide = R::logseries(1 - 0x1p-53, {kMany});
   EXPECT_NEAR(ct::mean(ct::less(wide, std::exp2(26.5)).astype(Dtype::float64)).item<double>(), 0.5, 0.05);
   EXPECT_GE(ct::min(wide).item<std::int64_t>(), 1);
@@ -442,7 +443,7 @@ TEST(RandomDistributions, CountsWithoutAnEnd) {
     expect_counts(x, probability, 0, 200, "negative_binomial");
   }
   EXPECT_EQ(R::negative_binomial(3, 1, {4}).to_vector<std::int64_t>(), std::vector<std::int64_t>(4, 0));
-  // A mean of 10^13, with the gamma distribution's deviations: those of a Poisson number are not seen beside them.
+  // A mean of 10^13 with the standard deviation of the gamma distribution, beside which the Poisson part is negligible.
   expect_distribution(
       R::negative_binomial(2.5, 1e-13, {kMany}), [](double x) { return gamma_cdf(2.5, x * 1e-13); },
       "negative_binomial of large numbers");
@@ -460,7 +461,8 @@ TEST(RandomDistributions, CountsWithoutAnEnd) {
   }
   EXPECT_EQ(R::zipf(INFINITY, {4}).to_vector<std::int64_t>(), std::vector<std::int64_t>(4, 1));
   EXPECT_EQ(R::zipf(2000, {4}).to_vector<std::int64_t>(), std::vector<std::int64_t>(4, 1));
-  // As 1 / k among 1 to 255, and among all of int64: half of the latter are below the root of the largest.
+  // Distributed as 1 / k from 1 to 255, and over all of int64, where half of the numbers are below the root of the
+  // largest.
   double harmonic = 0;
   for (int k = 1; k < 256; ++k) harmonic += 1.0 / k;
   const double least_above_1 = 1 + 0x1p-52;

@@ -18,7 +18,7 @@ using namespace testing_arrays;
 
 namespace {
 
-/// Mean and variance are within 5 standard errors of what they should be.
+/// Expects mean and variance within 5 standard errors.
 void expect_moments(const Array& x, double mean, double variance) {
   const double n = static_cast<double>(x.size());
   const Array wide = x.astype(Dtype::float64);
@@ -106,7 +106,7 @@ TEST(Random, Integers) {
   EXPECT_THROW(random_::randint(0, 2, {2}, {.dtype = Dtype::float32}), ct::DtypeError);
 }
 
-// Each is the upper half of 64 random bits times the number of integers, of 128 bits in all.
+// An integer is the upper half of the 128-bit product of 64 random bits and the number of integers.
 TEST(Random, IntegersOfWideRangesHaveEveryCarry) {
   __extension__ using Wide = unsigned __int128;
   constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min(), highest = -(lowest + 1);
@@ -150,7 +150,7 @@ TEST(Random, Discrete) {
 
 TEST(Random, CountsOfArraysOfParameters) {
   random_::seed(8);
-  // Frequencies lie within five standard deviations of the probabilities.
+  // Frequencies are within five standard deviations of the probabilities.
   const Array n = make<std::int64_t>({1, 3}).reshape({2, 1}), p = make<double>({0, 0.3, 1});
   const Array drawn = random_::binomial(n, p, Shape{20000, 2, 3});
   EXPECT_EQ(drawn.dtype(), Dtype::int64);

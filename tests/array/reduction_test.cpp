@@ -17,8 +17,8 @@ namespace {
 
 Array table() { return make<float>({1, 2, 3, 4, 5, 6}, {2, 3}); }
 
-// Rows of few and of many elements, added element by element: what is in memory, and what is computed with an operand
-// that is the same in each row.
+// Rows of few and many elements, compared with element-by-element sums: values in memory, and values computed with an
+// operand that repeats in each row.
 TEST(Reduction, OverRowsOfAnyLength) {
   for (const std::int64_t columns : {1, 3, 16, 255, 300, 513, 1024, 1025, 2100}) {
     for (const std::int64_t rows : {1, 7, 700}) {
@@ -49,7 +49,7 @@ TEST(Reduction, SumOverAxes) {
   EXPECT_THROW(ct::sum(table(), {0, -2}), ct::ShapeError);
 }
 
-// What is broadcast inside the reduction keeps its axes apart though all of them are reduced.
+// A broadcast operand prevents merging axes, even if all axes are reduced.
 TEST(Reduction, OfBroadcastTermsOverEverything) {
   for (const std::int64_t columns : {5, 600, 1500}) {
     const Array x = ct::arange(4 * columns).reshape({4, columns}), row = ct::arange(columns).astype(Dtype::float64);
@@ -70,7 +70,7 @@ TEST(Reduction, ResultDtypes) {
   expect_array(ct::mean(small, {}, false, Dtype::float32), {100}, {}, Dtype::float32);
   EXPECT_THROW(ct::mean(small, {}, false, Dtype::int32), ct::DtypeError);
   expect_array(ct::max(small), {100}, {}, Dtype::int8);
-  // 4096 ones are 4096 in float16, but adding them up in float16 would stop at 2048.
+  // The sum of 4096 ones is representable in float16, but adding in float16 would stop at 2048.
   const Array ones = Array::empty({4096}, Dtype::float16);
   ones.fill(1);
   expect_array(ct::sum(ones), {4096}, {}, Dtype::float16);
@@ -124,7 +124,7 @@ TEST(Reduction, ExtremaAndNan) {
   expect_array(ct::nansum(nothing), {0}, {}, Dtype::float32);
 }
 
-/// argmax or argmin along an axis of a 3-d array, one element after the other.
+/// Computes argmax or argmin along an axis of a 3-d array, element by element.
 std::vector<std::int64_t> plain_arg(const Array& x, bool largest, int axis) {
   const Array rows = ct::moveaxis(x, {axis}, {2});
   const std::vector<double> values = rows.to_vector<double>();
@@ -143,7 +143,7 @@ std::vector<std::int64_t> plain_arg(const Array& x, bool largest, int axis) {
 }
 
 TEST(Reduction, ArgExtremaOfEveryLayoutAndDtype) {
-  // short and long rows, pieces of a row for several threads, few and many columns, more than a tile
+  // short and long rows, parts of a row for several threads, few and many columns, more than a tile
   const std::vector<Shape> shapes = {{2, 3, 5}, {3, 60, 7}, {2, 5, 600}, {1, 700, 9}, {1, 60, 520}, {1, 1, 66000}};
   for (const Shape& shape : shapes) {
     const Array numbers = (ct::arange(shape.product()) * 7919 % 101).reshape(shape);
@@ -166,7 +166,7 @@ TEST(Reduction, ArgExtremaOfNanInfinityAndZeros) {
   for (const std::int64_t n : {5, 40, 300, 1000, 140000}) {
     const Array x = ct::zeros({n, 9}, Dtype::float32);
     x.set(-0.0, n / 2);
-    EXPECT_EQ(ct::argmin(x, 0).to_vector<int>(), std::vector<int>(9, 0));  // zeros are equal
+    EXPECT_EQ(ct::argmin(x, 0).to_vector<int>(), std::vector<int>(9, 0));  // both zeros are equal
     x.set(-kInf, ct::slice());
     EXPECT_EQ(ct::argmax(x, 0).to_vector<int>(), std::vector<int>(9, 0));
     x.set(kNan, n - 1, 3);
@@ -179,7 +179,7 @@ TEST(Reduction, ArgExtremaOfNanInfinityAndZeros) {
       EXPECT_EQ(arg(x(ct::slice(), 3), {}, false).item<std::int64_t>(), n - 2) << n;
     }
   }
-  // the first NaN of pieces of a row that threads take, whatever comes behind it
+  // the first NaN among parts of a row for several threads, whatever follows it
   const Array row = ct::zeros({200000}, Dtype::float32);
   row.set(kNan, 10);
   row.set(kNan, 140000);
@@ -273,7 +273,7 @@ TEST(Reduction, WithoutWhatIsNotANumber) {
   EXPECT_THROW(ct::nanquantile(x, 2), ct::ValueError);
 }
 
-// Equal numbers do not differ from their mean on the processor.
+// On the CPU, the variance of equal numbers is exactly 0.
 TEST(Reduction, VarianceOfConstants) {
   for (const double value : {3.3, -0.1, 1e4 / 3}) {
     for (const std::int64_t n : {3, 7, 257, 5000, 70000}) {

@@ -74,7 +74,7 @@ TEST(Sorting, Sets) {
   expect_array(common.b_index, {1, 0}, {2}, Dtype::int64);
 }
 
-// As numpy.unique has them.
+// Expected values of numpy.unique.
 TEST(Sorting, UniqueParts) {
   const Array x = make<int>({1, 0, 2, 1, 0, 2, 0, 5, 2, 1, 0, 1}, {4, 3});
   ct::UniqueResult r = ct::unique(x, {true, true, true, 0});
@@ -131,14 +131,14 @@ TEST(Sorting, Quantiles) {
   EXPECT_EQ(at(ct::QuantileMethod::higher), 35);
   EXPECT_EQ(at(ct::QuantileMethod::nearest), 20);
   EXPECT_EQ(at(ct::QuantileMethod::midpoint), 27.5);
-  // half way between two the nearest is that of the even place
+  // half way between two elements, the nearest is the one with the even index
   for (const auto& [n, nearest] : {std::pair(2, 0), std::pair(4, 2), std::pair(6, 2), std::pair(8, 4)})
     EXPECT_EQ(ct::quantile(ct::arange(n), 0.5, {}, false, ct::QuantileMethod::nearest).item<int>(), nearest) << n;
   expect_array(ct::quantile(x, 0.5, 0, true), {7, kNan, 16.5, 11}, {1, 4}, Dtype::float64);
   EXPECT_THROW(ct::quantile(row, 1.5), ct::ValueError);
 }
 
-// Expected values: numpy.quantile of 2.4, whose methods have these names.
+// Expected values of numpy.quantile in NumPy 2.4, whose methods have these names.
 TEST(Sorting, QuantilesByEveryMethod) {
   using Q = ct::QuantileMethod;
   const Array row = make<double>({50, 15, 40, 20, 35}), gaps = make<double>({50, 15, kNan, 40, 20, kNan, 35});

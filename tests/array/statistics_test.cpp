@@ -62,7 +62,7 @@ TEST(Statistics, Covariance) {
   EXPECT_EQ(ct::cov(Array::empty({0, 1}, Dtype::float32), {.dtype = Dtype::int8}).dtype(), Dtype::float64);
 }
 
-// The numbers are numpy.cov's and numpy.corrcoef's.
+// Expected values of numpy.cov and numpy.corrcoef.
 TEST(Statistics, CovarianceOfWeightedObservations) {
   const Array m = make<double>({0, 1, 2, 4, 2, 1, 0, 3}, {2, 4}), y = make<int>({1, 0, 2, 2});
   const Array often = make<int>({1, 2, 3, 1}), well = make<double>({1, 0.5, 2, 1});

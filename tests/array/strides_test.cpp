@@ -1,4 +1,4 @@
-// Results keep the order of their operands, as NumPy's do: strides.txt has NumPy's strides (make_strides.py).
+// Results keep the memory order of their operands, as in NumPy: strides.txt has NumPy's strides (make_strides.py).
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ struct Line {
   Strides strides;
 };
 
-/// A view of a buffer that is just large enough.
+/// Returns a view of a buffer of minimum size.
 Array operand(std::istream& in, bool condition) {
   std::string shape, strides;
   std::int64_t offset;
@@ -83,7 +83,7 @@ Array result_of(const Line& line, const std::vector<Array>& x) {
   return sum(x[0], line.axes, line.operation == "keepdims");
 }
 
-/// Strides of axes that say something.
+/// Returns strides with those of axes of size 1 normalised, since they do not matter.
 Strides telling(const Array& a) {
   Strides strides = a.strides();
   for (int i = 0; i < a.ndim(); ++i)
@@ -94,7 +94,7 @@ Strides telling(const Array& a) {
 TEST(Strides, AreNumPys) {
   const std::vector<Line> all = lines();
   ASSERT_GE(all.size(), 400u);
-  // on a device most of them are kernels of their own
+  // on a device most lines compile a kernel, so test few
   for (std::size_t i = 0; i < all.size(); i += current_device().is_cpu() ? 1 : 40) {
     const Line& line = all[i];
     const Array result = result_of(line, line.operands);

@@ -1,4 +1,4 @@
-// Writing through views, and walking over the first axis.
+// Writing through views, and iterating over the first axis.
 
 #include <functional>
 #include <iterator>
@@ -26,7 +26,7 @@ using namespace testing_arrays;
 
 namespace {
 
-// What would be lost without a word does not compile; what a view takes through arrives.
+// Assignments whose effect would be lost silently do not compile. Assignments through views take effect.
 template <class T, class V>
 concept Assigns = requires(T&& to, const V& value) {
   std::forward<T>(to) = value;
@@ -81,7 +81,7 @@ concept IsWrittenTo = requires(T&& to, const Array& x) {
   ct::put(std::forward<T>(to), 0, 1);
   ct::copyto(std::forward<T>(to), 1);
 };
-/// All ways to write, or none of them.
+/// Tests all ways of writing, or none of them.
 template <class T>
 constexpr bool kIsWritten = AddsOne<T>&& Fills<T>&& Sets<T>&& SetsAt<T>&& Points<T>&& IsWrittenTo<T>;
 template <class T>
@@ -107,7 +107,7 @@ TEST(Views, WhatMayBeACopyIsNotWrittenTo) {
   static_assert(kIsNotWritten<CT_RESULT(ct::einsum("ij->ji", x))>);
   static_assert(kIsNotWritten<CT_RESULT(x.broadcast_to({2, 3}))> && kIsNotWritten<CT_RESULT(ct::broadcast_to(x, {2}))>);
   static_assert(kIsNotWritten<CT_RESULT(ct::sliding_window_view(x, {2}))>);
-  // and views of it
+  // and views of results
   static_assert(kIsNotWritten<CT_RESULT(x.ravel()(0))> && kIsNotWritten<CT_RESULT(x.ravel()[0])>);
   static_assert(kIsNotWritten<CT_RESULT(x.ravel().squeeze())> && kIsNotWritten<CT_RESULT(x.contiguous().T())>);
   static_assert(kIsNotWritten<CT_RESULT(x.contiguous().transpose({1, 0}))>);
@@ -132,7 +132,7 @@ TEST(Views, WhatMayBeACopyIsNotWrittenTo) {
   static_assert(kIsNotWritten<CT_RESULT(ct::trim_zeros(x.ravel()))>);
   static_assert(kIsNotWritten<CT_RESULT(ct::view(x.ravel(), Dtype::int32))>);
 
-  // what has a name is written to
+  // named arrays are writable
   const Array x = make<int>({1, 2, 3, 4, 5, 6}, {2, 3});
   const Array flat = x.ravel();
   flat += 1;
@@ -141,13 +141,13 @@ TEST(Views, WhatMayBeACopyIsNotWrittenTo) {
   x(0).set(8, 0);
   if (x.device().is_cpu()) {
     x(0).mutable_data<int>()[1] = 9;
-  } else {  // whose memory has no pointer here
+  } else {  // memory without a host pointer
     x(0).set(9, 1);
   }
   expect_array(x, {8, 9, 7, 0, 6, 7}, {2, 3}, Dtype::int32);
 }
 
-/// Functions of one matrix that give one array.
+/// Functions of one matrix with one array as result.
 std::vector<std::pair<std::string, std::function<std::pair<Array, bool>(const Array&)>>> functions_of_a_matrix() {
   std::vector<std::pair<std::string, std::function<std::pair<Array, bool>(const Array&)>>> all;
 #define CT_ADD(...)                                                                      \
@@ -242,7 +242,7 @@ std::vector<std::pair<std::string, std::function<std::pair<Array, bool>(const Ar
   return all;
 }
 
-// A function that gives a view here and a copy there gives what is const.
+// A function that returns a view for some arguments and a copy for others returns a const array.
 TEST(Views, WhatIsAViewHereAndACopyThereIsConst) {
   const Array whole = ct::arange(64, Dtype::int32).reshape({8, 8});
   const std::vector<Array> layouts = {
@@ -255,7 +255,7 @@ TEST(Views, WhatIsAViewHereAndACopyThereIsConst) {
       std::optional<std::pair<Array, bool>> result;
       try {
         result = f(x);
-      } catch (const ct::ShapeError&) {  // bytes that are no neighbours
+      } catch (const ct::ShapeError&) {  // noncontiguous bytes
         continue;
       }
       is_const = result->second;
@@ -310,7 +310,7 @@ TEST(Views, BytesReversed) {
   expect_array(ct::byteswap(x(ct::ellipsis, ct::slice(ct::none, ct::none, -1))(1)), {0x00010000, reversed[2]}, {2},
                Dtype::int32);
   expect_array(ct::byteswap(make<std::uint8_t>({1, 2})), {1, 2}, {2}, Dtype::uint8);
-  expect_array(ct::byteswap(make<int>({5}, {}) * 1), {0x05000000}, {}, Dtype::int32);  // a value that is still pending
+  expect_array(ct::byteswap(make<int>({5}, {}) * 1), {0x05000000}, {}, Dtype::int32);  // a pending value
   EXPECT_EQ(ct::byteswap(Array::empty({2, 0}, Dtype::float64)).shape(), (Shape{2, 0}));
 }
 
@@ -322,7 +322,7 @@ TEST(Views, OrdersInMemory) {
   EXPECT_TRUE(ct::is_in_order(x(0), ct::Order::C) && ct::is_in_order(x(0), ct::Order::F));
   EXPECT_EQ(ct::empty({2, 3, 4}, Dtype::int8, ct::Order::F).strides(), (Shape{1, 2, 6}));
   EXPECT_EQ(ct::empty({2, 3}, Dtype::int8, ct::Order::K).strides(), (Shape{3, 1}));
-  for (const Array& a : {x, x * 1}) {  // of memory, and still to be computed
+  for (const Array& a : {x, x * 1}) {  // in memory, and still pending
     const Array fortran = ct::copy(a, ct::Order::F);
     EXPECT_EQ(fortran.strides(), (Shape{1, 2}));
     expect_array(fortran, {1, 2, 3, 4, 5, 6}, {2, 3}, Dtype::float32);
