@@ -1,4 +1,4 @@
-// Whole trainings against runs of Chainer 7.8.1: the same weights to begin with, the same order of examples.
+// Compares whole training runs with Chainer 7.8.1, from equal initial weights and with examples in equal order.
 
 #include <gtest/gtest.h>
 

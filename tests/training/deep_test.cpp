@@ -1,4 +1,4 @@
-// The network of examples/train_mnist_deep in 16 bits, on each device beside the processor.
+// The network of examples/train_mnist_deep in 16 bits, on each device compared with the CPU.
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ std::vector<double> losses_on(const Device& device, const Optimizer& optimizer) 
   return losses;
 }
 
-// Products add up in another order on each device: a loss is off by what 16 bits round it by, and learns all the same.
+// Products are summed in another order on each device. Losses differ by 16-bit rounding, and training still succeeds.
 TEST(DeepIn16Bits, LossesAreTheProcessors) {
   for (const auto& [precision, ulp] :
        {std::pair(Precision(Dtype::float16), 0x1p-9), {mixed16, 0x1p-9}, {Precision(Dtype::bfloat16), 0x1p-6}}) {

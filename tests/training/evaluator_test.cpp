@@ -1,4 +1,4 @@
-// Means over a dataset whose last minibatch is smaller, and over none.
+// Means over a dataset whose last minibatch is smaller, and over an empty one.
 
 #include "catenary/training/extensions/evaluator.h"
 
@@ -52,7 +52,7 @@ TEST(Evaluator, WeighsBatchesByTheirExamples) {
   }
 }
 
-/// Gives minibatches of 3 and of 1 examples, and does not set their size.
+/// Returns minibatches of 3 and of 1 examples, without setting their size.
 class Uneven final : public iterators::IteratorBase {
  public:
   explicit Uneven(bool columns) : columns_(columns) {}

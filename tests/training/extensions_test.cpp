@@ -22,7 +22,7 @@ namespace {
 
 using tests::Folder;
 
-/// A trainer of a tiny regression, 10 iterations an epoch.
+/// A trainer of a tiny regression, with 10 iterations per epoch.
 T::Trainer make_trainer(const std::string& out, const ct::Optimizer& optimizer, int epochs) {
   const ct::Array x = ct::random::standard_normal({100, 3}, {.dtype = ct::Dtype::float32}), t = ct::sum(x, 1, true);
   const L::Classifier model(
@@ -69,7 +69,7 @@ TEST(Shifts, FollowTheirFormulas) {
   EXPECT_THROW(rates(X::ExponentialShift("rho", 0.5)), ct::ValueError);
 }
 
-// Growing and falling, of either sign: exactly the target from there on.
+// Growing and falling, positive and negative: the value equals the target from then on.
 TEST(Shifts, StopAtTheirTargets) {
   const auto expect = [](const char* what, const std::vector<double>& seen, const std::function<double(double)>& value,
                          double target) {
@@ -124,7 +124,7 @@ TEST(Shifts, StopAtTheirTargets) {
     both(
         "step, growing", step(2), [](double t) { return std::pow(2, std::floor(t / 2)); }, 0.6);
   }
-  // a value that is reached by itself
+  // schedules that reach their target by themselves
   const std::vector<double> zero = rates(X::PolynomialShift("lr", 2, 5)), cosine = rates(X::CosineShift("lr", 5)),
                             up = rates(X::CosineShift("lr", 5, {.target = 0.7})),
                             line = rates(X::LinearShift("lr", {0.1, 0.3}, {0, 5})),
@@ -136,7 +136,7 @@ TEST(Shifts, StopAtTheirTargets) {
     EXPECT_EQ(line[i], 0.3);
     EXPECT_EQ(warm[i], 0.1);
   }
-  // those whose last value is another argument
+  // schedules whose final value is another argument
   EXPECT_THROW(X::LinearShift("lr", {0.1, 0.3}, {0, 5}, {.target = 0.2}), ct::ValueError);
   EXPECT_THROW(X::MultistepShift("lr", 0.5, {3}, {.target = 0.2}), ct::ValueError);
   EXPECT_THROW(X::WarmupShift("lr", 0.01, 5, {.target = 0.2}), ct::ValueError);
@@ -162,7 +162,7 @@ TEST(Shifts, AnyMayBeginWithAWarmUp) {
                 t < 4 ? 0.1 * (t + 1) / 5 : 0.05 * (1 + std::cos(std::acos(-1.0) * std::min(t - 4, 5.0) / 5)), 1e-12);
     EXPECT_NEAR(line[i], t < 4 ? 0.2 * (t + 1) / 5 : 0.2 * (1 - std::min(t - 4, 5.0) / 5), 1e-12);
   }
-  // before the first update the rate is not 0
+  // the rate is not 0 before the first update
   double first = 0;
   const Folder out;
   T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 1);
@@ -245,7 +245,7 @@ TEST(Extensions, EarlyStoppingAndNonNumbers) {
   EXPECT_EQ(trainer.updater()->epoch(), 4);
 }
 
-// By itself an accuracy is to grow, and anything else to fall.
+// By default an accuracy should grow, and everything else fall.
 TEST(Extensions, EarlyStoppingKnowsWhatIsToGrow) {
   const Folder out;
   for (const double step : {1.0, -1.0}) {
@@ -369,7 +369,7 @@ std::string interruption_of(T::Trainer trainer) {
   return "not interrupted";
 }
 
-// What saves the trainer is an extension by its virtual functions: one of a user's own is treated as `snapshot` is.
+// An extension saves the trainer through virtual functions, so a user-defined one is treated like `snapshot`.
 TEST(Extensions, OnesOwnMaySaveTheTrainer) {
   struct Save : T::Extension {
     explicit Save(std::string& said) : said(said) {}
@@ -408,7 +408,7 @@ TEST(Extensions, ASignalNamesNoFileOfWeights) {
   EXPECT_EQ(interruption_of(trainer),
             "training was stopped by SIGTERM after iteration 7; resume with --resume " + out.path + "/snapshot_iter_7");
 
-  // the trainer itself as the object is a snapshot of it, and does not keep it alive
+  // the trainer itself as the object gives its snapshot, and is not kept alive
   const Folder third;
   const T::Trainer itself = make_trainer(third.path, ct::optimizers::SGD(0.1), 5);
   itself.extend(X::snapshot_object(itself, "whole_{.updater.iteration}"));
@@ -420,7 +420,7 @@ TEST(Extensions, ASignalNamesNoFileOfWeights) {
 }
 
 TEST(Extensions, TrainersRunAtOnce) {
-  // one in an extension of another, and one in another thread; a signal stops all that run
+  // a trainer in an extension of another, and a trainer in another thread: a signal stops all of them
   const Folder outer_folder, inner_folder, thread_folder;
   std::string from_thread;
   std::atomic<bool> running{false};

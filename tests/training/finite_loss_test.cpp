@@ -1,4 +1,4 @@
-// A loss that is not a number ends a training before it changes a weight, and names the examples.
+// A loss that is not finite ends training before it changes a weight, and the error names the examples.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ struct Regression {
   ct::Dataset table;
   std::vector<float> before;
 
-  /// 150 examples; x of those in `bad` is infinite.
+  /// 150 examples, where x is infinite for those in `bad`.
   explicit Regression(const std::vector<int>& bad) {
     model.compute_accuracy = false;
     std::vector<float> x(300, 0.5f);
@@ -35,7 +35,7 @@ struct Regression {
   std::vector<float> weights() const { return model.params()[0].array().to_vector<float>(); }
 };
 
-/// What a training says in which `test` is evaluated each epoch; its snapshots go to a folder that is removed.
+/// Trains and evaluates `test` in each epoch, and returns the error. Snapshots go to a temporary folder.
 std::string train(const Regression& parts, const ct::Dataset& train, const ct::Dataset& test, bool* saved) {
   const ct::Optimizer optimizer = ct::optimizers::SGD(0.1);
   optimizer.setup(parts.model);
@@ -72,7 +72,7 @@ TEST(FiniteLoss, EvaluationToo) {
   bool saved = false;
   const std::string said = train(parts, first, second, &saved);
   EXPECT_NE(said.find("such a loss: row 140"), std::string::npos) << said;
-  EXPECT_NE(parts.weights(), parts.before);  // the training itself was fine
+  EXPECT_NE(parts.weights(), parts.before);  // training itself succeeded
   EXPECT_FALSE(saved);
 }
 

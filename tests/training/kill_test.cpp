@@ -1,5 +1,5 @@
-// A training that is killed (SIGKILL) at random instants while it writes snapshots: what lies under a snapshot's name
-// is always complete, and goes on as if nothing had happened.
+// Kills a training (SIGKILL) at random times while it writes snapshots: snapshot files are always complete, and
+// training continues from them without a difference.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ constexpr const char* kFolderVariable = "CATENARY_TEST_KILL_FOLDER";
 constexpr const char* kIterationsVariable = "CATENARY_TEST_KILL_ITERATIONS";
 constexpr int kTries = 20;
 
-/// Large enough that writing a snapshot takes longer than an iteration; dropout, so that the random numbers matter.
+/// Large enough that writing a snapshot takes longer than an iteration. Dropout makes the random numbers matter.
 struct LargeNet : ct::Chain {
   L::Linear l1, l2;
   LargeNet() : l1(500), l2(10) {}
@@ -37,7 +37,7 @@ struct LargeNet : ct::Chain {
 
 using Losses = std::map<std::int64_t, double>;
 
-/// A trainer that ends after `iterations`; losses, if given, gets each iteration's.
+/// A trainer that ends after `iterations`. `losses` receives the loss of each iteration.
 T::Trainer make_trainer(const std::string& out, std::int64_t iterations, Losses* losses = nullptr) {
   ct::random::seed(3);
   const ct::Array x = ct::random::standard_normal({130, 80}, {.dtype = ct::Dtype::float32});
@@ -57,7 +57,7 @@ T::Trainer make_trainer(const std::string& out, std::int64_t iterations, Losses*
   return trainer;
 }
 
-/// What the child does: goes on from the newest snapshot and writes one an iteration.
+/// Runs in the child: resumes from the newest snapshot and writes one in each iteration.
 void be_the_child(const std::string& folder, const std::string& iterations) {
   T::Trainer trainer = make_trainer(folder, std::stoll(iterations));
   trainer.extend(X::snapshot({.n_retains = 3, .autoload = true}), {.trigger = T::Trigger(1, "iteration")});
@@ -80,7 +80,7 @@ TEST(Kill, SnapshotsAreCompleteAndGoOn) {
   }
   const std::string folder = ct::os::make_temporary_directory("catenary-kill");
   const std::string prefix = "snapshot_iter_", aside = folder + "/aside";
-  // how long this machine takes to come to the first snapshot
+  // measures the time to the first snapshot on this machine
   const double began = ct::monotonic_seconds();
   ASSERT_TRUE(run_child(aside, 1, 60).ok());
   const double start = ct::monotonic_seconds() - began;
@@ -98,7 +98,7 @@ TEST(Kill, SnapshotsAreCompleteAndGoOn) {
     bool writing = false;
     std::int64_t last = 0;
     for (const std::string& name : ct::os::list_directory(folder)) {
-      if (name.starts_with("." + prefix)) {  // what the child had not finished; nobody takes it for a snapshot
+      if (name.starts_with("." + prefix)) {  // the child's unfinished file, which does not count as a snapshot
         writing = true;
         ct::os::remove_file(folder + "/" + name);
       }

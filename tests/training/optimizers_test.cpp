@@ -1,4 +1,4 @@
-// The optimizers' options and hyperparameters, AdamW against its formula, and groups of parameters.
+// Options and hyperparameters of optimizers, AdamW compared with its formula, and groups of parameters.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using tests::error_of;
 using tests::Values;
 using tests::values_of;
 
-/// One parameter, of a dtype.
+/// A link with a single parameter of a given dtype.
 struct One : Link {
   Parameter x;
   CT_LINKS(x)
@@ -60,7 +60,7 @@ Values updated(
 
 const Values kStart = {1, -2, 0.5, 3};
 
-/// Adam and its kin, as the papers write them, in float64.
+/// Adam and its variants by the papers' formulas, in float64.
 struct Formula {
   double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, eta = 1, weight_decay = 0, chainer_decay = 0;
   bool adabound = false;
@@ -103,14 +103,14 @@ Values trained(
 
 }  // namespace
 
-// torch.optim.AdamW multiplies by 1 - lr weight_decay, then takes Adam's step.
+// torch.optim.AdamW multiplies by 1 - lr weight_decay before Adam's step.
 TEST(AdamW, TheRateScalesItsDecay) {
   expect_near(trained(O::AdamW({.alpha = 0.01, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.3}), 20),
               Formula{.alpha = 0.01, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.3}.after(20));
-  // 0.01 where nothing is said, as in torch
+  // 0.01 by default, as in torch
   expect_near(trained(O::AdamW(), 20), Formula{.weight_decay = 0.01}.after(20));
   expect_near(trained(O::AdamW(0.02), 20), Formula{.alpha = 0.02, .weight_decay = 0.01}.after(20));
-  // a schedule of the rate takes the decay along
+  // a schedule of the rate also scales the decay
   const O::AdamW scheduled({.alpha = 0.01, .weight_decay = 0.3});
   expect_near(trained(scheduled, 20, [&](int t) { scheduled.hyperparam().set("alpha", 0.01 / t); }),
               Formula{.weight_decay = 0.3}.after(20, [](Formula& f, int t) { f.alpha = 0.01 / t; }));
@@ -138,7 +138,8 @@ TEST(AdamW, EtaScalesTheStepAndTheDecay) {
   }
 }
 
-// Numbers in a row mean other things elsewhere: after the rate names are wanted, as of AdaDelta's from the first on.
+// Frameworks order options differently: after the rate, options need names, and AdaDelta's need names from the first
+// on.
 TEST(Optimizers, NumbersInARowOnlyWhereTheyAreClear) {
   static_assert(std::is_constructible_v<O::AdamW, double> && !std::is_constructible_v<O::AdamW, double, double>);
   static_assert(!std::is_constructible_v<O::AdamW, double, double, double, double, double>);
@@ -200,7 +201,7 @@ TEST(Optimizers, ARateThatIsNoNumberIsItsParametersAlone) {
   EXPECT_EQ(model.b.array().to_vector<float>(), (std::vector<float>{0.5, 0.5}));
 }
 
-// docs/guide/training.md has a row for each optimizer, which names what it has.
+// docs/guide/training.md has a row for each optimizer with all its hyperparameters.
 TEST(Optimizers, TheDocumentStatesEachHyperparameter) {
   std::ifstream file(tests::source_path("docs/guide/training.md"));
   std::vector<std::string> rows;
@@ -236,7 +237,7 @@ TEST(Optimizers, AnUnknownHyperparameterIsToldWhatThereIs) {
             "there is no hyperparameter 'momentum'; there is: lr");
 }
 
-// The bias correction goes on: sqrt(1 - beta2^t) is 0.795 at t = 1000, and 0.993 at 4200.
+// The bias correction does not end: sqrt(1 - beta2^t) is 0.795 at t = 1000, and 0.993 at 4200.
 TEST(Adam, TheBiasCorrectionGoesOnAfterAThousandUpdates) {
   expect_near(trained(O::Adam(0.01), 1500), Formula{.alpha = 0.01}.after(1500), 1e-8);
   expect_near(trained(O::Adam({.alpha = 0.01, .beta1 = 0.99, .beta2 = 0.9997}), 4000),
@@ -252,7 +253,7 @@ TEST(AdaBound, BoundsFollowTheRate) {
               Formula(formula).after(30, [](Formula& f, int t) { f.alpha = t < 8 ? 0.01 : 0.002; }));
 }
 
-// What older snapshots call weight_decay_rate is Chainer's decay, where the program asks for that.
+// weight_decay_rate in older snapshots is Chainer's decay, if the program uses it.
 TEST(Optimizers, SnapshotsOfBeforeLoad) {
   const tests::Folder folder;
   struct Saved {
@@ -266,12 +267,12 @@ TEST(Optimizers, SnapshotsOfBeforeLoad) {
   };
   const O::Adam before({.chainer_decay = 0.25});
   before.setup(BodyAndHead());
-  before.hyperparam().set("chainer_decay", 0.125);  // as a schedule does
+  before.hyperparam().set("chainer_decay", 0.125);  // as a schedule would
   const std::string path = folder / "updater.npz";
   const auto updater = updater_of(before);
   updater.updater->update();
   serializers::save_npz(path, updater);
-  // the file as an older version wrote it
+  // the file of an older version
   const std::string old_path = folder / "old.npz";
   {
     const io::NpzReader reader(path);
@@ -292,7 +293,7 @@ TEST(Optimizers, SnapshotsOfBeforeLoad) {
   serializers::load_npz(old_path, again);
   EXPECT_EQ(same.hyperparameter(same.target().link().params()[0], "chainer_decay"), 0.125);
   EXPECT_EQ(same.t(), 1);
-  const O::AdamW torch({.weight_decay = 0.3});  // which says that it does not want it
+  const O::AdamW torch({.weight_decay = 0.3});  // uses another decay
   torch.setup(BodyAndHead());
   const auto third = updater_of(torch);
   serializers::load_npz(old_path, third);
@@ -312,7 +313,7 @@ TEST(GradientLARS, DecaysAndScalesByNorms) {
   expect_near(values_of(model.x.array()), {3 - 0.5 * rate * (0.6 + 0.75), 4 - 0.5 * rate * (-0.8 + 1)});
 }
 
-// The state of a snapshot of another precision, or of another model.
+// State from a snapshot of another precision or another model.
 TEST(UpdateRules, StateFitsTheParameter) {
   const One model(kStart);
   const O::MomentumSGD optimizer(0.5, 0.5);
@@ -333,7 +334,7 @@ TEST(UpdateRules, StateFitsTheParameter) {
   }
 }
 
-// Parameters that were updated another number of times, or are of another dtype, are not updated by one program.
+// Parameters with different update counts or dtypes are not updated by a common program.
 TEST(UpdateRules, EachHasItsOwnCountAndDtype) {
   struct Three : Link {
     One a{kStart}, late{kStart}, half{kStart, Dtype::float16};
@@ -352,7 +353,7 @@ TEST(UpdateRules, EachHasItsOwnCountAndDtype) {
   EXPECT_EQ(late.t(), 0);
   late.enabled = true;
   update();
-  // constant gradients: each step is alpha, the first one too
+  // constant gradients: each step equals alpha, including the first
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_NEAR(values_of(model.a.x.array())[i], kStart[i] - 0.4, 1e-6);
     EXPECT_NEAR(values_of(model.late.x.array())[i], kStart[i] - 0.1, 1e-6);
@@ -362,7 +363,7 @@ TEST(UpdateRules, EachHasItsOwnCountAndDtype) {
 
 namespace {
 
-/// One update with gradients of 1; what it took from each parameter, by path.
+/// The change of each parameter, by path, in an update with gradients of 1.
 std::map<std::string, double> step_of(const Optimizer& optimizer, const BodyAndHead& net) {
   std::map<std::string, Array> before;
   for (const auto& [path, p] : net.namedparams()) {
@@ -391,13 +392,13 @@ TEST(ParamGroups, ByLinkNameAndChoice) {
   optimizer.setup(net);
   optimizer.param_group(net.body, {{"lr", 0.25}});
   expect_steps(step_of(optimizer, net), 0.25, 0.25, 0.5, 0.5);
-  optimizer.param_group("head", {{"lr", 0.125}}).param_group("*/b", {{"lr", 0}});  // the later one goes before
+  optimizer.param_group("head", {{"lr", 0.125}}).param_group("*/b", {{"lr", 0}});  // the later group takes precedence
   expect_steps(step_of(optimizer, net), 0.25, 0, 0.125, 0);
   optimizer.param_group("/head/b", {{"lr", 1}});
   expect_steps(step_of(optimizer, net), 0.25, 0, 0.125, 1);
   optimizer.param_group([](const std::string&, const Parameter& p) { return p.ndim() == 2; }, {{"lr", 2}});
   expect_steps(step_of(optimizer, net), 2, 0, 2, 1);
-  optimizer.setup(net);  // which forgets them
+  optimizer.setup(net);  // removes the groups
   expect_steps(step_of(optimizer, net), 0.5, 0.5, 0.5, 0.5);
 }
 
@@ -408,14 +409,14 @@ TEST(ParamGroups, AScheduleChangesAllRates) {
   optimizer.param_group(net.head, {{"lr", 0.25}});
   optimizer.lr = 0.125;
   expect_steps(step_of(optimizer, net), 0.125, 0.125, 0.0625, 0.0625);
-  // all else is the group's own
+  // the group's other values are absolute
   const O::MomentumSGD momentum(0.5, 0.0);
   momentum.setup(net);
   momentum.param_group(net.head, {{"momentum", 1}});
   momentum.momentum = 0.5;
   step_of(momentum, net);
   expect_steps(step_of(momentum, net), 0.75, 0.75, 1, 1);
-  // Adam's bias correction and AdamW's decay are those of the group's rate
+  // Adam's bias correction and AdamW's decay use the group's rate
   const O::AdamW adam({.alpha = 0.5, .weight_decay = 0});
   adam.setup(net);
   adam.param_group(net.body, {{"alpha", 0.25}});
@@ -448,7 +449,7 @@ TEST(ParamGroups, AHooksRateIsAHyperparameterWhileItIsThere) {
   optimizer.add_hook(optimizer_hooks::WeightDecay(0.25));
   EXPECT_EQ(optimizer.hyperparam().get("weight_decay"), 0.25);
   for (const Parameter& p : net.params()) p.array().fill(2);
-  optimizer.hyperparam().set("weight_decay", 1);  // as a schedule does
+  optimizer.hyperparam().set("weight_decay", 1);  // as a schedule would
   expect_steps(step_of(optimizer, net), 1.5, 1.5, 1.5, 1.5);
   optimizer.remove_hook("WeightDecay");
   EXPECT_FALSE(optimizer.hyperparam().contains("weight_decay"));
@@ -464,7 +465,7 @@ TEST(ParamGroups, TwoOptimizersOfOneParameter) {
   const O::SGD first(0.5), second(0.25);
   first.setup(net);
   first.add_hook(optimizer_hooks::WeightDecay(0.5));
-  second.setup(net);  // the rules are second's now
+  second.setup(net);  // the rules now belong to second
   second.add_hook(optimizer_hooks::WeightDecay(0));
   EXPECT_EQ(first.hyperparameter(net.head.W, "weight_decay"), 0.5);
   EXPECT_EQ(second.hyperparameter(net.head.W, "weight_decay"), 0);
@@ -517,7 +518,7 @@ TEST(ParamGroups, Errors) {
               optimizer.param_group("head", {{"beta1", 0}, {"lr", 1}});
             }).find("there are: alpha"),
             std::string::npos);
-  EXPECT_EQ(optimizer.hyperparameter(net.head.W, "beta1"), 0.9);  // nothing was changed
+  EXPECT_EQ(optimizer.hyperparameter(net.head.W, "beta1"), 0.9);  // nothing has changed
   optimizer.alpha = 0;
   EXPECT_EQ(error_of<ValueError>([&] {
               optimizer.param_group("head", {{"alpha", 1}});

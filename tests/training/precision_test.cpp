@@ -1,4 +1,4 @@
-// Trainings with 16-bit parameters: the float32 ones beside them, loss scales, updates that are skipped.
+// Training with 16-bit parameters: their float32 copies, loss scales, and skipped updates.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ struct Three : Link {
   std::vector<Parameter> all() const { return {a, b, c}; }
 };
 
-/// All that a training goes on with, as a snapshot has it.
+/// Everything that a training continues with, as in a snapshot.
 std::vector<Values> state_of(const Three& model) {
   std::vector<Values> all;
   for (const Parameter& p : model.all()) {
@@ -59,7 +59,7 @@ std::vector<Values> state_of(const Three& model) {
   return all;
 }
 
-/// The gradient of every element is `gradient`, times what backward's loss scale would have made of it.
+/// Sets every gradient element to `gradient` times the loss scale of backward, and updates.
 void update(const Optimizer& optimizer, const Three& model, double gradient, double scale = 1) {
   for (const Parameter& p : model.all()) {
     p.set_grad(full(p.shape(), gradient * scale, p.dtype()));
@@ -86,14 +86,14 @@ std::vector<std::function<Optimizer()>> all_optimizers() {
           []() -> Optimizer { return O::AMSBound({.alpha = 0.01}); }};
 }
 
-/// Gradients that differ from step to step and from element to element.
+/// Gradients that differ between steps and elements.
 void varied_update(const Optimizer& optimizer, const Three& model, int step) {
   double phase = step;
   for (const Parameter& p : model.all()) p.set_grad(made(p.shape(), p.dtype(), phase += 0.7));
   optimizer.update();
 }
 
-// What the device counts is what the host would have counted, for whatever rule: t, and what is computed of it.
+// For all rules, the device computes t and everything derived from it as the host would.
 TEST(Precision, RulesWithTheirCountOnTheDevice) {
   for (const auto& make : all_optimizers()) {
     const Three on_host(Dtype::float32), on_device(Dtype::float32);
@@ -103,7 +103,7 @@ TEST(Precision, RulesWithTheirCountOnTheDevice) {
     device.loss_scaling();
     for (int step = 0; step < 20; ++step) {
       varied_update(host, on_host, step);
-      if (step % 4 == 1) {  // skipped, and as if it had not been
+      if (step % 4 == 1) {  // skipped without any effect
         const std::vector<Values> before = state_of(on_device);
         update(device, on_device, std::nan(""));
         EXPECT_EQ(state_of(on_device), before) << device.name();
@@ -122,8 +122,7 @@ TEST(Precision, RulesWithTheirCountOnTheDevice) {
   }
 }
 
-// A rate that is lost in 16 bits adds up in float32, with every optimizer that has a state and with those that have
-// none.
+// Steps that 16 bits would lose add up in float32, for all optimizers with and without state.
 TEST(Precision, SmallStepsAddUp) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     for (const bool in_float32 : {true, false}) {
@@ -139,7 +138,7 @@ TEST(Precision, SmallStepsAddUp) {
   }
 }
 
-// Adam's squares of small gradients are 0 in float16: its state is float32 with and without float32 parameters.
+// Adam's squares of small gradients are 0 in float16, so its state is float32 with and without float32 parameters.
 TEST(Precision, AdamsStateIsFloat32) {
   for (const bool in_float32 : {true, false}) {
     const Three model(Dtype::float16);
@@ -153,7 +152,7 @@ TEST(Precision, AdamsStateIsFloat32) {
   }
 }
 
-// Float32 parameters, gradients, state and 16-bit parameters of all shapes are one program.
+// A single program updates float32 parameters, gradients, state and 16-bit parameters of all shapes.
 TEST(Precision, AnUpdateIsOneProgram) {
   const auto fusion = using_config(config.fusion, true);
   const auto kernels_of_update = [](Dtype dtype, bool scales) {
@@ -171,12 +170,12 @@ TEST(Precision, AnUpdateIsOneProgram) {
   };
   EXPECT_EQ(kernels_of_update(Dtype::float32, false), 1);
   EXPECT_EQ(kernels_of_update(Dtype::bfloat16, false), 1);
-  // 2 look for inf and NaN, few are over one number: t, the rate, the scale
+  // 2 check for inf and NaN, a few compute single numbers: t, the rate, the scale
   EXPECT_LE(kernels_of_update(Dtype::float16, true), 8);
 }
 
-// However many parameters there are, an update takes as many launches: also of the search for inf and NaN, and of what
-// brings gradients to hooks and back.
+// The number of launches does not depend on the number of parameters, including the check for inf and NaN and the
+// conversion of gradients for hooks.
 TEST(Precision, LaunchesDoNotGrowWithTheModel) {
   struct Many : Chain {
     std::vector<L::Linear> layers;
@@ -212,7 +211,7 @@ TEST(Precision, LaunchesDoNotGrowWithTheModel) {
   EXPECT_EQ(kernels_of_update(6, true), kernels_of_update(2, true));
 }
 
-// What is loaded, set or copied into a 16-bit parameter during a training holds: the float32 one follows.
+// Values loaded, set or copied into a 16-bit parameter during training take effect: the float32 copy follows.
 TEST(Precision, WhatChangesTheParameterElsewhereHolds) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     const Three model(dtype);
@@ -227,7 +226,7 @@ TEST(Precision, WhatChangesTheParameterElsewhereHolds) {
   }
 }
 
-// Hooks see gradients without the scale, in float32: those that float16 has not are there.
+// Hooks see gradients without the scale, in float32, including values outside float16's range.
 TEST(Precision, HooksSeeGradientsInFloat32) {
   struct See : OptimizerHook {
     std::shared_ptr<Values> seen = std::make_shared<Values>();
@@ -250,14 +249,14 @@ TEST(Precision, HooksSeeGradientsInFloat32) {
   EXPECT_EQ(*hook->seen, Values(3, gradient));
   EXPECT_EQ(model.a.grad().dtype(), Dtype::float16);
   EXPECT_NEAR(values_of(model.a.array())[0], before, 1e-3);
-  // without a hook it is divided when it is used, and gradients are found without the scale afterwards
+  // without a hook the update divides gradients, which are stored without the scale afterwards
   optimizer.remove_hook("See");
   update(optimizer, model, 0.25, 64);
   EXPECT_EQ(values_of(model.b.grad()), Values(5, 0.25));
   EXPECT_FALSE(model.b.loss_scale());
 }
 
-/// The gradients that hooks made of one that is the same everywhere, after an update.
+/// The gradients after hooks and an update, starting from a uniform gradient.
 std::vector<Values> hooked(const OptimizerHook& hook, Dtype dtype, bool in_float32, std::int64_t size, double x,
                            double gradient) {
   struct Both : Link {
@@ -285,7 +284,7 @@ std::vector<Values> hooked(const OptimizerHook& hook, Dtype dtype, bool in_float
   return see->seen;
 }
 
-// What hooks add to gradients in float32 is not rounded to the parameter's 16 bits before, and their norms are float32.
+// Hooks compute in float32 without rounding to 16 bits first, and their norms are float32.
 TEST(Precision, HooksComputeInFloat32) {
   namespace H = optimizer_hooks;
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
@@ -295,13 +294,13 @@ TEST(Precision, HooksComputeInFloat32) {
     for (const bool in_float32 : {true, false}) {
       SCOPED_TRACE(dtype_name(dtype) + std::string(in_float32 ? " in float32" : ""));
       const double eps = dtype == Dtype::float16 ? 0x1p-10 : 0x1p-7;
-      // the squares of 300 and of 1e-4 are beyond float16
+      // the squares of 300 and of 1e-4 are out of float16's range
       for (const double gradient : {300.0, 1e-4}) {
         const double norm = gradient * std::sqrt(3 + 2);
         for (const Values& g : hooked(H::GradientClipping(gradient), dtype, in_float32, 3, 1, gradient))
           EXPECT_NEAR(g[0], gradient * gradient / norm, eps * gradient);
       }
-      // and so is the sum of 100000 squares of 1
+      // also the sum of 100000 squares of 1
       const Values g = hooked(H::GradientLARS(), dtype, in_float32, 100000, 1, 1)[0];
       const H::GradientLARS lars;
       EXPECT_NEAR(g[7], (1 + lars.weight_decay) / (1 + lars.weight_decay), 2 * eps);
@@ -309,7 +308,7 @@ TEST(Precision, HooksComputeInFloat32) {
   }
 }
 
-// Each gradient is divided by its own scale, whatever the others' are.
+// Each gradient is divided by its scale, also if the scales differ.
 TEST(Precision, ScalesOfGradientsMayDiffer) {
   for (const Dtype dtype : {Dtype::float16, Dtype::float32}) {
     const Three model(dtype);
@@ -329,7 +328,7 @@ TEST(Precision, ScalesOfGradientsMayDiffer) {
   }
 }
 
-// A snapshot without float32 parameters begins with those of its 16-bit ones, not with what was there.
+// After loading a snapshot without float32 copies, they are made from its 16-bit parameters, not kept from before.
 TEST(Precision, ASnapshotWithoutFloat32ParametersMakesThemAnew) {
   const tests::Folder folder;
   const Three model(Dtype::float16), pure(Dtype::float16);
@@ -343,12 +342,12 @@ TEST(Precision, ASnapshotWithoutFloat32ParametersMakesThemAnew) {
   ASSERT_EQ(values_of(model.a.array())[0], 1);
   serializers::load_npz(folder / "optimizer.npz", optimizer);
   for (int t = 0; t < 2; ++t) update(optimizer, model, 1);
-  EXPECT_EQ(values_of(model.a.array())[0], 1);  // 0.9998 is nearest to it, 0.9997 is not
+  EXPECT_EQ(values_of(model.a.array())[0], 1);  // 0.9998 rounds to it, 0.9997 does not
   update(optimizer, model, 1);
   EXPECT_LT(values_of(model.a.array())[0], 1);
 }
 
-// A rule's own hook sees it too; a parameter without a gradient is left as it is, whatever hooks there are.
+// A rule's hook sees it, too. Parameters without a gradient are not changed, even with hooks.
 TEST(Precision, AParameterAloneAndItsHook) {
   const Three model(Dtype::float16);
   const O::SGD optimizer(1);
@@ -366,7 +365,7 @@ TEST(Precision, AParameterAloneAndItsHook) {
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(values_of(model.b.array())[i], before[i] - 0.5, 1e-3);
 }
 
-// One inf in one gradient of one parameter skips the update of all; the scale is halved, and doubled again.
+// A single inf in any gradient skips the whole update, halves the scale, and later the scale doubles again.
 TEST(Precision, AnUpdateWithAnInfIsSkipped) {
   for (const Dtype dtype : {Dtype::float16, Dtype::float32}) {
     for (const double value : {kInf, -kInf, std::nan("")}) {
@@ -397,7 +396,7 @@ TEST(Precision, AnUpdateWithAnInfIsSkipped) {
   }
 }
 
-// A model with float16 parameters has a scale that changes by itself, others have none, and what is said holds.
+// Models with float16 parameters have a dynamic scale by default, others none, and explicit settings take precedence.
 TEST(Precision, WhichModelsHaveAScale) {
   const auto scale_after = [](Dtype dtype, const std::function<void(const Optimizer&)>& say) {
     const Three model(dtype);
@@ -423,8 +422,8 @@ TEST(Precision, WhichModelsHaveAScale) {
             "SGD: loss_scaling: the scale must be a positive number, not inf");
 }
 
-// A snapshot's scale is for an optimizer whose scale changes; one that was given stays, and where none is needed there
-// is none.
+// A snapshot's scale applies only to optimizers with a dynamic scale. A constant scale stays, and models without a
+// scale get none.
 TEST(Precision, ASnapshotsScaleDoesNotReplaceOneThatWasGiven) {
   const tests::Folder folder;
   const Three half(Dtype::float16);
@@ -449,7 +448,7 @@ TEST(Precision, ASnapshotsScaleDoesNotReplaceOneThatWasGiven) {
   EXPECT_EQ(scale_after(Dtype::float32, nothing), 1);
 }
 
-// A scale by which everything overflows comes down by itself.
+// A scale at which everything overflows decreases by itself.
 TEST(Precision, AScaleThatIsFarTooLargeRecovers) {
   const Three model(Dtype::float16);
   const O::SGD optimizer(1e-3);
@@ -460,7 +459,7 @@ TEST(Precision, AScaleThatIsFarTooLargeRecovers) {
   const Values before = values_of(model.a.array());
   int skipped = 0;
   for (int t = 0; t < 20; ++t) {
-    optimizer.update([&] { return F::sum(model.a * model.a * 1e4); });  // its gradients overflow from a scale of 4 on
+    optimizer.update([&] { return F::sum(model.a * model.a * 1e4); });  // its gradients overflow above a scale of 4
     skipped += !optimizer.is_safe_to_update();
   }
   EXPECT_GT(skipped, 10);
@@ -468,7 +467,7 @@ TEST(Precision, AScaleThatIsFarTooLargeRecovers) {
   EXPECT_NE(values_of(model.a.array()), before);
 }
 
-// Without a word from the program, too: doubled with each update, halved by an inf, and then doubled in 1000 updates.
+// The default scale doubles with each update, halves at an inf, and then doubles after 1000 updates.
 TEST(Precision, AScaleByItselfIsDoubledIn1000UpdatesAfterAnInf) {
   const Three model(Dtype::float16);
   const O::SGD optimizer(1e-3);
@@ -481,8 +480,7 @@ TEST(Precision, AScaleByItselfIsDoubledIn1000UpdatesAfterAnInf) {
   EXPECT_NEAR(optimizer.loss_scale().value(), 8 * std::pow(2, 1.0 / 1000), 2e-6);
 }
 
-// A snapshot holds the float32 parameters, the scale, and the updates that counted: a training that goes on from it has
-// the same bits.
+// A snapshot includes float32 parameters, the scale and the update counts: training resumed from it has equal bits.
 TEST(Precision, SnapshotsGoOnBitForBit) {
   const tests::Folder folder;
   const auto train = [](const Optimizer& optimizer, const Three& model, int from, int to) {
@@ -505,7 +503,7 @@ TEST(Precision, SnapshotsGoOnBitForBit) {
     train(b, first, 0, 14);
     serializers::save_npz(folder / "model", first);
     serializers::save_npz(folder / "optimizer", b);
-    train(c, second, 20, 24);  // to be replaced
+    train(c, second, 20, 24);  // to be overwritten
     serializers::load_npz(folder / "model", second);
     serializers::load_npz(folder / "optimizer", c);
     EXPECT_EQ(c.loss_scale().value(), b.loss_scale().value());
@@ -513,15 +511,15 @@ TEST(Precision, SnapshotsGoOnBitForBit) {
     train(c, second, 14, 30);
     EXPECT_EQ(state_of(second), state_of(whole));
     EXPECT_EQ(c.loss_scale().value(), a.loss_scale().value());
-    // Chainer's has neither: the float32 parameters are those of 16 bits then
+    // Chainer's file has neither: float32 parameters are then made from the 16-bit ones
     const io::NpzReader file(folder / "optimizer");
     EXPECT_TRUE(file.contains("a/fp32_param"));
     EXPECT_EQ(file.read_array("a/t").shape, Shape{});
   }
 }
 
-// Of every optimizer and at every time, in float32, where each bit of what the device computes of t shows; also where
-// updates are skipped no more from the eighth on.
+// For every optimizer and at any time, in float32, where each bit of the device's computation of t matters. Also if
+// updates are no longer skipped from the eighth on.
 TEST(Precision, SnapshotsOfAnyTimeGoOnBitForBit) {
   const tests::Folder folder;
   constexpr int kUpdates = 12, kTurnedOff = 8;
@@ -559,7 +557,8 @@ TEST(Precision, SnapshotsOfAnyTimeGoOnBitForBit) {
   }
 }
 
-// A layer that is quantised is not trained, has no state, and is in the model's file as blocks; those below it are.
+// A quantised layer is not trained and has no state, and the model's file holds its blocks. Layers below it are
+// trained.
 TEST(Precision, SnapshotsOfQuantisedLayersGoOnBitForBit) {
   const tests::Folder folder;
   const auto scope = using_config(config.dtype, mixed16);
@@ -595,7 +594,7 @@ TEST(Precision, SnapshotsOfQuantisedLayersGoOnBitForBit) {
     EXPECT_EQ(values_of(got[i].second.array()), values_of(expected[i].second.array())) << got[i].first;
   EXPECT_EQ(b.loss_scale().value(), a.loss_scale().value());
 
-  // an optimizer that was set up before the net was quantised has a W to update, which the file knows nothing of
+  // an optimizer set up before quantisation has a W to update, which the file does not contain
   Net third;
   const O::Adam c({.alpha = 0.01});
   c.setup(third);
@@ -611,7 +610,7 @@ TEST(Precision, SnapshotsOfQuantisedLayersGoOnBitForBit) {
         << text;
     EXPECT_NE(text.find("there is no key 'l2/W/t'"), std::string::npos) << text;
   }
-  // another model has none of its links
+  // another model without these links
   struct Other : Chain {
     links::Linear first{3, 3};
     CT_LINKS(first)
@@ -634,7 +633,7 @@ TEST(Precision, SnapshotsOfQuantisedLayersGoOnBitForBit) {
   }
 }
 
-// Chainer 7.8.1 keeps the state of float16 parameters in float16 and no float32 parameters: its snapshots load.
+// Chainer 7.8.1 keeps the state of float16 parameters in float16 and has no float32 copies: its snapshots load.
 TEST(Precision, SnapshotsOfChainerInFloat16) {
   const tests::Folder folder;
   const Three model(Dtype::float16);
@@ -656,7 +655,7 @@ TEST(Precision, SnapshotsOfChainerInFloat16) {
   for (std::size_t i = 0; i < after.size(); ++i) EXPECT_NEAR(after[i], before[i] - 0.225, 1e-3);
 }
 
-// mixed16 is float16 with float32 for normalisation, and is as any dtype where one is asked for.
+// mixed16 is float16 with float32 for normalization, and can be used where a dtype is expected.
 TEST(Precision, MixedModelsKeepNormalisationInFloat32) {
   for (const Precision precision : {mixed16, mixed_bf16, Precision(Dtype::float16)}) {
     const auto scope = using_config(config.dtype, precision);
@@ -679,7 +678,7 @@ TEST(Precision, MixedModelsKeepNormalisationInFloat32) {
   }
 }
 
-// The first table of docs/guide/precision.md: what each value of config.dtype makes of a model and of its optimizer.
+// Checks the first table of docs/guide/precision.md: the effect of each config.dtype on a model and its optimizer.
 TEST(Precision, IsWhatTheTableOfTheDocumentSays) {
   struct Net : Chain {
     L::Linear linear{4, 3};

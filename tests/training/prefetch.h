@@ -1,5 +1,5 @@
 #pragma once
-// What tests of minibatches that are made ahead train on.
+// Datasets and models for tests of prefetching.
 
 #include <gtest/gtest.h>
 
@@ -27,8 +27,8 @@ namespace T = training;
 
 constexpr std::int64_t kFeatures = 3;
 
-/// Examples that are made one by one. Writes down which, and by how many threads at once; may fail at one, wait for
-/// somebody, and draw random numbers.
+/// Examples made one at a time. Records the indices and the number of concurrent threads. Can fail at an example, wait,
+/// and draw random numbers.
 class Examples final : public datasets::DatasetMixin {
  public:
   struct Shared {
@@ -36,7 +36,7 @@ class Examples final : public datasets::DatasetMixin {
     std::condition_variable changed;
     std::vector<std::int64_t> read;
     std::set<std::thread::id> readers;
-    std::size_t open = ~std::size_t{0};  // how many may be got
+    std::size_t open = ~std::size_t{0};  // number of examples that can be read
     std::atomic<int> at_once{0}, most_at_once{0};
     std::atomic<std::int64_t> fails_at{-1};
   };
@@ -53,7 +53,7 @@ class Examples final : public datasets::DatasetMixin {
     const std::int32_t label = static_cast<std::int32_t>(i % 2);
     return {{features, Array::from_host(&label, {}, Dtype::int32, Device())}, {}};
   }
-  /// Writes down that example i is asked for, and waits until it can be got.
+  /// Records the request of example i and waits until it can be read.
   void ask(std::int64_t i) const {
     const int now = ++shared->at_once;
     {
@@ -66,13 +66,13 @@ class Examples final : public datasets::DatasetMixin {
     }
     --shared->at_once;
   }
-  /// From now on so many examples can be got, with those that were; who asks for more waits.
+  /// Allows reading this many examples in total. Further requests wait.
   void open(std::size_t n) const {
     const std::lock_guard lock(shared->mutex);
     shared->open = n;
     shared->changed.notify_all();
   }
-  /// Waits until so many examples were asked for; were they, in 20 seconds?
+  /// Waits up to 20 seconds for this many requests, and returns whether they came.
   bool asked_for(std::size_t n) const {
     std::unique_lock lock(shared->mutex);
     return shared->changed.wait_for(lock, std::chrono::seconds(20), [&] { return shared->read.size() >= n; });
@@ -85,14 +85,14 @@ class Examples final : public datasets::DatasetMixin {
   std::int64_t size_;
 };
 
-/// It draws random numbers of the thread that trains, as often as it is called.
+/// Draws random numbers of the training thread in every call.
 struct Net : Chain {
   L::Linear l1{kFeatures, 8}, l2{8, 2};
   CT_LINKS(l1, l2)
   Variable operator()(const Variable& x) const { return l2(F::dropout(F::tanh(l1(x)), 0.4)); }
 };
 
-/// How a training takes its minibatches.
+/// How a training divides its minibatches.
 struct Batching {
   std::int64_t size = 20, batch = 4;
   bool threads = false, draws = false, columns = false, shuffle = true;
@@ -101,8 +101,8 @@ struct Batching {
 
 inline std::vector<Batching> kinds() {
   return {{},
-          {.size = 10, .batch = 4},  // batches that reach over the end of an epoch
-          {.size = 5, .batch = 12},  // each does
+          {.size = 10, .batch = 4},  // batches extend over the end of an epoch
+          {.size = 5, .batch = 12},  // every batch extends over the end of an epoch
           {.size = 8, .batch = 8},   // an epoch is a batch
           {.columns = true},
           {.size = 10, .batch = 4, .columns = true, .seed = 3},
@@ -130,7 +130,7 @@ inline Iterator iterator_of(const Batching& kind, const Dataset& dataset) {
   return iterators::SerialIterator(dataset, kind.batch, {.shuffle = kind.shuffle, .seed = kind.seed});
 }
 
-/// The numbers of a file, by their names, but for what differs from run to run.
+/// The arrays of a file by name, without those that differ between runs.
 inline std::map<std::string, std::vector<std::byte>> contents(const std::string& file) {
   const io::NpzReader reader(file);
   std::map<std::string, std::vector<std::byte>> all;
@@ -145,7 +145,7 @@ inline std::map<std::string, std::vector<std::byte>> contents(const std::string&
   return all;
 }
 
-/// A training, and what its trainer sees after each update.
+/// A training, and values recorded after each update.
 struct Progress {
   Progress(const Batching& kind, bool prefetch, std::uint64_t seed = 4) : model(made(seed)) {
     model.to_device(current_device());
@@ -178,7 +178,7 @@ struct Progress {
   std::vector<std::vector<double>> seen;
 };
 
-/// An updater over examples in their order, whose loss is the mean of all features.
+/// An updater over examples in order, whose loss is the mean of all features.
 inline T::StandardUpdater updater_of(const Dataset& dataset, const T::StandardUpdaterOptions& options,
                                      bool repeat = true, std::int64_t batch = 4) {
   const optimizers::SGD optimizer(0.1);

@@ -1,4 +1,4 @@
-// Minibatches that are made ahead: errors in their own batch, what is refused, and how it ends.
+// Prefetching: errors are thrown at their batch, unsupported cases are refused, and threads end.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST(Prefetch, AnErrorIsItsOwnBatchs) {
   const std::vector<std::string> wanted = run(false);
   EXPECT_NE(wanted[2].find("example 9 cannot be read"), std::string::npos);
   EXPECT_EQ(run(true), wanted);
-  // one that is never trained on is nobody's
+  // errors of batches that are never used are not thrown
   const Examples examples(20);
   examples.shared->fails_at = 4;
   const T::StandardUpdater updater = updater_of(examples, {.prefetch = true});
@@ -73,8 +73,8 @@ TEST(Prefetch, ADatasetThatIsNotRepeatedEnds) {
   }
 }
 
-// Whose turn it is to draw random numbers of the thread depends on who is faster: neither dataset nor converter may,
-// where those of MultithreadIterator have numbers of their own.
+// The order in which two threads draw from a generator is undefined, so neither dataset nor converter may draw from it.
+// Datasets of MultithreadIterator have separate generators.
 TEST(Prefetch, RandomNumbersOfTheThreadAreRefused) {
   const auto say = [](const T::StandardUpdater& updater) {
     const std::string said = error_of<ValueError>([&] {
@@ -92,7 +92,7 @@ TEST(Prefetch, RandomNumbersOfTheThreadAreRefused) {
   EXPECT_EQ(say(updater_of(Examples(12), {.converter = noisy, .prefetch = true})), drew);
 }
 
-/// Gives the numbers of its batches, one example each.
+/// Returns consecutive batch numbers as single examples.
 class Counting : public iterators::IteratorBase {
  public:
   std::optional<Minibatch> next() override { return made(++count_); }
@@ -168,10 +168,10 @@ TEST(Prefetch, UpdateCoreTakesFromOtherIteratorsOnly) {
   EXPECT_EQ(said.substr(0, said.find(',')), "prefetch: update_core took from the iterator 'main'");
 }
 
-// However it ends, nothing hangs, and nothing is kept: also while the dataset, or the converter, takes its time.
+// Ending at any time neither hangs nor leaks, also while the dataset or the converter is slow.
 TEST(Prefetch, EndsWhileItReads) {
   for (const bool by_finalize : {true, false}) {
-    for (const std::size_t open : {5, 9}) {  // the converter is the fifth to ask
+    for (const std::size_t open : {5, 9}) {  // the converter makes the fifth request
       const Examples examples(40);
       examples.open(open);
       std::weak_ptr<int> alive;
@@ -223,7 +223,7 @@ TEST(Prefetch, ATrainerEndsIt) {
     const std::lock_guard lock(examples.shared->mutex);
     EXPECT_EQ(examples.shared->read.size(), 32u);
   }
-  updater->update();  // goes on after all
+  updater->update();  // continues
   EXPECT_EQ(updater->iteration(), 8);
 }
 

@@ -1,4 +1,4 @@
-// Minibatches that are made while the one before is computed with: the same order, bits and snapshots.
+// Minibatches prepared during the previous update: equal order, bits and snapshots.
 
 #include "tests/training/prefetch.h"
 
@@ -25,7 +25,7 @@ TEST(Prefetch, BitsAndPlacesAreThoseWithout) {
   const tests::Folder folder;
   for (const Batching& kind : kinds()) {
     Progress without(kind, false), with(kind, true);
-    // each has the thread's random numbers for itself
+    // each run has separate random numbers
     random::seed(9);
     without.update(kUpdates);
     random::seed(9);
@@ -37,8 +37,7 @@ TEST(Prefetch, BitsAndPlacesAreThoseWithout) {
   }
 }
 
-// A snapshot is of the minibatch that was trained on, not of the one that is made meanwhile; what was read before it is
-// loaded is forgotten.
+// A snapshot refers to the minibatch that was used, not to the prefetched one. Loading discards prefetched batches.
 TEST(Prefetch, EitherGoesOnFromTheOthersSnapshot) {
   const tests::Folder folder;
   for (const Batching& kind : kinds()) {
@@ -79,14 +78,14 @@ TEST(Prefetch, MakesTheNextWhileThisOneIsComputedWith) {
   EXPECT_TRUE(came);
   updater->finalize();
   const std::lock_guard lock(examples.shared->mutex);
-  EXPECT_EQ(examples.shared->read.size(), 28u);  // six that were trained on, and one ahead
+  EXPECT_EQ(examples.shared->read.size(), 28u);  // six were used, and one is prefetched
   for (std::size_t i = 0; i < 28; ++i) EXPECT_EQ(examples.shared->read[i], static_cast<std::int64_t>(i));
   EXPECT_EQ(examples.shared->most_at_once, 1);
   EXPECT_EQ(examples.shared->readers.size(), 1u);
   EXPECT_FALSE(examples.shared->readers.contains(std::this_thread::get_id()));
 }
 
-// What the thread brought to the device has arrived there: nothing of it is left to do, to wait for or to be told late.
+// Batches uploaded by the thread are complete: nothing is pending, and no error can appear later.
 TEST(Prefetch, BatchesComeComputedAndAreOnTheDevice) {
   const Stream own;
   const Stream::Use use(own);
@@ -110,8 +109,8 @@ TEST(Prefetch, BatchesComeComputedAndAreOnTheDevice) {
   EXPECT_EQ(means, wanted);
 }
 
-// What the thread that trains has submitted before a batch is begun, the dataset and the converter may read: on the
-// device, too, where it is about it still.
+// Dataset and converter may read everything that the training thread submitted before the batch was begun, also if the
+// device is still computing it.
 TEST(Prefetch, ReadsWhatWasComputedBefore) {
   const Shape large = {256, 1024};
   std::vector<Array> buffers;
@@ -139,8 +138,8 @@ TEST(Prefetch, ReadsWhatWasComputedBefore) {
   for (std::size_t k = 0; k < seen.size(); ++k) EXPECT_EQ(seen[k].item<int>(), static_cast<int>(k) - 2);
 }
 
-// An extension may begin anew, with a read under way: also where the same examples would have come next, at another
-// place.
+// An extension may reset the iterator while a batch is being read, also if the same examples would follow in another
+// position.
 TEST(Prefetch, AfterAResetTheFirstComes) {
   for (const Batching& kind :
        {Batching{.seed = 3}, {.threads = true, .seed = 3}, {.threads = true, .draws = true, .shuffle = false}}) {
@@ -156,7 +155,7 @@ TEST(Prefetch, AfterAResetTheFirstComes) {
   }
 }
 
-// The thread has the settings of the one that trains, and its device; what was made by others is made again.
+// The thread uses the training thread's settings and device. Batches made with other settings are made again.
 TEST(Prefetch, SettingsAreThoseOfTheUpdate) {
   const auto run = [](bool prefetch) {
     std::vector<std::string> seen;
@@ -187,7 +186,7 @@ TEST(Prefetch, SettingsAreThoseOfTheUpdate) {
   EXPECT_EQ(run(true), wanted);
 }
 
-// A setting of all threads is one of the update's, too.
+// Also for settings of all threads.
 TEST(Prefetch, SettingsOfAllThreadsAreThoseOfTheUpdate) {
   std::vector<std::string> seen, wanted;
   std::atomic<int> made = 0;
@@ -202,7 +201,7 @@ TEST(Prefetch, SettingsOfAllThreadsAreThoseOfTheUpdate) {
                                 .update_core = [&](const Batch& batch) { seen.push_back(batch.names()[0]); },
                                 .prefetch = true});
   const bool before = global_config.tf32;
-  int expected = 1;  // the next one is made after each update, before the setting changes
+  int expected = 1;  // the next batch is made after each update, before the setting changes
   for (int i = 0; i < 7; ++i) {
     expected += global_config.tf32 == (i % 3 == 1) ? 1 : 2;
     global_config.tf32 = i % 3 == 1;

@@ -1,6 +1,6 @@
-// A training that was stopped and went on equals one that was not: with every extension and trigger, and by every way
-// of resuming. Equal are the whole state in the end (weights, optimizers, extensions, random numbers), the files that
-// extensions wrote, and what they did from then on.
+// A resumed training equals an uninterrupted one, with every extension and trigger, and for every way of resuming.
+// Compares the final state (weights, optimizers, extensions, random numbers), the files of extensions, and their
+// actions after resuming.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ struct Net : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) { return l2(F::dropout(F::relu(norm(l1(x))), 0.3)); }
 };
 
-/// What is trained: a classifier, and a small model for each extension that changes a hyperparameter.
+/// The trained parts: a classifier, and a small model for each extension that changes a hyperparameter.
 struct Parts {
   L::Classifier model{Net()};
   std::map<std::string, ct::Optimizer> optimizers;
@@ -55,10 +55,10 @@ struct Parts {
   }
 };
 
-/// What extensions did, by name and iteration.
+/// Actions of extensions, by name and iteration.
 using Record = std::map<std::string, std::map<std::int64_t, double>>;
 
-/// How a run ends before its time.
+/// How a run ends early.
 struct Stop {
   enum How { by_length, by_signal, by_error } how = by_length;
   std::int64_t at = kIterations;
@@ -83,7 +83,7 @@ struct Training {
             }
           }
         }});
-    // the trigger that ends the training is an extension's, too
+    // the trigger that ends training also belongs to an extension
     const T::Trigger end(static_cast<double>(stop.how == Stop::by_length ? stop.at : kIterations), "iteration");
     trainer = std::make_unique<T::Trainer>(updater, end, folder);
     extend_with_triggers(end);
@@ -107,7 +107,7 @@ struct Training {
   std::FILE* out = nullptr;
 
  private:
-  /// The same numbers each time.
+  /// Equal numbers in each call.
   static ct::Array data(const ct::Shape& shape) {
     ct::random::Generator own{1, 0};
     return ct::random::standard_normal(shape, {.dtype = ct::Dtype::float32, .device = ct::Device(), .generator = &own});
@@ -122,7 +122,7 @@ struct Training {
   }
 
   void extend_with_triggers(const T::Trigger& end) {
-    // reported from time to time, and looked at in between
+    // reported at intervals, and inspected in between
     trainer->extend(
         X::observe_value("rare", [](T::Trainer& t) { return std::cos(static_cast<double>(t.updater()->iteration())); }),
         {.name = "rare", .trigger = T::Trigger(5, "iteration")});
@@ -183,8 +183,7 @@ struct Training {
                                   .postprocess =
                                       [](X::LogEntry& entry) {
                                         for (auto& [name, value] : entry)
-                                          if (name == "elapsed_time")
-                                            value.value = 0;  // the only thing that may differ
+                                          if (name == "elapsed_time") value.value = 0;  // may differ
                                       }}),
                     {.call_before_training = true});
     trainer->extend(X::PlotReport({"main/loss", "odd"}, "iteration",
@@ -200,7 +199,7 @@ struct Training {
     trainer->extend(X::ProgressBar({.update_interval = 1, .out = out}));
     trainer->extend(X::snapshot({.n_retains = 2, .autoload = autoload, .snapshot_on_error = true}),
                     {.trigger = T::Trigger(4, "iteration")});
-    // an older one of the weights alone does not undo the trainer's
+    // an older file of the weights alone does not replace the trainer's state
     trainer->extend(X::snapshot_object(parts.model, X::SnapshotOptions{.filename = "model_{.updater.iteration}",
                                                                        .autoload = autoload}),
                     {.trigger = T::Trigger(3, "iteration")});
@@ -258,7 +257,7 @@ class Resumed : public testing::Test {
     std::signal(SIGINT, before_);
     std::filesystem::remove_all(folder);
   }
-  /// The run that is not stopped, or the last part of one that was; saves its state as "final".
+  /// Finishes an uninterrupted or resumed run and saves its state as "final".
   static Record finish(Training& run, const std::string& folder) {
     run.go();
     ct::serializers::save_npz(folder + "/final", *run.trainer);
@@ -269,7 +268,7 @@ class Resumed : public testing::Test {
   const std::string folder;
 
  private:
-  // what a shell runs in the background ignores it, and a trainer leaves it so
+  // background processes of a shell ignore SIGINT, and a trainer does not change that
   void (*const before_)(int) = std::signal(SIGINT, SIG_DFL);
 };
 
@@ -310,10 +309,10 @@ TEST_F(Resumed, EqualsTheRunThatWasNotStopped) {
       std::thread(load).join();
     } else if (way.go_on != Way::autoload) {
       load();
-      ct::random::bits({3});  // drawn by somebody else before the training goes on
+      ct::random::bits({3});  // drawn by other code before training resumes
     }
     const Record record = finish(run, parts_folder);
-    EXPECT_FALSE(ct::config.keep_graph_on_report);  // which DumpGraph asks for until it has been called
+    EXPECT_FALSE(ct::config.keep_graph_on_report);  // set by DumpGraph until its first call
     for (const auto& [name, list] : expected) {
       std::map<std::int64_t, double> later(list.upper_bound(way.stop.at), list.end());
       EXPECT_EQ(record.at(name), later) << name;
@@ -349,7 +348,7 @@ TEST_F(Resumed, IsTestedWithAllExtensionsAndTriggers) {
     if (!header.ends_with(".h")) continue;
     for (const char* base : {"Extension", "Shift", "snapshot"}) {
       for (const std::string& name : classes_in("extensions/" + header, base)) {
-        if (name == "Shift") continue;  // the base of others
+        if (name == "Shift") continue;  // a base class
         EXPECT_NE(test.find("X::" + name + "("), std::string::npos) << name << " is not among the extensions here";
         ++found;
       }
@@ -358,7 +357,7 @@ TEST_F(Resumed, IsTestedWithAllExtensionsAndTriggers) {
   EXPECT_GE(found, 20);
   for (const std::string& name : classes_in("triggers.h", "TriggerBase")) {
     if (name == "IntervalTrigger" || name == "TimeTrigger")
-      continue;  // T::Trigger is the one; the other asks the clock
+      continue;  // covered by T::Trigger; the other one depends on time
     EXPECT_NE(test.find("T::triggers::" + name + "("), std::string::npos) << name << " is not among the triggers here";
   }
 }

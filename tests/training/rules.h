@@ -1,5 +1,5 @@
 #pragma once
-// What tests of update rules share.
+// Helpers for tests of update rules.
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Optimizers written outside the library, and the order of an update: exchange, loss scale, hooks, rules.
+// User-defined optimizers, and the order of an update: exchange, loss scale, hooks, rules.
 
 #include "tests/training/rules.h"
 
@@ -50,7 +50,7 @@ Values values_of(const Link& link) {
   return all;
 }
 
-/// Updates by the gradients of sum(x^3), which backward computes.
+/// Updates by the gradients of sum(x^3), computed by backward.
 template <class Model>
 Values trained(const Optimizer& optimizer, const Model& model, int updates) {
   for (int t = 0; t < updates; ++t)
@@ -58,7 +58,7 @@ Values trained(const Optimizer& optimizer, const Model& model, int updates) {
   return values_of(model);
 }
 
-/// MomentumSGD, as somebody else would write it.
+/// MomentumSGD as user code would write it.
 OptimizerRule momentum_rule() {
   return {.name = "Momentum",
           .state = {"v"},
@@ -101,7 +101,7 @@ TEST(Rules, OneOfOnesOwnIsAsTheLibrarys) {
   EXPECT_EQ(own.learning_rate(), 0.02);
 }
 
-// Parameters and state that are somebody else's, by the library's formulas.
+// Updates user-owned parameters and state with the library's formulas.
 TEST(Rules, AFormulaByItself) {
   const optimizers::Adam adam({.alpha = 0.1, .amsgrad = true});
   const Two model;
@@ -144,13 +144,13 @@ struct Shared : Chain {
   Variable operator()(const Variable& x) const {
     const auto begin = [&](const Variable& v) { return twice(functions::tanh(first(v))); };
     const Variable h = forgets ? functions::forget(begin, x) : begin(x);
-    // what is compared to gives no gradient, but its graph leads to parameters
+    // the right operand of a comparison gets no gradient, but its graph contains parameters
     const Variable sign = functions::sign(cut(h));
     return functions::sum(last(twice(functions::tanh(h)) * sign));
   }
 };
 
-/// Takes down what backward tells, and that nothing is a grad before all is over.
+/// Records gradients during backward, and checks that none is assigned before the end.
 class Follower : public OptimizerHook {
  public:
   std::string name() const override { return "Follower"; }
@@ -169,7 +169,7 @@ class Follower : public OptimizerHook {
 
 }  // namespace
 
-// A frozen parameter has no update: its rule is not asked, neither are its rule's hooks, and nothing is counted.
+// Frozen parameters are not updated: neither the rule nor its hooks are called, and nothing is counted.
 TEST(Rules, HooksDoNotReachFrozenParameters) {
   struct Two : Chain {
     links::Linear frozen{2, 2}, learns{2, 2};
@@ -207,7 +207,7 @@ TEST(Rules, HooksDoNotReachFrozenParameters) {
   EXPECT_NE(values(model.frozen), before);
 }
 
-/// What is computed again by F::forget() is followed like all else.
+/// Parameters used inside F::forget() are reported like others.
 class Followed : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Rules, Followed, testing::Bool());
 
@@ -233,8 +233,7 @@ TEST_P(Followed, ByAHook) {
       order.push_back(name);
       EXPECT_EQ(gradient, expected.at(name)) << name;
     }
-    // each once, from the last link to the first, the one that is used twice after both uses; what has no gradient
-    // never
+    // each once, from the last link to the first, a link used twice after both uses, parameters without gradient never
     std::vector<std::string> links;
     for (const std::string& name : order) links.push_back(name.substr(0, name.find('/', 1)));
     const std::vector<std::string> one_by_one = {"/last", "/last", "/twice", "/twice", "/first", "/first"},
@@ -250,7 +249,7 @@ TEST(Rules, AGradientThatWasBroadcastMayBeChanged) {
   const optimizers::SGD optimizer(0.5);
   optimizer.setup(model);
   optimizer.set_loss_scale(4);
-  optimizer.add_hook(optimizer_hooks::WeightDecay(0.25));  // both write into gradients
+  optimizer.add_hook(optimizer_hooks::WeightDecay(0.25));  // both change gradients in place
   const Values a = values_of(model.a.array()), b = values_of(model.b.array());
   optimizer.update([&] { return functions::sum(model.a) + functions::sum(model.b) * 2; });
   const Values got_a = values_of(model.a.array()), got_b = values_of(model.b.array());
@@ -280,11 +279,13 @@ TEST(Rules, StateHasItsOwnDtypeAndFirstValue) {
     EXPECT_EQ(rule.state[1].second.dtype(), Dtype::float32);
     EXPECT_EQ(values_of(rule.state[1].second), Values(12, 103));
     for (const double x : values_of(rule.state[0].second)) EXPECT_NEAR(x, 0.99, 1e-5);
-    for (const double x : values_of(model.a.array())) EXPECT_NEAR(x, 0.99, 4e-3);  // each 16-bit step alone is lost
+    for (const double x : values_of(model.a.array()))
+      EXPECT_NEAR(x, 0.99, 4e-3);  // each single step would be lost in 16 bits
   }
 }
 
-// A step that is not elementwise runs for each parameter by itself: here a rate by the norms of parameter and gradient.
+// A step that is not elementwise runs separately for each parameter: here a rate from the norms of parameter and
+// gradient.
 TEST(Rules, AStepMayReduce) {
   const Optimizer optimizer(
       {.name = "ByNorms", .step = [](const UpdateStep& h) { h.x -= h.g * (sum(h.x * h.x) / sum(h.g * h.g)); }});
@@ -382,7 +383,7 @@ TEST(StepOrder, ExchangeThenScaleThenHooksAsTheyWereAdded) {
   EXPECT_FALSE(model.b.loss_scale().has_value());
 }
 
-// A gradient that is not there is zeros in the scale of the others: an exchange may bring those of other processes.
+// A missing gradient becomes zeros in the scale of the others, because an exchange may add other processes' gradients.
 TEST(StepOrder, ZerosAreInTheLossScaleToo) {
   for (const bool by_loss : {true, false}) {
     for (const bool any : {true, false}) {
@@ -466,7 +467,7 @@ TEST(StepOrder, NonFiniteGradientsAreSeenBeforeHooks) {
   EXPECT_EQ(error_of<ValueError>([&] { optimizer.non_finite(); }), unasked);
 }
 
-// Backward gives a and b of a + b one array for a gradient; what changes one in place must leave the other.
+// In a + b, backward gives a and b the same array as gradient. Changing one in place must not affect the other.
 TEST(StepOrder, GradientsThatShareMemoryAreParted) {
   struct Sum : Link {
     Parameter a{1.0, Shape{4}}, b{2.0, Shape{4}};

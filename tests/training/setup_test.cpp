@@ -1,4 +1,4 @@
-// An optimizer that could change nothing says so.
+// An optimizer that could not update anything reports an error.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(Setup, AModelWithoutParametersIsAnError) {
   EXPECT_EQ(error_of<ValueError>([] { optimizers::Adam().setup(Sequential()); }), expected);
   WithoutNames model;
   EXPECT_EQ(error_of<ValueError>([&] { optimizers::Adam().setup(model); }), expected);
-  EXPECT_NO_THROW(optimizers::Adam().setup(links::Linear(3)));  // its sizes are found at the first call
+  EXPECT_NO_THROW(optimizers::Adam().setup(links::Linear(3)));  // its shapes are determined at the first call
 }
 
 TEST(Setup, AParameterOverridesOnlyWhatTheOptimizerHas) {
@@ -95,7 +95,7 @@ TEST(Setup, AMemberThatCTLinksDoesNotNameIsAnError) {
 
 struct OwnParameters : Chain {
   Parameter known{1, {2}};
-  std::vector<links::Linear> heap;  // lies elsewhere
+  std::vector<links::Linear> heap;  // outside the object
   links::Linear l1{2, 2};
   Parameter forgotten{1, {3}, "scale"}, later;
   Variable no_parameter{zeros({2})};
@@ -107,7 +107,7 @@ struct OwnParameters : Chain {
 struct SetLater : OwnParameters {
   Parameter extra;
   SetLater() {
-    forgotten = known;  // tied: known after all
+    forgotten = known;  // tied to a known parameter
     extra = Parameter::from_array(zeros({2}));
   }
   CT_MORE_LINKS(OwnParameters, later)
@@ -120,7 +120,7 @@ struct InParts : Chain {
   CT_LINKS(l1)
 };
 
-// Members that no CT_LINKS names, in the object that was made, and in copies of it wherever they lie.
+// Members that no CT_LINKS names, in the original object and in copies, wherever they are stored.
 TEST(Setup, AParameterThatCTLinksDoesNotNameIsAnError) {
   const auto expected = [](const char* path, int number, const char* name) {
     return std::string("Chain '") + path + "': CT_LINKS does not name the member that is number " +
@@ -135,7 +135,7 @@ TEST(Setup, AParameterThatCTLinksDoesNotNameIsAnError) {
   EXPECT_EQ(said_of(copy_link(*on_heap, CopyMode::copy)), expected("/", 2, " ('scale')"));
   delete on_heap;
   EXPECT_EQ(said_of(copy_link(on_stack, CopyMode::init)), expected("/", 2, " ('scale')"));
-  const Model held = Sequential(links::Linear(2, 2), model);  // moved into other memory
+  const Model held = Sequential(links::Linear(2, 2), model);  // moved to other memory
   EXPECT_EQ(error_of<ValueError>([&] { optimizers::Adam().setup(held); }), expected("/1", 2, " ('scale')"));
   EXPECT_EQ(said_of(SetLater()), expected("/", 4, ""));
   EXPECT_EQ(said_of(InParts()), expected("/", 1, ""));
@@ -145,12 +145,12 @@ TEST(Setup, AParameterThatCTLinksDoesNotNameIsAnError) {
   parts.maybe.reset();
   parts.two = {Parameter(), Parameter()};
   EXPECT_EQ(said_of(parts), "");
-  // it is not said of what is frozen, nor of handles that lie in lists
+  // no error for frozen parameters, or for handles in containers
   model.disable_update();
   EXPECT_EQ(said_of(model), "");
   const std::vector<Parameter> list = on_stack.params();
   EXPECT_TRUE(Parameter::inside(std::as_bytes(std::span(list))).empty());
-  EXPECT_EQ(Parameter::inside(std::as_bytes(std::span(&on_stack, 1))).size(), 5u);  // those of l1, too
+  EXPECT_EQ(Parameter::inside(std::as_bytes(std::span(&on_stack, 1))).size(), 5u);  // including l1's
 }
 
 }  // namespace

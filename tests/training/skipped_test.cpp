@@ -1,5 +1,5 @@
-// Updates that are skipped for gradients that are not finite: one bad batch costs one update, and a training that no
-// longer changes anything is told.
+// Updates skipped because of non-finite gradients: one bad batch skips one update, and a training without progress
+// reports an error.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace T = training;
 namespace X = training::extensions;
 using tests::error_of;
 
-/// 40 examples of two classes; those for which `bad` is true at the time have no numbers.
+/// 40 examples of two classes. Examples are NaN while `bad` is true for them.
 class Examples final : public datasets::DatasetMixin {
  public:
   explicit Examples(std::function<bool(std::int64_t)> bad) : bad_(std::move(bad)) {}
@@ -66,7 +66,7 @@ struct SkippedTraining {
   T::Trainer trainer;
 };
 
-// In whichever batch of an epoch it is: the last one is what FailOnNonNumber sees.
+// In any batch of an epoch. FailOnNonNumber sees the last one.
 TEST(Skipped, ANaNInOneBatchCostsItsUpdate) {
   for (const Precision precision : {Precision(Dtype::float16), mixed16}) {
     const auto dtype = using_config(config.dtype, precision);
@@ -91,7 +91,7 @@ TEST(Skipped, ANaNInOneBatchCostsItsUpdate) {
 TEST(Skipped, ANaNInAllIsToldWithin64Updates) {
   for (const Precision precision : {Precision(Dtype::float16), mixed16}) {
     const auto dtype = using_config(config.dtype, precision);
-    // from the first update on, where the scale is 1, and from one on where it is as large as it becomes
+    // from the first update, at a scale of 1, and from a later one at the largest scale
     for (const std::int64_t good : {0, 1, 31, 32, 45}) {
       std::int64_t iteration = 0;
       const SkippedTraining training(Examples([&](std::int64_t) { return iteration >= good; }),
@@ -111,7 +111,7 @@ TEST(Skipped, ANaNInAllIsToldWithin64Updates) {
   }
 }
 
-// FailOnNonNumber need not wait for the 32nd update, also where an epoch has few.
+// FailOnNonNumber does not wait for the 32nd update, also if epochs have few updates.
 TEST(Skipped, AtTheEndOfAnEpoch) {
   const auto dtype = using_config(config.dtype, mixed16);
   const SkippedTraining training(Examples([](std::int64_t) { return true; }));
@@ -129,7 +129,7 @@ struct TwoOfOnes : Link {
       : a(Parameter::from_array(full({3, 4}, 1, dtype))), b(Parameter::from_array(full({5}, 1, dtype))) {}
 };
 
-/// The last element of b's gradient is `value`.
+/// Sets the last element of b's gradient to `value`, and updates.
 void update(const Optimizer& optimizer, const TwoOfOnes& model, double value) {
   for (const Parameter& p : {model.a, model.b}) p.set_grad(full(p.shape(), 0.5, p.dtype()));
   const Array grad = model.b.grad();
@@ -153,7 +153,7 @@ TEST(Skipped, AskedForByHand) {
         << said;
     update(optimizer, model, 0.5);
     optimizer.check_skipped_updates();
-    // at a larger scale none counts, and up to seven may be skipped
+    // at larger scales no skip counts, and up to seven may be skipped
     for (int i = 0; i < 20; ++i) update(optimizer, model, 0.5);
     EXPECT_EQ(optimizer.loss_scale().value(), 65504);
     for (int i = 0; i < 16 + 7; ++i) {
@@ -180,7 +180,7 @@ TEST(Skipped, WhatHooksReplacedIsSaid) {
       << said;
 }
 
-// Where nothing is skipped the weights take it in, and FailOnNonNumber names one.
+// Without skipping, NaN reaches the weights, and FailOnNonNumber names one of them.
 TEST(Skipped, WithoutAScaleThatChanges) {
   const auto dtype = using_config(config.dtype, Dtype::bfloat16);
   const SkippedTraining training(Examples([](std::int64_t i) { return i == 7; }));

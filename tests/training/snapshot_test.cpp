@@ -1,4 +1,4 @@
-// What a snapshot holds, and which one is taken.
+// The content of snapshots, and the choice among several.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace X = ct::training::extensions;
 
 namespace {
 
-/// A trainer of a small model whose batches are drawn at random.
+/// A trainer of a small model with random batches.
 struct DrawnTraining {
   L::Classifier model{L::Linear(3, 2)};
   ct::optimizers::SGD optimizer{0.1};
@@ -37,7 +37,7 @@ struct DrawnTraining {
   }
 };
 
-// Older snapshots are read by newer programs: names stay.
+// Names are stable, so that newer programs can read older snapshots.
 TEST(TrainerSnapshot, HasItsNames) {
   const tests::Folder folder;
   ct::random::seed(77);
@@ -62,7 +62,7 @@ TEST(TrainerSnapshot, HasItsNames) {
   for (const char* name : {"updater/iterator:main/order", "updater/iterator:main/is_new_epoch",
                            "updater/model:main/predictor/W", "updater/optimizer:main/predictor/W/t"})
     EXPECT_TRUE(reader.contains(name)) << name;
-  // and all of it is there again
+  // loading restores all of it
   DrawnTraining again(folder.path, 6);
   ct::random::seed(1);
   ct::serializers::load_npz(file, again.trainer);
@@ -71,7 +71,7 @@ TEST(TrainerSnapshot, HasItsNames) {
   EXPECT_EQ(again.trainer.updater()->epoch_detail(), 10.0 / 7);
 }
 
-/// The iteration that a training goes on from.
+/// The iteration from which training continues.
 std::int64_t begins_after(const std::string& folder) {
   DrawnTraining training(folder, 200);
   training.trainer.extend(X::snapshot({.autoload = true}), {.trigger = T::Trigger(1000, "iteration")});
@@ -90,7 +90,7 @@ void set_age(const tests::Folder& folder, const std::string& name, std::chrono::
   std::filesystem::last_write_time(folder / name, std::filesystem::file_time_type::clock::now() - age);
 }
 
-// The clock of a file's writer may be wrong in either direction.
+// File times may be wrong in either direction.
 TEST(Autoload, TakesTheHighestIterationWhateverTheTimesSay) {
   const tests::Folder folder;
   DrawnTraining training(folder.path, 101);
@@ -101,7 +101,7 @@ TEST(Autoload, TakesTheHighestIterationWhateverTheTimesSay) {
   set_age(folder, "snapshot_iter_9", std::chrono::hours(-1));
   set_age(folder, "snapshot_iter_100", std::chrono::hours(9));
   EXPECT_EQ(begins_after(folder.path), 100);
-  // a name does not count where the file knows better
+  // the file's content takes precedence over its name
   std::filesystem::rename(folder / "snapshot_iter_99", folder / "snapshot_iter_500");
   EXPECT_EQ(begins_after(folder.path), 100);
 }
@@ -126,7 +126,7 @@ TEST(Autoload, ReadsTheIterationWhereNamesHaveEpochsOnly) {
   EXPECT_EQ(seen, std::vector<std::int64_t>{40});
 }
 
-// The old files are of the future; so is what another training has left.
+// The old files have times in the future, like files of another training.
 TEST(Snapshot, NeverRemovesTheOneJustSaved) {
   for (const bool whole : {true, false}) {
     const tests::Folder folder;
@@ -146,7 +146,7 @@ TEST(Snapshot, NeverRemovesTheOneJustSaved) {
   }
 }
 
-// The terminal is gone, or the processor's time is up.
+// At a closed terminal (SIGHUP) and at the CPU time limit (SIGXCPU).
 TEST(Snapshot, IsSavedWhenSignalsEndTheTraining) {
   for (const auto& [number, name] : {std::pair{SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGXCPU, "SIGXCPU"}}) {
     const tests::Folder folder;

@@ -1,4 +1,4 @@
-// What updates do with numbers too small to have all their digits: the same on every way to run them.
+// How updates treat subnormal numbers: equally in all execution modes.
 
 #include <gtest/gtest.h>
 
@@ -17,9 +17,9 @@ namespace {
 struct UpdateWay {
   const char* name;
   ct::Device device = ct::current_device();
-  bool fusion = true;       ///< a program over all parameters, or an operation at a time
-  bool one_by_one = false;  ///< each parameter by itself
-  bool transposed = false;  ///< parameters whose memory is in another order
+  bool fusion = true;       ///< one program over all parameters, or single operations
+  bool one_by_one = false;  ///< each parameter separately
+  bool transposed = false;  ///< parameters with another memory layout
 };
 
 struct Pair : ct::Link {
@@ -99,7 +99,7 @@ TEST(Subnormals, AreZeroAfterEveryEighthUpdateOnEveryWay) {
   }
 }
 
-// Small numbers of a float16, 2^-24 to 2^-14, are subnormal there but not in what computes with them.
+// float16's subnormal numbers, 2^-24 to 2^-14, are normal numbers in float32, in which updates are computed.
 TEST(Subnormals, OfFloat16Stay) {
   const ct::Array small = ct::full({3, 5}, std::ldexp(1.0, -20), ct::Dtype::float16);
   const Pair model(small, small.copy());

@@ -1,5 +1,5 @@
-// Whole trainings of convolutional networks against runs of PyTorch: the same weights to begin with, the same examples.
-// What tests/data/torch holds is made by make_torch_reference.py there.
+// Compares whole training runs of convolutional networks with PyTorch, from equal initial weights and with equal
+// examples. make_torch_reference.py makes the data in tests/data/torch.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace L = ct::links;
 
 namespace {
 
-// Calls f(PyTorch's name, parameter) for those of a link.
+// Calls f(PyTorch's name, parameter) for a link's parameters.
 void each_array(const std::string& name, const auto& link, const auto& f) {
   f(name + ".weight", link.W);
   if (link.b.defined()) f(name + ".bias", link.b);
@@ -25,7 +25,7 @@ void each_array(const std::string& name, const L::BatchNormalization& link, cons
   f(name + ".bias", link.beta);
 }
 
-/// A run of PyTorch's, as arrays of one dtype on the current device; labels are int32.
+/// A run of PyTorch, as arrays of one dtype on the current device. Labels are int32.
 class Reference {
  public:
   Reference(const std::string& name, ct::Dtype dtype)
@@ -59,14 +59,13 @@ class Reference {
   ct::Dtype dtype_;
 };
 
-/// Simulated cards are slow.
+/// Fewer steps on simulated cards, which are slow.
 std::size_t steps() {
   const std::string device = ct::current_device().name();
   return device.starts_with("cuda") || device.starts_with("hip") ? 3 : 20;
 }
 
-/// How near a run must be to PyTorch's: its losses, which from step `sensitive` on may differ by `late`, and its last
-/// weights.
+/// The tolerances of losses, which increase to `late` from step `sensitive` on, and of final weights.
 struct Bounds {
   double losses, weights;
   std::size_t sensitive = 20;
@@ -185,12 +184,11 @@ void expect_resnet18(ct::Dtype dtype, const Bounds& bounds) {
       reference, ResNet18(), ct::optimizers::MomentumSGD(0.05), [&](std::size_t) { return std::pair(x, y); }, bounds);
 }
 
-// Computed in float64, this run's losses are PyTorch's to 2.4e-6 and its last weights to 5e-4, which is PyTorch's
-// rounding. Among the million numbers that ReLU sees in a step some are nearer to zero than float32 computes them: in
-// step 0 one is at 3e-7, where errors are 1e-6, PyTorch's and ours, and were 3e-7 if each layer rounded but once. On
-// which side such a one comes to lie is chance, and moves losses by up to 0.03 and weights by 0.1 within a few steps.
-// PyTorch's own runs of seeds 2 and 3, and this one without oneDNN, are 0.034, 0.007 and 0.009 from float64's:
-// docs/measurements/history.md.
+// In float64, this run's losses equal PyTorch's to 2.4e-6 and its final weights to 5e-4, which is PyTorch's rounding.
+// Some of the million inputs of ReLU in a step are closer to zero than float32's errors: in step 0 one is 3e-7, while
+// PyTorch's errors and ours are 1e-6 (3e-7 if each layer rounded only once). Its sign is random, and changes losses by
+// up to 0.03 and weights by 0.1 within a few steps. PyTorch's own runs with seeds 2 and 3, and this run without oneDNN,
+// differ from float64's by 0.034, 0.007 and 0.009: docs/measurements/history.md.
 TEST(TorchRuns, ResNet18) {
   expect_resnet18(ct::Dtype::float64, {.losses = 1e-5, .weights = 1e-3});
   expect_resnet18(ct::Dtype::float32, {.losses = 1e-3, .weights = 0.3, .sensitive = 2, .late = 0.05});

@@ -1,4 +1,4 @@
-// Numbers that float32 must not lose in an update, and what each parameter's update goes by.
+// Numbers that float32 must not lose in an update, and separate update counts of parameters.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ Values made(int n, const std::function<double(int)>& value) {
   return all;
 }
 
-/// The mean of 500 weights from 1 to 2 after so many updates by noisy gradients.
+/// The mean of 500 weights from 1 to 2 after this many updates with noisy gradients.
 double mean_after(int updates, const Optimizer& optimizer) {
   const Weights weights(made(500, [](int i) { return 1 + i / 500.0; }));
   optimizer.setup(weights);
@@ -51,7 +51,7 @@ double mean_after(int updates, const Optimizer& optimizer) {
   return mean(weights.x.array().astype(Dtype::float64)).item<double>();
 }
 
-// 1 - decay is 1 in float32 where the decay is below 3e-8.
+// In float32, 1 - decay is 1 if the decay is below 3e-8.
 TEST(Decay, ASmallOneIsNotLost) {
   constexpr int kUpdates = 300;
   for (const auto& [alpha, decay] : {std::pair{1e-5, 1e-3}, {2e-5, 1e-2}, {1e-4, 1e-2}}) {
@@ -74,7 +74,7 @@ TEST(Decay, MSVAGsIsNotLost) {
   EXPECT_NEAR(with / without - 1, -1e-8 * kUpdates, 1e-8 * kUpdates * 0.1);
 }
 
-// Where an update may be skipped, its count is the device's, in float32: 1 - 1 / (gamma t + 1) had 4 digits of 7.
+// If updates may be skipped, the device counts in float32: 1 - 1 / (gamma t + 1) would have 4 digits instead of 7.
 TEST(Decay, BoundsOfACountOnTheDevice) {
   const Weights weights({0, 0, 0});
   const O::AdaBound optimizer({.alpha = 1e-9, .final_lr = 0.1, .gamma = 1e-4});
@@ -82,7 +82,7 @@ TEST(Decay, BoundsOfACountOnTheDevice) {
   optimizer.loss_scaling();
   weights.set_grad({1e-3, -1e-3, 1e-3});
   optimizer.update();
-  // the step is the lower bound, times m = 0.1 g
+  // the step is the lower bound times m = 0.1 g
   const double step = 0.1 * (1 - 1 / (1e-4 + 1)) * 1e-4;
   EXPECT_NEAR(values_of(weights.x.array())[0], -step, 3e-6 * step);
 }
@@ -123,7 +123,7 @@ TEST(NesterovAG, BothFormulas) {
   }
 }
 
-/// Adam's parameter after updates by these gradients, in float64; the first of them is its first update.
+/// Adam's parameter after updates by these gradients, in float64, beginning with its first update.
 Values adam(Values x, double alpha, const std::vector<Values>& gradients) {
   Values m(x.size()), v(x.size());
   for (std::size_t t = 1; t <= gradients.size(); ++t) {
@@ -153,7 +153,7 @@ void expect_adam(const Weights& weights, const Values& start, const std::vector<
   for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 2e-6) << i;
 }
 
-// One that was enabled late has its own count, though all else is as the other's.
+// A parameter that is enabled late has a separate count.
 TEST(Counts, OfAParameterThatIsEnabledLate) {
   const Pair net;
   const O::Adam optimizer(0.1);
@@ -172,7 +172,7 @@ TEST(Counts, OfAParameterThatIsEnabledLate) {
   expect_adam(net.b, {0.25, 4, -1}, late);
 }
 
-// Updates that were begun may be as many, and those that were skipped others.
+// Parameters may have equal numbers of begun updates, but different numbers of skipped ones.
 TEST(Counts, OfAParameterThatMissedASkippedUpdate) {
   const Pair net;
   const O::Adam optimizer(0.1);
@@ -193,7 +193,7 @@ TEST(Counts, OfAParameterThatMissedASkippedUpdate) {
   expect_adam(net.b, {0.25, 4, -1}, {gradient_at(0), gradient_at(1), gradient_at(2), gradient_at(3)});
 }
 
-// 16-bit parameters with float32 ones beside them and without are two groups, also where a rule has no state.
+// 16-bit parameters with and without float32 copies form two groups, also if a rule has no state.
 TEST(Counts, OfParametersThatAreKeptInOtherDtypes) {
   struct Four : Chain {
     Weights wide{{1, -2, 0.5}}, half{{1, -2, 0.5}, Dtype::float16}, alone{{1, -2, 0.5}, Dtype::float16},
@@ -221,7 +221,7 @@ TEST(Counts, OfParametersThatAreKeptInOtherDtypes) {
   expect(O::SGD(0.1), {0.5, -2.25, -0.5});
 }
 
-// What one model's training counted is not told of another's.
+// Skipped updates of one model do not count for another.
 TEST(Setup, ForgetsUpdatesThatWereSkipped) {
   const Weights first({1, 2}), second({1, 2});
   const O::SGD optimizer(0.1);
@@ -253,7 +253,7 @@ TEST(Setup, KeepsWhatWasSaidOfFloat32) {
   EXPECT_EQ(after(false)[0], 1);  // each step is less than half a unit in the last place
 }
 
-// loss_scaling() begins anew: the scale is doubled with each update, as if no gradient had ever been inf.
+// loss_scaling() restarts: the scale doubles with each update, as if no gradient had ever been inf.
 TEST(Setup, LossScalingBeginsAnew) {
   const Weights weights({1, 2}, Dtype::float16);
   const O::SGD optimizer(1e-3);

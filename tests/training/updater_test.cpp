@@ -26,7 +26,7 @@ struct LossNet : ct::Chain {
   ct::Variable operator()(const ct::Variable& x) { return F::mean(F::square(l2(F::dropout(norm(l1(x)), 0.5)))); }
 };
 
-/// How often the random numbers were asked for.
+/// The number of random numbers drawn.
 std::uint64_t calls_of(const std::function<void()>& f) {
   const std::uint64_t before = ct::random::get_state().call;
   f();
@@ -43,9 +43,9 @@ TEST(ParallelUpdater, RunsEachModelOnceAnIteration) {
     std::map<std::string, ct::Device> all = {{"main", ct::current_device()}};
     if (devices == 2) all.emplace("second", ct::current_device());
     const T::ParallelUpdater updater(batches_of(x, 8), optimizer, all);
-    updater->update();  // the weights are initialised here, which takes random numbers
+    updater->update();  // initialises the weights, which draws random numbers
     const std::vector<float> average = net.norm.avg_mean->to_vector<float>();
-    // what the main model has seen, once
+    // the main model sees its part once
     const ct::Array part = devices == 2 ? x(ct::slice(ct::none, ct::none, 2)) : x;
     const auto expected = (net.l1(part).array().mean(0) * 0.1).to_vector<float>();
     for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(average[i], expected[i], 1e-6) << devices << " devices";
@@ -57,7 +57,7 @@ TEST(ParallelUpdater, RunsEachModelOnceAnIteration) {
 
 TEST(ParallelUpdater, TheFirstIterationDrawsAsManyNumbersAsAnyOther) {
   struct Fixed : LossNet {
-    Fixed() { l1 = L::Linear(4, 6), l2 = L::Linear(6, 1); }  // no shape is missing
+    Fixed() { l1 = L::Linear(4, 6), l2 = L::Linear(6, 1); }  // all shapes are known
   };
   const ct::Array x = ct::random::standard_normal({8, 4}, {.dtype = ct::Dtype::float32});
   const Fixed net;
@@ -68,7 +68,7 @@ TEST(ParallelUpdater, TheFirstIterationDrawsAsManyNumbersAsAnyOther) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(calls_of([&] { updater->update(); }), 2u) << "iteration " << i;
 }
 
-// What only the second device's part leads to, weights that are tied, and a loss scale: the step of one device.
+// Parameters used only by the second device's part, tied weights, and a loss scale: equals the step of one device.
 TEST(ParallelUpdater, AddsUpGradientsOfTiedWeightsAndOfSomeParts) {
   struct Parts : ct::Chain {
     L::Linear l1{2, 2}, same{l1}, second{2, 2};

@@ -1,4 +1,4 @@
-// Triggers by values and by time, extensions that report and save, and noise on gradients: Chainer's behaviour.
+// Triggers by values and by time, extensions that report and save, and noise on gradients, compared with Chainer.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using Doubles = std::vector<double>;
 
 namespace {
 
-/// An updater that only counts, and throws where it is told to.
+/// An updater that only counts, and throws on request.
 class Counter final : public T::UpdaterBase {
  public:
   explicit Counter(std::int64_t per_epoch, std::int64_t fails_after = -1)
@@ -53,7 +53,7 @@ T::Trainer counting(const std::string& out, std::int64_t iterations, std::int64_
                     T::Trigger(static_cast<double>(iterations), "iteration"), out);
 }
 
-/// An extension that reports the values of a list, one an iteration; none where a value is not a number.
+/// Reports the values of a list, one in each iteration, except NaN.
 void report(T::Trainer& trainer, const std::string& key, const Doubles& values) {
   trainer.extend(
       [=](T::Trainer& t) {
@@ -63,7 +63,8 @@ void report(T::Trainer& trainer, const std::string& key, const Doubles& values) 
       {.name = "report_" + key, .trigger = T::Trigger(1, "iteration"), .priority = T::kPriorityWriter});
 }
 
-/// When a trigger fires in a training that reports `values`; from a snapshot, or saving one in the end.
+/// The iterations at which a trigger fires in a training that reports `values`, optionally resumed from a snapshot or
+/// saved at the end.
 Iterations fired(const T::Trigger& trigger, const Doubles& values, std::int64_t per_epoch, const std::string& load = "",
                  const std::string& save = "") {
   const Folder out;
@@ -78,7 +79,7 @@ Iterations fired(const T::Trigger& trigger, const Doubles& values, std::int64_t 
   return seen;
 }
 
-/// The same in one go, and in two with a snapshot after each number of iterations.
+/// Checks an uninterrupted run, and runs in two parts with a snapshot after each number of iterations.
 void expect_fired(const std::function<T::Trigger()>& make, const Doubles& values, std::int64_t per_epoch,
                   const Iterations& expected) {
   EXPECT_EQ(fired(make(), values, per_epoch), expected);
@@ -120,7 +121,7 @@ TEST(BestValueTriggers, AnyOrder) {
   EXPECT_FALSE(trigger.best_value().has_value());
 }
 
-/// A trainer whose training has taken so long.
+/// A trainer after this much training time.
 T::Trainer after(double seconds) {
   const Folder folder;
   ct::io::NpzWriter writer(folder / "elapsed");
@@ -153,7 +154,7 @@ TEST(TimeTrigger, FiresOnceAPeriod) {
   EXPECT_THROW(T::triggers::TimeTrigger(0), ct::ValueError);
 }
 
-/// What MicroAverage reports, by iteration.
+/// The values reported by MicroAverage, by iteration.
 std::map<std::int64_t, double> averages(const Doubles& correct, const Doubles& total, const std::string& load = "",
                                         const std::string& save = "") {
   const Folder out;
@@ -182,7 +183,7 @@ TEST(MicroAverage, QuotientsOfSums) {
   const Folder folder;
   averages({3, 0, 5, 2}, {4, 1, 10, 2}, "", folder / "snapshot");
   EXPECT_EQ(averages(correct, total, folder / "snapshot"), (std::map<std::int64_t, double>{{6, 11.0 / 31}}));
-  // an iteration without both adds nothing, and does not end an interval
+  // an iteration without both values adds nothing and does not end an interval
   const double none = std::nan("");
   EXPECT_EQ(averages({3, none, 5, 2, 8, none}, {4, 1, none, 2, 9, none}),
             (std::map<std::int64_t, double>{{4, 5.0 / 6}}));
@@ -204,7 +205,7 @@ TEST(ObserveValue, AFunctionOfTheTrainer) {
       if (key == "square") return value.value;
     return -1.0;
   };
-  EXPECT_EQ(square(0), 9);  // once an epoch
+  EXPECT_EQ(square(0), 9);  // once per epoch
   EXPECT_EQ(square(1), 36);
 }
 
@@ -243,7 +244,7 @@ TEST(Snapshot, OnError) {
     T::Trainer again = counting(out.path, 6, 100);
     ct::serializers::load_npz(out / "snapshot_iter_4", again);
     EXPECT_EQ(again.updater()->iteration(), 4);
-    // an error of the snapshot itself does not take the place of the first one
+    // an error of the snapshot does not replace the original error
     T::Trainer worse = counting(out.path, 6, 100, 4);
     worse.extend(X::snapshot({.filename = "no/such/folder", .snapshot_on_error = true}));
     testing::internal::CaptureStderr();
@@ -300,19 +301,19 @@ TEST(ProgressBar, OnTerminalsOnly) {
   std::FILE* slave = std::fopen(::ptsname(terminal), "w");
   ASSERT_NE(slave, nullptr);
   run(slave);
-  std::fclose(slave);  // what was written can still be read, in as many pieces as the kernel likes, and then comes EIO
+  std::fclose(slave);  // the written data can still be read, in pieces of any size, followed by EIO
   std::string seen, piece(4096, '\0');
   for (ssize_t n; (n = ::read(terminal, piece.data(), piece.size())) > 0;)
     seen.append(piece, 0, static_cast<std::size_t>(n));
   ::close(terminal);
-  // drawn at 10, 15 and 20, each time over the one before, and wiped in the end
+  // drawn at 10, 15 and 20, each time over the last one, and erased at the end
   for (const char* words : {"\033[J     total [#####.....] 50.00%", "[#######...] 75.00%", "[##########] 100.00%",
                             "20 iter, 2 epoch / 20 iterations", "\033[4A"})
     EXPECT_NE(seen.find(words), std::string::npos) << words << " in " << seen;
   EXPECT_TRUE(seen.ends_with("\033[4A\033[J")) << seen;
 }
 
-// Slow iterations are shown at once, and fast ones do not draw more often than one can see.
+// Slow iterations are shown at once, and fast ones are not drawn more often than visible.
 TEST(ProgressBar, MovesByTime) {
   const auto times_drawn = [](int updates, double seconds_each, double seconds) {
     const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
@@ -362,7 +363,7 @@ TEST(GradientNoise, NormalWithADecayingDeviation) {
     optimizer.update();
     for (const ct::Parameter& p : link.params()) {
       drawn.push_back((-5 - p.array()).to_vector<double>());
-      // by Kolmogorov and Smirnov
+      // Kolmogorov-Smirnov test
       Doubles& noise = drawn.back();
       const double first = noise.front();
       std::sort(noise.begin(), noise.end());
