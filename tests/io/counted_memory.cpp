@@ -12,7 +12,7 @@ thread_local bool counting = false;
 thread_local std::int64_t now = 0, most = 0;
 }  // namespace
 
-// What asks for arrays calls this one.
+// Array allocations call this operator.
 void* operator new(std::size_t size) {
   if (counting) most = std::max(most, now + static_cast<std::int64_t>(std::min<std::size_t>(size, PTRDIFF_MAX / 2)));
   void* memory = std::malloc(std::max<std::size_t>(size, 1));
@@ -21,7 +21,7 @@ void* operator new(std::size_t size) {
   return memory;
 }
 
-// A sanitizer has one of its own, whose memory is not free's.
+// Sanitizers replace this operator, so its memory must not be passed to free().
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   try {
     return operator new(size);

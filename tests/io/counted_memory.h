@@ -1,18 +1,18 @@
 #pragma once
-// What the C++ library's memory comes to while something runs: the test program counts its `new`.
+// Counts allocations by `new` in the test program.
 
 #include <cstdint>
 
 namespace catenary::io::test {
 
-/// Counts what this thread has and has had at most since.
+/// Counts this thread's current and peak memory since construction.
 class CountedMemory {
  public:
   CountedMemory();
   CountedMemory(const CountedMemory&) = delete;
   CountedMemory& operator=(const CountedMemory&) = delete;
   ~CountedMemory();
-  /// The most bytes at a time, above what there was at the beginning.
+  /// Returns the most bytes at any time, above the amount at construction.
   std::int64_t peak() const;
 };
 

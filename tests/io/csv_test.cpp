@@ -71,7 +71,7 @@ TEST(Csv, WordsForMissingNumbers) {
   EXPECT_EQ(t.column("x").values[0], 1);
   EXPECT_TRUE(std::isnan(t.column("x").values[1]) && std::isnan(t.column("x").values[2]));
   EXPECT_TRUE(t.column("none").numeric && std::isnan(t.column("none").values[0]));
-  EXPECT_EQ(t.column("name").strings, (std::vector<std::string>{"a", "NA", "b"}));  // beside texts they are texts
+  EXPECT_EQ(t.column("name").strings, (std::vector<std::string>{"a", "NA", "b"}));  // texts in a text column
   EXPECT_EQ(file_error([&] { t.matrix({"mixed"}); }), "t.csv: line 4: column 'mixed' holds 'b', which is not a number");
   EXPECT_FALSE(parse("x\n1\nNA\n").column("x").numeric);
 }
@@ -104,7 +104,7 @@ double seconds_of(const std::function<void()>& f) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Work that grows with the square of a table's size takes minutes here.
+// Work that grows with the square of a table's size would take minutes here.
 TEST(Csv, LargeTablesTakeTimeInProportion) {
   constexpr int kMany = 1000000;
   std::string quotes = "a,t\n1,\"";

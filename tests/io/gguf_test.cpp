@@ -24,7 +24,7 @@ void append(std::string& to, T value) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-/// A file piece by piece, none of which is checked.
+/// Builds a file from unchecked pieces.
 struct Raw {
   std::uint32_t version = 3;
   std::uint64_t tensor_count = 0, value_count = 0;
@@ -62,7 +62,7 @@ struct Raw {
   }
 };
 
-/// Everything that a reader gives.
+/// Reads everything from a reader.
 void read_all(const GgufReader& file) {
   for (const std::string_view key : file.keys()) {
     const GgufReader::Value& value = *file.find(key);
@@ -121,7 +121,7 @@ TEST(Gguf, MetadataThatThePackageWrote) {
   EXPECT_EQ(file.find("t.ints")->count, 3u);
   EXPECT_EQ(file.find("t.f32")->end - file.find("t.f32")->begin, 4u);
   EXPECT_EQ(file.find("t"), nullptr);
-  // views into the map: they outlive a move of the reader
+  // views into the map survive a move of the reader
   GgufReader first(model_path());
   const std::string_view text = first.text("t.text");
   const GgufReader second(std::move(first));
@@ -189,8 +189,8 @@ TEST(Gguf, PlainTensorsThatThePackageWrote) {
   }
 }
 
-/// What a block stands for, by the format's description: a float16 scale, then 32 numbers of 8 bits, or of 4 (those of
-/// the first half low).
+/// Dequantises a value by the format's description: a float16 scale, then 32 numbers of 8 bits, or of 4 bits with the
+/// first half in the low bits.
 float dequantized(const std::uint8_t* row, bool is_eight, std::int64_t i) {
   const std::uint8_t* block = row + i / 32 * (is_eight ? 34 : 18);
   std::uint16_t bits = 0;
@@ -266,7 +266,7 @@ TEST(Gguf, BlocksThatAreReadAsNumbers) {
   }
 }
 
-/// All of a file, written again, is that file to the byte.
+/// Writing the content of a file again gives equal bytes.
 TEST(Gguf, WritesWhatThePackageWrites) {
   const TemporaryFolder folder;
   for (const char* name : {"model.gguf", "aligned.gguf", "vocabulary.gguf"}) {
@@ -391,7 +391,7 @@ TEST(Gguf, VersionsAndAlignment) {
   EXPECT_EQ(error_of(Raw().value("general.alignment", GgufType::uint32, 1u << 31).str()), "");
 }
 
-/// Each with what its message says.
+/// Malicious headers with their messages.
 TEST(Gguf, RefusesHostileHeaders) {
   using U = GgufType;
   const auto counts = [](std::uint64_t tensors, std::uint64_t values) {
@@ -472,7 +472,7 @@ TEST(Gguf, RefusesHostileHeaders) {
     EXPECT_EQ(found.find("hostile: at byte "), 0u) << found << "\n  not " << message;
     EXPECT_TRUE(has(found, message)) << found << "\n  not " << message;
   }
-  // in any order, with gaps, and 0-size ones at one place
+  // in any order, with gaps, and empty tensors at equal offsets
   EXPECT_EQ(error_of(Raw()
                          .tensor("a", {2}, kF32, 96)
                          .tensor("b", {0}, kF32, 32)
@@ -481,20 +481,20 @@ TEST(Gguf, RefusesHostileHeaders) {
                          .bytes(104)
                          .str()),
             "");
-  // a long name does not fill the message
+  // a long name is shortened in the message
   EXPECT_LT(error_of(Raw().tensor(std::string(100000, 'a'), {2}, 99, 0).str()).size(), 300u);
 }
 
 TEST(Gguf, FailsOnEveryTruncationAndSurvivesDamage) {
   const TemporaryFolder folder;
   write_gguf(folder / "f", {{"a", 3}, {"t", std::vector<std::string>{"b", ""}}},
-             {{"w", HostArray::empty(Dtype::float32, {2, 4})}});  // 32 bytes, so that nothing is filled up at the end
+             {{"w", HostArray::empty(Dtype::float32, {2, 4})}});  // 32 bytes, so that no padding is needed
   const auto read = [](std::span<const std::byte> b) { read_all(GgufReader(b, "piece")); };
   expect_truncations_fail(os::read_file(folder / "f"), read);
   expect_damage_is_survived(os::read_file(folder / "f"), read);
 }
 
-/// Cut, bits turned, bytes put in, and lengths, counts, extents and offsets that are enormous, by seed.
+/// Truncated files, flipped bits, inserted bytes, and huge lengths, counts, sizes and offsets, by seed.
 TEST(Gguf, TwoHundredDamagedFiles) {
   const TemporaryFolder folder;
   const std::string path = folder / "damaged.gguf";
@@ -503,7 +503,7 @@ TEST(Gguf, TwoHundredDamagedFiles) {
     std::mt19937 random(seed);
     const auto whole = os::read_file(seed % 3 ? model_path() : data_path("io/gguf/vocabulary.gguf"));
     std::vector<std::byte> damaged = whole;
-    const std::size_t head = std::min<std::size_t>(whole.size(), 1800);  // where lengths are
+    const std::size_t head = std::min<std::size_t>(whole.size(), 1800);  // the region with lengths
     switch (seed % 4) {
       case 0:
         damaged.resize(random() % whole.size());
@@ -541,7 +541,7 @@ TEST(Gguf, TwoHundredDamagedFiles) {
   EXPECT_GT(refused, 120);
 }
 
-/// What an entry of the header costs at most: nothing but small ones.
+/// The most memory per header entry, for a header of many small entries.
 TEST(Gguf, MemoryOfManySmallEntriesIsBoundedToo) {
   Raw raw;
   for (int i = 0; i < 3000; ++i) raw.value(std::to_string(i), GgufType::uint8, std::uint8_t{0});
@@ -550,7 +550,7 @@ TEST(Gguf, MemoryOfManySmallEntriesIsBoundedToo) {
   const CountedMemory memory;
   EXPECT_EQ(GgufReader(as_bytes(file), "f").names().size(), 3000u);
   EXPECT_LT(memory.peak(), static_cast<std::int64_t>(32 * file.size()));
-  EXPECT_GT(memory.peak(), 3000);  // it does count
+  EXPECT_GT(memory.peak(), 3000);  // shows that memory is counted
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of io share: fixtures, a folder that goes away, damage.
+// Helpers for tests of io: fixtures, a temporary folder, damage.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ inline std::string data_path(const std::string& name) { return tests::source_pat
 
 using TemporaryFolder = tests::Folder;
 
-/// The elements as doubles, whatever the dtype.
+/// The elements as doubles, for any dtype.
 inline std::vector<double> values_of(const HostArray& a) {
   std::vector<double> values;
   visit_dtype(a.dtype, [&](auto zero) {
@@ -27,7 +27,7 @@ inline std::vector<double> values_of(const HostArray& a) {
   return values;
 }
 
-/// What make_io_fixtures.py's numbers() makes.
+/// The result of numbers() in make_io_fixtures.py.
 inline std::vector<double> expected_numbers(Dtype dtype, std::int64_t count) {
   std::vector<double> values;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -39,7 +39,7 @@ inline std::vector<double> expected_numbers(Dtype dtype, std::int64_t count) {
 
 inline std::span<const std::byte> as_bytes(const std::string& text) { return std::as_bytes(std::span(text)); }
 
-/// Runs f; returns the FileError's message, or "" when there was none. Any other exception fails the test.
+/// Runs f and returns the FileError's message, or "" if none was thrown. Any other exception fails the test.
 template <class F>
 std::string file_error(F f) {
   try {

@@ -28,7 +28,7 @@ TEST(Identify, ByContent) {
   EXPECT_EQ(identify(as_bytes(std::string("\x1f\x8b\x08junk"))), FileKind::unknown);
 }
 
-/// A zip archive whose first member is the pickled object, and what was written before PyTorch 1.6.
+/// A zip archive whose first member is the pickled object, and files from before PyTorch 1.6.
 TEST(Identify, PyTorchsFiles) {
   std::string zip("PK\x03\x04", 4);
   zip.resize(30);

@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-/// The sample that make_io_fixtures.py put at (y, x, c) of an 11 x 5 picture, of `most` + 1 values.
+/// The sample that make_io_fixtures.py put at (y, x, c) of an 11 x 5 image with `most` + 1 values.
 int stored_sample(int y, int x, int c, int channels, int step, int most) {
   return ((y * 11 + x) * channels + c) * step % (most + 1);
 }
@@ -52,7 +52,7 @@ TEST(Png, GivesTheChannelsAskedFor) {
   const HostArray rgb = read_png(data_path("io/luma.png"));
   const HostArray gray = read_png(data_path("io/luma.png"), {.channels = 1});
   EXPECT_EQ(gray.shape, (Shape{24, 35, 1}));
-  EXPECT_EQ(values_of(gray), values_of(read_npy(data_path("io/luma.npy"))));  // as Pillow converts
+  EXPECT_EQ(values_of(gray), values_of(read_npy(data_path("io/luma.npy"))));  // as converted by Pillow
   const HostArray rgba = convert_channels(rgb, 4);
   EXPECT_EQ(rgba.as<std::uint8_t>()[3], 255);
   EXPECT_EQ(values_of(convert_channels(rgba, 3)), values_of(rgb));
@@ -89,7 +89,7 @@ TEST(Png, RefusesDamageAndSizesThatCannotBe) {
   EXPECT_NE(file_error([] { read_png(data_path("io/luma.png"), {.max_pixels = 100}); }).find("limit of 100"),
             std::string::npos);
   EXPECT_NE(file_error([] { read_png(data_path("io/rgb.jpg")); }).find("not a PNG"), std::string::npos);
-  // a header that says 2^24 x 2^24: its CRC is right, the pixels are not there
+  // a header of 2^24 x 2^24 with a valid CRC, but without pixels
   const std::string huge("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x01\x00\x00\x00\x01\x00\x00\x00\x08\x06\x00\x00\x00",
                          29);
   EXPECT_NE(file_error([&] { read_png(as_bytes(huge), "huge"); }), "");

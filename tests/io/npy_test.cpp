@@ -78,7 +78,7 @@ TEST(Npy, RefusesOtherDtypesNamingThem) {
 
 TEST(Npy, ComplexNumbers) {
   EXPECT_EQ(read_npy(fixture("complex.npy")).dtype, Dtype::complex64);
-  // big-endian, Fortran's order: [[1+2j, 3+4j], [5+6j, 7+8j]]
+  // big-endian, Fortran order: [[1+2j, 3+4j], [5+6j, 7+8j]]
   std::string file = npy_header(HostArray::empty(Dtype::complex128, {2, 2}));
   file.replace(file.find("<c16"), 4, ">c16");
   file.replace(file.find("False"), 6, "True, ");

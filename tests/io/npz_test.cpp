@@ -45,7 +45,7 @@ TEST(Npz, ReadsAChainerSnapshot) {
   EXPECT_EQ(std::get<std::string>(npz.read("extensions/LogReport/_summary/_names")), "[]");
   EXPECT_EQ(std::get<std::string>(npz.read("extensions/LogReport/_log")).substr(0, 2), "[{");
   for (const std::string& key : npz.names()) EXPECT_NO_THROW(npz.read(key)) << key;
-  // as written again, both ways, everything is as it was
+  // writing again, stored and compressed, keeps everything
   const TemporaryFolder folder;
   for (const auto compression : {NpzCompression::stored, NpzCompression::deflate}) {
     NpzWriter writer(folder / "snapshot", {.compression = compression});
@@ -187,7 +187,7 @@ TEST(Npz, RefusesTwoMembersOfOneName) {
   EXPECT_NE(message.find("two members have one name"), std::string::npos) << message;
 }
 
-/// An archive of one deflated member that says it unpacks to `stated` bytes.
+/// An archive with one deflated member whose header states an unpacked size of `stated` bytes.
 std::string archive_of(const std::string& content, std::size_t stated) {
   const auto le = [](std::size_t value, int bytes) {
     std::string text;
@@ -231,7 +231,7 @@ TEST(Npz, AHeaderOfNoLengthReadsNothingBehindIt) {
 }
 
 TEST(Npz, RefusesBombs) {
-  // a member that says it unpacks to far more than its bytes could
+  // a member with a stated size that its bytes cannot unpack to
   const TemporaryFolder folder;
   NpzWriter writer(folder / "a");
   writer.write("x", HostArray::scalar(1.0));

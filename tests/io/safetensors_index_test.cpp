@@ -36,7 +36,7 @@ std::string index_error(const std::string& text) {
 }
 
 TEST(SafetensorsIndex, ReadsOfWhatThePackageWrote) {
-  // two files by the package, their index as transformers writes it
+  // two files written by the package, with an index written by transformers
   const ShardedSafetensorsReader file(data_path("io/sharded/model.safetensors.index.json"));
   EXPECT_EQ(file.names(), (std::vector<std::string>{"embed.weight", "layer.bias", "layer.weight"}));
   EXPECT_EQ(values_of(file.read("embed.weight")), expected_numbers(Dtype::float32, 6));
@@ -108,7 +108,7 @@ TEST(SafetensorsIndex, AFileByItself) {
   EXPECT_TRUE(has(file_error([&] { ShardedSafetensorsReader{nothing / "x"}; }), "x: cannot open"));
 }
 
-/// A safetensors file whose first byte is that of an index: its header has '{' bytes.
+/// A safetensors file that begins with the byte of an index: its header has '{' bytes.
 TEST(SafetensorsIndex, ALengthThatLooksLikeAnObject) {
   const TemporaryFolder folder;
   for (std::size_t length = 1; length < 200; ++length) {
@@ -155,7 +155,7 @@ TEST(SafetensorsIndex, RefusesHostileIndices) {
   }
   const TemporaryFolder folder;
   folder.write("large", "");
-  std::filesystem::resize_file(folder / "large", 100'000'001);  // no block of the disk is taken
+  std::filesystem::resize_file(folder / "large", 100'000'001);  // uses no disk blocks
   const os::FileView large(folder / "large");
   EXPECT_TRUE(has(file_error([&] { read_safetensors_index(large.bytes(), "index"); }), "an index of 100000001 bytes"));
   EXPECT_TRUE(has(index_error("{\"weight_map\":{\"ab\":\"b\",  \"c\":1}}"), "at byte 26:"));
@@ -181,7 +181,7 @@ TEST(SafetensorsIndex, WhatTheFilesDoNotHave) {
   EXPECT_TRUE(has(error({{"a", "one"}, {"b", "one"}, {"c", "two"}}), "/two: at byte 0: not a safetensors file"));
 }
 
-/// Cut, bits turned, and bytes put in and taken out, by seed.
+/// Truncated files, flipped bits, inserted and removed bytes, by seed.
 TEST(SafetensorsIndex, TwoHundredDamagedFiles) {
   const TemporaryFolder folder;
   Tensors tensors;
@@ -195,7 +195,7 @@ TEST(SafetensorsIndex, TwoHundredDamagedFiles) {
   int refused = 0;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    // every other time the index, else one of its files
+    // alternates between the index and its files
     const std::string& file = seed % 2 ? path : files[random() % files.size()];
     const auto whole = os::read_file(file);
     std::vector<std::byte> damaged = whole;
@@ -210,7 +210,7 @@ TEST(SafetensorsIndex, TwoHundredDamagedFiles) {
         damaged.insert(damaged.begin() + static_cast<std::ptrdiff_t>(random() % whole.size()), random() % 16 + 1,
                        static_cast<std::byte>(random()));
         break;
-      default: {  // a length, where there is one, becomes enormous
+      default: {  // makes a length huge, if there is one
         const std::size_t at = random() % 16;
         for (std::size_t i = at; i < std::min(at + 8, damaged.size()); ++i) damaged[i] = std::byte{0xff};
       }

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-/// A file of this header and `data` bytes of zeros.
+/// A file with this header and `data` zero bytes.
 std::string with_header(const std::string& header, std::size_t data = 0) {
   std::string file;
   for (int i = 0; i < 8; ++i) file += static_cast<char>((header.size() >> (8 * i)) & 0xff);
@@ -40,7 +40,7 @@ TEST(Safetensors, ReadsWhatThePackageWrites) {
   EXPECT_NE(file_error([&] { file.read("nothing"); }).find("no tensor 'nothing'"), std::string::npos);
 }
 
-// nlohmann's parser takes a zero byte for the end of the text.
+// nlohmann's parser would treat a zero byte as the end of the text.
 TEST(Safetensors, AZeroByteDoesNotEndTheHeader) {
   const auto refused = [](const std::string& header) {
     const std::string file = with_header(header);
