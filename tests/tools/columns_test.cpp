@@ -1,4 +1,4 @@
-// What `make test` and `make check-kernels` say of a device or a compiler that is not here.
+// How `make test` and `make check-kernels` report missing devices and compilers.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -91,7 +91,7 @@ TEST_F(Columns, OpTableComparesInAShareWhatWasChosen) {
 
 TEST_F(Columns, OpTableNamesAColumnWithoutCounts) {
   write("cpu.array.ops", "op cpu add 4\n");
-  write("opencl.array.ops", "op cpu add 2\n");  // all of it went elsewhere
+  write("opencl.array.ops", "op cpu add 2\n");  // all other operations ran elsewhere
   const os::ProcessResult result = op_table({"cpu", "opencl"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(result.output.ends_with("op_table: the column opencl left no counts in " + folder_ + "\n"))
@@ -163,7 +163,7 @@ TEST_F(Columns, WhatFailedIsSaidInAFewLines) {
   EXPECT_EQ(what_failed("1 passed, 0 failed\n", "40"), "");
 }
 
-// A build folder with two tests of ctest: one of GoogleTest, which fails in the first run, and one of a script.
+// A build folder with two ctest tests: one of GoogleTest, which fails in the first run, and one of a script.
 TEST_F(Columns, TestsThatFailedRunFirstUntilTheyPass) {
   write("CTestTestfile.cmake",
         "add_test(room sh -c \"echo $GTEST_FILTER >> filters; test -f mended\")\n"
@@ -186,7 +186,7 @@ TEST_F(Columns, TestsThatFailedRunFirstUntilTheyPass) {
   EXPECT_TRUE(result.output.ends_with("\n0 passed, 2 failed\n")) << result.output;
   EXPECT_EQ(read("filters"), "Suite.Fails\n");
   EXPECT_EQ(read("parts"), "0.5 3\n");
-  EXPECT_TRUE(failed_tests("record").ok());  // what is known stands there once
+  EXPECT_TRUE(failed_tests("record").ok());  // known entries are listed once
   write("mended", "");
   result = failed_tests("run");
   EXPECT_TRUE(result.output.ends_with("\n2 passed, 0 failed\n")) << result.output;
@@ -213,7 +213,7 @@ TEST_F(Columns, CheckKernelsTakesOneChipOfEachVendorInTurn) {
 
 TEST_F(Columns, CheckKernelsFailsWithoutACompiler) {
   write("fine.kernel", "kernel fine\n\nint two() { return 2; }\n");
-  for (const char* version : {"13", "12", "11.2"}) {  // a library of another kind, in front of one that may be here
+  for (const char* version : {"13", "12", "11.2"}) {  // a library of another kind, found before an installed one
     const std::string link = folder_ + "/libnvrtc.so." + version;
     ASSERT_EQ(::symlink(tests::build_path("stand_ins/mpi/libmpi.so.40").c_str(), link.c_str()), 0);
   }

@@ -1,4 +1,4 @@
-// The command `catenary` as a user runs it.
+// Runs the command `catenary` as a user would.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ json json_of(std::vector<std::string> arguments, const Environment& environment 
 
 const std::string kMachines = tests::source_path("tests/data/doctor/");
 
-/// The lines of a machine's files that are not fine, as "LEVEL id", in order.
+/// The findings of a machine's files that are not OK, as "LEVEL id", in order.
 std::vector<std::string> troubles(const std::string& machine, int code) {
   const json object = json_of({"doctor", "--root", kMachines + machine}, {}, code);
   EXPECT_EQ(object["ok"], code == 0);
@@ -57,7 +57,7 @@ std::vector<std::string> troubles(const std::string& machine, int code) {
   return result;
 }
 
-// A disk that is full, in place of which /dev/full stands.
+// /dev/full simulates a full disk.
 TEST(Command, WhatCannotBeWrittenIsAnError) {
   for (const std::string command : {"devices", "info", "info --json", "--version", "--help", "inspect --help",
                                     "generate tests/data/language_models/glm --ids -p 1 -n 3"}) {
@@ -70,7 +70,7 @@ TEST(Command, WhatCannotBeWrittenIsAnError) {
   }
 }
 
-/// All that the doctor prints of a machine's files.
+/// The whole output of doctor for a machine's files.
 std::string words(const std::string& machine) { return run({"doctor", "--root", kMachines + machine}).output; }
 
 using Lines = std::vector<std::string>;
@@ -130,7 +130,7 @@ TEST(Doctor, NvidiaMismatch) {
 
 TEST(Doctor, NoGpu) { EXPECT_EQ(troubles("no_gpu", 0), (Lines{"WARN H1"})); }
 
-/// A machine of a few files, made for one question.
+/// A machine of a few files, made for a single check.
 class MadeUp {
  public:
   explicit MadeUp(const json& told) { file("/machine.json", told.dump()); }
@@ -274,7 +274,7 @@ TEST(Doctor, HiddenAndUnusableGpus) {
     told["probes"] = probes;
     return MadeUp(told).gpu(id, "driver").words();
   };
-  // a simulated card is no GPU that can be used, and Intel's is an option
+  // a simulated card is not a usable GPU, and Intel's GPU is optional
   EXPECT_TRUE(has(gpus("10DE:2330", true), "FAIL B2  no GPU can be used, and one is on the PCI bus"));
   EXPECT_FALSE(has(gpus("10DE:2330", false), " B2 "));
   EXPECT_TRUE(has(gpus("8086:56A0", true), "WARN B2  no GPU can be used, and one is on the PCI bus -> for Intel's"));
@@ -342,7 +342,7 @@ TEST(Doctor, Nccl) {
   json told;
   const json missing = {{"name", "NCCL"}, {"library", ""}, {"reason", "it is not there"}};
   told["probes"]["nccl"]["answer"]["libraries"] = json::array({missing});
-  EXPECT_FALSE(has(MadeUp(told).gpu("10DE:2330", "nvidia").words(), "G5"));  // a card alone needs none
+  EXPECT_FALSE(has(MadeUp(told).gpu("10DE:2330", "nvidia").words(), "G5"));  // a single GPU needs no NCCL
   EXPECT_TRUE(
       has(MadeUp(told)
               .gpu("10DE:2330", "nvidia")
@@ -373,7 +373,7 @@ TEST(Doctor, ThisMachine) {
   const Folder cache;
   const ct::os::ProcessResult result = run({"doctor", "--json"}, {{"CATENARY_CACHE_DIR", cache.path}});
   const json object = json::parse(result.output);
-  EXPECT_GE(object["usable_devices"], 1);  // the CPU at least
+  EXPECT_GE(object["usable_devices"], 1);  // at least the CPU
   bool tested = false, cached = false;
   for (const json& finding : object["findings"]) {
     const std::string message = finding["message"];
@@ -414,7 +414,7 @@ TEST(Info, Json) {
   EXPECT_EQ(devices, ct::devices().size());
 }
 
-/// Lines of `catenary devices`, and what its JSON says of ordinals, by the names of devices.
+/// Lines of `catenary devices` and the ordinals in its JSON, by device name.
 struct Devices {
   std::vector<std::string> lines;
   std::map<std::string, json> ordinals;
@@ -465,7 +465,7 @@ TEST(Info, TextBeginsAsRuntimeInfo) {
   EXPECT_TRUE(has(text, "\nKernel cache:    "));
 }
 
-// One of several processes that were started together tells, whoever has started them.
+// Of several processes started together, one prints, with any launcher.
 TEST(Info, OnceUnderALauncher) {
   const auto lines = [](const Environment& environment) {
     const std::string text = run({"info"}, environment).output;
@@ -485,7 +485,7 @@ TEST(Info, OnceUnderALauncher) {
   EXPECT_EQ(std::count(launched.output.begin(), launched.output.end(), '\n'), all) << launched.output;
 }
 
-// PoCL offers no device where it can keep nothing, which is no reason to go without.
+// PoCL offers no device without a writable cache. Catenary gives it one.
 TEST(Info, HomeThatCannotBeWritten) {
   const auto devices = [](const Environment& environment) {
     json names = json::array();
@@ -501,7 +501,7 @@ TEST(Info, HomeThatCannotBeWritten) {
   const bool pocl = ct::os::exists("/etc/OpenCL/vendors/pocl.icd");
   ASSERT_EQ(ct::os::list_directory(temporary.path).size(), pocl ? 1U : 0U);
   if (!pocl) return;
-  // nobody else's folder is taken in its place: then it is named
+  // a folder of another user is not used, and is named in the message
   const std::string folder = temporary.path + "/" + ct::os::list_directory(temporary.path)[0];
   std::filesystem::permissions(folder, std::filesystem::perms::all);
   const std::string text = run({"info"}, without_a_home).output;
@@ -526,7 +526,7 @@ TEST(Cache, ListAndClear) {
   EXPECT_TRUE(ct::os::exists(cache.path + "/other.txt"));
 }
 
-// What a process that was killed left is counted and removed, with nobody writing it any more.
+// Files left by killed processes are counted, and removed if no process writes them.
 TEST(Cache, UnfinishedFiles) {
   const Folder cache;
   const Environment environment = {{"CATENARY_CACHE_DIR", cache.path}};
@@ -575,7 +575,7 @@ TEST(Bench, EveryKind) {
   EXPECT_EQ(json_of({"bench", "reduce", "--size", "100", "--dtype", "int32"})["dtype"], "int32");
 }
 
-// Steps of training with 16-bit parameters, beside which float32 ones and a loss scale are kept.
+// Training steps with 16-bit parameters, float32 copies and a loss scale.
 TEST(Bench, NetworksOf16Bits) {
   for (const char* dtype : {"float32", "float16", "bfloat16", "mixed16", "mixed_bf16"}) {
     const json mlp =
@@ -593,7 +593,7 @@ TEST(Bench, NetworksOf16Bits) {
   EXPECT_EQ(arrays.errors, "catenary: bench: --dtype mixed16 is only for networks; use a single dtype for arrays\n");
 }
 
-// The benchmarks of products and convolutions say by what they were computed.
+// The benchmarks of products and convolutions report how they were computed.
 TEST(Bench, TellsWhichUnitsRan) {
   const std::string device = ct::current_device().name();
   for (const char* what : {"gemm", "conv"}) {
@@ -614,7 +614,7 @@ TEST(Bench, TellsWhichUnitsRan) {
   for (const json& row : passes) {
     EXPECT_GT(row["rate"], 0);
     EXPECT_EQ(row.contains("computation"), device != "cpu") << row;
-    if (device == "cpu") continue;  // where no library of attention is asked
+    if (device == "cpu") continue;  // no attention library is used there
     EXPECT_EQ(row["computation"]["compute"], "float32 sums of float16 products");
   }
   const std::string text = run({"bench", "gemm", "--size", "100", "-d", device, "--dtype", "float16"}).output;
@@ -627,7 +627,7 @@ TEST(Command, Version) {
   EXPECT_EQ(result.output, std::string("Catenary ") + ct::version() + "\n");
 }
 
-// Every variable is looked at before anything is done, and told once with what was expected.
+// Every variable is checked before anything runs, and reported once with the expected values.
 TEST(Command, VariablesThatMakeNoSense) {
   const Environment wrong = {{"CATENARY_TRACE", "foo"},
                              {"CATENARY_NUM_THREADS", "abc"},

@@ -1,4 +1,4 @@
-// `catenary convert`: the tensors of other frameworks' files under the names that they have here.
+// `catenary convert`: tensors of other frameworks' files under Catenary's names.
 
 #include <gtest/gtest.h>
 
@@ -111,7 +111,7 @@ TEST(Convert, ToNpzAndFromIt) {
   EXPECT_TRUE(
       convert({folder / "theirs.npz", "-o", folder / "again.safetensors", "--from", "torch", "layer1.0=body"}).ok());
   EXPECT_TRUE(io::SafetensorsReader(folder / "again.safetensors").contains("body.conv1.W"));
-  // and without rules only the form changes
+  // without rules only the file format changes
   EXPECT_TRUE(convert({folder / "ours.npz", "-o", folder / "same.safetensors"}).ok());
   EXPECT_TRUE(io::SafetensorsReader(folder / "same.safetensors").contains("res2.a.conv1.W"));
 }

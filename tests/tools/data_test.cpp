@@ -1,4 +1,4 @@
-// `catenary data`: datasets from a server of this machine's.
+// `catenary data`: datasets from a local server.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -31,12 +31,12 @@ ct::os::ProcessResult data(std::vector<std::string> arguments,
   return ct::os::run_process(arguments, {.timeout = 120, .environment = environment});
 }
 
-/// Serves a folder by HTTP, at a port that is free.
+/// Serves a folder by HTTP on a free port.
 class Server {
  public:
   explicit Server(const std::string& folder)
       : Server(std::vector<std::string>{"-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder}) {}
-  /// Runs what Python is told to, which says where it is as Python's own server does.
+  /// Runs a Python program that prints its address like Python's server.
   explicit Server(std::vector<std::string> words) {
     words.insert(words.begin(), {"python3", "-u"});
     children_.start(words, {}, {});
@@ -81,7 +81,7 @@ TEST(Data, FetchedAsItWasPublished) {
   const std::vector<std::string> fetch = {"fetch", "mnist", "--url", server.url, "--to", folder / "to"};
   auto result = data(fetch);
   EXPECT_TRUE(result.ok()) << result.errors;
-  EXPECT_EQ(result.errors, "");  // no bar, as this is no terminal
+  EXPECT_EQ(result.errors, "");  // no progress bar without a terminal
   std::string lines;
   for (const char* const name : kMnist) {
     EXPECT_EQ(ct::sha256_of_file(folder / "to/" + name), ct::sha256_of_file(tests::source_path("data/mnist/") + name));
@@ -98,7 +98,7 @@ TEST(Data, FetchedAsItWasPublished) {
   EXPECT_TRUE(has(data({}, {{"CATENARY_DATA", folder / "of"}}).output, "MiB  " + folder / "of/mnist\n"));
 }
 
-/// Sends bodies and headers without end, sizes that are too large, and redirections in a circle.
+/// Sends endless bodies and headers, wrong sizes, and circular redirections.
 constexpr const char* kHostile = R"(
 import http.server
 class Hostile(http.server.BaseHTTPRequestHandler):
@@ -132,7 +132,7 @@ TEST(Data, AServerThatSendsWithoutEndIsLeft) {
   const Server server(std::vector<std::string>{"-c", kHostile});
   const Folder folder;
   const auto error_of = [&](const std::string& how) {
-    // what comes is written to a disk with room for 20 MB
+    // downloads to a disk with room for 20 MB
     const auto result =
         ct::os::run_process({"sh", "-c", "ulimit -f 40000; exec \"$@\"", "sh", tests::build_path("bin/catenary"),
                              "data", "fetch", "mnist", "--url", server.url + how + "/", "--to", folder / "to"},

@@ -101,7 +101,7 @@ TEST(Generate, RoundsWhatQuantisedWeightsAreMultipliedWithUnlessToldNotTo) {
 TEST(Generate, TellsFiguresAndAFullContext) {
   const ct::os::ProcessResult result = generate({model("glm"), "--ids", "-p", "1 2 3", "-n", "100", "-v"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(numbers(result.output).size(), 62u);  // 64 are seen, and one more follows
+  EXPECT_EQ(numbers(result.output).size(), 62u);  // the context holds 64, and one more follows
   for (const char* piece : {"the context of 64 tokens is full", "Glm, read in", "3 tokens of prompt", "62 more at",
                             "tokens/s", "memory:", "MiB resident"})
     EXPECT_TRUE(has(result.errors, piece)) << result.errors;
@@ -126,7 +126,7 @@ TEST(Generate, NumbersAndTheEndOfAText) {
   for (const char* prompt : {"1,2,3", "1, 2\n3"})
     EXPECT_EQ(generate({folder / "plain", "--ids", "-p", prompt, "-n", "5", "--temperature", "0"}).output,
               plain.output);
-  // a text that ends is no context that is full
+  // a text that ends does not fill the context
   const std::int64_t first = numbers(plain.output)[0];
   const ct::os::ProcessResult ended = saved("ended", {first});
   EXPECT_EQ(numbers(ended.output), std::vector<std::int64_t>{first});
@@ -156,7 +156,7 @@ TEST(Generate, ALineIsAMessageOfAChat) {
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_EQ(result.output, expected);
   EXPECT_EQ(result.errors, "");
-  // a message that cannot be answered is as if it had not been
+  // a refused message leaves no trace
   std::string too_long;
   for (int i = 0; i < 90; ++i) too_long += "q ";
   const ct::os::ProcessResult others =
@@ -167,7 +167,7 @@ TEST(Generate, ALineIsAMessageOfAChat) {
       << others.errors;
   EXPECT_TRUE(has(others.errors, "tokens, the context 90\n")) << others.errors;
   EXPECT_EQ(std::ranges::count(others.errors, '\n'), 2) << others.errors;
-  // what is wrong with all of them is not said of each
+  // wrong options are reported once, not for each message
   const ct::os::ProcessResult never = said("the cat\\nsat\\n", "--context 91");
   EXPECT_EQ(never.exit_code, 1);
   EXPECT_EQ(std::ranges::count(never.errors, '\n'), 1) << never.errors;
@@ -204,7 +204,7 @@ TEST(Generate, AnInterruptionLeavesTheTextSoFar) {
   ASSERT_TRUE(has(config, context));
   folder.write("config.json",
                config.replace(config.find(context), context.size(), "\"max_position_embeddings\": 9999999"));
-  // as long as the machine needs to begin; in the foreground timeout sends its signal once
+  // waits as long as the machine needs to start: in the foreground timeout sends its signal once
   for (int seconds = 1; seconds < 60; seconds *= 2) {
     const ct::os::ProcessResult result =
         generate({folder.path, "--ids", "-p", "1 2", "-n", "9999999"},

@@ -1,4 +1,5 @@
-// `catenary inspect` on files of every kind, what programs are linked with, and HIP's own library without a card.
+// `catenary inspect` on files of every kind, the libraries that programs are linked with, and HIP's library without a
+// GPU.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -104,7 +105,7 @@ TEST(Inspect, QuantisedWeightsHaveTheirKindAndShape) {
     EXPECT_EQ(conv["shape"], "(4, 15, 2, 2)");
     EXPECT_EQ(all["fc" + slash + "b"]["mean"], 2.5);
   }
-  // what is no kind with its blocks stays two arrays
+  // an invalid kind leaves its blocks as two arrays
   io::write_safetensors(folder / "no.safetensors",
                         {{"W_blocks", array_of<std::uint8_t>({1, 34}, std::vector<std::uint8_t>(34))},
                          {"W_kind", array_of<std::int64_t>({3}, {0, 2, 32})},
@@ -197,7 +198,7 @@ TEST(Inspect, FilesThatItCannotRead) {
   EXPECT_EQ(inspect({}).exit_code, 2);
 }
 
-/// The libraries that a file is linked with, by the names that it asks for.
+/// The libraries that a file is linked with, by their sonames.
 std::set<std::string> linked(const std::string& file) {
   const ct::os::ProcessResult result = ct::os::run_process({"ldd", file}, {.timeout = 60});
   EXPECT_TRUE(result.ok()) << result.errors;
@@ -214,8 +215,7 @@ std::set<std::string> linked(const std::string& file) {
 }
 
 TEST(Linking, NoLibraryOfADevice) {
-  // what reads PNG, JPEG, NPZ and zlib's streams, computes digests, formats text, cuts it for tokenizers, and the
-  // language's own
+  // libraries for PNG, JPEG, NPZ and zlib, digests, text formatting and tokenizers, and the language's own
   const std::set<std::string> expected = {
       "libpng16",  "libjpeg",         "libzip",           "libz",        "libbz2",     "liblzma",  "libzstd",
       "libcrypto", "libfmt",          "libpcre2-8",       "libutf8proc", "libstdc++",  "libgcc_s", "libm",

@@ -1,4 +1,4 @@
-// scripts/check_layers on trees that are made up here.
+// Runs scripts/check_layers on made-up trees.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using tests::has;
 
-/// What it says of a tree with one file; empty where all is well.
+/// The output for a tree with one file, empty on success.
 std::string told(const std::string& file, const std::string& text) {
   const tests::Folder folder;
   const std::string path = folder / file;

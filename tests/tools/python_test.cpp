@@ -1,5 +1,4 @@
-// What `catenary doctor` says of a Python's cupy and Chainer, asked of a real interpreter that finds packages made
-// here.
+// `catenary doctor` on cupy and Chainer, with a real interpreter that finds packages made by the test.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +20,7 @@ namespace {
 using Environment = std::vector<std::pair<std::string, std::string>>;
 using tests::has;
 
-/// Folders of packages, and what the doctor says of a Python that has them in its path.
+/// Folders of packages, and doctor's output for a Python with them in its path.
 class Packages {
  public:
   Packages& file(const std::string& name, const std::string& text) {
@@ -36,7 +35,7 @@ class Packages {
                                std::filesystem::copy_options::overwrite_existing);
     return *this;
   }
-  /// Catenary's hook, before a cupy that computes nothing.
+  /// Catenary's hook, in front of a cupy without functions.
   Packages& catenary() {
     for (const char* name : {"_finder.py", "_requirements.py", "_wheel.py"}) copy(name);
     file("sitecustomize.py", "from catenary._finder import install\ninstall()\n").file("catenary/__init__.py", "");
@@ -124,7 +123,7 @@ TEST(DoctorPython, OlderChainer) {
   Packages packages;
   const std::string imported = packages.chainer("6.7.0").words();
   EXPECT_TRUE(has(imported, "WARN P2  Chainer 6.7.0 (" + packages.path() + "/chainer); 7.8.1 is the one")) << imported;
-  // what it asks of Python is not what the hook repairs
+  // the hook does not repair this requirement
   packages.catenary().file("chainer/_environment_check.py", "import pkg_resources\n");
   packages.file("chainer/__init__.py", "from chainer import _version, _environment_check\n");
   const std::string refused = packages.words();

@@ -102,7 +102,7 @@ TEST(Quantize, GgufKeepsItsMetadata) {
     EXPECT_EQ(small.tensor(name).dtype, ct::Dtype::float32) << name;
   const auto blocks = ct::quantize(ct::from_host(waves({6, 64}, 1)), ct::Quantization::q4_0).blocks();
   EXPECT_EQ(std::memcmp(small.bytes("token_embd.weight").data(), blocks.raw_data(), blocks.nbytes()), 0);
-  // what is quantised already stays as it is
+  // quantised tensors are not changed
   const auto again = quantize({folder / "small.gguf", "-o", folder / "again.gguf", "--kind", "Q8_0"});
   ASSERT_TRUE(again.ok()) << again.errors;
   EXPECT_TRUE(has(again.output, "token_embd.weight stays: already quantised")) << again.output;
@@ -112,7 +112,7 @@ TEST(Quantize, GgufKeepsItsMetadata) {
   EXPECT_EQ(more.tensor("output.weight").kind, ct::Quantization::q8_0);
 }
 
-/// The tensors of a small model in GGUF, with as many layers.
+/// The tensors of a small GGUF model with `count` layers.
 std::vector<io::GgufTensor> layers_of(int count) {
   std::vector<io::GgufTensor> tensors = {{"token_embd.weight", waves({2, 256}, 1)}};
   for (int i = 0; i < count; ++i)
@@ -121,7 +121,7 @@ std::vector<io::GgufTensor> layers_of(int count) {
   return tensors;
 }
 
-/// Layers whose tensor of a role is Q6_K.
+/// The layers whose tensor of a role is Q6_K.
 std::vector<int> with_more_bits(const io::GgufReader& file, const std::string& role, int count) {
   std::vector<int> layers;
   for (int i = 0; i < count; ++i)
@@ -149,7 +149,7 @@ TEST(Quantize, MixturesAreThoseOfLlamaCpp) {
     EXPECT_EQ(with_more_bits(file, "attn_q", 16), std::vector<int>{});
     EXPECT_EQ(file.tensor("blk.3.attn_v.weight").kind, ct::Quantization::q4_k);
     EXPECT_EQ(file.tensor("blk.0.attn_qkv.weight").kind, ct::Quantization::q6_k);
-    EXPECT_EQ(file.tensor("token_embd.weight").kind, ct::Quantization::q6_k);  // there is no last layer beside it
+    EXPECT_EQ(file.tensor("token_embd.weight").kind, ct::Quantization::q6_k);  // there is no separate last layer
     EXPECT_EQ(file.tensor("odd.weight").kind, ct::Quantization::q8_0);
   }
   tensors.push_back({"output.weight", waves({2, 256}, 1)});
@@ -205,7 +205,7 @@ TEST(Quantize, WhatNoLinkLoadsAsBlocksStays) {
   EXPECT_TRUE(reader.contains("fc.weight_blocks"));
 }
 
-// In the order of the usage's line; into a folder that is not there yet.
+// In the order of the usage line, into a folder that does not exist yet.
 TEST(Quantize, OptionsStandBeforeTheFile) {
   const Folder folder;
   io::write_safetensors(folder / "w.safetensors", {{"a.W", waves({2, 64}, 1)}, {"b.W", waves({2, 64}, 2)}});

@@ -1,4 +1,4 @@
-// Parts of the tests: CATENARY_TEST_SHARE and CATENARY_TEST_TURN, in the main of every room and in reference-check.
+// Parts of the tests: CATENARY_TEST_SHARE and CATENARY_TEST_TURN, in all test programs and in reference-check.
 
 #include "tests/share.h"
 
@@ -22,7 +22,7 @@ os::ProcessResult run(std::vector<std::string> command, const std::string& share
                 .environment = {{"CATENARY_TEST_SHARE", share}, {"CATENARY_TEST_TURN", turn}, {"GTEST_OUTPUT", ""}}});
 }
 
-/// The tests of this program that are left.
+/// The selected tests of this program.
 std::set<std::string> chosen(const std::string& share, const std::string& turn, const std::string& filter = "*") {
   const os::ProcessResult result =
       run({os::program_path(), "--gtest_list_tests", "--gtest_filter=" + filter}, share, turn);
@@ -63,7 +63,7 @@ TEST(Share, IsOfWhatTheFilterLeaves) {
   for (const char* turn : {"0", "1", "2"}) EXPECT_EQ(chosen("0", turn, "Share.*").size(), 1u);
 }
 
-/// Run by the next one in a process of its own.
+/// Run by the next test in a separate process.
 TEST(InsideShare, WhatATestStartsRunsWhole) {
   EXPECT_EQ(std::getenv("CATENARY_TEST_SHARE"), nullptr);
   EXPECT_EQ(std::getenv("CATENARY_TEST_TURN"), nullptr);

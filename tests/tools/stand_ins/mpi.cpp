@@ -1,4 +1,4 @@
-// Stands in for libmpi.so.40: an MPI that takes memory of AMD's GPUs.
+// Simulates libmpi.so.40: an MPI that accepts memory of AMD's GPUs.
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Stands in for libnvidia-ml.so.1: three GPUs, of which one forbids all programs, one is divided, and one is lost.
+// Simulates libnvidia-ml.so.1 with three GPUs: one forbids all programs, one is partitioned, and one is lost.
 
 #include <cstdint>
 #include <cstdio>

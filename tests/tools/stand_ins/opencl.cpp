@@ -1,4 +1,4 @@
-// Stands in for a broken libOpenCL.so.1.
+// Simulates a broken libOpenCL.so.1.
 
 #include <cstdio>
 #include <cstdlib>
