@@ -1,4 +1,4 @@
-// The examples as a user runs them.
+// Runs the examples as a user would.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using namespace examples;
 using tests::Folder;
 
 TEST(Examples, LayersOnSeveralRanks) {
-  // a pair, and two pairs with half of the data each
+  // one pair, and two pairs with half of the data each
   for (const char* const ranks : {"2", "4"}) {
     const Folder folder;
     const std::string text = output_of(
@@ -47,7 +47,7 @@ TEST(Examples, LayersOnSeveralRanks) {
             "train_mnist_model_parallel: 1 ranks, but the number must be even, because each pair shares a model\n");
 }
 
-// A training that has become NaN is no success, and no model of it is left.
+// A training that has become NaN fails and leaves no model.
 TEST(Examples, ATrainingThatDivergesFails) {
   const Folder folder;
   const std::string out = folder / "out";
@@ -61,7 +61,7 @@ TEST(Examples, ATrainingThatDivergesFails) {
   EXPECT_FALSE(ct::os::exists(out + "/snapshot_iter_2"));
 }
 
-// Every program here that trains ends in the one way that notices it.
+// Every training program ends with the check for NaN.
 TEST(Examples, AllLookAtTheirWeightsInTheEnd) {
   int programs = 0;
   for (const std::string& name : ct::os::list_directory(tests::source_path("examples"))) {
@@ -92,7 +92,7 @@ TEST(Examples, TrainMnist) {
   const auto log = log_of(whole);
   EXPECT_GT(log[1]["validation/main/accuracy"].get<double>(), 0.85);
 
-  // with minibatches that are made ahead, which change nothing
+  // prefetching changes nothing
   output_of("train_mnist",
             {"-e", "2", "-u", "20", "--noplot", "--prefetch", "-o", parts, "--resume", whole + "/snapshot_iter_600"});
   auto resumed = log_of(parts);
@@ -103,7 +103,7 @@ TEST(Examples, TrainMnist) {
     }
   }
 
-  // the weights of the snapshot and those saved at the end are the same
+  // the weights in the snapshot equal those saved at the end
   const std::string predicted = output_of("train_mnist", {"inference", "-s", whole + "/model.npz", "-n", "3"});
   EXPECT_TRUE(has(predicted, "# unit: 20\n")) << predicted;
   EXPECT_TRUE(has(predicted, "image 2: predicted 1, label 1\naccuracy on 10000 test images: 0.")) << predicted;
@@ -119,14 +119,14 @@ TEST(Examples, TrainMnistWithConvolutions) {
   EXPECT_GT(log_of(folder / "cnn")[1]["validation/main/accuracy"].get<double>(), 0.93);
 }
 
-// The figure that its README states, on images that are made.
+// The accuracy stated in its README, on artificial images.
 TEST(Examples, TrainCifar) {
   const Folder folder;
   const std::string text = output_of("train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "8", "-n", "2000", "-e", "5",
                                                      "--seed", "0", "--prefetch", "-o", folder / "r"});
   const double accuracy = log_of(folder / "r")[4]["validation/main/accuracy"].get<double>();
   EXPECT_GT(accuracy, 0.95) << text;
-  // its weights in fewer bits
+  // quantised weights
   for (const std::string kind : {"int8", "Q8_0", "Q4_0"}) {
     output_of("catenary", {"quantize", folder / "r/model.npz", "-o", folder / "small.npz", "--kind", kind});
     const std::string told = output_of(
@@ -135,7 +135,7 @@ TEST(Examples, TrainCifar) {
     ASSERT_TRUE(has(told, label)) << told;
     EXPECT_NEAR(std::stod(told.substr(told.find(label) + label.size())), accuracy, 0.01 + 0.0001) << kind;
     if (kind != "int8") continue;
-    // and its inputs
+    // quantised inputs, too
     const std::string both = output_of("train_cifar", {"-d", "cpu", "-m", "resnet18", "-w", "8", "-n", "2000",
                                                        "--evaluate", folder / "small.npz", "--calibrate", "200"});
     EXPECT_TRUE(has(both, "/predictor/stem/conv: input from ")) << both;
@@ -146,7 +146,7 @@ TEST(Examples, TrainCifar) {
                   "has no convolutions with quantised weights"));
 }
 
-// The figure that its README states.
+// The perplexity stated in its README.
 TEST(Examples, Ptb) {
   const Folder folder;
   const std::string text = output_of("ptb", {"-d", "cpu", "-o", folder / "ptb.npz"});
@@ -176,14 +176,14 @@ TEST(Examples, TrainCsv) {
   EXPECT_TRUE(has(error_of("train_csv", {}, 2), "--help"));
   EXPECT_TRUE(has(error_of("train_csv", {folder / "table.csv", "sort", "--delimiter", "ab"}, 2),
                   "--delimiter: expected one character, or tab, got 'ab'"));
-  for (const char* const tab : {"tab", "\\t", "\t"})  // a file without tabs is one column
+  for (const char* const tab : {"tab", "\\t", "\t"})  // a file without tabs is a single column
     EXPECT_TRUE(has(error_of("train_csv", {folder / "table.csv", "sort", "--delimiter", tab}), "its columns are '"))
         << tab;
   EXPECT_TRUE(has(error_of("train_csv", {"table.csv", "-p", folder / "other.csv"}, 2), "--help"));
   EXPECT_TRUE(
       has(error_of("train_csv", {"-o", folder / "none", "-p", folder / "other.csv"}), "none: train_csv has left"));
 
-  // names of classes that need quotes; a class alone, and numbers in the place of classes
+  // class names that need quotes, a single class, and numbers instead of classes
   ct::os::write_file(folder / "fruit.csv",
                      "x,kind\r\n1,\"pear, green\"\r\n1,\"pear, green\"\r\n5,\"\"\"odd\"\"\"\r\n5,\"\"\"odd\"\"\"\r\n");
   output_of("train_csv", {folder / "fruit.csv", "kind", "-e", "100", "-d", "cpu", "-o", folder / "fruit"});
@@ -196,7 +196,7 @@ TEST(Examples, TrainCsv) {
   EXPECT_TRUE(has(error_of("train_csv", {folder / "one.csv", "y"}), "column 'y' hold 1 different values"));
 }
 
-/// A table of `rows` rows with the columns name, x, y and price = 3 x - y + 1000; a cell of x is missing.
+/// A table of `rows` rows with the columns name, x, y and price = 3 x - y + 1000, with one missing x.
 std::string houses(int rows) {
   std::string table = "name,x,y,price\n";
   for (int i = 0; i < rows; ++i) {
@@ -226,7 +226,7 @@ TEST(Examples, TrainCsvNumbersAndWhatIsMissing) {
   EXPECT_FALSE(has(text, "accuracy")) << text;
   EXPECT_LT(log_of(out)[149]["validation/main/loss"].get<double>(), 0.05);
 
-  // the columns, what is missing and its words are remembered; the columns' order is not
+  // columns, the replacement and the words for missing numbers are saved, but the order of columns does not matter
   ct::os::write_file(folder / "new.csv", "y,other,x\n1,a,10\n3,b,unknown\n3,c,\n3,c,0\n");
   const std::string predicted = output_of("train_csv", {"-o", out, "-p", folder / "new.csv"});
   double price[4];
@@ -236,19 +236,19 @@ TEST(Examples, TrainCsvNumbersAndWhatIsMissing) {
   EXPECT_NEAR(price[1], 997, 4);
   EXPECT_EQ(price[1], price[2]);
   EXPECT_EQ(price[2], price[3]);
-  ct::os::write_file(folder / "gaps.csv", "x,y\nunknown,NA\n");  // a column of nothing but gaps
+  ct::os::write_file(folder / "gaps.csv", "x,y\nunknown,NA\n");  // a column without values
   EXPECT_TRUE(output_of("train_csv", {"-o", out, "-p", folder / "gaps.csv"}).starts_with("price\n"));
   ct::os::write_file(folder / "wrong.csv", "y,z\n1,2\n");
   EXPECT_TRUE(
       has(error_of("train_csv", {"-o", out, "-p", folder / "wrong.csv"}), "no column 'x'; its columns are 'y'"));
 }
 
-/// dtype of an array of a file.
+/// The dtype of an array in a file.
 ct::Dtype dtype_of(const std::string& file, const std::string& key) {
   return ct::io::NpzReader(file).read_array(key).dtype;
 }
 
-// One option trains in 16 bits, with the accuracy of 32.
+// A single option trains in 16 bits, with the accuracy of 32.
 TEST(Examples, DtypesOfTrainings) {
   const Folder folder;
   std::vector<double> accuracies;
@@ -287,7 +287,7 @@ TEST(Examples, TrainCsvStopsWhereLossesAreNoNumbers) {
   output_of("train_csv", {table, "kind", "-e", "2", "-o", out});
   const auto before = ct::os::read_file(out + "/model.npz");
 
-  // all are numbers, but their difference is none; far in the file, so that it may be kept for validation
+  // valid numbers whose difference overflows, at the end of the file, so that they may be used for validation
   ct::os::write_file(table, rows + "3e38,1,a\n");
   for (const char* seed : {"0", "1", "2"}) {
     const std::string said = error_of("train_csv", {table, "kind", "-e", "2", "--seed", seed, "-o", out});
@@ -300,7 +300,7 @@ TEST(Examples, TrainCsvStopsWhereLossesAreNoNumbers) {
       has(error_of("train_csv", {table, "kind", "-o", out}), "line 42: column 'x' holds 1e+39, which is infinite"));
 }
 
-/// The entries of a log but for the times.
+/// The entries of a log without times.
 nlohmann::json without_times(nlohmann::json log) {
   for (auto& entry : log) entry.erase("elapsed_time");
   return log;
@@ -323,7 +323,7 @@ TEST(Examples, TrainCsvGoesOn) {
   EXPECT_EQ(without_times(log_of(part)), without_times(log_of(whole)));
   EXPECT_EQ(ct::os::read_file(part + "/model.npz"), ct::os::read_file(whole + "/model.npz"));
 
-  // another table (the missing number is another), and a file that is no snapshot
+  // another table (another replacement for missing numbers), and a file that is not a snapshot
   resumed = arguments("8", folder / "other");
   resumed.insert(resumed.end(), {"--missing", "5", "--resume", snapshot_in(whole)});
   std::erase(resumed, "-m");
@@ -333,9 +333,9 @@ TEST(Examples, TrainCsvGoesOn) {
   resumed.insert(resumed.end(), {"--resume", whole + "/model.npz"});
   EXPECT_TRUE(has(error_of("train_csv", resumed), "model.npz: there is no key 'updater/"));
 
-  // Ctrl-C: what was learnt is saved, and how to go on is said
+  // Ctrl-C saves the weights, and prints how to resume
   std::vector<std::string> long_one = arguments("1000000", ended);
-  const char* interrupt =  // job control, as a shell's background jobs ignore SIGINT without it
+  const char* interrupt =  // job control, because without it background jobs of a shell ignore SIGINT
       "set -m; \"$@\" & until [ -e \"$LOG\" ]; do sleep 0.05; done; kill -INT $!; wait $!";
   long_one.insert(long_one.begin(), {"bash", "-c", interrupt, "bash", tests::build_path("bin/train_csv")});
   const ct::os::ProcessResult stopped =

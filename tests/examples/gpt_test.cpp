@@ -1,4 +1,4 @@
-// examples/gpt as a user runs it.
+// Runs examples/gpt as a user would.
 
 #include <fmt/format.h>
 
@@ -21,14 +21,14 @@ using tests::Folder;
 
 std::string text() { return tests::source_path("docs/guide/tutorial.md"); }
 
-/// A small training of docs/guide/tutorial.md.
+/// A small training, as in docs/guide/tutorial.md.
 std::vector<std::string> small(std::vector<std::string> more) {
   std::vector<std::string> all = {text(), "-l", "32", "-w", "32", "-n", "1", "--heads", "2", "-b", "4", "-t", "16"};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
-/// One at each report.
+/// The number of samples, one per report.
 int samples_in(const std::string& output) {
   int samples = 0;
   for (std::size_t at = 0; (at = output.find(" it writes ---", at)) != std::string::npos; ++at) ++samples;
@@ -59,7 +59,7 @@ TEST(Gpt, LearnsATextAndWrites) {
   EXPECT_TRUE(likely.starts_with("The ")) << likely;
   EXPECT_EQ(likely, write("0"));
   EXPECT_EQ(write("1"), write("1"));
-  // the command writes the same with both of its files
+  // the command generates equal text from both files
   for (const std::string& file : {out, out + "/model.gguf"})
     EXPECT_EQ("The " + output_of("catenary", {"generate", file, "--prompt", "The ", "-n", "20", "--temperature", "0"}),
               likely);
@@ -85,7 +85,7 @@ TEST(Gpt, MakesItsVocabulary) {
   all[1] += "/model.gguf";
   EXPECT_EQ(of_folder, output_of("catenary", all));
   EXPECT_EQ("The " + of_folder, output_of("gpt", {"-o", out, "--prompt", "The ", "-t", "9", "--temperature", "0"}));
-  // bytes are bytes; words need characters
+  // single bytes need no UTF-8, pairs of bytes do
   ct::os::write_file(folder / "bytes", std::string(300, '\xe9'));
   const std::vector<std::string> few = {
       folder / "bytes", "-l", "4", "-w", "8", "-n", "1", "--heads", "1", "-b", "2", "-s", "2", "-o", folder / "b"};
@@ -111,7 +111,7 @@ TEST(Gpt, SixteenBits) {
   }
 }
 
-/// Starts the command in the background, kills it some time after the first snapshot that matches, and waits.
+/// Starts the command in the background, kills it some time after the first matching snapshot, and waits.
 void kill_after_a_snapshot(const std::string& command, const std::string& snapshot, const std::string& seconds) {
   const std::string script = fmt::format(
       "{} >/dev/null 2>&1 & pid=$!; for i in $(seq 3000); do ls {} >/dev/null 2>&1 && break; sleep 0.02; done; sleep "
@@ -138,10 +138,10 @@ TEST(Gpt, AKilledTrainingGoesOnBitForBit) {
       return result.output;
     };
     run_whole(training(whole, ""));
-    // at an instant that nobody chose
+    // at an arbitrary time
     kill_after_a_snapshot(training(parts, ""), parts + (several ? "/gpt.1.*" : "/snapshot_iter_*"), "0.07");
     EXPECT_FALSE(ct::os::exists(parts + "/model.safetensors"));
-    const int left = samples_in(run_whole(training(parts, "--newest")));  // and not from the beginning
+    const int left = samples_in(run_whole(training(parts, "--newest")));  // not from the beginning
     EXPECT_GT(left, 0);
     EXPECT_LT(left, 15);
     EXPECT_EQ(ct::os::read_file(parts + "/model.safetensors"), ct::os::read_file(whole + "/model.safetensors"));
@@ -153,7 +153,7 @@ TEST(Gpt, AKilledTrainingGoesOnBitForBit) {
       expected[i].erase("elapsed_time");
       EXPECT_EQ(log[i], expected[i]) << i;
     }
-    // and by its name
+    // also by name
     if (!several) {
       const std::string again = folder / "again";
       const std::string last = parts + "/snapshot_iter_300";
@@ -185,7 +185,7 @@ TEST(Gpt, WhatCannotEndWellIsRefusedBeforeItBegins) {
       run("gpt", {text(), "-l", "1", "-w", "8", "-n", "1", "--heads", "1", "-s", "2", "-o", folder / "x"});
   EXPECT_EQ(one.exit_code, 2);
   EXPECT_TRUE(has(one.errors, "--context: expected a whole number from 2 to 1000000000, got '1'")) << one.errors;
-  // where the environment asks for it
+  // if the environment asks for it
   std::vector<std::string> all = small({"-s", "2", "-o", folder / "x"});
   all.insert(all.begin(), tests::build_path("bin/gpt"));
   const ct::os::ProcessResult asked =
@@ -193,7 +193,7 @@ TEST(Gpt, WhatCannotEndWellIsRefusedBeforeItBegins) {
   EXPECT_EQ(asked.exit_code, 1);
   EXPECT_TRUE(has(asked.errors, "float64 weights cannot be saved")) << asked.errors;
   EXPECT_FALSE(ct::os::exists(folder / "x"));
-  // the smallest that works
+  // the smallest model that works
   output_of("gpt", {text(), "-l", "2", "-w", "8", "-n", "1", "--heads", "1", "-s", "2", "-t", "1", "--top-p", "0.001",
                     "-o", folder / "two"});
 }
@@ -222,13 +222,13 @@ TEST(Gpt, AnotherNumberOfProcessesDoesNotGoOn) {
     }
     EXPECT_TRUE(train(before, out, "6", true).ok());
     EXPECT_NE(ct::os::read_file(out + "/model.safetensors"), model);
-    // a training that began anew there is the newest
+    // a new training in this folder has the newest snapshot
     ASSERT_TRUE(train(3 - before, out, "4", false).ok());
     EXPECT_TRUE(train(3 - before, out, "6", true).ok());
   }
 }
 
-/// The commands of a document's chapter, a line each.
+/// The commands in a document's chapter, one per line.
 std::string commands_of(const std::string& document, const std::string& chapter) {
   std::ifstream lines(tests::source_path(document));
   std::string commands;
@@ -245,7 +245,7 @@ std::string commands_of(const std::string& document, const std::string& chapter)
   return commands;
 }
 
-// docs/guide/language-models.md, with fewer steps and a small model of random weights in the downloaded one's place.
+// Runs docs/guide/language-models.md, with fewer steps and a small random model instead of the downloaded one.
 TEST(Gpt, FromATextFileToAChat) {
   namespace L = ct::links;
   const Folder folder;

@@ -1,5 +1,5 @@
 #pragma once
-// Programs as a user runs them.
+// Runs programs as a user would.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ inline nlohmann::json log_of(const std::string& folder) {
   return nlohmann::json::parse(std::ifstream(folder + "/log"));
 }
 
-/// The newest snapshot of a folder.
+/// The newest snapshot in a folder.
 inline std::string snapshot_in(const std::string& folder) {
   for (const std::string& name : catenary::os::list_directory(folder))
     if (name.starts_with("snapshot_iter_")) return folder + "/" + name;

@@ -1,4 +1,4 @@
-// The job scripts, with stand-ins for the batch system, for MPI and for a bundle.
+// The job scripts, with simulated batch system, MPI and bundle.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class Jobs : public testing::Test {
     folder_.write("bundle/share/catenary/mpi/plugin.cpp", "");
     program("bundle/bin/train_mnist_mn",
             "echo \"rank: $* ; plugin $CATENARY_MPI_PLUGIN\"; mkdir -p \"$5\"; touch \"$5/log\"");
-    // each says what it was called with, and runs what it is to run as one rank
+    // each prints its arguments, and runs the given program as one rank
     program("bin/mpicxx", "echo \"mpicxx $*\"; touch \"${@: -1}\"");
     program("bin/mpiexec", "echo \"mpiexec $*\"; while [ \"$1\" != bash ]; do shift; done; \"$@\"");
     program("bin/srun", "echo \"srun $*\"; while [ \"$1\" != bash ]; do shift; done; \"$@\"");
@@ -35,7 +35,7 @@ class Jobs : public testing::Test {
     std::filesystem::permissions(path, std::filesystem::perms::owner_exec, std::filesystem::perm_options::add);
   }
 
-  /// Runs a script from a copy elsewhere, as batch systems do, in the folder of the job.
+  /// Runs a copy of a script in the job's folder, as batch systems do.
   ct::os::ProcessResult run(const std::string& script, std::vector<std::pair<std::string, std::string>> environment) {
     const std::string copy = folder_ / ("spool-" + script);
     std::filesystem::copy_file(tests::source_path("examples/jobs/" + script), copy,

@@ -1,4 +1,4 @@
-// What the programs say to a command line that makes no sense: once, and with what was expected.
+// Messages for invalid command lines: printed once, with the expected values.
 
 #include <gtest/gtest.h>
 
@@ -70,7 +70,7 @@ TEST(Options, NumbersThatAreNone) {
   }
 }
 
-/// The programs that read options, each with its subcommands.
+/// The programs with options, and each of their subcommands.
 std::vector<std::vector<std::string>> all_commands() {
   std::vector<std::vector<std::string>> commands = {{"train_mnist", "inference"}};
   for (const char* name : {"custom_loop", "gemm", "gpt", "linear_regression", "multi_gpu", "nms", "ptb", "tensor_core",
@@ -88,7 +88,7 @@ std::vector<std::string> with(std::vector<std::string> command, const std::vecto
   return command;
 }
 
-// The help tells which options take numbers or one of some words: each says what it expects and what it got.
+// The help shows which options take numbers or one of several words. Each must report the expected and the given value.
 TEST(Options, EveryNumberSaysWhatItExpects) {
   int checked = 0;
   for (const std::vector<std::string>& command : all_commands()) {
@@ -125,7 +125,7 @@ TEST(Options, NearestNameIsSuggested) {
       {{"gpt", "--temp", "0.5"}, "gpt: there is no option --temp; did you mean --temperature?"},
       {{"catenary", "generate", "model", "-p", "x", "--temp", "0.5"},
        "catenary generate: there is no option --temp; did you mean --temperature?"},
-      {{"catenary", "generate", "--temp", "0.5"},  // a model is missing, too
+      {{"catenary", "generate", "--temp", "0.5"},  // the model is missing, too
        "catenary generate: there is no option --temp; did you mean --temperature?"},
       {{"catenary", "launch", "--np", "4", "x"}, "catenary launch: there is no option --np; did you mean --ranks?"},
       {{"train_mnist", "--xylophone"}, "train_mnist: there is no option --xylophone"},
@@ -137,7 +137,7 @@ TEST(Options, NearestNameIsSuggested) {
     EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
   }
   for (const std::vector<std::string>& command : all_commands()) {
-    if (command.back() == "launch") continue;  // takes a program's words
+    if (command.back() == "launch") continue;  // its remaining arguments belong to a program
     const ct::os::ProcessResult result = run(with(command, {"--hepl"}));
     EXPECT_EQ(result.exit_code, 2) << command.back();
     EXPECT_NE(result.errors.find("--hepl; did you mean --help?"), std::string::npos) << result.errors;

@@ -1,5 +1,4 @@
-// Networks that train_mnist has trained, with weights of 8 and 4 bits: what they take in memory and in a file, and what
-// of their accuracy is lost.
+// Networks trained by train_mnist with weights of 8 and 4 bits: memory, file size and accuracy.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +16,7 @@ namespace {
 using namespace examples;
 namespace L = links;
 
-/// Those of train_mnist, as its files name them.
+/// train_mnist's networks, with the names in its files.
 struct Mlp : Chain {
   L::Linear l1{784, 256}, l2{256, 256}, l3{256, 10};
   CT_LINKS(l1, l2, l3)
@@ -28,7 +27,7 @@ struct Cnn : Chain {
   CT_LINKS(conv1, conv2, l1, l2)
 };
 
-/// What a network takes of the processor's memory once it has a file's weights, counted by the pool.
+/// The CPU memory of a network after loading a file, counted by the pool.
 template <class Net>
 double memory_of(const std::string& file) {
   const MemoryPool& pool = memory_pool(Device());
@@ -41,7 +40,7 @@ double memory_of(const std::string& file) {
 
 double size_of(const std::string& file) { return static_cast<double>(os::read_file(file).size()); }
 
-/// Of all 10,000 test images.
+/// The accuracy on all 10,000 test images.
 double accuracy_of(const std::string& file) {
   const std::string told = output_of("train_mnist", {"inference", "-s", file, "-n", "0"}),
                     label = "accuracy on 10000 test images: ";
@@ -55,7 +54,7 @@ void expect_little_is_lost(const std::vector<std::string>& options, double at_le
   arguments.insert(arguments.end(), options.begin(), options.end());
   output_of("train_mnist", arguments);
   const std::string whole = folder / "model.npz", small = folder / "small.npz";
-  // npz is deflated, by which float32 loses a few percent and blocks nothing: files of plain bytes are compared
+  // compares uncompressed files, because npz compresses float32 by a few percent and blocks not at all
   const std::string plain = folder / "model.safetensors", small_plain = folder / "small.safetensors";
   output_of("catenary", {"convert", whole, "-o", plain});
   const double accuracy = accuracy_of(whole);

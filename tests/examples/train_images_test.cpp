@@ -1,4 +1,4 @@
-// train_images as a user runs it.
+// Runs train_images as a user would.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(Examples, TrainImages) {
   EXPECT_TRUE(has(rest, "skipped: " + (folder / "pictures/dark/broken.png: neither"))) << rest;
 }
 
-/// What examples/train_images/README.md tells.
+/// Runs examples/train_images/README.md.
 TEST(Examples, TrainImagesLearnsShapesByConvolutions) {
   const Folder folder;
   const std::string shapes = folder / "shapes";
@@ -87,7 +87,7 @@ TEST(Examples, TrainImagesLearnsShapesByConvolutions) {
   EXPECT_TRUE(has(predicted, "  triangle\n")) << predicted;
 }
 
-/// Dark and bright pictures of 8 x 8 pixels.
+/// Dark and bright images of 8 x 8 pixels.
 std::string dark_and_bright(const Folder& folder) {
   for (int i = 0; i < 20; ++i) {
     const auto image = ct::io::HostArray::empty(ct::Dtype::uint8, {8, 8, 3});
@@ -120,7 +120,7 @@ TEST(Examples, TrainImagesBeginsWithWeights) {
     EXPECT_TRUE(has(error_of("train_images", {pictures, "-m", other, "-w", saved}),
                     saved + ": these are weights of --model " + model + ", not " + other));
   }
-  // a third class: all but the last layer
+  // a third class: loads all but the last layer
   ct::os::make_directories(folder / "pictures/gray");
   for (int i = 0; i < 10; ++i)
     ct::os::write_file(folder / ("pictures/gray/" + std::to_string(i) + ".png"),
@@ -135,11 +135,11 @@ TEST(Examples, TrainImagesTellsWhichClassesAreTakenForWhich) {
   const std::string pictures = dark_and_bright(folder), out = folder / "out";
   const std::string text = output_of(
       "train_images", {pictures, "-m", "mlp", "-u", "8", "-s", "8", "-b", "8", "-e", "30", "--lr", "0.01", "-o", out});
-  // a fifth of 20 images, all right
+  // a fifth of 20 images, all correct
   EXPECT_TRUE(has(text, "\nright: 4 of 4 images (1.0000)\n        predicted\nlabel   bright   dark\nbright  ")) << text;
   EXPECT_TRUE(has(text, "\ndark         0  ")) << text;
   EXPECT_EQ(ct::io::read_png(out + "/confusion.png").shape[2], 3);
-  // other images, in another order of classes: those of dark are bright ones
+  // other images, with classes in another order: "dark" contains bright images
   ct::os::make_directories(folder / "others/dark");
   for (const char* name : {"1.png", "3.png", "5.png"})
     ct::os::write_file(folder / ("others/dark/" + std::string(name)), ct::os::read_file(pictures + "/bright/" + name));
@@ -185,7 +185,7 @@ TEST(Examples, TrainImagesTunesTheLastLayer) {
       EXPECT_EQ(values_in(before, name) == values_in(after, name), !last) << name;
     }
   }
-  // what is shifted and mirrored is learnt otherwise; a rate of nothing learns nothing
+  // augmentation changes the result, and a rate of 0 learns nothing
   const auto first_weights = [&](const std::string& out, const std::vector<std::string>& more) {
     return values_in(train(out, more), "predictor/block1/conv/W");
   };
@@ -210,7 +210,7 @@ TEST(Examples, AnotherModelIsNotResumed) {
   EXPECT_TRUE(has(said, snapshot)) << said;
 }
 
-/// torchvision's names and shapes of a ResNet-18; statistics that one recognizes.
+/// A file with names and shapes of torchvision's ResNet-18, and with recognisable statistics.
 std::string torchvisions_resnet18(const Folder& folder) {
   const ct::io::NpzReader file(tests::source_path("tests/data/torch/torchvision.npz"));
   const auto texts = [&](const char* what) { return std::get<ct::io::StringArray>(file.read(what)).values; };
@@ -257,7 +257,7 @@ TEST(Examples, TrainImagesBeginsWithTorchvisionsResNet18) {
                   "--model cnn begins with a model.npz of this program; --model resnet18 with weights of torchvision"));
 }
 
-/// A file of the program that knew one network.
+/// A file of an older version with a single kind of network.
 TEST(Examples, TrainImagesReadsWhatOlderOnesSaved) {
   const Folder folder;
   const std::string pictures = dark_and_bright(folder), out = folder / "out", old = folder / "old";
@@ -295,7 +295,7 @@ TEST(Examples, TrainImagesStopsWhereLossesAreNoNumbers) {
   };
   output_of("train_images", with({"-e", "2"}));
   const std::string snapshot = snapshot_in(out), bad = folder / "bad.npz";
-  // weights with which a bright picture goes beyond float32, and a dark one does not
+  // weights for which a bright image overflows float32 and a dark one does not
   const ct::io::NpzReader reader(snapshot);
   ct::io::NpzWriter writer(bad);
   for (const std::string& name : reader.names()) {
@@ -318,7 +318,7 @@ TEST(Examples, TrainImagesStopsWhereLossesAreNoNumbers) {
   EXPECT_EQ(ct::os::read_file(out + "/model.npz"), before);
   EXPECT_TRUE(has(error_of("train_images", with({"-e", "4", "--resume", snapshot, "--gray"})), "or --gray"));
   EXPECT_EQ(ct::os::read_file(out + "/model.npz"), before);
-  // and without damage it goes on
+  // without the damage it resumes
   output_of("train_images", with({"-e", "4", "--resume", snapshot}));
   EXPECT_EQ(log_of(out).size(), 4u);
 }
