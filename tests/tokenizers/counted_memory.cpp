@@ -1,2 +1,2 @@
-// As in tests/io: this program counts its `new`, too.
+// As in tests/io, this program counts calls of `new`.
 #include "tests/io/counted_memory.cpp"

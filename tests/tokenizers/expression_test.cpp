@@ -1,4 +1,4 @@
-// Oniguruma's expressions. What they match is what `tokenizers` 0.23.3 gives for Split(Regex(…), "isolated").
+// Oniguruma's expressions. Expected matches are the results of Split(Regex(…), "isolated") in `tokenizers` 0.23.3.
 
 #include "helpers.h"
 
@@ -17,7 +17,7 @@ std::string quoted(const std::string& text) {
 }
 
 Tokenizer splitting(const std::string& expression) {
-  // Whatever the word, it is one token: what is unknown is fused.
+  // every word becomes a single token, because unknown characters are fused
   return parse_tokenizer(
       document(
           R"({"type":"BPE","unk_token":"?","fuse_unk":true,"vocab":{"?":0},"merges":[]})",
@@ -32,7 +32,7 @@ std::size_t pieces(const std::string& expression, const std::string& text) {
 
 TEST(Expressions, MeanWhatOnigurumaMeans) {
   const std::tuple<const char*, const char*, std::size_t> cases[] = {
-      {"a{1,2}+", "aaaaab", 2},  // a repetition that is repeated: PCRE2 would take two at a time
+      {"a{1,2}+", "aaaaab", 2},  // a repetition of a repetition: PCRE2 would match two at a time
       {"a?+a", "aa", 1},
       {"$", "a\nb", 2},
       {"^", "a\nb", 2},
@@ -61,7 +61,7 @@ TEST(Expressions, MeanWhatOnigurumaMeans) {
       {"[\\]\\-\\[a]+", "x]-[a", 2},
       {"\\R", "a\r\nb", 3},
       {"x*", "axxb", 3},
-      // of Unicode 15 and 16
+      // characters of Unicode 15 and 16
       {"\\p{L}+", "\U00031350b", 1},
       {"\\p{N}+", "1\U00011f50", 1},
       {"\\p{M}+", "\u0301\u0897", 1},
@@ -108,7 +108,7 @@ TEST(Expressions, WhatIsNotTranslatedIsRefused) {
 }
 
 TEST(PreTokenizers, SplitInEachWay) {
-  // every word of "the-final--countdown" that any way makes is a token
+  // every word that any behaviour makes from "the-final--countdown" is a token
   const std::string words =
       R"({"the":0,"the-":1,"-":2,"--":3,"final":4,"final-":5,"-final":6,"countdown":7,"-countdown":8})";
   const auto cut = [&](const std::string& behavior, bool invert) {

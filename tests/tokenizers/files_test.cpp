@@ -1,4 +1,4 @@
-// tokenizer.json: what is read, what is refused, and damage.
+// tokenizer.json: accepted and refused files, and damage.
 
 #include <random>
 
@@ -10,12 +10,12 @@ namespace {
 
 using namespace test;
 
-/// The message for a file that is refused; "" when it is taken.
+/// The message for a refused file, or "" for an accepted one.
 std::string refusal(const std::string& json) {
   return message<FileError>([&] { parse_tokenizer(json, "file"); });
 }
 
-// nlohmann's parser takes a zero byte for the end of the text.
+// nlohmann's parser would treat a zero byte as the end of the text.
 TEST(TokenizerFile, AZeroByteDoesNotEndIt) {
   const std::string whole = document(kSmallModel);
   ASSERT_EQ(refusal(whole), "");
@@ -139,7 +139,7 @@ TEST(TokenizerFile, AFolderHasItsConfiguration) {
             }).find("tokenizer_config.json: eos_token: 'end' is not a token"),
             std::string::npos);
   EXPECT_NE(message<FileError>([&] { load_tokenizer(folder / "none"); }).find("none"), std::string::npos);
-  // save writes what was read
+  // save writes the original text
   const Tokenizer tokenizer = load_tokenizer(data_path("unigram.json"));
   tokenizer.save(folder / "copy.json");
   EXPECT_EQ(read_text(folder / "copy.json"), read_text(data_path("unigram.json")));
@@ -156,7 +156,7 @@ TEST(TokenizerFile, CharactersWithoutTokens) {
             "a character of 'aé' is unknown, and unk_id is not given");
 }
 
-// Where a token is merged before it is made, and where it is made in two ways, words are not merged part by part.
+// If a token is merged before it is made, or made in two ways, words are not merged in parts.
 TEST(TokenizerFile, TokensThatComeAboutInUnusualWays) {
   const auto cut = [](const std::string& vocabulary, const std::string& merges, const std::string& text) {
     const Tokenizer tokenizer =
@@ -170,7 +170,7 @@ TEST(TokenizerFile, TokensThatComeAboutInUnusualWays) {
   EXPECT_EQ(cut(R"({"":0,"a":1,"b":2,"ab":3})", R"(["a b",["","a"]])", "abab"), (Ids{3, 3}));
 }
 
-// A few bytes of a file changed, cut out or written twice: an error of the file, or a tokenizer that works or says why
+// Changes, removes or repeats a few bytes of a file: the result is an error, or a tokenizer that works or reports why
 // not.
 TEST(TokenizerFile, DamageIsSaidInWords) {
   const char* const names[] = {"llama3.json", "mistral.json", "unigram_bytes.json", "pieces_3.json"};

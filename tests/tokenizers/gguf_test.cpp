@@ -1,5 +1,5 @@
-// Tokenizers of GGUF files. Pairs of bytes beside the package `tokenizers`, which llama.cpp agrees with; pairs by score
-// beside SentencePiece.
+// Tokenizers of GGUF files: byte pairs compared with the package `tokenizers`, with which llama.cpp agrees, and pairs
+// by score compared with SentencePiece.
 
 #include <algorithm>
 #include <functional>
@@ -17,7 +17,7 @@ using namespace test;
 
 nlohmann::json read_json(const std::string& name) { return nlohmann::json::parse(read_text(data_path(name))); }
 
-/// What a GGUF file would hold of a tokenizer.json with pairs of bytes.
+/// The GGUF form of a tokenizer.json with byte pairs.
 GgufTokens of_file(const std::string& name, const std::string& pre) {
   const auto document = read_json(name + ".json");
   GgufTokens tokens;
@@ -48,7 +48,7 @@ TEST_P(Bytes, AreCutAsTheFileOfTheSameTokensIs) {
   for (const std::string text : cases["texts"])
     for (const bool parse : {false, true}) {
       const Ids ids = tokenizer.encode(text, {.add_special = true, .parse_special = parse});
-      // what tokenizer.json normalizes GGUF leaves
+      // GGUF does not apply the normalizer of tokenizer.json
       if (name == "qwen2" && same.decode(ids, false) != same.decode(same.encode(text, {.parse_special = parse}), false))
         continue;
       EXPECT_EQ(ids, same.encode(text, {.add_special = false, .parse_special = parse})) << text;
@@ -130,8 +130,8 @@ TEST(Gguf, SpecialTokensAndSpaces) {
   };
   EXPECT_EQ(names("a"), "<s>|▁a");
   EXPECT_EQ(names("a</s>a", {.parse_special = true}),
-            "<s>|▁a|</s>|▁a");               // the space after each special token is llama.cpp's
-  EXPECT_EQ(names("<tool>"), "<s>|<tool>");  // a user's token is not special
+            "<s>|▁a|</s>|▁a");               // llama.cpp also puts a space after each special token
+  EXPECT_EQ(names("<tool>"), "<s>|<tool>");  // user-defined tokens are not special
   EXPECT_EQ(names(""), "<s>");
   tokens.add_eos = true;
   tokens.add_bos = false;
@@ -142,7 +142,7 @@ TEST(Gguf, SpecialTokensAndSpaces) {
   EXPECT_EQ(make_tokenizer(tokens).decode(Ids{make_tokenizer(tokens).id("▁a").value()}), "a");
 }
 
-// As llama.cpp writes them; they are not kept from being drawn there either.
+// As in llama.cpp, which may also draw them.
 TEST(Gguf, UnusedTokensAreNoText) {
   GgufTokens tokens;
   tokens.model = "llama";
@@ -162,7 +162,7 @@ TEST(Gguf, UnusedTokensAreNoText) {
   EXPECT_EQ(text + stream.finish(), "ab");
 }
 
-// Merging the best pair again and again, looked for anew each time.
+// Compares with repeatedly searching for the best pair.
 TEST(Gguf, TheHeapMergesAsAPlainSearchDoes) {
   std::mt19937 random(5);
   for (int round = 0; round < 50; ++round) {
@@ -233,7 +233,7 @@ TEST(Gguf, FilesHoldTokenizers) {
               }).find("which GGUF cannot store"),
               std::string::npos)
         << name;
-  // what came from a file goes into another
+  // a tokenizer from a GGUF file can be written to another
   io::write_gguf(folder / "again.gguf", gguf_metadata(gguf_tokens(read)), {});
   EXPECT_EQ(load_tokenizer(folder / "again.gguf").encode(text), ids);
   EXPECT_EQ(gguf_tokens(load_tokenizer(data_path("gpt2.json"))).tokens.size(), 400u);
@@ -248,7 +248,7 @@ TEST(Gguf, FilesHoldTheTokenizersOfModels) {
     const Tokenizer read = load_tokenizer(folder / "model.gguf");
     int same = 0;
     for (const std::string text : cases["texts"]) {
-      // what tokenizer.json normalizes GGUF leaves
+      // GGUF does not apply the normalizer of tokenizer.json
       if (whole.decode(whole.encode(text, {.add_special = false}), false) != text) continue;
       ++same;
       EXPECT_EQ(read.encode(text), whole.encode(text)) << name << ": " << text;

@@ -1,4 +1,4 @@
-// The words of GGUF's byte pairs by the names of tokenizer.ggml.pre, beside those of `tokenizers`
+// GGUF's pre-tokenizers by the name in tokenizer.ggml.pre, compared with `tokenizers`
 // (tests/data/tokenizers/make_gguf_words.py).
 
 #include <nlohmann/json.hpp>
@@ -12,7 +12,7 @@ namespace {
 using namespace test;
 using Words = std::vector<std::string>;
 
-/// A text as GPT-2 writes its bytes.
+/// A text in GPT-2's byte characters.
 std::string in_bytes(const std::string& text) {
   std::string made;
   for (const char c : text) {
@@ -31,7 +31,7 @@ std::string in_bytes(const std::string& text) {
   return made;
 }
 
-/// The characters of a text, and of a word written in bytes.
+/// The characters of a text, and of a word in byte characters.
 Words characters(const std::string& text) {
   Words all;
   for (std::size_t at = 0; at < text.size();) {
@@ -43,7 +43,7 @@ Words characters(const std::string& text) {
   return all;
 }
 
-/// A tokenizer of which each part of a text is one token, in whatever order it is merged.
+/// A tokenizer in which every part of a text is a token, for any order of merges.
 Tokenizer of_all_parts(const std::string& pre, const std::string& text) {
   GgufTokens tokens;
   tokens.model = "gpt2";
@@ -100,7 +100,7 @@ TEST(GgufWords, AreThoseOfTheExpressions) {
   EXPECT_EQ(count, 89);
 }
 
-/// What a vocabulary of single characters makes of a name that is given.
+/// A tokenizer of single characters with the given pre-tokenizer.
 Tokenizer of_letters(const std::string& pre, std::optional<bool> add_bos = {}) {
   GgufTokens tokens{.model = "gpt2", .pre = pre, .tokens = {"<s>", "a", "b", "ab"}};
   tokens.token_types = {3, 1, 1, 1};
@@ -127,7 +127,7 @@ TEST(GgufWords, OfCharactersHaveBytesForTheRest) {
   tokens.merges = {"▁ a"};
   const Tokenizer gemma = make_tokenizer(tokens);
   using Ids = std::vector<std::int64_t>;
-  EXPECT_EQ(gemma.encode(" a\n\na"), (Ids{2, 4, 0}));  // the lines' token, which no merge makes
+  EXPECT_EQ(gemma.encode(" a\n\na"), (Ids{2, 4, 0}));  // the token of line ends, made without merges
   EXPECT_EQ(gemma.encode("é"), (Ids{6, 7}));
   EXPECT_EQ(gemma.decode(Ids{2, 4, 0, 6, 7}), " a\n\naé");
   tokens.pre = "sarvam-moe";

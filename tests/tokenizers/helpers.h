@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of tokenizers share: fixtures, messages of errors, damage.
+// Helpers for tests of tokenizers: fixtures, error messages, damage.
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ inline std::string read_text(const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Runs f; returns the message of the E that it throws, or "" when it throws none. Any other exception fails the test.
+/// Runs f and returns the message of the E that it throws, or "" if it throws none. Any other exception fails the test.
 template <class E, class F>
 std::string message(F f) {
   try {
@@ -38,7 +38,7 @@ std::string message(F f) {
 
 using tests::streamed;
 
-/// The model of a tokenizer.json with other parts; each as JSON.
+/// A tokenizer.json with this model and other members, each as JSON.
 inline std::string document(const std::string& model, const std::string& others = "") {
   return "{\"version\":\"1.0\",\"truncation\":null,\"padding\":null,\"model\":" + model + others + "}";
 }

@@ -1,4 +1,4 @@
-// Tokenizers of each kind beside the Python package `tokenizers` (tests/data/tokenizers/make_tokenizers.py).
+// Tokenizers of each kind compared with the Python package `tokenizers` (tests/data/tokenizers/make_tokenizers.py).
 
 #include <nlohmann/json.hpp>
 
@@ -34,7 +34,7 @@ TEST_P(Reference, CutsAndJoinsRandomTextsAsThePackageDoes) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Reference, testing::ValuesIn(kNames),
                          [](const auto& info) { return std::string(info.param); });
 
-/// gpt2.json, whose 256 bytes bring every text back, behind a normalizer: what decode gives is the normalized text.
+/// gpt2.json with a normalizer. Its 256 bytes preserve every text, so decode returns the normalized text.
 Tokenizer normalizing(const std::string& normalizer) {
   std::string json = read_text(data_path("gpt2.json"));
   const std::string none = "\"normalizer\":null";
@@ -62,7 +62,7 @@ TEST(Normalizers, ATableOfSentencePiece) {
             std::string::npos);
   EXPECT_NE(message<FileError>([&] { with("AQAAAAAA"); }).find("a table of 6 bytes says that its trie has 1"),
             std::string::npos);
-  // damage of any kind gives valid text or an error
+  // any damage gives valid text or an error
   for (std::size_t i = 0; i + 1 < table.size(); i += 3) {
     std::string damaged = table;
     damaged[i] = damaged[i] == 'x' ? 'y' : 'x';
@@ -82,7 +82,7 @@ TEST(Normalizers, AreThoseOfThePackagesUnicode) {
   EXPECT_EQ(made("NFD", "\u1eb9\u0301가"), "e\u0323\u0301\u1100\u1161");
   EXPECT_EQ(made("NFKC", "\ufb01\u2460\u3000"), "fi1 ");
   EXPECT_EQ(made("NFKD", "\ufb01\u00e9"), "fie\u0301");
-  // of later versions than its tables: copied, not decomposed (U+32FF), composed (U+11935 U+11930) or reordered
+  // characters newer than its tables are copied: not decomposed (U+32FF), composed (U+11935 U+11930) or reordered
   // (U+1ACE)
   EXPECT_EQ(made("NFKC", "\u32ff"), "\u32ff");
   EXPECT_EQ(made("NFC", "\U00011935\U00011930"), "\U00011935\U00011930");
@@ -95,7 +95,7 @@ TEST(Unigram, TiesAndUnknownCharacters) {
     return parse_tokenizer(document(R"({"type":"Unigram","unk_id":0,"vocab":)" + vocabulary + "}"), "file")
         .encode(text);
   };
-  // of equal sums the one whose last token begins first
+  // of equal sums, the split whose last token begins first
   EXPECT_EQ(cut(R"([["?",0],["a",-1],["b",-1],["ab",-2]])", "ab"), (Ids{3}));
   EXPECT_EQ(cut(R"([["?",0],["xy",-1],["yz",-0.5]])", "xyz"), (Ids{0, 2}));
   EXPECT_EQ(cut(R"([["?",0],["xy",-0.5],["yz",-1]])", "xyz"), (Ids{1, 0}));
@@ -113,7 +113,7 @@ TEST(Tokenizer, BytesThatAreNoUtf8BecomeReplacementCharacters) {
       {"\xc0\x80", "\ufffd\ufffd"},                          // overlong
       {"\xf0\x80\x80\x80", "\ufffd\ufffd\ufffd\ufffd"},      // overlong
       {"\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"},      // past the last
-      {"\xf0\x9f\x98\xf0\x9f\x98\x80", "\ufffd\U0001f600"},  // one cut, one whole
+      {"\xf0\x9f\x98\xf0\x9f\x98\x80", "\ufffd\U0001f600"},  // one incomplete, one complete
       {std::string("\0\x80\0", 3), std::string("\0\ufffd\0", 5)},
   };
   for (const auto& [bytes, text] : cases) {
@@ -129,7 +129,7 @@ TEST(Tokenizer, DecodesBytesThatAreNoUtf8) {
     for (const char* token : tokens) ids.push_back(tokenizer.id(token).value());
     return ids;
   };
-  // GPT-2's characters of the bytes F0 9F 98 80, whole and without the last
+  // GPT-2's characters for the bytes F0 9F 98 80, complete and without the last
   EXPECT_EQ(tokenizer.decode(bytes({"ð", "Ł", "ĺ", "Ģ"})), "\U0001f600");
   EXPECT_EQ(tokenizer.decode(bytes({"a", "ð", "Ł", "ĺ"})), "a\ufffd");
   EXPECT_EQ(tokenizer.decode(bytes({"ð", "Ł", "a", "Ģ"})), "\ufffda\ufffd");
@@ -145,7 +145,7 @@ TEST(TokenStream, GivesTextAsSoonAsItIsWhole) {
   EXPECT_EQ(put("Ł"), "");
   EXPECT_EQ(put("ĺ"), "");
   EXPECT_EQ(put("Ģ"), "\U0001f600");
-  EXPECT_EQ(put("Ģ"), "\ufffd");  // begins nothing
+  EXPECT_EQ(put("Ģ"), "\ufffd");  // cannot begin a character
   EXPECT_EQ(put("ð"), "");
   EXPECT_EQ(put("b"),
             "\ufffd"
@@ -187,7 +187,7 @@ TEST(TokenStream, ATokenOfNothingDoesNotMakeTheNextTheFirst) {
   const Ids ids = {6, 0, 7, 6, 0};  // a space, a, x, a space, a
   EXPECT_EQ(tokenizer.decode(ids), "a a");
   EXPECT_EQ(streamed(tokenizer, ids, true), "a a");
-  // without a decoder a space stands between tokens
+  // without a decoder, tokens are separated by spaces
   EXPECT_EQ(streamed(parse_tokenizer(document(kSmallModel), "file"), {0, 3, 7}, true), "a ab x");
 }
 

@@ -1,4 +1,4 @@
-// Models of SentencePiece beside SentencePiece itself (sentencepiece_models.json), and files that are damaged.
+// SentencePiece models compared with SentencePiece (sentencepiece_models.json), and damaged files.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST(SentencePiece, CutsTextsAsSentencePieceDoes) {
   }
 }
 
-// Unknown tokens, for which SentencePiece writes a sign of its own, are left out here.
+// Unknown tokens are left out, where SentencePiece writes a special sign.
 TEST(SentencePiece, GivesTheTextBack) {
   const auto all = models();
   for (const auto& [name, of] : all.items()) {
@@ -108,12 +108,12 @@ TEST(SentencePiece, LiesInAFolder) {
   folder.write("tokenizer_config.json", R"({"bos_token": "<none>"})");
   EXPECT_NE(message<FileError>([&] { load_tokenizer(folder.path); }).find("'<none>' is not a token of tokenizer.model"),
             std::string::npos);
-  folder.write("tokenizer.json", document(kSmallModel));  // comes first
+  folder.write("tokenizer.json", document(kSmallModel));  // takes precedence
   folder.write("tokenizer_config.json", "{}");
   EXPECT_EQ(load_tokenizer(folder.path).id("abc"), 4);
 }
 
-// The parts of a file, each a key and what follows it.
+// A field of a file: its key and value.
 std::string part(int field, const std::string& content) {
   std::string made(1, static_cast<char>(field << 3 | 2));
   made += static_cast<char>(content.size());
@@ -147,11 +147,11 @@ TEST(SentencePiece, WhatIsDamagedOrNotSupportedIsRefused) {
   EXPECT_EQ(refusal(piece("a", 5) + part(2, number(3, 2))), "m: unused pieces in a bpe model are not supported");
   EXPECT_EQ(refusal(piece("a") + part(3, part(2, "abc"))),
             "m: precompiled_charsmap: a table of 3 bytes says that its trie has 0");
-  // A character that is unknown, where there is no unknown piece.
+  // An unknown character without an unknown piece.
   EXPECT_THROW(parse_sentencepiece(piece("a"), "m").encode("b"), ValueError);
 }
 
-// A table that replaces a part of a character, and pieces and replacements that are too long.
+// A table that replaces part of a character, and pieces and replacements that are too long.
 TEST(SentencePiece, HostileFilesCostNoMoreThanTheyAreLong) {
   const auto table = [](const std::vector<std::uint32_t>& units, const std::string& texts) {
     std::string bytes;
@@ -168,7 +168,7 @@ TEST(SentencePiece, HostileFilesCostNoMoreThanTheyAreLong) {
       made += static_cast<char>((n & 127) + (i < 2 ? 128 : 0));
     return made + content;
   };
-  // The trie knows the byte 0xC3 alone, the first half of a character.
+  // The trie contains only the byte 0xC3, the first half of a character.
   constexpr std::uint32_t kFirst = 0x200, kNode = kFirst ^ 0xc3, kLeaf = 0x300;
   std::vector<std::uint32_t> units(1024, 0);
   units[0] = kFirst << 10;
@@ -189,7 +189,7 @@ TEST(SentencePiece, HostileFilesCostNoMoreThanTheyAreLong) {
             std::string::npos);
 }
 
-// 200 damaged files: an error in words, or a tokenizer that works.
+// 200 damaged files: a message, or a working tokenizer.
 TEST(SentencePiece, DamageIsAnErrorOrAnotherTokenizer) {
   std::mt19937 random(3);
   const auto all = models();

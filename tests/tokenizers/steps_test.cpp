@@ -1,4 +1,4 @@
-// What lies between a text and its words: beginnings, limits, added tokens, and scores to the last bit.
+// The steps from a text to its words: beginnings, limits, added tokens, and scores to the last bit.
 
 #include <nlohmann/json.hpp>
 
@@ -39,7 +39,7 @@ TEST(Steps, ABeginningThatIsRemovedIsNoBeginning) {
   }
 }
 
-// Forty steps could make a terabyte of a letter.
+// Forty steps could turn one letter into a terabyte.
 TEST(Steps, ATextGrowsToALimitAlone) {
   const auto with = [](const std::string& others) {
     return parse_tokenizer(document(kSmallModel, "," + others), "file");
@@ -56,7 +56,7 @@ TEST(Steps, ATextGrowsToALimitAlone) {
       "normalizer", "normalizers", repeated(R"({"type":"Prepend","prepend":")" + std::string(9000, 'x') + "\"}", 16));
   EXPECT_NE(message<ValueError>([&] { prepends.encode("a"); }).find("the normalizer Prepend of 'xxx"),
             std::string::npos);
-  // an added token is normalized as the file is read
+  // added tokens are normalized while the file is read
   EXPECT_NE(message<FileError>([&] {
               with(R"("normalizer":{"type":"Sequence","normalizers":[)" + repeated(kReplace, 40) +
                    R"(]},"added_tokens":[{"id":8,"content":"a!","single_word":false,"lstrip":false,"rstrip":false,)"
@@ -77,7 +77,7 @@ TEST(Steps, ATextGrowsToALimitAlone) {
   EXPECT_LT(memory.peak(), 64 << 20);
 }
 
-/// A tokenizer of which each part of the text is one token where a step leaves it whole.
+/// A tokenizer in which every part of the text that a step leaves whole is a token.
 std::vector<std::string> pieces_by(const std::string& step, const std::string& text) {
   nlohmann::json vocabulary;
   int id = 0;
@@ -141,7 +141,7 @@ TEST(Steps, WordsAreKeptInBoundedMemory) {
   const auto encode = [&](int first, int last) {
     for (int i = first; i < last; ++i) tokenizer.encode("word" + std::to_string(i) + std::string(40, 'x'));
   };
-  encode(0, 70000);  // more than are kept
+  encode(0, 70000);  // more than the cache holds
   const io::test::CountedMemory memory;
   encode(70000, 270000);
   EXPECT_LT(memory.peak(), 70000 * 600);

@@ -1,4 +1,4 @@
-// Training of byte pairs, and tokenizers used by many threads.
+// Training of byte pairs, and concurrent use of tokenizers.
 
 #include <atomic>
 #include <nlohmann/json.hpp>
