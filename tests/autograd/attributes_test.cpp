@@ -1,4 +1,4 @@
-// What functions tell of themselves, and graphs of their functions.
+// Attributes that functions list, and graphs rebuilt from them.
 
 #include "catenary/autograd/attributes.h"
 

@@ -39,7 +39,7 @@ class MulAdd : public FunctionNode {
   }
 };
 
-/// Splits into two outputs; the second has its own gradient.
+/// Splits into two outputs, where the second has a separate gradient.
 class Both : public FunctionNode {
  public:
   const char* name() const override { return "Both"; }
@@ -117,11 +117,11 @@ TEST(FunctionNode, SeveralOutputs) {
   (ys[0] + ys[1]).backward();
   EXPECT_EQ(values(x.grad()), Doubles{8});
   x.cleargrad();
-  ys[0] = Variable();  // an output that nobody holds has no gradient
+  ys[0] = Variable();  // an output without a handle has no gradient
   ys[1].backward();
   EXPECT_EQ(values(x.grad()), Doubles{6});
   x.cleargrad();
-  // The retained output comes back as a variable of the graph, also when its handle is gone.
+  // The retained output returns as a variable of the graph, also after its handle is destroyed.
   Variable last = ys[1] + 0.0;
   ys[1] = Variable();
   last.backward(false, true);
@@ -165,7 +165,7 @@ TEST(FunctionNode, OnlyRetainedValuesLive) {
     const Array big = Array::empty({n}, Dtype::float32);
     big.fill(1);
     const Variable x(big);
-    Variable y = (x + 1.0f) + 2.0f;  // nothing in between is needed by backward
+    Variable y = (x + 1.0f) + 2.0f;  // backward needs no intermediate results
     y.array().eval();
     EXPECT_LT(use(), before + 3 * n * 4);
     y = y * y;
@@ -239,7 +239,7 @@ TEST(Hooks, TimerAndMemoryReport) {
     y.backward();
   }
   const auto summary = timer.summary();
-  ASSERT_EQ(summary.size(), 5u);  // with what Sum's gradient runs: Reshape, BroadcastTo
+  ASSERT_EQ(summary.size(), 5u);  // including functions in Sum's gradient: Reshape, BroadcastTo
   EXPECT_EQ(summary[0].function, "Mul");
   EXPECT_EQ(summary[2].function, "Sum");
   EXPECT_EQ(summary[1].occurrence, 2);
@@ -286,7 +286,7 @@ TEST(ComputationalGraph, DumpsDot) {
   EXPECT_THROW(build_computational_graph({y}, options), ValueError);
 }
 
-/// What was never assigned is told with the function that it was given to, by each way into the graph.
+/// An undefined Variable is reported with the function that received it, for each way into the graph.
 TEST(FunctionNode, AnUndefinedInputIsNamed) {
   const Variable x(array<float>({1, 2})), undefined;
   const auto says = [](const std::string& name, const std::function<void()>& call) {

@@ -24,13 +24,13 @@ struct WrongSquare : Unary<WrongSquare, keep::x> {
   static Array f(const Array& x) { return x * x; }
   static auto df(const auto& gy, const auto& x, const auto&) { return gy * x; }
 };
-/// The right gradient, but its own gradient is wrong: it hides x from the graph.
+/// Has the right gradient, whose own gradient is wrong because x is hidden from the graph.
 struct HiddenSquare : Unary<HiddenSquare, keep::x> {
   static constexpr const char* kName = "HiddenSquare";
   static Array f(const Array& x) { return x * x; }
   static Variable df(const Variable& gy, const Variable& x, const Variable&) { return gy * (x.array() * 2.0); }
 };
-/// The right gradient, and another one that is differentiated rightly.
+/// Has the right gradient, and a different, correct second derivative.
 struct TwoSquares : Unary<TwoSquares, keep::x> {
   static constexpr const char* kName = "TwoSquares";
   static Array f(const Array& x) { return x * x; }
@@ -103,7 +103,7 @@ TEST(GradientCheck, ParametersAsALinkGivesThem) {
   const auto f = [&](const std::vector<Variable>& x) { return std::vector<Variable>{x[0] * all[0] + all[1]}; };
   check_backward(f, {sample()}, {}, all, options);
   check_double_backward(f, {sample()}, {}, {}, all, options);
-  EXPECT_EQ(all[0].dtype(), Dtype::float32);  // as before the check
+  EXPECT_EQ(all[0].dtype(), Dtype::float32);  // unchanged by the check
   EXPECT_EQ(values(all[0].array()), (std::vector<double>{1, 2, 3}));
   const auto wrong = [&](const std::vector<Variable>& x) {
     return std::vector<Variable>{apply(node<WrongSquare>(), all[0]) + x[0]};
@@ -124,7 +124,7 @@ TEST(GradientCheck, AssertAllclose) {
   EXPECT_NO_THROW(assert_allclose(array<float>({1, NAN}), array<float>({1, NAN})));
 }
 
-/// Every operator and method of Variable, once and twice differentiated.
+/// Checks every operator and method of Variable, differentiated once and twice.
 TEST(GradientCheck, Operators) {
   const auto scope = tests::one_by_one_on_devices();
   const Array positive = array<double>({0.5, 1.5, 2, 0.25, 0.75, 1.25}, {2, 3});

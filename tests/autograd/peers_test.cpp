@@ -1,5 +1,4 @@
-// What a binding to another language needs of the graph: objects beside nodes and around functions, creators that are
-// set.
+// Support for bindings to other languages: objects attached to nodes and functions, and settable creators.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +36,7 @@ TEST(Peers, GoWithTheirNodeAndHearOfItsValues) {
       x.set_array(ct::zeros({3}));
       EXPECT_EQ(counts.changed, 1);
     }
-    EXPECT_EQ(counts.changed, 2);  // the last Variable went, and with it the values
+    EXPECT_EQ(counts.changed, 2);  // the last Variable was destroyed, and with it the values
     EXPECT_EQ(node->reference_count(), 1u);
     EXPECT_EQ(node->handle_count(), 0u);
     EXPECT_FALSE(node->data().defined());
@@ -80,7 +79,7 @@ TEST(Peers, ACreatorThatIsTakenAwayAndSetAgain) {
   EXPECT_EQ(f->output(0), &y.node());
 }
 
-/// 2 x, inside of an object that counts for it.
+/// 2 x, inside of a reference-counted object.
 class Owned final : public ct::FunctionNode {
  public:
   struct Count final : Owner {
@@ -122,7 +121,7 @@ TEST(Peers, AnOwnerCountsForItsFunction) {
     }
     EXPECT_EQ(count.references, 0);
     EXPECT_EQ(f.output(0), nullptr);
-    EXPECT_EQ(f.kept_output().array()[0].item<float>(), 2);  // made anew
+    EXPECT_EQ(f.kept_output().array()[0].item<float>(), 2);  // recreated
     EXPECT_EQ(count.references, 0);
   }
 }

@@ -74,7 +74,7 @@ TEST(Variable, AVariableUsedManyTimesSumsItsGradients) {
 }
 
 TEST(Variable, TheSumOfGradientsDoesNotWriteIntoGradientsOfOthers) {
-  // gy itself is the gradient of all inputs of an addition: adding in place must not change it.
+  // The gradient of both inputs of an addition is gy itself, so adding in place must not change it.
   const Variable x(array<float>({1})), z(array<float>({1}));
   const Variable a = F::identity(x);
   const Variable y = a + z + a + a;
@@ -87,7 +87,7 @@ TEST(Variable, TheSumOfGradientsDoesNotWriteIntoGradientsOfOthers) {
   EXPECT_EQ(values(y.grad()), Doubles{1});
 }
 
-// As in Python: the name is another variable's from there on.
+// As in Python, the name refers to another variable afterwards.
 TEST(Variable, InPlaceOperatorsMakeTheHandleAnother) {
   const Variable x(array<float>({1, 2, 3}));
   Variable y = x;
@@ -99,7 +99,7 @@ TEST(Variable, InPlaceOperatorsMakeTheHandleAnother) {
   EXPECT_EQ(values(y.array()), (std::vector<double>{0.5, 2.5, 5.5}));
   functions::sum(y).backward();
   EXPECT_EQ(values(x.grad()), (std::vector<double>{1.5, 2.5, 3.5}));
-  // a parameter is learnt, not replaced; a temporary has no use for it
+  // parameters are learnt, not replaced, and temporaries have no use for it
   static_assert(!AddsTo<Parameter&> && !AddsTo<const Variable&> && !AddsTo<Variable> && AddsTo<Variable&>);
 }
 
@@ -157,7 +157,7 @@ TEST(Variable, LossScaleReachesTheLeaves) {
   EXPECT_EQ(x.loss_scale(), 8.0);
 }
 
-// What an optimizer divides by the last scale is the sum of both losses' gradients.
+// An optimizer divides by the last scale, so the sum of both losses' gradients must be in that scale.
 TEST(Variable, BackwardsWithDifferentLossScalesAddUpGradients) {
   const auto number = [](double scale) { return Number(full({}, scale, Dtype::float32)); };
   using Scale = std::optional<Number>;
@@ -174,7 +174,7 @@ TEST(Variable, BackwardsWithDifferentLossScalesAddUpGradients) {
         EXPECT_EQ(values(x.grad().astype(Dtype::float64)), (Doubles{11 * scale, 11 * scale})) << scale << dtype;
         EXPECT_EQ(x.grad().dtype(), dtype);
         EXPECT_EQ(x.loss_scale().has_value(), second.has_value());
-        if (double_backprop) {  // the gradient of x² has one of its own: 2, in the last scale
+        if (double_backprop) {  // the gradient of x² has a gradient: 2, in the last scale
           const Variable gx = x.grad_var();
           x.cleargrad();
           F::sum(gx).backward();
@@ -185,7 +185,7 @@ TEST(Variable, BackwardsWithDifferentLossScalesAddUpGradients) {
   }
 }
 
-// Such a sum beyond what float16 holds between the scales is computed in float32.
+// A sum that overflows float16 between two scales is computed in float32.
 TEST(Variable, AGradientIsBroughtToAnotherScaleInFloat32) {
   const Variable x(full({1}, 1, Dtype::float16));
   F::sum(x * 0.5).backward(false, false, 65536.0 / 2);
@@ -198,7 +198,7 @@ TEST(Variable, CleargradForgetsTheLossScale) {
   (x * x).backward(false, false, 8.0);
   x.cleargrad();
   EXPECT_FALSE(x.loss_scale());
-  x.set_grad(array<float>({2}));  // by hand: its scale is 1
+  x.set_grad(array<float>({2}));  // set by the caller, so its scale is 1
   (x * x).backward(false, false, 4.0);
   EXPECT_EQ(values(x.grad()), Doubles{32});
 }
@@ -235,7 +235,7 @@ TEST(Variable, Unchain) {
   z.backward();
   EXPECT_FALSE(x.grad().defined());
 
-  // all that leads there, however far, also what somebody holds
+  // everything that leads there, however far, also variables with other handles
   const Variable first = x * 2.0f, second = first * 3.0f, third = second * 4.0f;
   third.unchain_backward();
   EXPECT_EQ(second.creator(), nullptr);
@@ -268,7 +268,7 @@ TEST(Variable, AddgradCopydataZerograd) {
   EXPECT_THROW(a.copydata(Variable(array<float>({1}))), ShapeError);
 }
 
-// The sum is in the scale of what is there; what comes to nothing brings its own.
+// The sum has the existing gradient's scale. A variable without gradient gets the added gradient's scale.
 TEST(Variable, AddgradBringsGradientsToOneLossScale) {
   using Scale = std::optional<Number>;
   const Scale none, four = 4.0, eight = Number(full({}, 8, Dtype::float32));
@@ -318,7 +318,7 @@ TEST(Variable, ADeepGraphNeedsNoStack) {
   y.unchain_backward();
   Variable z = x;
   for (int i = 0; i < 100000; ++i) z = z * 1.0f;
-  z = Variable();  // dies as a whole
+  z = Variable();  // destroyed completely
 }
 
 TEST(Variable, ThreadsHaveTheirOwnGraphs) {
@@ -379,8 +379,7 @@ TEST(Backward, FromSeveralVariables) {
   EXPECT_THROW(backward({a, b}, {a}), ValueError);
 }
 
-// The gradients that backward starts from are taken from the outputs, as from one: a second call does not begin with
-// them again.
+// The first backward call consumes the outputs' gradients, so a second call does not start with them again.
 TEST(Backward, TakesTheGradientsThatItStartsFrom) {
   const Variable x(array<float>({1, 2}));
   const Variable a = x * 2.0, b = x * 3.0;
@@ -401,10 +400,11 @@ TEST(Grad, SetGradSaysTheLossScaleToo) {
   options.loss_scale = 8;
   grad({F::sum(x * 2.0)}, {x}, options);
   EXPECT_EQ(values(x.grad()), (Doubles{16, 16}));
-  EXPECT_EQ(x.loss_scale(), 8);  // so that an update divides by it
+  EXPECT_EQ(x.loss_scale(), 8);  // an update divides by it
 }
 
-// Among functions of one rank the one found first goes first: sums of gradients have one order, which bits depend on.
+// Of functions with equal rank, the one found first runs first, so that sums of gradients have a fixed order and fixed
+// bits.
 TEST(Backward, EqualRanksInTheOrderInWhichTheyAreFound) {
   struct Order : FunctionHook {
     std::string seen;
@@ -438,7 +438,7 @@ TEST(Parameter, GradientsAreAddedToOneWithoutAShape) {
   x.set_grad(array<float>({5, 6}));
   waiting.addgrad(x);
   EXPECT_EQ(values(waiting.array()), (Doubles{3, 3}));
-  EXPECT_EQ(values(waiting.grad()), (Doubles{5, 6}));  // not added to the NaN that a parameter starts with
+  EXPECT_EQ(values(waiting.grad()), (Doubles{5, 6}));  // not added to the parameter's initial NaN
 }
 
 TEST(Parameter, OneWithoutAShapeIsMadeWhereItWasMoved) {
