@@ -1,4 +1,4 @@
-// Programs as users run them on a device: test_programs --device opencl:0.
+// Runs programs as a user would on a device: test_programs --device opencl:0.
 
 #include <gtest/gtest.h>
 
@@ -37,12 +37,12 @@ std::string output_of(const std::string& program, const std::vector<std::string>
 
 std::string device() { return ct::current_device().name(); }
 
-/// The same device with another number, as in "opencl:3".
+/// A device of this kind with another number, as in "opencl:3".
 std::string sibling(int number) { return device().substr(0, device().find(':') + 1) + std::to_string(number); }
 
 json read_json(const std::string& path) { return json::parse(std::ifstream(path)); }
 
-/// A folder of a part of the vectors: every n-th case.
+/// Checks part of the vectors: every n-th case.
 void expect_vectors_pass(const std::string& name, const std::string& key, std::size_t n) {
   const std::string from = tests::source_path("tests/data/reference/" + name + "/");
   json manifest = read_json(from + "manifest.json"), some = json::array();
@@ -79,7 +79,7 @@ TEST(TrainMnist, LearnsOnTheDeviceAsOnTheCpu) {
   EXPECT_GT(there["validation/main/accuracy"], 0.5);
 }
 
-// Twenty updates in 16 bits: what products round differently stays as small as a rounding.
+// Twenty updates in 16 bits: differences between the devices' roundings stay small.
 TEST(TrainMnistDeep, LearnsIn16BitsOnTheDeviceAsOnTheCpu) {
   const Folder folder;
   for (const std::string dtype : {"float16", "mixed16", "bfloat16"}) {
@@ -125,14 +125,14 @@ TEST(TensorCore, PrintsWhatItsReadmeTells) {
                   .find("of the peak unknown; set --peak\n") != std::string::npos);
 }
 
-/// What makes `n` devices of PoCL's; the simulator has two in any case.
+/// The environment for `n` PoCL devices. The simulator always has two.
 Environment devices(int n) {
   std::string list = "pthread";
   for (int i = 1; i < n; ++i) list += " pthread";
   return {{"POCL_DEVICES", list}};
 }
 
-/// The number that a training ends with.
+/// The mean loss printed at the end of a training.
 double mean_loss(const std::string& mode, const std::string& first, const std::string& second, int n) {
   const Folder out;
   const std::string text = output_of(
@@ -166,7 +166,7 @@ TEST(MultiGpu, TwoDevicesAndFour) {
   }
 }
 
-// A cold start is told of where it takes a second or more.
+// A cold start reports compilation if it takes a second or more.
 TEST(Programs, FirstCompilationIsTold) {
   const Folder folder;
   ct::os::make_directories(folder / "pocl");
