@@ -73,7 +73,7 @@ TEST(GpuCheckTable, SaysWhatFailed) {
   EXPECT_NE(result.output.find("\n0 passed, 1 failed\n"), std::string::npos) << result.output;
   const os::ProcessResult unknown = os::run_process({script, "run", "cuda:0", "minst"}, {.timeout = 60});
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_EQ(unknown.errors, "gpu_check: there is no part minst\n");
+  EXPECT_EQ(unknown.errors, "gpu_check: unknown part minst (gpu_check --help lists the parts)\n");
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(CheckLayers, LinksAndFunctionsAreReachedFromCatenaryH) {
   tree.write("catenary/core/os/file.h", "#pragma once\n");
   EXPECT_EQ(say(), "");
   tree.write("catenary/links/models/other.h", "#pragma once\n// A link.\n");
-  EXPECT_EQ(say(), "catenary/links/models/other.h: catenary.h does not include it, and it is not said to be private\n");
+  EXPECT_EQ(say(), "catenary/links/models/other.h: include it in catenary.h, or begin the file with \"// Private\"\n");
 }
 
 }  // namespace
