@@ -15,11 +15,18 @@ class PinnedMemoryPointer(bytearray):
         return numpy.frombuffer(self, 'u1').ctypes.data
 
 
+def _allocated(size):
+    try:
+        return PinnedMemoryPointer(int(size))
+    except MemoryError:
+        raise MemoryError(f'out of memory on the host: cannot allocate {int(size)} bytes; allocate less at once') from None
+
+
 class PinnedMemory:
     """Host memory by its pointer."""
 
     def __init__(self, size, flags=0):
-        self._pointer, self.size = PinnedMemoryPointer(int(size)), int(size)
+        self._pointer, self.size = _allocated(size), int(size)
 
     @property
     def ptr(self):
@@ -42,7 +49,7 @@ class PinnedMemoryPool:
         pass
 
     def malloc(self, size):
-        return PinnedMemoryPointer(int(size))
+        return _allocated(size)
 
     def free_all_blocks(self):
         pass
