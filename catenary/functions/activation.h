@@ -23,13 +23,13 @@ CT_API Variable clipped_relu(const Variable& x, double z = 20.0);
 CT_API Variable relu6(const Variable& x);
 /// Returns x, or slope * x where x < 0. (chainer.functions.leaky_relu)
 CT_API Variable leaky_relu(const Variable& x, double slope = 0.2);
-/// Returns x, or alpha * (exp(x) - 1) where x < 0. (chainer.functions.elu; Clevert, Unterthiner and Hochreiter 2015)
+/// Returns x, or alpha * (exp(x) - 1) where x < 0. (chainer.functions.elu) (Clevert, Unterthiner and Hochreiter 2015)
 CT_API Variable elu(const Variable& x, double alpha = 1.0);
-/// Returns scale * elu(x, alpha). The defaults preserve mean 0 and variance 1. (chainer.functions.selu; Klambauer et
+/// Returns scale * elu(x, alpha). The defaults preserve mean 0 and variance 1. (chainer.functions.selu) (Klambauer et
 /// al. 2017)
 CT_API Variable selu(const Variable& x, double alpha = 1.6732632423543772, double scale = 1.0507009873554805);
 /// Returns x, or W * x where x < 0. W's shape must equal the shape of x's axes from the second on, as many as W has.
-/// Throws ShapeError. (chainer.functions.prelu; He et al. 2015)
+/// Throws ShapeError. (chainer.functions.prelu) (He et al. 2015)
 CT_API Variable prelu(const Variable& x, const Variable& W);
 /// Options of rrelu.
 struct RReLUOptions {
@@ -40,22 +40,22 @@ struct RReLUOptions {
 };
 CT_FIELDS(RReLUOptions, r, return_r)
 /// Returns x, or r * x where x < 0. In training r is drawn uniformly from [l, u) for each element, otherwise it is (l +
-/// u) / 2. Throws ValueError unless 0 <= l < u < 1. (chainer.functions.rrelu; Xu et al. 2015)
+/// u) / 2. Throws ValueError unless 0 <= l < u < 1. (chainer.functions.rrelu) (Xu et al. 2015)
 CT_API Variable rrelu(const Variable& x, double l = 1.0 / 8, double u = 1.0 / 3, const RReLUOptions& options = {});
-/// Returns relu(x) and relu(-x), joined along an axis. (chainer.functions.crelu; Shang et al. 2016)
+/// Returns relu(x) and relu(-x), joined along an axis. (chainer.functions.crelu) (Shang et al. 2016)
 CT_API Variable crelu(const Variable& x, int axis = 1);
 /// Returns log(1 + exp(beta * x)) / beta, computed without overflow. (chainer.functions.softplus)
 CT_API Variable softplus(const Variable& x, double beta = 1.0);
 /// Returns x * sigmoid(beta * x). beta's shape must equal the shape of x's axes from the second on, as many as beta
-/// has. Throws ShapeError. (chainer.functions.swish; Ramachandran, Zoph and Le 2017)
+/// has. Throws ShapeError. (chainer.functions.swish) (Ramachandran, Zoph and Le 2017)
 CT_API Variable swish(const Variable& x, const Variable& beta);
 /// The formula of gelu: exact, or the tanh approximation.
 enum class GeluForm { erf, tanh };
 /// Returns x times the probability that a standard normal number is less than x: x (1 + erf(x / sqrt(2))) / 2, or its
 /// approximation x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. 16-bit floats are computed in float32 and rounded
-/// once. (torch.nn.functional.gelu; Hendrycks and Gimpel 2016)
+/// once. (torch.nn.functional.gelu) (Hendrycks and Gimpel 2016)
 CT_API Variable gelu(const Variable& x, GeluForm form = GeluForm::erf);
-/// Returns x sigmoid(x). 16-bit floats are computed in float32 and rounded once. (torch.nn.functional.silu; Elfwing,
+/// Returns x sigmoid(x). 16-bit floats are computed in float32 and rounded once. (torch.nn.functional.silu) (Elfwing,
 /// Uchibe and Doya 2017)
 CT_API Variable silu(const Variable& x);
 /// Returns silu(gate) x for gate and x of equal shape. (Shazeer 2020, with the two halves as separate arguments)

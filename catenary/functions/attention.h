@@ -32,8 +32,8 @@ CT_FIELDS(AttentionOptions, mask, causal, first, window, scale, dropout)
 /// Without batch axes and heads q is [L, E]. A query without visible keys gives zeros. 16-bit floats are summed in
 /// float32. Never stores a matrix of L × S, except with dropout, for a mask with gradient, and when gradients are
 /// differentiated again. Throws ShapeError, DtypeError for different or non-floating dtypes, and ValueError for a
-/// window without causal or a dropout outside [0, 1). (torch.nn.functional.scaled_dot_product_attention; Vaswani et al.
-/// 2017; grouped queries: Ainslie et al. 2023)
+/// window without causal or a dropout outside [0, 1). (torch.nn.functional.scaled_dot_product_attention) (Vaswani et
+/// al. 2017) (grouped queries: Ainslie et al. 2023)
 CT_API Variable scaled_dot_product_attention(const Variable& q, const Variable& k, const Variable& v,
                                              const AttentionOptions& options = {});
 

@@ -11,11 +11,13 @@ namespace catenary::functions::detail {
 /// y = A x, where A needs no gradient. The gradient of x is Aᵀ gy, whose gradient is again A. A Map has both as
 /// `forward` and `back`, from an array to an array, with their names:
 ///
+/// ```
 ///     struct Twice {
 ///       static constexpr const char *kName = "Twice", *kBackName = "TwiceGrad";
 ///       Array forward(const Array& x) const { return x * 2; }
 ///       Array back(const Array& gy) const { return gy * 2; }
 ///     };
+/// ```
 template <class Map>
 class LinearMap : public FunctionNode {
  public:

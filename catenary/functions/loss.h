@@ -72,18 +72,18 @@ CT_API Variable huber_loss(const Variable& x, const Variable& t, double delta,
 
 /// Computes d²/2 for similar pairs (y 1) and max(margin - d, 0)²/2 for others (y 0), where d is the distance of the
 /// rows of x0 and x1 [n, d]. Throws ShapeError, DtypeError, and ValueError for other y or a margin that is not
-/// positive. (chainer.functions.contrastive; Chopra et al., CVPR 2005)
+/// positive. (chainer.functions.contrastive) (Chopra et al., CVPR 2005)
 CT_API Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, double margin = 1,
                             Reduce reduce = Reduce::mean);
 /// Computes max(d(anchor, positive) - d(anchor, negative) + margin, 0), where d is the squared distance of rows [n, d].
-/// (chainer.functions.triplet; Wang et al., arXiv:1404.4661)
+/// (chainer.functions.triplet) (Wang et al., arXiv:1404.4661)
 CT_API Variable triplet(const Variable& anchor, const Variable& positive, const Variable& negative, double margin = 0.2,
                         Reduce reduce = Reduce::mean);
 /// Returns the covariance of the columns of y [n, j] with the columns of z [n, k], or half the sum of its squares.
 /// (chainer.functions.cross_covariance)
 CT_API Variable cross_covariance(const Variable& y, const Variable& z, Reduce reduce = Reduce::half_squared_sum);
 /// Returns the covariance of the columns of h [n, k] with zeros on the diagonal, or half the sum of its squares.
-/// (chainer.functions.decov; Cogswell et al., arXiv:1511.06068)
+/// (chainer.functions.decov) (Cogswell et al., arXiv:1511.06068)
 CT_API Variable decov(const Variable& h, Reduce reduce = Reduce::half_squared_sum);
 
 /// Options of discriminative_margin_based_clustering_loss.
@@ -94,8 +94,8 @@ struct ClusteringLossOptions {
 CT_FIELDS(ClusteringLossOptions, norm, alpha, beta, gamma)
 /// Returns variance, distance and regularisation losses, multiplied by alpha, beta and gamma, for embeddings [n, d, h,
 /// w] of pixels and labels [n, h, w]. Labels 1 to max_embedding_dim (= d) are instances, 0 and -1 mean none. Throws
-/// ShapeError, DtypeError, ValueError, and IndexError for other labels. (chainer.functions.loss.discriminative_loss; De
-/// Brabandere et al., arXiv:1708.02551)
+/// ShapeError, DtypeError, ValueError, and IndexError for other labels. (chainer.functions.loss.discriminative_loss)
+/// (De Brabandere et al., arXiv:1708.02551)
 CT_API std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variable& embeddings,
                                                                            const Variable& labels, double delta_v,
                                                                            double delta_d, int max_embedding_dim,
@@ -120,12 +120,12 @@ using Sampler = std::function<Array(const Shape&)>;
 /// Computes softplus(-x·w of the class t) + Σ softplus(x·w of the sample_size classes drawn by the sampler), for x [n,
 /// d], t [n], W [classes, d]. Labels of -1 do not count. Returns the sum, or a value for each example. return_samples
 /// receives the classes [n, 1 + sample_size], t first. Throws ShapeError, DtypeError, ValueError, and IndexError for
-/// labels that are not classes. (chainer.functions.negative_sampling; Mikolov et al., arXiv:1310.4546)
+/// labels that are not classes. (chainer.functions.negative_sampling) (Mikolov et al., arXiv:1310.4546)
 CT_API Variable negative_sampling(const Variable& x, const Variable& t, const Variable& W, const Sampler& sampler,
                                   std::int64_t sample_size, Reduce reduce = Reduce::sum,
                                   Array* return_samples = nullptr);
 /// Computes BlackOut for x [n, d], t [n], W [classes, d] and negative classes [n, samples]. Throws ShapeError,
-/// DtypeError, and IndexError for labels that are not classes. (chainer.functions.black_out; Ji et al.,
+/// DtypeError, and IndexError for labels that are not classes. (chainer.functions.black_out) (Ji et al.,
 /// arXiv:1511.06909)
 CT_API Variable black_out(const Variable& x, const Variable& t, const Variable& W, const Variable& samples,
                           Reduce reduce = Reduce::mean);

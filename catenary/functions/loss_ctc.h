@@ -25,7 +25,7 @@ CT_FIELDS(CtcOptions, input_length, label_length, reduce)
 ///
 /// Throws ShapeError, DtypeError, ValueError for an empty x, a blank_symbol outside the symbols or another reduction,
 /// and IndexError for labels outside the symbols, the blank as a label, and impossible lengths.
-/// (chainer.functions.connectionist_temporal_classification; Graves et al., ICML 2006)
+/// (chainer.functions.connectionist_temporal_classification) (Graves et al., ICML 2006)
 CT_API Variable connectionist_temporal_classification(const std::vector<Variable>& x, const Variable& t,
                                                       std::int64_t blank_symbol, const CtcOptions& options = {});
 

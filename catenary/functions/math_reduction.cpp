@@ -168,7 +168,7 @@ class Recurrence : public FunctionNode {
 };
 /// g[i] = gy[i] + x[i + 1] g[i + 1]: the gradient that reaches element i of a recurrence through later elements.
 Variable recurrence_back(const Variable& x, const Variable& gy, int axis) {
-  // shift x so that x[i + 1] is at i; the last element is not used
+  // shift x so that x[i + 1] is at i, where the last element is not used
   const Variable next = flipped(without_last(one_in_front(flipped(x, axis), axis), axis), axis);
   return flipped(apply(node<Recurrence>(axis), flipped(next, axis), flipped(gy, axis)), axis);
 }

@@ -34,12 +34,12 @@ CT_FIELDS(GaussianOptions, eps, return_eps)
 CT_API Variable gaussian(const Variable& mean, const Variable& ln_var, const GaussianOptions& options = {});
 
 /// Returns softmax of (log_pi + Gumbel noise) / tau: nearly one-hot samples for small tau.
-/// (chainer.functions.gumbel_softmax; Jang et al., arXiv:1611.01144)
+/// (chainer.functions.gumbel_softmax) (Jang et al., arXiv:1611.01144)
 CT_API Variable gumbel_softmax(const Variable& log_pi, double tau = 0.1, int axis = 1);
 
 /// In training takes each element from h with probability `ratio`, otherwise from x. Outside of training returns x
 /// itself. Throws ShapeError unless the shapes are equal, and ValueError for a ratio outside [0, 1].
-/// (chainer.functions.zoneout; Krueger et al., arXiv:1606.01305)
+/// (chainer.functions.zoneout) (Krueger et al., arXiv:1606.01305)
 CT_API Variable zoneout(const Variable& h, const Variable& x, double ratio = 0.5);
 
 /// Options of simplified_dropconnect.

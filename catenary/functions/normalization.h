@@ -27,7 +27,7 @@ CT_FIELDS(BatchNormalizationOptions, eps, running_mean, running_var, decay, axis
 /// Computes (x - mean) / sqrt(var + eps) * gamma + beta with the mean and variance of x over a batch. gamma and beta
 /// have the shape of the axes that are not averaged over, by default x's axes from the second on. Statistics are
 /// computed in the wider dtype of x and gamma (float32 at least), and the result has x's dtype. Throws ShapeError and
-/// DtypeError. (chainer.functions.batch_normalization; Ioffe and Szegedy 2015)
+/// DtypeError. (chainer.functions.batch_normalization) (Ioffe and Szegedy 2015)
 CT_API Variable batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                     const BatchNormalizationOptions& options = {});
 /// Computes batch_normalization with a given mean and variance of gamma's shape.
@@ -44,7 +44,7 @@ struct BatchRenormalizationOptions : BatchNormalizationOptions {
 CT_MORE_FIELD(BatchRenormalizationOptions, BatchNormalizationOptions, update_statistics)
 /// Computes batch_normalization with a correction towards the running statistics: scales the normalized x by r and
 /// shifts it by d, which are limited to [1 / rmax, rmax] and [-dmax, dmax] and have no gradient. Throws ValueError
-/// without running statistics. (chainer.functions.batch_renormalization; Ioffe 2017)
+/// without running statistics. (chainer.functions.batch_renormalization) (Ioffe 2017)
 CT_API Variable batch_renormalization(const Variable& x, const Variable& gamma, const Variable& beta, double rmax,
                                       double dmax, const BatchRenormalizationOptions& options);
 /// Another name of fixed_batch_normalization. (chainer.functions.fixed_batch_renormalization)
@@ -65,7 +65,7 @@ CT_FIELDS(DecorrelatedBatchNormalizationOptions, groups, eps, running_mean, runn
 /// Decorrelates the channels of each group of x [n, channels, d…] and normalises them to mean 0 and variance 1:
 /// multiplies the centered channels with (covariance + eps I)^(-1/2), which changes them least (ZCA). Computed in
 /// float32 at least. The gradient can be differentiated again. Throws DtypeError, ShapeError, and ValueError if
-/// channels is not a multiple of groups. (chainer.functions.decorrelated_batch_normalization; Huang et al.,
+/// channels is not a multiple of groups. (chainer.functions.decorrelated_batch_normalization) (Huang et al.,
 /// arXiv:1804.08450)
 CT_API Variable decorrelated_batch_normalization(const Variable& x,
                                                  const DecorrelatedBatchNormalizationOptions& options = {});
@@ -75,16 +75,17 @@ CT_API Variable fixed_decorrelated_batch_normalization(const Variable& x, const 
                                                        const Variable& projection, int groups = 16);
 
 /// Normalises each row of x [n…, units…] to mean 0 and variance 1, multiplies it with gamma [units…] and adds beta
-/// [units…]. Rows are as many last axes as gamma has. Throws ShapeError. (chainer.functions.layer_normalization; Ba,
+/// [units…]. Rows are as many last axes as gamma has. Throws ShapeError. (chainer.functions.layer_normalization) (Ba,
 /// Kiros and Hinton 2016)
 CT_API Variable layer_normalization(const Variable& x, const Variable& gamma, const Variable& beta, double eps = 1e-5);
 /// Divides each row of x [n…, units…] by the root of its mean square plus eps and multiplies it with gamma [units…].
 /// Rows are as many last axes as gamma has. Computed in float32 at least, with a result of x's dtype. Throws
-/// ShapeError, and DtypeError for dtypes that are not floating. (torch.nn.functional.rms_norm; Zhang and Sennrich 2019)
+/// ShapeError, and DtypeError for dtypes that are not floating. (torch.nn.functional.rms_norm) (Zhang and Sennrich
+/// 2019)
 CT_API Variable rms_normalization(const Variable& x, const Variable& gamma, double eps = 1e-6);
 /// Normalises each group of channels of each example of x [n, channels, d…] to mean 0 and variance 1, multiplies it
 /// with gamma [channels] and adds beta [channels]. Throws ShapeError, and ValueError if channels is not a multiple of
-/// groups. (chainer.functions.group_normalization; Wu and He 2018)
+/// groups. (chainer.functions.group_normalization) (Wu and He 2018)
 CT_API Variable group_normalization(const Variable& x, int groups, const Variable& gamma, const Variable& beta,
                                     double eps = 1e-5);
 /// Normalises each channel of each example of x [n, channels, d…] to mean 0 and variance 1 over the axes from the third
@@ -104,8 +105,8 @@ struct LocalResponseNormalizationOptions {
 };
 CT_FIELDS(LocalResponseNormalizationOptions, n, k, alpha, beta)
 /// Returns x / (k + alpha * s)^beta, where s is the sum of squares over the n channels around each channel of x [n,
-/// channels, d…]. Throws ShapeError, and ValueError for n < 1. (chainer.functions.local_response_normalization;
-/// Krizhevsky et al. 2012)
+/// channels, d…]. Throws ShapeError, and ValueError for n < 1. (chainer.functions.local_response_normalization)
+/// (Krizhevsky et al. 2012)
 CT_API Variable local_response_normalization(const Variable& x, const LocalResponseNormalizationOptions& options = {});
 
 }  // namespace catenary::functions

@@ -7,7 +7,7 @@
 
 namespace catenary::functions {
 
-/// Options of im2col; see Window.
+/// Options of im2col, see Window.
 struct Im2ColOptions {
   PerAxis stride = 1, pad = 0, dilate = 1;
   bool cover_all = false;  ///< add windows until all elements are covered
@@ -20,7 +20,7 @@ CT_API Variable im2col(const Variable& x, const PerAxis& ksize, const Im2ColOpti
 /// Moves each of kh kw groups of channels by a different offset of a window and fills with zeros: the first group down
 /// and right, the last group not at all. Offsets are multiples of `dilate`, in the opposite direction if it is
 /// negative. Throws ShapeError for fewer channels than groups, DtypeError, and ValueError for even sizes or a dilate of
-/// 0. (chainer.functions.shift; Wu et al., arXiv:1711.08141)
+/// 0. (chainer.functions.shift) (Wu et al., arXiv:1711.08141)
 CT_API Variable shift(const Variable& x, const PerAxis& ksize = 3, const PerAxis& dilate = 1);
 
 }  // namespace catenary::functions

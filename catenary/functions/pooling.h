@@ -78,7 +78,7 @@ CT_API Variable upsampling_2d(const Variable& x, const Array& indexes, const Per
                               const UnpoolingOptions& options = {});
 
 /// Pools x [n, c, h, w] into 1, 2 × 2, 4 × 4, … windows, pyramid_height times, and concatenates the results: [n,
-/// features, 1, 1]. Throws ValueError unless `pooling` is "max". (chainer.functions.spatial_pyramid_pooling_2d; He et
+/// features, 1, 1]. Throws ValueError unless `pooling` is "max". (chainer.functions.spatial_pyramid_pooling_2d) (He et
 /// al. 2014)
 CT_API Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, const std::string& pooling = "max");
 

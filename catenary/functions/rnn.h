@@ -14,12 +14,12 @@ namespace catenary::functions {
 /// (chainer.functions.lstm)
 CT_API std::pair<Variable, Variable> lstm(const Variable& c_prev, const Variable& x);
 /// Joins two LSTMs: c = a1 i1 + a2 i2 + f1 c_prev1 + f2 c_prev2, h = sigmoid(o1 + o2) tanh(c), with gates like lstm's.
-/// Throws ShapeError and DtypeError. (chainer.functions.slstm; Zhu et al., arXiv:1503.04881)
+/// Throws ShapeError and DtypeError. (chainer.functions.slstm) (Zhu et al., arXiv:1503.04881)
 CT_API std::pair<Variable, Variable> slstm(const Variable& c_prev1, const Variable& c_prev2, const Variable& x1,
                                            const Variable& x2);
 /// Computes the LSTM of a tree node: c = a i + the sum of f_k c_k over its children's states [n, units, …], h = o
 /// tanh(c). x [n, (3 + children) units, …] holds the gates' arguments, one gate after another: a, i, o, f_1, f_2, …
-/// Throws ShapeError and DtypeError. (chainer.functions.tree_lstm; Tai et al., arXiv:1503.00075)
+/// Throws ShapeError and DtypeError. (chainer.functions.tree_lstm) (Tai et al., arXiv:1503.00075)
 CT_API std::pair<Variable, Variable> tree_lstm(const std::vector<Variable>& cs, const Variable& x);
 
 /// The activation of n_step_rnn.

@@ -25,7 +25,7 @@ constexpr double kNothing = -std::numeric_limits<double>::infinity();
 
 /// Checked regions in the form of kernels/roi.kernel.
 struct Regions {
-  Array rois, images;  // C-ordered; x's dtype, and int32
+  Array rois, images;  // C-ordered, of x's dtype and of int32
   Shape extents;       // of x: n, c, h, w
   Shape bins;          // rows and columns
   double scale;

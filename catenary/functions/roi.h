@@ -14,7 +14,7 @@
 namespace catenary::functions {
 
 /// Returns the largest pixel of each bin, 0 for bins outside the image. rois are [regions, 5]: (image, left, top,
-/// right, bottom), where right and bottom are the last pixels. (chainer.functions.roi_pooling_2d; Girshick,
+/// right, bottom), where right and bottom are the last pixels. (chainer.functions.roi_pooling_2d) (Girshick,
 /// arXiv:1504.08083)
 CT_API Variable roi_pooling_2d(const Variable& x, const Variable& rois, std::int64_t outh, std::int64_t outw,
                                double spatial_scale);
@@ -30,7 +30,7 @@ CT_API Variable roi_average_pooling_2d(const Variable& x, const Variable& rois, 
 CT_API Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
                                  const PerAxis& outsize, double spatial_scale, const PerAxis& sampling_ratio = 0);
 /// Returns the mean of the sampled points. Points outside the image count as zeros.
-/// (chainer.functions.roi_average_align_2d; He et al., arXiv:1703.06870)
+/// (chainer.functions.roi_average_align_2d) (He et al., arXiv:1703.06870)
 CT_API Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
                                      const PerAxis& outsize, double spatial_scale, const PerAxis& sampling_ratio = 0);
 

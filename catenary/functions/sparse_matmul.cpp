@@ -111,8 +111,8 @@ Variable sparse_matmul(const CooMatrix& a, const Variable& b, bool transa, bool 
   Shape column = a.data.shape(), shape{rows, dense.shape(-1)};
   column.push_back(1);
   if (ndim == 3) shape.insert(0, dense.shape(0));
-  // each element times its row of b is added to the element's row of the result; padding is multiplied with zeros, even
-  // if b has NaN
+  // each element times its row of b is added to the element's row of the result, and padding is multiplied with zeros,
+  // even if b has NaN
   const Variable met = where(present(a).reshape(column), get_item(cast(dense, sums), in_batch(col, {col})),
                              catenary::detail::filled({}, 0, sums, dense.device()));
   const Variable terms = reshape(cast(elements_of(a), sums), column) * met;

@@ -61,7 +61,7 @@ struct MultiHeadAttentionOptions {
 CT_FIELDS(MultiHeadAttentionOptions, groups, head_size, nobias, dropout, initialW, rotary)
 
 /// Multi-head attention with the projections q, k, v and out. Maps x [batch, L, size] to [batch, L, size].
-/// (torch.nn.MultiheadAttention with batch_first; Vaswani et al. 2017)
+/// (torch.nn.MultiheadAttention with batch_first) (Vaswani et al. 2017)
 class CT_API MultiHeadAttention : public Link {
  public:
   /// Options of a call, see scaled_dot_product_attention.

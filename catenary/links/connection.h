@@ -109,7 +109,7 @@ class CT_API Bias : public Link {
   CT_LINKS(b)
 };
 
-/// A Linear with out_size · pool_size outputs, reduced to the maximum of each pool. (chainer.links.Maxout; Goodfellow
+/// A Linear with out_size · pool_size outputs, reduced to the maximum of each pool. (chainer.links.Maxout) (Goodfellow
 /// et al., arXiv:1302.4389)
 class CT_API Maxout : public Chain {
  public:
@@ -122,7 +122,7 @@ class CT_API Maxout : public Chain {
   CT_LINKS(linear)
 };
 
-/// y = t · relu(plain(x)) + (1 - t) · x with t = sigmoid(transform(x)). (chainer.links.Highway; Srivastava et al.,
+/// y = t · relu(plain(x)) + (1 - t) · x with t = sigmoid(transform(x)). (chainer.links.Highway) (Srivastava et al.,
 /// arXiv:1505.00387)
 class CT_API Highway : public Chain {
  public:
@@ -137,7 +137,7 @@ class CT_API Highway : public Chain {
   CT_LINKS(plain, transform)
 };
 
-/// Leaky relu with a learnt slope for each element of `shape`, by default a single slope. (chainer.links.PReLU; He et
+/// Leaky relu with a learnt slope for each element of `shape`, by default a single slope. (chainer.links.PReLU) (He et
 /// al., arXiv:1502.01852)
 class CT_API PReLU : public Link {
  public:
@@ -149,7 +149,7 @@ class CT_API PReLU : public Link {
 };
 
 /// x · sigmoid(beta · x) with a learnt beta. Its shape is `beta_shape`, by default that of x without the first axis,
-/// determined at the first call. (chainer.links.Swish; Ramachandran, Zoph and Le, arXiv:1710.05941)
+/// determined at the first call. (chainer.links.Swish) (Ramachandran, Zoph and Le, arXiv:1710.05941)
 class CT_API Swish : public Link {
  public:
   explicit Swish(const OptionalShape& beta_shape = {}, const ParameterInit& beta_init = 1.0);
@@ -167,7 +167,7 @@ struct SimplifiedDropconnectOptions {
   ParameterInit initial_bias = 0;
 };
 CT_FIELDS(SimplifiedDropconnectOptions, ratio, nobias, initialW, initial_bias)
-/// A Linear that drops weights in training. (chainer.links.SimplifiedDropconnect; Wan et al. 2013)
+/// A Linear that drops weights in training. (chainer.links.SimplifiedDropconnect) (Wan et al. 2013)
 class CT_API SimplifiedDropconnect : public Link {
  public:
   /// Without `in_size`, determines the input size at the first call.

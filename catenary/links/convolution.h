@@ -255,7 +255,7 @@ class CT_API DeformableConvolution2DSampler : public Link {
   Window window_;
 };
 /// A convolution whose taps are displaced by offsets that another convolution, offset_conv, computes from the input.
-/// (chainer.links.DeformableConvolution2D; Dai et al., arXiv:1703.06211)
+/// (chainer.links.DeformableConvolution2D) (Dai et al., arXiv:1703.06211)
 class CT_API DeformableConvolution2D : public Chain {
  public:
   DeformableConvolution2D(const std::optional<std::int64_t>& in_channels, std::int64_t out_channels,
@@ -277,7 +277,7 @@ struct MLPConvolutionOptions {
 };
 CT_FIELDS(MLPConvolutionOptions, stride, pad, activation, conv_init, bias_init)
 /// A convolution to out_channels[0] channels followed by 1 × 1 convolutions to the further out_channels, with an
-/// activation between them. Throws ValueError if out_channels is empty. (chainer.links.MLPConvolution2D; Lin et al.,
+/// activation between them. Throws ValueError if out_channels is empty. (chainer.links.MLPConvolution2D) (Lin et al.,
 /// arXiv:1312.4400)
 class CT_API MLPConvolution2D : public ChainList {
  public:

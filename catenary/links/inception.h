@@ -23,7 +23,7 @@ CT_FIELDS(InceptionOptions, conv_init, bias_init)
 /// - a 1 × 1 convolution to proj5 channels, then a 5 × 5 one to out5
 /// - a max pooling, then a 1 × 1 convolution to proj_pool channels
 ///
-/// (chainer.links.Inception; Szegedy et al., arXiv:1409.4842)
+/// (chainer.links.Inception) (Szegedy et al., arXiv:1409.4842)
 class CT_API Inception : public Chain {
  public:
   Inception(const std::optional<std::int64_t>& in_channels, std::int64_t out1, std::int64_t proj3, std::int64_t out3,
@@ -44,7 +44,7 @@ struct InceptionBNOptions {
 CT_FIELDS(InceptionBNOptions, proj_pool, stride, conv_init, dtype)
 /// Inception with two 3 × 3 convolutions instead of the 5 × 5 one, a batch normalization after each convolution, and a
 /// "max" or "avg" pooling. out1 may be 0. Throws ValueError for other poolings, and for out1 channels with a stride or
-/// without proj_pool. (chainer.links.InceptionBN; Ioffe and Szegedy, arXiv:1502.03167)
+/// without proj_pool. (chainer.links.InceptionBN) (Ioffe and Szegedy, arXiv:1502.03167)
 class CT_API InceptionBN : public Chain {
  public:
   InceptionBN(const std::optional<std::int64_t>& in_channels, std::int64_t out1, std::int64_t proj3, std::int64_t out3,

@@ -50,7 +50,7 @@ CT_FIELDS(SpectralNormalizationOptions, n_power_iteration, eps, use_gamma, facto
 /// rows and all others as columns. Each call in training continues the power iteration by `n_power_iteration` steps
 /// from the link's persistent "W_u" (named after the weight), which starts random. use_gamma adds a parameter "gamma"
 /// to the link. Throws ValueError for less than one iteration, and for a weight without elements along the axis.
-/// (chainer.link_hooks.SpectralNormalization; Miyato et al., arXiv:1802.05957)
+/// (chainer.link_hooks.SpectralNormalization) (Miyato et al., arXiv:1802.05957)
 class CT_API SpectralNormalization : public WeightHook {
  public:
   explicit SpectralNormalization(const SpectralNormalizationOptions& options = {});
@@ -90,7 +90,7 @@ struct WeightStandardizationOptions {
 };
 CT_FIELDS(WeightStandardizationOptions, eps, weight_name, name)
 /// Normalises each filter W[i] of a weight to mean 0 and variance 1: (W[i] - mean) / sqrt(var + eps).
-/// (chainer.link_hooks.WeightStandardization; Qiao et al., arXiv:1903.10520)
+/// (chainer.link_hooks.WeightStandardization) (Qiao et al., arXiv:1903.10520)
 class CT_API WeightStandardization : public WeightHook {
  public:
   explicit WeightStandardization(const WeightStandardizationOptions& options = {});

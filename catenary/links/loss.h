@@ -57,7 +57,7 @@ struct ClassTree {
 /// Softmax over the leaves of a binary tree, by one decision at each inner node. Returns the sum over the examples x
 /// (n, in_size) with classes t (n) of Σ softplus(-± W[node]·x) over the nodes on the path to t. W is (inner nodes,
 /// in_size) and starts as Uniform(1). Throws ValueError if the tree is only a leaf or contains repeated or negative
-/// leaves, and IndexError for classes outside the tree. (chainer.links.BinaryHierarchicalSoftmax; Mikolov et al.,
+/// leaves, and IndexError for classes outside the tree. (chainer.links.BinaryHierarchicalSoftmax) (Mikolov et al.,
 /// arXiv:1310.4546)
 class CT_API BinaryHierarchicalSoftmax : public Link {
  public:

@@ -24,7 +24,7 @@ struct BatchNormalizationLinkOptions {
 CT_FIELDS(BatchNormalizationLinkOptions, decay, eps, dtype, use_gamma, use_beta, axis)
 
 /// Normalises over the batch in training, and by running averages otherwise. The persistent arrays have Chainer's names
-/// avg_mean, avg_var and N. (chainer.links.BatchNormalization; Ioffe and Szegedy, arXiv:1502.03167)
+/// avg_mean, avg_var and N. (chainer.links.BatchNormalization) (Ioffe and Szegedy, arXiv:1502.03167)
 class CT_API BatchNormalization : public Link {
  public:
   explicit BatchNormalization(const Shape& size, const BatchNormalizationLinkOptions& options = {});
@@ -67,8 +67,8 @@ struct BatchRenormalizationLinkOptions {
 CT_FIELDS(BatchRenormalizationLinkOptions, rmax, dmax, decay, eps, dtype, use_gamma, use_beta)
 
 /// Normalises over the batch with a correction towards the running averages in training, and by running averages
-/// otherwise. The persistent arrays have Chainer's names avg_mean, avg_var and N. (chainer.links.BatchRenormalization;
-/// Ioffe, arXiv:1702.03275)
+/// otherwise. The persistent arrays have Chainer's names avg_mean, avg_var and N. (chainer.links.BatchRenormalization)
+/// (Ioffe, arXiv:1702.03275)
 class CT_API BatchRenormalization : public BatchNormalization {
  public:
   explicit BatchRenormalization(const Shape& size, const BatchRenormalizationLinkOptions& options = {});
@@ -92,7 +92,7 @@ CT_FIELDS(DecorrelatedBatchNormalizationLinkOptions, groups, decay, eps, dtype)
 
 /// Decorrelates the channels of each group: by batch statistics in training, and by running averages otherwise. The
 /// persistent arrays have Chainer's names avg_mean, avg_projection and N. Throws ValueError if `size` is not a multiple
-/// of groups. (chainer.links.DecorrelatedBatchNormalization; Huang et al., arXiv:1804.08450)
+/// of groups. (chainer.links.DecorrelatedBatchNormalization) (Huang et al., arXiv:1804.08450)
 class CT_API DecorrelatedBatchNormalization : public Link {
  public:
   explicit DecorrelatedBatchNormalization(std::int64_t size,
@@ -109,7 +109,7 @@ class CT_API DecorrelatedBatchNormalization : public Link {
 };
 
 /// Normalises over the last axis, or over the last axes with a shape: LayerNormalization({4, 8}). Determines the size
-/// of the last axis at the first call unless it is given. (chainer.links.LayerNormalization; Ba et al.,
+/// of the last axis at the first call unless it is given. (chainer.links.LayerNormalization) (Ba et al.,
 /// arXiv:1607.06450)
 class CT_API LayerNormalization : public Link {
  public:
@@ -129,7 +129,7 @@ class CT_API LayerNormalization : public Link {
 
 /// Divides rows by the root of their mean square and multiplies them with gamma, over the last axis, or over the last
 /// axes with a shape. Determines the size of the last axis at the first call unless it is given. gamma is float32 in
-/// mixed precision. (torch.nn.RMSNorm; Zhang and Sennrich 2019)
+/// mixed precision. (torch.nn.RMSNorm) (Zhang and Sennrich 2019)
 class CT_API RMSNorm : public Link {
  public:
   explicit RMSNorm(const OptionalShape& normalized_shape = {}, double eps = 1e-6);
@@ -146,7 +146,7 @@ class CT_API RMSNorm : public Link {
 };
 
 /// Normalises groups of channels of (N, C, …). Determines the number of channels at the first call unless it is given.
-/// (chainer.links.GroupNormalization; Wu and He, arXiv:1803.08494)
+/// (chainer.links.GroupNormalization) (Wu and He, arXiv:1803.08494)
 class CT_API GroupNormalization : public Link {
  public:
   explicit GroupNormalization(int groups, const std::optional<std::int64_t>& size = {}, double eps = 1e-5);

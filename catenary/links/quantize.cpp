@@ -68,7 +68,7 @@ std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const Quan
   const Kept keep("quantize", options);
   std::vector<std::pair<std::string, QuantizableW*>> links;
   std::map<const VariableNode*, std::optional<QuantizedArray>>
-      weights;  // tied weights appear once; nullopt if not quantised
+      weights;  // tied weights appear once, nullopt if not quantised
   model.for_each_link([&](const std::string& path, const Link& seen) {
     auto* const link = dynamic_cast<QuantizableW*>(&const_cast<Link&>(seen));  // the caller passed a mutable model
     if (!link || link->quantized() || !link->W.defined()) return;

@@ -69,7 +69,7 @@ class CT_API LSTM : public LSTMBase {
 };
 
 /// An LSTM whose gates see the cell state: i and f the previous, o the new one. The gates' biases have no special start
-/// values. (chainer.links.StatefulPeepholeLSTM; Gers and Schmidhuber 2000)
+/// values. (chainer.links.StatefulPeepholeLSTM) (Gers and Schmidhuber 2000)
 class CT_API StatefulPeepholeLSTM : public Chain {
  public:
   StatefulPeepholeLSTM(std::int64_t in_size, std::int64_t out_size);
@@ -84,7 +84,7 @@ class CT_API StatefulPeepholeLSTM : public Chain {
 };
 
 /// An LSTM in which, in training, elements of c and h keep their previous values with the given probabilities
-/// (F::zoneout). (chainer.links.StatefulZoneoutLSTM; Krueger et al., arXiv:1606.01305)
+/// (F::zoneout). (chainer.links.StatefulZoneoutLSTM) (Krueger et al., arXiv:1606.01305)
 class CT_API StatefulZoneoutLSTM : public Chain {
  public:
   StatefulZoneoutLSTM(std::int64_t in_size, std::int64_t out_size, double c_ratio = 0.5, double h_ratio = 0.5);
@@ -108,7 +108,7 @@ struct GRUOptions {
 CT_FIELDS(GRUOptions, init, inner_init, bias_init)
 
 /// One step of a GRU, without memory: r = sigmoid(W_r x + U_r h), z = sigmoid(W_z x + U_z h), and the new h = z tanh(W
-/// x + U (r h)) + (1 - z) h. (chainer.links.StatelessGRU; Cho et al., arXiv:1409.1259)
+/// x + U (r h)) + (1 - z) h. (chainer.links.StatelessGRU) (Cho et al., arXiv:1409.1259)
 class CT_API StatelessGRU : public Chain {
  public:
   /// Determines the input size at the first call.
@@ -139,7 +139,7 @@ class CT_API StatefulGRU : public StatelessGRU {
 using GRU = StatefulGRU;
 
 /// One step of a minimal gated unit, without memory: f = sigmoid(W_f [h x]), the new h = f tanh(W_h [f h, x]) + (1 - f)
-/// h. (chainer.links.StatelessMGU; Zhou et al., arXiv:1603.09420)
+/// h. (chainer.links.StatelessMGU) (Zhou et al., arXiv:1603.09420)
 class CT_API StatelessMGU : public Chain {
  public:
   StatelessMGU(std::int64_t in_size, std::int64_t out_size);
@@ -162,7 +162,7 @@ class CT_API StatefulMGU : public StatelessMGU {
   CT_MORE_LINKS(StatelessMGU, h)
 };
 
-/// The LSTM of a tree node with any number of children, whose outputs are added. (chainer.links.ChildSumTreeLSTM; Tai
+/// The LSTM of a tree node with any number of children, whose outputs are added. (chainer.links.ChildSumTreeLSTM) (Tai
 /// et al., arXiv:1503.00075)
 class CT_API ChildSumTreeLSTM : public Chain {
  public:
@@ -177,7 +177,7 @@ class CT_API ChildSumTreeLSTM : public Chain {
 };
 
 /// The LSTM of a tree node with n_ary children, each with separate weights (W_h1, W_h2, …).
-/// (chainer.links.NaryTreeLSTM; Tai et al., arXiv:1503.00075)
+/// (chainer.links.NaryTreeLSTM) (Tai et al., arXiv:1503.00075)
 class CT_API NaryTreeLSTM : public Chain {
  public:
   NaryTreeLSTM(std::int64_t in_size, std::int64_t out_size, int n_ary = 2);

@@ -142,7 +142,7 @@ class StandardUpdaterImpl : public UpdaterBase {
   /// Saves or loads hyperparameters that training changes. Chainer's snapshots lack them, and ignore ours.
   static void serialize_hyperparameters(const Serializer& serializer, const Optimizer& optimizer) {
     for (const auto& [name, value] : optimizer.hyperparam().all()) {
-      // older snapshots have Chainer's name for it; it is 0 unless the program sets it
+      // older snapshots have Chainer's name for it, and it is 0 unless the program sets it
       const bool renamed = serializer.loading() && name == "chainer_decay" && value != 0 && !serializer.contains(name);
       const std::string key = renamed ? "weight_decay_rate" : name;
       if (serializer.loading() && !serializer.contains(key)) continue;

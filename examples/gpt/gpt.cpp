@@ -143,7 +143,7 @@ void go_on(const T::Trainer& trainer, D::MultiNodeCheckpointer& sets, const D::C
     throw ct::ValueError(fmt::format(
         "--newest: the snapshots in {} were made by 1 process, and there are {} now: start 1, or give another folder",
         trainer.out(), comm.size()));
-  // a single process loads its snapshot when training begins; sets of several processes are refused
+  // a single process loads its snapshot when training begins, and sets of several processes are refused
   if (!alone || (several && !one)) sets.maybe_load(trainer);
 }
 
@@ -155,7 +155,8 @@ void save(const L::GPT& gpt, const Text& text, const std::string& folder) {
 
 int train(const Args& args) {
   const D::Communicator comm = D::create_communicator(args.communicator);
-  const bool first = comm.rank() == 0, alone = comm.size() == 1;  // the rank that prints; is it the only one?
+  // whether this rank prints, and whether it is the only rank
+  const bool first = comm.rank() == 0, alone = comm.size() == 1;
   if (!args.dtype.empty()) ct::global_config.dtype = ct::precision_from_name(args.dtype);
   if (ct::global_config.dtype == ct::Precision(ct::Dtype::float64))  // possible with CATENARY_DTYPE
     throw ct::ValueError("float64 weights cannot be saved for other programs; use --dtype float32");

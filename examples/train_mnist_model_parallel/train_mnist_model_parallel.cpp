@@ -24,7 +24,7 @@ ct::Variable relu(const ct::Variable& x) { return F::relu(x); }
 D::MultiNodeChainList layers(const D::Communicator& pair, int units) {
   D::MultiNodeChainList list(pair);
   if (pair.rank() == 0) {
-    ct::Sequential end;  // outputs what it receives
+    ct::Sequential end;  // returns its input
     end.append([](const ct::Variable& y) { return y; });
     list.add_link(ct::Sequential(L::Linear(784, units), relu), {}, {1});
     list.add_link(end, {1});

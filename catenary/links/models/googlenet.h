@@ -8,7 +8,7 @@
 namespace catenary::links {
 
 /// The network of 22 layers. The layers loss1_fc2 and loss2_fc2 are the outputs of the auxiliary classifiers, which
-/// only training needs. (chainer.links.GoogLeNet; Szegedy et al., arXiv:1409.4842)
+/// only training needs. (chainer.links.GoogLeNet) (Szegedy et al., arXiv:1409.4842)
 class CT_API GoogLeNet : public ImageClassifier {
  public:
   GoogLeNet();

@@ -122,7 +122,7 @@ class CT_API ResNet34Layers : public ResNetOf<BasicBlock> {
  public:
   explicit ResNet34Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet34Layers", {3, 4, 6, 3}, options) {}
 };
-/// The network of 50 layers. (chainer.links.ResNet50Layers; He et al., arXiv:1512.03385)
+/// The network of 50 layers. (chainer.links.ResNet50Layers) (He et al., arXiv:1512.03385)
 class CT_API ResNet50Layers : public ResNetOf<Bottleneck> {
  public:
   explicit ResNet50Layers(const ResNetOptions& options = {}) : ResNetOf("ResNet50Layers", {3, 4, 6, 3}, options) {}

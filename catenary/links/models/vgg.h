@@ -15,7 +15,7 @@ struct VGGOptions {
   /// the 7 × 7 pixels that fc6 expects.
   bool torchvision = false;
 };
-/// The network of 16 layers. (chainer.links.VGG16Layers; Simonyan and Zisserman, arXiv:1409.1556)
+/// The network of 16 layers. (chainer.links.VGG16Layers) (Simonyan and Zisserman, arXiv:1409.1556)
 class CT_API VGG16Layers : public ImageClassifier {
  public:
   explicit VGG16Layers(const VGGOptions& options = {});
