@@ -1,4 +1,4 @@
-# The few commands that everyone needs; `make help` lists them. CMake does the work: presets in CMakePresets.json.
+# The common commands. `make help` lists them. They call CMake with the presets of CMakePresets.json.
 PRESET ?= release
 BUILD := build/$(PRESET)
 JOBS ?= $(shell nproc)
@@ -9,23 +9,25 @@ PYTHON ?= python3
 .PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
 
 help:
-	@echo "make mnist    train MNIST on the CPU ($(EPOCHS) epochs) and print Chainer's table"
-	@echo "make test     build and run the tests: all on the CPU, one of 20 parts on devices (about 20 minutes on two cores)"
-	@echo "make test-all run everything, also Python, sanitizers and fuzzers; says how long it will take, and starts after 5 seconds"
+	@echo "make mnist    train a small network on MNIST on the CPU ($(EPOCHS) epochs) and print its progress"
+	@echo "make test     build and run the tests: all tests of the CPU, and a twentieth of the tests of devices (about 20 minutes on two cores)"
+	@echo "make test-all run all tests, also of Python, with sanitizers, and the fuzzers (.ci/run --whole, many hours)"
 	@echo "make build    build the library, the tools, the examples and the tests (PRESET=release|debug|asan|tsan)"
-	@echo "make programs build the library, the tools and the examples only"
+	@echo "make programs build only the library, the tools and the examples"
 	@echo "make install  install into PREFIX ($(PREFIX))"
-	@echo "make bundle   make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder without root"
-	@echo "make deb      make the Debian packages libcatenary, libcatenary-dev and catenary-tools in dist/, for this system's release"
-	@echo "make bench    measure"
-	@echo "make check-kernels  compile the kernels of all tests by NVRTC and hipRTC for 13 cards that need not be here"
-	@echo "make bench-peers  measure beside PyTorch, JAX and NumPy, in turn (PEERS=--help tells more); needs PyPI"
-	@echo "make python   install catenary.cupy into build/python/venv, with build/release's library (needs PyPI)"
-	@echo "make test-python  test it there; make test-installed tests what scripts/test_install has installed by pip"
-	@echo "make fuzz-python  random programs there, by NumPy and by cupy (FUZZ=--help tells more)"
-	@echo "make wheel    make wheels in dist/: for PYTHON ($(PYTHON)), and for Python 3.12 and later (needs PyPI); make test-wheel tries them"
-	@echo "make format   clang-format all sources     make tidy   clang-tidy all sources"
-	@echo "All but format and tidy first install what is missing (scripts/setup asks; CI=1 answers yes)."
+	@echo "make bundle   make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder, without root"
+	@echo "make deb      make the Debian packages libcatenary, libcatenary-dev and catenary-tools in dist/, for the release of this system"
+	@echo "make bench    run all benchmarks"
+	@echo "make check-kernels  compile the kernels of all tests with NVRTC and hipRTC for 13 GPUs (no GPU is needed)"
+	@echo "make bench-peers  compare the speed with PyTorch, JAX, NumPy and ONNX Runtime (PEERS=--help shows the options; needs PyPI)"
+	@echo "make python   install the Python package into build/python/venv, with the library of build/release (needs PyPI)"
+	@echo "make test-python  test the package in build/python/venv (make test-installed: the package that scripts/test_install installed)"
+	@echo "make fuzz-python  compare random array programs on NumPy and on catenary.cupy (FUZZ=--help shows the options)"
+	@echo "make wheel    make wheels in dist/: for PYTHON ($(PYTHON)), and for Python 3.12 and later (needs PyPI)"
+	@echo "make test-wheel  install the wheels of dist/ into fresh environments and test them"
+	@echo "make format   format all C++ sources with clang-format"
+	@echo "make tidy     check all C++ sources with clang-tidy"
+	@echo "Most commands first install missing packages. scripts/setup asks before it does so, unless CI=1 is set."
 
 setup:
 	@scripts/setup $(SETUP)
@@ -43,7 +45,7 @@ mnist: configure
 	cmake --build $(BUILD) -j $(JOBS) --target train_mnist
 	$(BUILD)/bin/train_mnist -d cpu -e $(EPOCHS) -o result
 
-# CATENARY_TEST_SHARE=1 runs whole what runs on devices; CATENARY_TEST_TURN=3 runs the fourth part of it (tests/share.h).
+# CATENARY_TEST_SHARE=1 runs all device tests. CATENARY_TEST_TURN=3 chooses the fourth part of them (tests/share.h).
 test: SETUP += --with-test
 test: export CATENARY_TEST_SHARE := $(or $(CATENARY_TEST_SHARE),0.05)
 test: build
@@ -54,7 +56,7 @@ test: build
 test-all:
 	@.ci/run --whole
 
-# The tests on simulated cards keep what they asked for; KERNELS takes check-kernels' options.
+# The tests on simulated cards record their kernels. KERNELS holds options of check-kernels.
 check-kernels: SETUP += --with-kernels
 check-kernels: build
 	@[ $(BUILD)/simgpu/kernels -nt $(BUILD)/lib/libcatenary.so ] || { rm -rf $(BUILD)/simgpu/kernels; \
@@ -76,14 +78,14 @@ test-bundle:
 	@scripts/gpu_check pack array
 	@scripts/test_bundle dist/catenary-*-linux.tar.gz dist/catenary-gpu-check.tar.gz
 
-# A build of its own, as an installation in /usr has its libraries in another folder (lib/x86_64-linux-gnu). ccache shares the objects.
+# This build is separate, because the libraries in /usr have another folder (lib/x86_64-linux-gnu). ccache shares the objects.
 deb:
 	@scripts/setup --with-dist
 	@$(MAKE) --no-print-directory programs PRESET=deb
 	@rm -f dist/*.deb
 	cd build/deb && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX=$(CURDIR)/dist
 
-# The extension is built against the library that is built; PYTHON is the interpreter that the environment is made of.
+# Builds the extension against the library of this build, in an environment made with the interpreter PYTHON.
 VENV := build/python/venv
 python: SETUP += --with-python
 python: configure
@@ -108,11 +110,11 @@ test-installed: configure
 	@build/install/venv/bin/pip install --quiet --disable-pip-version-check pytest pytest-xdist scipy
 	@scripts/test_python build/install/venv/bin/python $(BUILD) -n $(JOBS)
 
-# FUZZ takes cupy_fuzz's options.
+# FUZZ holds options of cupy_fuzz.
 fuzz-python: python
 	@$(VENV)/bin/python scripts/cupy_fuzz $(FUZZ)
 
-# ABI3 is a Python 3.12 or later where none is in PATH.
+# ABI3 names a Python 3.12 or later if none is in PATH.
 wheel:
 	@scripts/setup --with-python
 	@scripts/make_wheel $(PYTHON) $(ABI3)
@@ -126,7 +128,7 @@ format:
 
 tidy:
 	@scripts/setup --with-dev
-	@cmake --preset release -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCATENARY_UNITY=OFF # GCC's mean nothing to clang-tidy
+	@cmake --preset release -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCATENARY_UNITY=OFF # clang-tidy cannot read GCC's precompiled headers
 	@scripts/tidy build/tidy
 
 install: programs

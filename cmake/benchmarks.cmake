@@ -1,11 +1,11 @@
-# Benchmarks: benchmarks/<name>.cpp is the program bin/bench_<name>. They compare with oneDNN where it is installed.
+# Benchmarks: benchmarks/<name>.cpp becomes the program bin/bench_<name>. They compare with oneDNN if it is installed.
 find_package(benchmark QUIET)
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h)
 find_library(DNNL_LIBRARY dnnl)
 file(GLOB benchmarks CONFIGURE_DEPENDS benchmarks/*.cpp)
 foreach(source IN LISTS benchmarks)
   if(NOT benchmark_FOUND)
-    message(STATUS "Google Benchmark not found: the benchmarks are left out")
+    message(STATUS "Google Benchmark not found: benchmarks are not built")
     break()
   endif()
   get_filename_component(name ${source} NAME_WE)

@@ -1,5 +1,5 @@
-# Data, and sources that a user compiles, are looked for in share/catenary beside the library's own folder; in a build tree links stand
-# there, so that one rule serves a build, an installation and a bundle.
+# The library looks for data, and for sources that users compile, in share/catenary beside its own folder. A build tree has links there, so
+# one rule serves a build, an installation and a bundle.
 if(IS_SYMLINK ${PROJECT_BINARY_DIR}/share/catenary)
   file(REMOVE ${PROJECT_BINARY_DIR}/share/catenary)
 endif()

@@ -1,25 +1,25 @@
-# What the library itself needs. scripts/setup installs all of it on Debian 12 and Ubuntu 24.04. Everything is looked for before
-# anything is complained of, so that whoever builds elsewhere (pip install .) learns at once what to install.
+# The library's dependencies. scripts/setup installs them on Debian 12 and Ubuntu 24.04. One error lists all missing packages, so that users
+# on other systems (pip install .) can install them together.
 
 set(missing)
-# needs(PACKAGE DEBIAN'S-PACKAGE …): find_package, whose further words follow
+# needs(PACKAGE DEBIAN'S-PACKAGE …): calls find_package with the remaining arguments and records a missing package
 macro(needs package debian)
   find_package(${package} ${ARGN})
   if(NOT ${package}_FOUND)
     list(APPEND missing "${package} (Debian and Ubuntu: ${debian})")
   endif()
 endmacro()
-needs(fmt libfmt-dev QUIET) # its library: from headers alone it doubles the time that a source takes to compile
+needs(fmt libfmt-dev QUIET) # as a library: header-only fmt doubles the compile time of a source
 needs(nlohmann_json nlohmann-json3-dev QUIET)
 if(CATENARY_BUILD_EXAMPLES OR CATENARY_PYTHON)
-  needs(CLI11 libcli11-dev QUIET) # of programs, of which Python's package holds one
+  needs(CLI11 libcli11-dev QUIET) # for programs; the Python package contains one of them
 endif()
 needs(OpenSSL libssl-dev COMPONENTS Crypto)
 needs(PNG libpng-dev)
 needs(JPEG libjpeg-dev)
 needs(ZLIB zlib1g-dev)
 needs(PkgConfig pkg-config)
-# needs_module(MODULE DEBIAN'S-PACKAGE): the target PkgConfig::<MODULE in capitals>
+# needs_module(MODULE DEBIAN'S-PACKAGE): finds a pkg-config module as the target PkgConfig::<MODULE in capitals>
 macro(needs_module module debian)
   string(TOUPPER ${module} prefix)
   if(PkgConfig_FOUND)
@@ -30,12 +30,12 @@ macro(needs_module module debian)
   endif()
 endmacro()
 needs_module(libzip libzip-dev)
-needs_module(libpcre2-8 libpcre2-dev) # the regular expressions of tokenizers
-needs_module(libutf8proc libutf8proc-dev) # their Unicode normalization
+needs_module(libpcre2-8 libpcre2-dev) # regular expressions of tokenizers
+needs_module(libutf8proc libutf8proc-dev) # Unicode normalization of tokenizers
 if(missing)
   list(JOIN missing "\n  " missing)
-  message(FATAL_ERROR "Catenary is built from libraries that were not found here:\n  ${missing}\n"
-                      "scripts/setup installs them on Debian and Ubuntu; CMAKE_PREFIX_PATH names a folder where they lie elsewhere.")
+  message(FATAL_ERROR "Catenary needs libraries that were not found:\n  ${missing}\n"
+                      "On Debian and Ubuntu, scripts/setup installs them. If they are in another folder, set CMAKE_PREFIX_PATH to it.")
 endif()
 find_package(Threads REQUIRED)
 

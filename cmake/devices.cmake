@@ -1,29 +1,29 @@
-# Columns: the rooms that take a device, and Chainer's vectors, on one device each: OpenCL on the processor (PoCL), simulated cards. Each leaves counts of which
-# operation ran where, and op_table compares them with the CPU's. CATENARY_TEST_SHARE=0.25 CATENARY_TEST_TURN=2 in ctest's environment makes columns run the
-# third quarter of their tests (tests/share.h), all columns the same one.
+# A column runs the device tests and Chainer's vectors on one device: OpenCL on the CPU (PoCL), or a simulated card. Each column counts how often each
+# operation ran on which device, and op_table compares the counts with the CPU's. CATENARY_TEST_SHARE=0.25 CATENARY_TEST_TURN=2 in ctest's environment
+# makes all columns run the third quarter of their tests (tests/share.h).
 set(device_rooms kernel_cache device array autograd functions links training)
 set(compared_columns)
 set(compared_tests)
-set(column_cost 500) # the longest tests begin first, and column after column: the second simulated card finds the first one's binaries
+set(column_cost 500) # starts the longest tests first, column by column: the second simulated vendor reuses the binaries of the first
 file(WRITE ${PROJECT_BINARY_DIR}/columns "")
 
-# device_column(NAME DEVICE [LACKS WHY] [ENVIRONMENT VARIABLE=VALUE…] [ALSO ROOM…] [ROOMS ROOM…]): the tests NAME_<room>, each `test_<room> --device DEVICE`, in
-# all rooms that take a device and those of ALSO, and NAME_vectors_<group>; or in ROOMS only, and then op_table leaves the column out. Where WHY is not empty
-# this machine lacks what the column needs: it is not run, and scripts/count_tests says so last.
+# device_column(NAME DEVICE [LACKS WHY] [ENVIRONMENT VARIABLE=VALUE…] [ALSO ROOM…] [ROOMS ROOM…]): adds the tests NAME_<room>, each `test_<room> --device
+# DEVICE`, for all test folders with device tests and those of ALSO, and NAME_vectors_<group>. With ROOMS, adds only these, and op_table leaves the column
+# out. If WHY is not empty, this machine cannot run the column, and scripts/count_tests reports that at the end.
 function(device_column name device)
   cmake_parse_arguments(PARSE_ARGV 2 column "" "LACKS" "ENVIRONMENT;ALSO;ROOMS")
   if(column_LACKS)
-    message(STATUS "${column_LACKS}: the tests do not run on ${device} (column ${name})")
+    message(STATUS "${column_LACKS}: no tests on ${device} (column ${name})")
     file(APPEND ${PROJECT_BINARY_DIR}/columns "${name} on ${device}: ${column_LACKS}\n")
     return()
   endif()
   set(compared ON)
-  # threads that wait for work take the processor from those that play the device
+  # waiting threads must not take the CPU from the threads that simulate the device
   list(APPEND column_ENVIRONMENT OMP_WAIT_POLICY=passive)
   if(column_ROOMS)
     set(compared OFF)
   else()
-    set(column_ROOMS ${column_ALSO} ${device_rooms}) # those of ALSO are not compared: other columns lack them
+    set(column_ROOMS ${column_ALSO} ${device_rooms}) # op_table does not compare ALSO, which other columns lack
     list(APPEND compared_columns ${name})
     if(TARGET reference-check)
       foreach(folder chainer/functions chainer/nets chainer/optimizers chainer/precision quantised)
@@ -57,7 +57,7 @@ function(device_column name device)
   set(compared_tests ${compared_tests} PARENT_SCOPE)
 endfunction()
 
-# A room that runs on such devices only.
+# These tests run only on such devices.
 function(device_room name source)
   add_executable(test_${name} ${source})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -67,7 +67,7 @@ endfunction()
 device_room(kernel_cache tests/simgpu/cache_test.cpp)
 
 find_library(CATENARY_OPENCL_LOADER NAMES libOpenCL.so.1 OpenCL)
-# looked at by every build: PoCL may be installed after this folder was configured
+# checked by every configuration, because PoCL may be installed later
 file(GLOB pocl CONFIGURE_DEPENDS /etc/OpenCL/vendors/*pocl*.icd)
 set(pocl_lacks "")
 if(NOT CATENARY_OPENCL_LOADER OR NOT pocl)
@@ -75,7 +75,7 @@ if(NOT CATENARY_OPENCL_LOADER OR NOT pocl)
 endif()
 device_column(opencl opencl:0 LACKS "${pocl_lacks}" ENVIRONMENT CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache)
 if(NOT pocl_lacks)
-  # PoCL compiles for the greater part of these, and what it compiles is kept by itself; the others' kernels are kept and read
+  # These tests mostly compile with PoCL, which has a cache of its own. The other tests use Catenary's cache of kernels.
   set(compiled autograd functions links training)
   foreach(group functions nets optimizers)
     list(APPEND compiled vectors_${group} vectors_${group}_float16 vectors_${group}_bfloat16)
@@ -87,12 +87,12 @@ if(NOT pocl_lacks)
   endforeach()
 endif()
 
-# Two more of OpenCL's drivers, without a card either; the rest of their rooms and vectors by scripts/test_opencl
+# Two more OpenCL drivers for CPUs. scripts/test_opencl runs the rest of their tests and vectors.
 foreach(driver intel rusticl)
   file(GLOB icd CONFIGURE_DEPENDS build/opencl/${driver}/*.icd)
   set(lacks "")
   if(NOT CATENARY_OPENCL_LOADER OR NOT icd)
-    set(lacks "OpenCL by ${driver} is not installed (scripts/setup --with-opencl)")
+    set(lacks "the OpenCL driver ${driver} is not installed (scripts/setup --with-opencl)")
   endif()
   set(environment OCL_ICD_VENDORS=${PROJECT_SOURCE_DIR}/build/opencl/${driver} RUSTICL_ENABLE=llvmpipe CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache)
   device_column(${driver} opencl:0 LACKS "${lacks}" ENVIRONMENT ${environment} ROOMS device)
@@ -102,13 +102,13 @@ foreach(driver intel rusticl)
   endif()
 endforeach()
 
-# Programs as users run them, on a device.
+# Runs programs on a device, as users do.
 if(TARGET programs)
   device_room(programs tests/programs/programs_test.cpp)
   target_link_libraries(test_programs PRIVATE nlohmann_json::nlohmann_json)
   add_dependencies(test_programs programs)
   if(NOT pocl_lacks)
-    # whole in every run: a change of a program shows there at once
+    # never a share of the tests, so that a broken program is noticed in every run
     device_column(opencl opencl:0 ROOMS programs ENVIRONMENT CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/opencl-cache ${CATENARY_WHOLE})
   endif()
 endif()
@@ -135,10 +135,10 @@ include(cmake/simgpu_fft.cmake)
 include(cmake/simgpu_nccl.cmake)
 foreach(room tools reference)
   if(TARGET test_${room})
-    add_dependencies(test_${room} simgpu) # by which check-kernels compiles there, and on which reference-check runs
+    add_dependencies(test_${room} simgpu) # check-kernels compiles with it, and reference-check runs on it
   endif()
 endforeach()
-# the CPU's counts: of the rooms that name every operation, besides what others compare with
+# The counts of the CPU, from the tests that call every operation themselves, not only for comparisons.
 set(counted array device functions)
 foreach(room ${counted})
   set_property(TEST ${room} APPEND PROPERTY ENVIRONMENT CATENARY_TRACE=counts CATENARY_TRACE_FILE=${CATENARY_TEST_RESULTS}/cpu.${room}.ops)

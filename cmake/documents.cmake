@@ -1,4 +1,4 @@
-# The room of documents: their C++ code is compiled into it and run, on a simulated card where it asks for one.
+# test_documents compiles and runs the C++ code of the documents, on a simulated card if the code needs one.
 set(documents README.md)
 foreach(name guide/tutorial guide/training guide/precision guide/from-chainer guide/from-pytorch guide/language-models guide/gpus guide/distributed
              reference/tokenizers design/adding-a-function)
@@ -9,13 +9,13 @@ set(document_script scripts/document_code scripts/data/document_code.awk)
 add_custom_command(OUTPUT ${document_code} COMMAND scripts/document_code ${document_code} ${documents} DEPENDS ${documents} ${document_script}
                    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} VERBATIM)
 target_sources(test_documents PRIVATE ${document_code})
-# Code that shows something may leave it unused; nobody waits for it to run, but for its compilation.
+# Examples may have unused variables. They run shortly, so they are compiled without optimisation.
 set_source_files_properties(${document_code} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "-O0;-Wno-unused-variable;-Wno-unused-but-set-variable")
 add_dependencies(test_documents simgpu)
 set_property(TEST documents APPEND PROPERTY ENVIRONMENT CATENARY_GPU_INCLUDE_CPU=1 LD_LIBRARY_PATH=${PROJECT_BINARY_DIR}/simgpu/cuda
                                                         CATENARY_CACHE_DIR=${PROJECT_BINARY_DIR}/simgpu/cache)
 
-# The documents say that Clang takes them too.
+# The documents say that Clang compiles them too.
 find_program(CATENARY_CLANG NAMES clang++-14 clang++-15 clang++)
 if(CATENARY_CLANG AND NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_test(NAME documents_clang COMMAND ${CATENARY_CLANG} -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-unused-variable

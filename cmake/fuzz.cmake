@@ -1,10 +1,10 @@
-# Fuzzers: tests/fuzz/<name>.cpp defines LLVMFuzzerTestOneInput, tests/fuzz/corpus/<name>/ holds inputs to begin with. With
-# CATENARY_FUZZ (Clang; preset "fuzz"; scripts/fuzz runs them) each is a libFuzzer program; else a test that replays the corpus.
-# Those of tests/fuzz/whole need the whole library: scripts/fuzz runs them where they are named.
+# Fuzzers: tests/fuzz/<name>.cpp defines LLVMFuzzerTestOneInput, and tests/fuzz/corpus/<name>/ holds its first inputs. With CATENARY_FUZZ (Clang, preset
+# "fuzz") each is a libFuzzer program, which scripts/fuzz runs. Otherwise it is a test that replays the corpus. Fuzzers of tests/fuzz/whole need the whole
+# library, and scripts/fuzz runs them only if they are named.
 file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/*.cpp tests/fuzz/whole/*.cpp)
 set(fuzzed catenary)
 if(CATENARY_FUZZ)
-  # What reads files needs core, io and tokenizers alone, and linked statically the sanitizers see all of it.
+  # Readers of files need only core, io and tokenizers. Linked statically, all their code is instrumented.
   set(fuzzed catenary_fuzzed)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS catenary/core/*.cpp catenary/io/*.cpp catenary/tokenizers/*.cpp)
   list(FILTER sources EXCLUDE REGEX "\\.simd\\.cpp$")

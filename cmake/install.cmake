@@ -1,8 +1,8 @@
-# cmake --install: the library, its public headers, the programs, the data, a CMake package and a pkg-config file.
+# Installs the library, its public headers, the programs, the data, a CMake package and a pkg-config file.
 # The components library, development and tools become Debian packages (packages.cmake). Without --component all are installed.
 include(CMakePackageConfigHelpers)
 
-# An installed program finds the library, and the library its plugin, wherever the whole folder is moved to.
+# Installed programs find the library, and the library its plugins, even if the installation is moved.
 file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(catenary PROPERTIES INSTALL_RPATH "$ORIGIN")
 foreach(plugin catenary_onednn catenary_mpi)
@@ -20,7 +20,7 @@ install(TARGETS catenary EXPORT CatenaryTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Headers: every .h and .def but those of backends/ and kernels/, the detail*.h, and those whose first comment begins with "Private".
+# Public headers: every .h and .def except backends/, kernels/, detail*.h, and headers whose first comment begins with "Private".
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} catenary/*.h catenary/*.def)
 list(FILTER headers EXCLUDE REGEX "^catenary/(backends|kernels)/|/detail[^/]*\\.h$")
 foreach(header IN LISTS headers)
@@ -33,7 +33,7 @@ foreach(header IN LISTS headers)
 endforeach()
 
 install(DIRECTORY data/mnist catenary/distributed/mpi catenary/backends/cpu/onednn DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary COMPONENT library)
-# The documents and the sources of the examples, beside each other as in the tree, so that links between them hold.
+# The documents and the sources of the examples lie as in the tree, so that links between them work.
 install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary COMPONENT tools)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary COMPONENT tools)
 
@@ -43,7 +43,7 @@ configure_package_config_file(cmake/CatenaryConfig.cmake.in ${PROJECT_BINARY_DIR
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/CatenaryConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/CatenaryConfig.cmake ${PROJECT_BINARY_DIR}/CatenaryConfigVersion.cmake DESTINATION ${package} COMPONENT development)
 
-# The prefix is found from where catenary.pc lies, so that a moved installation still works.
+# The prefix is relative to catenary.pc, so that a moved installation still works.
 file(RELATIVE_PATH prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 configure_file(cmake/catenary.pc.in ${PROJECT_BINARY_DIR}/catenary.pc @ONLY)

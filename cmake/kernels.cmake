@@ -1,8 +1,8 @@
-# The kernel texts and the math prelude, as string literals in one generated source.
+# Generates a source with the kernel texts and the math prelude as string literals.
 file(GLOB kernel_texts CONFIGURE_DEPENDS catenary/kernels/*.kernel)
 list(APPEND kernel_texts ${PROJECT_SOURCE_DIR}/catenary/ops/math.inc ${PROJECT_SOURCE_DIR}/catenary/ops/special.inc
      ${PROJECT_SOURCE_DIR}/catenary/ops/rows.inc ${PROJECT_SOURCE_DIR}/catenary/ops/complex.inc)
-# A generated file is written only where it changes: what includes it is compiled again.
+# A generated file is written only if it changes, because writing it recompiles its users.
 function(write_if_new path content)
   set(before "")
   if(EXISTS ${path})
@@ -12,7 +12,7 @@ function(write_if_new path content)
     file(WRITE ${path} "${content}")
   endif()
 endfunction()
-# The functions of complex128 are those of complex64 in other types.
+# The functions of complex128 are generated from those of complex64.
 file(READ catenary/ops/complex.inc complex)
 string(FIND "${complex}" "// ----" of_each_type)
 string(SUBSTRING "${complex}" ${of_each_type} -1 complex)

@@ -1,6 +1,6 @@
-# libcatenary_mpi.so: the one file that is compiled against an MPI, loaded at run time by ranks that an MPI started. Left out where no MPI is
-# found; its source is installed, and a line of mpicxx makes one for another MPI.
-option(CATENARY_MPI "Build the MPI plugin where an MPI is installed" ON)
+# libcatenary_mpi.so is the only file compiled against an MPI. Ranks that an MPI starts load it at run time. It is not built if no MPI is found. Its
+# source is installed, so that users can build it for another MPI with mpicxx.
+option(CATENARY_MPI "Build the MPI plugin, if an MPI is installed" ON)
 if(CATENARY_MPI)
   set(MPI_CXX_SKIP_MPICXX ON)  # the plugin calls MPI's C functions
   find_package(MPI COMPONENTS CXX)
@@ -11,6 +11,6 @@ if(CATENARY_MPI)
     target_link_libraries(catenary_mpi PRIVATE MPI::MPI_CXX)
     add_dependencies(catenary catenary_mpi)
   else()
-    message(STATUS "MPI not found: no plugin; `catenary launch` starts ranks on one machine")
+    message(STATUS "MPI not found: its plugin is not built; `catenary launch` starts ranks on one machine")
   endif()
 endif()

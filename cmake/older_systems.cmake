@@ -1,4 +1,4 @@
-# Binaries for systems whose C and C++ libraries are older than those of this one, as wheels are: RHEL 9 has glibc 2.34 and GCC 11.
+# Makes binaries for systems with older C and C++ libraries than this one, which wheels need: RHEL 9 has glibc 2.34 and GCC 11.
 option(CATENARY_OLDER_SYSTEMS "Bind to older versions of the system's functions (x86-64, GNU ld)" OFF)
 function(catenary_older_systems)
   if(NOT CATENARY_OLDER_SYSTEMS)

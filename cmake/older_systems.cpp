@@ -1,12 +1,12 @@
-// Functions of which the C library 2.35 and GCC 12's C++ library have a newer version than RHEL 9's have, bound to the
-// older one. Linked where CATENARY_OLDER_SYSTEMS is on (older_systems.cmake); the linker sends all calls here.
+// Binds functions to older versions than the newest of glibc 2.35 and GCC 12, because RHEL 9 lacks the newer ones.
+// Linked if CATENARY_OLDER_SYSTEMS is on (older_systems.cmake). The linker redirects all calls to these functions.
 
 #include <condition_variable>
 #include <mutex>
 
 extern "C" {
-// By their old versions, of which a C++ declaration cannot speak. Both do the same: the newer hypot does not set errno,
-// the newer wait is noexcept.
+// The old versions, which a plain C++ declaration cannot name. They behave like the newer ones, except that the newer
+// hypot does not set errno and the newer wait is noexcept.
 double catenary_older_hypot(double x, double y);
 void catenary_older_wait(std::condition_variable* self, std::unique_lock<std::mutex>& lock);
 __asm__(".symver catenary_older_hypot,hypot@GLIBC_2.2.5");

@@ -1,10 +1,10 @@
-# Tools and examples: one program a folder (tools/x, examples/x). Both are installed.
+# Tools and examples: each folder (tools/x, examples/x) is one program. All are installed.
 file(GLOB programs CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR} tools/* examples/*)
-if(NOT CATENARY_BUILD_EXAMPLES) # for Python, whose package holds the command
+if(NOT CATENARY_BUILD_EXAMPLES) # the Python package contains the command
   set(programs tools/catenary)
 endif()
 set(CATENARY_PROGRAMS)
-set(program_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-Og>) # what computes is in the library
+set(program_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-Og>) # the library does the computing
 set(program_libraries catenary CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 foreach(folder IN LISTS programs)
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*.cpp)
@@ -23,7 +23,7 @@ foreach(folder IN LISTS programs)
   catenary_unity(${target})
   list(APPEND CATENARY_PROGRAMS ${target})
 endforeach()
-# What most of them read, compiled once. (The command is compiled as it is for Python's package, too, and there from what a cache has.)
+# Headers that most programs include, precompiled. (The command is compiled without them, as for the Python package, so that a cache serves both.)
 list(LENGTH CATENARY_PROGRAMS count)
 if(count GREATER 1)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/program_headers.cpp CONTENT "")

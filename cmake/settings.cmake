@@ -1,4 +1,4 @@
-# Compiler settings that hold for everything built here. Nothing of this reaches whoever uses the library.
+# Compiler settings for all targets of this project. They do not affect users of the library.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -17,7 +17,7 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
-# GCC takes the inline storage of Dims, of which only the first entries are ever read, for uninitialised.
+# GCC warns that the inline storage of Dims may be uninitialised, although only initialised entries are read.
 set(CATENARY_WARNINGS -Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 if(CATENARY_WERROR)
   list(APPEND CATENARY_WARNINGS -Werror)
@@ -32,8 +32,8 @@ if(CATENARY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# catenary_unity(TARGET): its sources are compiled several at a time. What they include takes most of the time of programs and tests, and is read
-# once for all of them then. (Not of the library, most of whose time goes into what it computes.)
+# catenary_unity(TARGET): compiles several sources of the target at a time. Programs and tests spend most of their compile time on headers, which are then
+# read once for all. (The library spends its time on its own code, so it does not use this.)
 option(CATENARY_UNITY "Compile the sources of programs and tests several at a time" ON)
 function(catenary_unity target)
   if(CATENARY_UNITY)
@@ -41,7 +41,7 @@ function(catenary_unity target)
   endif()
 endfunction()
 
-# catenary_precompile(TARGET …): target_precompile_headers, in a form that ccache keeps: it has to be told that no macro there
+# catenary_precompile(TARGET …): calls target_precompile_headers in a way that ccache can cache. ccache must know that no macro there
 # depends on the time.
 function(catenary_precompile target)
   target_precompile_headers(${target} ${ARGN})

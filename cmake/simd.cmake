@@ -1,5 +1,5 @@
 # catenary_simd_sources(TARGET FILE…): compiles each FILE once for every x86-64 level (v2, v3, v4), with CT_SIMD defined as the
-# level's name and CT_SIMD_NAMESPACE set, so that one text serves all of them and the fastest is chosen at start.
+# level's name and CT_SIMD_NAMESPACE set. The library chooses the fastest level when it starts.
 function(catenary_simd_sources target)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     set(levels v2 v3 v4)
@@ -8,7 +8,7 @@ function(catenary_simd_sources target)
   endif()
   set(optimise -O3)
   if(CATENARY_SANITIZE)
-    # Nobody waits for these results, but for their compilation. v4 is the text of v2 and v3, and takes as long as both.
+    # Here, compile time matters more than speed. v4 has the same source as v2 and v3, and takes as long to compile as both together.
     set(optimise -O1)
     list(REMOVE_ITEM levels v4)
     add_compile_definitions(CT_SIMD_NO_V4=1)
@@ -20,7 +20,7 @@ function(catenary_simd_sources target)
                                                 VISIBILITY_INLINES_HIDDEN ON)
     target_include_directories(${objects} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
     target_compile_definitions(${objects} PRIVATE CT_SIMD=${level} CT_SIMD_${level}=1)
-    # -fwrapv: integer arithmetic wraps as in NumPy; -O3 and no trapping or errno so that the loops vectorise. Never -ffast-math.
+    # -fwrapv: integer arithmetic wraps as in NumPy. -O3, no trapping math and no errno let loops vectorise. -ffast-math is not allowed.
     target_compile_options(${objects} PRIVATE ${optimise} ${CATENARY_WARNINGS} -fwrapv -ffp-contract=off -fno-math-errno
                                               -fno-trapping-math)
     if(NOT level STREQUAL "native")
@@ -33,7 +33,7 @@ function(catenary_simd_sources target)
   endforeach()
 endfunction()
 
-# In a product or a convolution a * b + c may be one fused instruction: their bits are compared with nobody else's.
+# Products and convolutions may use fused multiply-add, because their bits are not compared with other implementations.
 set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/backends/cpu/gemm_half.simd.cpp
                             catenary/backends/cpu/convolution_kernel.simd.cpp
                             catenary/backends/cpu/convolution_direct.simd.cpp catenary/backends/cpu/winograd.simd.cpp
@@ -41,7 +41,7 @@ set_source_files_properties(catenary/backends/cpu/gemm_kernel.simd.cpp catenary/
                             catenary/backends/cpu/attention_tiles.simd.cpp catenary/backends/cpu/fft.simd.cpp
                             PROPERTIES COMPILE_OPTIONS -ffp-contract=fast)
 if(CATENARY_SANITIZE)
-  # Of these many small loops, unrolled, -O1 makes a minute's work each.
+  # These files have many small loops. Unrolled, each file takes a minute to compile with -O1.
   set_source_files_properties(catenary/backends/cpu/quantized.simd.cpp catenary/backends/cpu/quantized_bytes.simd.cpp
                               catenary/backends/cpu/quantized_panels.simd.cpp
                               catenary/backends/cpu/fft.simd.cpp PROPERTIES COMPILE_OPTIONS -O0)

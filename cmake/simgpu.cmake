@@ -1,7 +1,7 @@
-# tests/simgpu/simulator: libraries that stand in for CUDA's and HIP's, in build/<preset>/simgpu/{cuda,hip,old,both}, found
-# by LD_LIBRARY_PATH. `both` has an OpenCL that offers the cards once more. `old` is ROCm 5 (one structure of properties, hipRTC inside) and an NVRTC that does not list its archs.
-# What it compiles kernels by: GCC's parts without their driver, which asks the processor and links by far more than
-# kernels need; it would take longer than the compiler.
+# tests/simgpu/simulator: libraries that simulate CUDA and HIP, in build/<preset>/simgpu/{cuda,hip,old,both}, found through LD_LIBRARY_PATH. `both` also
+# has an OpenCL that offers the same cards. `old` is ROCm 5 (one structure of properties, hipRTC inside) and an NVRTC that cannot list its architectures.
+# Kernels are compiled with the parts of GCC without its driver, which would take longer than the compiler: it asks the processor for its features and links
+# more than kernels need.
 set(SIMGPU_COMPILER "SIMGPU_CXX=\"${CMAKE_CXX_COMPILER}\"" "SIMGPU_STORE=\"${PROJECT_BINARY_DIR}/simgpu/store\"")
 foreach(part cc1plus as ld)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-prog-name=${part} OUTPUT_VARIABLE ${part} OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -38,7 +38,7 @@ simgpu_library(old old_nvrtc libnvrtc.so.11.2 ${simulator}/rtc.cpp SIM_OLD)
 simgpu_library(old old_hip libamdhip64.so.5 "${simulator}/hip.cpp;${simulator}/rtc.cpp" SIM_HIP SIM_OLD)
 add_custom_target(simgpu DEPENDS ${SIMGPU_LIBRARIES})
 
-# Faults, and every room that takes a device, on devices that are not there.
+# Tests of faults, and all device tests, on simulated devices.
 device_room(simgpu tests/simgpu/faults_test.cpp)
 target_sources(test_simgpu PRIVATE tests/simgpu/streams_test.cpp tests/simgpu/errors_test.cpp tests/simgpu/steady_test.cpp
                                     tests/simgpu/gpu_check_test.cpp tests/simgpu/cards_test.cpp)

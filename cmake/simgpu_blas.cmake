@@ -1,5 +1,5 @@
-# tests/simgpu/blas: libraries that stand in for the vendors' of matrix products on simulated devices, in
-# build/<preset>/simgpu/blas/{cuda,hip,broken,older}; `broken` has a cuBLAS that lacks a function.
+# tests/simgpu/blas: stand-ins for the vendors' libraries of matrix products, for simulated devices, in
+# build/<preset>/simgpu/blas/{cuda,hip,broken,older}. `broken` has a cuBLAS that lacks a function.
 # simgpu_vendor_library(KIND FOLDER SONAME SOURCE [DEFINITION…]): KIND is blas, dnn, fft or nccl.
 function(simgpu_vendor_library kind folder soname source)
   string(MAKE_C_IDENTIFIER simgpu_${kind}_${folder}_${soname} target)
@@ -13,7 +13,7 @@ function(simgpu_vendor_library kind folder soname source)
   add_dependencies(simgpu ${target})
 endfunction()
 
-# simgpu_library_tests(KIND PROGRAM FILTER VENDOR:LIBRARY…): the tests of PROGRAM by each library of a kind alone, and tests/simgpu/KIND/providers_test.cpp.
+# simgpu_library_tests(KIND PROGRAM FILTER VENDOR:LIBRARY…): adds the tests of PROGRAM with each library of a kind alone, and tests/simgpu/KIND/providers_test.cpp.
 function(simgpu_library_tests kind program filter)
   set(simgpu ${PROJECT_BINARY_DIR}/simgpu)
   string(TOUPPER ${kind} variable)
@@ -41,9 +41,9 @@ simgpu_vendor_library(blas hip librocblas.so.4 rocblas.cpp)
 simgpu_vendor_library(blas hip libhipblaslt.so.0 lt.cpp SIM_HIP)
 simgpu_vendor_library(blas broken libcublas.so.13 cublas.cpp SIM_WITHOUT_PRODUCT)
 simgpu_vendor_library(blas older libcublas.so.12 cublas.cpp)
-# Their kernels, for one chip; hipBLASLt looks for them in a folder for each chip as well.
+# The kernels of rocBLAS and hipBLASLt for one chip. hipBLASLt also looks in a folder for each chip.
 file(WRITE ${PROJECT_BINARY_DIR}/simgpu/blas/hip/rocblas/library/TensileLibrary_lazy_gfx90a.dat "")
 file(WRITE ${PROJECT_BINARY_DIR}/simgpu/blas/hip/hipblaslt/library/gfx90a/TensileLibrary_lazy_gfx90a.dat "")
 
-# The tests of products by each library, and what is said where one cannot be used.
+# Tests of products with each library, and of the messages if a library cannot be used.
 simgpu_library_tests(blas test_device DeviceMatmul* cuda:cublaslt cuda:cublas hip:hipblaslt hip:rocblas)

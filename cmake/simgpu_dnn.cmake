@@ -1,14 +1,14 @@
-# tests/simgpu/dnn: libraries that stand in for the vendors' of convolutions and attention on simulated devices, in
-# build/<preset>/simgpu/dnn/{cuda,hip,broken}; `broken` has a cuDNN that lacks functions.
+# tests/simgpu/dnn: stand-ins for the vendors' libraries of convolutions and attention, for simulated devices, in
+# build/<preset>/simgpu/dnn/{cuda,hip,broken}. `broken` has a cuDNN that lacks functions.
 simgpu_vendor_library(dnn cuda libcudnn.so.9 cudnn.cpp)
 simgpu_vendor_library(dnn hip libMIOpen.so.1 miopen.cpp)
 simgpu_vendor_library(dnn broken libcudnn.so.9 cudnn.cpp SIM_WITHOUT_FILTER)
 
-# The tests of convolutions by each library, and what is said where one cannot be used.
+# Tests of convolutions with each library, and of the messages if a library cannot be used.
 simgpu_library_tests(dnn test_device DeviceConvolution* cuda:cudnn hip:miopen)
 target_sources(test_simgpu_dnn PRIVATE tests/simgpu/dnn/attention_test.cpp)
 
-# Attention's, by cuDNN.
+# Tests of attention with cuDNN.
 set(simgpu ${PROJECT_BINARY_DIR}/simgpu)
 add_test(NAME simgpu_attention_cudnn COMMAND test_device --gtest_filter=Attention.* --device cuda:0)
 set_tests_properties(simgpu_attention_cudnn PROPERTIES TIMEOUT 600 ENVIRONMENT

@@ -1,10 +1,10 @@
-# tests/simgpu/nccl: libraries that stand in for NCCL and RCCL on simulated devices, in build/<preset>/simgpu/nccl/{cuda,hip,broken};
+# tests/simgpu/nccl: stand-ins for NCCL and RCCL on simulated devices, in build/<preset>/simgpu/nccl/{cuda,hip,broken}.
 # `broken` lacks a function.
 simgpu_vendor_library(nccl cuda libnccl.so.2 nccl.cpp)
 simgpu_vendor_library(nccl hip librccl.so.1 nccl.cpp)
 simgpu_vendor_library(nccl broken libnccl.so.2 nccl.cpp SIM_WITHOUT_SUM)
 
-# A group of one.
+# Tests with a group of one card.
 foreach(vendor cuda hip)
   set(name simgpu_nccl_${vendor})
   add_test(NAME ${name} COMMAND test_device --gtest_filter=DeviceCollectives* --device ${vendor}:0)
@@ -13,7 +13,7 @@ foreach(vendor cuda hip)
     "LD_LIBRARY_PATH=${simgpu}/nccl/${vendor}:${simgpu}/${vendor};CATENARY_TEST_NCCL=2.27.3;CATENARY_CACHE_DIR=${simgpu}/cache;GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${name}.xml;${CATENARY_WHOLE}")
 endforeach()
 
-if(TARGET test_distributed) # which has `catenary launch` built
+if(TARGET test_distributed) # this target builds `catenary launch`
   add_executable(test_simgpu_nccl tests/simgpu/nccl/pure_nccl_test.cpp)
   target_include_directories(test_simgpu_nccl PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_options(test_simgpu_nccl PRIVATE ${test_options})

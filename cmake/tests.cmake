@@ -1,17 +1,17 @@
-# One executable a room: every tests/<room>/*.cpp goes into bin/test_<room>. Folders that are no rooms: data (files that tests
-# read), fuzz (one fuzzer a file), consumer (a project outside the tree), simgpu and programs (cmake/devices.cmake).
+# Each folder of tests is one program ("room"): tests/<room>/*.cpp becomes bin/test_<room>. Exceptions: data (files that tests read), fuzz (one fuzzer
+# per file), consumer (a project outside the tree), simgpu and programs (cmake/devices.cmake).
 find_package(GTest REQUIRED)
-# Tests are compiled more often than they run.
+# Compile time matters more than speed here: tests are compiled more often than they run.
 set(test_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-Og>)
 set(test_libraries catenary GTest::gtest fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB PkgConfig::LIBZIP PNG::PNG JPEG::JPEG Threads::Threads)
-# What every test reads, compiled once. Sources include it all the same.
+# Headers that every test includes, precompiled. Sources must include them all the same.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp CONTENT "")
 add_library(test_headers OBJECT ${PROJECT_BINARY_DIR}/generated/test_headers.cpp)
 target_compile_options(test_headers PRIVATE ${test_options})
 target_link_libraries(test_headers PRIVATE ${test_libraries})
 catenary_precompile(test_headers PRIVATE <gtest/gtest.h> <catenary/autograd/variable.h> <catenary/core/format.h>)
 set(CATENARY_TEST_RESULTS ${PROJECT_BINARY_DIR}/test-results)
-# Rooms on the processor run whole; a share of the tests (tests/share.h) is for devices and sanitizers.
+# All tests on the CPU run. A share of the tests (tests/share.h) is only for devices and sanitizers.
 set(CATENARY_WHOLE CATENARY_TEST_SHARE=1)
 if(CATENARY_SANITIZE)
   set(CATENARY_WHOLE)
@@ -19,20 +19,20 @@ endif()
 file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}/tests tests/*)
 list(REMOVE_ITEM rooms data fuzz consumer simgpu programs)
 if(NOT TARGET reference-check)
-  list(REMOVE_ITEM rooms reference) # which runs that program
+  list(REMOVE_ITEM rooms reference) # it runs the program reference-check
 endif()
 if(NOT TARGET programs)
-  list(REMOVE_ITEM rooms examples tools distributed) # likewise
+  list(REMOVE_ITEM rooms examples tools distributed) # these run programs too
 endif()
 if(CATENARY_SANITIZE OR CATENARY_FUZZ)
-  list(REMOVE_ITEM rooms documents) # whose code uses simulated devices
+  list(REMOVE_ITEM rooms documents) # the code of the documents uses simulated devices
 endif()
 add_library(test_main STATIC tests/main.cpp)
 target_include_directories(test_main PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_definitions(test_main PRIVATE CT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" CT_BINARY_DIR="${PROJECT_BINARY_DIR}")
 target_compile_options(test_main PRIVATE ${test_options})
 target_link_libraries(test_main PRIVATE catenary GTest::gtest)
-if(CATENARY_SANITIZE)  # tests that compute for long themselves, to have something to compare with
+if(CATENARY_SANITIZE)  # tests whose own reference computations take long
   set_source_files_properties(tests/backends/sort_test.cpp PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
 endif()
 foreach(room IN LISTS rooms)
@@ -50,7 +50,7 @@ foreach(room IN LISTS rooms)
   set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml;${CATENARY_WHOLE}" TIMEOUT 2400)
 endforeach()
 if(TARGET test_backends)
-  set_tests_properties(backends PROPERTIES COST 1000) # the longest under a sanitizer: it begins first
+  set_tests_properties(backends PROPERTIES COST 1000) # the longest with a sanitizer, so it starts first
 endif()
 
 if(TARGET test_functions)
@@ -66,19 +66,19 @@ if(TARGET test_reference)
   add_dependencies(test_reference reference-check)
 endif()
 if(TARGET test_distributed)
-  # a rank that misbehaves on demand, started by the command `catenary launch`
+  # a rank that misbehaves on request, which `catenary launch` starts
   add_executable(ranks tests/distributed/ranks/ranks.cpp)
   target_compile_options(ranks PRIVATE ${test_options})
   target_link_libraries(ranks PRIVATE catenary)
   add_test(NAME kill_ranks COMMAND ${PROJECT_SOURCE_DIR}/scripts/kill_ranks ${PROJECT_BINARY_DIR} 1)
-  set_tests_properties(kill_ranks PROPERTIES TIMEOUT 300 RUN_SERIAL ON)  # it counts what is in /dev/shm
+  set_tests_properties(kill_ranks PROPERTIES TIMEOUT 300 RUN_SERIAL ON)  # it counts the segments in /dev/shm
   add_dependencies(test_distributed ranks catenary_command train_mnist_mn reference-check)
 endif()
 if(TARGET test_examples)
   add_dependencies(test_examples programs)
 endif()
 if(TARGET test_tools)
-  # Libraries for the doctor, each in a folder of its own: an OpenCL that kills whoever loads it, an NVML and an MPI.
+  # Libraries for tests of `catenary doctor`, each in a folder of its own: an OpenCL that kills the process that loads it, an NVML and an MPI.
   set(stand_ins opencl nvml mpi)
   set(sonames libOpenCL.so.1 libnvidia-ml.so.1 libmpi.so.40)
   foreach(name soname IN ZIP_LISTS stand_ins sonames)
@@ -95,11 +95,11 @@ if(TARGET test_documents)
 endif()
 
 include(cmake/fuzz.cmake)
-if(NOT CATENARY_SANITIZE AND NOT CATENARY_FUZZ)  # kernels made at run time, and fibers
+if(NOT CATENARY_SANITIZE AND NOT CATENARY_FUZZ)  # kernels made at run time and fibers do not work with these
   include(cmake/devices.cmake)
 endif()
 
-# What ranks do that an MPI starts.
+# Tests with ranks that an MPI starts.
 if(TARGET test_distributed AND TARGET catenary_mpi AND MPIEXEC_EXECUTABLE)
   add_executable(test_mpi tests/distributed/mpi/mpi_test.cpp)
   target_include_directories(test_mpi PRIVATE ${PROJECT_SOURCE_DIR})
@@ -112,8 +112,8 @@ if(TARGET test_distributed AND TARGET catenary_mpi AND MPIEXEC_EXECUTABLE)
   endif()
   add_test(NAME mpi_distributed COMMAND test_mpi)
   set_tests_properties(mpi_distributed PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/mpi_distributed.xml;${CATENARY_WHOLE}" TIMEOUT 2400)
-  # The same by MPICH, whose plugin is made as users make it. Debian's names; others are given as these variables.
-  find_program(CATENARY_MPICH_CXX mpicxx.mpich DOC "MPICH's compiler of C++")
+  # The same tests with MPICH, whose plugin is built as users build it. The programs have Debian's names. These variables can name others.
+  find_program(CATENARY_MPICH_CXX mpicxx.mpich DOC "MPICH's C++ compiler")
   find_program(CATENARY_MPICH_EXEC mpiexec.mpich DOC "MPICH's mpiexec")
   if(CATENARY_MPICH_CXX AND CATENARY_MPICH_EXEC)
     set(plugin ${PROJECT_BINARY_DIR}/mpich/libcatenary_mpi.so)
@@ -122,18 +122,18 @@ if(TARGET test_distributed AND TARGET catenary_mpi AND MPIEXEC_EXECUTABLE)
                        COMMAND ${CATENARY_MPICH_CXX} -std=c++17 -O2 -shared -fPIC ${source} -o ${plugin} DEPENDS ${source} VERBATIM)
     add_custom_target(mpich_plugin DEPENDS ${plugin})
     add_dependencies(test_mpi mpich_plugin)
-    # its mpiexec may lose the last words of a rank that ends early
+    # MPICH's mpiexec may lose the last output of a rank that ends early
     add_test(NAME mpich_distributed COMMAND test_mpi --gtest_filter=*MpiRanks*:Mpi.ARank*:Mpi.TheExampleTrains-Mpi.ARankThatEndsEarly)
     set_tests_properties(mpich_distributed PROPERTIES TIMEOUT 2400 ENVIRONMENT
                          "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/mpich_distributed.xml;CATENARY_TEST_MPIEXEC=${CATENARY_MPICH_EXEC};CATENARY_MPI_PLUGIN=${plugin};${CATENARY_WHOLE}")
   else()
-    file(APPEND ${PROJECT_BINARY_DIR}/columns "mpich: it is not installed (scripts/setup --with-dev)\n")
+    file(APPEND ${PROJECT_BINARY_DIR}/columns "mpich: MPICH is not installed (scripts/setup --with-dev)\n")
   endif()
 elseif(TARGET test_distributed)
   file(APPEND ${PROJECT_BINARY_DIR}/columns "mpi: no MPI is installed (scripts/setup --with-dev)\n")
 endif()
 
-# The scripts that look at the tree itself, and a project outside the tree that uses an installed copy.
+# Scripts that check the source tree, and a project outside the tree that uses an installed copy.
 add_test(NAME layers COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_layers)
 add_test(NAME forbidden COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_forbidden)
 add_test(NAME coverage COMMAND ${PROJECT_SOURCE_DIR}/scripts/make_coverage --check)
