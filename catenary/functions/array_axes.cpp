@@ -247,7 +247,8 @@ Variable pad(const Variable& x, const PerSide<std::int64_t>& width, const PadOpt
   CT_DEFINED(x);
   if (options.mode == PadMode::constant) return apply(node<Pad>(width, options), x);
   if (!catenary::detail::pad_repeats(options.mode) || options.odd)
-    fail<ValueError>("pad: there is no gradient of a mode that computes new values");
+    fail<ValueError>(
+        "pad: this mode computes new values, which have no gradient; use constant, edge, reflect, symmetric or wrap");
   return detail::apply_linear(RepeatingPad{x.shape(), width, options}, x);
 }
 

@@ -35,7 +35,7 @@ class Pass {
     } else if (next_ < log_.size()) {
       value = log_[next_++];
     } else {
-      throw ValueError("forget: the function does something else than it did the first time");
+      throw ValueError("forget: the function does not behave as in the first call");
     }
   }
 
@@ -106,7 +106,7 @@ class StatesAgain {
   explicit StatesAgain(const std::vector<State>& states) {
     for (const State& state : states) {
       slots_.push_back(state.slot.lock());
-      if (!slots_.back()) throw ValueError("forget: a link that the function called is gone");
+      if (!slots_.back()) throw ValueError("forget: a link that the function called has been destroyed");
       now_.push_back(std::exchange(*slots_.back(), state.before));
     }
   }
@@ -193,13 +193,14 @@ class Forget : public FunctionNode {
  private:
   void check_count(std::size_t again) const {
     if (again != call_->results)
-      fail<ValueError>("forget: the function gave {} variables the first time, and {} when it was computed again",
-                       call_->results, again);
+      fail<ValueError>(
+          "forget: the function returned {} variables in the first call, but {} when it was computed again",
+          call_->results, again);
   }
   void check_likes(const std::vector<Variable>& outputs) const {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       const auto& [shape, dtype] = likes_[i];
-      const char* const what = i < call_->results ? "result" : "what a link remembers";
+      const char* const what = i < call_->results ? "result" : "state of a link";
       if (!outputs[i].defined() || outputs[i].shape() != shape || outputs[i].dtype() != dtype)
         fail<ValueError>(
             "forget: {} was {}, {} the first time, and is {} when it is computed again", what, shape, dtype,

@@ -42,7 +42,8 @@ Variable reduce_elements(const Variable& losses, Reduce reduce, const char* what
 }
 
 void check_reduce(Reduce reduce, Reduce one, Reduce other, const char* what) {
-  if (reduce != one && reduce != other) fail<ValueError>("{}: this reduce is not for this function", what);
+  if (reduce != one && reduce != other)
+    fail<ValueError>("{}: this value of reduce is not supported by this function", what);
 }
 
 }  // namespace detail

@@ -240,7 +240,8 @@ Variable einsum(std::string_view subscripts, const std::vector<Variable>& operan
     result = sides[1];
     for (const char c : result)
       if (letters.find(c) == std::string::npos || std::count(result.begin(), result.end(), c) > 1)
-        fail<ValueError>("einsum: the result of '{}' may name only what operands have, and once", subscripts);
+        fail<ValueError>("einsum: the result of '{}' may use each letter only once, and only letters of the operands",
+                         subscripts);
   } else {
     std::string sorted = letters;
     std::sort(sorted.begin(), sorted.end());

@@ -62,7 +62,7 @@ class Cursor {
   GgufType type(std::string_view key) {
     const auto value = static_cast<GgufType>(number<std::uint32_t>("a type"));
     if (!is_known(value))
-      fail_at(name_, at_ - 4, "'{}' has the type {}, which is none (0 to 12 are)", shown(key),
+      fail_at(name_, at_ - 4, "'{}' has the unknown type {} (0 to 12 are known)", shown(key),
               static_cast<std::uint32_t>(value));
     return value;
   }
@@ -76,7 +76,7 @@ class Cursor {
       if (type != GgufType::boolean) return;
       for (std::uint64_t i = begin; i < at_; ++i)
         if (bytes_[static_cast<std::size_t>(i)] > std::byte{1})
-          fail_at(name_, i, "'{}' has {} where a bool is 0 or 1", shown(key), std::to_integer<int>(bytes_[i]));
+          fail_at(name_, i, "'{}' has {}, but a bool must be 0 or 1", shown(key), std::to_integer<int>(bytes_[i]));
     } else if (type == GgufType::string) {
       for (std::uint64_t i = 0; i < count; ++i) text("a text");
     } else {
@@ -141,8 +141,9 @@ struct GgufReader::State {
     Cursor cursor(bytes, name, detail::kGgufMagic.size());
     version = cursor.number<std::uint32_t>("the version");
     if ((version & 0xffff) == 0 && version != 0)
-      fail_at(name, 4, "a big-endian GGUF file; little-endian ones are read");
-    if (version < 2 || version > 3) fail_at(name, 4, "version {} of GGUF; versions 2 and 3 are read", version);
+      fail_at(name, 4, "a big-endian GGUF file; only little-endian files are supported");
+    if (version < 2 || version > 3)
+      fail_at(name, 4, "version {} of GGUF; only versions 2 and 3 are supported", version);
     const auto tensor_count = cursor.number<std::uint64_t>("the number of tensors");
     const std::uint64_t value_count = cursor.count(kLeastValue, "values of metadata");
     if (tensor_count > cursor.left() / kLeastTensor)
@@ -163,7 +164,7 @@ struct GgufReader::State {
       cursor.elements(key, type, 1);
       value.end = cursor.at();
     }
-    if (!values.emplace(key, value).second) fail_at(name, begin, "the key '{}' is there twice", shown(key));
+    if (!values.emplace(key, value).second) fail_at(name, begin, "the key '{}' occurs twice", shown(key));
     keys.push_back(key);
   }
 
@@ -214,7 +215,7 @@ struct GgufReader::State {
     const std::uint64_t at = cursor.at();
     const auto axes = cursor.number<std::uint32_t>("a tensor's number of axes");
     if (axes > detail::kGgufMaxDims)
-      fail_at(name, at, "tensor '{}' has {} axes (at most {} are read)", shown(key), axes, detail::kGgufMaxDims);
+      fail_at(name, at, "tensor '{}' has {} axes (at most {} are supported)", shown(key), axes, detail::kGgufMaxDims);
     tensor.shape = Shape::filled(static_cast<int>(axes), 0);
     for (int i = static_cast<int>(axes) - 1; i >= 0; --i) {
       const auto extent = cursor.number<std::uint64_t>("a tensor's shape");
@@ -226,7 +227,7 @@ struct GgufReader::State {
     const auto* type = std::find_if(std::begin(detail::kGgmlTypes), std::end(detail::kGgmlTypes),
                                     [&](const detail::GgmlType& t) { return t.number == number; });
     if (type == std::end(detail::kGgmlTypes))
-      fail_at(name, cursor.at() - 4, "tensor '{}' has the type {}, which is not known; {} are read", shown(key), number,
+      fail_at(name, cursor.at() - 4, "tensor '{}' has the unknown type {}; supported are {}", shown(key), number,
               readable_types());
     tensor.type_name = type->name;
     tensor.dtype = type->dtype;
@@ -264,7 +265,7 @@ struct GgufReader::State {
                                          : gguf_type_name(value.type);
   }
   [[noreturn]] void wrong(std::string_view key, const Value& value, const char* wanted) const {
-    fail_at(name, value.begin, "'{}' is of type {}, where {} was expected", shown(key), described(value), wanted);
+    fail_at(name, value.begin, "'{}' is of type {}, expected {}", shown(key), described(value), wanted);
   }
   const Value& get(std::string_view key) const {
     const auto found = values.find(key);
@@ -444,8 +445,8 @@ std::span<const std::byte> GgufReader::bytes(const std::string& name) const {
 HostArray GgufReader::read(const std::string& name) const {
   const Tensor& t = state_->find(name);
   if (!t.dtype && !t.kind && !t.read_as_numbers)
-    fail<FileError>("{}: tensor '{}' is of type {}, which cannot be read; {} are read", state_->name, name, t.type_name,
-                    readable_types());
+    fail<FileError>("{}: tensor '{}' is of type {}, which is not supported; supported are {}", state_->name, name,
+                    t.type_name, readable_types());
   const auto from = bytes(name);
   if (t.read_as_numbers) {
     HostArray numbers = HostArray::empty(Dtype::float32, t.shape);

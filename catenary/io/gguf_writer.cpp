@@ -63,14 +63,14 @@ Form form_of(const std::string& path, const GgufTensor& tensor) {
   if (!tensor.kind) {
     form.type = find([&](const detail::GgmlType& t) { return t.dtype == data.dtype; });
     if (form.type == std::end(detail::kGgmlTypes))
-      fail<DtypeError>("write_gguf: {}: tensor '{}' is of dtype {}, which the format does not have", path, tensor.name,
-                       data.dtype);
+      fail<DtypeError>("write_gguf: {}: tensor '{}' is of dtype {}, which the format does not support", path,
+                       tensor.name, data.dtype);
     return form;
   }
   form.type = find([&](const detail::GgmlType& t) { return detail::quantization_of(t) == tensor.kind; });
   const char* kind = quantization_info(*tensor.kind).name;
   if (form.type == std::end(detail::kGgmlTypes))
-    fail<ValueError>("write_gguf: {}: tensor '{}' is of kind {}, which the format does not have", path, tensor.name,
+    fail<ValueError>("write_gguf: {}: tensor '{}' is of kind {}, which the format does not support", path, tensor.name,
                      kind);
   checked_size(form.shape, "write_gguf");
   const auto columns = form.shape.empty() ? 1 : form.shape.back();

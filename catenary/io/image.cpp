@@ -9,7 +9,7 @@ namespace catenary::io {
 
 HostArray convert_channels(const HostArray& image, int channels) {
   if (image.dtype != Dtype::uint8 || image.shape.size() != 3 || image.shape[2] < 1 || image.shape[2] > 4)
-    fail<ValueError>("convert_channels: a uint8 array (H, W, 1 to 4) is expected, not {} {}", image.dtype, image.shape);
+    fail<ValueError>("convert_channels: expected a uint8 array (H, W, 1 to 4), not {} {}", image.dtype, image.shape);
   if (channels < 1 || channels > 4) fail<ValueError>("convert_channels: {} channels (1 to 4 can be made)", channels);
   const auto from = static_cast<int>(image.shape[2]);
   if (from == channels) return image;
@@ -64,7 +64,7 @@ std::vector<Taps> triangles(std::int64_t from, std::int64_t to) {
 
 HostArray resize(const HostArray& image, std::int64_t height, std::int64_t width) {
   if (image.dtype != Dtype::uint8 || image.shape.size() != 3 || image.size() == 0)
-    fail<ValueError>("resize: a uint8 image (H, W, C) is expected, not {} {}", image.dtype, image.shape);
+    fail<ValueError>("resize: expected a uint8 image (H, W, C), not {} {}", image.dtype, image.shape);
   if (height < 1 || width < 1) fail<ValueError>("resize: to height {} and width {}", height, width);
   const std::int64_t rows = image.shape[0], channels = image.shape[2];
   HostArray result = HostArray::empty(Dtype::uint8, {height, width, channels});

@@ -31,7 +31,7 @@ class HeaderParser {
       const std::string key = parse_string();
       expect(':');
       if (key == "descr") {
-        if (!descr.empty()) bad("'descr' is there twice");
+        if (!descr.empty()) bad("'descr' occurs twice");
         skip_space();
         const std::size_t start = position_;
         if (peek() != '\'' && peek() != '"')
@@ -39,10 +39,10 @@ class HeaderParser {
         descr = parse_string();
         if (descr.empty()) bad("'descr' is empty");
       } else if (key == "fortran_order") {
-        if (fortran_order) bad("'fortran_order' is there twice");
+        if (fortran_order) bad("'fortran_order' occurs twice");
         fortran_order = parse_bool();
       } else if (key == "shape") {
-        if (shape) bad("'shape' is there twice");
+        if (shape) bad("'shape' occurs twice");
         shape = parse_shape();
       } else {
         bad("unknown key '{}' in the header", key);
@@ -76,12 +76,12 @@ class HeaderParser {
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) bad("header is not what it must be: '{}' expected", c);
+    if (!accept(c)) bad("invalid header: expected '{}'", c);
   }
   std::string parse_string() {
     skip_space();
     const char quote = peek();
-    if (quote != '\'' && quote != '"') bad("header is not what it must be: a quoted string expected");
+    if (quote != '\'' && quote != '"') bad("invalid header: expected a quoted string");
     const std::size_t end = text_.find(quote, position_ + 1);
     if (end == std::string_view::npos) bad("a string in the header does not end");
     const std::string_view value = text_.substr(position_ + 1, end - position_ - 1);
@@ -96,7 +96,7 @@ class HeaderParser {
       position_ += word.size();
       return word == "True";
     }
-    bad("header is not what it must be: True or False expected");
+    bad("invalid header: expected True or False");
   }
   Shape parse_shape() {
     Shape result;
@@ -106,11 +106,11 @@ class HeaderParser {
       std::int64_t value = 0;
       const std::size_t start = position_;
       while (peek() >= '0' && peek() <= '9') {
-        if (value > (std::int64_t{1} << 59)) bad("an extent of the shape is too large");
+        if (value > (std::int64_t{1} << 59)) bad("a size in the shape is too large");
         value = value * 10 + (peek() - '0');
         ++position_;
       }
-      if (position_ == start) bad("header is not what it must be: an extent of the shape expected");
+      if (position_ == start) bad("invalid header: expected a size in the shape");
       if (peek() == 'L') ++position_;  // Python 2 wrote long integers with an L
       append_extent(result, value, name_, offset_ + start);
       if (!accept(',')) {
@@ -335,7 +335,7 @@ std::size_t npy_data_offset(std::span<const std::byte> start, std::uint64_t tota
             total);
   const int major = static_cast<unsigned char>(text[6]);
   if (major < 1 || major > 3)
-    fail_at(name, 6, "NPY version {}.{} is not known (1, 2 and 3 are)", major, static_cast<int>(text[7]));
+    fail_at(name, 6, "unknown NPY version {}.{}; supported are 1, 2 and 3", major, static_cast<int>(text[7]));
   const std::size_t before = major == 1 ? 10 : 12;
   if (text.size() < before) fail_at(name, text.size(), "the file ends inside the NPY header");
   const std::uint64_t length =

@@ -142,7 +142,7 @@ HostArray read_text(const std::string& path, Dtype dtype, const TextOptions& opt
 
 void write_text(const std::string& path, const HostArray& a, const SavetxtOptions& options) {
   const int ndim = a.shape.size();
-  if (ndim != 1 && ndim != 2) fail<ShapeError>("savetxt: a 1-d or 2-d array is needed, its shape is {}", a.shape);
+  if (ndim != 1 && ndim != 2) fail<ShapeError>("savetxt: expected a 1-d or 2-d array, its shape is {}", a.shape);
   const std::int64_t rows = a.shape[0], columns = ndim == 1 ? 1 : a.shape[1];
   const Format format(options.fmt);
   const std::size_t fields = format.pieces.size();

@@ -107,7 +107,7 @@ class Ways {
  private:
   void walk(const ClassTree& tree) {
     if (tree.children.empty()) {
-      if (tree.leaf < 0) fail<ValueError>("BinaryHierarchicalSoftmax: {} is no class", tree.leaf);
+      if (tree.leaf < 0) fail<ValueError>("BinaryHierarchicalSoftmax: class {} is negative", tree.leaf);
       if (!ways_.emplace(tree.leaf, way_).second)
         fail<ValueError>("BinaryHierarchicalSoftmax: class {} is a leaf twice", tree.leaf);
       return;
@@ -168,7 +168,7 @@ Variable BinaryHierarchicalSoftmax::operator()(const Variable& x, const Variable
         const Array nodes = take(nodes_.to_device(x.device()), classes.values(), 0);
         if (has_gaps_) {
           classes.forbidden = signs(slice(), 0) == 0;
-          classes.what_is_forbidden = "what is no leaf of the tree";
+          classes.what_is_forbidden = "a number missing from the tree";
           classes.check();
         }
         const Variable scores = functions::sum(functions::embed_id(nodes, W) * functions::expand_dims(x, 1), 2) * signs;

@@ -19,7 +19,7 @@ std::int64_t Batch::examples() const {
 }
 
 Link& Model::link() const {
-  if (!holder_) throw ValueError("a Model without a link was used");
+  if (!holder_) throw ValueError("the Model has no link");
   return holder_->link();
 }
 

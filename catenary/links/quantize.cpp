@@ -27,7 +27,7 @@ class Kept {
       try {
         patterns_.emplace_back(pattern);
       } catch (const std::regex_error& error) {
-        fail<ValueError>("{}: '{}' is no regular expression: {}", function, pattern, error.what());
+        fail<ValueError>("{}: '{}' is not a regular expression: {}", function, pattern, error.what());
       }
     }
   }
@@ -127,9 +127,9 @@ std::vector<CalibratedInput> calibrate(Link& model, const std::function<void()>&
       if (keep.contains(path)) continue;
       const auto seen = hook->of.find(RangeHook::key(*convolution));
       if (seen == hook->of.end())
-        fail<ValueError>("calibrate: {} was not called, so the range of its x is not known", path);
+        fail<ValueError>("calibrate: {} was not called, so the range of its x is unknown", path);
       if (!seen->second.low.defined())
-        fail<ValueError>("calibrate: {} was given empty batches alone, so the range of its x is not known", path);
+        fail<ValueError>("calibrate: {} received only empty batches, so the range of its x is unknown", path);
       const float low = seen->second.low.item<float>(), high = seen->second.high.item<float>();
       if (!std::isfinite(high - low))  // also if one end is not finite
         fail<ValueError>("calibrate: x of {} goes from {} to {}: there is no scale for that", path, low, high);

@@ -263,7 +263,7 @@ namespace detail {
 
 QuantizedForm::QuantizedForm(const std::vector<int64_t>& numbers, const Refuse& refuse) {
   if (numbers.empty() || numbers[0] < 0 || numbers[0] >= kQuantizations)
-    refuse(fmt::format("this names no kind of quantised weights: {}", fmt::join(numbers, ", ")));
+    refuse(fmt::format("this is not a known kind of quantised weights: {}", fmt::join(numbers, ", ")));
   constexpr int64_t kMost = int64_t{1} << 48;
   kind = static_cast<Quantization>(numbers[0]);
   int64_t columns = 1;
@@ -287,7 +287,7 @@ void QuantizedForm::check_blocks(Dtype dtype, const Shape& blocks, const Refuse&
 
 Array initialized(const Link& link, const Parameter& W) {
   if (!W.defined() || !W.is_initialized())
-    fail<ValueError>("{}: W is to be quantised, and is not there yet", link.type_name());
+    fail<ValueError>("{}: W must be initialised before it is quantised; call the link once", link.type_name());
   return W.array();
 }
 

@@ -93,7 +93,7 @@ std::string gradients_without_number(const Link& link) {
     others += !first.empty();
     if (first.empty()) first = path;
   }
-  if (first.empty()) return "what was not finite in the gradients has been replaced by hooks";
+  if (first.empty()) return "hooks have replaced the non-finite values in the gradients";
   return fmt::format(
       "the gradient of {} is not finite{}", first,
       others ? fmt::format(", nor {} {} other{}", others == 1 ? "is" : "are", others, others == 1 ? "" : "s") : "");

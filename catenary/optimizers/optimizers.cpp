@@ -188,7 +188,7 @@ OptimizerRule adam_rule(const char* name, const AdamOptions& o, std::optional<do
 /// The decay that AdamW scales by its learning rate.
 double scaled_decay(const AdamWOptions& o) {
   if (o.weight_decay && o.chainer_decay)
-    throw ValueError("AdamW: weight_decay, which the rate scales, and chainer_decay, which it does not: give one");
+    throw ValueError("AdamW: give either weight_decay (scaled by the rate) or chainer_decay (not scaled), not both");
   return o.chainer_decay ? 0 : o.weight_decay.value_or(0.01);
 }
 

@@ -189,8 +189,8 @@ void Optimizer::add_hook(std::shared_ptr<OptimizerHook> hook) const {
   const Hyperparameters::Values given = hook->hyperparameters();
   for (const auto& entry : given)
     if (state_->hyperparam->contains(entry.first))
-      fail<ValueError>("add_hook: {} has a hyperparameter '{}' of its own, which {} would have too", name(),
-                       entry.first, hook->name());
+      fail<ValueError>("add_hook: {} already has a hyperparameter '{}', which {} would add again", name(), entry.first,
+                       hook->name());
   for (const auto& [given_name, value] : given) state_->hyperparam->values_.emplace_back(given_name, value);
   state_->hooks.push_back(std::move(hook));
 }
@@ -221,7 +221,7 @@ void set_group(const Hyperparameters& optimizer, const Named& group, const Hyper
   for (const auto& [name, value] : values) {
     const double base = optimizer.get(name);
     if (name == rate && base == 0)
-      fail<ValueError>("param_group: the optimizer's {} is 0, so that a group's has no proportion to it", rate);
+      fail<ValueError>("param_group: the optimizer's {} is 0, so a group's value cannot keep its ratio to it", rate);
   }
   for (const auto& [path, parameter] : group) {
     auto* const rule = dynamic_cast<UpdateRule*>(parameter.update_rule().get());

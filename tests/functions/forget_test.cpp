@@ -146,11 +146,11 @@ TEST(Forget, IsTheSameNumberOfVariablesAndShapesAgain) {
   const auto one = [](const Variable& v) { return Variables{v * 2}; };
   const auto two = [](const Variable& v) { return Variables{v * 2, v * 3}; };
   EXPECT_EQ(error_with(one, two),
-            "forget: the function gave 1 variables the first time, and 2 when it was computed again");
+            "forget: the function returned 1 variables in the first call, but 2 when it was computed again");
   EXPECT_EQ(error_with(two, one),
-            "forget: the function gave 2 variables the first time, and 1 when it was computed again");
+            "forget: the function returned 2 variables in the first call, but 1 when it was computed again");
   EXPECT_EQ(error_with(two, [](const Variable&) { return Variables(); }),
-            "forget: the function gave 2 variables the first time, and 0 when it was computed again");
+            "forget: the function returned 2 variables in the first call, but 0 when it was computed again");
   EXPECT_EQ(error_with(one, [](const Variable& v) { return Variables{v[0]}; }),
             "forget: result was (3,), float32 the first time, and is (), float32 when it is computed again");
   EXPECT_EQ(error_with(one, [](const Variable& v) { return Variables{F::cast(v, Dtype::float16)}; }),

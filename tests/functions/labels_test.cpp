@@ -390,7 +390,7 @@ TEST(Labels, AClassThatIsNoLeafIsNone) {
   EXPECT_EQ(plain_error_of([&] {
               link(x, array<int>({4, 3}));
             }),
-            "BinaryHierarchicalSoftmax: t must not be what is no leaf of the tree, but t[1] is 3");
+            "BinaryHierarchicalSoftmax: t must not be a number missing from the tree, but t[1] is 3");
   EXPECT_EQ(plain_error_of([&] {
               link(x, array<int>({5, 3}));
             }),

@@ -221,15 +221,16 @@ TEST(Calibrate, WhatIsWrongChangesNothing) {
     return text;
   };
   EXPECT_EQ(message([&] { net.first(images()); }),
-            "calibrate: /second was not called, so the range of its x is not known");
+            "calibrate: /second was not called, so the range of its x is unknown");
   EXPECT_EQ(message([&] {
               net(given({0, 3, 8, 8}));
             }),
-            "calibrate: /first was given empty batches alone, so the range of its x is not known");
+            "calibrate: /first received only empty batches, so the range of its x is unknown");
   EXPECT_NE(message([&] { net(images() * 3e38); }).find("calibrate: x of /first goes from -"), std::string::npos);
   EXPECT_NE(message([&] { net(images() * INFINITY); }).find("calibrate: x of /first goes from"), std::string::npos);
   EXPECT_NE(message([&] { net(images() * NAN); }).find("calibrate: x of /first goes from nan"), std::string::npos);
-  EXPECT_NE(message([&] { net(images()); }, {.keep = {"("}}).find("'(' is no regular expression"), std::string::npos);
+  EXPECT_NE(message([&] { net(images()); }, {.keep = {"("}}).find("'(' is not a regular expression"),
+            std::string::npos);
   EXPECT_NE(message([&] { fail<ValueError>("its own"); }).find("its own"), std::string::npos);
   for (const L::InputRange& wrong : {L::InputRange{0.1F, 1}, {-1, -0.5F}, {-1, INFINITY}, {NAN, 1}, {-3e38F, 3e38F}})
     EXPECT_THROW(net.second.set_input_range(wrong), ValueError);

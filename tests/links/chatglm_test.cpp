@@ -214,7 +214,7 @@ TEST(LoadLanguageModel, ABlocksKindThatDoesNotFitIsRefused) {
   EXPECT_TRUE(
       has(refused([](auto& kind) { kind[0] = 1; }),
           "dense.weight_blocks: blocks of Q4_0 for weights of (24, 24) are uint8 of (24, 18), not uint8 of (24, 34)"));
-  EXPECT_TRUE(has(refused([](auto& kind) { kind[0] = 99; }), "names no kind of quantised weights"));
+  EXPECT_TRUE(has(refused([](auto& kind) { kind[0] = 99; }), "not a known kind of quantised weights"));
   EXPECT_TRUE(has(refused([](auto& kind) { kind[1] = 25; }),
                   "blocks of Q8_0 for weights of (25, 24) are uint8 of (25, 34), not"));
   EXPECT_TRUE(has(refused([](auto& kind) { kind[2] = -24; }), "dense.weight_kind: there is no shape (24, -24)"));

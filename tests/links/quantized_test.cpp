@@ -276,8 +276,9 @@ TEST(QuantizedLinks, BlocksThatDoNotFitTheirKindAreRefused) {
       {blocks_of({6, 68}, Dtype::int8), integers({0, 6, 40}), "W_blocks", "not int8 of (6, 68)"},
       {blocks_of({6, 68}, Dtype::float32), integers({0, 6, 40}), "W_blocks", "not float32 of (6, 68)"},
       {blocks_of({6, 68}), integers({1, 6, 40}), "W_blocks", "Q4_0 for weights of (6, 40) are uint8 of (6, 36)"},
-      {blocks_of({6, 68}), integers({kQuantizations, 6, 40}), "W_kind", "names no kind of quantised weights: 5, 6, 40"},
-      {blocks_of({6, 68}), integers({-1, 6, 40}), "W_kind", "names no kind of quantised weights: -1, 6, 40"},
+      {blocks_of({6, 68}), integers({kQuantizations, 6, 40}), "W_kind",
+       "not a known kind of quantised weights: 5, 6, 40"},
+      {blocks_of({6, 68}), integers({-1, 6, 40}), "W_kind", "not a known kind of quantised weights: -1, 6, 40"},
       {blocks_of({6, 68}), integers({}), "W_kind", ""},
       {blocks_of({6, 68}), integers({0}), "W_kind", ""},
       {blocks_of({6, 68}), integers({0, 6, 41}), "W_kind", "have shape (6, 41), the parameter (6, 40)"},
@@ -472,7 +473,8 @@ TEST(QuantizedLinks, WhatIsWrongIsSaid) {
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
   L::Linear late(5);
-  has(error_of([&] { late.quantize(Quantization::q8_0); }), "Linear: W is to be quantised, and is not there yet");
+  has(error_of([&] { late.quantize(Quantization::q8_0); }),
+      "Linear: W must be initialised before it is quantised; call the link once");
   L::Linear fc(40, 6);
   has(error_of([&] { fc.set_quantized(quantize(numbers({6, 41}), Quantization::q8_0)); }), "(6, 40), not (6, 41)");
   has(error_of([&] { late.set_quantized(quantize(numbers({6, 41}), Quantization::q8_0)); }), "(5, 41), not (6, 41)");
@@ -493,7 +495,7 @@ TEST(QuantizedLinks, WhatIsWrongIsSaid) {
   pair.second.W = Parameter(full({5, 6}, 1e38, Dtype::float32), "W");
   has(error_of([&] { L::quantize(pair, Quantization::q4_0); }), "too large");
   EXPECT_TRUE(pair.first.W.defined());
-  has(error_of([&] { L::quantize(pair, Quantization::q4_0, {.keep = {"("}}); }), "no regular expression");
+  has(error_of([&] { L::quantize(pair, Quantization::q4_0, {.keep = {"("}}); }), "not a regular expression");
 }
 
 TEST(QuantizedLinks, IgnoredIdsAreZeros) {

@@ -294,7 +294,7 @@ TEST(States, ALossThatIsNoNumberLeavesThemAsTheyWere) {
       FAIL();
     } catch (const ct::ValueError& error) {
       EXPECT_EQ(std::string(error.what()),
-                "the loss is nan, and nothing was updated by it; by themselves these give such a loss: example 5");
+                "the loss is nan, so no update was made; by themselves these give such a loss: example 5");
     }
     EXPECT_EQ(net.link.h->shape(0), 3);
   });

@@ -61,7 +61,7 @@ TEST(FiniteLoss, NamesTheExamplesAndLeavesTheWeights) {
   bool saved = false;
   const std::string said = train(parts, parts.table, parts.table, &saved);
   EXPECT_EQ(said.substr(said.find(',')),
-            ", and nothing was updated by it; by themselves these give such a loss: row 7, row 64, row 149");
+            ", so no update was made; by themselves these give such a loss: row 7, row 64, row 149");
   EXPECT_EQ(parts.weights(), parts.before);
   EXPECT_FALSE(saved);
 }

@@ -120,7 +120,7 @@ TEST(AdamW, ChainersDecayByName) {
   expect_near(trained(O::AdamW({.alpha = 0.01, .eta = 0.5, .chainer_decay = 0.02}), 20),
               Formula{.alpha = 0.01, .eta = 0.5, .chainer_decay = 0.02}.after(20));
   EXPECT_EQ(error_of<ValueError>([] { O::AdamW({.weight_decay = 0.01, .chainer_decay = 0.0}); }),
-            "AdamW: weight_decay, which the rate scales, and chainer_decay, which it does not: give one");
+            "AdamW: give either weight_decay (scaled by the rate) or chainer_decay (not scaled), not both");
 }
 
 TEST(AdamW, EtaScalesTheStepAndTheDecay) {
@@ -457,7 +457,7 @@ TEST(ParamGroups, AHooksRateIsAHyperparameterWhileItIsThere) {
   const O::AdamW adam;
   adam.setup(net);
   EXPECT_EQ(error_of<ValueError>([&] { adam.add_hook(optimizer_hooks::WeightDecay(0.25)); }),
-            "add_hook: AdamW has a hyperparameter 'weight_decay' of its own, which WeightDecay would have too");
+            "add_hook: AdamW already has a hyperparameter 'weight_decay', which WeightDecay would add again");
 }
 
 TEST(ParamGroups, TwoOptimizersOfOneParameter) {
@@ -523,7 +523,7 @@ TEST(ParamGroups, Errors) {
   EXPECT_EQ(error_of<ValueError>([&] {
               optimizer.param_group("head", {{"alpha", 1}});
             }),
-            "param_group: the optimizer's alpha is 0, so that a group's has no proportion to it");
+            "param_group: the optimizer's alpha is 0, so a group's value cannot keep its ratio to it");
 }
 
 }  // namespace catenary

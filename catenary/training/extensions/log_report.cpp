@@ -113,7 +113,7 @@ PrintReport::PrintReport(std::vector<std::string> entries, PrintReportOptions op
 
 void PrintReport::initialize(Trainer& trainer) {
   if (!dynamic_cast<LogReport*>(&trainer.get_extension(options_.log_report)))
-    fail<ValueError>("PrintReport: the extension '{}' is no LogReport", options_.log_report);
+    fail<ValueError>("PrintReport: the extension '{}' is not a LogReport", options_.log_report);
 }
 
 void PrintReport::operator()(Trainer& trainer) {

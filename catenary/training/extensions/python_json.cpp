@@ -53,7 +53,7 @@ double python_number(const nlohmann::ordered_json& value) {
   if (value.is_string())
     for (const auto& [word, number] : kWords)
       if (value == word) return number;
-  throw ValueError("a number was expected in JSON, not " + value.dump());
+  throw ValueError("expected a number in JSON, not " + value.dump());
 }
 
 }  // namespace catenary::training::extensions

@@ -47,8 +47,7 @@ namespace {
 /// For schedules whose final value is fixed.
 ShiftOptions without_target(const char* name, ShiftOptions options) {
   if (options.target)
-    fail<ValueError>("{}: it ends at a value of its own, so a target of {} would change nothing", name,
-                     *options.target);
+    fail<ValueError>("{}: its final value is fixed, so a target of {} would have no effect", name, *options.target);
   return options;
 }
 }  // namespace
