@@ -50,7 +50,7 @@ class CT_API Serializer {
   /// Saves or loads a parameter, which takes the stored shape if it is not initialised. (chainer.Link.serialize)
   void operator()(const std::string& key, const Parameter& value) const;
 
-  /// While loading: returns a string at once, for deciding what to read next. Throws FileError if it is missing.
+  /// While loading: returns a string at once, to decide about further reads. Throws FileError if it is missing.
   std::string read_string(const std::string& key) const;
   /// While loading: returns integers at once. Throws FileError if they are missing.
   std::vector<std::int64_t> read_integers(const std::string& key) const;

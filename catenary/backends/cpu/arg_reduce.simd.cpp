@@ -1,4 +1,4 @@
-// The loops of argmax and argmin, compiled once for each instruction set; see core/cpu_features.h.
+// The loops of argmax and argmin, compiled for each instruction set (see core/cpu_features.h).
 #include "catenary/backends/cpu/arg_reduce.h"
 
 #include <limits>

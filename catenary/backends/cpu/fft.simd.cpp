@@ -1,4 +1,4 @@
-// The loops of Fourier transforms, compiled once for each instruction set; see core/cpu_features.h.
+// The loops of Fourier transforms, compiled for each instruction set (see core/cpu_features.h).
 #include "catenary/backends/cpu/fft.h"
 
 #include <utility>

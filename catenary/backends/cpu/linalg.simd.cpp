@@ -1,4 +1,4 @@
-// Small dense linear algebra, compiled once for each instruction set; see core/cpu_features.h.
+// Small dense linear algebra, compiled for each instruction set (see core/cpu_features.h).
 #include "catenary/backends/cpu/linalg.h"
 
 #include "catenary/backends/cpu/kernel_text.h"

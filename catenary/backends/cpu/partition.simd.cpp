@@ -1,4 +1,4 @@
-// The loops of a selection, compiled once for each instruction set; see core/cpu_features.h.
+// The loops of a selection, compiled for each instruction set (see core/cpu_features.h).
 #include "catenary/backends/cpu/partition.h"
 
 #include <type_traits>

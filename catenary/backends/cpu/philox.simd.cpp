@@ -1,4 +1,4 @@
-// Philox4x32-10, compiled once for each instruction set; see core/cpu_features.h.
+// Philox4x32-10, compiled for each instruction set (see core/cpu_features.h).
 #include "catenary/backends/cpu/philox.h"
 
 namespace catenary::cpu {

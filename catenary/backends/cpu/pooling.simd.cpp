@@ -1,4 +1,4 @@
-// The loops of poolings, compiled once for each instruction set; see core/cpu_features.h.
+// The loops of poolings, compiled for each instruction set (see core/cpu_features.h).
 #include "catenary/backends/cpu/pooling.h"
 
 #include <algorithm>
