@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "catenary/core/sha256.h"
@@ -102,6 +103,45 @@ TEST(Documents, LinksLeadSomewhere) {
     }
   }
   EXPECT_GT(links, 20);
+}
+
+/// Returns all matches of the first group in a file.
+std::set<std::string> found_in(const fs::path& path, const std::regex& pattern) {
+  const std::string text = text_of(path);
+  std::set<std::string> found;
+  for (std::sregex_iterator i(text.begin(), text.end(), pattern), end; i != end; ++i) found.insert((*i)[1]);
+  return found;
+}
+
+TEST(Documents, ListEveryEnvironmentVariable) {
+  const std::set<std::string> known = found_in(source_path("catenary/core/environment.cpp"),
+                                               std::regex(R"x("((CATENARY|CHAINER|OMP)_[A-Z0-9_]*[A-Z0-9])")x"));
+  EXPECT_GT(known.size(), 40u);
+  EXPECT_EQ(found_in(source_path("docs/reference/environment.md"),
+                     std::regex("`((CATENARY|CHAINER|OMP)_[A-Z0-9_]*[A-Z0-9])[=`]")),
+            known);
+}
+
+TEST(Documents, ListEveryCommandAndOption) {
+  const std::string page = text_of(source_path("docs/reference/commands.md"));
+  const std::string source = source_path("tools/catenary/main.cpp");
+  const std::set<std::string> commands = found_in(source, std::regex(R"x(add_subcommand\(\s*"([a-z]+)")x"));
+  EXPECT_GT(commands.size(), 10u);
+  for (const std::string& name : commands)
+    EXPECT_TRUE(std::regex_search(page, std::regex("`catenary (data )?" + name + "[ `]"))) << name;
+  const std::regex option(R"x(add_(?:option|flag)\(\s*"(?:-[a-z],)?(--[a-z-]+)")x");
+  for (const std::string& name : found_in(source, option))
+    if (name != "--probe") EXPECT_NE(page.find("`" + name), std::string::npos) << name;
+}
+
+TEST(Documents, ListEveryError) {
+  const std::string page = text_of(source_path("docs/reference/errors.md"));
+  const std::regex error(R"x(class CT_API (\w+) : public (?:\w+Error|Error) )x");
+  std::set<std::string> errors;
+  for (const auto& entry : fs::recursive_directory_iterator(source_path("catenary")))
+    if (entry.path().extension() == ".h") errors.merge(found_in(entry.path(), error));
+  EXPECT_GT(errors.size(), 10u);
+  for (const std::string& name : errors) EXPECT_NE(page.find(name + "`"), std::string::npos) << name;
 }
 
 // A block marked c++ (not cpp) is an excerpt of catenary/registry.cpp, the list of backends.
