@@ -171,8 +171,8 @@ const Architecture& architecture_of(const std::string& file, const std::string& 
     known.emplace_back(architecture.name);
   }
   fail<FileError>(
-      "{}: of the networks of {} those called {} are known, and this is none of them by its names{}; the rule "
-      "'torch' maps a network whose modules are called as its links are",
+      "{}: its names match none of the known networks of {} ({}){}; use the rule 'torch' for a network whose modules "
+      "have the names of links",
       file, rule, fmt::join(known, ", "), tensors.empty() ? "" : fmt::format(" ({}, …)", tensors.begin()->first));
 }
 
@@ -214,9 +214,9 @@ Names::Names(const std::vector<std::string>& rules) {
       for (std::string* name : {&renamings_.back().first, &renamings_.back().second})
         std::replace(name->begin(), name->end(), '/', '.');
     } else if (rule != "torch" && rule != "torchvision" && rule != "timm") {
-      fail<ValueError>("names: '{}' is no rule: torch, torchvision, timm and THEIRS=OURS are", rule);
+      fail<ValueError>("names: unknown rule '{}'; expected torch, torchvision, timm or THEIRS=OURS", rule);
     } else if (!rule_.empty()) {
-      fail<ValueError>("names: '{}' and '{}' are two rules for one file", rule_, rule);
+      fail<ValueError>("names: '{}' and '{}' are two rules; a file takes only one besides renamings", rule_, rule);
     } else {
       rule_ = rule;
     }

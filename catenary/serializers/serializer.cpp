@@ -155,7 +155,7 @@ class TensorLoader : public Archive {
     for (const auto& [name, tensor] : tensors_)
       if (!used_.contains(name)) left.push_back(fmt::format("{} ({})", tensor.theirs, name));
     if (!left.empty())
-      fail<FileError>("{}: the object has no place for {} of its tensors: {}; {{.strict = false}} passes over them",
+      fail<FileError>("{}: the object has no place for {} of its tensors: {}; skip them with {{.strict = false}}",
                       file_, left.size(), fmt::join(left, ", "));
   }
 
@@ -298,7 +298,7 @@ const io::HostArray& stored_array(const io::NpyValue& read, Dtype into, const st
   const auto* host = std::get_if<io::HostArray>(&read);
   if (!host) fail<FileError>("{}: expected an array", where);
   if (loses_parts(host->dtype, into))
-    fail<DtypeError>("{}: the array there is of {}, which {} does not hold", where, host->dtype, into);
+    fail<DtypeError>("{}: the stored array is {}, which {} cannot represent", where, host->dtype, into);
   return *host;
 }
 

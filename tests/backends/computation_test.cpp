@@ -132,7 +132,7 @@ TEST(CpuComputation, UnitsForBfloat16) {
     // the reason is reported whichever units exist
     EXPECT_EQ(product({8, 8}, {8, 8}, Dtype::bfloat16).why_not,
               "size: no side is above 32, which is not worth packing");
-    EXPECT_EQ(product({100, 90}, {90}, Dtype::bfloat16).why_not, "size: so few columns are not multiplied in tiles");
+    EXPECT_EQ(product({100, 90}, {90}, Dtype::bfloat16).why_not, "size: too few columns for tiles");
   }
   if (best_simd_level() == SimdLevel::native) return;
   const LevelScope scope(SimdLevel::v2);
@@ -154,7 +154,7 @@ TEST(CpuComputation, UnitsForFloat32) {
     EXPECT_EQ(panels().algorithm, "panels, " + instructions());
     EXPECT_EQ(panels().units, "");
     if (cpu::has_bfloat_unit(BfloatUnit::tiles)) {
-      EXPECT_EQ(panels().why_not, "AMX multiplies float32 where it is asked to (CATENARY_FLOAT32=tiles)");
+      EXPECT_EQ(panels().why_not, "AMX multiplies float32 only with CATENARY_FLOAT32=tiles");
     } else {
       EXPECT_NE(panels().why_not, "");
     }
@@ -166,7 +166,7 @@ TEST(CpuComputation, UnitsForFloat32) {
   EXPECT_EQ(how.units, "AMX");
   EXPECT_EQ(how.why_not, "");
   EXPECT_EQ(how.compute, "float32 sums of float32 products");
-  EXPECT_EQ(product({100, 90}, {90, 80}, Dtype::float32).why_not, "size: panels in pieces would not pay");
+  EXPECT_EQ(product({100, 90}, {90, 80}, Dtype::float32).why_not, "size: too small for panels in pieces");
   EXPECT_EQ(product({8, 8}, {8, 8}, Dtype::float32).why_not, "size: no side is above 32, which is not worth packing");
   const LevelScope level(SimdLevel::v3);
   EXPECT_EQ(panels().why_not, "kernels for x86-64-v3 are in use, and those by AMX are for v4");
@@ -211,7 +211,7 @@ TEST(CpuComputation, WaysOfConvolutions) {
       EXPECT_EQ(how.algorithm, std::string(c.way) + ", " + instructions());
       EXPECT_EQ(how.units, "");
       EXPECT_EQ(how.why_not, dtype == Dtype::bfloat16 ? "convolutions without AMX widen bfloat16 to float32"
-                                                      : "convolutions of float32 take no matrix units");
+                                                      : "convolutions of float32 do not use matrix units");
     }
   }
 }

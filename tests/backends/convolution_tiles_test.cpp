@@ -226,7 +226,7 @@ TEST_F(TileConvolution, TheUnitIsTold) {
     EXPECT_EQ(wide.why_not, tiles ? "" : "convolutions without AMX widen bfloat16 to float32");
     EXPECT_EQ(narrow.units, "");
     EXPECT_EQ(narrow.why_not,
-              tiles ? "size: so few channels do not fill tiles" : "convolutions without AMX widen bfloat16 to float32");
+              tiles ? "size: too few channels to fill tiles" : "convolutions without AMX widen bfloat16 to float32");
   }
 }
 

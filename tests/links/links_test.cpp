@@ -229,13 +229,13 @@ TEST(Link, WhatDoesNotFitChangesNothing) {
   complex.count = ct::ones({2}, ct::Dtype::complex64);
   ct::serializers::save_npz(folder / "complex.npz", complex);
   EXPECT_EQ(refused([&] { ct::serializers::load_npz(folder / "complex.npz", link); }),
-            (folder / "complex.npz") + ", key 'count': the array there is of complex64, which float64 does not hold");
+            (folder / "complex.npz") + ", key 'count': the stored array is complex64, which float64 cannot represent");
   EXPECT_EQ(state(), before);
   ct::io::NpzWriter writer(folder / "parameter.npz");
   writer.write("l1/W", ct::io::HostArray::from<std::complex<float>>({3, 2}, std::vector<std::complex<float>>(6)));
   writer.finish();
   EXPECT_EQ(refused([&] { ct::serializers::load_npz(folder / "parameter.npz", link, "", false); }),
-            (folder / "parameter.npz") + ", key 'l1/W': the array there is of complex64, which float64 does not hold");
+            (folder / "parameter.npz") + ", key 'l1/W': the stored array is complex64, which float64 cannot represent");
   EXPECT_EQ(state(), before);
   // a gradient of another dtype, which adding would cast to the parameter's dtype
   const Counted half(2, 2);

@@ -121,8 +121,8 @@ TEST(Convert, WhatCannotBe) {
   const std::string theirs = folder / "theirs.safetensors", out = folder / "ours.npz";
   io::write_safetensors(theirs, resnet());
   EXPECT_TRUE(has(no_conversion({theirs, "-o", folder / "ours.pth"}), "must end with .safetensors or .npz"));
-  EXPECT_TRUE(
-      has(no_conversion({theirs, "-o", out, "--from", "keras"}), "'keras' is no rule: torch, torchvision, timm and"));
+  EXPECT_TRUE(has(no_conversion({theirs, "-o", out, "--from", "keras"}),
+                  "unknown rule 'keras'; expected torch, torchvision, timm or"));
   EXPECT_TRUE(
       has(no_conversion({theirs, "-o", out, "--from", "torchvision", "head=fc6"}), "'head=fc6' renames nothing"));
   const std::string pth = folder.write("model.pth", std::string("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.", 15));

@@ -44,22 +44,24 @@ Noted noted(Way way, Dtype operands) {
 }
 
 std::string why_not(Way way, Dtype operands) {
-  if (way == Way::quantized) return "config.int8_products is false, or x holds an inf or a NaN, or has no 8 bits here";
+  if (way == Way::quantized)
+    return "config.int8_products is false, or x contains an inf or a NaN or cannot be rounded to 8 bits";
   if (way == Way::rounded) return "this processor has no AVX512_VNNI";
   if (operands != Dtype::bfloat16 && operands != Dtype::float32)
     return "dtype: AMX is used for bfloat16 and float32, AVX512_BF16 for bfloat16";
-  if (way == Way::onednn) return "oneDNN was asked for";
-  if (operands == Dtype::float32 && way >= Way::gathered_panels) return "convolutions of float32 take no matrix units";
+  if (way == Way::onednn) return "oneDNN was requested";
+  if (operands == Dtype::float32 && way >= Way::gathered_panels)
+    return "convolutions of float32 do not use matrix units";
   if (operands == Dtype::float32 && !multiplies_in_tiles(operands)) return why_vectors();
   switch (way) {
     case Way::columns:
-      return "size: so few columns are not multiplied in tiles";
+      return "size: too few columns for tiles";
     case Way::small:
       return fmt::format("size: no side is above {}, which is not worth packing", kSmallSide);
     case Way::panels:
-      return operands == Dtype::float32 ? "size: panels in pieces would not pay" : why_widened();
+      return operands == Dtype::float32 ? "size: too small for panels in pieces" : why_widened();
     default:
-      return multiplies_in_tiles(operands) ? "size: so few channels do not fill tiles"
+      return multiplies_in_tiles(operands) ? "size: too few channels to fill tiles"
                                            : "convolutions without AMX widen bfloat16 to float32";
   }
 }

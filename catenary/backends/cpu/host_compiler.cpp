@@ -119,8 +119,8 @@ std::string no_host_compiler() {
   if (find_compiler()) return {};
   const std::string wanted = variable("CXX");
   return fmt::format(
-      "on the processor kernels of users are compiled by a C++ compiler, and there is none ({}): apt install g++, or "
-      "name one by CXX. Or: PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set "
+      "user-defined kernels on the CPU need a C++ compiler, but none was found ({}): apt install g++, or set CXX. "
+      "Alternatively use PoCL, an OpenCL device on the CPU: apt install pocl-opencl-icd, and set "
       "CATENARY_GPU_INCLUDE_CPU=1",
       wanted.empty() ? "c++, g++, clang++" : "CXX=" + wanted);
 }

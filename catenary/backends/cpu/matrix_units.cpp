@@ -121,16 +121,16 @@ std::string why_widened() {
   const std::string no_tiles = lack(BfloatUnit::tiles);
   if (!no_tiles.empty() && !processor_has(BfloatUnit::dots)) return no_tiles;
   if (simd_level() != SimdLevel::v4)
-    return fmt::format("kernels for x86-64-{} are in use, and those for bfloat16 are for v4",
+    return fmt::format("kernels for x86-64-{} are in use, but kernels for bfloat16 require v4",
                        simd_level_name(simd_level()));
-  return "float32's kernels were asked for (CATENARY_BFLOAT16)";
+  return "CATENARY_BFLOAT16 selects float32's kernels";
 }
 
 std::string why_vectors() {
   if (const std::string no_tiles = lack(BfloatUnit::tiles); !no_tiles.empty()) return no_tiles;
   if (simd_level() != SimdLevel::v4)
-    return fmt::format("kernels for x86-64-{} are in use, and those by AMX are for v4", simd_level_name(simd_level()));
-  return "AMX multiplies float32 where it is asked to (CATENARY_FLOAT32=tiles)";
+    return fmt::format("kernels for x86-64-{} are in use, but AMX requires v4", simd_level_name(simd_level()));
+  return "AMX multiplies float32 only with CATENARY_FLOAT32=tiles";
 }
 
 }  // namespace catenary::cpu

@@ -124,7 +124,7 @@ std::optional<os::Library> find_rocm_library(const Context& context, const RocmL
   while (!runtime && --major >= 5)
     runtime = os::Library::find(fmt::format("libamdhip64.so.{}", major), nullptr, os::Library::Mode::already_loaded);
   if (!runtime) {
-    why = "the HIP runtime in use is of no version that is known";
+    why = "the HIP runtime in use has an unknown version";
     return std::nullopt;
   }
   std::vector<std::string> folders = library_path();
@@ -135,7 +135,7 @@ std::optional<os::Library> find_rocm_library(const Context& context, const RocmL
   const std::vector<std::string> names = library.names(major);
   const char* const variable = library.variable ? std::getenv(library.variable) : nullptr;
   if (names.empty()) {
-    why = fmt::format("the one of HIP {} is too old", major);
+    why = fmt::format("its version for HIP {} is too old", major);
     return std::nullopt;
   }
   for (const std::string& name : names) {

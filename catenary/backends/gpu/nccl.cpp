@@ -159,7 +159,7 @@ class NcclGroup final : public DeviceGroup {
   void submit(const char* action, const Call& call) {
     void* const stream = context_.driver.queue(context_.index);  // also makes the device current
     const std::lock_guard lock(mutex_);
-    if (aborted_) fail<DeviceError>("{} cannot {}: the group was given up", name_, action);
+    if (aborted_) fail<DeviceError>("{} cannot {}: the group was aborted; make a new one", name_, action);
     check(call(stream), action);
   }
   void check(int code, const char* action) const {

@@ -13,7 +13,7 @@ namespace {
 bool is_product(OwnKernel kernel) { return kernel <= OwnKernel::matmul_blocks; }
 
 std::string why_not(std::string_view driver, OwnKernel kernel, Dtype operands, OwnBecause why) {
-  if (driver == "opencl") return "kernels in OpenCL C reach none";
+  if (driver == "opencl") return "kernels in OpenCL C cannot use them";
   constexpr const char* kOwn = "Catenary's own kernels use none";
   switch (why) {
     case OwnBecause::dtype:
@@ -24,7 +24,7 @@ std::string why_not(std::string_view driver, OwnKernel kernel, Dtype operands, O
     case OwnBecause::switched_off:
       return fmt::format("config.use_cudnn is false, and {}", kOwn);
     default:
-      return fmt::format("no library took it, and {}", kOwn);
+      return fmt::format("no library computed it, and {}", kOwn);
   }
 }
 

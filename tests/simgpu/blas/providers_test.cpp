@@ -157,9 +157,10 @@ TEST(Computed, ByLibrariesThatDoNotTell) {
 
 TEST(Computed, ByOurOwnKernels) {
   const auto result = with("cuda", {}, {}, "Inside.SeveralProducts");
-  expect_says(result,
-              "\nfloat16: own, matmul_tiles: float32 sums of float16 products; no matrix units: no library took it, "
-              "and Catenary's own kernels use none\n");
+  expect_says(
+      result,
+      "\nfloat16: own, matmul_tiles: float32 sums of float16 products; no matrix units: no library computed it, "
+      "and Catenary's own kernels use none\n");
 }
 
 TEST(Providers, TheFirstOfTheList) {

@@ -236,17 +236,17 @@ TEST(AttentionProviders, WhatCudnnDoesNotTakeIsToldWhy) {
     expect_says(result, name + " " + pass + ": own, attention" + (pass == "backward" ? "_back" : "") +
                             ": float32 sums of " + dtype + " products; no matrix units: " + why + own);
   };
-  says("float32", "forward", "float32", "dtype: fused attention takes float16 and bfloat16 alone");
+  says("float32", "forward", "float32", "dtype: fused attention supports only float16 and bfloat16");
   says("mask", "backward", "float16",
-       "a mask array: it may hide all keys of a query, for which fused attention has no rule");
+       "a mask array: it may hide all keys of a query, which fused attention does not support");
   says("strides", "forward", "float16", "strides: fused attention takes rows that begin at multiples of 16 bytes");
-  says("width", "forward", "float16", "widths of heads: fused attention is asked for multiples of 8 up to 128");
-  says("wide", "backward", "float16", "widths of heads: fused attention is asked for multiples of 8 up to 128");
+  says("width", "forward", "float16", "head size: fused attention is used for multiples of 8 up to 128");
+  says("wide", "backward", "float16", "head size: fused attention is used for multiples of 8 up to 128");
   says("diagonal", "forward", "float16",
-       "the diagonal: fused attention has it begin at the first key or end at the last one");
-  says("hidden", "forward", "float16", "a query that sees no key, for which fused attention has no rule");
+       "the diagonal: in fused attention it begins at the first key or ends at the last one");
+  says("hidden", "forward", "float16", "a query without visible keys, which fused attention does not support");
   says("token", "forward", "float16",
-       "few queries: a text that is generated has another number of keys for each, and cuDNN a plan for each number");
+       "few queries: text generation changes the number of keys, and cuDNN needs a plan for each number");
   says("use_cudnn", "forward", "float16", "config.use_cudnn is false");
   expect_says(result, "0 by cuDNN");
   expect_says(result, "18 by own");
@@ -293,7 +293,7 @@ TEST(AttentionProviders, Versions) {
     expect_says(with("Halves", {{"SIMGPU_CUDNN_VERSION", version}}), "fused attention is taken from 9.6.0 on");
   const auto older = with("Halves", {{"SIMGPU_CUDNN_VERSION", "91002"}});
   expect_says(older, "float16 forward: cuDNN, fused");
-  expect_says(older, "of cuDNN up to 9.15.0 the gradient of multiples of 128 keys alone is asked for");
+  expect_says(older, "up to version 9.15.0, the gradient of cuDNN is used only for multiples of 128 keys");
 }
 
 TEST(AttentionProviders, Cards) {

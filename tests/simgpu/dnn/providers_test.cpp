@@ -73,7 +73,7 @@ TEST(ConvolutionProviders, TellHow) {
       "MIOpen does not tell; Matrix Cores of gfx90a take float32; alignment: not all channels are multiples of 8");
   expect_says(with("cuda", {}),
               "last: own, convolution_direct: float32 sums of float32 products; no matrix units: no "
-              "library took it, and Catenary's own kernels use none");
+              "library computed it, and Catenary's own kernels use none");
 }
 
 /// Run like the test above: 16 bits, with channels that are multiples of 8.

@@ -154,7 +154,7 @@ TEST(FftProviders, Batches) {
     EXPECT_EQ(result.output.find("wrong"), std::string::npos) << result.output;
     expect_says(with(vendor, true, {}, "InsideBatches.InTheirPlace"), "well");
     expect_says(with(vendor, true, {{"SIMGPU_FFT", "later"}}, "InsideBatches.InTheirPlace"),
-                "has transformed 1 of 3 batches in their place, and cannot go on (status ");
+                "has transformed 1 of 3 batches in place, and cannot continue (status ");
   }
 }
 

@@ -63,7 +63,7 @@ class Clblast final : public MatmulProvider {
                                          .dtype = g.dtype,
                                          .compute = sums_of(g.dtype),
                                          .units = {},
-                                         .why_not = "kernels in OpenCL C reach none"});
+                                         .why_not = "kernels in OpenCL C cannot use them"});
     });
   }
 

@@ -33,19 +33,19 @@ std::optional<AttentionSpec::Array> as_array(const View& view) {
 /// Fills the fields of both primitives. Returns null, or the reason why no library supports it.
 const char* fill(AttentionSpec& spec, const AttentionRules& rules, const View& q, const View& k, const View& v,
                  const View& y, const View& sums, const View* mask) {
-  if (!is_16bit_float(q.dtype)) return "dtype: fused attention takes float16 and bfloat16 alone";
-  if (mask) return "a mask array: it may hide all keys of a query, for which fused attention has no rule";
+  if (!is_16bit_float(q.dtype)) return "dtype: fused attention supports only float16 and bfloat16";
+  if (mask) return "a mask array: it may hide all keys of a query, which fused attention does not support";
   const std::int64_t queries = q.shape[2], keys = k.shape[2];
   if (!is_aligned(sums)) return kStrides;
   if (q.size() == 0 || k.size() == 0 || v.size() == 0) return "nothing to compute";
   for (const std::int64_t width : {q.shape[3], v.shape[3]})
     if (width > kMostWidth || width % kWidthStep != 0)
-      return "widths of heads: fused attention is asked for multiples of 8 up to 128";
+      return "head size: fused attention is used for multiples of 8 up to 128";
   if (std::max(queries, keys) > std::numeric_limits<std::int32_t>::max() / 2) return "too many queries or keys";
   if (rules.causal) {
     // query i sees the keys (first + i - window, first + i]
     if (rules.first < 0 || (rules.window > 0 && rules.first + queries - rules.window > keys - 1))
-      return "a query that sees no key, for which fused attention has no rule";
+      return "a query without visible keys, which fused attention does not support";
     const bool cut_left = rules.window > 0 && rules.first + queries - rules.window > 0,
                cut_right = rules.first < keys - 1;
     if (rules.first == 0 && (cut_left || cut_right)) {
@@ -53,7 +53,7 @@ const char* fill(AttentionSpec& spec, const AttentionRules& rules, const View& q
     } else if (rules.first == keys - queries && (cut_left || cut_right)) {
       spec.diagonal = AttentionSpec::Diagonal::bottom_right;
     } else if (cut_left || cut_right) {
-      return "the diagonal: fused attention has it begin at the first key or end at the last one";
+      return "the diagonal: in fused attention it begins at the first key or ends at the last one";
     }
     spec.window = cut_left ? rules.window : 0;
   }

@@ -196,17 +196,16 @@ class CudnnAttention final : public Provider<AttentionSpec> {
   /// version, which would compute it incorrectly or not at all.
   const char* declines(const AttentionSpec& spec, bool deterministic) const {
     if (spec.queries() < kFewestQueries)
-      return "few queries: a text that is generated has another number of keys for each, and cuDNN a plan for each "
-             "number";
+      return "few queries: text generation changes the number of keys, and cuDNN needs a plan for each number";
     if (spec.window > 0 && spec.queries() > spec.keys())
-      return "cuDNN takes a window of no more queries than keys alone";
+      return "cuDNN supports a window only if there are no more queries than keys";
     if (version_ < 91000 && spec.window > 0 && spec.diagonal == AttentionSpec::Diagonal::bottom_right)
-      return "a window whose last query sees the last key is not asked of cuDNN before 9.10";
+      return "a window whose last query sees the last key requires cuDNN 9.10";
     if (!spec.backward) return nullptr;
     if (version_ <= 91500 && spec.keys() % 128 != 0)
-      return "of cuDNN up to 9.15.0 the gradient of multiples of 128 keys alone is asked for";
+      return "up to version 9.15.0, the gradient of cuDNN is used only for multiples of 128 keys";
     if (deterministic && is_blackwell(context_.info))
-      return "cuDNN's gradient in one order is not asked for on Blackwell, and config.cudnn_deterministic is true";
+      return "cuDNN's deterministic gradient is not used on Blackwell; set config.cudnn_deterministic to false";
     return nullptr;
   }
   static bool is_blackwell(const DeviceInfo& info) { return info.arch.starts_with("sm_10"); }

@@ -93,7 +93,7 @@ class FftLibrary final : public Provider<Fft> {
         status = (wide ? double_ : single_)(plan->handle, from->first + i * from->far, to->first + i * to->far,
                                             p.inverse ? kBackward : kForward);
       if (status != 0 && i > 1 && p.re.handle == p.out_re.handle)
-        fail<DeviceError>("{} has transformed {} of {} batches in their place, and cannot go on (status {})", detail_,
+        fail<DeviceError>("{} has transformed {} of {} batches in place, and cannot continue (status {})", detail_,
                           i - 1, batches, status);
     }
     if (status != 0 && status != kInvalidSize && status != kNoSupport)
