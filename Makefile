@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 EPOCHS ?= 20
 PYTHON ?= python3
 
-.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
+.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb dist test-dist python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
 
 help:
 	@echo "make mnist    train a small network on MNIST on the CPU ($(EPOCHS) epochs) and print its progress"
@@ -17,6 +17,8 @@ help:
 	@echo "make install  install into PREFIX ($(PREFIX))"
 	@echo "make bundle   make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder, without root"
 	@echo "make deb      make the Debian packages libcatenary, libcatenary-dev and catenary-tools in dist/, for the release of this system"
+	@echo "make dist     make all packages and SHA256SUMS in dist/, which is emptied first"
+	@echo "make test-dist  install each package of dist/ in a clean system and try it (needs root)"
 	@echo "make bench    run all benchmarks"
 	@echo "make check-kernels  compile the kernels of all tests with NVRTC and hipRTC for 13 GPUs (no GPU is needed)"
 	@echo "make bench-peers  compare the speed with PyTorch, JAX, NumPy and ONNX Runtime (PEERS=--help shows the options; needs PyPI)"
@@ -71,7 +73,7 @@ bench-peers: build
 
 bundle:
 	@scripts/setup --with-bundle
-	@$(MAKE) --no-print-directory build PRESET=release
+	@$(MAKE) --no-print-directory programs PRESET=release
 	@scripts/make_bundle build/release
 
 test-bundle:
@@ -84,6 +86,18 @@ deb:
 	@$(MAKE) --no-print-directory programs PRESET=deb
 	@rm -f dist/*.deb
 	cd build/deb && cpack -G DEB -D CPACK_OUTPUT_FILE_PREFIX=$(CURDIR)/dist
+
+dist:
+	@rm -rf dist
+	@$(MAKE) --no-print-directory wheel
+	@$(MAKE) --no-print-directory bundle
+	@$(MAKE) --no-print-directory deb
+	@cd dist && sha256sum *.whl *.tar.gz *.deb >SHA256SUMS && cat SHA256SUMS
+
+# DIST takes steps of test_dist.
+test-dist:
+	@scripts/setup --with-dist --with-bundle
+	@PYTHON=$(PYTHON) ABI3=$(ABI3) scripts/test_dist $(DIST)
 
 # Builds the extension against the library of this build, in an environment made with the interpreter PYTHON.
 VENV := build/python/venv
