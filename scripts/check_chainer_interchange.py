@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """check_chainer_interchange.py TRAIN_MNIST [--data DIR] [--out DIR]
 
-Weights and snapshots go from here to Chainer and back. Needs a Python with Chainer 7 (and a NumPy that it takes, such as
-1.23). TRAIN_MNIST is the built program, --data the folder of the four MNIST files.
+Checks that weights and snapshots can be exchanged with Chainer in both directions. Needs a Python with Chainer 7 and a NumPy that works with
+it, such as 1.23. TRAIN_MNIST is the built program train_mnist, and --data is the folder of the four MNIST files.
 
-1. TRAIN_MNIST trains for 3 epochs, a snapshot each.
-2. Chainer loads the final weights, and those inside the snapshot: it predicts what `TRAIN_MNIST inference` predicts for
-   each of the 10,000 test images, and its loss and accuracy are those of our log.
-3. Chainer resumes our first snapshot: epoch 2 of its log is that of ours.
-4. Chainer goes on to epoch 3, and we resume its snapshot of epoch 2: epoch 3 of our log is that of Chainer's.
+1. TRAIN_MNIST trains for 3 epochs and writes a snapshot after each.
+2. Chainer loads the final weights, and the weights inside the last snapshot. For each of the 10,000 test images it must predict the same
+   class as `TRAIN_MNIST inference`. Its validation loss must equal the loss in Catenary's log.
+3. Chainer resumes Catenary's first snapshot. Epoch 2 of its log must equal epoch 2 of Catenary's log.
+4. Chainer continues to epoch 3, and Catenary resumes Chainer's snapshot of epoch 2. Epoch 3 must be equal in both logs.
 
-Ends with status 0 when all agree.
+Exits with 0 if everything agrees.
 """
 import argparse
 import gzip
@@ -93,7 +93,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('train_mnist')
     parser.add_argument('--data', default=os.path.join(os.path.dirname(__file__), '..', 'data', 'mnist'))
-    parser.add_argument('--out', help='folder for the results; a temporary one when not given')
+    parser.add_argument('--out', help='folder for the results (default: a temporary folder)')
     args = parser.parse_args()
     out = args.out or tempfile.mkdtemp(prefix='interchange-')
     environment = dict(os.environ, CATENARY_DATA=os.path.abspath(args.data))
@@ -134,7 +134,7 @@ def main():
     ours('-e', '3', '-u', str(UNITS), '--noplot', '-o', back, '--resume', os.path.join(there, 'snapshot_iter_1200'))
     check_entries('we go on from Chainer\'s snapshot', read_log(back)[2], theirs[2])
 
-    print('%s; the files are in %s' % ('%d failed' % failures if failures else 'all agree', out))
+    print('%s; the files are in %s' % ('%d checks failed' % failures if failures else 'all checks passed', out))
     return failures > 0
 
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Runs GGUF files that Catenary writes by llama.cpp, too: the most likely 20 tokens, and how texts are cut.
+"""Compares Catenary with llama.cpp on GGUF files that Catenary writes: the greedy 20 tokens, and the tokens of texts.
 
   check_llama_cpp.py BUILD [FILE.gguf…] [--prompts 10] [--texts 10000] [--seed 1]
 
-BUILD is the build folder, for instance build/release. The Python that runs it needs llama-cpp-python and NumPy
-(pip install llama-cpp-python, which is built from source). Without files it makes some: GPTs and Llamas of random
-weights by save_language_model, each of them in Q8_0 and Q4_0 by `catenary quantize`, and tokenizers of all forms that
-GGUF has.
+BUILD is the build folder, for instance build/release. The script needs a Python with llama-cpp-python and NumPy (pip builds
+llama-cpp-python from source). Without FILE, it makes files: GPTs and Llamas with random weights by save_language_model, each also in Q8_0
+and Q4_0 by `catenary quantize`, and tokenizers of all forms that GGUF has.
 
-llama.cpp keeps keys and values in float32 here. It rounds what it multiplies weights of fewer bits with to as few, and
-Catenary does not. So where two tokens are about as likely they may choose another one. Such a file is run by llama.cpp
-once more with its weights in float32, which must give Catenary's tokens. Of a text that differs it is told by how much
-llama.cpp's scores prefer its own token where they part, in standard deviations of all scores. It exits with 1 where
-that is more than 0.1 for weights of 16 bits and fewer, or 0.001 for float32 (llama.cpp has GELU from a table of 16
-bits), or a text is cut otherwise.
+llama.cpp keeps keys and values in float32 here. It rounds activations to 16 or 8 bits before it multiplies them by weights of that size.
+Catenary does not round them (`catenary generate --exact`). So the two may choose different tokens if two tokens are almost equally
+likely. Therefore llama.cpp also runs such a file with its weights converted to float32, which must give Catenary's tokens.
+
+For a text that differs, the script prints how much llama.cpp's scores prefer its own token at the first difference, in standard
+deviations of all scores. It exits with 1 if that exceeds 0.1 (weights of 16 bits and fewer) or 0.001 (float32, because llama.cpp computes
+GELU from a 16-bit table), or if tokens of a text differ.
 """
 import argparse
 import pathlib
@@ -56,14 +56,14 @@ def made(build, program, folder):
 
 
 class Peer:
-    """A model as llama.cpp runs it."""
+    """A model that llama.cpp runs."""
 
     def __init__(self, path):
         self.model = llama_cpp.Llama(str(path), n_ctx=64, n_batch=64, n_threads=1, n_threads_batch=1, verbose=False, type_k=0, type_v=0, logits_all=False)
         self.vocabulary = self.model.n_vocab()
 
     def greedy(self, prompt):
-        """The tokens, and the scores that each was chosen by."""
+        """Returns the greedy tokens, and the scores from which each was chosen."""
         self.model.reset()
         chosen, scores, next_ids = [], [], list(prompt)
         for _ in range(TOKENS):
@@ -78,7 +78,7 @@ class Peer:
 
 
 def compare_texts(build, path, peer, prompts, seed):
-    """Prompts whose texts are the same, and of the others how far apart the two tokens are."""
+    """Returns the number of prompts with equal continuations, and the score differences of the others."""
     rng, same, apart = random.Random(seed), 0, []
     for _ in range(prompts):
         prompt = [rng.randrange(peer.vocabulary) for _ in range(rng.randrange(1, 30))]
@@ -86,7 +86,7 @@ def compare_texts(build, path, peer, prompts, seed):
         command = [build / "bin/catenary", "generate", path, "--ids", "--exact", "--prompt", " ".join(map(str, prompt)), "-n", str(TOKENS),
                    "--temperature", "0"]
         ours = [int(i) for i in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()]
-        if ours == theirs[:len(ours)]:  # which end with the file's token for the end
+        if ours == theirs[:len(ours)]:  # Catenary stops at the file's end token
             same += 1
             continue
         at = next(i for i, (a, b) in enumerate(zip(ours, theirs)) if a != b)
@@ -95,7 +95,7 @@ def compare_texts(build, path, peer, prompts, seed):
 
 
 def in_words(apart):
-    return f" (the others' scores were {min(apart):.2g} to {max(apart):.2g} deviations apart)" if apart else ""
+    return f" (the others' scores differ by {min(apart):.2g} to {max(apart):.2g} deviations)" if apart else ""
 
 
 def special_tokens(peer):
@@ -105,7 +105,7 @@ def special_tokens(peer):
 
 
 def compare_cuts(program, path, peer, count, seed):
-    """Texts that are cut otherwise, with what both say; special tokens stand in some."""
+    """Returns the texts with different tokens, and both token lists. Some texts contain special tokens."""
     inputs = []
     rng, special = random.Random(seed), sorted(special_tokens(peer))
     while len(inputs) < count:
@@ -148,12 +148,12 @@ def main():
                 plain = folder / "plain"
                 subprocess.run([program, "plain", path, plain], check=True)
                 same, apart = compare_texts(build, path, Peer(plain), options.prompts, options.seed)
-                line += f", {same} where llama.cpp has the weights in float32{in_words(apart)}"
+                line += f", {same} if llama.cpp has the weights in float32{in_words(apart)}"
                 differ += sum(by > CLOSE for by in apart)
             has_tokenizer = llama_cpp.llama_vocab_type(peer.model._model.vocab) != 0
             if has_tokenizer and not path.stem.endswith(("_Q8_0", "_Q4_0")):
                 bad = compare_cuts(program, path, peer, options.texts, options.seed)
-                line += f"; of {options.texts} texts, each cut twice, {len(bad)} are cut otherwise"
+                line += f"; of {options.texts} texts, each tokenized twice, {len(bad)} have other tokens"
                 for text, special, ours, theirs in bad[:3]:
                     line += f"\n    {text!r}{', with special tokens' if special else ''}\n      ours      {ours}\n      llama.cpp {theirs}"
                 differ += len(bad)

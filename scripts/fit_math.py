@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Print the polynomial coefficients of catenary/ops/math.inc and special.inc (needs mpmath).
+"""Prints the polynomial coefficients of catenary/ops/math.inc and special.inc. Needs mpmath.
 
-Each row is a smooth function, mostly what is left of another after its leading terms are taken out exactly, interpolated at the
-Chebyshev points of the interval on which it is used; coefficients come constant term first, rounded to the type.
     fit_math.py [NAME…]
-With "cbrt" among the names, or none: what ct_cbrt adds to a third of a number's bits. With "two_over_pi": its table.
+
+Each row is a smooth function. Most are the remainder of another function after its leading terms were subtracted exactly. The function is
+interpolated at the Chebyshev points of the interval on which it is used. The coefficients begin with the constant term and are rounded to
+the type. The name "cbrt" prints the constants that ct_cbrt adds to a third of a number's bits, and "two_over_pi" prints its table. Without
+names, everything is printed.
 """
 import math
 import struct
@@ -17,7 +19,7 @@ mp.dps = 60
 
 
 def even(f):
-    """f(sqrt(z)) as a function of z, kept away from the removable singularity at 0."""
+    """Returns f(sqrt(z)) as a function of z, which avoids the removable singularity at 0."""
     return lambda z: f(sqrt(z if z > mpf(10) ** -20 else mpf(10) ** -20))
 
 
@@ -30,7 +32,7 @@ def erfcx(x):
 
 
 def erfcinv_exp(r):
-    """The x with erfc(x) = exp(-r^2), by Newton's rule on log(erfc(x))."""
+    """Returns the x with erfc(x) = exp(-r^2), by Newton's method on log(erfc(x))."""
     x = r * mpf("0.6") if r < 1.2 else r * mpf("0.87") if r < 3 else sqrt(r * r - log(r * sqrt(mp.pi)))
     for _ in range(30):
         step = (log(erfcx(x)) - x * x + r * r) * sqrt(mp.pi) * erfcx(x) / 2
@@ -41,12 +43,12 @@ def erfcinv_exp(r):
 
 
 def mapped(f, k):
-    """f on [0, inf) as a function of t = (x - k) / (x + k)."""
+    """Returns f on [0, inf) as a function of t = (x - k) / (x + k)."""
     return lambda t: f(k * (1 + t) / (1 - t))
 
 
 def far(f):
-    """f at large x as a function of 1 / x^2."""
+    """Returns f at large x as a function of 1 / x^2."""
     return lambda w: f(1 / sqrt(w if w > mpf(10) ** -12 else mpf(10) ** -12))
 
 
@@ -57,7 +59,7 @@ atan_range = (0, (sqrt(mpf(2)) - 1) ** 2)
 s_range = (0, ((sqrt(mpf(2)) - 1) / (sqrt(mpf(2)) + 1)) ** 2)
 
 digamma_root = findroot(digamma, 1.46)
-near_gamma, far_gamma = (-mpf(3) / 4, mpf(3) / 4), (0, 1 / mpf("12.25"))  # [1, 2.5] about 1.75; from 3.5 on
+near_gamma, far_gamma = (-mpf(3) / 4, mpf(3) / 4), (0, 1 / mpf("12.25"))  # [1, 2.5] around 1.75, and from 3.5 on
 
 # name: (function, interval, terms for f32, terms for f64)
 ROWS = {
@@ -87,8 +89,8 @@ ROWS = {
 
 
 def cbrt_shift():
-    """How far the first guess at a cube root lies below a third of the number, each as exponent plus rest of the mantissa, for the largest
-    relative error to be the same above and below. Errors repeat after three exponents."""
+    """Returns the shift of the first guess at a cube root. The guess is a third of the number, written as exponent plus fraction of the
+    mantissa, minus this shift. The shift makes the largest relative errors above and below equal. Errors repeat after three exponents."""
     positions = [k / 20000 for k in range(60000)]
     value = lambda q: 2 ** math.floor(q) * (1 + q - math.floor(q))
     low, high = 0.02, 0.05
@@ -121,8 +123,8 @@ if __name__ == "__main__":
     names = sys.argv[1:] or [*ROWS, "cbrt", "two_over_pi"]
     if "cbrt" in names:
         shift = cbrt_shift()
-        print("cbrt_f32  %du" % round((2 / 3 * 127 - shift) * 2**23))  # of the word
-        print("cbrt_f64  %d" % round((2 / 3 * 1023 - shift) * 2**20))  # of the upper word
+        print("cbrt_f32  %du" % round((2 / 3 * 127 - shift) * 2**23))  # for the word
+        print("cbrt_f64  %d" % round((2 / 3 * 1023 - shift) * 2**20))  # for the upper word
     if "two_over_pi" in names:
         print("two_over_pi  " + ", ".join("0x%08xu" % word for word in two_over_pi()))
     for name in names:

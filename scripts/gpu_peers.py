@@ -1,23 +1,24 @@
 #!/usr/bin/env python3
-"""Times PyTorch and CuPy, as far as this Python has them, beside Catenary on the same device, and prints a row for each
-piece of work.
+"""Compares the speed of PyTorch and CuPy, if this Python has them, with Catenary on the same device. Prints a row for each measurement.
 
-  gpu_peers.py CATENARY DEVICE [PART…] [--divisor N]  e.g. build/release/bin/catenary cuda:0; "cpu" compares on the processor
+  gpu_peers.py CATENARY DEVICE [PART…] [--divisor N]
 
-Parts, all of them unless some are named:
-  float32  copy, a chain of eight operations, a product, a sort, one operation on ten numbers, and the convolutions of a
-           ResNet-50 in all three passes, which PyTorch has and CuPy has not: by the vendor's library and by our own kernels
-  units    one linear layer of 4096 and of 8192 in float16, bfloat16, and float32 with and without TF32: TFLOPS, and by
-           which units; wanted are 97 % of PyTorch's
-  mixed    a step of training of six layers of 4096 with 4096 images, and of a ResNet-50 with 64, channels last: with 16-bit
-           parameters here, with autocast there; wanted is PyTorch's time
-  attention  causal, 8 heads of 64, 4096 tokens, in float16 and bfloat16, forward alone and with its gradient, and by which
-           library; wanted is PyTorch's time
-  epoch    train_mnist's epoch with its evaluation, batches of 100, beside a loop of eager PyTorch on tensors that lie on the
-           card; wanted is a third of its time
+CATENARY is the command `catenary`, which must lie beside `tensor_core` and `train_mnist`, for instance build/release/bin/catenary.
+DEVICE is a device such as cuda:0. "cpu" compares on the CPU.
 
-CATENARY is the command `catenary`, beside which lie `tensor_core` and `train_mnist`. N divides the sizes, for devices that
-are simulated.
+Without PART, all parts run:
+  float32    copy, a chain of eight operations, a matrix product, a sort, an operation on ten numbers, and the convolutions of
+             ResNet-50 in all three passes, with the vendor's library and with our own kernels (PyTorch only, CuPy has no convolutions)
+  units      TFLOPS of a linear layer of 4096 and of 8192 in float16, bfloat16, and float32 with and without TF32, and the units that
+             compute it. Goal: 97 % of PyTorch's TFLOPS.
+  mixed      a training step of six layers of 4096 with 4096 images, and of ResNet-50 with 64 images, channels last: Catenary with
+             16-bit parameters, PyTorch with autocast. Goal: PyTorch's time.
+  attention  causal attention, 8 heads of 64, 4096 tokens, in float16 and bfloat16, forward alone and with its gradient, and the library
+             that computes it. Goal: PyTorch's time.
+  epoch      an epoch of train_mnist with its evaluation, batches of 100. PyTorch runs an eager loop on tensors in the memory of the card.
+             Goal: a third of PyTorch's time.
+
+--divisor N divides the sizes by N, for simulated devices.
 """
 import argparse
 import importlib
@@ -33,7 +34,7 @@ import time
 
 
 def median_seconds(run, synchronize):
-    """As `catenary bench` measures: each measurement is long enough for the clock, and ends when the device is done."""
+    """Measures like `catenary bench`: each measurement is long enough for the clock and includes the wait for the device."""
 
     def measure(repeats):
         synchronize()
@@ -60,23 +61,23 @@ class Catenary:
         self.command, self.device, self.folder = command, device, pathlib.Path(command).parent
 
     def bench(self, what, size, *options, **environment):
-        """The rows of `catenary bench`; size None leaves its own sizes."""
+        """Returns the rows of `catenary bench`. Without a size, the command uses its default sizes."""
         return json.loads(printed_by([self.command, "bench", what, "--device", self.device, "--json", *(["--size", size] if size else []), *options],
                                      **environment))["results"]
 
     def convolutions(self, size, providers=None):
-        """The rows of `catenary bench conv` that are a ResNet-50's; size cuts images and sides, None leaves them."""
+        """Returns the rows of `catenary bench conv` that belong to ResNet-50. `size` reduces batch and image sizes."""
         rows = self.bench("conv", size, **({"CATENARY_GPU_DNN": providers} if providers else {}))
         return [row for row in rows if row["layer"].startswith("ResNet-50")]
 
     def linear(self, size, count, dtype, tf32):
-        """TFLOPS of one F::linear, and which units ran."""
+        """Returns the TFLOPS of one F::linear and the units that computed it."""
         text = printed_by([self.folder / "tensor_core", "-n", size, "-c", count, "--dtype", dtype, *(["--tf32"] if tf32 else []), "-d", self.device])
         value = dict(re.findall(r"^(\S+|of the peak)\s+(.*)$", text, re.MULTILINE))
         return float(value["TFLOPS"]), value["units"]
 
     def epoch(self, options):
-        """Seconds of the last epoch of train_mnist with its evaluation, as its log tells them."""
+        """Returns the seconds of train_mnist's last epoch with its evaluation, from its log."""
         with tempfile.TemporaryDirectory() as out:
             printed_by([self.folder / "train_mnist", "-d", self.device, "--noplot", "-o", out, *options])
             log = json.loads(pathlib.Path(out, "log").read_text())
@@ -91,7 +92,7 @@ class Torch:
             raise RuntimeError("it sees no GPU")
         self.name = "PyTorch " + torch.__version__
         self.synchronize = (lambda: None) if self.where == "cpu" else torch.cuda.synchronize
-        torch.backends.cudnn.benchmark, torch.backends.cudnn.allow_tf32 = True, False  # all bits of float32, its best algorithm
+        torch.backends.cudnn.benchmark, torch.backends.cudnn.allow_tf32 = True, False  # full float32 precision, and the best algorithm
 
     def make(self, what, n):
         torch = self.torch
@@ -117,7 +118,7 @@ class Torch:
         return lambda: torch.ops.aten.convolution_backward(gy, x, w, None, stride, pad, [1, 1], False, [0, 0], groups, wanted)
 
     def linear(self, size, dtype, tf32):
-        """TFLOPS of torch.nn.functional.linear."""
+        """Returns the TFLOPS of torch.nn.functional.linear."""
         torch = self.torch
         x, w = (torch.rand(size, size, device=self.where).sub(0.5).to(getattr(torch, dtype)) for _ in range(2))
         torch.backends.cuda.matmul.allow_tf32 = tf32
@@ -137,7 +138,7 @@ class Torch:
         return lambda: forward(*(x.detach().requires_grad_() for x in (q, k, v))).backward(seed)
 
     def step(self, net, optimizer, x, t, dtype):
-        """A step of training under autocast, its loss scaled where float16 needs it."""
+        """Returns a training step under autocast. The loss is scaled for float16."""
         torch = self.torch
         kind = self.where.partition(":")[0]
         scaler = torch.amp.GradScaler(kind, enabled=dtype == torch.float16)
@@ -192,7 +193,7 @@ class Torch:
         return self.step(net, torch.optim.SGD(net.parameters(), 0.01, momentum=0.9), x, t, dtype)
 
     def epoch(self, images, batch, units):
-        """Seconds of an epoch of 784-units-units-10 and its evaluation, written as most write it."""
+        """Returns the seconds of an epoch of 784-units-units-10 and its evaluation, in the usual eager style."""
         torch = self.torch
         functional = torch.nn.functional
         x, x_test = (torch.rand(n, 784, device=self.where) for n in (images, images // 6))
@@ -285,11 +286,11 @@ def units(ours, peers, divisor):
 
 def mixed(ours, peers, divisor):
     torch = next((peer for peer in peers if isinstance(peer, Torch)), None)
-    images, units_of_layers, batch, extent = (4096, 4096, 64, 224) if divisor == 1 else (4, max(16, 4096 // divisor), 2, 32)  # PyTorch normalizes no single value
+    images, units_of_layers, batch, extent = (4096, 4096, 64, 224) if divisor == 1 else (4, max(16, 4096 // divisor), 2, 32)  # PyTorch cannot normalize a single value
     print(f"{'a step of training on ' + ours.device:<44}{'Catenary':>14}{torch.name + ', autocast' if torch else '':>34}{'ratio':>8}  (wanted: 1)")
     for precision, dtype in (("mixed16", "float16"), ("mixed_bf16", "bfloat16")):
         if dtype == ("float16" if ours.device == "cpu" else "bfloat16" if divisor > 1 else ""):
-            continue  # PyTorch's autocast does not do float16 on a processor; what is simulated does one of them
+            continue  # PyTorch's autocast lacks float16 on the CPU; simulated devices test one dtype
         for label, own, theirs in (
                 (f"six layers of {units_of_layers}, {images} images", lambda: ours.bench("mlp", images, "--width", units_of_layers, "--dtype", precision),
                  lambda kind: torch.mlp(images, units_of_layers, kind)),
@@ -339,13 +340,13 @@ def main():
     options = parser.parse_intermixed_args()
     for part in options.parts:
         if part not in PARTS:
-            parser.error(f"'{part}' is none of {', '.join(PARTS)}")
+            parser.error(f"unknown part '{part}'; expected some of: {', '.join(PARTS)}")
     peers = []
     for load in (Torch, CuPy):
         try:
             peers.append(load(options.device))
-        except Exception as error:  # whatever keeps it from running here is said, and the others are measured
-            print(f"{load.__name__} is not measured: {type(error).__name__}: {error}", flush=True)
+        except Exception as error:  # report why this peer cannot run and measure the others
+            print(f"{load.__name__} cannot run here: {type(error).__name__}: {error}", flush=True)
     for part in options.parts or PARTS:
         PARTS[part](Catenary(options.catenary, options.device), peers, options.divisor)
 

@@ -1,9 +1,9 @@
-# The reader of headers for scripts/make_coverage. It knows as much of C++ as the library's headers use: scopes, comments, strings,
-# templates, macros that end at the end of a line. Names of namespaces called detail, of private members and of operators are passed over.
+# Reads headers for scripts/make_coverage. It understands the part of C++ that the library's headers use: scopes, comments, strings, templates,
+# and macros that end at the end of a line. It leaves out names in namespaces called detail, private members and operators.
 
 function trim(s) { gsub(/^[ \t\n]+|[ \t\n]+$/, "", s); gsub(/[ \t\n]+/, " ", s); return s }
 
-# The balanced group that s begins with, and s without it; "" where it does not end.
+# leading_group returns the balanced group at the beginning of s, or "" if it does not end. after_group returns the rest of s.
 function leading_group(s, open, close_,   i, c, n) {
   for (i = 1; i <= length(s); ++i) {
     c = substr(s, i, 1)
@@ -24,7 +24,7 @@ function without_comment(line,   i, c, quote) {
   return line
 }
 
-# A declaration without template<…>, requires(…), attributes and words that say nothing about its name.
+# Returns a declaration without template<…>, requires(…), attributes and specifiers.
 function bare(s) {
   s = trim(s)
   while (1) {
@@ -36,7 +36,7 @@ function bare(s) {
   }
 }
 
-# The part of s before its first "(" or "=" or "{" outside of <…>.
+# Returns the part of s before its first "(", "=" or "{" outside of <…>.
 function head(s,   i, c, n) {
   for (i = 1; i <= length(s); ++i) {
     c = substr(s, i, 1)
@@ -47,7 +47,7 @@ function head(s,   i, c, n) {
   return s
 }
 
-# How a declaration reads to a caller: without what comes behind its parameters.
+# Returns a declaration up to the end of its parameters, as a caller needs it.
 function signature(s,   i, c, n) {
   s = bare(s)
   gsub(/(^| )CT_API /, " ", s)
@@ -63,7 +63,7 @@ function signature(s,   i, c, n) {
 }
 
 function add_signature(full, s,   bald) {
-  bald = s; gsub(/ = [^,)]*/, "", bald)  # a definition repeats its declaration without defaults
+  bald = s; gsub(/ = [^,)]*/, "", bald)  # a definition repeats the declaration without default arguments
   if (s == "" || ((full, bald) in has_signature)) return
   has_signature[full, bald] = 1
   signatures[full] = signatures[full] "  - `" s "`\n"
@@ -93,7 +93,7 @@ function in_public_class() {
 
 function register(what, n,   full, text) {
   if (n !~ /^[A-Za-z_]/ || n ~ /^operator/ || n ~ /_$/) { pending = ""; return "" }
-  # What stands right below a documented name of its kind is documented with it.
+  # A declaration directly below a documented one of its kind shares the doc comment.
   if (pending != "") { block = pending; block_of = what }
   else if (what != block_of) block = ""
   pending = ""
@@ -120,7 +120,7 @@ function member(n) {
   members[listed[depth]] = members[listed[depth]] (members[listed[depth]] == "" ? "" : ", ") "`" n "`"
 }
 
-# A declaration (as it stands in raw_text, and without strings in s) ends, at ";" or before the "{" of a body.
+# Handles the end of a declaration, at ";" or before the "{" of a body. raw_text is the declaration, s has no string contents.
 function declare(s,   b, h, n, parts, i, m) {
   if (s ~ /(^| )(friend|static_assert|extern template)/ || s ~ /^[,:)]/) return
   if (s ~ /^template ?< ?>/) return
@@ -131,7 +131,7 @@ function declare(s,   b, h, n, parts, i, m) {
   if (at_namespace()) {
     if (b ~ /^using /) { sub(/^using /, "", h); register("type", trim(h)) }
     else if (b ~ /^concept /) register("concept", last_word(h))
-    else if (h ~ /operator|::~?[A-Za-z_]+ ?$/) pending = ""  # ::, the definition of a member
+    else if (h ~ /operator|::~?[A-Za-z_]+ ?$/) pending = ""  # ::, the definition of a member function
     else if (substr(b, length(h) + 1, 1) == "(") add_signature(register("function", last_word(h)), signature(raw_text))
     else { m = split(h, parts, ","); for (i = 1; i <= m; ++i) register("constant", last_word(parts[i])) }
   } else if (in_public_class()) {
@@ -185,7 +185,7 @@ function code(line,   i, c, n, start, value) {
   n = length(line)
   for (i = 1; i <= n; ++i) {
     c = substr(line, i, 1)
-    if (c == "\"" || c == "'" && quoted == "" && substr(line, i - 1, 1) !~ /[0-9]/) {  # not 1'000
+    if (c == "\"" || c == "'" && quoted == "" && substr(line, i - 1, 1) !~ /[0-9]/) {  # but not in 1'000
       buffer = buffer "0"
       start = i
       for (++i; i <= n && substr(line, i, 1) != c; ++i) if (substr(line, i, 1) == "\\") ++i
@@ -261,7 +261,7 @@ directive { directive = $0 ~ /\\$/; next }
       add("array", row[r], "function", row_says[r])
       add_signature(row[r], "Array " row[r] row_takes[r])
     }
-  # A macro is public when it is documented.
+  # A macro is public if it is documented.
   if ($0 ~ /^#define CT_/ && kind[depth] == "namespace" && (pending != "" || block != "")) {
     m_name = $2; sub(/\(.*/, "", m_name)
     saved = depth; depth = 0; register("macro", m_name); depth = saved
@@ -275,7 +275,7 @@ directive { directive = $0 ~ /\\$/; next }
 }
 /^[ \t]*$/ { if (kind[depth] == "namespace") { pending = ""; block = "" } next }
 /^[ \t]*\/\// { if (kind[depth] == "namespace" && pending == "") { block = "" } next }
-# Operators of variables that are functions too.
+# Operators of Variable that are also functions.
 /^CT_VARIABLE_FUNCTION\(/ { line = $0; sub(/.*\(/, "", line); sub(/\).*/, "", line); add_signature(register("function", line), "Variable " line "(const Variable& x)"); next }
 /^[ \t]*CT_[A-Z_]+(\(.*\))?$/ { next }
 macro || /^[ \t]*CT_[A-Z_]+\([^)]*$/ { macro = $0 !~ /\)$/; next }
@@ -283,7 +283,7 @@ macro || /^[ \t]*CT_[A-Z_]+\([^)]*$/ { macro = $0 !~ /\)$/; next }
   code(without_comment($0))
 }
 
-# Is a name, or the member behind its dot, among what was found?
+# Returns whether a name, or the member after its dot, was found.
 function is_here(full,   parts, m) {
   m = split(full, parts, ".")
   return (parts[1] in seen) && (m == 1 || signatures[parts[1]] ~ ("[ `]" parts[2] "\\("))

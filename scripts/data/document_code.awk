@@ -1,4 +1,4 @@
-# The C++ code of documents as one source of tests: see scripts/document_code.
+# Turns the C++ code of documents into one source of tests. scripts/document_code describes it.
 
 function place() { return "#line " FNR " \"" FILENAME "\"\n" }
 
@@ -14,7 +14,7 @@ function close_chapter(   name) {
   inside = outside = prints = ""
 }
 
-# A line at the left margin that begins a definition, and no statement.
+# Returns whether a line at the left margin begins a definition, not a statement.
 function defines(line) {
   return line ~ /^(struct|class|template|namespace|using|enum)[ <]/ || line ~ /^[A-Za-z_:]+(<[^()]*>)?[&*]? [a-zA-Z_]+\(.*\) (const )?\{/
 }

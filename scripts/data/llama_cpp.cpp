@@ -1,9 +1,9 @@
-// What scripts/check_llama_cpp.py has Catenary do:
+// Does Catenary's part of scripts/check_llama_cpp.py:
 //
-//   llama_cpp models FOLDER DATA     random models and tokenizers as GGUF files; DATA is tests/data/tokenizers
-//   llama_cpp plain FROM TO          the file with all weights in float32
-//   llama_cpp encode FILE            for each text on standard input, behind its length in bytes and a line's end: a
-//                                    line of its tokens with special ones around it, and one with such in it as well
+//   llama_cpp models FOLDER DATA     writes random models and tokenizers as GGUF files; DATA is tests/data/tokenizers
+//   llama_cpp plain FROM TO          writes the file with all weights in float32
+//   llama_cpp encode FILE            encodes texts from standard input, each after a line with its length in bytes.
+//                                    Writes two lines of tokens for each: without and with special tokens parsed
 
 #include <catenary/catenary.h>
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace L = ct::links;
 
 namespace {
 
-/// Weights whose texts are not the same word over and over.
+/// Sets random weights, with which a text does not repeat one word.
 void shake(const L::LanguageModel& model, std::int64_t width) {
   for (const auto& [path, parameter] : model.namedparams()) {
     const ct::Array noise = ct::random::standard_normal(parameter.shape(), {.dtype = ct::Dtype::float32});
@@ -30,7 +30,7 @@ void shake(const L::LanguageModel& model, std::int64_t width) {
   }
 }
 
-/// The file once more, with all weights in float32.
+/// Writes a file again, with all weights in float32.
 void plain(const std::string& from, const std::string& to) {
   const ct::io::GgufReader reader(from);
   ct::io::GgufMetadata metadata;
@@ -45,7 +45,7 @@ void plain(const std::string& from, const std::string& to) {
   ct::io::write_gguf(to, metadata, tensors);
 }
 
-/// The file once more, with another tokenizer.
+/// Writes a file again, with another tokenizer.
 void with_tokens(const std::string& from, const std::string& to, const ct::GgufTokens& tokens) {
   const ct::io::GgufReader reader(from);
   ct::io::GgufMetadata metadata;
@@ -57,7 +57,7 @@ void with_tokens(const std::string& from, const std::string& to, const ct::GgufT
   ct::io::write_gguf(to, metadata, tensors);
 }
 
-/// A model of Llama's shape, small, for a tokenizer of so many tokens.
+/// Writes a small Llama for a tokenizer.
 void llama_of(const std::string& path, const ct::GgufTokens& tokens) {
   const L::Llama model(
       {.vocabulary = std::ssize(tokens.tokens), .context = 128, .width = 32, .layers = 1, .heads = 2, .hidden = 32});
@@ -66,7 +66,7 @@ void llama_of(const std::string& path, const ct::GgufTokens& tokens) {
   with_tokens(path, path, tokens);
 }
 
-/// What a GGUF file holds of a tokenizer.json with pairs of bytes.
+/// Converts a tokenizer.json with byte-level BPE to the form of GGUF files.
 ct::GgufTokens of_json(const std::string& path, const std::string& pre) {
   const auto document = nlohmann::json::parse(std::ifstream(path));
   ct::GgufTokens tokens{.model = "gpt2", .pre = pre};
@@ -89,7 +89,7 @@ ct::GgufTokens of_json(const std::string& path, const std::string& pre) {
   return tokens;
 }
 
-/// Pairs by score: all bytes, and pieces of a trained vocabulary, of which those that came first have higher scores.
+/// Makes a BPE tokenizer with scores: all bytes, and the pieces of a trained vocabulary, with falling scores.
 ct::GgufTokens scored(const ct::Tokenizer& trained) {
   ct::GgufTokens tokens{.model = "llama"};
   const auto put = [&](const std::string& token, float score, std::int32_t type) {
@@ -108,7 +108,7 @@ ct::GgufTokens scored(const ct::Tokenizer& trained) {
     std::string text = trained.decode(one), piece;
     if (text.empty() || text[0] == '\0' || text.find("\xef\xbf\xbd") != std::string::npos) continue;
     for (const char c : text) piece += c == ' ' ? "\xe2\x96\x81" : std::string(1, c);
-    if (seen.insert(piece).second) put(piece, --score, 1);  // a space and its sign are one piece
+    if (seen.insert(piece).second) put(piece, --score, 1);  // a space and U+2581 become one piece
   }
   tokens.unknown = 0;
   tokens.bos = 1;

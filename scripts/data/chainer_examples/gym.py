@@ -1,4 +1,4 @@
-"""What Chainer's examples of reinforcement learning ask of gym, in its place: a pole on a cart and a pendulum, seen by their equations of motion."""
+"""Replaces gym for Chainer's examples of reinforcement learning: a pole on a cart and a pendulum, from their equations of motion."""
 import math
 import types
 

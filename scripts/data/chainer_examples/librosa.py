@@ -1,4 +1,4 @@
-"""What Chainer's WaveNet asks of librosa, in its place: files of 16-bit samples at the rate that is asked for, and spectrograms on the mel scale."""
+"""Replaces librosa for Chainer's WaveNet: reads files of 16-bit samples at the requested rate, and computes mel spectrograms."""
 import types
 import wave
 

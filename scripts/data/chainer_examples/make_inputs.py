@@ -1,6 +1,6 @@
-"""Makes, in the current folder and by a seed, what Chainer's example scripts would download: small, and of no meaning.
+"""Makes small random replacements of the files that Chainer's example scripts would download, in the current folder, from a seed.
 
-CHAINER_DATASET_ROOT says where Chainer keeps what it has downloaded. The argument is the folder of Chainer's examples.
+CHAINER_DATASET_ROOT is the folder of Chainer's downloads. The argument is the folder of Chainer's examples.
 """
 import json
 import os
@@ -29,7 +29,7 @@ def penn_treebank():
 
 
 def cifar():
-    """Of 10 classes, each of a colour."""
+    """Makes images of 10 classes that differ by brightness."""
     folder = CACHE / 'pfnet/chainer/cifar'
     folder.mkdir(parents=True, exist_ok=True)
 
@@ -102,7 +102,7 @@ def image_net():
 
 
 def captions():
-    """MS COCO's, with VGG's weights: the first convolutions from the seed, large layers of zeros but for their biases."""
+    """Makes captions in the form of MS COCO, and VGG weights: random convolutions, and large layers of zeros except their biases."""
     root = pathlib.Path('mscoco')
     (root / 'annotations').mkdir(parents=True, exist_ok=True)
     for name, count in (('train2014', 6), ('val2014', 2)):

@@ -1,1 +1,1 @@
-"""In the place of pycocotools: what Chainer's image captioning asks of it."""
+"""Replaces pycocotools for Chainer's image captioning."""
