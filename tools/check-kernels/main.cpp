@@ -153,8 +153,9 @@ void check(const std::string& folder, const std::vector<std::string>& paths, Pie
       if (!line.empty()) fail_at(done, line);
     }
     if (done < piece.last)
-      fail_at(done++, result.signal ? fmt::format("the compiler crashed with {}", os::signal_name(result.signal))
-                                    : fmt::format("the child ended with {}: {}", result.exit_code, result.errors));
+      fail_at(done++, result.signal
+                          ? fmt::format("the compiler crashed with {}", os::signal_name(result.signal))
+                          : fmt::format("the child process exited with {}: {}", result.exit_code, result.errors));
   }
 }
 
@@ -174,8 +175,10 @@ std::vector<std::string> choose(const std::vector<std::string>& archs, std::size
 
 int main(int argc, char** argv) {
   CLI::App app(
-      "Compiles recorded kernels (CATENARY_KERNEL_LOG=FOLDER of any program) for cards that need not be there, by "
-      "NVRTC and hipRTC. Exits with 1 where one fails, or where the compiler for an arch is not here.");
+      "Compiles recorded kernels with NVRTC and hipRTC for several architectures. No GPU is needed. Any program "
+      "records\n"
+      "its kernels with CATENARY_KERNEL_LOG=FOLDER. Exits with 1 if a kernel does not compile or a compiler is "
+      "missing.");
   std::string folder, together, one_by_one;
   std::optional<std::size_t> turn;
   std::vector<std::string> archs = {"sm_75",  "sm_80",  "sm_86",  "sm_89",  "sm_90",   "sm_100", "sm_120",
@@ -183,10 +186,11 @@ int main(int argc, char** argv) {
   std::size_t first = 0, last = 0;
   unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
   app.add_option("FOLDER", folder, "Folder of recorded kernels")->required();
-  app.add_option("--archs", archs, "What to compile for")->delimiter(',')->capture_default_str();
-  app.add_option("--turn", turn, "Compile for one arch of each vendor only; consecutive turns go through all of them")
+  app.add_option("--archs", archs, "Architectures to compile for")->delimiter(',')->capture_default_str();
+  app.add_option("--turn", turn,
+                 "Compile for only one architecture of each vendor. Consecutive turns go through all of them")
       ->check(catenary::command_line::whole_number(0, ~std::uint64_t{0}));
-  app.add_option("--jobs", jobs, "Processes at once")
+  app.add_option("--jobs", jobs, "Number of processes")
       ->capture_default_str()
       ->check(catenary::command_line::whole_number(1, 1000));
   app.add_option("--together", together)->group("");
@@ -203,7 +207,7 @@ int main(int argc, char** argv) {
     if (!one_by_one.empty()) return work(folder, one_by_one, first, last, false);
     const std::vector<std::string> paths = list_folder(folder);
     if (paths.empty()) {
-      fmt::print(stderr, "{}: no recorded kernels; run programs or tests with CATENARY_KERNEL_LOG={}\n", folder,
+      fmt::print(stderr, "{}: no recorded kernels. Run programs or tests with CATENARY_KERNEL_LOG={} first\n", folder,
                  folder);
       return 1;
     }

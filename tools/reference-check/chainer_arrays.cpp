@@ -18,7 +18,7 @@ Array load(const ct::io::NpzReader& file, const std::string& key) {
 
 void check_form(const std::string& key, const Array& got, ct::Dtype dtype, const ct::Shape& shape) {
   if (got.defined() && (got.dtype() != dtype || got.shape() != shape))
-    throw Mismatch(fmt::format("{} is {}, it should be {}{}", key, describe(got), ct::dtype_name(dtype), shape.str()));
+    throw Mismatch(fmt::format("{} is {}, expected {}{}", key, describe(got), ct::dtype_name(dtype), shape.str()));
 }
 
 Array load_as(const ct::io::NpzReader& file, const std::string& key, ct::Dtype dtype) {

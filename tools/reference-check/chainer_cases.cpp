@@ -52,7 +52,7 @@ class FunctionCase {
     keywords.check_all_used();
     refuses_undefined(x);
     if (y.size() != entry_.at("n_out").get<std::size_t>())
-      throw Mismatch(fmt::format("{} results, there should be {}", y.size(), entry_.at("n_out").get<int>()));
+      throw Mismatch(fmt::format("got {} results, expected {}", y.size(), entry_.at("n_out").get<int>()));
     for (std::size_t i = 0; i < y.size(); ++i) compare(numbered("y", i), y[i].array(), Part::value);
     if (entry_.at("grad").get<bool>()) gradients(x, y);
     if (const std::string wrong = again.check(); !wrong.empty()) throw Mismatch(wrong);
@@ -125,7 +125,7 @@ class FunctionCase {
   void compare_gradient(const std::string& key, const Variable& got, Part part) const {
     const Array values = got.defined() ? got.array() : Array();
     if (vectors_.contains(key)) return compare(key, values, part);
-    if (values.defined() && values.any()) throw Mismatch("there should be no gradient " + key);
+    if (values.defined() && values.any()) throw Mismatch("unexpected gradient " + key);
   }
 
   void compare(const std::string& key, const Array& got, Part part) const {

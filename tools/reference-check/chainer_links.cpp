@@ -90,7 +90,7 @@ class LinkCase {
         total = total.defined() ? total + part : part;
       }
       if (vectors_.contains(fmt::format("y{}_{}", k, y.size())))
-        throw Mismatch(fmt::format("{} results, there should be more", y.size()));
+        throw Mismatch(fmt::format("got {} results, expected more", y.size()));
     }
     total.backward();
     for (const auto& [path, parameter] : made_.link->namedparams())
@@ -125,7 +125,7 @@ class LinkCase {
 
   void compare_gradient(const std::string& key, const Array& got) const {
     if (vectors_.contains(key)) return compare(key, got, Part::gradient);
-    if (got.defined() && got.any()) throw Mismatch("there should be no gradient " + key);
+    if (got.defined() && got.any()) throw Mismatch("unexpected gradient " + key);
   }
 
   const json& entry_;

@@ -57,7 +57,7 @@ void expect_wrong(const std::string& directory, Report& report) {
       line.detail = wrong[line.id].get<std::string>();
     } else if (line.verdict == Verdict::passed) {
       line.verdict = Verdict::failed;
-      line.detail = "it passes, and wrong.json says that it cannot";
+      line.detail = "it passes, but wrong.json lists it as wrong: remove it there";
     }
   }
 }
@@ -96,7 +96,7 @@ Report run(const std::string& directory, const tests::Share& share, std::optiona
   else if (manifest.is_object() && manifest.contains("tokenizers"))
     has_its_own("tokenizers"), report = reference::run_tokenizers(directory, manifest);
   else
-    throw catenary::FileError(path + ": a manifest of a form that is not known here");
+    throw catenary::FileError(path + ": unknown form of manifest");
   expect_wrong(directory, report);
   return report;
 }
@@ -128,16 +128,16 @@ void print_text(const Report& report, bool sixteen) {
                line.detail);
   const catenary::Device device = catenary::current_device();
   const bool has_float64 = catenary::has_float64(device);
-  if (!has_float64 && !sixteen) fmt::print("{} has no float64: what needs none was checked\n", device.name());
+  if (!has_float64 && !sixteen)
+    fmt::print("{} has no float64: only cases without float64 were checked\n", device.name());
   const auto more = [&](Verdict verdict, bool always, const char* words) {
     const int n = report.count(verdict);
     return n || always ? fmt::format(", {} {}", n, words) : "";
   };
-  fmt::print("{} passed, {} failed, {} not implemented{}{}{}\n", report.count(Verdict::passed),
-             report.count(Verdict::failed), report.count(Verdict::not_implemented),
-             more(Verdict::needs_float64, !has_float64 && !sixteen, "need float64"),
-             more(Verdict::not_in_16_bits, sixteen, "not in 16 bits"),
-             more(Verdict::wrong, false, "that are wrong themselves"));
+  fmt::print(
+      "{} passed, {} failed, {} not implemented{}{}{}\n", report.count(Verdict::passed), report.count(Verdict::failed),
+      report.count(Verdict::not_implemented), more(Verdict::needs_float64, !has_float64 && !sixteen, "need float64"),
+      more(Verdict::not_in_16_bits, sixteen, "not in 16 bits"), more(Verdict::wrong, false, "with wrong vectors"));
 }
 
 void print_json(const Report& report) {
@@ -163,11 +163,11 @@ int main(int argc, char** argv) {
   CLI::App app("Checks Catenary against reference vectors of other programs.");
   std::string directory, device = "cpu", dtype;
   bool as_json = false;
-  app.add_option("DIR", directory, "folder with manifest.json and its arrays")->required();
-  app.add_option("--device,-d", device, "where to compute");
-  app.add_option("--dtype", dtype, "16 bits that what is given is rounded to, and that are computed in")
+  app.add_option("DIR", directory, "Folder with a manifest.json and its arrays")->required();
+  app.add_option("--device,-d", device, "Device: cpu, cuda:0, opencl:0, …");
+  app.add_option("--dtype", dtype, "Round inputs to this 16-bit dtype and compute in it")
       ->check(catenary::command_line::one_of({"float16", "bfloat16"}));
-  app.add_flag("--json", as_json, "print one JSON object");
+  app.add_flag("--json", as_json, "Print the results as one JSON object");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -44,7 +44,7 @@ void compare_floats(const Array& got, const Array& expected, double rtol, bool s
 
 void compare(const Array& got, const Array& expected, double rtol, bool signed_zero) {
   if (got.dtype() != expected.dtype() || got.shape() != expected.shape())
-    mismatch("the result is {}, it should be {}", describe(got), describe(expected));
+    mismatch("the result is {}, expected {}", describe(got), describe(expected));
   got.eval();  // 16-bit floats are rounded when they are stored
   if (ct::is_floating(expected.dtype())) return compare_floats(got, expected, rtol, signed_zero);
   if (expected.dtype() == ct::Dtype::uint64) return compare_exactly<std::uint64_t>(got, expected);
@@ -128,15 +128,15 @@ class Case {
     const Array result = x.get(index);
     check({result});
     if (json_.value("view", false)) {
-      if (!result.shares_memory(x)) mismatch("the result is a copy, it should be a view");
+      if (!result.shares_memory(x)) mismatch("the result is a copy, expected a view");
       result.fill(77);
       const std::vector<double> seen = x.get(index).to_vector<double>();
       for (double value : seen)
-        if (value != 77) mismatch("what was written through the view did not arrive in the array");
+        if (value != 77) mismatch("a value written through the view did not change the array");
     } else {
       for (const ct::Index& i : index)
         if (i.kind() == ct::Index::Kind::array && result.shares_memory(x))
-          mismatch("the result is a view, it should be a copy");
+          mismatch("the result is a view, expected a copy");
     }
   }
 
@@ -170,7 +170,7 @@ class Case {
 
   void check(const std::vector<Array>& results) const {
     const json& keys = json_.at("results");
-    if (results.size() != keys.size()) mismatch("{} results, there should be {}", results.size(), keys.size());
+    if (results.size() != keys.size()) mismatch("got {} results, expected {}", results.size(), keys.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
       try {
         compare(results[i], arrays_.load(keys[i]), json_.value("rtol", 0.0), json_.value("signed_zero", false));
@@ -208,7 +208,7 @@ constexpr Units kOneStep = {0.5, 0.5}, kTwoSteps = {0.5, 4};
 /// Why a case cannot check 16-bit computation, or empty if it can.
 std::string why_not_in_16_bits(const json& c, const Case& one) {
   const std::string function = c.value("function", "");
-  if (is_among("histogram2d interp", function)) return "its result is float64, whatever it is given";
+  if (is_among("histogram2d interp", function)) return "its result is always float64";
   if (is_among("percentile nanpercentile", function)) return "a list of percentages is float64, and so is its result";
   if (function == "nan_to_num") return "it puts the dtype's own largest numbers in";
   std::set<ct::Dtype> floats = one.given();
@@ -233,7 +233,7 @@ void check_in_16_bits(const json& c, const Arrays& narrow, const Arrays& wide, c
     expected = Case(c, wide).results();
   }
   const std::vector<Array> got = one.results();
-  if (got.size() != expected.size()) mismatch("{} results, there should be {}", got.size(), expected.size());
+  if (got.size() != expected.size()) mismatch("got {} results, expected {}", got.size(), expected.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     ct::Dtype wanted = expected[i].dtype();
     if (ct::is_floating(wanted)) {

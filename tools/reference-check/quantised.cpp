@@ -53,7 +53,7 @@ void check_quantised(const std::string& directory, const json& entry) {
   const Array blocks = given("blocks"), back = given("back"), x = given("x");
   // the package cannot quantise to all kinds
   if (file.contains("w")) expect_bytes("blocks", ct::quantize(given("w"), *kind).blocks(), blocks);
-  expect_bytes("what they stand for", ct::dequantize({blocks, *kind, back.shape()}), back);
+  expect_bytes("dequantised values", ct::dequantize({blocks, *kind, back.shape()}), back);
   const ct::QuantizedArray quantised(blocks, *kind, {rows, columns});
   const ct::Device host;
   const Array x64 = x.to_device(host).astype(Dtype::float64),
