@@ -7,7 +7,7 @@ BUILD is the build folder, for instance build/release. The script needs a Python
 llama-cpp-python from source). Without FILE, it makes files: GPTs and Llamas with random weights by save_language_model, each also in Q8_0
 and Q4_0 by `catenary quantize`, and tokenizers of all forms that GGUF has.
 
-llama.cpp keeps keys and values in float32 here. It rounds activations to 16 or 8 bits before it multiplies them by weights of that size.
+llama.cpp keeps keys and values in float32 here. It rounds activations to 16 bits for 16-bit weights, and to 8 bits for quantised weights.
 Catenary does not round them (`catenary generate --exact`). So the two may choose different tokens if two tokens are almost equally
 likely. Therefore llama.cpp also runs such a file with its weights converted to float32, which must give Catenary's tokens.
 

@@ -1,5 +1,5 @@
 #pragma once
-// Gives the libraries that stand in for the vendors' access to functions of the simulated driver in this process.
+// Gives the stand-ins for the vendors' libraries access to functions of the simulated driver in this process.
 
 #include <dlfcn.h>
 

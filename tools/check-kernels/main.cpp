@@ -176,8 +176,7 @@ std::vector<std::string> choose(const std::vector<std::string>& archs, std::size
 int main(int argc, char** argv) {
   CLI::App app(
       "Compiles recorded kernels with NVRTC and hipRTC for several architectures. No GPU is needed. Any program "
-      "records\n"
-      "its kernels with CATENARY_KERNEL_LOG=FOLDER. Exits with 1 if a kernel does not compile or a compiler is "
+      "records its kernels with CATENARY_KERNEL_LOG=FOLDER. Exits with 1 if a kernel does not compile or a compiler is "
       "missing.");
   std::string folder, together, one_by_one;
   std::optional<std::size_t> turn;

@@ -1,4 +1,4 @@
-// Stands in for libcublas.so. SIM_WITHOUT_PRODUCT leaves out the function that multiplies.
+// A stand-in for libcublas.so. SIM_WITHOUT_PRODUCT leaves out the function that multiplies.
 
 #include "tests/simgpu/blas/product.h"
 

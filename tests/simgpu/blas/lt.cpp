@@ -1,4 +1,4 @@
-// Stands in for libcublasLt.so, and with SIM_HIP for libhipblaslt.so: the same functions under two prefixes, with other
+// A stand-in for libcublasLt.so, and with SIM_HIP for libhipblaslt.so: equal functions under two prefixes, with other
 // numbers. The algorithm that a search returns works only for the layout of the search, and needs its workspace and the
 // promised alignments.
 

@@ -1,4 +1,4 @@
-// Stands in for librocblas.so. Like the real one, it aborts the process if its kernels for the chip are missing. Its
+// A stand-in for librocblas.so. Like the real one, it aborts the process if its kernels for the chip are missing. Its
 // kernels lie in rocblas/library beside it.
 
 #include <cstdio>

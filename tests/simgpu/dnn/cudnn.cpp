@@ -1,4 +1,4 @@
-// Stands in for libcudnn.so, version 9. Like the real one, it offers several algorithms. All compute the same values,
+// A stand-in for libcudnn.so, version 9. Like the real one, it offers several algorithms. All compute the same values,
 // but the first is listed as the fastest and as not deterministic, and another needs a workspace.
 // SIMGPU_CUDNN_VERSION=91000 changes the version.
 

@@ -1,4 +1,4 @@
-// Stands in for the immediate mode of libMIOpen.so. Like the real one, it also offers its naive solution in plain
+// A stand-in for the immediate mode of libMIOpen.so. Like the real one, it also offers its naive solution in plain
 // loops.
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Stands in for libcufft.so, and with SIM_HIP for libhipfft.so: the same functions under two prefixes. A plan is a
+// A stand-in for libcufft.so, and with SIM_HIP for libhipfft.so: equal functions under two prefixes. A plan is a
 // direct sum in float64, which the device's stream runs on the host. Like the real ones, it requires that rows, and the
 // work area if a plan needs one, lie in the device's memory.
 //

@@ -1,4 +1,4 @@
-// Stands in for libnccl.so.2 and librccl.so.1, which have one interface: non-blocking communicators between processes
+// A stand-in for libnccl.so.2 and librccl.so.1, which have one interface: non-blocking communicators between processes
 // of one machine. The process that makes an id listens on a socket without a file. Its thread receives the data of all
 // ranks, sums them in the order of ranks and in the dtype of the data, and sends the sums back. On each rank, the
 // device's stream does the work.

@@ -1,4 +1,4 @@
-// Stands in for NVRTC and hipRTC: compiles kernels with the host's compiler, behind kernel_shim.h.
+// A stand-in for NVRTC and hipRTC: compiles kernels with the host's compiler, behind kernel_shim.h.
 //
 // The text is preprocessed first, so that kernels can be found by __global__, and functions that no kernel calls are
 // dropped. Each kernel gets a second function that unpacks an array of pointers to arguments, as a launch passes them.

@@ -1,4 +1,4 @@
-// Stands in for libcuda.so.1: the functions that Catenary's driver calls, with the signatures of the public ABI.
+// A stand-in for libcuda.so.1: the functions that Catenary's driver calls, with the signatures of the public ABI.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 #pragma once
 // Simulated devices, for testing the drivers of cards that this machine lacks. Memory is host memory, a stream is a
-// thread, and a kernel is host code, which runs each work-item as a fiber if it has barriers. The libraries that stand
-// in for the vendors' (cuda.cpp, hip.cpp) are thin wrappers around this. No kernel is known by name: compiler.cpp reads
-// the arguments of a kernel from its text.
+// thread, and a kernel is host code, which runs each work-item as a fiber if it has barriers. The stand-ins for
+// the vendors' libraries (cuda.cpp, hip.cpp) are thin wrappers around this. No kernel is known by name: compiler.cpp
+// reads the arguments of a kernel from its text.
 //
 // Errors that a real device would not forgive are errors here too: memory that was not allocated, the context of
 // another device, thread blocks larger than a kernel was compiled for, a barrier that some work-items of a block do not
@@ -115,8 +115,8 @@ extern "C" __attribute__((visibility("default"))) void simgpu_fault(const char* 
 /// Returns how often the host has waited for unfinished work ("wait") or asked for memory ("alloc").
 extern "C" __attribute__((visibility("default"))) int simgpu_count(const char* what);
 
-/// For libraries that stand in for the vendors' (tests/simgpu/blas): the current device, whether [p, p + bytes) lies in
-/// one of its allocations, and work appended to a stream.
+/// For the stand-ins of other vendors' libraries (tests/simgpu/blas): the current device, whether [p, p + bytes) lies
+/// in one of its allocations, and work appended to a stream.
 extern "C" __attribute__((visibility("default"))) int simgpu_set_current(int device);
 extern "C" __attribute__((visibility("default"))) int simgpu_current();
 extern "C" __attribute__((visibility("default"))) int simgpu_is_allocated(const void* p, std::size_t bytes);

@@ -1,5 +1,5 @@
-// Stands in for libamdhip64: the functions that Catenary's driver calls, with the signatures of the public ABI. SIM_OLD
-// makes it the runtime of ROCm 5, which has only one structure of device properties.
+// A stand-in for libamdhip64: the functions that Catenary's driver calls, with the signatures of the public ABI.
+// SIM_OLD makes it the runtime of ROCm 5, which has only one structure of device properties.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Stands in for libOpenCL.so.1, with devices that can be found but cannot compute, for tests of how devices are
+// A stand-in for libOpenCL.so.1, with devices that can be found but cannot compute, for tests of how devices are
 // counted. Names and numbers come from Khronos' specification and from NVIDIA's and AMD's extensions.
 //
 // Device n has the bus address of simulated CUDA device n. SIMGPU_OPENCL has one word per device, which says through

@@ -1,4 +1,4 @@
-// Stands in for libnvrtc, and with SIM_HIP for libhiprtc: the same functions under two names. As in reality, NVRTC
+// A stand-in for libnvrtc, and with SIM_HIP for libhiprtc: equal functions under two names. As in reality, NVRTC
 // refuses an architecture that it does not list, and hipRTC aborts the process. SIM_OLD makes it NVRTC before CUDA
 // 11.2, which cannot list its architectures.
 
