@@ -10,7 +10,7 @@ void MultiNodeChainList::add_link(const Model& link, const std::vector<int>& ran
   for (const std::vector<int>* ranks : {&rank_in, &rank_out})
     for (const int rank : *ranks)
       if (rank < 0 || rank >= communicator_.size() || rank == communicator_.rank())
-        fail<ValueError>("MultiNodeChainList::add_link: rank {}; another one of {} is expected", rank,
+        fail<ValueError>("MultiNodeChainList::add_link: rank {} is invalid; expected another rank below {}", rank,
                          communicator_.size());
   ChainList::add_link(link);
   ends_.push_back({rank_in, rank_out});

@@ -130,7 +130,8 @@ MultiNodeSnapshot multi_node_snapshot(const Communicator& communicator, const tr
   for (const std::vector<int>& set : replica_sets) {
     for (const int rank : set) {
       if (rank < 0 || rank >= communicator.size())
-        fail<ValueError>("multi_node_snapshot: rank {} of {} ranks", rank, communicator.size());
+        fail<ValueError>("multi_node_snapshot: rank {} does not exist; the communicator has {} ranks", rank,
+                         communicator.size());
       int& writer = writers[static_cast<std::size_t>(rank)];
       if (writer >= 0) fail<ValueError>("multi_node_snapshot: rank {} is in two replica sets", rank);
       writer = *std::min_element(set.begin(), set.end());

@@ -72,7 +72,8 @@ std::shared_ptr<Group> Group::of(const std::vector<int>& ranks) {
   const std::shared_ptr<Wire>& wire = Wire::job();
   const int self = wire->transport().rank(), size = wire->transport().size();
   for (const int rank : ranks) {
-    if (rank < 0 || rank >= size) fail<ValueError>("create_communicator: rank {} of {} ranks", rank, size);
+    if (rank < 0 || rank >= size)
+      fail<ValueError>("create_communicator: rank {} does not exist; the job has {} ranks", rank, size);
     if (std::count(ranks.begin(), ranks.end(), rank) > 1)
       fail<ValueError>("create_communicator: rank {} is named twice in {}", rank, fmt::join(ranks, ", "));
   }

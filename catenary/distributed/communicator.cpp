@@ -128,10 +128,10 @@ Communicator Communicator::made(const std::shared_ptr<Group>& group, const std::
   if (found == std::end(kNames)) {
     std::vector<std::string> names;
     for (const Name& n : kNames) names.emplace_back(n.name);
-    fail<ValueError>("create_communicator: '{}' is none of {}", name, fmt::join(names, ", "));
+    fail<ValueError>("create_communicator: '{}' is unknown; expected one of {}", name, fmt::join(names, ", "));
   }
   if (options.allreduce_grad_dtype && !is_floating(*options.allreduce_grad_dtype))
-    fail<DtypeError>("create_communicator: allreduce_grad_dtype is {}; a floating one is expected",
+    fail<DtypeError>("create_communicator: allreduce_grad_dtype is {}; expected a floating dtype",
                      *options.allreduce_grad_dtype);
   const auto strategy = std::make_shared<Communicator::Strategy>(
       Communicator::Strategy{name, found->exchange, options.allreduce_grad_dtype,
@@ -206,15 +206,17 @@ Communicator Communicator::split(int color, int key) const {
 namespace {
 
 void check_peer(const Group& group, const char* function, int rank) {
-  if (rank < 0 || rank >= group.size()) fail<ValueError>("{}: rank {} of {} ranks", function, rank, group.size());
+  if (rank < 0 || rank >= group.size())
+    fail<ValueError>("{}: rank {} does not exist; the communicator has {} ranks", function, rank, group.size());
   if (rank == group.rank()) fail<ValueError>("{}: rank {} is this rank itself; name another rank", function, rank);
 }
 void check_root(const Group& group, const char* function, int root) {
-  if (root < 0 || root >= group.size()) fail<ValueError>("{}: root {} of {} ranks", function, root, group.size());
+  if (root < 0 || root >= group.size())
+    fail<ValueError>("{}: root {} does not exist; the communicator has {} ranks", function, root, group.size());
 }
 void check_count(const Group& group, const char* function, std::size_t n) {
   if (n != static_cast<std::size_t>(group.size()))
-    fail<ValueError>("{}: {} parts for {} ranks; one for each is expected", function, n, group.size());
+    fail<ValueError>("{}: {} parts for {} ranks; expected one for each rank", function, n, group.size());
 }
 
 void check_type(std::uint64_t expected, const Head& head, const char* function, int from) {
@@ -454,13 +456,15 @@ std::unique_ptr<Flight> Communicator::begin_flight(const Link& model) const {
 }
 
 void Communicator::set_config(const std::string& name, double value) const {
-  if (name != "collective_timeout") fail<ValueError>("set_config: '{}' is not collective_timeout", name);
+  if (name != "collective_timeout")
+    fail<ValueError>("set_config: '{}' is unknown; expected 'collective_timeout'", name);
   if (!(value > 0)) fail<ValueError>("set_config: collective_timeout of {} minutes; it must be above 0", value);
   group().wire().set_limit(value);
 }
 
 double Communicator::get_config(const std::string& name) const {
-  if (name != "collective_timeout") fail<ValueError>("get_config: '{}' is not collective_timeout", name);
+  if (name != "collective_timeout")
+    fail<ValueError>("get_config: '{}' is unknown; expected 'collective_timeout'", name);
   return group().wire().limit_in_minutes();
 }
 

@@ -20,7 +20,8 @@ DictSummary MultiNodeEvaluator::evaluate() {
 
 void detail::check_evaluation_root(const Communicator& communicator, int root) {
   if (root < 0 || root >= communicator.size())
-    fail<ValueError>("GenericMultiNodeEvaluator: root {} of {} ranks", root, communicator.size());
+    fail<ValueError>("GenericMultiNodeEvaluator: root {} does not exist; the communicator has {} ranks", root,
+                     communicator.size());
 }
 
 }  // namespace catenary::distributed

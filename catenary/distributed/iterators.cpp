@@ -192,7 +192,8 @@ class Synchronized final : public iterators::IteratorBase {
 
 Iterator create_multi_node_iterator(const Iterator& iterator, const Communicator& communicator, int rank_master) {
   if (rank_master < 0 || rank_master >= communicator.size())
-    fail<ValueError>("create_multi_node_iterator: rank_master {} of {} ranks", rank_master, communicator.size());
+    fail<ValueError>("create_multi_node_iterator: rank_master {} does not exist; the communicator has {} ranks",
+                     rank_master, communicator.size());
   return Iterator(std::make_shared<FromMaster>(iterator, communicator, rank_master));
 }
 

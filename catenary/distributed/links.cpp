@@ -30,7 +30,7 @@ void detail::check_neighbours(const Communicator& communicator, std::optional<in
                               std::optional<int> rank_out) {
   for (const std::optional<int>& rank : {rank_in, rank_out})
     if (rank && (*rank < 0 || *rank >= communicator.size() || *rank == communicator.rank()))
-      fail<ValueError>("create_multi_node_n_step_rnn: rank {}; another one of {} is expected", *rank,
+      fail<ValueError>("create_multi_node_n_step_rnn: rank {} is invalid; expected another rank below {}", *rank,
                        communicator.size());
 }
 

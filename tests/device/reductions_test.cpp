@@ -88,7 +88,7 @@ TEST(DeviceReductions, OfEveryKindHaveTheBitsOfValuesInMemory) {
   }
 }
 
-// A row's sum has the same bits as the row alone, wherever it is divided: rows of 65,536 elements and more have parts.
+// A row's sum has the bits of the row alone, wherever its parts are: rows of 65,536 elements and more have parts.
 TEST(DeviceReductions, OfLongRowsHaveTheBitsOfValuesInMemory) {
   for (const Shape& shape : {Shape{2, 700, 300}, {1, 3, 70001}, {2, 70001, 3}}) {
     const Array x = waves(shape, 1, Dtype::float32).eval();

@@ -259,7 +259,8 @@ TEST(OnRanks, EvaluationsThatAreNoMeans) {
     EXPECT_EQ(Sorted::of_batches, expected);
   }
   EXPECT_EQ(error_of<ct::ValueError>([&] { Sorted(flat(), batches, ct::Model(Twice()), {}, size()); }),
-            "GenericMultiNodeEvaluator: root " + std::to_string(size()) + " of " + std::to_string(size()) + " ranks");
+            "GenericMultiNodeEvaluator: root " + std::to_string(size()) + " does not exist; the communicator has " +
+                std::to_string(size()) + " ranks");
 }
 
 /// Returns a trainer with this many examples on this rank.
@@ -433,7 +434,8 @@ TEST(OnRanks, ReplicaSetsThatMakeNoSense) {
   const auto text = [](const std::vector<std::vector<int>>& sets) {
     return error_of<ct::ValueError>([&] { D::multi_node_snapshot(flat(), X::snapshot(), sets); });
   };
-  EXPECT_EQ(text({{0, size()}}), fmt::format("multi_node_snapshot: rank {0} of {0} ranks", size()));
+  EXPECT_EQ(text({{0, size()}}),
+            fmt::format("multi_node_snapshot: rank {0} does not exist; the communicator has {0} ranks", size()));
   EXPECT_EQ(text({{0}, {0}}), "multi_node_snapshot: rank 0 is in two replica sets");
   EXPECT_EQ(text({{0}}), "");
 }
