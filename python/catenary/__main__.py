@@ -22,7 +22,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def _hand_to_children():
-    """Python processes that the program starts get the hook, too: their PYTHONPATH begins with a sitecustomize."""
+    """Makes Python processes that the program starts load the hook, too: their PYTHONPATH begins with a sitecustomize."""
     folder = os.path.join(_HERE, '_children')
     path = os.environ.get('PYTHONPATH', '').split(os.pathsep)
     if folder not in path:
@@ -53,7 +53,7 @@ def run(arguments):
 
 
 def command(arguments):
-    """The command `catenary` of this package in this process's place, about this Python."""
+    """Replaces this process by the package's command `catenary`, which examines this Python."""
     from catenary import _core
     program = os.path.join(os.path.dirname(_core._library_folder()), 'bin', 'catenary')
     if not os.path.exists(program):

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Atomic replacement of files: readers find the old or the new file, never a part."""
 
 import contextlib
 import os

@@ -15,7 +15,7 @@ from catenary import _core, _precision
 
 
 def _graft(module):
-    """Puts the library's names into one of Chainer's modules that has just run."""
+    """Puts the library's names into a module of Chainer's that has just run."""
     name = module.__name__
     if name in _MODULES:
         _MODULES[name](module)
@@ -24,7 +24,7 @@ def _graft(module):
 
 
 def loader(original):
-    """The loader of a module that takes() names."""
+    """Returns the loader of a module that takes() names."""
     return _precision.Loader(original, _graft)
 
 
@@ -41,7 +41,7 @@ def takes(name):
 
 
 def _derived(original, base, ours):
-    """The class `original` with another base: its own attributes, but where an object of the library or `ours` has them."""
+    """Returns the class `original` with another base. Its own attributes stay, except those that an object of the library or `ours` defines."""
     gone = {'__dict__', '__weakref__'}
     if base.__module__ == 'catenary._core':
         gone |= vars(base).keys() - {'__doc__', '__module__'}
@@ -58,7 +58,7 @@ _SHARED = frozenset(('enable_backprop', 'train', 'debug', 'lazy_grad_sum', 'sche
 
 
 def _configuration(module):
-    """Settings that the library knows go there, too, as they are set."""
+    """Passes settings that the library knows to the library when they are set."""
     set_here = module.LocalConfig.__setattr__
     delete_here = module.LocalConfig.__delattr__
 
@@ -256,7 +256,7 @@ def _function_node(module):
 
 
 def _backprop(module):
-    """Gradients flow by the library, but where Chainer's hooks and the like want to see each step."""
+    """Makes gradients flow through the library, except where hooks of Chainer's must see each step."""
     original = module._backprop_to_all
 
     def _backprop_to_all(outputs, retain_grad, loss_scale):
@@ -337,7 +337,7 @@ def _was_updated(rule):
 
 
 def _rule(name, module):
-    """The updates of one of Chainer's rules are the library's."""
+    """Makes the library compute the updates of a rule of Chainer's."""
     rule = getattr(module, name + 'Rule')
     _RULES[rule] = name
 
@@ -414,7 +414,7 @@ def _optimizer(module):
 # ---- chainer.link, chainer.reporter, chainer.dataset, chainer.datasets
 
 def _link(module):
-    """Gradients of plain parameters are cleared by one call."""
+    """Clears gradients of plain parameters in one call."""
     Link = module.Link
     Parameter = module.variable.Parameter
     clear = Parameter.cleargrad
@@ -447,7 +447,7 @@ def _reporter(module):
 
 
 def _convert(module):
-    """Batches of NumPy's arrays of one shape, and of numbers, are copied together by one call."""
+    """Copies batches of numbers or of NumPy arrays of one shape in one call."""
     concat = module._concat_arrays
 
     @functools.wraps(concat)

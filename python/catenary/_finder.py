@@ -45,7 +45,7 @@ PATCHES = {
 
 
 class Finder:
-    """The entry of sys.meta_path."""
+    """The import hook, an entry of sys.meta_path."""
 
     def __init__(self):
         self._serves = None  # is `cupy` ours? Decided when it is first asked for
@@ -216,7 +216,7 @@ class Finder:
 
 
 class Absent:
-    """The last entry of sys.meta_path: a name of CuPy's that nothing has found says where to look."""
+    """The last entry of sys.meta_path. For a name of CuPy's that no finder found, it raises an error that says where to look."""
 
     def find_spec(self, name, path=None, target=None):
         package, _, own = name.partition('.')
@@ -254,7 +254,7 @@ class AliasLoader:
 
 
 def patched_source(name, source, where):
-    """The source (bytes) of one of PATCHES as it is to be run. ImportError where it is not Chainer 7.8.1's."""
+    """Returns the source (bytes) of a module in PATCHES with its replacements. Raises ImportError if it is not Chainer 7.8.1's."""
     import hashlib
     digest, edits = PATCHES[name]
     source = source.replace(b'\r\n', b'\n')
@@ -281,7 +281,7 @@ def _chainer_version():
 
 
 def _check_version(path):
-    """ImportError where the installed Chainer is another than the one whose modules are grafted."""
+    """Raises ImportError if the installed Chainer is not the version whose modules are replaced."""
     import os
     from importlib.machinery import PathFinder
     spec = PathFinder.find_spec('chainer', path)
@@ -307,7 +307,7 @@ def _patching_loader(name, path):
 
 
 def install(environ=None):
-    """Puts the finder before all others, and Absent behind them, once, unless CATENARY_PYTHON_HOOKS=0. Returns the finder, or None."""
+    """Installs the finder before all others and Absent behind them, once, unless CATENARY_PYTHON_HOOKS=0. Returns the finder, or None."""
     if environ is None:
         environ = sys.modules['os'].environ if 'os' in sys.modules else __import__('os').environ
     if environ.get('CATENARY_PYTHON_HOOKS') == '0':

@@ -15,7 +15,7 @@ _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'names.txt')
 
 
 def read(text):
-    """{module: (names that are here, names that are absent)} of a text such as names.txt."""
+    """Parses a text such as names.txt to {module: (available names, absent names)}."""
     found = {}
     for line in text.split('\n'):
         if line.startswith('#') or not line.strip():
@@ -38,12 +38,12 @@ def known():
 
 
 def here(module):
-    """The public names of a module."""
+    """Returns the public names of a module."""
     return known()[module][0]
 
 
 def absent(module, name):
-    """The AttributeError of a name that a module lacks, which says where to look."""
+    """Returns the AttributeError of a name that a module lacks, which says where to look."""
     if name in known().get(module, ((), ()))[1]:
         return AttributeError(f'module {module!r} has no attribute {name!r} here, though CuPy has: {_look(module, name)}')
     return AttributeError(f'module {module!r} has no attribute {name!r}')
@@ -66,7 +66,7 @@ def _look(module, name):
 
 
 def getter(module):
-    """The __getattr__ of a module that has nothing else to look for."""
+    """Returns the __getattr__ of a module without further names."""
     def __getattr__(name):
         raise absent(module, name)
     return __getattr__

@@ -83,7 +83,7 @@ def _non_finite(optimizer):
 
 
 def _check_nan_in_grads(self):
-    """Looks for gradients that are not finite. Each device is waited for once."""
+    """Checks for gradients that are not finite, with one synchronisation per device."""
     self._loss_scaling_isnan = False
     if not self._loss_scaling_is_dynamic:
         return
@@ -123,7 +123,7 @@ def _update_loss_scale(self):
 # ---- float32 parameters in the place of 16-bit ones
 
 class _InFloat32:
-    """While it is entered, gradients have no loss scale, and parameters that are updated in float32 are float32."""
+    """A context in which gradients are without the loss scale, and parameters that are updated in float32 are float32."""
 
     def __init__(self, module, params):
         self._module = module
@@ -323,7 +323,7 @@ def optimizer(module, update_all=_rules_one_by_one, reallocated=None):
 
 
 def variable(module):
-    """A gradient that is taken from another variable keeps that one's loss scale."""
+    """Makes a gradient that is assigned from another variable keep its loss scale."""
     original = module.Variable.addgrad
 
     @functools.wraps(original)
@@ -337,7 +337,7 @@ def variable(module):
 
 
 def standard_updater(module):
-    """Updaters that call backward themselves find the optimizer's scale where a program gave none."""
+    """Makes updaters that call backward themselves use the optimizer's scale, unless the program passes one."""
     def get(self):
         given = vars(self).get('loss_scale')
         return getattr(self.get_optimizer('main'), '_loss_scale', None) if given is None else given

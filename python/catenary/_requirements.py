@@ -12,15 +12,15 @@ import sys
 
 
 class ResolutionError(Exception):
-    """A requirement is not met."""
+    """Raised if a requirement is not met."""
 
 
 class DistributionNotFound(ResolutionError):
-    """There is no such distribution."""
+    """Raised if a distribution is not installed."""
 
 
 class VersionConflict(ResolutionError):
-    """The distribution is there in a version that does not fit."""
+    """Raised if the installed version of a distribution does not fit."""
 
 
 Distribution = collections.namedtuple('Distribution', 'project_name version')
@@ -42,7 +42,7 @@ def _fits(version, operator, wanted):
 
 
 def get_distribution(name):
-    """The distribution of this name. Throws DistributionNotFound."""
+    """Returns the distribution of this name. Raises DistributionNotFound."""
     try:
         return Distribution(name, importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
@@ -57,7 +57,7 @@ def _distribution_or_ours(name):
 
 
 def require(*requirements, get=get_distribution):
-    """The distributions of requirements such as 'numpy>=1.10,<3'. Throws DistributionNotFound or VersionConflict for one
+    """Returns the distributions of requirements such as 'numpy>=1.10,<3'. Raises DistributionNotFound or VersionConflict for one
     that is not met, ValueError for one that cannot be read."""
     found = []
     for requirement in requirements:
@@ -76,8 +76,7 @@ def require(*requirements, get=get_distribution):
 
 
 class WorkingSet:
-    """All that is installed, with our `cupy` where that is the one in use (Chainer would warn of its version if `require`
-    alone knew of it)."""
+    """The installed distributions, including Catenary's `cupy` if it is in use. Otherwise Chainer would warn about its version."""
 
     def require(self, *requirements):
         return require(*requirements, get=_distribution_or_ours)

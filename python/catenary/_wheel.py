@@ -35,7 +35,7 @@ def version_of(folder):
 
 
 def is_bare(folder):
-    """Lies there a CuPy of a tested version that was installed without its dependencies, so that it cannot be imported?"""
+    """Is a tested version of CuPy installed in this folder without its dependencies, so that it cannot be imported?"""
     import importlib.util
     if version_of(folder) not in TESTED:
         return False
@@ -72,8 +72,8 @@ def is_used():
 
 
 def place(module):
-    """The file of a module of the wheel's, by the name that CuPy gives it, and its folder or None if it is no package. None
-    where there is no such wheel, no such module, or it is not Python."""
+    """Returns (file of a module of the wheel, by its name in CuPy; its folder, or None if it is not a package). Returns None without a usable wheel,
+    and if there is no such Python module."""
     if not is_under(module) or module in _OURS or not is_used():
         return None
     path = os.path.join(_installed()[0], *module.split('.')[1:])
@@ -187,7 +187,7 @@ def refusal(module):
 
 
 def getter(module):
-    """The __getattr__ of a module of ours, by the name that CuPy gives it."""
+    """Returns the __getattr__ of one of our modules, which finds further names in the wheel. `module` is its name in CuPy."""
     def __getattr__(name):
         return attribute(module, name)
     return __getattr__

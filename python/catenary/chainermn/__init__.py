@@ -34,7 +34,7 @@ __version__ = chainer.__version__
 
 
 def _swap_grad(self, params, others):
-    """Exchanges gradients with the loss scales that are in them: with double buffering they are of two iterations."""
+    """Swaps gradients together with their loss scales, as double buffering mixes two iterations."""
     for (_, a), (_, b) in zip(params, others):
         scales = a._loss_scale, b._loss_scale
         a.grad, b.grad = b.grad, a.grad

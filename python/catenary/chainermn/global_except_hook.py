@@ -1,6 +1,6 @@
-"""An exception that nobody catches ends the whole job at once, where CHAINERMN_FORCE_ABORT_ON_EXCEPTION is set or add_hook() was called.
+"""Ends the whole job at once after an uncaught exception, if CHAINERMN_FORCE_ABORT_ON_EXCEPTION is set or add_hook() was called.
 
-Without it the job ends as well, but when this process has: threads that it waits for keep the others waiting, too.
+Without it the job ends when this process exits. Threads that it waits for then delay the other ranks.
 """
 
 import os

@@ -7,7 +7,7 @@ _available = True
 
 
 def get_build_version():
-    """The oldest NCCL that is called, 2.14, as NCCL counts."""
+    """Returns the oldest supported NCCL version, 2.14, in NCCL's numbering."""
     return 21400
 
 

@@ -74,17 +74,17 @@ def is_available():
 
 
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
-    """numpy.array_repr of the values."""
+    """Returns numpy.array_repr of the values."""
     return _numpy.array_repr(asnumpy(arr), max_line_width, precision, suppress_small)
 
 
 def array_str(arr, max_line_width=None, precision=None, suppress_small=None):
-    """numpy.array_str of the values."""
+    """Returns numpy.array_str of the values."""
     return _numpy.array_str(asnumpy(arr), max_line_width, precision, suppress_small)
 
 
 def array2string(a, *args, **kwargs):
-    """numpy.array2string of the values."""
+    """Returns numpy.array2string of the values."""
     return _numpy.array2string(asnumpy(a), *args, **kwargs)
 
 
@@ -94,12 +94,12 @@ def show_config(*, _full=False):
 
 
 def get_default_memory_pool():
-    """The pool that the current device's arrays have their memory from."""
+    """Returns the memory pool of the current device's arrays."""
     return _importlib.import_module('catenary.cupy.cuda').memory.default_pool
 
 
 def get_default_pinned_memory_pool():
-    """The pool of host memory that copies go through."""
+    """Returns the pool of host memory for copies."""
     return _importlib.import_module('catenary.cupy.cuda').pinned_memory.default_pool
 
 

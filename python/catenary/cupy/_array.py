@@ -1,4 +1,4 @@
-"""Making arrays from Python's values, and the methods of ndarray that need no C++."""
+"""Construction of arrays from Python's values, and methods of ndarray that need no C++."""
 
 import functools
 import importlib
@@ -47,8 +47,10 @@ def _shared(interface):
 
 
 def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blocking=False):
-    """An array on the current device with the values of `object`: an ndarray, whatever numpy.asarray takes, or nested
-    lists with ndarrays in them. With copy=None it is copied where it has to be, with copy=False that is a ValueError."""
+    """Returns an array on the current device with the values of `object`: an ndarray, any argument of numpy.asarray, or nested lists with ndarrays.
+
+    copy=None copies if necessary. With copy=False a necessary copy raises ValueError.
+    """
     if subok:
         raise NotImplementedError('array: subok=True is not supported')
     if isinstance(object, ndarray):
@@ -80,7 +82,7 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, blocking=False):
-    """`a` itself where it is an array of this dtype, order and device, else a new one. `copy` is array's."""
+    """Returns `a` itself if it is an array of this dtype, order and device, else a new array. `copy` is as for array()."""
     return array(a, dtype, copy, 'K' if order is None else order)
 
 
@@ -110,12 +112,12 @@ def asarray_chkfinite(a, dtype=None, order=None):
 
 
 def copy(a, order='K'):
-    """A new array with the values of `a`."""
+    """Returns a new array with the values of `a`."""
     return _core._copy(asarray(a), order)
 
 
 def asnumpy(a, stream=None, order='C', out=None, *, blocking=True):
-    """The values in host memory: of an ndarray a copy, of anything else numpy.asarray."""
+    """Returns the values in host memory: a copy of an ndarray, or numpy.asarray of other objects."""
     if isinstance(a, ndarray) or hasattr(a, '__cuda_array_interface__'):
         return asarray(a).get(stream=stream, order=order, out=out)
     if out is None:
@@ -125,7 +127,7 @@ def asnumpy(a, stream=None, order='C', out=None, *, blocking=True):
 
 
 class Flags:
-    """How an array lies in memory."""
+    """The memory layout of an array."""
 
     __slots__ = ('c_contiguous', 'f_contiguous', 'owndata')
     writeable = aligned = True
@@ -210,13 +212,13 @@ def _using(stream):
 
 @_method
 def tolist(self):
-    """The values as nested lists of Python's numbers."""
+    """Returns the values as nested lists of Python numbers."""
     return self._to_numpy().tolist()
 
 
 @_method
 def tobytes(self, order='C'):
-    """The bytes of the values."""
+    """Returns the bytes of the values."""
     return self.get().tobytes(order)
 
 
@@ -241,12 +243,12 @@ def dump(self, file):
 
 @_method
 def dumps(self):
-    """The array's pickle."""
+    """Returns the array's pickle."""
     return pickle.dumps(self, -1)
 
 
 class flatiter:
-    """The elements in C order, as one axis that can be written."""
+    """A writable 1-d view of the elements in C order."""
 
     def __init__(self, a):
         self.base, self._left = a, iter(range(a.size))
@@ -261,7 +263,7 @@ class flatiter:
         return self.base.size
 
     def copy(self):
-        """The elements in a new array."""
+        """Returns the elements in a new array."""
         return self.base.flatten()
 
     def __getitem__(self, key):
@@ -298,7 +300,7 @@ ndarray.imag = property(_core._imag, _set_imag, None, 'The imaginary parts; zero
 
 @_method
 def byteswap(self, inplace=False):
-    """A copy whose elements have their bytes in the reverse order, or the array itself."""
+    """Returns a copy with reversed bytes in each element, or swaps them in place."""
     swapped = _core._byteswap(self)
     if inplace:
         _core.copyto(self, swapped)
@@ -345,7 +347,7 @@ def __format__(self, spec):
 
 
 def check_kind(kind, function):
-    """NumPy's names of ways to sort: all are the one, which is stable."""
+    """Checks the name of a sorting algorithm. All of NumPy's names select one stable sort."""
     if kind not in (None, 'stable', 'quicksort', 'mergesort', 'heapsort'):
         raise ValueError(f"{function}: kind must be 'stable' or another of numpy.sort's, not {kind!r}")
 
@@ -365,7 +367,7 @@ def refuse_complex(name, *values):
 
 
 def of_real_numbers(function, name, module):
-    """The function, for none of whose arguments a complex number is taken."""
+    """Wraps a function that accepts no complex arguments."""
     @functools.wraps(function)
     def of_real_numbers(*args, **kwargs):
         refuse_complex(name, *args, *kwargs.values())
@@ -387,7 +389,7 @@ def sort(self, axis=-1, kind=None):
 
 @_method
 def argsort(self, axis=-1, kind=None):
-    """Indices that would sort along an axis."""
+    """Returns the indices that sort along an axis."""
     check_kind(kind, 'argsort')
     return _core._argsort(self, None if self.ndim == 0 and axis in (0, -1) else axis)
 
@@ -414,7 +416,7 @@ def view(self, dtype=None, type=None):
 
 @_method
 def reduced_view(self, dtype=None):
-    """A view with as few axes as its strides allow."""
+    """Returns a view with as few axes as the strides allow."""
     shape, strides = [], []
     for extent, stride in zip(self.shape, self.strides):
         if extent == 1:
@@ -498,7 +500,7 @@ def _array_function(self, func, types, args, kwargs):
 
 
 def _at(self, a, indices, b=None):
-    """a[indices] op= b, where an index that comes several times counts each time."""
+    """Computes a[indices] op= b. Repeated indices count each time."""
     name = self.__name__
     if isinstance(b, ndarray) and _core._may_share_memory(a, b):
         b = b.copy()
@@ -521,7 +523,7 @@ def _at(self, a, indices, b=None):
 
 
 def at_on_host(self, a, indices, b=None):
-    """Where both have a wider dtype NumPy computes in that, and casts to the array's before it comes to the next element."""
+    """Computes ufunc.at where the common dtype is wider than the array's: NumPy casts to the array's dtype after each element."""
     def host(x):
         return tuple(host(y) for y in x) if isinstance(x, tuple) else x.get() if isinstance(x, ndarray) else x
     values = a.get()
@@ -530,7 +532,7 @@ def at_on_host(self, a, indices, b=None):
 
 
 def _outer(self, a, b, **kwargs):
-    """The function of each element of `a` with each of `b`."""
+    """Applies the function to each pair of elements of `a` and `b`."""
     if self.nin != 2:
         raise ValueError(f'{self.__name__}.outer: the function takes {self.nin} operands, not 2')
     a, b = asarray(a), asarray(b)
@@ -575,7 +577,7 @@ _AS_REDUCTIONS = {'add': 'sum', 'multiply': 'prod', 'maximum': 'max', 'minimum':
 
 
 def _reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
-    """The function of all elements along an axis, several, or all, begun with `initial`, of those where the mask `where` is true."""
+    """Reduces along one or more axes, or all. `initial` is the start value, and elements where `where` is false are left out."""
     name = self.__name__
     if where is not True or initial is not None:
         from catenary.cupy import _where_reductions
@@ -610,7 +612,7 @@ def _reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=N
 
 
 def _accumulate(self, array, axis=0, dtype=None, out=None):
-    """The function of the elements so far, along an axis."""
+    """Returns the running results along an axis."""
     scans = {'add': _core.cumsum, 'multiply': _core.cumprod}
     if self.__name__ in scans:
         return scans[self.__name__](array, axis, dtype, out)
@@ -625,8 +627,7 @@ def _accumulate(self, array, axis=0, dtype=None, out=None):
 
 
 def _reduceat(self, array, indices, axis=0, dtype=None, out=None):
-    """The reductions of the stretches of an axis from each index to the next, of the one element where that is not
-    greater."""
+    """Reduces an axis from each index to the next. If the next index is not greater, it returns the single element."""
     own = self.__name__ not in _IN_ONE_KERNEL and self.__name__ in _ASSOCIATIVE
     rows = _rows(self, array, (axis,), dtype, 'reduceat') if own else _core.moveaxis(array, axis, 0)
     starts = [int(i) for i in indices]

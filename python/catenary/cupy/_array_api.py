@@ -1,4 +1,4 @@
-"""Functions of the array API's standard that have no other place."""
+"""Further functions of the array API standard."""
 
 import numpy
 
@@ -22,13 +22,13 @@ def isdtype(dtype, kind):
 
 
 def astype(x, dtype, /, *, copy=True):
-    """x.astype(dtype), which needs no copy with copy=False."""
+    """Returns x.astype(dtype). copy=False avoids a copy if possible."""
     return x.astype(dtype, copy=copy)
 
 
 def block(arrays):
-    """Blocks in nested lists as one array: the innermost joined along the last axis, the next along the one before it. Throws
-    ValueError where lists are empty or nested differently."""
+    """Assembles an array from nested lists of blocks: the innermost lists along the last axis, the next along the axis before. Raises ValueError for
+    empty lists or unequal nesting."""
     def depth_of(part):
         if isinstance(part, tuple):
             raise TypeError('block: blocks stand in lists, not in tuples')
@@ -55,5 +55,5 @@ def block(arrays):
 
 
 def matrix_transpose(x, /):
-    """A view with the last two axes swapped. Raises ValueError where there are fewer."""
+    """Returns a view with the last two axes swapped. Raises ValueError for fewer than two axes."""
     return given(x).mT

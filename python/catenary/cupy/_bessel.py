@@ -18,7 +18,7 @@ _TERMS = 10
 
 
 def _scaled(x, n):
-    """exp(-x) I_n(x) of the host's numbers: the trapezoid's sum converges faster than any power."""
+    """Returns exp(-x) I_n(x) for host numbers by the trapezoidal rule, which converges faster than any power here."""
     angles = numpy.pi * (numpy.arange(4096) + 0.5) / 4096
     return (numpy.exp(numpy.multiply.outer(x, numpy.cos(angles) - 1)) * numpy.cos(n * angles)).mean(axis=-1)
 
@@ -32,7 +32,7 @@ def _coefficients(n):
 
 
 def chebyshev(coefficients, t):
-    """Clenshaw's sum."""
+    """Evaluates a Chebyshev series by Clenshaw's recurrence."""
     above, two_above = coefficients[-1] + t * 0, t * 0
     for c in coefficients[-2:0:-1]:
         above, two_above = _core._copy(c + 2 * t * above - two_above, 'C'), above  # one small text is compiled for all steps
@@ -48,7 +48,7 @@ def power_series(z, n):
 
 
 def modified(name, x, n, scaled):
-    """I_n(x) for n 0 and 1, or exp(-|x|) times that."""
+    """Returns I_n(x) for n = 0 or 1, or exp(-|x|) I_n(x)."""
     x = operand(x, name)
     refuse_complex(name, x)
     dtype = _core.ufuncs['exp'](x).dtype
@@ -69,5 +69,5 @@ def modified(name, x, n, scaled):
 
 @made(1)
 def i0(x):
-    """The modified Bessel function of the first kind, order 0."""
+    """Returns the modified Bessel function of the first kind of order 0."""
     return modified('i0', x, 0, False)

@@ -23,7 +23,7 @@ def _kinds(args):
 
 
 class _Row:
-    """The dtypes of inputs and outputs, and the text."""
+    """A loop: the dtypes of inputs and outputs, and the text."""
 
     def __init__(self, name, types, routine):
         given, _, made = types.partition('->')

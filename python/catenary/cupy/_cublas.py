@@ -1,4 +1,4 @@
-"""The functions of cupy.cublas of one or two vectors of floats or complex numbers, by the library's own operations."""
+"""Vector functions of cupy.cublas, for real and complex numbers, by the library's own operations."""
 
 import numpy
 
@@ -23,24 +23,24 @@ def _delivered(result, out):
 
 
 def _magnitude(x):
-    """BLAS's: of a complex number the sum of its parts' magnitudes."""
+    """Returns BLAS's magnitude: for a complex number the sum of the magnitudes of its parts."""
     return _ufuncs['absolute'](x) if x.dtype.kind == 'f' else _ufuncs['absolute'](x.real) + _ufuncs['absolute'](x.imag)
 
 
 def iamax(x, out=None):
-    """Which element is the largest in magnitude, the first of several, counted from 1."""
+    """Returns the 1-based index of the first element of largest magnitude."""
     _checked('iamax', x)
     return _delivered((_magnitude(x).argmax() + 1).astype('i'), out)
 
 
 def iamin(x, out=None):
-    """Which element is the least in magnitude, the first of several, counted from 1."""
+    """Returns the 1-based index of the first element of least magnitude."""
     _checked('iamin', x)
     return _delivered((_magnitude(x).argmin() + 1).astype('i'), out)
 
 
 def asum(x, out=None):
-    """The sum of the magnitudes."""
+    """Returns the sum of the magnitudes."""
     _checked('asum', x)
     return _delivered(_magnitude(x).sum(), out)
 
@@ -60,19 +60,19 @@ def dot(x, y, out=None):
 
 
 def dotu(x, y, out=None):
-    """The sum of products."""
+    """Returns the dot product without conjugation."""
     _checked('dotu', x, y)
     return _delivered(_core.dot(x, y), out)
 
 
 def dotc(x, y, out=None):
-    """The sum of products of x's conjugates and y's elements."""
+    """Returns the dot product of x's conjugates with y."""
     _checked('dotc', x, y)
     return _delivered(_core.dot(_ufuncs['conjugate'](x), y), out)
 
 
 def nrm2(x, out=None):
-    """The Euclidean length."""
+    """Returns the Euclidean norm."""
     _checked('nrm2', x)
     squares = x.real ** 2 + x.imag ** 2 if x.dtype.kind == 'c' else x * x
     return _delivered(_ufuncs['sqrt'](squares.sum()), out)

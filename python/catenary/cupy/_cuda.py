@@ -39,8 +39,8 @@ def _text(name):
 
 
 def header(*texts):
-    """The text of carray.cuh, of complex.cuh and half.cuh where one of the texts speaks of such numbers, of CUDA's constants where one names them, and
-    of std.cuh where one has names of the standard headers."""
+    """Returns the text of carray.cuh, with complex.cuh and half.cuh if a text uses such numbers, the constants of CUDA, and std.cuh if a text uses
+    names of standard headers."""
     standard = _text('std.cuh') if any(map(_STANDARD.search, texts)) else ''
     standard += ''.join('#undef %s\n' % name for name in OWN_NUMBERS.findall(' '.join(texts))) if standard else ''
     constants = _text('constants.cuh') if any('CUDART_' in text for text in texts) else ''
@@ -50,7 +50,7 @@ def header(*texts):
 
 
 def _without_headers(text, kernel):
-    """The text without lines that include headers whose names are there already, and with names of std as std.cuh has them."""
+    """Returns the text without #include lines of headers that are built in, and with names of std replaced by std.cuh's."""
     if _INCLUDE.search(text):
         for t in tokens(text, kernel):
             found = t.kind == 'directive' and _INCLUDE.match(t.text)
@@ -76,7 +76,7 @@ def _bind(parameters):
 
 
 def _whole(parameters, texts, extents, axes=None):
-    """Declares _raw_NAME, the whole array, of the parameters that a text asks it of."""
+    """Declares _raw_NAME, the whole array, of parameters whose array a text names."""
     text = ''
     for p in asked(parameters, texts):
         type = _type(p.dtype)
@@ -107,7 +107,7 @@ def _counts(parameters, ndim, size):
 
 
 def _loop(index, size, group):
-    """A loop over `size` units: of a work-item, or, in groups of one, of a range that lies together."""
+    """Returns a loop over `size` units: a grid-stride loop, or with groups of one work-item a loop over a contiguous range."""
     if group == 1:
         return ('for (ptrdiff_t {0} = {1} * blockIdx.x / gridDim.x, _end = {1} * (blockIdx.x + 1) / gridDim.x; {0} < _end; '
                 '++{0})').format(index, size)
@@ -201,7 +201,7 @@ def _specialized(ts, base, arguments, made):
 
 
 def _end_of_body(ts, at):
-    """The place of the bracket that ends the function whose name is before."""
+    """Returns the index of the bracket that ends the function whose name is before."""
     depth = 0
     for k in range(at, len(ts)):
         depth += (ts[k].text == '{') - (ts[k].text == '}')
@@ -211,7 +211,7 @@ def _end_of_body(ts, at):
 
 
 def _declared(ts):
-    """The classes that a text declares, and the numbers that its enumerations name."""
+    """Returns (the classes that a text declares, the enumerators of its enumerations)."""
     classes, numbers = set(), set()
     for k, t in enumerate(ts):
         if t.text in ('struct', 'class', 'union') and k + 1 < len(ts):
@@ -341,7 +341,7 @@ def has_variables(code, name, constants=True):
 
 
 def _kernels(ts):
-    """The names of kernels with a body that are no templates, and the place of each name."""
+    """Returns (names of non-template kernels with a body, token index of each name)."""
     templates = {kernel for _, _, kernel, _ in _templates(ts)}
     for k, t in enumerate(ts):
         if t.text != '__global__' or k in templates:
@@ -355,7 +355,7 @@ def _kernels(ts):
 
 
 def _export(ts):
-    """Variables outside functions that are `static` are known outside the text, too: the text is a module by itself."""
+    """Removes `static` from global variables, so that they are visible outside the text, which is a module of its own."""
     opened, begin = [], 0  # brackets (are names in it outside functions? does a declaration end with it?), and the start of the declaration
     for k, t in enumerate(ts):
         outside = all(names for names, _ in opened)

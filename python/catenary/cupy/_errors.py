@@ -4,12 +4,12 @@ import sys
 
 
 def need_gil():
-    """To be called when the extension is imported, at which a free-threaded Python turns its GIL on, and warns that it
-    does. Throws ImportError where it has been told not to."""
+    """Checks Python's GIL. To be called when the extension is imported: a free-threaded Python turns its GIL on and warns. Raises ImportError if that
+    was disabled."""
     if not getattr(sys, '_is_gil_enabled', lambda: True)():
         raise ImportError('catenary._core needs the GIL, which PYTHON_GIL=0 or -X gil=0 keeps off in this free-threaded '
                           'Python: start it without them', name='catenary._core')
 
 
 class PerformanceWarning(RuntimeWarning):
-    """Something that works, slowly."""
+    """Issued if an operation works, but slowly."""

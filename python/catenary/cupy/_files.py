@@ -38,7 +38,7 @@ def savez(file, *args, **kwds):
 
 
 def savez_compressed(file, *args, **kwds):
-    """savez, deflated."""
+    """Writes arrays like savez, with compression."""
     _write_several(numpy.savez_compressed, file, args, kwds)
 
 
@@ -50,7 +50,7 @@ def savetxt(fname, X, *args, **kwargs):
 
 
 class NpzFile(collections.abc.Mapping):
-    """An open .npz file: names to arrays on the current device, each read when it is asked for."""
+    """An open .npz file: maps names to arrays on the current device. Each is read on access."""
 
     def __init__(self, npz_file):
         self.npz_file = npz_file
@@ -77,7 +77,9 @@ class NpzFile(collections.abc.Mapping):
 
 
 def load(file, mmap_mode=None, allow_pickle=None):
-    """The array of a .npy file on the current device, or an NpzFile. Raises ValueError for files of Python objects,
-    unless `allow_pickle` lets them be read, TypeError for dtypes that are not here."""
+    """Loads a .npy file as an array on the current device, or opens an NpzFile.
+
+    Raises ValueError for files of Python objects unless `allow_pickle` is true, and TypeError for unsupported dtypes.
+    """
     found = numpy.load(file, mmap_mode, bool(allow_pickle))
     return NpzFile(found) if isinstance(found, numpy.lib.npyio.NpzFile) else asarray(found)

@@ -1,4 +1,4 @@
-"""Variables of a text of whole kernels outside functions (`__device__`, `__constant__`), on every device."""
+"""Global variables of RawModule texts (`__device__`, `__constant__`), on every device."""
 
 import functools
 import re
@@ -20,8 +20,7 @@ def no_variable(name):
 
 
 class Variables:
-    """A text with variables outside functions, and its kernels, which have these in common and no other text's: on each device they begin with
-    their values when the first kernel or variable is asked for."""
+    """A text with global variables and the kernels that share them. On each device they are initialised when the first kernel or variable is used."""
 
     def __init__(self, code, names):
         self._code, self._names, self._modules = code, names, {}
@@ -40,7 +39,7 @@ class Variables:
         return launcher, kinds, dynamic
 
     def memory(self, name, device):
-        """The bytes of a variable. Throws CUDARuntimeError where there is none of this name."""
+        """Returns the bytes of a variable. Raises CUDARuntimeError if there is none of this name."""
         module = self._module(device)
         if not re.search(r'\b%s\b' % re.escape(name.rpartition('::')[2]), self._code) or _core.backend_of(device) == 'opencl' and name not in module[1]:
             raise no_variable(name)
@@ -66,7 +65,7 @@ class Variables:
         return _core._RawModule(text), text, found
 
     def _in_opencl(self, device):
-        """The variables' memory, and the place and the bytes of each."""
+        """Returns (memory of the variables, offset and size of each)."""
         with refusals(self._code, 'RawModule'):
             places, size, text = translate.begin(self._code, 'RawModule', float64=device.info['has_f64'])
         with device:

@@ -29,7 +29,7 @@ POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-i
 
 @functools.lru_cache(None)
 def header():
-    """The text of host.h and intrinsics.h."""
+    """Returns the text of host.h and intrinsics.h."""
     text = ''
     for name in ('host.h', 'intrinsics.h'):
         with open(os.path.join(HEADERS, name)) as file:
@@ -51,7 +51,7 @@ def _stamp(folder):
 
 
 def source(text, **entries):
-    """The whole C++ text of kernels of _cuda's, with an entry for each function."""
+    """Returns the whole C++ text of kernels of _cuda, with an entry point for each function."""
     defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('PRINTF', _PRINTF), ('ALGORITHM', _ALGORITHM)) if words.search(text)]
     own = ''.join('#undef %s\n' % name for name in _cuda.OWN_NUMBERS.findall(text))  # which the C library defines as macros
     included = '// %s\n' % _stamp(os.path.join(HEADERS, 'catenary', 'ops')) if {'SPECIAL', 'OF_COMPLEX'}.intersection(defines) else ''
@@ -60,7 +60,7 @@ def source(text, **entries):
 
 
 def compiled(text, kernel, *flags):
-    """The shared library of a C++ text. Throws CompileException, also where there is no compiler."""
+    """Returns the shared library compiled from a C++ text. Raises CompileException, also if there is no compiler."""
     headers = []
     if _XSF.search(text) and _wheel.headers():
         headers = ['-I', _wheel.headers()]
@@ -88,7 +88,7 @@ def _is_in_a_function(text):
 
 
 def _dynamic(found):
-    """The memory of a launch's size, by the name that the kernel has for it. Lines keep their numbers."""
+    """Declares dynamic shared memory by the kernel's own name. Line numbers stay."""
     if _is_in_a_function(found.string[:found.start()]):
         return '%s* const %s = static_cast<%s*>(ct_now->dynamic);' % (found[1], found[2], found[1]) + '\n' * found[0].count('\n')
     line = found.string.count('\n', 0, found.end())
@@ -96,7 +96,7 @@ def _dynamic(found):
 
 
 def _whole_text(text, kernel):
-    """A text of whole kernels as the processor takes it. Throws CUDARuntimeError for one whose threads exchange values by warps."""
+    """Returns a text of whole kernels for the processor. Raises CUDARuntimeError if threads exchange values by warps."""
     warps = _WARPS.search(_COMMENT.sub(' ', text))
     if warps:
         raise _core.CUDARuntimeError('kernel %s: whole kernels of warps and cooperative groups (%s) do not run on the processor itself; others do. %s' % (
@@ -114,7 +114,7 @@ def whole_function(text, entry, kernel):
 
 
 class Module:
-    """The kernels of a text that have its variables in common. Throws as whole_function does."""
+    """The kernels of a text that share its variables. Raises as whole_function()."""
 
     def __init__(self, text, functions):
         entries = {'ct_run_' + function: function for function in functions}

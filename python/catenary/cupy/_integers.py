@@ -1,4 +1,4 @@
-"""Functions of integers, made of the library's operations: gcd, lcm, bitwise_count."""
+"""Integer functions from the library's operations: gcd, lcm, bitwise_count."""
 
 import numpy
 
@@ -10,7 +10,7 @@ _STEPS = 8  # of Euclid's algorithm, before it is asked whether all are done
 
 
 def _integers(name, x1, x2):
-    """The dtype that both promote to, and the absolute values as unsigned integers of its size. Python's numbers have no dtype of their own."""
+    """Returns (common dtype, absolute values as unsigned integers of its size). Python numbers do not determine the dtype."""
     both = _core.ufuncs['multiply'](x1, x2)
     dtype = both.dtype
     if dtype.kind not in 'iu':
@@ -50,7 +50,7 @@ def lcm(x1, x2):
 
 @made(1, 1, ' '.join(letter + '->B' for letter in 'bBhHiIlLqQ'))
 def bitwise_count(x):
-    """How many bits of |x| are 1, as uint8."""
+    """Counts the set bits of |x|, as uint8."""
     x = operand(x, 'bitwise_count')
     dtype, x, _ = _integers('bitwise_count', x.astype('b') if x.dtype == bool else x, 1)
     bits = 8 * dtype.itemsize

@@ -21,7 +21,7 @@ class Parameter:
         self.name, self.dtype, self.kind, self.ndim, self.contiguous, self.out = name, dtype, kind, ndim, contiguous, out
 
     def takes(self, own, memory, long):
-        """The kernel's own parameters for it, whose names begin with `own`."""
+        """Returns the kernel's own parameters for it. Their names begin with `own`."""
         if self.kind == 'scalar':
             return ['%s %s_v' % (memory, own)]
         numbers = 'ns' if self.kind == 'raw' else '' if self.contiguous else 's'
@@ -29,7 +29,7 @@ class Parameter:
             '%s %s_%s%d' % (long, own, number, k) for number in numbers for k in range(self.ndim)]
 
     def at(self, own, place, index):
-        """Where the element lies that has this number and this index."""
+        """Returns the offset of the element with this linear index and these indices."""
         return own + '_at + ' + ('(%s)' % place if self.contiguous else ' + '.join(
             ['0'] + ['%s[%d] * %s_s%d' % (index, k, own, k) for k in range(self.ndim)]))
 

@@ -38,7 +38,7 @@ def _check_arguments(kernel, arguments, whole=False):
 
 
 def _scalar(dtype, value):
-    """A number as the kernel takes it. Throws TypeError for a complex one where it takes real ones."""
+    """Returns a number in the kernel's type. Raises TypeError for a complex number where a real one is needed."""
     if dtype.kind != 'c' and numpy.iscomplexobj(value):
         raise TypeError('a kernel takes %s where the complex number %s is given' % (dtype, value))
     with numpy.errstate(over='ignore'):
@@ -47,7 +47,7 @@ def _scalar(dtype, value):
 
 
 def _place(a, size, strides):
-    """Strides in elements."""
+    """Returns strides in elements."""
     return [_int64(s // size) for s in strides]
 
 
@@ -66,9 +66,11 @@ def _options(options):
 
 
 class ElementwiseKernel:
-    """An operation on each element of arrays that are broadcast together (cupy.ElementwiseKernel): parameters are
-    lists such as 'T x, raw float32 y', the operation is CUDA C++. Throws TypeError and ValueError for parameters and
-    arguments that do not fit, CompileException for a text that no compiler takes or that cannot be translated."""
+    """An elementwise kernel on broadcast arrays (cupy.ElementwiseKernel).
+
+    Parameters are declared as 'T x, raw float32 y', and the operation is CUDA C++. Raises TypeError and ValueError for parameters and arguments
+    that do not fit, and CompileException for a text that does not compile or cannot be translated.
+    """
 
     def __init__(self, in_params, out_params, operation, name='kernel', reduce_dims=True, preamble='', no_return=False,
                  return_tuple=False, loop_prep='', after_loop='', options=(), **kwargs):
@@ -88,7 +90,7 @@ class ElementwiseKernel:
 
     @property
     def cached_code(self):
-        """The text, where one has been made."""
+        """The kernel's text, if one has been generated."""
         if len(self._cached_codes) != 1:
             raise ValueError('%s: %d texts have been made, for different arguments' % (self.name, len(self._cached_codes)))
         return next(iter(self._cached_codes.values()))
@@ -216,8 +218,11 @@ def _named(word, types):
 
 
 class ReductionKernel:
-    """A reduction along axes (cupy.ReductionKernel): map_expr of the elements, combined two at a time by reduce_expr over a
-    and b from identity on, then post_map_expr, which sets the output from a. Throws as ElementwiseKernel does."""
+    """A reduction kernel along axes (cupy.ReductionKernel).
+
+    map_expr is applied to the elements, reduce_expr combines two values a and b, starting with identity, and post_map_expr sets the output from a.
+    Raises the errors of ElementwiseKernel.
+    """
 
     def __init__(self, in_params, out_params, map_expr, reduce_expr, post_map_expr, identity, name='reduce_kernel',
                  reduce_type=None, reduce_dims=True, preamble='', options=()):
@@ -281,7 +286,7 @@ class ReductionKernel:
         return base is not None and (base[1] in VECTORS or re.search(r'\b%s\b' % base[1], self.preamble) is not None)
 
     def _partial(self, launcher, kind, result, count, group, values, rest):
-        """Memory of so many partial results. Of a class the kernel says how large one is."""
+        """Allocates memory for partial results. The kernel reports the size of a class."""
         if not isinstance(kind, str):
             return _core.empty_like(result, _SCALAR_MEMORY.get(kind.name, kind), 'C', None, (count,))
         if launcher not in self._sizes:
@@ -340,7 +345,7 @@ def _three(numbers, what, kernel):
 
 
 def _words(kernel, position, value, size):
-    """The bytes of a class, which OpenCL takes in words of eight. Throws TypeError where there are others than `size`."""
+    """Returns the bytes of a class, which OpenCL takes as 8-byte words. Raises TypeError if their number is not `size`."""
     given = numpy.asarray(value)
     if given.nbytes != size:
         raise TypeError('%s: argument %d is a class of %d bytes, given are %d of %s' % (kernel, position, size, given.nbytes, given.dtype))
@@ -483,7 +488,7 @@ for _name, _doc in _ATTRIBUTES.items():
 
 
 class RawModule:
-    """A text with several kernels (cupy.RawModule), which have its variables in common."""
+    """A text with several kernels that share its global variables (cupy.RawModule)."""
 
     def __init__(self, *, code=None, path=None, options=(), backend='nvrtc', translate_cucomplex=False,
                  enable_cooperative_groups=False, name_expressions=None, jitify=False):
@@ -526,7 +531,7 @@ class RawModule:
         return cucomplex.renamed(_options(self.options) + self.code)
 
     def _shared(self):
-        """The text with its variables, None where it has none."""
+        """Returns the text with its variables, or None if it has none."""
         code = self._text()
         if self._variables is None and has_variables(code, 'RawModule', True):
             self._variables = Variables(code, tuple(map(cucomplex.renamed, self.name_expressions or ())))

@@ -1,11 +1,11 @@
-"""Errors of launches, with CuPy's names."""
+"""Launch errors with CuPy's names."""
 
 from catenary import _core
 
 
 class CUDADriverError(_core.CUDARuntimeError):
-    """A launch that no device takes (cupy.cuda.driver.CUDADriverError). Other failures of drivers are CUDARuntimeError."""
+    """Raised for launches that no device supports (cupy.cuda.driver.CUDADriverError). Other driver failures raise CUDARuntimeError."""
 
 
 class InvalidLaunch(CUDADriverError, ValueError):
-    """A grid, a block or memory of a group that no launch may have."""
+    """Raised for a grid, block or shared-memory size beyond all limits."""

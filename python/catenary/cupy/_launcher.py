@@ -1,4 +1,4 @@
-"""Texts of kernels, and how they are launched."""
+"""Kernel texts and their launch."""
 
 import contextlib
 import re
@@ -26,7 +26,7 @@ class Launcher:
             self.function.launch(groups, group, arguments, self.addresses, *shared_mem)
 
     def attributes(self):
-        """The attributes of the kernel that the current device's driver reports."""
+        """Returns the attributes of the kernel that the current device's driver reports."""
         with self._compiling():
             return self.function.attributes()
 
@@ -55,7 +55,7 @@ def refusals(code, kernel):
 
 
 def check_length(kernel, *texts):
-    """Throws CompileException for texts that are too long together."""
+    """Raises CompileException if the texts are too long together."""
     length = sum(len(text) for text in texts if isinstance(text, str))
     if length > LONGEST:
         raise CompileException('kernel %s: its texts have %d characters together, of which %d are the limit: make several '
@@ -63,7 +63,7 @@ def check_length(kernel, *texts):
 
 
 def launcher_of(way, kernel, *arguments, **more):
-    """The launcher of a text that `way` writes: a function of translate or _cuda by its name, for a backend."""
+    """Returns the launcher of a generated text. `way` names a function of translate or _cuda, depending on the backend."""
     backend, device = more.pop('backend'), more.pop('device')
     check_length(kernel, *arguments, *more.values())
     arguments, more = [cucomplex.renamed(text) for text in arguments], {name: cucomplex.renamed(text) for name, text in more.items()}

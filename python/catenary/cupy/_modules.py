@@ -1,4 +1,4 @@
-"""Modules of CuPy's that hold a few names each: all are made here, as `catenary.cupy` is imported."""
+"""CuPy's modules with few names, which are all created when `catenary.cupy` is imported."""
 
 import sys
 from importlib.machinery import ModuleSpec
@@ -12,7 +12,7 @@ from catenary.cupy._launch_errors import CUDADriverError
 
 
 def make(name, **names):
-    """A module that can be imported as `name`."""
+    """Creates a module that can be imported as `name`."""
     module = sys.modules[name] = ModuleType(name)
     module.__spec__ = ModuleSpec(name, None)
     vars(module).update(names)

@@ -56,7 +56,7 @@ def known(kernel):
 
 
 def _matrices(pointers, dtype, n, leading, count):
-    """The matrices (count, n, n) at addresses that lie at an address, seen in Fortran order, each with its rows."""
+    """Returns the matrices (count, n, n) behind an array of addresses, in Fortran order, with their row order."""
     found = []
     for address in _core._at(pointers, 'u8', count).tolist():
         found.append(_core._at(address, dtype, leading * (n - 1) + n))
@@ -65,7 +65,7 @@ def _matrices(pointers, dtype, n, leading, count):
 
 
 def getrf(dtype, n, pointers, leading, pivots, info, count):
-    """LU factors of matrices in place, with the rows exchanged (from 1 on), and where U has a zero (0: nowhere)."""
+    """Computes LU factors of matrices in place. Stores 1-based row exchanges, and the first zero of U's diagonal (0: none)."""
     if count == 0 or n == 0:
         return
     matrices, rows = _matrices(pointers, dtype, n, leading, count)

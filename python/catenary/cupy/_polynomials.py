@@ -1,4 +1,4 @@
-"""Polynomials by their coefficients, the highest power first: poly1d and the functions that stand around it. Roots are computed on the host."""
+"""poly1d and functions of polynomials, whose coefficients have the highest power first. The host computes roots."""
 
 import numpy
 
@@ -20,7 +20,7 @@ def poly(seq_of_zeros):
 
 
 def _coefficients(p):
-    """A polynomial's or a sequence's coefficients, with one axis."""
+    """Returns a polynomial's or sequence's coefficients as a 1-d array."""
     a = p.coeffs if isinstance(p, poly1d) else given(p)
     if a.ndim > 1:
         raise ValueError(f'Multidimensional inputs are not supported: the coefficients have shape {a.shape}')
@@ -73,7 +73,7 @@ def polyval(p, x):
 
 
 class poly1d:
-    """A polynomial: c_or_r are its coefficients, the highest power first, or with r=True its zeros. Leading zeros are left out."""
+    """A polynomial. c_or_r are its coefficients, highest power first, or with r=True its roots. Leading zeros are removed."""
 
     __hash__ = None
     __array_ufunc__ = None  # an array does not take it for a number
@@ -176,11 +176,11 @@ class poly1d:
         return poly1d(self._coeffs / other, variable=self._variable)
 
     def deriv(self, m=1):
-        """The m-th derivative."""
+        """Returns the m-th derivative."""
         return poly1d(asarray(numpy.polyder(self._coeffs.get(), m)), variable=self._variable)
 
     def integ(self, m=1, k=0):
-        """The m-th antiderivative, whose constants are k."""
+        """Returns the m-th antiderivative with the integration constants k."""
         return poly1d(asarray(numpy.polyint(self._coeffs.get(), m, asnumpy(k))), variable=self._variable)
 
     def __str__(self):

@@ -23,7 +23,7 @@ _WORDS = {'catenary._core.ndarray': 'a cupy.ndarray', 'float': 'a number', 'int'
 
 
 class _Parameter:
-    """A parameter of a signature as nanobind writes it."""
+    """A parameter of a signature in nanobind's notation."""
 
     def __init__(self, text, by_keyword_only):
         before, _, self.default = text.partition(' = ')
@@ -32,7 +32,7 @@ class _Parameter:
         self.by_keyword_only = by_keyword_only
 
     def expected(self):
-        """The kinds in words: 'an integer or None'."""
+        """Describes the accepted kinds in words: 'an integer or None'."""
         words = list(dict.fromkeys(_WORDS.get(kind, kind.rpartition('.')[2]) for kind in self.kinds))
         return words[0] if len(words) < 2 else ', '.join(words[:-1]) + ' or ' + words[-1]
 
@@ -85,7 +85,7 @@ def _is(kind, value):
 
 @functools.lru_cache(None)
 def _signature(function):
-    """The parameters of the first signature, and whether more come by position (*args) or by name (**kwargs)."""
+    """Returns (parameters of the first signature, whether it accepts *args, whether it accepts **kwargs)."""
     text = function.__nb_signature__[0][0]
     inside, parameters, only, more = text[text.index('(') + 1:text.rindex(')', 0, text.rfind(' -> ') if ' -> ' in text else None)], [], False, set()
     for part in _split(inside, ', '):
@@ -115,7 +115,7 @@ def _listed(names):
 
 
 def _bound(name, parameters, more, args, keywords):
-    """{parameter: value} of a call. Raises TypeError for a call that no signature has."""
+    """Returns {parameter: value} of a call. Raises TypeError if no signature fits."""
     places = [p for p in parameters if not p.by_keyword_only]
     if len(args) > len(places) and '*' not in more:
         of_methods = len(places) > 0 and places[0].name == 'self'

@@ -116,52 +116,52 @@ def made(nin, nout=1, types=None):
 
 @made(1)
 def positive(x):
-    """The elements as they are, in a new array. Throws TypeError for bools."""
+    """Returns the elements unchanged in a new array. Raises TypeError for bools."""
     return _core.positive(_operand(x, 'positive'))
 
 
 @made(1)
 def fabs(x):
-    """The absolute values of real numbers, as floats."""
+    """Returns the absolute values of real numbers as floats."""
     return _core.fabs(_operand(x, 'fabs'))
 
 
 @made(1)
 def fix(x):
-    """The elements rounded towards 0."""
+    """Rounds towards 0."""
     return _core.fix(_operand(x, 'fix'))
 
 
 @made(2, 1, 'ei->e fi->f el->e fl->f di->d dl->d')
 def ldexp(x1, x2):
-    """x1 times 2 to the x2, which are integers."""
+    """Returns x1 * 2**x2 for integers x2."""
     refuse_complex('ldexp', x1, x2)
     return _core.ldexp(x1, x2)
 
 
 @made(1, 2, 'e->ei f->fi d->di')
 def frexp(x):
-    """The mantissas, from 0.5 to below 1, and the exponents of 2 that make the numbers of them."""
+    """Returns (mantissas in [0.5, 1), exponents of 2)."""
     refuse_complex('frexp', x)
     return _core.frexp(_operand(x, 'frexp'))
 
 
 @made(1, 2)
 def modf(x):
-    """The fractional and the whole parts, with the numbers' signs."""
+    """Returns (fractional parts, integral parts), with the numbers' signs."""
     refuse_complex('modf', x)
     return _core.modf(_operand(x, 'modf'))
 
 
 @made(2, 2)
 def divmod(x1, x2):
-    """floor_divide and remainder."""
+    """Returns (floor_divide, remainder)."""
     return _core.ufuncs['floor_divide'](x1, x2), _core.ufuncs['remainder'](x1, x2)
 
 
 @made(2)
 def float_power(x1, x2):
-    """x1 to the x2 in float64, or in complex128 where one is complex."""
+    """Returns x1**x2 in float64, or in complex128 if either is complex."""
     dtype = numpy.result_type(float, *(x.dtype if isinstance(x, ndarray) else x for x in (x1, x2)))
     if isinstance(x1, ndarray) and not isinstance(x2, ndarray) and x2 == 0.5 and dtype == float:
         with x1.device:
@@ -171,6 +171,6 @@ def float_power(x1, x2):
 
 @made(1)
 def sinc(x):
-    """sin(pi x) / (pi x), and 1 at 0."""
+    """Returns sin(pi x) / (pi x), and 1 at 0."""
     y = _core.ufuncs['multiply'](_operand(x, 'sinc'), numpy.pi)
     return _core.where(_core.ufuncs['equal'](y, 0), 1.0, _core.ufuncs['divide'](_core.ufuncs['sin'](y), y))

@@ -35,7 +35,7 @@ def memoize(for_each_device=False):
 
 
 def clear_memo():
-    """Forgets all of it."""
+    """Clears all memoized results."""
     for memo in _memos:
         memo.clear()
 
@@ -48,7 +48,7 @@ def setting(default):
 
 
 def submodule(name):
-    """The module of this name as an attribute: one that cannot be imported is an AttributeError in the import's words."""
+    """Returns a submodule as an attribute. If it cannot be imported, raises AttributeError with the message of the import."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -56,7 +56,7 @@ def submodule(name):
 
 
 def fuse(*args, kernel_name=None):
-    """The function as it is: elementwise operations on arrays are fused by themselves."""
+    """Returns the function unchanged, as elementwise operations are fused automatically."""
     if args and callable(args[0]):
         return args[0]
     return lambda function: function

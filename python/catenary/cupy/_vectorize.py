@@ -1,4 +1,4 @@
-"""A Python function for parts of arrays: vectorize, apply_along_axis, apply_over_axes, piecewise."""
+"""Functions that apply a Python function to parts of arrays: vectorize, apply_along_axis, apply_over_axes, piecewise."""
 
 import functools
 

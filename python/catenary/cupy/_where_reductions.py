@@ -12,7 +12,7 @@ _NEUTRAL = {'sum': 0, 'nansum': 0, 'prod': 1, 'nanprod': 1, 'all': True, 'any': 
 
 
 def _mask(where, a, name):
-    """The mask in the shape of the array, or None where all elements count."""
+    """Returns the mask in the shape of the array, or None if all elements count."""
     if where is True or where is None:
         return None
     where = where if isinstance(where, ndarray) else asarray(where)
@@ -25,14 +25,14 @@ def _mask(where, a, name):
 
 
 def _as(value, dtype):
-    """The number as the dtype holds it, by NumPy's rules: an integer that does not fit is an OverflowError."""
+    """Converts a number to the dtype by NumPy's rules. Raises OverflowError for an integer that does not fit."""
     held = numpy.empty((), dtype)
     held[()] = value.get() if isinstance(value, ndarray) else value
     return asarray(held)
 
 
 def reduced(name, a, axis=None, dtype=None, out=None, keepdims=False, *, initial=None, where=True, ddof=0):
-    """The reduction of this name of the elements where the mask is true, begun with `initial`. Raises TypeError for a reduction that takes none."""
+    """Reduces the elements where the mask is true, starting with `initial`. Raises TypeError for a reduction without a start value."""
     if initial is not None and name not in _WITH_INITIAL:
         raise TypeError(f"{name}: unexpected keyword argument 'initial'")
     mask = _mask(where, a, name)

@@ -42,7 +42,7 @@ _util = _SimpleNamespace(stacked_identity=lambda shape, n, dtype: _core.broadcas
 
 
 def cross(x1, x2, /, *, axis=-1):
-    """The cross product of vectors with three elements along an axis."""
+    """Returns the cross product of vectors with three elements along an axis."""
     x1, x2 = _given(x1), _given(x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(f'cross: both must have 3 elements along axis {axis}, given {x1.shape[axis]} and {x2.shape[axis]}')
@@ -50,7 +50,7 @@ def cross(x1, x2, /, *, axis=-1):
 
 
 def cond(x, p=None):
-    """The condition number of matrices, of lists too."""
+    """Returns the condition number of matrices, of lists too."""
     return _core.linalg.cond(_given(x), p)
 
 
@@ -69,13 +69,13 @@ def _as_complex(a):
 
 
 def eig(a):
-    """The eigenvalues and the eigenvectors of square matrices, complex whatever their values."""
+    """Returns the eigenvalues and the eigenvectors of square matrices, complex whatever their values."""
     values, vectors = _core.linalg.eig(a)
     return _as_complex(values), _as_complex(vectors)
 
 
 def eigvals(a):
-    """The eigenvalues of square matrices, complex whatever their values."""
+    """Returns the eigenvalues of square matrices, complex whatever their values."""
     return _as_complex(_core.linalg.eigvals(a))
 
 

@@ -49,7 +49,7 @@ def randn(self, *size, dtype=float):
 
 @_method
 def randint(self, low, high=None, size=None, dtype=int):
-    """Integers in [low, high), or in [0, low)."""
+    """Returns integers in [low, high), or in [0, low)."""
     low, high = (0, low) if high is None else (low, high)
     dtype = numpy.dtype(dtype)
     if numpy.ndim(low) or numpy.ndim(high):
@@ -69,7 +69,7 @@ def randint(self, low, high=None, size=None, dtype=int):
 
 
 def _wide_integers(state, low, high, size):
-    """uint64 in [low, high) where int64 does not hold the end: drawn as if 2**63 + low were subtracted."""
+    """Returns uint64 numbers in [low, high) if high exceeds int64. They are drawn with an offset of 2**63 + low."""
     if high - low == 2 ** 64:
         halves = [state._integers(0, 2 ** 32, size, numpy.uint64) for _ in range(2)]
         return halves[0] * numpy.uint64(2 ** 32) + halves[1]
@@ -79,26 +79,26 @@ def _wide_integers(state, low, high, size):
 
 @_method
 def random_integers(self, low, high=None, size=None):
-    """Integers in [low, high], or in [1, low]."""
+    """Returns integers in [low, high], or in [1, low]."""
     low, high = (1, low) if high is None else (low, high)
     return self.randint(low, high + 1, size)
 
 
 @_method
 def tomaxint(self, size=None):
-    """Integers in [0, 2**63 - 1)."""
+    """Returns integers in [0, 2**63 - 1)."""
     return self._integers(0, 2 ** 63 - 1, size, numpy.int64)
 
 
 @_method
 def multinomial(self, n, pvals, size=None):
-    """How often each outcome comes up in n draws."""
+    """Returns the counts of each outcome in n draws."""
     return self._multinomial(n, asarray(pvals, numpy.float64), size)
 
 
 @_method
 def dirichlet(self, alpha, size=None, dtype=float):
-    """Points of the simplex. With a number for alpha, as CuPy's: one such for each of the size's last axis."""
+    """Draws from the Dirichlet distribution. As in CuPy, a number for alpha counts for each element of the size's last axis."""
     alpha = asarray(alpha, numpy.float64)
     if alpha.ndim == 0 and size is not None and (shape := get_size(size)):
         alpha, size = _core.full(shape[-1:], alpha), shape[:-1]
@@ -107,7 +107,7 @@ def dirichlet(self, alpha, size=None, dtype=float):
 
 @_method
 def multivariate_normal(self, mean, cov, size=None, check_valid='ignore', tol=1e-8, method='cholesky', dtype=float):
-    """Points of a normal distribution of several variables."""
+    """Draws from the multivariate normal distribution."""
     return self._multivariate_normal(asarray(mean, numpy.float64), asarray(cov, numpy.float64), size, dtype)
 
 
@@ -129,7 +129,7 @@ def noncentral_f(self, dfnum, dfden, nonc, size=None, dtype=float):
 
 @_method
 def shuffle(self, a):
-    """Puts the first axis of `a` in random order, in place."""
+    """Shuffles the first axis of `a` in place."""
     if numpy.ndim(a) == 0:
         raise TypeError('shuffle: a 0-d array has nothing to shuffle')
     self._shuffle(a)
@@ -137,7 +137,7 @@ def shuffle(self, a):
 
 @_method
 def bytes(self, length):
-    """So many random bytes."""
+    """Returns random bytes."""
     return self._integers(0, 256, length, numpy.uint8).get().tobytes()
 
 
@@ -161,7 +161,7 @@ for _name in ('beta', 'binomial', 'chisquare', 'dirichlet', 'exponential', 'f', 
 
 
 def get_random_state():
-    """The state of the current device."""
+    """Returns the random state of the current device."""
     device = _core.getDevice()
     if device not in _random_states:
         seed = os.getenv('CUPY_SEED')
@@ -178,7 +178,7 @@ def set_random_state(rs):
 
 
 def reset_states():
-    """Forgets the states of all devices."""
+    """Discards the random states of all devices."""
     global _random_states
     _random_states = {}
 
@@ -214,7 +214,7 @@ class Philox4x3210(BitGenerator):
 
 
 class Generator:
-    """Random numbers under the names of numpy.random.Generator, from a BitGenerator."""
+    """Random numbers with the interface of numpy.random.Generator, from a BitGenerator."""
 
     def __init__(self, bit_generator):
         self.bit_generator = bit_generator
@@ -225,21 +225,21 @@ class Generator:
         return self.bit_generator._random_state.randint(low, int(high) + bool(endpoint), size, dtype)
 
     def random(self, size=None, dtype=float, out=None):
-        """Uniform in [0, 1)."""
+        """Returns uniform numbers in [0, 1)."""
         return self._draw('random_sample', (), size, dtype, out)
 
     def standard_normal(self, size=None, dtype=float, out=None):
-        """Standard normal."""
+        """Returns standard normal numbers."""
         return self._draw('standard_normal', (), size, dtype, out)
 
     def standard_exponential(self, size=None, dtype=float, method='inv', out=None):
-        """Exponential with mean 1."""
+        """Returns exponential numbers with mean 1."""
         if method != 'inv':
             raise (NotImplementedError if method == 'zig' else ValueError)(f'method: expected inv, not {method!r}')
         return self._draw('standard_exponential', (), size, dtype, out)
 
     def standard_gamma(self, shape, size=None, dtype=float, out=None):
-        """Gamma with scale 1."""
+        """Returns gamma-distributed numbers with scale 1."""
         if out is not None and not out.flags.c_contiguous:
             raise ValueError('out: expected an array in C order')
         return self._draw('standard_gamma', (shape,), size, dtype, out)
@@ -264,7 +264,7 @@ class Generator:
 
 
 def default_rng(seed=None):
-    """A Generator: `seed` itself, one upon a BitGenerator, or upon a new one with this seed."""
+    """Returns a Generator: `seed` itself, or one on a given BitGenerator, or on a new one with this seed."""
     if isinstance(seed, Generator):
         return seed
     return Generator(seed if isinstance(seed, BitGenerator) else XORWOW(seed))

@@ -7,7 +7,7 @@ from catenary.cupy.cuda import cublas, driver, runtime, stream
 
 
 def _unused(library):
-    """The __getattr__ of a library of NVIDIA's of which CuPy's modules ask when they are called."""
+    """Returns the __getattr__ of a stand-in for an NVIDIA library that CuPy's modules import."""
     def __getattr__(name):
         raise AttributeError(f"cupy_backends.cuda.libs.{library}.{name} is not here: none of NVIDIA's libraries is called")
     return __getattr__

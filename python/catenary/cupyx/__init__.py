@@ -27,7 +27,7 @@ def get_runtime_info(*, full=False):
 
 
 def errstate(*, linalg=None, fallback_mode=None):
-    """For settings that have no effect here: errors are always raised."""
+    """Accepts settings without effect: errors are always raised."""
     if linalg == 'ignore':
         raise ValueError("errstate: linalg='ignore' is not supported, singular matrices raise")
     return contextlib.nullcontext()

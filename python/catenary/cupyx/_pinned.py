@@ -1,15 +1,15 @@
-"""NumPy's arrays for copies to a device: all host memory is copied alike, and none is pinned."""
+"""Pinned-memory arrays with NumPy's functions. Nothing is pinned, as all host memory is copied alike."""
 
 import numpy
 
 
 def empty_pinned(shape, dtype=float, order='C'):
-    """numpy.empty."""
+    """Calls numpy.empty."""
     return numpy.empty(shape, dtype, order)
 
 
 def zeros_pinned(shape, dtype=float, order='C'):
-    """numpy.zeros."""
+    """Calls numpy.zeros."""
     return numpy.zeros(shape, dtype, order)
 
 
@@ -23,10 +23,10 @@ def _like(make, a, dtype, order, subok, shape):
 
 
 def empty_like_pinned(a, dtype=None, order='K', subok=None, shape=None):
-    """numpy.empty like an array of either kind."""
+    """Calls numpy.empty with the shape and dtype of an array of NumPy or cupy."""
     return _like(numpy.empty, a, dtype, order, subok, shape)
 
 
 def zeros_like_pinned(a, dtype=None, order='K', subok=None, shape=None):
-    """numpy.zeros like an array of either kind."""
+    """Calls numpy.zeros with the shape and dtype of an array of NumPy or cupy."""
     return _like(numpy.zeros, a, dtype, order, subok, shape)

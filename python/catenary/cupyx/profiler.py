@@ -1,4 +1,4 @@
-"""cupyx.profiler: how long calls take."""
+"""cupyx.profiler: timing of calls."""
 
 import contextlib
 import math
@@ -20,7 +20,7 @@ class _PerfCaseResult:
     gpu_times = property(lambda self: self._ts[1:])
 
     def to_str(self, show_gpu=False):
-        """A line with means, deviations, and the least and the largest, in microseconds."""
+        """Returns a line with mean, deviation, minimum and maximum in microseconds."""
         parts = [f'{self.name:<20s}:']
         for k, times in enumerate(self._ts[:None if show_gpu else 1]):
             label = 'CPU' if k == 0 else 'GPU-%d' % self._devices[k - 1]
@@ -87,7 +87,7 @@ def benchmark(func, args=(), kwargs={}, n_repeat=10000, *, name=None, n_warmup=1
 
 @contextlib.contextmanager
 def time_range(message=None, color_id=None, argb_color=None, sync=False):
-    """A block, or a function as a decorator, that a profiler would show: none sees it here."""
+    """Marks a block, or a decorated function, for a profiler. It has no effect here."""
     if color_id is not None and argb_color is not None:
         raise ValueError('Only either color_id or argb_color can be specified')
     if sync:
@@ -99,7 +99,7 @@ def time_range(message=None, color_id=None, argb_color=None, sync=False):
 
 @contextlib.contextmanager
 def profile():
-    """A block that a profiler would watch: none does."""
+    """Marks a block for a profiler. It has no effect here."""
     yield
 
 

@@ -1,4 +1,4 @@
-"""Communicators by their names."""
+"""Creates communicators by name."""
 
 import importlib
 

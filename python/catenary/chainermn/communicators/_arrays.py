@@ -1,4 +1,4 @@
-"""Arrays between Python and the library: NumPy's are seen by it without a copy where they can be, cupy's are its own."""
+"""Conversion of arrays between Python and the library. NumPy's are shared without a copy if possible, cupy's are the library's own."""
 
 import numpy
 
@@ -32,7 +32,7 @@ def single(x, function):
 
 
 def sequence(xs, function):
-    """Arrays as a list: all NumPy's or all cupy's, of one dtype. ValueError and TypeError for others."""
+    """Converts arrays to a list. They must all be NumPy's or all cupy's, of one dtype. Raises ValueError and TypeError."""
     if not hasattr(xs, '__iter__'):
         raise TypeError('%s: %s is no array of NumPy or cupy, nor a tuple of them' % (function, type(xs).__name__))
     xs = list(xs)
@@ -45,7 +45,7 @@ def sequence(xs, function):
 
 
 def shared(x):
-    """The memory of an array of NumPy's, which must be writable, as an array of the library's."""
+    """Returns a library's array over the memory of a writable NumPy array."""
     return _core.from_dlpack(x)
 
 
@@ -77,12 +77,12 @@ def _memory(x):
 
 
 def bcast_data(ranks, params):
-    """Rank 0's parameters (named, of Chainer's) on all ranks, in place."""
+    """Copies rank 0's parameters (named parameters of Chainer) to all ranks, in place."""
     ranks.bcast_data([name[1:] for name, _ in params], [_memory(p.array) for _, p in params])
 
 
 def mean_grads(ranks, params):
-    """The mean over all ranks of each parameter's gradient, as a new array."""
+    """Returns the mean over all ranks of each parameter's gradient, as new arrays."""
     means = ranks.mean_grads([name[1:] for name, _ in params], [given(p.array, 'multi_node_mean_grad') for _, p in params],
                              [given(p.grad, 'multi_node_mean_grad') for _, p in params])
     for (_, p), mean in zip(params, means):

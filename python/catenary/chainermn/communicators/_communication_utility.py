@@ -6,14 +6,14 @@ INT_MAX = 2 ** 31 - 1
 
 
 def init_ranks(mpi_comm):
-    """(rank, intra_rank, intra_size, inter_rank, inter_size) of this process in a communicator of mpi4py's."""
+    """Returns (rank, intra_rank, intra_size, inter_rank, inter_size) of this process in a communicator of mpi4py's."""
     from chainermn.communicators.naive_communicator import NaiveCommunicator
     comm = NaiveCommunicator(mpi_comm)
     return comm.rank, comm.intra_rank, comm.intra_size, comm.inter_rank, comm.inter_size
 
 
 def chunked_bcast_obj(obj, mpi_comm, max_buf_len=256 * 1024 * 1024, root=0):
-    """The root's object on all ranks, in messages of at most so many bytes. AssertionError unless 0 < max_buf_len < INT_MAX."""
+    """Broadcasts the root's object in messages of at most max_buf_len bytes. Raises AssertionError unless 0 < max_buf_len < INT_MAX."""
     assert 0 < max_buf_len < INT_MAX
     text = pickle.dumps(obj, protocol=pickle.HIGHEST_PROTOCOL) if mpi_comm.rank == root else b''
     size = mpi_comm.bcast(len(text), root=root)

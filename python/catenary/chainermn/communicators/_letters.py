@@ -37,7 +37,7 @@ def recv_arrays(ranks, source, tag):
 
 
 def recv_object(ranks, source, tag, status=None):
-    """A status of mpi4py's is told of whom the message is and which tag it had."""
+    """Receives an object. A status of mpi4py's receives the message's source and tag."""
     tag, message = _next(ranks, source, tag, 'object', 'recv_obj')
     if status is not None:
         status.source, status.tag = source, tag

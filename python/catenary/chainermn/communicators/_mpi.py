@@ -1,4 +1,4 @@
-"""Communicators of mpi4py's: which ranks one that was passed in has, and one that looks like them where there is none."""
+"""Communicators of mpi4py's: the ranks of one, and a substitute without mpi4py."""
 
 import functools
 import operator
@@ -11,7 +11,7 @@ from chainermn.communicators import _arrays, _letters, _objects
 
 
 def ranks_of(mpi_comm, name):
-    """The ranks that a communicator is to have."""
+    """Returns the ranks of a communicator."""
     if mpi_comm is None:
         return _core.Communicator.create(name, [])
     if isinstance(mpi_comm, Comm):

@@ -15,7 +15,7 @@ _LARGE = 1 << 16
 
 
 def packed(obj):
-    """The first message, and arrays of bytes for the library that follow it."""
+    """Returns the first message, and the following ones as byte arrays of the library."""
     pieces = []
 
     def keeps(buffer):
@@ -43,7 +43,7 @@ def unpacked(message, next_piece):
 
 
 def bcast(ranks, obj, root):
-    """The root's, on all ranks."""
+    """Broadcasts the root's object."""
     if ranks.rank == root:
         message, pieces = packed(obj)
         ranks.bcast_bytes(message, root)
@@ -54,7 +54,7 @@ def bcast(ranks, obj, root):
 
 
 def gather(ranks, obj, root):
-    """All ranks' on the root, None elsewhere."""
+    """Returns the objects of all ranks on the root, and None elsewhere."""
     messages = ranks.gather_bytes(pickle.dumps(obj, protocol=5), root)
     return [pickle.loads(message) for message in messages] if ranks.rank == root else None
 
@@ -64,6 +64,6 @@ def allgather(ranks, obj):
 
 
 def scatter(ranks, objs, root):
-    """The root's, one for each rank."""
+    """Distributes the root's objects, one per rank."""
     messages = [pickle.dumps(obj, protocol=5) for obj in objs] if ranks.rank == root else []
     return pickle.loads(ranks.scatter_bytes(messages, root))

@@ -2,6 +2,6 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
 class FlatCommunicator(MpiCommunicatorBase):
-    """Gradients go in one buffer."""
+    """A communicator that exchanges all gradients in one buffer."""
 
     _name = 'flat'

@@ -71,7 +71,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return _letters.recv_arrays(self._ranks, source, tag)
 
     def bcast(self, x, root=0):
-        """The root's array. On the others x is not looked at."""
+        """Broadcasts the root's array. Other ranks' x is ignored."""
         if self.rank == root:
             if not _arrays.is_array(x):
                 raise TypeError('bcast: %s is no array of NumPy or cupy' % type(x).__name__)
@@ -87,7 +87,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return self._like(x, ys) if self.rank == root else None
 
     def allgather(self, x):
-        """All ranks' arrays as a tuple."""
+        """Returns the arrays of all ranks as a tuple."""
         return self._like(x, self._ranks.allgather(_arrays.single(x, 'allgather')))
 
     def alltoall(self, xs):
@@ -109,7 +109,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return _arrays.delivered(self._ranks.scatter([_arrays.given(x, 'scatter') for x in xs], root), on_host)
 
     def allreduce(self, x):
-        """The sum over all ranks, whose arrays must have one shape and dtype. 16-bit floats are summed in float32."""
+        """Returns the sum over all ranks, whose arrays must agree in shape and dtype. 16-bit floats are summed in float32."""
         return _arrays.reduced(x, self._ranks.allreduce(_arrays.single(x, 'allreduce')))
 
     @staticmethod
@@ -127,7 +127,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return _letters.recv_object(self._ranks, source, tag, status)
 
     def bcast_obj(self, obj, max_buf_len=256 * 1024 * 1024, root=0):
-        """The root's object. (max_buf_len: messages have no limit)"""
+        """Broadcasts the root's object. max_buf_len is ignored, as messages have no size limit."""
         return _objects.bcast(self._ranks, obj, root)
 
     def gather_obj(self, obj, root=0):
@@ -135,15 +135,15 @@ class MpiCommunicatorBase(CommunicatorBase):
         return _objects.gather(self._ranks, obj, root)
 
     def allgather_obj(self, obj):
-        """All ranks' objects as a list."""
+        """Returns the objects of all ranks as a list."""
         return _objects.allgather(self._ranks, obj)
 
     def scatter_obj(self, objs, root=0):
-        """The root's objects, one for each rank. Elsewhere objs is not looked at."""
+        """Distributes the root's objects, one per rank. Other ranks' objs is ignored."""
         return _objects.scatter(self._ranks, objs, root)
 
     def allreduce_obj(self, obj):
-        """The ranks' objects put together by +, in the order of ranks."""
+        """Combines the ranks' objects by +, in the order of ranks."""
         return functools.reduce(operator.add, _objects.allgather(self._ranks, obj))
 
     # Models
@@ -171,7 +171,7 @@ class MpiCommunicatorBase(CommunicatorBase):
                 self._ensure_all_finite(p.grad)
 
     def _exchange(self):
-        """The ranks as gradients go between them."""
+        """Returns the communicator that exchanges gradients."""
         return self._ranks
 
     def _multi_node_mean(self, sendbuf, recvbuf):
@@ -188,5 +188,5 @@ class MpiCommunicatorBase(CommunicatorBase):
 
 
 def _named(model):
-    """Parameters with their names, in an order that all ranks have alike."""
+    """Returns named parameters in an order common to all ranks."""
     return sorted(model.namedparams())

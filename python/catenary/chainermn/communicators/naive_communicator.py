@@ -2,6 +2,6 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
 class NaiveCommunicator(MpiCommunicatorBase):
-    """Gradients go parameter by parameter."""
+    """A communicator that exchanges gradients parameter by parameter."""
 
     _name = 'naive'

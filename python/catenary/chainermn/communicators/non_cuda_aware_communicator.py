@@ -2,6 +2,6 @@ from chainermn.communicators.mpi_communicator_base import MpiCommunicatorBase
 
 
 class NonCudaAwareCommunicator(MpiCommunicatorBase):
-    """As flat: the name says that MPI is never handed memory of a GPU, which none of these does."""
+    """A communicator like flat. The name says that MPI never receives GPU memory, which holds for all communicators here."""
 
     _name = 'non_cuda_aware'

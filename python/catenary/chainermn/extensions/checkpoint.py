@@ -33,7 +33,7 @@ def create_multi_node_checkpointer(name, comm, cp_interval=5, gc_interval=5, pat
 
 
 class _CheckpointStats:
-    """How long saving took."""
+    """Statistics of the time for saving."""
 
     def __init__(self):
         self.durations = []
@@ -115,7 +115,7 @@ class _MultiNodeCheckpointer(extension.Extension):
         self.files = []
 
     def get_stats(self):
-        """How long saving took, in words."""
+        """Returns the statistics of saving as text."""
         return self.stats.report()
 
     def _complete(self, files):
@@ -192,7 +192,7 @@ def _load(path, target, ranks, allow_pickle=False):
 
 
 class _Saved:
-    """A file as Chainer's deserializer sees it: None comes from a list of names, as NumPy would write it by pickle."""
+    """A file in the form for Chainer's deserializer. None is restored from a list of names, whereas NumPy would pickle it."""
 
     def __init__(self, npz):
         self._npz = npz
@@ -208,7 +208,7 @@ class _Saved:
 
 
 def _random_arrays():
-    """The states of the generators of NumPy, Python and cupy."""
+    """Returns the states of NumPy's, Python's and cupy's generators."""
     arrays = {}
     state = numpy.random.get_state(legacy=False)
     if state['bit_generator'] == 'MT19937':
@@ -228,7 +228,7 @@ def _random_arrays():
 
 
 def _random_state(arrays):
-    """The states as the generators take them."""
+    """Returns the states in the form that the generators accept."""
     state = {}
     if 'numpy_key' in arrays:
         position, has_gauss = arrays['numpy_place'].tolist()

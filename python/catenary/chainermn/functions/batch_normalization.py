@@ -1,4 +1,4 @@
-"""Batch normalisation over the batches of all ranks: means of x and x² are means over ranks, too, and sums of gradients likewise."""
+"""Batch normalisation over the batches of all ranks. Means of x and x² are averaged over the ranks, and sums of gradients likewise."""
 
 from chainer.functions.normalization import batch_normalization
 
@@ -10,7 +10,7 @@ class _OverRanks(batch_normalization.GeneralBatchNormalizationImpl):
         self._comm = comm
 
     def _means(self, xp, first, second):
-        """Of both over all ranks, by one exchange."""
+        """Returns both means over all ranks, by one exchange."""
         both = xp.stack([first, second])
         self._comm._multi_node_mean(None, both)
         return both[0], both[1]

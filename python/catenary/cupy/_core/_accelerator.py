@@ -1,4 +1,4 @@
-"""Which of CUDA's libraries CuPy may use for reductions and products: kept, and heeded by nothing, as none is used."""
+"""CuPy's setting which CUDA libraries to use for reductions and products. It is stored without effect, as none is used."""
 
 from catenary.cupy._util import setting
 

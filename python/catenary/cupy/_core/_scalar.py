@@ -1,4 +1,4 @@
-"""How CUDA C++ calls dtypes."""
+"""Names of dtypes in CUDA C++."""
 
 import numpy
 
@@ -8,7 +8,7 @@ _NAMES = {'bool': 'bool', 'int8': 'signed char', 'int16': 'short', 'int32': 'int
 
 
 def get_typename(dtype):
-    """The type that a kernel has for a dtype. Throws ValueError for one that there is not."""
+    """Returns the kernel type of a dtype. Raises ValueError for an unsupported one."""
     name = numpy.dtype(dtype).name
     if name not in _NAMES:
         raise ValueError('%s: no kernel has elements of this dtype' % name)

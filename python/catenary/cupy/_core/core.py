@@ -1,11 +1,11 @@
-"""The name under which pickles of CuPy know arrays."""
+"""The module that CuPy's pickles name for arrays."""
 
 from catenary.cupy import _array
 from catenary.cupy._array import ascontiguousarray, asfortranarray, ndarray
 
 
 def array(*args, **kwargs):
-    """cupy.array."""
+    """Calls cupy.array."""
     return _array.array(*args, **kwargs)
 
 

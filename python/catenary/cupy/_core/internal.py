@@ -1,4 +1,4 @@
-"""Small functions on shapes and axes that CuPy's own modules take from its core."""
+"""Helpers for shapes and axes that CuPy's own modules import from its core."""
 
 import math
 
@@ -8,14 +8,14 @@ prod = math.prod
 
 
 def _normalize_axis_index(axis, ndim):
-    """An axis from 0 on. Throws AxisError."""
+    """Returns an axis counted from 0. Raises AxisError."""
     if not -ndim <= axis < ndim:
         raise numpy.exceptions.AxisError(axis, ndim)
     return axis % ndim if ndim else 0
 
 
 def _normalize_axis_indices(axes, ndim, sort_axes=True):
-    """Several of them, as a tuple: all where `axes` is None. Throws AxisError, and ValueError for one that is there twice."""
+    """Returns axes counted from 0 as a tuple, all for None. Raises AxisError, and ValueError for a repeated axis."""
     if axes is None:
         return tuple(range(ndim))
     found = [_normalize_axis_index(axis, ndim) for axis in (axes if isinstance(axes, (tuple, list)) else (axes,))]

@@ -1,4 +1,4 @@
-"""Functions whose arguments NumPy takes in more forms than C++ does, a module for each family. The others are `catenary._core`'s own."""
+"""Functions whose arguments NumPy accepts in more forms than C++ does, by family. All other functions are `catenary._core`'s own."""
 
 from catenary.cupy._functions import (calculus, complex_parts, creation, indexing, inspection, joining, products, shapes, sorting, statistics)
 

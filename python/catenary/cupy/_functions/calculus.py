@@ -1,4 +1,4 @@
-"""Differences, integrals, and lines through points."""
+"""Differences, integrals, interpolation, and polynomial fits."""
 
 import warnings
 
@@ -18,7 +18,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Derivatives along axes, by distances of neighbours or 1-d arrays of positions: one array, or a tuple of them."""
+    """Returns derivatives along axes as one array or a tuple. Spacings are numbers or 1-d arrays of positions."""
     # a number is not sent to the device for this, and read back
     spacing = [given(x) if isinstance(x, (list, tuple, ndarray)) else _host_number(x) for x in varargs]
     along = _core._gradient(given(f), spacing, axis, edge_order)
@@ -31,7 +31,7 @@ def _host_number(x):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """Values at x of the broken line through the points (xp, fp), which goes on as it began where there is a period."""
+    """Interpolates linearly between the points (xp, fp) at x, periodically if a period is given."""
     x, xp, fp = map(listed, (x, xp, fp))
     if any(isinstance(end, complex) for end in (left, right)):
         parts = [interp(x, xp, part(fp), *(None if end is None else part(end) for end in (left, right)), period)
@@ -51,7 +51,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    """The integral along an axis by lines between the points, which are at x, or dx apart."""
+    """Integrates along an axis by the trapezoidal rule, with sample points x or spacing dx."""
     y, x = listed(y), listed(x)
     if x is not None:
         made = _core.trapezoid(y, x, axis=axis)

@@ -26,12 +26,12 @@ def imag(val):
 
 
 def iscomplex(x):
-    """Which elements have an imaginary part that is not 0."""
+    """Returns true for elements with an imaginary part other than 0."""
     return given(x).imag != 0
 
 
 def isreal(x):
-    """Which elements have none, or one that is 0."""
+    """Returns true for elements without an imaginary part, or with one of 0."""
     return given(x).imag == 0
 
 
@@ -46,7 +46,7 @@ def real_if_close(a, tol=100):
 
 
 def angle(z, deg=False):
-    """The angles of numbers in the plane: on the real axis 0, or pi for negative ones."""
+    """Returns the angles of complex numbers. Real numbers give 0, or pi if negative."""
     z = operand(z, 'angle')
     z = z.astype(int) if z.dtype == bool else z
     radians = _core.ufuncs['arctan2'](z.imag, z.real)

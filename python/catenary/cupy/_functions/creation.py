@@ -14,7 +14,8 @@ globals().update(of_anything(__name__, {'vander': 1, 'diag': 1, 'diagflat': 1}))
 
 
 def wide_arange(start, stop, step, dtype):
-    """arange for integers beyond int64, which NumPy promotes to float64, or for a dtype that holds them. Raises OverflowError for one that does not."""
+    """Computes arange for integers beyond int64, which NumPy promotes to float64, or for a dtype that holds them. Raises OverflowError if the dtype
+    is too small."""
     start, stop = (0, start) if stop is None else (start, stop)
     ends = [x.item() if hasattr(x, 'item') else x for x in (start, stop, 1 if step is None else step)]
     start, stop, step = ends
@@ -51,7 +52,7 @@ def _is_array(x):
 
 
 def _dtype_of_ends(*ends):
-    """The dtype of values between numbers, which are inexact. Python's numbers have none of their own."""
+    """Returns the floating dtype for a range between two ends. Python numbers do not determine it."""
     return numpy.result_type(*ends, 1.0)
 
 
@@ -104,7 +105,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 
 
 def require(a, dtype=None, requirements=None):
-    """An array of this dtype that meets the requirements: C_CONTIGUOUS, F_CONTIGUOUS and OWNDATA, or their letters."""
+    """Returns an array of this dtype that meets requirements: C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, or their letters."""
     wanted = {{'C_CONTIGUOUS': 'C', 'CONTIGUOUS': 'C', 'F_CONTIGUOUS': 'F', 'FORTRAN': 'F', 'OWNDATA': 'O'}.get(r.upper(), r.upper())
               for r in requirements or ()}
     if wanted - set('CFO'):
@@ -134,7 +135,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
 
 
 def _on_host(name):
-    """NumPy's function of this name, whose results come to the device."""
+    """Wraps NumPy's function of this name. Its results are copied to the device."""
     host = getattr(numpy, name)
 
     @functools.wraps(host)
@@ -150,6 +151,6 @@ globals().update({_name: _on_host(_name) for _name in (
 
 
 def eye(N, M=None, k=0, dtype=float, order='C'):
-    """Ones on diagonal k, zeros elsewhere."""
+    """Returns a matrix with ones on diagonal k and zeros elsewhere."""
     columns = N if M is None else M
     return _core.eye(N, M, max(-N, min(k, columns)), dtype, order)  # all diagonals beyond the corners are equal

@@ -1,4 +1,4 @@
-"""Elements by their places: which they are, taken and written."""
+"""Indexing routines: index conversion, selection and assignment."""
 
 import numpy
 
@@ -31,7 +31,7 @@ def copyto(dst, src, casting='same_kind', where=True):
 
 
 def delete(arr, indices, axis=None):
-    """A copy without the elements, or the slices along an axis, at these indices."""
+    """Returns a copy without the elements, or slices along an axis, at the indices."""
     arr = given(arr)
     indices = list(indices) if isinstance(indices, tuple) else indices
     kind = getattr(getattr(indices, 'dtype', None), 'kind', None)
@@ -47,21 +47,21 @@ def take_along_axis(arr, indices, axis=-1):
 
 
 def putmask(a, mask, values):
-    """a.flat[i] = values.flat[i % values.size] where mask.flat[i] is true."""
+    """Sets a.flat[i] = values.flat[i % values.size] where mask.flat[i] is true."""
     if isinstance(values, ndarray) and not numpy.can_cast(values.dtype, a.dtype):
         raise TypeError(f"putmask: cannot cast from {values.dtype} to {a.dtype} with casting rule 'safe'")
     _core.putmask(a, mask, values)
 
 
 def place(arr, mask, vals):
-    """Puts values, again and again, where the mask is true."""
+    """Stores values cyclically into the elements where the mask is true."""
     if isinstance(vals, ndarray) and not numpy.can_cast(vals.dtype, arr.dtype):
         raise TypeError(f"place: cannot cast from {vals.dtype} to {arr.dtype} with casting rule 'safe'")
     _core.place(arr, mask, vals)
 
 
 def select(condlist, choicelist, default=0):
-    """Elements of the first choice whose condition is true, else the default. Python's numbers have no dtype of their own, and wrap."""
+    """Returns the element of the first choice whose condition is true, or the default. Python numbers adopt the dtype and wrap."""
     if len(condlist) != len(choicelist):
         raise ValueError('select: expected as many conditions as choices, not '
                          f'{len(condlist)} and {len(choicelist)}')
@@ -92,12 +92,12 @@ def unravel_index(indices, dims, order='C'):
 
 
 def ix_(*args):
-    """Index arrays that pick the outer product of 1-d ones."""
+    """Returns index arrays that select the outer product of 1-d indices."""
     return tuple(_core._ix([given(a) for a in args]))
 
 
 def mask_indices(n, mask_func, k=0):
-    """Where a function like tril and triu leaves an (n, n) array of ones as it is."""
+    """Returns the indices that a function like tril or triu keeps in an (n, n) array."""
     return _core.nonzero(mask_func(_core.ones((n, n), int), k))
 
 

@@ -25,7 +25,7 @@ globals().update({_name: _described(_name, lambda a: numpy.broadcast_to(numpy.em
 
 
 def min_scalar_type(a):
-    """numpy.min_scalar_type, where an array stands for its dtype."""
+    """Returns numpy.min_scalar_type, for an array its dtype."""
     return a.dtype if isinstance(a, ndarray) else numpy.min_scalar_type(a)
 
 
@@ -53,7 +53,7 @@ def isfortran(a):
 
 
 def get_array_module(*args):
-    """This module where one of the arguments is an ndarray or a sparse matrix or array of cupyx, else numpy."""
+    """Returns this module if an argument is an ndarray, or a sparse matrix or array of cupyx, else numpy."""
     from catenary import cupy
     for arg in args:
         if isinstance(arg, ndarray) or getattr(arg, '_is_of_device', False) is True:

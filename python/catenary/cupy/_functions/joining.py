@@ -1,4 +1,4 @@
-"""Arrays put together."""
+"""Functions that join arrays."""
 
 import warnings
 
@@ -31,26 +31,26 @@ def concatenate(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
 
 
 def stack(tup, axis=0, out=None, *, dtype=None, casting='same_kind'):
-    """Arrays of one shape along a new axis."""
+    """Stacks arrays of one shape along a new axis."""
     return _joined('stack', tup, (axis,), out, dtype, casting)
 
 
 def _each_an_array(tup):
-    """Arrays, with lists and numbers among them made into such, as CuPy does where axes may be missing."""
+    """Converts lists and numbers among the arguments to arrays, as CuPy does in functions that add axes."""
     return atleast_1d(tup) if isinstance(tup, ndarray) else [atleast_1d(a) if isinstance(a, (list, tuple, int, float, complex)) else a for a in tup]
 
 
 def hstack(tup, *, dtype=None, casting='same_kind'):
-    """Arrays along the second axis, 1-d ones along the first."""
+    """Joins arrays along the second axis, 1-d ones along the first."""
     return _joined('hstack', _each_an_array(tup), (), None, dtype, casting)
 
 
 def vstack(tup, *, dtype=None, casting='same_kind'):
-    """Arrays along the first axis, 1-d ones as rows."""
+    """Joins arrays along the first axis, with 1-d arrays as rows."""
     return _joined('vstack', _each_an_array(tup), (), None, dtype, casting)
 
 
 def row_stack(tup, *, dtype=None, casting='same_kind'):
-    """vstack, by its old name."""
+    """Calls vstack (the old name)."""
     warnings.warn('`row_stack` alias is deprecated. Use `vstack` directly.', DeprecationWarning, stacklevel=2)
     return vstack(tup, dtype=dtype, casting=casting)

@@ -11,13 +11,13 @@ globals().update(of_anything(__name__, {'convolve': 2, 'cross': 2}, listed))
 
 
 def correlate(a, v, mode='valid'):
-    """The sums of a's elements times the conjugates of v's, which is moved along it."""
+    """Returns the cross-correlation of 1-d arrays, in which v is conjugated."""
     a, v = listed(a), listed(v)
     return _core.correlate(a, _core.ufuncs['conjugate'](v) if isinstance(v, ndarray) and v.dtype.kind == 'c' else v, mode)
 
 
 def matmul(x1, x2, out=None, *, casting='same_kind', dtype=None, axes=None):
-    """The product of matrices, or of stacks of them. `axes` names the matrices' axes of both and of the result."""
+    """Returns the product of matrices or stacks of matrices. `axes` selects the matrix axes of operands and result."""
     if dtype is not None:
         x1, x2 = x1.astype(dtype, casting=casting), x2.astype(dtype, casting=casting)
     if axes is not None:
@@ -43,7 +43,7 @@ def tensordot(a, b, axes=2):
 
 
 def einsum(*operands, dtype=None, casting='safe', optimize=False):
-    """Einstein's sums: einsum('ij,jk', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    """Evaluates Einstein's summation convention: einsum('ij,jk', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
     if len(operands) < 2:
         raise ValueError('einsum: expected subscripts and at least one operand')
     if isinstance(operands[0], str):

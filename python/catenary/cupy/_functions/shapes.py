@@ -10,7 +10,7 @@ globals().update(of_anything(__name__, {'resize': 1, 'trim_zeros': 1}))
 
 
 def ravel(a, order='C'):
-    """The elements in one axis without gaps."""
+    """Returns the elements as a contiguous 1-d array."""
     return given(a).ravel(order)
 
 
@@ -26,7 +26,7 @@ def roll(a, shift, axis=None):
 
 
 def pad(array, pad_width, mode='constant', **kwargs):
-    """A copy with borders, as numpy.pad: a width, a pair, a pair for each axis, or a dict of axes."""
+    """Pads an array as numpy.pad, by a width, a pair, a pair per axis, or a dict by axis."""
     array = given(array)
     if isinstance(pad_width, dict):
         widths = {axis % array.ndim: width for axis, width in pad_width.items()}
@@ -54,19 +54,19 @@ def pad(array, pad_width, mode='constant', **kwargs):
 
 
 def meshgrid(*xi, indexing='xy', sparse=False, copy=True):
-    """Coordinate arrays of the grid that 1-d arrays span."""
+    """Returns the coordinate arrays of the grid spanned by 1-d arrays."""
     return tuple(_core._meshgrid([given(x) for x in xi], indexing, sparse))
 
 
 def broadcast_arrays(*args):
-    """Views with the shape that all broadcast to."""
+    """Returns views that are broadcast to a common shape."""
     arrays = [given(a) for a in args]
     shape = _core._broadcast_shapes([a.shape for a in arrays])
     return tuple(a if a.shape == shape else _core.broadcast_to(a, shape) for a in arrays)
 
 
 def broadcast_shapes(*shapes):
-    """The shape that all broadcast to."""
+    """Returns the common shape by broadcasting."""
     return _core._broadcast_shapes([(s,) if isinstance(s, int) else tuple(s) for s in shapes])
 
 
@@ -89,7 +89,7 @@ def _at_least(ndim):
         views = [view(given(a)) for a in arys]
         return views[0] if len(views) == 1 else views
     function.__name__ = function.__qualname__ = f'atleast_{ndim}d'
-    function.__doc__ = f'Views with at least {ndim} axes.'
+    function.__doc__ = f'Returns views with at least {ndim} axes.'
     return function
 
 
@@ -97,7 +97,7 @@ atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))
 
 
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
-    """Views of windows of this shape that begin at each place, along new last axes."""
+    """Returns views of all windows of this shape, along new last axes."""
     if writeable:
         raise NotImplementedError('sliding_window_view: windows share their elements; writeable=True is not supported, in CuPy neither')
     x = given(x)

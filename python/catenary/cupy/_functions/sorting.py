@@ -1,4 +1,4 @@
-"""Sorting, searching, and distinct elements."""
+"""Sorting, searching, and unique elements."""
 
 from collections import namedtuple
 
@@ -13,7 +13,7 @@ globals().update(of_anything(__name__, {'searchsorted': 2, 'digitize': 2}, liste
 
 
 def sort(a, axis=-1, kind=None):
-    """A sorted copy along an axis, or of the flattened array."""
+    """Returns a sorted copy along an axis, or of the flattened array."""
     check_kind(kind, 'sort')
     if a.ndim == 0 and axis is not None:
         raise numpy.exceptions.AxisError('Sorting arrays with the rank of zero is not supported')
@@ -21,12 +21,12 @@ def sort(a, axis=-1, kind=None):
 
 
 def argsort(a, axis=-1, kind=None):
-    """Indices that would sort along an axis, or the flattened array."""
+    """Returns the indices that sort along an axis, or the flattened array."""
     return given(a).argsort(axis, kind)
 
 
 def lexsort(keys, axis=-1):
-    """Indices that sort along an axis by the last key, ties by the one before it, and so on. Of an array its rows are the keys."""
+    """Returns the indices that sort by several keys, of which the last is the primary one. The rows of an array are the keys."""
     if isinstance(keys, ndarray) and keys.ndim == 0 or len(keys) == 0:
         raise TypeError('lexsort: expected a sequence of at least one key')
     keys = [given(key) for key in keys]
@@ -43,7 +43,7 @@ def lexsort(keys, axis=-1):
 
 
 def sort_complex(a):
-    """A copy sorted along the last axis, by real parts and then by imaginary ones, as complex numbers: complex64 of integers below 32 bits."""
+    """Sorts along the last axis by real and then imaginary parts. Returns complex numbers, complex64 for integers below 32 bits."""
     a = given(a)
     return sort(a if a.dtype.kind == 'c' else a.astype('F' if a.dtype.char in 'bhBH' else 'D'))
 
@@ -60,20 +60,20 @@ class _Unique:
 
 
 def unique_all(x, /):
-    """The distinct elements, where each is first, which of them each element is, and how often each is there."""
+    """Returns the unique elements, the index of each one's first occurrence, the inverse indices, and the counts."""
     return _Unique.AllResult(*_core.unique(given(x), True, True, True, equal_nan=False))
 
 
 def unique_counts(x, /):
-    """The distinct elements, and how often each is there."""
+    """Returns the unique elements and their counts."""
     return _Unique.CountsResult(*_core.unique(given(x), return_counts=True, equal_nan=False))
 
 
 def unique_inverse(x, /):
-    """The distinct elements, and which of them each element is."""
+    """Returns the unique elements and the inverse indices."""
     return _Unique.InverseResult(*_core.unique(given(x), return_inverse=True, equal_nan=False))
 
 
 def unique_values(x, /):
-    """The distinct elements."""
+    """Returns the unique elements."""
     return _core.unique(given(x), equal_nan=False)

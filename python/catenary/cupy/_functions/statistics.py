@@ -1,4 +1,4 @@
-"""Means, quantiles and counts."""
+"""Averages and histograms."""
 
 import numpy
 

@@ -67,7 +67,7 @@ class _Grid:
         self._grid, self._sparse = grid, sparse
 
     def _of_arrays(self, keys, alone):
-        """Limits that have axes: between each two of their elements, which broadcast, as many steps as the imaginary step says."""
+        """Handles ranges with array limits, which broadcast: an imaginary step is the number of values between each pair."""
         if any(not isinstance(k.step, complex) for k in keys):
             raise TypeError('mgrid and ogrid: limits with axes need a count of steps for each, as 10j')
         counts, lines = [int(abs(k.step)) for k in keys], []

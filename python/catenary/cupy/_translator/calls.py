@@ -46,7 +46,7 @@ class Calls:
         return self.known(t, x)
 
     def values(self, args):
-        """Arguments: braces wait for the type that they become."""
+        """Evaluates arguments. Braced lists wait for their type."""
         return [a if a.__class__ is tree.Braces else self.rvalue(a) for a in args]
 
     # ------------------------------------------------------------------ functions of the text
@@ -155,7 +155,7 @@ class Calls:
         return self.fresh([self.scopes[0], bindings], this)
 
     def instance(self, t, function, bindings, types, this, this_space):
-        """The name of a function for these types, and its result's type."""
+        """Returns the name of a function for these types, and its result's type."""
         key = (id(function), this, this_space, tuple(spelled(type, '') for type in types), tuple(
             b.const if b.__class__ is Value else spelled(b, '') + b.__class__.__name__ + str(b) for b in bindings.values()))
         made = self.unit.instances.get(key)
@@ -168,7 +168,7 @@ class Calls:
 
     # ------------------------------------------------------------------ classes
     def made(self, classes, at, args):
-        """The type that a class, or a template for these arguments, is."""
+        """Returns the type that a class, or a template for these arguments, is."""
         primary = classes.nodes[0]
         node, bindings = primary, {}
         for p, a in zip(primary.template, args):
@@ -247,7 +247,7 @@ class Calls:
         refuse(t, 'this type')
 
     def struct_of(self, f):
-        """The class before the :: of a qualified name."""
+        """Returns the class before the :: of a qualified name."""
         t, args = f.parts[0]
         found = self.find(t.text)
         if found.__class__ is Classes:
@@ -259,7 +259,7 @@ class Calls:
         return found
 
     def qualified(self, x):
-        """CLASS::CONSTANT"""
+        """Translates CLASS::CONSTANT."""
         if x.parts[0][0].text == 'std':
             t, args = x.parts[1]
             if args is not None and t.text.removesuffix('_v') in VALUE_TRAITS and (
@@ -279,7 +279,7 @@ class Calls:
         return self.called(t, found, x.args, args, struct)
 
     def method(self, x, f):
-        """x.NAME(...): of an array argument, a complex number or a class."""
+        """Translates x.NAME(...) of an array argument, a complex number or a class."""
         v, t = self.value(f.x), f.name
         if v.members is not None:
             found = v.members.get(t.text)
@@ -316,11 +316,11 @@ class Calls:
         return self.members(type).get(tree.CONSTRUCTOR) if type.__class__ is Struct and type in self.unit.classes else None
 
     def constructed(self, t, type, args):
-        """The text of a class that a constructor makes of arguments, trees or Values."""
+        """Returns the text of a class that a constructor makes of arguments, trees or Values."""
         return self.called(t, self.constructors(type), args, None, type, '').text
 
     def begins_itself(self, type):
-        """Whether a variable of this type is more than memory where it is given no value."""
+        """Does a variable of this type need initialisation even without an initialiser?"""
         while type.__class__ is Array:
             type = type.to
         found = self.constructors(type) or ()
@@ -386,7 +386,7 @@ class Calls:
         return Value('ct_%s(%s)' % (name, text), type, at=at)
 
     def result(self, name, types):
-        """The type of a function that takes several."""
+        """Returns the type of a function that takes several."""
         real = DOUBLE if self.unit.float64 else FLOAT
         if name in ('min', 'max') and types[0] is types[1] is HALF:
             return HALF
@@ -426,7 +426,7 @@ class Calls:
         return Value('printf(%s)' % ', '.join([text] + [v.text for v in values]), INT)
 
     def standard(self, x, f):
-        """std::numeric_limits<T>::NAME()"""
+        """Translates std::numeric_limits<T>::NAME()."""
         if [t.text for t, _ in f.parts[:2]] == ['std', 'numeric_limits'] and len(f.parts) == 3 and f.parts[1][1]:
             type, t = self.argument(f.parts[1][1][0]), f.parts[2][0]
             found = opencl.NUMERIC.get(t.text, {}).get(type.name) if type.__class__ is Scalar else None
@@ -438,7 +438,7 @@ class Calls:
 
 
 def by_reference(parameter, v):
-    """Whether an argument is handed over as its address: a reference that may change it."""
+    """Is an argument passed by address, as a reference that may be modified?"""
     return parameter.type.reference and v.__class__ is Value and (not const_of(parameter.type) or v.type.__class__ is Array)
 
 
@@ -447,7 +447,7 @@ def const_of(type):
 
 
 def fit(v, type, reference):
-    """How badly a value fits a type: 0 as it is, None not at all."""
+    """Returns the conversion penalty of a value for a type: 0 for an exact match, None for no conversion."""
     if v.__class__ is tree.Braces:
         return 1
     given = v.type if reference else decayed(v.type, v.home)

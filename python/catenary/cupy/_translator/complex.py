@@ -18,7 +18,7 @@ class Complex:
     """Translates complex numbers."""
 
     def complex_type(self, spec):
-        """The type of complex<...>."""
+        """Returns the type of complex<...>."""
         part = self.argument(spec.args[0]) if spec.args and len(spec.args) == 1 else None
         found = next((SCALARS[name] for name, type in COMPLEX.items() if type is part), None)
         if found is None:
@@ -32,7 +32,7 @@ class Complex:
         return SCALARS['c128' if SCALARS['c128'] in (a.type, b.type) else 'c64']
 
     def to_complex(self, v, type, at):
-        """The text of a number as a complex one."""
+        """Returns the text of a number as a complex one."""
         if v.type is type:
             return v.text
         if is_number(v.type):
@@ -62,7 +62,7 @@ class Complex:
         return Value(text, BOOL if x.op in ('==', '!=') else type, at=a.at or b.at)
 
     def complex_method(self, x, v, t):
-        """z.real(), z.imag(), z.real(x)"""
+        """Translates z.real(), z.imag() and z.real(x)."""
         part = PARTS.get(t.text)
         if part is None or len(x.args) > 1:
             refuse(t, 'this member')
@@ -74,7 +74,7 @@ class Complex:
         return Value('%s = %s' % (text, self.converted(self.rvalue(x.args[0]), COMPLEX[v.type.name], t)), VOID)
 
     def complex_call(self, t, values):
-        """A function of complex numbers."""
+        """Returns a function of complex numbers."""
         name, first = t.text, values[0] if values else refuse(t, 'a call without arguments')
         if name == 'atomicAdd' and len(values) == 2 and first.type.__class__ is Pointer and is_complex(first.type.to):
             if first.type.space != '__global':

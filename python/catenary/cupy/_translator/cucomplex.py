@@ -14,7 +14,7 @@ for _name, _made in {'Creal': 'real', 'Cimag': 'imag', 'Conj': 'conj', 'Cabs': '
 
 
 def renamed(text):
-    """The text without words of cuComplex.h. One that has none is given as it is."""
+    """Returns the text without words of cuComplex.h. One that has none is given as it is."""
     if not isinstance(text, str) or not _SPOKEN.search(text):
         return text
     try:

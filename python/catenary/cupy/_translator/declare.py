@@ -14,7 +14,7 @@ class Statements(Parser):
 
     # ------------------------------------------------------------------ statements
     def statements(self, end=None):
-        """All until `end`, or all that there are: the last may lack its semicolon."""
+        """Parses statements up to `end` or the end of the text. The last one may lack its semicolon."""
         found = []
         while self.t is not END if end is None else self.t.text != end:
             if not self.accept(';'):
@@ -162,7 +162,7 @@ class Statements(Parser):
         return self.ended(tree.Declaration(t, frozenset(found), spec, tuple(names)))
 
     def declaration_words(self, t):
-        """Whether a word that nobody knows stands where a type would."""
+        """Does an unknown word stand in the position of a type?"""
         return self.peek().text not in REFUSED and t.text not in STORAGE | _CLASSES and self.type_here() is None
 
     def type_here(self):
@@ -172,7 +172,7 @@ class Statements(Parser):
         return found
 
     def declared(self, spec):
-        """A declarator without its value: (name, type)."""
+        """Returns a declarator without its value: (name, type)."""
         stars, reference = self.stars()
         inner = 0
         if self.t.text == '(':  # a pointer or reference to an array
@@ -213,7 +213,7 @@ class Statements(Parser):
         return tree.Declarator(at, type, value)
 
     def typedef(self):
-        """`typedef A B;`, `using B = A;`"""
+        """Parses `typedef A B;` and `using B = A;`."""
         t = self.take()
         if t.text == 'using':
             at = self.name()
@@ -259,7 +259,7 @@ class Statements(Parser):
 
     # ------------------------------------------------------------------ classes and functions
     def template(self):
-        """The parameters behind `template`."""
+        """Returns the parameters behind `template`."""
         self.take()
         opened, found = self.expect('<'), []
         while self.t.text != '>':
@@ -288,7 +288,7 @@ class Statements(Parser):
         return tuple(found)
 
     def outside(self, end=None):
-        """All declarations outside functions."""
+        """Parses all global declarations."""
         found = []
         while self.t is not END if end is None else self.t.text != end:
             if self.t.kind == 'directive' or self.t.text == ';':
@@ -442,7 +442,7 @@ class Statements(Parser):
         return tree.Struct(at, at.text, template, special, *inside)
 
     def members(self, owner):
-        """The members of a class: its fields, constants, functions and types."""
+        """Returns the members of a class: its fields, constants, functions and types."""
         self.expect('{')
         found = [], [], [], []
         self.scopes[-1]['this'] = OTHER
@@ -480,7 +480,7 @@ class Statements(Parser):
         return [] if copies else [tree.Function(at, tree.CONSTRUCTOR, (), None, parameters, body, frozenset(), owner)]
 
     def begun(self, owner):
-        """MEMBER(VALUE) before a constructor's body, as `this->MEMBER = VALUE`."""
+        """Turns a member initialiser MEMBER(VALUE) into `this->MEMBER = VALUE`."""
         at = self.name()
         if at.text == owner.text or self.t.text not in ('(', '{'):
             refuse(at, 'a constructor that begins so')

@@ -169,7 +169,7 @@ DOTS = {'__dp4a': '{0}4(x).s0 * {0}4(y).s0 + {0}4(x).s1 * {0}4(y).s1 + {0}4(x).s
 
 
 def helper(name, floats):
-    """The text that functions of this helper stand on."""
+    """Returns the text that functions of this helper stand on."""
     if name.startswith('even_'):
         return _EVEN.replace('float', name[5:]) if name[5:] in floats else ''
     if name == 'double':
@@ -178,6 +178,6 @@ def helper(name, floats):
 
 
 def dots(name, define):
-    """The text of a sum of products."""
+    """Returns the text of a sum of products."""
     return ''.join(define(kind, name, '{0} x, {0} y, {0} z'.format(kind), DOTS[name].format('as_%schar' % u, 'as_%sshort' % u))
                    for kind, u in (('int', ''), ('uint', 'u')))

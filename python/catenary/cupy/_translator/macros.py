@@ -136,7 +136,7 @@ class Macros:
         return out
 
     def arguments(self, macro, t, left):
-        """The tokens of each parameter, which are taken from `left`."""
+        """Takes the arguments of a macro from `left`. Returns the tokens of each."""
         found, depth = [[]], 0
         left.pop()
         while True:
@@ -159,7 +159,7 @@ class Macros:
         return dict(zip(macro.parameters, found))
 
     def filled(self, macro, t, given, use):
-        """The body with its arguments, at the place where it is used."""
+        """Returns the body with its arguments, at the place where it is used."""
         hidden, out, body, k = t.hidden | {t.text}, [], macro.body, 0
         while k < len(body):
             x = body[k]

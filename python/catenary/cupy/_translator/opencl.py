@@ -166,7 +166,7 @@ def _binary(name, expression, floats):
 
 
 def _swap(kind, space):
-    """A loop of compare-and-swap on the bits of a float or double."""
+    """Returns a loop of compare-and-swap on the bits of a float or double."""
     bits, load, keep, swap = {'float': ('uint', 'as_float', 'as_uint', 'atomic_cmpxchg'),
                               'double': ('ulong', 'as_double', 'as_ulong', 'atom_cmpxchg')}[kind]
     return ('%s%s ct_atomicAdd(volatile %s %s* p, %s v) {\n  volatile %s %s* at = (volatile %s %s*)p;\n  %s old = *at, seen;\n'
@@ -280,7 +280,7 @@ def _at(ndim):
 
 
 def _outs(name, floats):
-    """A function that puts a result into a variable."""
+    """Returns a function that puts a result into a variable."""
     count, to, end = _OUTS[name]
     letters = 'xy'[:count]
     return ''.join(_define(kind, name, ', '.join('%s %s' % (kind, x) for x in letters) + ', %s* p' % (to or kind), '%s(%s, p)' % (
@@ -288,7 +288,7 @@ def _outs(name, floats):
 
 
 def _helper(name):
-    """The text that a function stands on, by its name in intrinsics."""
+    """Returns the text that a function stands on, by its name in intrinsics."""
     if _FLOATS.get(name, name).startswith('cyl_bessel'):
         return 'bessel'
     return _PLAIN[name][3] if len(_PLAIN.get(name) or ()) > 3 else None
@@ -337,12 +337,12 @@ def _function(name, floats):
 
 
 def of_library(text):
-    """Whether a text has words of the library's prelude."""
+    """Does a text use names of the library's prelude?"""
     return re.search(r'_f32\(|_f64\(|\bc64\b|\bc128\b', text) is not None
 
 
 def header(needs, float64):
-    """The text of all that is asked for: names of MATH and ATOMICS, 'memory_half', 'memory_bool' and 'at2', say."""
+    """Returns the text of all that is asked for: names of MATH and ATOMICS, 'memory_half', 'memory_bool' and 'at2', say."""
     floats = ('float', 'double') if float64 else ('float',)
     text = ''
     if float64:

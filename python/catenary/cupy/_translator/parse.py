@@ -128,12 +128,12 @@ class Parser:
         return tree.Spec(first, base, args, member, const)
 
     def trait_follows(self, names, end):
-        """Whether std::NAME< or cupy::type_traits::NAME< stands here, of these names."""
+        """Does std::NAME< or cupy::type_traits::NAME< follow, with one of these names?"""
         at = 4 if self.peek(2).text == 'type_traits' else 2
         return self.peek().text == '::' and self.peek(at).text.removesuffix(end) in names and self.peek(at + 1).text == '<'
 
     def stars(self):
-        """How many pointers there are, and whether there is a reference."""
+        """Parses stars and a reference. Returns (number of pointers, is it a reference?)."""
         count, reference = 0, False
         while self.t.text in STARS:
             text = self.take().text
@@ -148,7 +148,7 @@ class Parser:
         return spec and tree.TypeId(at, spec, *self.stars(), ())
 
     def arguments(self):
-        """The arguments of a template, to whose < the parser has come: types and expressions."""
+        """Returns the arguments of a template, to whose < the parser has come: types and expressions."""
         opened = self.take()
         found, before = [], self.angles
         self.angles = 1
@@ -316,7 +316,7 @@ class Parser:
         return self.qualified()
 
     def qualified(self):
-        """A name, with the classes and namespaces before it."""
+        """Returns a name, with the classes and namespaces before it."""
         at, parts = self.t, []
         while True:
             t = self.name()

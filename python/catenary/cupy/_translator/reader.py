@@ -77,7 +77,7 @@ class Source:
 
 
 class Token:
-    """A word of a text: its line and the space before it. `hidden`: the macros that it comes from."""
+    """A token: its text, line and preceding space. `hidden` are the macros from whose expansion it comes."""
     __slots__ = ('kind', 'text', 'line', 'space', 'source', 'hidden')
 
     def __init__(self, kind, text, line=0, space='', source=None, hidden=frozenset()):

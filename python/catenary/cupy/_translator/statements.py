@@ -60,7 +60,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         return self.element(this, '0', '(*%s)' % this.text)
 
     def constant(self, found):
-        """The Value of a variable outside functions, which is written where it is used first."""
+        """Returns the Value of a variable outside functions, which is written where it is used first."""
         if found.value is not None:
             return found.value
         d = found.declarator
@@ -100,7 +100,7 @@ class Writer(Expressions, Calls, Complex, Traits):
 
     # ------------------------------------------------------------------ text
     def emit(self, at, text):
-        """Puts a text into the line that its token has."""
+        """Appends a text on the line of its token."""
         line = at.line
         if line > self.line and line - self.line < 30:
             self.out.append('\n' * (line - self.line))
@@ -120,7 +120,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         return '\n' * breaks
 
     def marked_text(self, text):
-        """A text of an expression, whose lines count from 1."""
+        """Returns a text of an expression, whose lines count from 1."""
         return _MARK.sub(self.marked, text)
 
     def text(self):
@@ -143,7 +143,7 @@ class Writer(Expressions, Calls, Complex, Traits):
             self.line = at.line
 
     def body(self, node):
-        """A statement of another one, in braces."""
+        """Returns a statement of another one, in braces."""
         self.out.append(' {')
         self.scopes.append({})
         self.depth += 1
@@ -222,7 +222,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         return ' '.join(map(str, made)), False
 
     def loop(self, at, text):
-        """Puts the head of a loop, behind a pragma that is meant for it."""
+        """Writes the head of a loop, after a pragma that applies to it."""
         if self.pragmas:
             self.out.append('\n%s\n' % '\n'.join(self.pragmas))
             self.pragmas, self.line = [], -100
@@ -409,7 +409,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         return None
 
     def space_of(self, x):
-        """The address space into which an expression points, from the names in it that are known."""
+        """Returns the address space into which an expression points, from the names in it that are known."""
         kind = x.__class__
         if kind is tree.Name:
             v = self.find(x.at.text)
@@ -434,7 +434,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         self.finish(at, type, Value('', type, ''), ' = ' + text, False, 'const ' * fixed)
 
     def deduced_variable(self, node, d, fixed):
-        """auto"""
+        """Declares a variable of type auto."""
         at = d.at
         if d.value is None or d.value.__class__ in (tuple, tree.Braces):
             refuse(node.spec.at, 'auto in this form')
@@ -450,7 +450,7 @@ class Writer(Expressions, Calls, Complex, Traits):
 
     # ------------------------------------------------------------------ functions
     def parameter(self, p, type, own=None):
-        """Declares a parameter and gives its text."""
+        """Declares a parameter and returns its text."""
         name = p.name or '_unused%d' % len(self.scopes[-1])
         reference = type.__class__ is Pointer and p.type.reference and own == 'reference'
         if type.__class__ not in (Scalar, Struct, Pointer) or type is VOID:
@@ -506,7 +506,7 @@ class Writer(Expressions, Calls, Complex, Traits):
 
 
     def begin_members(self, function, this):
-        """Refuses a constructor that leaves out a member which is more than memory."""
+        """Rejects a constructor that leaves a member uninitialised which needs initialisation."""
         given = {x.x.left.name.text for x in function.body.body if x.__class__ is tree.Evaluate and x.x.__class__ is tree.Assign and
                  x.x.left.__class__ is tree.Member}
         for name, type in this.fields.items():
@@ -515,7 +515,7 @@ class Writer(Expressions, Calls, Complex, Traits):
 
 
 def walked(x):
-    """All nodes of a tree."""
+    """Yields all nodes of a tree."""
     if x.__class__ is tuple:
         for part in x:
             yield from walked(part)
@@ -527,7 +527,7 @@ def walked(x):
 
 
 def number_text(value, type):
-    """A whole number in OpenCL C."""
+    """Returns a whole number in OpenCL C."""
     end = {'uint': 'U', 'long': 'L', 'ulong': 'UL'}.get(type.name, '')
     if value == -2 ** 31 and type.name == 'int':
         return '(-2147483647 - 1)'

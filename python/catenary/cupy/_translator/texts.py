@@ -46,7 +46,7 @@ def read_name(kernel, name, types=()):
 
 
 def class_of(kernel, word, top):
-    """The tree of a type's name among the declarations of a text."""
+    """Returns the tree of a type's name among the declarations of a text."""
     base = {'complex': CLASS}
     base.update((node.name, CLASS if isinstance(node, tree.Struct) and node.template else TYPE) for node in top
                 if isinstance(node, (tree.Struct, tree.Typedef)))
@@ -71,7 +71,7 @@ def instance_of(name):
 
 
 def number_of(kernel, parameter, text):
-    """The whole number that a template's parameter becomes. Throws ValueError."""
+    """Returns the integer value of a template argument. Raises ValueError."""
     if text in ('true', 'false'):
         return int(text == 'true')
     if not re.fullmatch(r'-?\d\w*', text):
@@ -102,7 +102,7 @@ def scalar_of(type, types=None):
 
 
 def parameter_kinds(ts, types):
-    """Of a kernel's parameters, with whose bracket these tokens begin, each: 'pointer', the number that it is, or None for others."""
+    """Returns for each parameter of a kernel, whose tokens begin with its bracket: 'pointer', its number type, or None."""
     depth, parts = 0, [[]]
     for t in ts:
         depth += (t.text in ('(', '[', '<')) - (t.text in (')', ']', '>'))

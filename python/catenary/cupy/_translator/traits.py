@@ -16,7 +16,7 @@ class Traits:
     """Writes traits."""
 
     def trait_type(self, spec):
-        """The type of std::NAME<...>::type and std::NAME_t<...>."""
+        """Returns the type of std::NAME<...>::type and std::NAME_t<...>."""
         name = spec.base.removeprefix('std::').removesuffix('_t')
         given = [self.argument(x) for x in spec.args]
         if spec.member is not None and spec.member.text != 'type':
@@ -40,7 +40,7 @@ class Traits:
         return Pointer(type.to, None) if name == 'decay' and type.__class__ is Array else type  # nothing here is const or a reference
 
     def trait_value(self, t, name, args):
-        """The Value of std::NAME<...>::value and std::NAME_v<...>."""
+        """Returns the Value of std::NAME<...>::value and std::NAME_v<...>."""
         given = [self.argument(x) for x in args]
         if any(x.__class__ is Value for x in given) or len(given) != (2 if name == 'is_same' else 1):
             refuse(t, 'a template with what stands here')

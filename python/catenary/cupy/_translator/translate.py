@@ -19,8 +19,7 @@ __all__ = ['Parameter', 'Untranslatable', 'begin', 'check', 'elementwise', 'raw'
 
 
 class Kernel:
-    """A kernel that is being translated: its unit, and the scope of its text. The variables of a module lie in memory that its kernels
-    have in common, others are refused."""
+    """A kernel in translation: its unit and scope. Variables of a module lie in memory shared by its kernels, other global variables are rejected."""
 
     def __init__(self, name, types, float64, top, of_module=False):
         self.unit = Unit(name, float64)
@@ -54,7 +53,7 @@ class Kernel:
 
 
 def _check_outside(node):
-    """Refuses variables outside functions that are no constants."""
+    """Rejects global variables that are not constants."""
     for d in node.names:
         if d.value is None:
             refuse(node.at, 'memory outside functions that has no value')
@@ -108,7 +107,7 @@ def _bind_whole(kernel, parameters, texts, extents, axes=None):
 
 
 def _index(ndim):
-    """The scope of an operation: the index of the element."""
+    """Returns the scope of an operation: the index of the element."""
     return {'_ind': Value('_ind', VOID, members={
         'size': Value('_size', LONG), 'get': Value('_index', Pointer(LONG, ''), counted=ndim)})}
 
@@ -121,7 +120,7 @@ def _head(kernel, name, group, takes):
 
 
 def _loop(index, size, group):
-    """A loop over `size` units: of a work-item, or, in groups of one, of a range that lies together."""
+    """Returns a loop over `size` units: of a work-item, or, in groups of one, of a range that lies together."""
     if group == 1:
         return ('for (long {0} = {1} * get_group_id(0) / get_num_groups(0), _end = {1} * (get_group_id(0) + 1) / '
                 'get_num_groups(0); {0} < _end; ++{0})').format(index, size)

@@ -6,7 +6,7 @@ stars, a reference, array sizes).
 
 
 def _node(name, fields, doc=''):
-    """A class with these fields, in order."""
+    """Returns a class with these fields, in order."""
     fields = fields.split()
     body = '\n'.join(['class %s:' % name, '    __slots__ = %r' % (tuple(fields),), '    def __init__(self, %s):' % ', '.join(fields)]
                      + ['        self.%s = %s' % (f, f) for f in fields])

@@ -92,7 +92,7 @@ CU_PARTS = {'x': 're', 'y': 'im'}  # by the names that cuComplex.h has for them
 
 
 def size_of(type):
-    """sizeof in CUDA C++."""
+    """Returns sizeof in CUDA C++."""
     if isinstance(type, Array):
         return type.count * size_of(type.to)
     if isinstance(type, Struct):
@@ -121,13 +121,13 @@ def is_complex(type):
 
 
 def promoted(type):
-    """As narrow integers and 16-bit floats become in arithmetic."""
+    """Returns the type after promotion: narrow integers and 16-bit floats are widened in arithmetic."""
     order = ORDER[type.name]
     return INT if order < ORDER['int'] else FLOAT if type is HALF else type
 
 
 def joined(a, b):
-    """The type of a sum of two numbers."""
+    """Returns the type of a sum of two numbers."""
     a, b = promoted(a), promoted(b)
     return a if ORDER[a.name] >= ORDER[b.name] else b
 
@@ -138,7 +138,7 @@ def decayed(type, space):
 
 
 def memory(type, space=''):
-    """The word for a type that lies in this space."""
+    """Returns the word for a type that lies in this space."""
     if isinstance(type, Scalar):
         return MEMORY.get(type.name, type.name) if space == '__global' else type.register
     if isinstance(type, Struct):
@@ -147,7 +147,7 @@ def memory(type, space=''):
 
 
 def spelled(type, name, space='', const=''):
-    """A declaration of `name`, which lies in `space`."""
+    """Returns a declaration of `name`, which lies in `space`."""
     if isinstance(type, Array):
         return spelled(type.to, '%s[%s]' % (name, type.count or ''), space, const)
     if isinstance(type, Pointer):
@@ -162,7 +162,7 @@ def spelled(type, name, space='', const=''):
 
 
 def wrapped(value, type):
-    """An integer as this type holds it."""
+    """Returns an integer as this type holds it."""
     if type is BOOL:
         return int(value != 0)
     bits = BITS[type.name]

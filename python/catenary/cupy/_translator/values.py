@@ -31,7 +31,7 @@ class Value:
 
 
 class Later:
-    """A piece of text that is known when all has been read: a declaration whose pointer gets its address space later."""
+    """A piece of text that is completed at the end: a declaration of a pointer whose address space is inferred later."""
     __slots__ = ('type', 'name', 'at', 'space', 'const', 'more')
 
     def __init__(self, type, name, at, space='', const='', more=''):
@@ -42,7 +42,7 @@ class Later:
 
 
 def settled(type, name, at, space='', const=''):
-    """spelled() of a type whose pointers all say where they point to."""
+    """Returns spelled() for a type, and rejects it if the address space of a pointer is unknown."""
     inner = type
     while not isinstance(inner, (Scalar, Struct)):
         if isinstance(inner, Pointer) and inner.space is None:
@@ -52,7 +52,7 @@ def settled(type, name, at, space='', const=''):
 
 
 class Constant:
-    """A variable outside functions that has a value: it is written where it is used first."""
+    """A global constant, which is written at its first use."""
     __slots__ = ('node', 'declarator', 'value')
 
     def __init__(self, node, declarator):
@@ -78,12 +78,12 @@ class Unit:
         self.classes = {}  # per class: its instances and scopes
 
     def own(self, name):
-        """A name of OpenCL's for one of the text's that no other has."""
+        """Returns a name of OpenCL's for one of the text's that no other has."""
         count = self.taken[name] = self.taken.get(name, 0) + 1
         return 'u_%s' % name if count == 1 else 'u_%s_%d' % (name, count)
 
     def vector(self, name):
-        """A vector of CUDA's, which has no operators and lies in memory as CUDA says."""
+        """Returns a vector of CUDA's, which has no operators and lies in memory as CUDA says."""
         if name not in self.instances:
             kind, n = VECTORS[name]
             type = SCALARS[kind]

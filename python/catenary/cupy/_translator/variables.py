@@ -10,7 +10,7 @@ _LEAST = 16  # bytes that each variable's place is a multiple of, as CUDA's are 
 
 
 class Variable:
-    """A variable's declaration, its type and its place."""
+    """A variable's declaration, type and offset."""
     __slots__ = ('node', 'declarator', 'type', 'at')
 
     def __init__(self, node, declarator, type, at):
@@ -49,7 +49,7 @@ def add(kernel, node):
 
 
 def _value(writer, variable):
-    """The Value of a variable: a place in global memory."""
+    """Returns the Value of a variable: a place in global memory."""
     pointer = Pointer(variable.type, '__global')
     text = '((%s)(%s + %d))' % (_pointer_text(variable.type), VARIABLES, variable.at)
     if variable.type.__class__ is Array:
@@ -73,7 +73,7 @@ def take(takes, first):
 
 
 def layout(kernel):
-    """Each variable's place and bytes, the bytes of all, and the statements that give them their values."""
+    """Returns (offset and size of each variable, total size, statements that initialise them)."""
     places, nodes, end = {}, [], 0
     for name, v in kernel.unit.variables.items():
         places[name] = v.at, size_of(v.type)
@@ -89,7 +89,7 @@ def layout(kernel):
 
 
 def _given(x, type, value):
-    """Statements that give the place `x` a value."""
+    """Returns statements that initialise the variable at `x`."""
     at = x.at
     if value.__class__ is not tree.Braces:
         if type.__class__ is Array:

@@ -21,7 +21,7 @@ class Expressions:
         return _WAYS[x.__class__](self, x)
 
     def rvalue(self, x):
-        """A number, a pointer or a class: an array has become a pointer."""
+        """Returns a number, a pointer or a class: an array has become a pointer."""
         v = self.value(x)
         if v.type.__class__ is Array:
             v = v.named(v.at)
@@ -38,7 +38,7 @@ class Expressions:
 
     # ------------------------------------------------------------------ types
     def spec(self, spec):
-        """The type that a word stands for."""
+        """Returns the type that a word stands for."""
         base = spec.base
         if base.startswith('std::'):
             return self.trait_type(spec)
@@ -61,7 +61,7 @@ class Expressions:
         return found
 
     def type(self, t):
-        """The type of a TypeId, without its reference."""
+        """Returns the type of a TypeId, without its reference."""
         if t.__class__ is tree.Spec:
             return self.spec(t)
         type, const = self.type(t.spec), getattr(t.spec, 'const', False)
@@ -77,7 +77,7 @@ class Expressions:
         return type
 
     def argument(self, x):
-        """An argument of a template: a type, or the Value of a number."""
+        """Returns an argument of a template: a type, or the Value of a number."""
         if x.__class__ is tree.TypeId:
             return self.type(x)
         v = self.value(x)
@@ -116,7 +116,7 @@ class Expressions:
         refuse(t, self.why(t.text))
 
     def lined(self, t, text):
-        """A text that begins with this token: the device's compiler is to name its line."""
+        """Returns a text that begins with this token: the device's compiler is to name its line."""
         return '\x01%d\x02%s' % (t.line, text) if t.line > self.line else text
 
     def why(self, name):
@@ -298,14 +298,14 @@ class Expressions:
         return Value('(%s + (%s))' % v.packed if v.packed else '&(%s)' % v.text, Pointer(v.type, v.home), at=v.at)
 
     def settle(self, type, given):
-        """A pointer that does not know yet where it points to gets to know it."""
+        """Returns a pointer that does not know yet where it points to gets to know it."""
         while type.__class__ is Pointer and given.__class__ is Pointer:
             if type.space is None:
                 type.space = given.space
             type, given = type.to, given.to
 
     def same(self, at, type, given):
-        """Refuses a pointer for another one that points to another type or into another address space."""
+        """Rejects the conversion of a pointer to one with another target type or address space."""
         self.settle(type, given)
         if type.space != given.space and given.space is not None:
             refuse(at, 'a pointer into another memory')
@@ -330,7 +330,7 @@ class Expressions:
         return self.stored(v, x.op, right, x.at)
 
     def stored(self, v, op, right, at):
-        """v op= right"""
+        """Translates v op= right."""
         text = right.text if op else self.literal(right, v.type) if right.__class__ is tree.Braces else self.converted(right, v.type, at)
         if not v.packed:
             if v.type is BOOL and op:
@@ -459,7 +459,7 @@ class Expressions:
         return self.cast_to(x.at, type, v)
 
     def size(self, x):
-        """sizeof of a type or a value, in memory: a 16-bit float is wider in a register."""
+        """Translates sizeof of a type or value. The size is that in memory, as a 16-bit float is wider in a register."""
         if x.type:
             size = size_of(self.type(x.type))
         else:
@@ -504,7 +504,7 @@ class Expressions:
         return Value('%s.%s' % (v.text, field_name(t.text)), found, v.home, at=v.at or t)
 
     def entry(self, x, v, index):
-        """x.shape()[k], x.strides()[k] of an array argument."""
+        """Translates x.shape()[k] and x.strides()[k] of an array argument."""
         found = v.table
         if index.const is None:
             return Value('(%s0L)' % ''.join('(%s) == %d ? %s : ' % (index.text, k, text) for k, text in enumerate(found)), LONG)

@@ -23,7 +23,7 @@ cusolver_enabled = True
 
 
 def ExternalStream(ptr, device_id=-1):
-    """The stream of this package that has the handle `ptr`, as Stream.ptr gives it. Raises NotImplementedError for a stream of another library."""
+    """Returns this package's stream with the handle `ptr` (Stream.ptr). Raises NotImplementedError for a stream of another library."""
     stream = _core._stream_of_handle(ptr, device_id)
     if stream is None:
         raise NotImplementedError(f'ExternalStream: {ptr:#x} is the handle of no Stream that is in use here; a stream of another library is not taken: '
@@ -40,18 +40,18 @@ get_local_runtime_version = runtime.runtimeGetVersion
 
 
 def get_cuda_path():
-    """None: no toolkit is needed."""
+    """Returns None, as no toolkit is needed."""
     return None
 
 
 def get_device_id():
-    """The ordinal of the current device."""
+    """Returns the ordinal of the current device."""
     return _core.getDevice()
 
 
 @contextlib.contextmanager
 def using_allocator(allocator=None):
-    """Memory comes from Catenary's pool: nothing else is taken."""
+    """Accepts only Catenary's pool as the allocator."""
     memory.check_allocator(allocator)
     yield
 

@@ -2,7 +2,7 @@
 
 
 class CompileException(Exception):
-    """A kernel that a device's compiler refused: its words, and the text."""
+    """Raised if a device's compiler rejects a kernel. Contains its messages and the text."""
 
     def __init__(self, msg, source='', name='', options=(), backend=''):
         super().__init__(msg)

@@ -7,19 +7,19 @@ CUBLAS_FILL_MODE_LOWER, CUBLAS_FILL_MODE_UPPER = 0, 1
 
 
 class CUBLASError(RuntimeError):
-    """A library of matrix products that failed."""
+    """Raised if a matrix library fails."""
 
 
 def _factors(dtype):
     def getrfBatched(handle, n, a_array, lda, pivots, info, batch):
-        """LU factors of matrices in Fortran order in place. All but n, lda and batch are addresses of arrays."""
+        """Computes LU factors of matrices in Fortran order, in place. All arguments except n, lda and batch are addresses of arrays."""
         _pointer_calls.getrf(dtype, n, a_array, lda, pivots, info, batch)
     return getrfBatched
 
 
 def _inverses(dtype):
     def getriBatched(handle, n, a_array, lda, pivots, c_array, ldc, info, batch):
-        """Inverses of matrices from their LU factors. All but n, lda, ldc and batch are addresses of arrays."""
+        """Computes inverses of matrices from their LU factors. All arguments except n, lda, ldc and batch are addresses of arrays."""
         _pointer_calls.getri(dtype, n, a_array, lda, pivots, c_array, ldc, info, batch)
     return getriBatched
 

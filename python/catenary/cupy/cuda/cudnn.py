@@ -1,3 +1,3 @@
-"""cupy.cuda.cudnn is not there."""
+"""cupy.cuda.cudnn is not available."""
 
 import catenary.cupy.cudnn  # noqa: F401, which says why

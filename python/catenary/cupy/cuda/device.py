@@ -11,18 +11,18 @@ _MOST_ON_PROCESSOR = 227 * 1024
 
 
 def most_shared_bytes(device):
-    """The most bytes of memory that a device gives a group, where a kernel asks for them."""
+    """Returns the maximum shared memory per block in bytes, as an opt-in of a kernel."""
     most = device.info['local_bytes']
     return max(most, _MOST_ON_PROCESSOR) if _core.backend_of(device) == 'cpu' else most
 
 
 def get_compute_capability():
-    """Of the current device."""
+    """Returns the compute capability of the current device."""
     return Device().compute_capability
 
 
 def get_cublas_handle():
-    """A number that stands for the current device's handle."""
+    """Returns a placeholder for the current device's cuBLAS handle."""
     return Device().cublas_handle
 
 

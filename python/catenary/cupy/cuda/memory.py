@@ -27,7 +27,7 @@ class MemoryPool:
         check_allocator(allocator)
 
     def malloc(self, size):
-        """Memory of so many bytes."""
+        """Allocates memory of this size in bytes."""
         return alloc(size)
 
     # bytes in use, bytes and blocks that are kept for reuse, bytes of both, the limit or 0
@@ -42,7 +42,7 @@ class MemoryPool:
     free_all_free = free_all_blocks  # its old name
 
     def set_limit(self, size=None, fraction=None):
-        """At most so many bytes, or so much of the device's memory."""
+        """Limits the pool to a size in bytes or a fraction of the device's memory."""
         _core.pool_set_limit(size, fraction)
 
 
@@ -52,7 +52,7 @@ def _host_bytes(mem, size):
 
 
 def _in_stream(method):
-    """The method with one argument more: the stream in whose order it works."""
+    """Adds an argument to a method: the stream in whose order it works."""
     def run(self, what, size, stream=None):
         with contextlib.nullcontext() if stream is None else stream:
             method(self, what, size)
@@ -60,7 +60,7 @@ def _in_stream(method):
 
 
 class MemoryPointer:
-    """Where an array's elements begin."""
+    """A pointer to an array's first element."""
 
     def __init__(self, mem, offset):
         self.mem = mem
@@ -76,7 +76,7 @@ class MemoryPointer:
         return self.ptr
 
     def bytes(self):
-        """The memory from here on, as an ndarray of bytes."""
+        """Returns the memory from here on as an ndarray of bytes."""
         return self.mem._array[self.offset:]
 
     def copy_from_device(self, src, size):
@@ -92,7 +92,7 @@ class MemoryPointer:
         _host_bytes(mem, size)[:] = self.bytes()[:size].get()
 
     def copy_from(self, mem, size):
-        """copy_from_device for a pointer, copy_from_host for anything else."""
+        """Calls copy_from_device for a pointer, and copy_from_host for other sources."""
         (self.copy_from_device if isinstance(mem, MemoryPointer) else self.copy_from_host)(mem, size)
 
     def memset(self, value, size):
@@ -122,7 +122,7 @@ class BaseMemory:
 
     @property
     def ptr(self):
-        """Where it begins. On OpenCL, whose memory has no addresses, a number that no other memory has."""
+        """Its address. On OpenCL, whose memory has no addresses, a unique number."""
         return _core._address(self._array)
 
 
@@ -134,14 +134,14 @@ PooledMemory = Memory
 
 
 class UnownedMemory(BaseMemory):
-    """Memory of somebody else, which is refused."""
+    """Memory of another owner, which is not supported."""
 
     def __init__(self, ptr, size, owner, device_id=-1):
         raise NotImplementedError('UnownedMemory: foreign memory is taken by from_dlpack')
 
 
 def alloc(size):
-    """Memory of so many bytes."""
+    """Allocates memory of this size in bytes."""
     return MemoryPointer(Memory(_core.empty(int(size), 'u1')), 0)
 
 
@@ -159,7 +159,7 @@ malloc_async = alloc
 
 
 def malloc_managed(size):
-    """Refused: memory that moves between a device and the host is not there."""
+    """Raises NotImplementedError: there is no managed memory."""
     raise NotImplementedError('malloc_managed: all memory is the pool\'s, and none of it moves between a device and the host by itself; '
                               'MemoryPool() in place of MemoryPool(malloc_managed)')
 
@@ -170,5 +170,5 @@ def set_allocator(allocator=None):
 
 
 def get_allocator():
-    """The pool's malloc."""
+    """Returns the pool's malloc."""
     return default_pool.malloc

@@ -1,4 +1,4 @@
-"""cupy.cuda.pinned_memory: host memory for copies, which Catenary pins itself where that helps."""
+"""cupy.cuda.pinned_memory: host memory for copies. Catenary pins memory itself where that helps."""
 
 import numpy
 
@@ -38,7 +38,7 @@ _allocator = None
 
 
 def alloc_pinned_memory(size):
-    """Host memory of so many bytes, by the allocator that was set."""
+    """Allocates host memory by the allocator that was set."""
     return (_allocator or default_pool.malloc)(size)
 
 

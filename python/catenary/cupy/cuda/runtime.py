@@ -23,7 +23,7 @@ def setDevice(ordinal):
 
 
 def memGetInfo():
-    """Free and total bytes of the current device."""
+    """Returns (free, total) bytes of the current device."""
     return _core.Device().mem_info
 
 
@@ -37,7 +37,7 @@ def getDeviceProperties(ordinal):
 
 
 def runtimeGetVersion():
-    """12000: the interface, as there need be no runtime of CUDA's."""
+    """Returns 12000, the version of the interface. A CUDA runtime is not needed."""
     return 12000
 
 

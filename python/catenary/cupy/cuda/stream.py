@@ -10,12 +10,12 @@ get_elapsed_time = _core.get_elapsed_time
 
 
 def get_default_stream_ptr():
-    """The null stream's handle."""
+    """Returns the null stream's handle."""
     return Stream.null.ptr
 
 
 def get_current_stream_ptr():
-    """The current stream's handle."""
+    """Returns the current stream's handle."""
     return get_current_stream().ptr
 
 
@@ -32,18 +32,18 @@ def _launch_host_func(self, callback, arg):
 
 
 def _begin_capture(self, mode=None):
-    """Refused: work is not captured."""
+    """Raises an error: streams cannot be captured."""
     raise NotImplementedError('Stream.begin_capture: work is not captured into graphs; it is recorded and fused by itself, and a kernel '
                               'that was called is launched at once when it is called again')
 
 
 def _end_capture(self):
-    """Refused: nothing is captured."""
+    """Raises an error: streams cannot be captured."""
     raise NotImplementedError('Stream.end_capture: work is not captured into graphs, as begin_capture says')
 
 
 def _is_capturing(self):
-    """False: nothing is captured."""
+    """Returns False: streams cannot be captured."""
     return False
 
 

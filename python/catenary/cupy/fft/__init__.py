@@ -61,34 +61,34 @@ def _named(function, name, doc):
     return function
 
 
-fft = _one('fft', 'The transform of one axis.')
-ifft = _one('ifft', 'The inverse of fft.')
-rfft = _one('rfft', 'The first n // 2 + 1 elements of the transform of real numbers.')
-irfft = _one('irfft', 'The inverse of rfft: n real numbers.')
-hfft = _one('hfft', 'The real transform of what has conjugates at mirrored places.')
-ihfft = _one('ihfft', 'The inverse of hfft.')
-fftn = _several('fftn', 'The transform of several axes.', None)
-ifftn = _several('ifftn', 'The inverse of fftn.', None)
-rfftn = _several('rfftn', 'rfft along the last of the axes, fft along the others.', None)
-irfftn = _several('irfftn', 'The inverse of rfftn.', None)
-fft2 = _several('fft2', 'The transform of the last two axes.', (-2, -1), 'fftn')
-ifft2 = _several('ifft2', 'The inverse of fft2.', (-2, -1), 'ifftn')
-rfft2 = _several('rfft2', 'rfft along the last axis, fft along the one before.', (-2, -1), 'rfftn')
-irfft2 = _several('irfft2', 'The inverse of rfft2.', (-2, -1), 'irfftn')
+fft = _one('fft', 'Returns the discrete Fourier transform along one axis.')
+ifft = _one('ifft', 'Returns the inverse of fft.')
+rfft = _one('rfft', 'Returns the first n // 2 + 1 elements of the transform of real numbers.')
+irfft = _one('irfft', 'Returns the inverse of rfft: n real numbers.')
+hfft = _one('hfft', 'Returns the real transform of a Hermitian-symmetric array, given by its first half.')
+ihfft = _one('ihfft', 'Returns the inverse of hfft.')
+fftn = _several('fftn', 'Returns the discrete Fourier transform along several axes.', None)
+ifftn = _several('ifftn', 'Returns the inverse of fftn.', None)
+rfftn = _several('rfftn', 'Applies rfft along the last of the axes and fft along the others.', None)
+irfftn = _several('irfftn', 'Returns the inverse of rfftn.', None)
+fft2 = _several('fft2', 'Returns the transform of the last two axes.', (-2, -1), 'fftn')
+ifft2 = _several('ifft2', 'Returns the inverse of fft2.', (-2, -1), 'ifftn')
+rfft2 = _several('rfft2', 'Applies rfft along the last axis and fft along the one before.', (-2, -1), 'rfftn')
+irfft2 = _several('irfft2', 'Returns the inverse of rfft2.', (-2, -1), 'irfftn')
 
 
 def fftfreq(n, d=1.0):
-    """The frequencies of a transform of n samples that are d apart."""
+    """Returns the frequencies of a transform of n samples with spacing d."""
     return _asarray(_numpy.fft.fftfreq(n, d))
 
 
 def rfftfreq(n, d=1.0):
-    """The frequencies of a transform of n real samples that are d apart."""
+    """Returns the frequencies of a transform of n real samples with spacing d."""
     return _asarray(_numpy.fft.rfftfreq(n, d))
 
 
 def fftshift(x, axes=None):
-    """The frequency 0 moved to the middle of each axis, or of those named."""
+    """Shifts frequency 0 to the middle of each axis, or of the given axes."""
     return _core._fftshift(_given(x), axes)
 
 

@@ -2,13 +2,13 @@
 
 
 class PlanCache:
-    """CuPy's interface of a cache of plans. There are no plans of cuFFT's here: sizes are kept as they are set, and heeded by nothing."""
+    """CuPy's interface to a plan cache. There are no plans of cuFFT here, so sizes are stored without effect."""
 
     def __init__(self, size=16, memsize=-1, dev=-1):
         self._size, self._memsize = size, memsize
 
     def get_size(self):
-        """The size that was set."""
+        """Returns the size that was set."""
         return self._size
 
     def set_size(self, size):
@@ -16,7 +16,7 @@ class PlanCache:
         self._size = size
 
     def get_memsize(self):
-        """The bytes that were set."""
+        """Returns the size in bytes that was set."""
         return self._memsize
 
     def set_memsize(self, memsize):
@@ -24,7 +24,7 @@ class PlanCache:
         self._memsize = memsize
 
     def get_curr_size(self):
-        """0: no plan is kept here."""
+        """Returns 0, as no plans are kept."""
         return 0
 
     get_curr_memsize = get_curr_size
@@ -41,7 +41,7 @@ _cache = PlanCache()
 
 
 def get_plan_cache():
-    """A cache of plans that keeps none."""
+    """Returns a cache that keeps no plans."""
     return _cache
 
 
@@ -50,7 +50,7 @@ def clear_plan_cache():
 
 
 def get_plan_cache_size():
-    """The size that was set."""
+    """Returns the size that was set."""
     return _cache.get_size()
 
 
@@ -60,7 +60,7 @@ def set_plan_cache_size(size):
 
 
 def get_plan_cache_max_memsize():
-    """The bytes that were set."""
+    """Returns the size in bytes that was set."""
     return _cache.get_memsize()
 
 

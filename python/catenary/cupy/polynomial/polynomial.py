@@ -13,7 +13,8 @@ def _floating(x):
 
 
 def polyvander(x, deg):
-    """The powers 0 to deg of x along a new last axis, which is the first in memory, as NumPy's. Raises TypeError where deg is no integer, ValueError where it is negative."""
+    """Returns the powers 0 to deg of x along a new last axis, which as in NumPy is the first in memory. Raises TypeError if deg is not an integer
+    and ValueError if it is negative."""
     if not hasattr(deg, '__index__'):
         raise TypeError(f'deg must be an integer, received {deg}')
     if deg < 0:
@@ -27,7 +28,7 @@ def polyvander(x, deg):
 
 
 def polycompanion(c):
-    """The matrix whose eigenvalues are the roots. Raises ValueError for less than two coefficients."""
+    """Returns the matrix whose eigenvalues are the roots. Raises ValueError for less than two coefficients."""
     c, = as_series([c])
     n = c.size - 1
     if n < 1:
@@ -55,7 +56,7 @@ def polyval(x, c, tensor=True):
 
 
 def polyvalfromroots(x, r, tensor=True):
-    """The values at x of polynomials by their zeros, which have the first axis, as polyval."""
+    """Returns the values at x of polynomials by their zeros, which have the first axis, as polyval."""
     r, x = _spread(r, x, tensor)
     if not tensor and x.ndim >= r.ndim:
         raise ValueError('x.ndim must be < r.ndim when tensor == False')
@@ -63,6 +64,6 @@ def polyvalfromroots(x, r, tensor=True):
 
 
 def polyroots(c):
-    """The roots, computed on the host."""
+    """Returns the roots, computed on the host."""
     c, = as_series([c])
     return asarray(numpy.polynomial.polynomial.polyroots(c.get()))

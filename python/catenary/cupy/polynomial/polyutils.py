@@ -8,7 +8,7 @@ from catenary.cupy._arguments import given as _given
 
 
 def trimseq(seq):
-    """The coefficients without the zeros of the highest powers, one at least: a view. Raises ValueError for several axes."""
+    """Returns the coefficients without the zeros of the highest powers, one at least: a view. Raises ValueError for several axes."""
     if len(seq) == 0:
         return seq
     if numpy.ndim(seq) > 1:

@@ -21,7 +21,7 @@ def _compared(name):
     def function(actual, desired, *args, **kwargs):
         return compare(*_host((actual, desired)), *args, **kwargs)
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f'numpy.testing.{name} of the values.'
+    function.__doc__ = f'Calls numpy.testing.{name} with the values.'
     return function
 
 
@@ -30,14 +30,14 @@ globals().update({_name: _compared(_name) for _name in (
 
 
 def assert_array_equal(actual, desired, err_msg='', verbose=True, strides_check=False, **kwargs):
-    """numpy.testing.assert_array_equal of the values, and of the strides if asked for."""
+    """Calls numpy.testing.assert_array_equal with the values, and compares strides if requested."""
     numpy.testing.assert_array_equal(*_host((actual, desired)), err_msg, verbose, **kwargs)
     if strides_check and actual.strides != desired.strides:
         raise AssertionError(f'strides {actual.strides} and {desired.strides} differ. {err_msg}')
 
 
 def assert_array_list_equal(actual, desired, err_msg='', verbose=True):
-    """assert_array_equal for each of two lists of arrays."""
+    """Calls assert_array_equal for each pair of arrays in two lists."""
     if len(actual) != len(desired):
         raise AssertionError(f'{len(actual)} arrays, expected {len(desired)}. {err_msg}')
     for one, other in zip(actual, desired):
@@ -72,13 +72,13 @@ def shaped_sparse_random(shape, sp, dtype=numpy.float32, density=0.01, format='c
 
 
 def shaped_linspace(start, stop, shape, xp=None, dtype=numpy.float32):
-    """Numbers at equal distances in an array of this shape."""
+    """Returns evenly spaced numbers in this shape."""
     count = math.prod(shape) if isinstance(shape, tuple) else shape
     return (xp or __import__('catenary.cupy').cupy).linspace(start, stop, count, dtype=dtype).reshape(shape)
 
 
 def empty(xp=None, dtype=numpy.float32):
-    """An array without elements."""
+    """Returns an array without elements."""
     return (xp or __import__('catenary.cupy').cupy).zeros((0,), dtype=dtype)
 
 

@@ -21,7 +21,7 @@ multi_gpu = lambda n: pytest.mark.skipif(_core.getDeviceCount() < n, reason=f'{n
 
 
 def _wraps_partial_xp(wrapped, *names):
-    """functools.wraps for a function that gives the arguments `names` itself: pytest takes no fixtures for them."""
+    """Decorates like functools.wraps, but hides the arguments `names`, which the function passes itself, from pytest's fixtures."""
     def decorate(wrapper):
         functools.update_wrapper(wrapper, wrapped)
         signature = inspect.signature(wrapped)
@@ -32,7 +32,7 @@ def _wraps_partial_xp(wrapped, *names):
 
 
 def _public(error):
-    """The nearest class of an exception that programs can name."""
+    """Returns the nearest class of an exception that programs can name."""
     return next(c for c in error.__mro__ if c.__module__ in ('builtins', 'numpy.exceptions', 'numpy.linalg'))
 
 
@@ -60,7 +60,7 @@ def _outcomes(impl, args, kwargs, name, accept_error, others):
 
 
 def _others(options):
-    """The options that name an argument for modules beside cupy and NumPy. Throws TypeError for other options."""
+    """Returns the options that name an argument for modules beside cupy and NumPy. Raises TypeError for other options."""
     found = {option: argument for option, argument in options.items() if argument is not None}
     if unknown := found.keys() - _OTHERS:
         raise TypeError(f'unknown options {sorted(unknown)}')
@@ -107,12 +107,12 @@ def numpy_cupy_allclose(rtol=1e-7, atol=0, err_msg='', verbose=True, contiguous_
 
 
 def numpy_cupy_array_equal(err_msg='', verbose=True, strides_check=False, **options):
-    """The results are equal, with their strides if asked for."""
+    """Asserts that the results are equal, and on request their strides."""
     return _compared(lambda a, b: testing.assert_array_equal(a, b, err_msg, verbose, strides_check), **options)
 
 
 def numpy_cupy_array_almost_equal(decimal=6, err_msg='', verbose=True, **options):
-    """The results differ by less than 1.5 in this decimal."""
+    """Asserts that the results differ by less than 1.5 in this decimal."""
     return numpy_cupy_allclose(0, 1.5 * 10.0 ** -decimal, err_msg, verbose, contiguous_check=False, **options)
 
 
@@ -124,7 +124,7 @@ def _of_host(value):
 
 
 def numpy_cupy_equal(name='xp', **options):
-    """The results, no arrays, are equal."""
+    """Asserts that results other than arrays are equal."""
     others = _others(options)
 
     def decorator(impl):
@@ -147,7 +147,7 @@ def _each(names, combinations):
 
 
 def for_dtypes_combination(dtypes, names=('dtype',), full=None):
-    """A test for combinations of dtypes: all if `full`, else each beside itself and two more."""
+    """Returns a test for combinations of dtypes: all if `full`, else each beside itself and two more."""
     dtypes = [numpy.dtype(d).type for d in dtypes]
     if full:
         return _each(names, list(itertools.product(dtypes, repeat=len(names))))
@@ -173,7 +173,7 @@ numpy_satisfies = lambda versions: installed('numpy' + versions)  # noqa: E731
 
 
 def for_contiguous_axes(name='axis'):
-    """A test for the axes, of a class's `shape` and `order`, whose elements lie without gaps."""
+    """Returns a test for the axes, of a class's `shape` and `order`, whose elements lie without gaps."""
     def decorator(impl):
         @_wraps_partial_xp(impl, name)
         def test(self, *args, **kwargs):
@@ -186,17 +186,17 @@ def for_contiguous_axes(name='axis'):
 
 
 def product(parameter):
-    """Dicts of all combinations of the values in a dict of lists."""
+    """Returns dicts of all combinations of the values in a dict of lists."""
     return [dict(zip(parameter, values)) for values in itertools.product(*parameter.values())]
 
 
 def product_dict(*parameters):
-    """Dicts that have all items of one dict of each list, for all combinations."""
+    """Returns the merged dicts of all combinations of one dict from each list."""
     return [{k: v for part in parts for k, v in part.items()} for parts in itertools.product(*parameters)]
 
 
 def parameterize(*params, _ids=True):
-    """For each dict a class of tests that has its items as attributes."""
+    """Makes one test class per dict, with its items as attributes."""
     def decorate(cls):
         for i, param in enumerate(params):
             name = f'{cls.__name__}_param_{i}'

@@ -1,4 +1,4 @@
-"""Objects that are arrays of a device by a protocol."""
+"""Objects with a device-array protocol."""
 
 from types import SimpleNamespace
 

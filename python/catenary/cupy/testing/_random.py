@@ -1,4 +1,4 @@
-"""Seeds of both libraries for the time of a test."""
+"""Seeds of both libraries during a test."""
 
 import functools
 import os
@@ -29,7 +29,7 @@ def do_teardown():
 
 
 def generate_seed():
-    """A seed."""
+    """Returns a seed."""
     return numpy.random.randint(0x7fffffff)
 
 

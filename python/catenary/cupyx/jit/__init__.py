@@ -1,5 +1,5 @@
-"""cupyx.jit: kernels that are written in Python. A function's syntax tree becomes CUDA C++ (`_compile`) for the types of its
-arguments, and that a RawKernel, on every device that has those."""
+"""cupyx.jit: kernels written in Python. `_compile` translates a function's syntax tree to CUDA C++ for the types of its arguments, and a RawKernel
+runs it on every device."""
 
 import builtins
 import functools
@@ -16,7 +16,7 @@ from catenary.cupyx.jit._builtins import (  # noqa: F401
 
 
 class _JitRawKernel:
-    """A kernel that rawkernel() makes: called with (grid, block, arguments), or as kernel[grid, block](*arguments)."""
+    """A kernel from rawkernel(), called as kernel(grid, block, arguments) or kernel[grid, block](*arguments)."""
 
     def __init__(self, func, mode, device):
         self._func, self._mode, self._device, self._kernels = func, mode, device, {}
@@ -50,7 +50,7 @@ class _JitRawKernel:
 
     @property
     def cached_codes(self):
-        """The texts that were made, by the types of their arguments."""
+        """The generated texts by argument types."""
         return {types: text for types, (_, text) in self._kernels.items()}
 
     @property

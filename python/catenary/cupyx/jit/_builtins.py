@@ -11,7 +11,7 @@ _INTEGERS = 'iIlLqQ'
 
 
 class _Dim3:
-    """threadIdx and its like."""
+    """threadIdx and similar values."""
 
     def __init__(self, name):
         self.x, self.y, self.z = (Intrinsic('%s.%s' % (name, axis), _UINT32) for axis in 'xyz')
@@ -66,7 +66,7 @@ laneid, syncthreads, syncwarp, shared_memory = (
 
 class _Range(Builtin):
     def __call__(self, *args, unroll=None):
-        """Outside kernels the builtin range."""
+        """Calls the builtin range outside of kernels."""
         return builtins.range(*args)
 
 

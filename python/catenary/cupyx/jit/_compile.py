@@ -21,7 +21,7 @@ _OPERATORS = {ast.Add: 'add', ast.Sub: 'subtract', ast.Mult: 'multiply', ast.Div
 
 
 def kernel(made, types):
-    """The text of a kernel for these types (ArrayType, dtype), and its name in it."""
+    """Returns (text of a kernel for these types (ArrayType, dtype), its name in the text)."""
     unit = _Unit()
     name = unit.function(made, types, 'extern "C" __global__')[0]
     return ''.join(HELPERS[helper] for helper in sorted(unit.needed)) + ''.join(unit.texts), name
@@ -34,7 +34,7 @@ class _Unit:
         self.texts, self.needed, self.made, self.under_way, self.count = [], set(), {}, [], 0
 
     def function(self, made, types, specifier):
-        """(name, dtype of the result) of a function for these types."""
+        """Returns (name, result dtype) of a function for these types."""
         key = id(made), tuple(types)
         if key in self.under_way:
             raise ValueError('%s: a function that calls itself is not supported' % made.__name__)
@@ -364,7 +364,7 @@ class _Function(Numbers):
         return self.function(callee, args)
 
     def loop(self, *args, unroll=Constant(None)):
-        """The result of range()."""
+        """Returns the result of range()."""
         if not 1 <= len(args) <= 3:
             raise TypeError('range takes one to three arguments, given %d' % len(args))
         if not isinstance(unroll, Constant) or not (unroll.obj is None or isinstance(unroll.obj, int)):

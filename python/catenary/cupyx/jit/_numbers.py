@@ -114,7 +114,7 @@ class Array:
 
 @dataclass
 class Local:
-    """Memory of a group."""
+    """An array in shared memory."""
     name: str
     dtype: numpy.dtype
 
@@ -166,7 +166,7 @@ class Numbers:
         return _WORDS[dtype.char]
 
     def type_of(self, value):
-        """The dtype of a number."""
+        """Returns the dtype of a number."""
         if isinstance(value, Data) and value.dtype is not None:
             return value.dtype
         obj = value.obj if isinstance(value, Constant) else None
@@ -190,7 +190,7 @@ class Numbers:
             raise TypeError('%s: whole numbers are needed' % what)
 
     def common(self, values):
-        """The dtype for all of these."""
+        """Returns the dtype for all of these."""
         types = [self.type_of(v) for v in values]
         if self.mode == 'cuda':
             return max(types, key=lambda t: _RANK.index(t.char))
@@ -205,7 +205,7 @@ class Numbers:
         return self.cast(value, BOOL) if dtype != BOOL else self.data(value).text
 
     def cast(self, value, dtype):
-        """The text of a number as one of another dtype."""
+        """Returns the text of a number as one of another dtype."""
         of = self.type_of(value)
         if of.kind == 'c' and dtype.kind not in 'cb':
             raise TypeError('a complex number is not one of %s; take real parts' % dtype)
@@ -246,7 +246,7 @@ class Numbers:
         return '((float16)%s)' % text if dtype.char == 'e' else text
 
     def element(self, base, index):
-        """The place that an index means, which can be written, too."""
+        """Returns the indexed element, as an lvalue."""
         if not isinstance(base, (Array, Local)):
             raise TypeError('%s cannot be indexed' % type(base).__name__.lower())
         if isinstance(index, Constant) and isinstance(index.obj, tuple):
@@ -284,7 +284,7 @@ class Numbers:
         return Data(self.expressed(name, types[0], texts, result), result)
 
     def expressed(self, name, dtype, texts, result):
-        """The text of a function on values of one dtype, as `result`."""
+        """Returns the text of a function on values of one dtype, as `result`."""
         if dtype.char == 'e':  # is computed as float
             single = numpy.dtype('float32')
             text = self.expressed(name, single, ['(float)' + t for t in texts], single)

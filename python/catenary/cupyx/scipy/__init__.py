@@ -9,7 +9,7 @@ of_ufuncs.append('catenary.cupyx.scipy.special')
 
 
 def get_array_module(*args):
-    """cupyx.scipy where one of the arguments is a cupy.ndarray, or a sparse matrix or array of cupyx, else scipy."""
+    """Returns cupyx.scipy if an argument is a cupy.ndarray, or a sparse matrix or array of cupyx, else scipy."""
     from catenary import cupy
     if cupy.get_array_module(*args) is cupy:
         import catenary.cupyx.scipy

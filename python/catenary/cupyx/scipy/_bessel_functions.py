@@ -32,7 +32,7 @@ def _harmonic(k):
 
 
 def _series(n, k, second):
-    """The k-th coefficient of the smooth part, in (x / 2)**2: of I_n(x) (x / 2)**-n, or of K_n without its logarithm."""
+    """Returns the k-th coefficient of the smooth part, in (x / 2)**2: of I_n(x) (x / 2)**-n, or of K_n without its logarithm."""
     return _term(n, k) * (_harmonic(k) + _harmonic(k + n)) / 2 if second else _term(n, k)
 
 
@@ -156,7 +156,7 @@ def _yn(n, x):
     return _core.where(_ufuncs['isfinite'](n), _core.where(odd, -value, value), math.nan)
 
 
-yn = function('yn', 'The Bessel function of the second kind of whole order n; NaN for negative numbers.', _yn)
+yn = function('yn', 'Returns the Bessel function of the second kind of integer order n. Negative x gives NaN.', _yn)
 
 
 def _spherical(n, x):

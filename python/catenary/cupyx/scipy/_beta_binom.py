@@ -1,4 +1,4 @@
-"""Quotients of gamma functions: beta, binom and poch, without the digits that a difference of large logarithms would lose."""
+"""beta, betaln, binom and poch as quotients of gamma functions, without the cancellation in a difference of large logarithms."""
 
 import math
 
@@ -16,7 +16,7 @@ _COUNTED = 20  # up to so many factors are multiplied
 
 
 def log1p_less(x):
-    """log(1 + x) - x, accurate near 0."""
+    """Returns log(1 + x) - x, accurate near 0."""
     near = stored(_absolute(x) <= 0.5)
     y = stored(_core.where(near, x, 0))
     s = stored(y / (2 + y))
@@ -27,7 +27,7 @@ def log1p_less(x):
 
 
 def remainder_of_stirling(x):
-    """log(gamma(x)) - ((x - 1/2) log(x) - x + log(2 pi) / 2) of x > 0."""
+    """Returns log(gamma(x)) - ((x - 1/2) log(x) - x + log(2 pi) / 2) for x > 0."""
     far = stored(x >= _LARGE)
     z, y = stored(_core.where(far, x, _LARGE)), stored(_core.where(far, 1, x))
     square, total = stored(1 / (z * z)), STIRLING[0]
@@ -37,7 +37,7 @@ def remainder_of_stirling(x):
 
 
 def _log_of_slight(z, m):
-    """log(gamma(z + m) / gamma(z)) of z > 0 and of small m, accurate beside m."""
+    """Returns log(gamma(z + m) / gamma(z)) for z > 0 and small m, accurate relative to m."""
     low = stored(z < 1)
     start, mean = stored(_core.where(low, z + 1, z)), _core.zeros_like(z)
     for node, weight in zip(_NODES, _WEIGHTS):
@@ -46,7 +46,7 @@ def _log_of_slight(z, m):
 
 
 def log_of_ratio(z, total, m):
-    """log(gamma(total) / gamma(z)) of positive numbers, where total is z + m."""
+    """Returns log(gamma(total) / gamma(z)) for positive numbers with total = z + m."""
     slight = stored(_absolute(m) < _SLIGHT)
     large = stored((z >= _LARGE) & (total >= _LARGE))
     close = stored(large & (_absolute(m) <= z / 2))
@@ -61,8 +61,10 @@ def log_of_ratio(z, total, m):
 
 
 def _log_and_sign_of_ratio(z, total, m, sines):
-    """The logarithm and the sign of gamma(total) / gamma(z), where total is z + m and `sines` are sin(pi z) and sin(pi total): minus infinity where only z is a pole, infinity where only total is
-    one, and the limit where both are."""
+    """Returns the logarithm and the sign of gamma(total) / gamma(z) with total = z + m, where `sines` are sin(pi z) and sin(pi total).
+
+    The logarithm is minus infinity where only z is a pole, infinity where only total is one, and the limit where both are.
+    """
     of_z, of_total = (stored(x) for x in sines)
     left = stored((z <= 0) & (total <= 0))
     # by reflection gamma(1 - z) / gamma(1 - total)
@@ -110,14 +112,14 @@ def _log_and_sign_of_beta(a, b):
 
 
 def beta(a, b):
-    """gamma(a) gamma(b) / gamma(a + b)."""
+    """Returns gamma(a) gamma(b) / gamma(a + b)."""
     a, b, dtype = prepared('beta', a, b)
     log, sign = _log_and_sign_of_beta(*wide(a, b))
     return (sign * _exp(log)).astype(dtype)
 
 
 def betaln(a, b):
-    """The logarithm of |beta(a, b)|."""
+    """Returns log |beta(a, b)|."""
     a, b, dtype = prepared('betaln', a, b)
     return _log_and_sign_of_beta(*wide(a, b))[0].astype(dtype)
 
@@ -128,7 +130,7 @@ def _broadcast(*args):
 
 
 def _counted(n, k, value):
-    """Products of few factors in place of `value`, for whole k: exact where there are few ways."""
+    """Replaces `value` by a product of few factors for small integers k, which is exact."""
     whole = stored(k == _floor(k))
     fewer = stored(_core.where(whole & (n == _floor(n)) & (n > 0) & (k > n / 2), n - k, k))
     counted = _core.ones_like(n)

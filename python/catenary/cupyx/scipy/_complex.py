@@ -1,4 +1,4 @@
-"""Complex numbers of their parts."""
+"""Complex numbers from real and imaginary parts."""
 
 import numpy
 
@@ -6,7 +6,7 @@ from catenary import _core
 
 
 def of_parts(real, imaginary):
-    """The complex numbers of two arrays of one shape and dtype, float32 or float64."""
+    """Returns complex numbers from two arrays of one shape and dtype, float32 or float64."""
     made = _core.empty(real.shape, numpy.result_type(real.dtype, 'F'))
     made.real, made.imag = real, imaginary
     return made

@@ -1,4 +1,4 @@
-"""Cosine and sine transforms of types 1 to 4, each by one complex or real transform."""
+"""Cosine and sine transforms (DCT and DST) of types 1 to 4, each by one complex or real Fourier transform."""
 
 import functools
 import math
@@ -20,7 +20,7 @@ def _constants(values, like, kind):
 
 
 def _turns(numerators, denominator, like):
-    """exp(-i pi numerators / denominator), reduced to one turn before it is rounded."""
+    """Returns exp(-i pi numerators / denominator), reduced to one turn before rounding."""
     angles = numpy.remainder(numerators, 2 * denominator) * (math.pi / denominator)
     return _constants(numpy.cos(angles) - 1j * numpy.sin(angles), like, 'c')
 
@@ -28,12 +28,12 @@ def _turns(numerators, denominator, like):
 # All functions below transform real numbers along the last axis (length N) and apply only the factors in their formulas.
 
 def _cosine1(x):
-    """x[0] + (-1)^k x[N - 1] + 2 sum of x[n] cos(pi k n / (N - 1)): the spectrum of the even continuation."""
+    """Returns x[0] + (-1)^k x[N - 1] + 2 sum of x[n] cos(pi k n / (N - 1)): the spectrum of the even continuation."""
     return _fft.rfft(_core._concatenate([x, x[..., -2:0:-1]], -1)).real
 
 
 def _cosine2(x):
-    """2 sum of x[n] cos(pi k (2 n + 1) / 2 N): the even elements and then the odd ones backwards, transformed and turned."""
+    """Returns 2 sum of x[n] cos(pi k (2 n + 1) / 2 N): the even elements, then the odd ones in reverse, are transformed and multiplied by phases."""
     n = x.shape[-1]
     v = _fft.fft(_core._concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], -1))
     return 2 * (v * _turns(numpy.arange(n), 2 * n, x)).real
@@ -52,7 +52,7 @@ def _cosine3(x):
 
 
 def _cosine4(x):
-    """2 sum of x[n] cos(pi (2 k + 1) (2 n + 1) / 4 N): turned before and after a transform of 2 N elements, half of them 0."""
+    """Returns 2 sum of x[n] cos(pi (2 k + 1) (2 n + 1) / 4 N): multiplied by phases before and after a transform of 2 N elements, half of them 0."""
     n = x.shape[-1]
     v = _fft.fft(x * _turns(numpy.arange(n), 2 * n, x), 2 * n)[..., :n]
     return 2 * (v * _turns(2 * numpy.arange(n) + 1, 4 * n, x)).real
@@ -63,7 +63,7 @@ def _signed(x):
 
 
 def _sine1(x):
-    """2 sum of x[n] sin(pi (k + 1) (n + 1) / (N + 1)): the spectrum of the odd continuation."""
+    """Returns 2 sum of x[n] sin(pi (k + 1) (n + 1) / (N + 1)): the spectrum of the odd continuation."""
     zero = _core.zeros_like(x[..., :1])
     return -_fft.rfft(_core._concatenate([zero, x, zero, -x[..., ::-1]], -1)).imag[..., 1:-1]
 
@@ -75,7 +75,7 @@ _LENGTHS = {('cos', 1): lambda n: 2 * (n - 1), ('sin', 1): lambda n: 2 * (n + 1)
 
 
 def _weighted(x, function, type, before, factor):
-    """The elements at the ends times a factor, which make the matrix of the transform orthogonal."""
+    """Multiplies the elements at the ends by a factor that makes the transform orthogonal."""
     ends = {('cos', 1): (0, -1), ('cos', 2): () if before else (0,), ('cos', 3): (0,) if before else (),
             ('sin', 2): () if before else (-1,), ('sin', 3): (-1,) if before else ()}.get((function, type), ())
     if not ends:
@@ -139,7 +139,7 @@ def _one(function, name, inverse):
     def transform(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, *, orthogonalize=None):
         return _transform(function, name, inverse, x, type, n, axis, norm, orthogonalize)
     what = 'cosine' if function == 'cos' else 'sine'
-    return _named(transform, name, f'The inverse of {name[1:]}.' if inverse else f'The {what} transform of type 1, 2, 3 or 4 along an axis.')
+    return _named(transform, name, f'Returns the inverse of {name[1:]}.' if inverse else f'Returns the {what} transform of type 1, 2, 3 or 4 along an axis.')
 
 
 def _several(function, name, inverse):
@@ -156,7 +156,7 @@ def _several(function, name, inverse):
             raise ValueError(f'{name}: all axes must be unique')
         return functools.reduce(lambda y, one: _transform(function, name, inverse, y, type, one[1], one[0], norm, orthogonalize),
                                 zip(axes, lengths), x)
-    return _named(transform, name, f'The inverse of {name[1:]}.' if inverse else f'{name[:-1]} along several axes.')
+    return _named(transform, name, f'Returns the inverse of {name[1:]}.' if inverse else f'Applies {name[:-1]} along several axes.')
 
 
 def _named(function, name, doc):

@@ -1,4 +1,4 @@
-"""The incomplete gamma and beta functions, and the distributions that are made of them and their inverses."""
+"""The incomplete gamma and beta functions, their inverses, and distribution functions based on them."""
 
 import functools
 import math
@@ -13,7 +13,7 @@ _exp, _log, _log1p, _lgamma, _absolute, _floor = (_ufuncs[n] for n in ('exp', 'l
 
 
 def _incomplete_gamma(a, x):
-    """The regularized lower and upper incomplete gamma functions of a > 0 and x >= 0."""
+    """Returns the regularized lower and upper incomplete gamma functions of a > 0 and x >= 0."""
     known = stored((a > 0) & (x > 0) & (a < math.inf) & (x < math.inf))
     b, y = stored(_core.where(known, a, 1)), stored(_core.where(known, x, 1))
     lower, upper = (_exp(log) for log in logs_of_gamma(b, y, stored(_log(y)))[:2])
@@ -32,8 +32,8 @@ def _upper(a, x):
     return _incomplete_gamma(a, x)[1]
 
 
-gammainc = _function('gammainc', 'The regularized lower incomplete gamma function; NaN for negative numbers.', _lower)
-gammaincc = _function('gammaincc', 'The regularized upper incomplete gamma function; NaN for negative numbers.', _upper)
+gammainc = _function('gammainc', 'Returns the regularized lower incomplete gamma function. Negative arguments give NaN.', _lower)
+gammaincc = _function('gammaincc', 'Returns the regularized upper incomplete gamma function. Negative arguments give NaN.', _upper)
 
 
 def _incomplete_beta(a, b, x, other=None):
@@ -50,21 +50,21 @@ def _incomplete_beta(a, b, x, other=None):
     return _core.where(undefined, math.nan, value)
 
 
-betainc = btdtr = _function('betainc', 'The regularized incomplete beta function; NaN where a or b is below 0 or both are 0 or infinite, or x outside 0 to 1.', _incomplete_beta)
+betainc = btdtr = _function('betainc', 'Returns the regularized incomplete beta function. NaN if a or b is negative, both are 0 or both infinite, or x is outside 0 to 1.', _incomplete_beta)
 
 
 def _nan_outside(value, *conditions):
     return _core.where(functools.reduce(_ufuncs['logical_and'], conditions), value, math.nan)
 
 
-pdtr = _function('pdtr', "Poisson's distribution: the sum to k for the mean m.", lambda k, m: _nan_outside(
+pdtr = _function('pdtr', 'Returns the Poisson distribution function at k with mean m.', lambda k, m: _nan_outside(
     _upper(_floor(k) + 1, m), k >= 0, m >= 0))
-pdtrc = _function('pdtrc', "Poisson's distribution: the sum beyond k for the mean m.", lambda k, m: _nan_outside(
+pdtrc = _function('pdtrc', 'Returns the Poisson survival function at k with mean m.', lambda k, m: _nan_outside(
     _lower(_floor(k) + 1, m), k >= 0, m >= 0))
-chdtr = _function('chdtr', 'The chi-square distribution of v degrees of freedom, to x.', lambda v, x: _lower(v / 2, x / 2))
-chdtrc = _function('chdtrc', 'The chi-square distribution of v degrees of freedom, beyond x.', lambda v, x: _upper(v / 2, x / 2))
-gdtr = _function('gdtr', 'The gamma distribution of rate a and shape b, to x; NaN for x below 0.', lambda a, b, x: _nan_outside(_lower(b, a * x), x >= 0))
-gdtrc = _function('gdtrc', 'The gamma distribution of rate a and shape b, beyond x; NaN for x below 0.', lambda a, b, x: _nan_outside(_upper(b, a * x), x >= 0))
+chdtr = _function('chdtr', 'Returns the chi-square distribution function with v degrees of freedom at x.', lambda v, x: _lower(v / 2, x / 2))
+chdtrc = _function('chdtrc', 'Returns the chi-square survival function with v degrees of freedom at x.', lambda v, x: _upper(v / 2, x / 2))
+gdtr = _function('gdtr', 'Returns the gamma distribution function with rate a and shape b at x. Negative x gives NaN.', lambda a, b, x: _nan_outside(_lower(b, a * x), x >= 0))
+gdtrc = _function('gdtrc', 'Returns the gamma survival function with rate a and shape b at x. Negative x gives NaN.', lambda a, b, x: _nan_outside(_upper(b, a * x), x >= 0))
 def _of_f(upper):
     def compute(dfn, dfd, x):
         ratio = stored(dfn / dfd * x)
@@ -76,8 +76,8 @@ def _of_f(upper):
     return compute
 
 
-fdtr = _function('fdtr', 'The F distribution, to x; NaN where x is below 0 or a degree of freedom not above 0, or infinite.', _of_f(False))
-fdtrc = _function('fdtrc', 'The F distribution, beyond x; NaN where x is below 0 or a degree of freedom not above 0, or infinite.', _of_f(True))
+fdtr = _function('fdtr', 'Returns the F distribution function at x. NaN for negative x and for degrees of freedom that are not positive or infinite.', _of_f(False))
+fdtrc = _function('fdtrc', 'Returns the F survival function at x. NaN for negative x and for degrees of freedom that are not positive or infinite.', _of_f(True))
 
 
 def _of_whole(compute):
@@ -107,10 +107,10 @@ def _negative_binomial_beyond(k, n, p):
     return _nan_outside(_incomplete_beta(k + 1, n, 1 - p, p), k >= 0, n > 0)
 
 
-bdtr = _function('bdtr', 'The binomial distribution: the sum to k of n with probability p; NaN for k outside 0 to n.', _of_whole(_binomial))
-bdtrc = _function('bdtrc', 'The binomial distribution: the sum beyond k of n with probability p, 1 for k below 0; NaN for k above n.', _of_whole(_binomial_beyond))
-nbdtr = _function('nbdtr', 'The negative binomial distribution: the sum to k of n with probability p; NaN for k below 0 or n not above 0.', _of_whole(_negative_binomial))
-nbdtrc = _function('nbdtrc', 'The negative binomial distribution: the sum beyond k of n with probability p; NaN for k below 0 or n not above 0.', _of_whole(_negative_binomial_beyond))
+bdtr = _function('bdtr', 'Returns the binomial distribution function at k for n trials with probability p. NaN for k outside 0 to n.', _of_whole(_binomial))
+bdtrc = _function('bdtrc', 'Returns the binomial survival function at k for n trials with probability p: 1 for k below 0, NaN for k above n.', _of_whole(_binomial_beyond))
+nbdtr = _function('nbdtr', 'Returns the negative binomial distribution function at k for n and probability p. NaN for k < 0 or n <= 0.', _of_whole(_negative_binomial))
+nbdtrc = _function('nbdtrc', 'Returns the negative binomial survival function at k for n and probability p. NaN for k < 0 or n <= 0.', _of_whole(_negative_binomial_beyond))
 
 
 # ------------------------------------------------------------------ inverses
@@ -176,7 +176,8 @@ def _inverse_of_gamma(a, p, q):
 
 
 def _start_of_beta(c, d, small):
-    """A number near _inverse_of_beta's for the smaller probability: by the first term of a series, or of large parameters by a normal distribution's quantile (Abramowitz and Stegun 26.5.22)."""
+    """Returns an initial value for _inverse_of_beta from the smaller probability: the first term of a series, or for large parameters a normal
+    quantile (Abramowitz and Stegun 26.5.22)."""
     near_zero = stored((_log(small) + _log(c) + _lgamma(c) + _lgamma(d) - _lgamma(c + d)) / c)
     start = _ufuncs['minimum'](near_zero, _log(c / (c + d)))
     start = stored(start - _log1p(-_exp(_ufuncs['minimum'](start, -1e-3))))
@@ -221,14 +222,14 @@ def _beta_inverse(a, b, p, q):
     return _inverse_of_beta(a, b, p, q)[1]
 
 
-gammaincinv = _function('gammaincinv', 'x of which gammainc(a, x) is p.', lambda a, p: _inverse_of_gamma(a, p, 1 - p))
-gammainccinv = _function('gammainccinv', 'x of which gammaincc(a, x) is q.', lambda a, q: _inverse_of_gamma(a, 1 - q, q))
-betaincinv = btdtri = _function('betaincinv', 'x of which betainc(a, b, x) is p.', lambda a, b, p: _beta_inverse(a, b, p, 1 - p))
-pdtri = _function('pdtri', 'The mean m of which pdtr(k, m) is y.', lambda k, y: _nan_outside(_inverse_of_gamma(_ufuncs['trunc'](k) + 1, 1 - y, y), k > -1, k < math.inf, y < 1))
-chdtri = _function('chdtri', 'x of which chdtrc(v, x) is p.', lambda v, p: 2 * _inverse_of_gamma(v / 2, 1 - p, p))
-fdtri = _function('fdtri', 'x of which fdtr(dfn, dfd, x) is p.', lambda dfn, dfd, p: _nan_outside(
+gammaincinv = _function('gammaincinv', 'Returns x such that gammainc(a, x) = p.', lambda a, p: _inverse_of_gamma(a, p, 1 - p))
+gammainccinv = _function('gammainccinv', 'Returns x such that gammaincc(a, x) = q.', lambda a, q: _inverse_of_gamma(a, 1 - q, q))
+betaincinv = btdtri = _function('betaincinv', 'Returns x such that betainc(a, b, x) = p.', lambda a, b, p: _beta_inverse(a, b, p, 1 - p))
+pdtri = _function('pdtri', 'Returns the mean m such that pdtr(k, m) = y.', lambda k, y: _nan_outside(_inverse_of_gamma(_ufuncs['trunc'](k) + 1, 1 - y, y), k > -1, k < math.inf, y < 1))
+chdtri = _function('chdtri', 'Returns x such that chdtrc(v, x) = p.', lambda v, p: 2 * _inverse_of_gamma(v / 2, 1 - p, p))
+fdtri = _function('fdtri', 'Returns x such that fdtr(dfn, dfd, x) = p.', lambda dfn, dfd, p: _nan_outside(
     dfd / dfn * _exp(_inverse_of_beta(dfn / 2, dfd / 2, p, 1 - p)[0]), dfn < math.inf, dfd < math.inf))
-bdtri = _function('bdtri', 'The probability p of which bdtr(k, n, p) is y.', _of_whole(lambda k, n, y: _nan_outside(
+bdtri = _function('bdtri', 'Returns the probability p such that bdtr(k, n, p) = y.', _of_whole(lambda k, n, y: _nan_outside(
     _beta_inverse(_floor(k) + 1, n - _floor(k), 1 - y, y), k >= 0)))
-nbdtri = _function('nbdtri', 'The probability p of which nbdtr(k, n, p) is y; 0 and 1 of these for each n.', _of_whole(lambda k, n, y: _nan_outside(
+nbdtri = _function('nbdtri', 'Returns the probability p such that nbdtr(k, n, p) = y. y = 0 and 1 give 0 and 1 for each n.', _of_whole(lambda k, n, y: _nan_outside(
     _core.where((y == 0) | (y == 1), y, _beta_inverse(n, _ufuncs['trunc'](k) + 1, y, 1 - y)), k > -1)))

@@ -1,4 +1,4 @@
-"""Elliptic integrals, by means and by Carlson's symmetric forms, and Jacobi's functions."""
+"""Elliptic integrals by arithmetic-geometric means and Carlson's symmetric forms, and Jacobi's elliptic functions."""
 
 import math
 
@@ -14,15 +14,15 @@ _MEANS = 10  # enough for each number that is not tiny
 
 
 def _of_means(p):
-    """pi / 2 by the arithmetic-geometric mean of 1 and sqrt(p)."""
+    """Returns pi / 2 divided by the arithmetic-geometric mean of 1 and sqrt(p)."""
     a, b = _core.ones_like(p), _sqrt(p)
     for _ in range(_MEANS):
         a, b = (a + b) / 2, _sqrt(a * b)
     return _core.where(p == 0, math.inf, math.pi / (a + b))
 
 
-ellipk = function('ellipk', 'The complete elliptic integral of the first kind.', lambda m: _of_means(1 - m))
-ellipkm1 = function('ellipkm1', 'ellipk(1 - p), accurate near p = 0.', _of_means)
+ellipk = function('ellipk', 'Returns the complete elliptic integral of the first kind.', lambda m: _of_means(1 - m))
+ellipkm1 = function('ellipkm1', 'Returns ellipk(1 - p), accurate near p = 0.', _of_means)
 
 
 def _of_carlson(x, y):
@@ -76,8 +76,8 @@ def _incomplete(phi, m, second):
     return _core.where(_ufuncs['isnan'](phi) | _ufuncs['isnan'](m) | (m > 1), math.nan, value)
 
 
-ellipkinc = function('ellipkinc', 'The elliptic integral of the first kind to the angle phi; NaN for m above 1.', lambda phi, m: _incomplete(phi, m, False))
-ellipeinc = function('ellipeinc', 'The elliptic integral of the second kind to the angle phi; NaN for m above 1.', lambda phi, m: _incomplete(phi, m, True))
+ellipkinc = function('ellipkinc', 'Returns the incomplete elliptic integral of the first kind up to phi. NaN for m above 1.', lambda phi, m: _incomplete(phi, m, False))
+ellipeinc = function('ellipeinc', 'Returns the incomplete elliptic integral of the second kind up to phi. NaN for m above 1.', lambda phi, m: _incomplete(phi, m, True))
 
 
 def _ellipj(u, m):
@@ -98,4 +98,4 @@ def _ellipj(u, m):
     return tuple(stored(_core.where(undefined, math.nan, _core.where(known, value, end))) for value, end in values)
 
 
-ellipj = function('ellipj', "Jacobi's functions sn, cn and dn of u, and the amplitude; NaN for m outside 0 to 1.", _ellipj)
+ellipj = function('ellipj', "Returns Jacobi's elliptic functions sn, cn and dn of u, and the amplitude. NaN for m outside 0 to 1.", _ellipj)

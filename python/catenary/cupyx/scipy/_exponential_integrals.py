@@ -21,7 +21,7 @@ _NEAR = 4
 
 
 def _fraction(n, x):
-    """exp(x) times E_n(x), x above 1."""
+    """Returns exp(x) E_n(x) for x above 1, by a continued fraction."""
     eps = 4 * _EPSILON[x.real.dtype.char]
 
     def step(k, state):
@@ -83,7 +83,7 @@ def _expi_of_positive(x):
 
 
 def _asymptotic(x):
-    """exp(x) / x (1 + 1 / x + 2 / x**2 + ...), for large x."""
+    """Returns exp(x) / x (1 + 1 / x + 2 / x**2 + ...) for large x."""
     u = stored(_ufuncs['maximum'](x, _LARGEST_OF_SERIES))
     total = _core.ones_like(u)
     for k in range(36, 0, -1):
@@ -98,9 +98,9 @@ def _expi(x):
     return _core.where(x == 0, -math.inf, _core.where(_ufuncs['isnan'](x), x, value))
 
 
-expn = function('expn', 'The exponential integral of whole order n: that of exp(-x t) / t**n from 1 on; NaN for negative numbers.', _expn)
-exp1 = function('exp1', 'The exponential integral of order 1; NaN for negative numbers.', _exp1)
-expi = function('expi', 'The exponential integral Ei: that of exp(t) / t to x.', _expi)
+expn = function('expn', 'Returns the exponential integral of integer order n, the integral of exp(-x t) / t**n over t >= 1. Negative x gives NaN.', _expn)
+exp1 = function('exp1', 'Returns the exponential integral of order 1. Negative x gives NaN.', _exp1)
+expi = function('expi', 'Returns the exponential integral Ei, the integral of exp(t) / t up to x.', _expi)
 
 
 def _shichi(x):
@@ -156,7 +156,7 @@ _NEAR_OF_COMPLEX = 5
 
 
 def _series_of_complex(z):
-    """The series of both integrals, without log(z) and the constant of Euler."""
+    """Returns the series of both integrals, without log(z) and the constant of Euler."""
     eps = _EPSILON[z.real.dtype.char]
     square = stored(z * z)
 
@@ -170,7 +170,7 @@ def _series_of_complex(z):
 
 
 def _exp1_of_complex(z, far):
-    """exp(z) E_1(z) away from 0 and from the negative axis, or where `far` is by the asymptotic series."""
+    """Returns exp(z) E_1(z) away from 0 and from the negative axis, by the asymptotic series where `far` is true."""
     u = stored(_core.where(far, z, _LARGEST_OF_SERIES).astype(z.dtype))
     total = _core.ones_like(u)
     for k in range(36, 0, -1):
@@ -218,7 +218,7 @@ def _shichi_of_complex(z):
 
 
 def _of_both(name, description, of_real, of_complex):
-    """A function of two integrals, of real numbers and of complex ones."""
+    """Returns a function of two integrals, of real numbers and of complex ones."""
     real = function(name, description, of_real)
 
     def both(x, *, out=None):
@@ -230,5 +230,5 @@ def _of_both(name, description, of_real, of_complex):
     return both
 
 
-sici = _of_both('sici', "The integrals of sin(t) / t from 0 to x and of cos(t) / t from infinity to x; of negative real numbers the second's real part.", _sici, _sici_of_complex)
-shichi = _of_both('shichi', 'The integrals of sinh(t) / t and of (cosh(t) - 1) / t from 0 to x, the second with log(x) and the constant of Euler added.', _shichi, _shichi_of_complex)
+sici = _of_both('sici', "Returns the integrals of sin(t) / t from 0 to x and of cos(t) / t from infinity to x. Negative real x give the second one's real part.", _sici, _sici_of_complex)
+shichi = _of_both('shichi', 'Returns the integrals of sinh(t) / t and of (cosh(t) - 1) / t from 0 to x, the second plus log(x) and Euler\'s constant.', _shichi, _shichi_of_complex)

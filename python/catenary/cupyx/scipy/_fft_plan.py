@@ -18,7 +18,7 @@ def _tuple(given):
 
 
 def _described(x, lengths, axes, which):
-    """The lengths of the axes, these from the front, and the bytes of a number's part."""
+    """Returns the lengths of the axes, these from the front, and the bytes of a number's part."""
     lengths, axes = _tuple(lengths), _tuple(axes)
     if axes is None:
         axes = range(0 if lengths is None else x.ndim - len(lengths), x.ndim)

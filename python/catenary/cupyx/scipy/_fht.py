@@ -31,7 +31,7 @@ def _log_gamma(z):
 
 
 def _coefficients(n, dln, mu, offset, bias):
-    """The spectrum of the transform's kernel."""
+    """Returns the spectrum of the transform's kernel."""
     y = numpy.arange(n // 2 + 1) * (math.pi / (n * dln))
     up, down = (mu + 1 + bias) / 2, (mu + 1 - bias) / 2
     with numpy.errstate(all='ignore'):
@@ -71,10 +71,10 @@ def _transform(a, dln, mu, offset, bias, inverse, function):
 
 
 def fht(a, dln, mu, offset=0.0, bias=0.0):
-    """Hankel's transform of order mu of samples at exp(dln * k), as scipy.fft.fht. Raises ValueError where it is singular."""
+    """Returns the fast Hankel transform of order mu of samples at exp(dln * k), as scipy.fft.fht. Raises ValueError if it is singular."""
     return _transform(a, dln, mu, offset, bias, False, 'fht')
 
 
 def ifht(A, dln, mu, offset=0.0, bias=0.0):
-    """The inverse of fht."""
+    """Returns the inverse of fht."""
     return _transform(A, dln, mu, offset, bias, True, 'ifht')

@@ -22,7 +22,7 @@ _SMALL = frozenset('?bBhHe')
 
 
 def widened(name, x):
-    """An array of integers or 16-bit floats as the function of this name takes it."""
+    """Returns an array of integers or 16-bit floats in the dtype that the named function needs."""
     if x.dtype.char not in _SMALL:
         return x
     return x.astype('d' if name in _DOUBLE or name in _DOUBLE_OF_INTEGERS and x.dtype != 'e' else 'f')
@@ -64,7 +64,7 @@ STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 /
 
 
 def _of_positive(x):
-    """The gamma function of numbers from 0.5 on, by Stirling's series for x + 8, or for x where that is large. Texts of devices stay small by
+    """Returns the gamma function of numbers from 0.5 on, by Stirling's series for x + 8, or for x where that is large. Texts of devices stay small by
     this, which are compiled."""
     product = x
     for k in range(1, 8):
@@ -164,7 +164,7 @@ def _digamma_of_complex(z):
 
 
 def of_complex(name, of_real, compute):
-    """A function that takes complex numbers, too."""
+    """Returns a function that takes complex numbers, too."""
     def function(x, *args, **kwargs):
         if not is_complex(x):
             return of_real(x, *args, **kwargs)
@@ -197,7 +197,7 @@ def gamma(x):
 
 
 def rgamma(x):
-    """1 / gamma(x), and 0 at 0 and negative integers."""
+    """Returns 1 / gamma(x), with 0 at 0 and the negative integers."""
     x, dtype = prepared('rgamma', x)
     x, = wide(x)
     value = _core.where((x <= 0) & (x == _floor(x)), 0, 1 / stored(_gamma(stored(x))))
@@ -208,7 +208,7 @@ gamma, rgamma = of_complex('gamma', gamma, _of_logarithm(1)), of_complex('rgamma
 
 
 def sign_of_gamma(x):
-    """The sign of gamma(x)."""
+    """Returns the sign of gamma(x)."""
     below = _core.where(_ufuncs['remainder'](_floor(x), 2) == 0, 1.0, -1.0).astype(x.dtype)
     return _core.where(x > 0, 1, _core.where((x == _floor(x)) & (x < 0), math.nan, below))
 
@@ -228,7 +228,7 @@ def wide(*args):
 
 
 def in_float64(name, of_real):
-    """A function of the library's that is computed in float64 where the device has it."""
+    """Returns a function of the library's that is computed in float64 where the device has it."""
     def function(x, *args, **kwargs):
         x, dtype = prepared(name, x)
         made = of_real(*wide(x), *args, **kwargs)
@@ -239,8 +239,8 @@ def in_float64(name, of_real):
 
 
 def multigammaln(a, d):
-    """The logarithm of the multivariate gamma function of dimension d, in float64. Raises ValueError where a is not above (d - 1) / 2, or d is no
-    whole number."""
+    """Returns the logarithm of the multivariate gamma function of dimension d, in float64. Raises ValueError unless a > (d - 1) / 2 and d is an
+    integer."""
     d = d.item() if getattr(d, 'ndim', None) == 0 else d
     if not isinstance(d, numbers.Real) or not math.isfinite(d) or int(d) != d:
         raise ValueError('d should be a positive integer (dimension)')

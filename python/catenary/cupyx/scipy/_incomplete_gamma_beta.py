@@ -48,7 +48,7 @@ def _tail(slope, curvature, exponent):
 
 # ------------------------------------------------------------------ gamma
 def _log_of_power_of_gamma(a, x, log):
-    """log(x**a exp(-x) / gamma(a))."""
+    """Returns log(x**a exp(-x) / gamma(a))."""
     change = stored((x - a) / a)
     less = stored(_core.where(_absolute(change) <= 0.5, log1p_less(change), log - _log(a) - change))
     far = a * less + 0.5 * _log(a / (2 * math.pi)) - remainder_of_stirling(_core.where(a < 10, 10, a))
@@ -56,7 +56,7 @@ def _log_of_power_of_gamma(a, x, log):
 
 
 def _log_gamma_of_one_more(a):
-    """log(gamma(1 + a)) of positive numbers, accurate near 0."""
+    """Returns log(gamma(1 + a)) of positive numbers, accurate near 0."""
     total = _ABOUT_ONE[-1]
     for c in _ABOUT_ONE[-2::-1]:
         total = total * a + c
@@ -64,7 +64,7 @@ def _log_gamma_of_one_more(a):
 
 
 def _upper_of_small(a, x, log):
-    """The upper function of small a and x, where it is less than half."""
+    """Returns the upper function of small a and x, where it is less than half."""
     total, power = _core.zeros_like(x), -x
     for n in range(1, 22):
         total, power = stored(total + power / (a + n)), stored(power * -x / (n + 1))
@@ -119,7 +119,7 @@ def logs_of_gamma(a, x, log):
 
 # ------------------------------------------------------------------ beta
 def _log_of_power_of_beta(a, b, log, other_log, excess):
-    """log(x**a (1 - x)**b / beta(a, b)), where `excess` is b x - a (1 - x)."""
+    """Returns log(x**a (1 - x)**b / beta(a, b)), where `excess` is b x - a (1 - x)."""
     total = stored(a + b)
 
     def part(p, q, log, excess):
@@ -158,7 +158,7 @@ def _start_of_small(p, q, log):
 
 
 def _rest_of_small(p, q, y, start):
-    """1 minus the function of small p, where that is less than half and `start` is _start_of_small's."""
+    """Returns 1 minus the function for small p, where that is below 1/2 and `start` is _start_of_small's result."""
     eps = EPSILON[y.dtype.char]
 
     def step(n, state):

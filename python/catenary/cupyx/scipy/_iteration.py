@@ -10,8 +10,10 @@ _TOGETHER, _MOST = 8, 20000  # steps before it is asked whether all are done, an
 
 
 def function(name, description, compute):
-    """A function of real numbers, computed in float64 where the device has it: in float32 three digits would be left of some. `compute` has all arguments in
-    one dtype and one shape, and gives an array or a tuple of them."""
+    """Makes a function of real numbers, computed in float64 if the device has it, as float32 would lose about three digits.
+
+    `compute` receives all arguments in one dtype and one shape, and returns an array or a tuple of arrays.
+    """
     def function(*args, out=None):
         refuse_complex(name, *args)
         *values, dtype = prepared(name, *args)

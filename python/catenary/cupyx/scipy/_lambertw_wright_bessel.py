@@ -1,4 +1,4 @@
-"""Lambert's W, Wright's generalization of Bessel functions, and the zeta function less 1."""
+"""The Lambert W function, Wright's generalized Bessel function, and the Riemann zeta function minus 1."""
 
 import math
 
@@ -100,7 +100,7 @@ def _wright_bessel(a, b, x):
     return _core.where(fine, total, _core.where(endless, math.inf, math.nan))
 
 
-wright_bessel = function('wright_bessel', "Wright's generalized Bessel function: the sum of x**k / (k! gamma(a k + b)) for a, b and x not below 0; NaN elsewhere.", _wright_bessel)
+wright_bessel = function('wright_bessel', "Returns Wright's generalized Bessel function, the sum of x**k / (k! gamma(a k + b)), for non-negative a, b and x. NaN elsewhere.", _wright_bessel)
 
 
 # ------------------------------------------------------------------ zeta
@@ -109,7 +109,7 @@ _SUMMED = 10
 
 
 def _zeta_less_one(s):
-    """zeta(s) - 1 for s from a little below 0 on, by Euler's and Maclaurin's sum."""
+    """Returns zeta(s) - 1 for s slightly below 0 and above, by Euler-Maclaurin summation."""
     n = _SUMMED
     power = stored(_exp(-math.log(n) * s))
     total = stored(n * power / _core.where(s == 1, 1, s - 1) + power / 2)
@@ -136,4 +136,4 @@ def _zetac(x):
     return _core.where((x == -math.inf) | _ufuncs['isnan'](x), math.nan, value)
 
 
-zetac = function('zetac', 'The zeta function less 1, accurate where that is small.', _zetac)
+zetac = function('zetac', 'Returns zeta(x) - 1, accurate where it is small.', _zetac)

@@ -17,7 +17,7 @@ _TOGETHER = 24  # operations before their result is stored: a text of hundreds t
 
 
 def each_axis(value, ndim, what):
-    """A number or a word for each axis, or a sequence of them. Raises RuntimeError where that has another length."""
+    """Returns one value per axis from a number, a word or a sequence. Raises RuntimeError for a sequence of another length."""
     if isinstance(value, str) or numpy.ndim(value) == 0:
         return [value] * ndim
     values = list(value)
@@ -27,7 +27,7 @@ def each_axis(value, ndim, what):
 
 
 def bordered(x, before, after, mode, cval):
-    """The array with so many elements more before and after it along each axis, by SciPy's modes. Raises RuntimeError for an unknown one."""
+    """Pads the array before and after each axis by SciPy's modes. Raises RuntimeError for an unknown mode."""
     modes = each_axis(mode, x.ndim, 'mode')
     for name in modes:
         if name not in MODES:
@@ -45,7 +45,7 @@ def bordered(x, before, after, mode, cval):
 
 
 def origins(origin, shape, function):
-    """The origin of each axis of a window. Raises ValueError where its centre would leave it."""
+    """Returns the origin for each axis of a window. Raises ValueError if the centre would lie outside."""
     found = [int(o) for o in each_axis(origin, len(shape), f'{function}: origin')]
     for o, n in zip(found, shape):
         if not 0 <= n // 2 + o < max(n, 1):
@@ -62,7 +62,7 @@ def views(x, shape, origin, mode, cval, places):
 
 
 def combined(values, combine):
-    """All values by a function of two."""
+    """Reduces all values by a function of two."""
     total = None
     for k, value in enumerate(values):
         total = value if total is None else combine(total, value)
@@ -93,12 +93,12 @@ def result_dtype(x, output, is_complex=False):
 
 
 def delivered(result, x, output):
-    """The result in its dtype, or written into `output`."""
+    """Returns the result in its dtype, or writes it into `output`."""
     return stored(result.astype(result_dtype(x, output, result.dtype.kind == 'c'), copy=False), output)
 
 
 def stored(result, output):
-    """The result, in C's order, or `output` with its values where that is an array. Raises RuntimeError where it has another shape."""
+    """Returns the result in C order, or `output` filled with it. Raises RuntimeError if its shape differs."""
     if not isinstance(output, ndarray):
         return _core._contiguous(result, False)
     if output.shape != result.shape:
@@ -118,20 +118,20 @@ def correlated(x, weights, origin, mode, cval):
 
 
 def on_host(weights):
-    """Weights as NumPy's array of floats, or of complex numbers."""
+    """Returns weights as a NumPy array of floats or complex numbers."""
     weights = numpy.asarray(weights.get() if isinstance(weights, ndarray) else weights)
     return weights.astype(complex if weights.dtype.kind == 'c' else float)
 
 
 def axis_of(axis, ndim):
-    """An axis from 0 on. Raises AxisError where there is none such."""
+    """Returns an axis counted from 0. Raises AxisError if it is out of range."""
     if not -ndim <= axis < ndim:
         raise numpy.exceptions.AxisError(axis, ndim)
     return axis % ndim
 
 
 def axes_of(axes, ndim):
-    """The axes that are named, from 0 on, or all. Raises AxisError for one that is not there, ValueError for one that is named twice."""
+    """Returns the given axes counted from 0, or all. Raises AxisError for an axis out of range and ValueError for a repeated one."""
     found = list(range(ndim)) if axes is None else [axis_of(a, ndim) for a in ([axes] if numpy.ndim(axes) == 0 else axes)]
     if len(set(found)) < len(found):
         raise ValueError(f'axes must be unique, given {axes}')

@@ -26,7 +26,7 @@ def _upward(order, low, degree, before, at, x):
 
 
 def _product(order, s):
-    """(-1)**m (2m - 1)!! s**m."""
+    """Returns (-1)**m (2m - 1)!! s**m."""
     value = _core.ones_like(s)
     for k in range(1, largest(order, 'lpmv') + 1):
         value = stored(_core.where(k <= order, value * (1 - 2 * k) * s, value))
@@ -48,7 +48,7 @@ def _about_one(order, degree, z):
 
 
 def _about_minus_one(degree, z):
-    """P of a degree that is not whole, of order 0, by the series with a logarithm in z = (1 + x) / 2."""
+    """Returns P of non-integer degree and order 0 by the series with a logarithm in z = (1 + x) / 2."""
     eps = _EPSILON[z.dtype.char]
     digamma = _ufuncs['digamma']
     log = stored(_log(z))
@@ -68,7 +68,7 @@ def _about_minus_one(degree, z):
 
 
 def _to_the_left(order, degree, x, s):
-    """P of degrees that are not whole, for x near -1: at the orders 0 and 1, and upward in the order."""
+    """Returns P of non-integer degree for x near -1: of orders 0 and 1, and by recurrence upwards in the order."""
     zero, z = _core.zeros_like(x), stored((1 + x) / 2)
 
     def at_zero(degree):
@@ -109,11 +109,11 @@ def _lpmv(m, v, x):
     return _core.where(fine, value, math.nan)
 
 
-lpmv = function('lpmv', 'The associated Legendre function of whole order m and real degree v; outside -1 to 1 NaN, but for polynomials.', _lpmv)
+lpmv = function('lpmv', 'Returns the associated Legendre function of integer order m and real degree v. NaN outside -1 to 1, except for polynomials.', _lpmv)
 
 
 def _normalized(n, m, theta):
-    """The real part of a spherical harmonic at phi = 0: normalized on its way, so that nothing overflows."""
+    """Returns the real part of a spherical harmonic at phi = 0, normalised during the recurrence to avoid overflow."""
     order = stored(_absolute(m))
     known = stored(order <= n)
     order, degree = stored(_core.where(known, order, 0)), stored(_core.where(known, n, 0))
@@ -142,7 +142,7 @@ _parts = function('sph_harm_y', '', _parts_of_harmonic)
 
 
 def sph_harm_y(n, m, theta, phi):
-    """The spherical harmonic of degree n and order m, which are whole, at the polar angle theta and the azimuth phi: complex numbers."""
+    """Returns the complex spherical harmonic of integer degree n and order m at polar angle theta and azimuth phi."""
     n, m = (_operand(x, 'sph_harm_y') for x in (n, m))
     for name, x in (('n', n), ('m', m)):
         if x.dtype.kind not in 'biu':
@@ -153,5 +153,5 @@ def sph_harm_y(n, m, theta, phi):
 
 
 def sph_harm(m, n, theta, phi):
-    """sph_harm_y with theta as the azimuth, and phi as the polar angle."""
+    """Returns sph_harm_y with theta as the azimuth and phi as the polar angle."""
     return sph_harm_y(n, m, phi, theta)

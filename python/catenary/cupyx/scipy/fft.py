@@ -1,4 +1,4 @@
-"""cupyx.scipy.fft: transforms with SciPy's names and arguments, made of cupy.fft. It is a backend of scipy.fft, too: scipy.fft.set_backend."""
+"""cupyx.scipy.fft: transforms with SciPy's names and arguments, based on cupy.fft. The module is also a backend for scipy.fft.set_backend."""
 
 import sys as _sys
 
@@ -21,7 +21,7 @@ def _operand(x):
 
 def _named(function, name):
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f'cupy.fft.{name}; `overwrite_x` is not made use of.'
+    function.__doc__ = f'Calls cupy.fft.{name}. `overwrite_x` is ignored.'
     return function
 
 
@@ -48,7 +48,7 @@ def _several(name, axes):
 
 
 def _placed(x, s, axes):
-    """The array, the lengths and the axes as tuples: an axis' own length for -1."""
+    """Returns the array, and lengths and axes as tuples, with axis sizes in place of -1."""
     x = _operand(x)
     s, axes = ((v,) if isinstance(v, int) else v if v is None else tuple(int(k) for k in v) for v in (s, axes))
     if s is not None and -1 in s:
@@ -73,24 +73,24 @@ def hfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
 
 
 def ihfftn(x, s=None, axes=None, norm=None, overwrite_x=False, *, plan=None):
-    """The inverse of hfftn."""
+    """Returns the inverse of hfftn."""
     _check_plan(plan, 'ihfftn')
     return _core.ufuncs['conjugate'](_transforms.rfftn(*_placed(x, s, axes), _OTHER_WAY.get(norm, norm)))
 
 
 def hfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, plan=None):
-    """hfftn of two axes."""
+    """Returns hfftn over two axes."""
     return hfftn(x, s, axes, norm, overwrite_x, plan=plan)
 
 
 def ihfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, *, plan=None):
-    """The inverse of hfft2."""
+    """Returns the inverse of hfft2."""
     return ihfftn(x, s, axes, norm, overwrite_x, plan=plan)
 
 
 def next_fast_len(target, real=False):
-    """The least length from `target` on that has no other factors than 2, 3, 5 and 7, whose passes are compiled ones. Raises
-    ValueError for one below 1."""
+    """Returns the least length of at least `target` whose prime factors are 2, 3, 5 and 7, for which there are compiled passes. Raises ValueError for
+    target below 1."""
     target = int(target)
     if target < 1:
         raise ValueError(f'next_fast_len: the length must be positive, not {target}')

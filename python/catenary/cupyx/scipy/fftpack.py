@@ -1,4 +1,4 @@
-"""cupyx.scipy.fftpack: SciPy's older transforms, whose spectra of real numbers are real arrays."""
+"""cupyx.scipy.fftpack: SciPy's older transforms. Spectra of real arrays are real arrays."""
 
 from catenary import _core, _wheel
 from catenary.cupy import fft as _transforms
@@ -8,37 +8,37 @@ from catenary.cupyx.scipy.fft import _operand
 
 
 def fft(x, n=None, axis=-1, overwrite_x=False, plan=None):
-    """cupy.fft.fft."""
+    """Calls cupy.fft.fft."""
     _check_plan(plan, 'fft', _operand(x), n, axis)
     return _transforms.fft(_operand(x), n, axis)
 
 
 def ifft(x, n=None, axis=-1, overwrite_x=False, plan=None):
-    """The inverse of fft."""
+    """Returns the inverse of fft."""
     _check_plan(plan, 'ifft', _operand(x), n, axis)
     return _transforms.ifft(_operand(x), n, axis)
 
 
 def fft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
-    """cupy.fft.fft2."""
+    """Calls cupy.fft.fft2."""
     _check_plan(plan, 'fft2', _operand(x), shape, axes)
     return _transforms.fft2(_operand(x), shape, axes)
 
 
 def ifft2(x, shape=None, axes=(-2, -1), overwrite_x=False, plan=None):
-    """The inverse of fft2."""
+    """Returns the inverse of fft2."""
     _check_plan(plan, 'ifft2', _operand(x), shape, axes)
     return _transforms.ifft2(_operand(x), shape, axes)
 
 
 def fftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
-    """cupy.fft.fftn."""
+    """Calls cupy.fft.fftn."""
     _check_plan(plan, 'fftn', _operand(x), shape, axes)
     return _transforms.fftn(_operand(x), shape, axes)
 
 
 def ifftn(x, shape=None, axes=None, overwrite_x=False, plan=None):
-    """The inverse of fftn."""
+    """Returns the inverse of fftn."""
     _check_plan(plan, 'ifftn', _operand(x), shape, axes)
     return _transforms.ifftn(_operand(x), shape, axes)
 
@@ -54,7 +54,7 @@ def rfft(x, n=None, axis=-1, overwrite_x=False, plan=None):
 
 
 def irfft(x, n=None, axis=-1, overwrite_x=False):
-    """The inverse of rfft."""
+    """Returns the inverse of rfft."""
     x = _operand(x)
     if x.dtype.kind == 'c':
         raise TypeError(f'irfft: real numbers are needed, {x.dtype} was given')

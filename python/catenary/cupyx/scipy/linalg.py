@@ -23,7 +23,7 @@ def lu_factor(a, overwrite_a=False, check_finite=True):
 
 
 def _order(piv, n):
-    """The order of rows that these swaps make."""
+    """Returns the row permutation of a sequence of swaps."""
     order = list(range(n))
     for k, other in enumerate(piv.get().tolist()):
         order[k], order[other] = order[other], order[k]
@@ -74,7 +74,7 @@ def solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False, overwrite_
 
 
 def block_diag(*arrs):
-    """The matrix whose diagonal has these matrices, and 0 elsewhere."""
+    """Returns a block-diagonal matrix."""
     parts = [x.reshape((1,) * (2 - x.ndim) + x.shape) for x in map(_given, arrs or ([],))]
     if any(x.ndim > 2 for x in parts):
         raise ValueError('arguments in the following positions have dimension greater than 2: %s' % [
@@ -88,7 +88,7 @@ def block_diag(*arrs):
 
 
 def toeplitz(c, r=None):
-    """The matrix with constant diagonals whose first column is c and whose first row is r, or the conjugate of c."""
+    """Returns the matrix with constant diagonals whose first column is c and whose first row is r, by default the conjugate of c."""
     c = _given(c).ravel()
     r = c.conj() if r is None else _given(r).ravel()
     values = _core._concatenate([c[::-1], r[1:]], 0)
@@ -104,19 +104,19 @@ def hankel(c, r=None):
 
 
 def circulant(c):
-    """The matrix whose columns are c, each moved down by one more."""
+    """Returns the circulant matrix with first column c."""
     c = _given(c).ravel()
     return c[(_core.arange(c.size)[:, None] - _core.arange(c.size)) % max(c.size, 1)]
 
 
 def hilbert(n):
-    """The matrix of 1 / (i + j + 1)."""
+    """Returns the matrix with elements 1 / (i + j + 1)."""
     values = _core.arange(1, 2 * n, dtype='d')
     return hankel(1 / values[:n], 1 / values[n - 1:])
 
 
 def hadamard(n, dtype=int):
-    """Hadamard's matrix, whose n is a power of 2: ValueError else."""
+    """Returns a Hadamard matrix. Raises ValueError unless n is a power of 2."""
     if n < 1 or n & n - 1:
         raise ValueError('hadamard: n must be a power of 2, not %r' % (n,))
     made = _core.ones((1, 1), dtype)
@@ -126,8 +126,7 @@ def hadamard(n, dtype=int):
 
 
 def companion(a):
-    """The matrix whose eigenvalues are the roots of a polynomial, the highest power first. Raises ValueError where that has less than two
-    coefficients, or begins with 0."""
+    """Returns the companion matrix of a polynomial, highest power first. Raises ValueError for fewer than two coefficients or a leading 0."""
     a = _given(a)
     if a.ndim != 1 or a.size < 2:
         raise ValueError('`a` must be one-dimensional, with at least two elements, given shape %s' % (a.shape,))
@@ -141,7 +140,7 @@ def companion(a):
 
 
 def kron(a, b):
-    """Kronecker's product."""
+    """Returns the Kronecker product."""
     return _core.kron(_given(a), _given(b))
 
 
@@ -158,7 +157,7 @@ _PADE = (17643225600., 8821612800., 2075673600., 302702400., 30270240., 2162160.
 
 
 def expm(a):
-    """The exponential of a square matrix, by Pade's quotient of order 9, after halving and before squaring."""
+    """Returns the exponential of a square matrix by scaling and squaring with a Padé approximant of order 9."""
     a = _given(a)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise ValueError('expm: expected a square matrix, given shape %s' % (a.shape,))

@@ -23,13 +23,13 @@ _exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log
 
 
 def _of_the_library(name, own):
-    """A function of the library's that gives SciPy's dtypes."""
+    """Wraps a function of the library so that it returns SciPy's dtypes."""
     ufunc = _ufuncs[own]
 
     def function(*args, **kwargs):
         return ufunc(*(_widened(name, x) if hasattr(x, 'dtype') else x for x in args), **kwargs)
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f'scipy.special.{name} of each element.'
+    function.__doc__ = f'Returns scipy.special.{name} of each element.'
     return function
 
 
@@ -71,7 +71,7 @@ def zeta(x, q, out=None):
 
 
 def polygamma(n, x):
-    """The n-th derivative of digamma, in float64 unless both are float32."""
+    """Returns the n-th derivative of digamma, in float64 unless both arguments are float32."""
     n, x = (_widened('digamma', _operand(v, 'polygamma')) for v in (n, x))
     if not n.dtype == x.dtype == 'f':
         n, x = _wide(n, x)
@@ -79,7 +79,7 @@ def polygamma(n, x):
 
 
 def exp10(x):
-    """10 to the x."""
+    """Returns 10**x."""
     x, dtype = _prepared('exp10', x)
     return _ufuncs['power'](10.0, x).astype(dtype)
 
@@ -108,28 +108,28 @@ def _of_its_own_dtype(name, x):
 
 
 def softmax(x, axis=None):
-    """exp(x) / sum(exp(x))."""
+    """Returns exp(x) / sum(exp(x))."""
     x, dtype = _of_its_own_dtype('softmax', x)
     powers = _exp(x - _core.max(x, axis=axis, keepdims=True))
     return (powers / _core.sum(powers, axis=axis, keepdims=True)).astype(dtype)
 
 
 def log_softmax(x, axis=None):
-    """log(softmax(x))."""
+    """Returns log(softmax(x))."""
     x, dtype = _of_its_own_dtype('log_softmax', x)
     shifted = x - _core.max(x, axis=axis, keepdims=True)
     return (shifted - _log(_core.sum(_exp(shifted), axis=axis, keepdims=True))).astype(dtype)
 
 
 def logit(x):
-    """log(x / (1 - x))."""
+    """Returns log(x / (1 - x))."""
     x, dtype = _prepared('logit', x)
     middle = _log1p((2 * x - 1) / (1 - x))
     return _core.where(_absolute(x - 0.5) < 0.2, middle, _log(x / (1 - x))).astype(dtype)
 
 
 def log_expit(x):
-    """log(expit(x))."""
+    """Returns log(expit(x))."""
     x, dtype = _prepared('log_expit', x)
     return (-_ufuncs['softplus'](-x)).astype(dtype)
 
@@ -151,27 +151,27 @@ xlogy, xlog1py = _products('xlogy', _log), _products('xlog1py', _log1p)
 
 
 def entr(x):
-    """-x log(x): 0 at 0, and minus infinity below."""
+    """Returns -x log(x), 0 at 0, and minus infinity for negative x."""
     x, dtype = _prepared('entr', x)
     return _core.where(x < 0, -_math.inf, _core.where(x == 0, 0, -x * _log(x))).astype(dtype)
 
 
 def _of_quotient(x, y):
-    """x log(x / y), of numbers near each other too and where their quotient is none."""
+    """Returns x log(x / y), accurately for nearly equal numbers, and if the quotient overflows or underflows."""
     ratio = x / y
     near, far = (ratio > 0.5) & (ratio < 2), (ratio == _math.inf) | (ratio < (1e-300 if x.dtype == 'd' else 1e-37))
     return x * _core.where(near, _log1p((x - y) / y), _core.where(far, _log(x) - _log(y), _log(ratio)))
 
 
 def rel_entr(x, y):
-    """x log(x / y) of positive numbers: 0 for x = 0 and y >= 0, else infinity."""
+    """Returns x log(x / y) for positive numbers, 0 for x = 0 and y >= 0, and infinity elsewhere."""
     x, y, dtype = _prepared('rel_entr', x, y)
     value = _core.where((x == 0) & (y >= 0), 0, _core.where((x <= 0) | (y <= 0), _math.inf, _of_quotient(x, y)))
     return _core.where(_ufuncs['isnan'](x) | _ufuncs['isnan'](y), _math.nan, value).astype(dtype)
 
 
 def kl_div(x, y):
-    """x log(x / y) - x + y of positive numbers: y for x = 0 and y >= 0, else infinity."""
+    """Returns x log(x / y) - x + y for positive numbers, y for x = 0 and y >= 0, and infinity elsewhere."""
     x, y, dtype = _prepared('kl_div', x, y)
     x, y = _wide(x, y)
     value = _core.where((x == 0) & (y >= 0), y, _core.where((x <= 0) | (y <= 0), _math.inf, _of_quotient(x, y) - x + y))
@@ -187,7 +187,7 @@ def huber(delta, r):
 
 
 def pseudo_huber(delta, r):
-    """delta**2 (sqrt(1 + (r / delta)**2) - 1): 0 for delta 0, infinity for delta below 0."""
+    """Returns delta**2 (sqrt(1 + (r / delta)**2) - 1), 0 for delta = 0, and infinity for negative delta."""
     delta, r, dtype = _prepared('pseudo_huber', delta, r)
     delta, r = _wide(delta, r)
     size, hypot = _absolute(r), _ufuncs['hypot']
@@ -199,7 +199,7 @@ def pseudo_huber(delta, r):
 
 
 def boxcox(x, lmbda):
-    """(x**lmbda - 1) / lmbda, and log(x) for lmbda 0."""
+    """Returns (x**lmbda - 1) / lmbda, or log(x) for lmbda = 0."""
     x, lmbda, dtype = _prepared('boxcox', x, lmbda)
     x, lmbda = _wide(x, lmbda)
     value = _core.where(_absolute(lmbda) < 1e-19, _log(x), _expm1(lmbda * _log(x)) / lmbda)
@@ -207,7 +207,7 @@ def boxcox(x, lmbda):
 
 
 def boxcox1p(x, lmbda):
-    """boxcox(1 + x, lmbda)."""
+    """Returns boxcox(1 + x, lmbda)."""
     x, lmbda, dtype = _prepared('boxcox1p', x, lmbda)
     x, lmbda = _wide(x, lmbda)
     value = _core.where(_absolute(lmbda) < 1e-19, _log1p(x), _expm1(lmbda * _log1p(x)) / lmbda)
@@ -237,21 +237,21 @@ def inv_boxcox1p(y, lmbda):
 
 
 def cosm1(x):
-    """cos(x) - 1, accurate near 0."""
+    """Returns cos(x) - 1, accurate near 0."""
     x, dtype = _prepared('cosm1', x)
     half = _ufuncs['sin'](x / 2)
     return (0 - 2 * half * half).astype(dtype)
 
 
 def exprel(x):
-    """(exp(x) - 1) / x, and 1 at 0."""
+    """Returns (exp(x) - 1) / x, and 1 at 0."""
     x, dtype = _prepared('exprel', x)
     x, = _wide(x)
     return _core.where(x == 0, 1, _core.where(x == _math.inf, x, _expm1(x) / x)).astype(dtype)
 
 
 def radian(d, m, s):
-    """Degrees, minutes and seconds in radians."""
+    """Converts degrees, minutes and seconds to radians."""
     d, m, s, dtype = _prepared('radian', d, m, s)
     return _ufuncs['radians'](d + m / 60 + s / 3600).astype(dtype)
 
@@ -276,7 +276,7 @@ def _of_degrees(name, ufunc, quarters):
 
 
 def _ratio(a, b):
-    """a / b, infinity where b is 0."""
+    """Returns a / b, with infinity where b is 0."""
     return _core.where(b == 0, _math.inf, a / b)
 
 
@@ -287,22 +287,22 @@ cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), -s / c) * 
 
 
 def i0(x):
-    """The modified Bessel function of the first kind, order 0."""
+    """Returns the modified Bessel function of the first kind of order 0."""
     return _modified.modified('i0', _widened('i0', _operand(x, 'i0')), 0, False)
 
 
 def i0e(x):
-    """exp(-|x|) i0(x)."""
+    """Returns exp(-|x|) i0(x)."""
     return _modified.modified('i0e', _widened('i0e', _operand(x, 'i0e')), 0, True)
 
 
 def i1(x):
-    """The modified Bessel function of the first kind, order 1."""
+    """Returns the modified Bessel function of the first kind of order 1."""
     return _modified.modified('i1', _widened('i1', _operand(x, 'i1')), 1, False)
 
 
 def i1e(x):
-    """exp(-|x|) i1(x)."""
+    """Returns exp(-|x|) i1(x)."""
     return _modified.modified('i1e', _widened('i1e', _operand(x, 'i1e')), 1, True)
 
 

@@ -60,9 +60,12 @@ def _along_another(squares, places, axis, spacing):
 
 def distance_transform_edt(image, sampling=None, return_distances=True, return_indices=False, distances=None, indices=None, *, block_params=None,
                            float64_distances=True):
-    """How far each element that is not 0 is from the nearest that is, where elements are `sampling` apart along each axis, and with return_indices where that one is: of several that are
-    equally near one. Into `distances` and `indices`, where given. Infinity, and the place 0, where nothing is 0. block_params does nothing. Raises RuntimeError for arrays that
-    cannot take the result. Takes time in proportion to the largest distance."""
+    """Returns the Euclidean distance of each non-zero element to the nearest zero, with the spacing `sampling` per axis.
+
+    With return_indices it also returns the index of that zero, or of one of several at equal distance. `distances` and `indices` are output
+    arrays. If there is no zero, distances are infinite and indices 0. block_params has no effect. The time grows with the largest distance. Raises
+    RuntimeError for output arrays that do not fit.
+    """
     x = operand(image, 'distance_transform_edt')
     if not return_distances and not return_indices:
         raise RuntimeError('at least one of return_distances/return_indices must be True')

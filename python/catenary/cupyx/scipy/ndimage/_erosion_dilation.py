@@ -1,4 +1,4 @@
-"""Morphology: shapes that grow and shrink."""
+"""Binary and grey-scale morphology."""
 
 import operator
 
@@ -93,21 +93,21 @@ def binary_dilation(input, structure=None, iterations=1, mask=None, output=None,
 
 @on_axes(_cross)
 def binary_opening(input, structure=None, iterations=1, output=None, origin=0, mask=None, border_value=0, brute_force=False):
-    """Dilation of the erosion."""
+    """Dilates the erosion of a binary array."""
     made = binary_erosion(input, structure, iterations, mask, None, border_value, origin, brute_force)
     return binary_dilation(made, structure, iterations, mask, output, border_value, origin, brute_force)
 
 
 @on_axes(_cross)
 def binary_closing(input, structure=None, iterations=1, output=None, origin=0, mask=None, border_value=0, brute_force=False):
-    """Erosion of the dilation."""
+    """Erodes the dilation of a binary array."""
     made = binary_dilation(input, structure, iterations, mask, None, border_value, origin, brute_force)
     return binary_erosion(made, structure, iterations, mask, output, border_value, origin, brute_force)
 
 
 @on_axes(_cross)
 def binary_propagation(input, structure=None, mask=None, output=None, border_value=0, origin=0):
-    """Dilation until nothing changes, where `mask` is true."""
+    """Dilates a binary array within `mask` until nothing changes."""
     return binary_dilation(input, structure, -1, mask, output, border_value, origin)
 
 
@@ -135,7 +135,7 @@ def _mirrored(origin, shape):
 
 
 def _grey(x, size, footprint, structure, function):
-    """The footprint and the structure of a grey operation, NumPy's. Raises ValueError where nothing says it."""
+    """Returns footprint and structure of a grey operation as NumPy arrays. Raises ValueError if neither defines the window."""
     values = None if structure is None else on_host(structure)
     if footprint is not None:
         window = on_host(footprint) != 0
@@ -169,14 +169,14 @@ def grey_dilation(input, size=None, footprint=None, structure=None, output=None,
 
 @on_axes()
 def grey_opening(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
-    """Dilation of the erosion."""
+    """Dilates the grey erosion."""
     made = grey_erosion(input, size, footprint, structure, None, mode, cval, origin)
     return grey_dilation(made, size, footprint, structure, output, mode, cval, origin)
 
 
 @on_axes()
 def grey_closing(input, size=None, footprint=None, structure=None, output=None, mode='reflect', cval=0.0, origin=0):
-    """Erosion of the dilation."""
+    """Erodes the grey dilation."""
     made = grey_dilation(input, size, footprint, structure, None, mode, cval, origin)
     return grey_erosion(made, size, footprint, structure, output, mode, cval, origin)
 
@@ -193,12 +193,12 @@ def _of_two(name, description, compute, of_dtype):
     return on_axes()(function)
 
 
-morphological_gradient = _of_two('morphological_gradient', 'Dilation less erosion, in the dtype of the array, whatever dtype is given.',
+morphological_gradient = _of_two('morphological_gradient', 'Subtracts the erosion from the dilation. The result has the dtype of the array, whatever dtype is passed.',
                                  lambda *a: grey_dilation(*a) - grey_erosion(*a), False)
-morphological_laplace = _of_two('morphological_laplace', 'Dilation and erosion, less the array twice, in the dtype of the array, whatever dtype is given.',
+morphological_laplace = _of_two('morphological_laplace', 'Adds dilation and erosion, and subtracts the array twice. The result has the dtype of the array, whatever dtype is passed.',
                                 lambda x, *a: grey_dilation(x, *a) + grey_erosion(x, *a) - x - x, False)
-white_tophat = _of_two('white_tophat', 'The array less its opening.', lambda x, *a: _less(x, grey_opening(x, *a)), True)
-black_tophat = _of_two('black_tophat', 'The closing less the array.', lambda x, *a: _less(grey_closing(x, *a), x), True)
+white_tophat = _of_two('white_tophat', 'Subtracts the opening from the array.', lambda x, *a: _less(x, grey_opening(x, *a)), True)
+black_tophat = _of_two('black_tophat', 'Subtracts the array from its closing.', lambda x, *a: _less(grey_closing(x, *a), x), True)
 
 
 def _less(a, b):

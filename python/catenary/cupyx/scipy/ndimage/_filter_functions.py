@@ -21,8 +21,7 @@ def _one_mode(mode, function):
 
 @on_axes()
 def correlate(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
-    """The sums of the elements that a window of weights covers, each times its weight, or that one's conjugate, computed in float64 where the
-    device has it."""
+    """Correlates with a window of weights, of which complex ones are conjugated. Sums are computed in float64 if the device has it."""
     x, w = operand(input, 'correlate'), on_host(weights).conj()
     _one_mode(mode, 'correlate')
     if w.ndim != x.ndim:
@@ -31,19 +30,19 @@ def correlate(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
 
 
 def _turned(origin, shape):
-    """The origin for the window turned round."""
+    """Returns the origin of the reflected window."""
     return [-o - (n % 2 == 0) for o, n in zip(each_axis(origin, len(shape), 'origin'), shape)]
 
 
 @on_axes()
 def convolve(input, weights, output=None, mode='reflect', cval=0.0, origin=0):
-    """correlate with the weights turned round."""
+    """Convolves with a window of weights, as correlate with reflected weights."""
     w = on_host(weights)
     return correlate(input, w[(slice(None, None, -1),) * w.ndim].conj(), output, mode, cval, _turned(origin, w.shape))
 
 
 def correlate1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
-    """correlate along one axis."""
+    """Correlates along one axis."""
     x, w = operand(input, 'correlate1d'), on_host(weights).conj()
     if w.ndim != 1 or w.size < 1:
         raise RuntimeError('no filter weights given: expected one axis of them, given shape %s' % (w.shape,))
@@ -54,7 +53,7 @@ def correlate1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, 
 
 
 def convolve1d(input, weights, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
-    """convolve along one axis."""
+    """Convolves along one axis."""
     w = on_host(weights)
     return correlate1d(input, w[::-1].conj(), axis, output, mode, cval, _turned(origin, w.shape)[0])
 
@@ -72,7 +71,7 @@ def _one_by_one(x, output, axes, filters, modes):
 
 
 def _gaussian(sigma, order, radius):
-    """The weights of a Gaussian's derivative of this order."""
+    """Returns the weights of a Gaussian's derivative of this order."""
     x = numpy.arange(-radius, radius + 1)
     bell = numpy.exp(-0.5 / (sigma * sigma) * x ** 2)
     bell /= bell.sum()
@@ -83,7 +82,7 @@ def _gaussian(sigma, order, radius):
 
 
 def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode='reflect', cval=0.0, truncate=4.0, *, radius=None):
-    """A Gaussian, or its derivative of this order, along an axis. Raises ValueError where the order is negative or no whole number."""
+    """Applies a Gaussian, or its derivative of this order, along an axis. Raises ValueError for a negative or non-integer order."""
     if not isinstance(order, numbers.Integral) or order < 0:
         raise ValueError('order must be a non-negative integer, not %r' % (order,))
     radius = int(truncate * float(sigma) + 0.5) if radius is None else radius
@@ -93,7 +92,7 @@ def gaussian_filter1d(input, sigma, axis=-1, order=0, output=None, mode='reflect
 
 
 def gaussian_filter(input, sigma, order=0, output=None, mode='reflect', cval=0.0, truncate=4.0, *, radius=None, axes=None):
-    """gaussian_filter1d along all axes, or those named."""
+    """Applies gaussian_filter1d along all axes or the given ones."""
     x = operand(input, 'gaussian_filter')
     count = x.ndim if axes is None else numpy.size(axes)
     sigmas, orders, radii = (each_axis(v, count, name) for v, name in ((sigma, 'sigma'), (order, 'order'), (radius, 'radius')))
@@ -102,7 +101,7 @@ def gaussian_filter(input, sigma, order=0, output=None, mode='reflect', cval=0.0
 
 
 def uniform_filter1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0, origin=0):
-    """Means of so many elements along an axis."""
+    """Returns means over `size` elements along an axis."""
     x = operand(input, 'uniform_filter1d')
     if size < 1:
         raise RuntimeError('incorrect filter size: %r' % (size,))
@@ -113,7 +112,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0
 
 
 def uniform_filter(input, size=3, output=None, mode='reflect', cval=0.0, origin=0, *, axes=None):
-    """uniform_filter1d along all axes, or those named."""
+    """Applies uniform_filter1d along all axes or the given ones."""
     x = operand(input, 'uniform_filter')
     count = x.ndim if axes is None else numpy.size(axes)
     sizes, at = each_axis(size, count, 'size'), each_axis(origin, count, 'origin')
@@ -133,12 +132,12 @@ def _along_two(name, axis_weights, input, axis, output, mode, cval):
 
 
 def sobel(input, axis=-1, output=None, mode='reflect', cval=0.0):
-    """Sobel's derivative along an axis."""
+    """Returns Sobel's derivative along an axis."""
     return _along_two('sobel', [1, 2, 1], input, axis, output, mode, cval)
 
 
 def prewitt(input, axis=-1, output=None, mode='reflect', cval=0.0):
-    """Prewitt's derivative along an axis."""
+    """Returns Prewitt's derivative along an axis."""
     return _along_two('prewitt', [1, 1, 1], input, axis, output, mode, cval)
 
 
@@ -158,13 +157,13 @@ def _derivatives(function, input, derivative, output, mode, cval, extra_argument
 
 
 def generic_laplace(input, derivative2, output=None, mode='reflect', cval=0.0, extra_arguments=(), extra_keywords=None, *, axes=None):
-    """The sum of second derivatives along all axes, or those named, by derivative2(input, axis, output, mode, cval, ...)."""
+    """Sums second derivatives along all axes or the given ones, computed by derivative2(input, axis, output, mode, cval, ...)."""
     return _derivatives('generic_laplace', input, derivative2, output, mode, cval, extra_arguments, extra_keywords, axes,
                         lambda parts: combined(parts, lambda a, b: a + b))
 
 
 def laplace(input, output=None, mode='reflect', cval=0.0, *, axes=None):
-    """The sum of the second differences along all axes, or those named."""
+    """Sums second differences along all axes or the given ones."""
     return generic_laplace(input, lambda x, axis, output, mode, cval: correlate1d(x, [1, -2, 1], axis, output, mode, cval), output, mode, cval, axes=axes)
 
 
@@ -183,12 +182,12 @@ def _sigmas(input, sigma, axes):
 
 
 def gaussian_laplace(input, sigma, output=None, mode='reflect', cval=0.0, *, axes=None, **kwargs):
-    """The sum of the second derivatives by a Gaussian along all axes, or those named."""
+    """Sums second derivatives of a Gaussian along all axes or the given ones."""
     return generic_laplace(input, _gaussian_derivative, output, mode, cval, (_sigmas(input, sigma, axes), 2, kwargs), axes=axes)
 
 
 def generic_gradient_magnitude(input, derivative, output=None, mode='reflect', cval=0.0, extra_arguments=(), extra_keywords=None, *, axes=None):
-    """The length of the vector of derivatives along all axes, or those named, by derivative(input, axis, output, mode, cval, ...)."""
+    """Returns the gradient magnitude over all axes or the given ones, with derivatives by derivative(input, axis, output, mode, cval, ...)."""
     return _derivatives('generic_gradient_magnitude', input, derivative, output, mode, cval, extra_arguments, extra_keywords, axes,
                         lambda parts: _core.ufuncs['sqrt'](combined((p * p for p in parts), lambda a, b: a + b)))
 
@@ -205,7 +204,7 @@ def real(x, function):
 
 
 def footprint_of(x, size, footprint, function):
-    """Which elements of a window count: NumPy's bools. Raises RuntimeError where nothing says it."""
+    """Returns a window's footprint as NumPy bools. Raises RuntimeError if neither size nor footprint is given."""
     real(x, function)
     if footprint is None:
         if size is None:
@@ -220,7 +219,7 @@ def footprint_of(x, size, footprint, function):
 
 
 def _is_beyond(cval, dtype):
-    """Is the border no number of an integer dtype?"""
+    """Is the border value outside the range of an integer dtype?"""
     ends = numpy.iinfo(dtype)
     return math.isnan(cval) or not ends.min <= cval <= ends.max or int(cval) != cval
 

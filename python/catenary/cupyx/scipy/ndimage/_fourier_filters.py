@@ -13,7 +13,7 @@ _sin, _cos = _core.ufuncs['sin'], _core.ufuncs['cos']
 
 
 def _places(x, n, axis):
-    """For each axis its frequencies in turns of a sample: of the real transform's axis those from 0 on, of n samples."""
+    """Returns each axis's frequencies in cycles per sample. The axis of a real transform of n samples has those from 0 on."""
     axis = axis_of(axis, x.ndim)
     for k, extent in enumerate(x.shape):
         turns = numpy.arange(extent) / n if n >= 0 and k == axis else numpy.fft.fftfreq(extent) if extent else numpy.zeros(0)
@@ -26,7 +26,7 @@ def _prepared(function, input, is_complex=False):
 
 
 def _times(x, factors, output):
-    """The array times NumPy's numbers of each axis."""
+    """Multiplies the array by a NumPy vector along each axis."""
     made = x
     for factor in factors:
         own = numpy.result_type(x.dtype, 'F') if factor.dtype.kind == 'c' else x.real.dtype

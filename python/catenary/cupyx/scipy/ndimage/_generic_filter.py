@@ -32,7 +32,7 @@ def _kernel(key, code, name, source, target, body, options=()):
 
 
 def _called(function):
-    """The text of a whole kernel as a function that other kernels call, and its name. Raises ValueError where the kernel is not in it."""
+    """Returns (text of a whole kernel as a device function, its name). Raises ValueError if the kernel is not in the text."""
     text, found = re.subn(r'(extern\s*"C"\s*)?__global__\s+void\s+%s\s*\(' % re.escape(function.name), f'__device__ void {function.name}(', function.code)
     if found != 1:
         raise ValueError(f'{function.name}: expected the text of a kernel `extern "C" __global__ void {function.name}(...)`, which stands there {found} times')
@@ -48,7 +48,7 @@ def _of_raw(function, windows, size):
 
 
 def _of_reduction(function, windows, size, target):
-    """Of a reduction, which is done for each window by one thread: names that it has of its arrays are the window's."""
+    """Returns a reduction as a function that one thread runs per window, in which the reduction's names of its array mean the window."""
     own = function.in_params[0]
     source = own.dtype or windows.dtype
     out = function.out_params[0]

@@ -81,7 +81,7 @@ def _total(x, part, count):
 
 
 def sum_labels(input, labels=None, index=None):
-    """The sum of each part that `index` names, of all that have a label, or of all."""
+    """Returns the sum of each region in `index`, of all labeled elements, or of all elements."""
     x, part, count, shape = _parts(input, labels, index, 'sum_labels')
     return _shaped(_total(x, part, count), count, shape)
 
@@ -90,13 +90,13 @@ sum = sum_labels
 
 
 def mean(input, labels=None, index=None):
-    """The mean of each part, as sum_labels."""
+    """Returns the mean of each region. The arguments are those of sum_labels."""
     x, part, count, shape = _parts(input, labels, index, 'mean')
     return _shaped(_total(x, part, count) / _total(_core.ones_like(x), part, count), count, shape)
 
 
 def variance(input, labels=None, index=None):
-    """The variance of each part, as sum_labels."""
+    """Returns the variance of each region. The arguments are those of sum_labels."""
     x, part, count, shape = _parts(input, labels, index, 'variance')
     members = _total(_core.ones_like(x), part, count)
     means = _core._concatenate([_total(x, part, count) / members, _core.zeros((1,), 'd')], 0)
@@ -104,7 +104,7 @@ def variance(input, labels=None, index=None):
 
 
 def standard_deviation(input, labels=None, index=None):
-    """The standard deviation of each part, as sum_labels."""
+    """Returns the standard deviation of each region. The arguments are those of sum_labels."""
     return _core.ufuncs['sqrt'](variance(input, labels, index))
 
 
@@ -128,7 +128,7 @@ minimum, maximum = _extremum('minimum', False), _extremum('maximum', True)
 
 
 def center_of_mass(input, labels=None, index=None):
-    """Where the weighted mean of places is: a tuple of a number for each axis, or a list of such for each part of `index`."""
+    """Returns the centre of mass as a tuple, or a list of tuples for the regions in `index`."""
     x = operand(input, 'center_of_mass')
     weight = sum_labels(x, labels, index)
     sums = [sum_labels(x * places, labels, index) / weight for places in _core.indices(x.shape, 'd')] if x.ndim else []

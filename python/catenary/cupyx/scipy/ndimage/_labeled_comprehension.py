@@ -51,7 +51,7 @@ minimum_position, maximum_position = _position('minimum_position', False), _posi
 
 
 def extrema(input, labels=None, index=None):
-    """The least and the largest element of each part, and where they are."""
+    """Returns (minima, maxima, positions of the minima, positions of the maxima) of each region."""
     return (minimum(input, labels, index), maximum(input, labels, index), minimum_position(input, labels, index),
             maximum_position(input, labels, index))
 
@@ -87,7 +87,7 @@ def labeled_comprehension(input, labels, index, func, out_dtype, default, pass_p
 
 
 def histogram(input, min, max, bins, labels=None, index=None):
-    """How many elements of each part lie in each of so many bins from min to max: an array, or a list of such for the parts of `index`."""
+    """Returns the histogram of each region with equal bins from min to max: an array, or a list of arrays for the regions in `index`."""
     from catenary import cupy
     edges = cupy.linspace(min, max, bins + 1)
     return labeled_comprehension(input, labels, index, lambda values: cupy.histogram(values, edges)[0], object, None)
@@ -106,7 +106,7 @@ def value_indices(arr, *, ignore_value=None, adaptive_index_dtype=False):
 
 
 def find_objects(input, max_label=0):
-    """For each label from 1 on, to max_label or to the largest, the slices of the smallest box that has all its elements, or None where it has none."""
+    """Returns for each label from 1 to max_label, by default the largest, the slices of its bounding box, or None for an absent label."""
     x = operand(input, 'find_objects')
     if x.dtype.kind not in 'biu':
         raise TypeError(f'find_objects: labels are integers, given {x.dtype}')

@@ -29,13 +29,13 @@ def _checked(mode, order):
 
 
 def _at_integers(order):
-    """The B-spline of this order at 0, 1, …."""
+    """Returns the B-spline of this order at 0, 1, …."""
     return [sum((-1) ** k * math.comb(order + 1, k) * max(t + (order + 1) / 2 - k, 0) ** order for k in range(order + 2)) / math.factorial(order)
             for t in range(order // 2 + 1)]
 
 
 def _coefficients(x, order, axis, mode):
-    """The coefficients of splines through the elements along an axis: the spectrum of the array, continued by its mode, over the B-spline's."""
+    """Returns spline coefficients along an axis: the spectrum of the array, continued by its mode, divided by the B-spline's spectrum."""
     n = x.shape[axis]
     if order < 2 or n < 2:
         return x
@@ -55,7 +55,7 @@ def _coefficients(x, order, axis, mode):
 
 
 def _cast(values, dtype):
-    """Values in the dtype of a result: for integers rounded, half away from 0, and the nearest one that the dtype holds."""
+    """Casts values to the dtype of a result. Integers are rounded half away from 0 and saturate."""
     if dtype.kind not in 'iu':
         return values.astype(dtype, copy=False)
     values = _core.where(values >= 0, _floor(values + 0.5), -_floor(0.5 - values))
@@ -75,7 +75,7 @@ def _output(values, x, output, function, cast=_cast):
 
 
 def _cut(values, dtype):
-    """Coefficients in the dtype of a result: cut and wrapped for integers, as SciPy's."""
+    """Casts coefficients to the dtype of a result. As in SciPy, integers are truncated and wrap."""
     return (values.astype('l') if dtype.kind in 'iu' else values).astype(dtype, copy=False)
 
 
@@ -84,7 +84,7 @@ def _working(x):
 
 
 def spline_filter1d(input, order=3, axis=-1, output=numpy.float64, mode='mirror'):
-    """The coefficients of splines of this order through the elements along an axis."""
+    """Returns the spline coefficients of this order along an axis."""
     x = operand(input, 'spline_filter1d')
     mode = _checked(mode, order)
     output = numpy.complex128 if output is numpy.float64 and x.dtype.kind == 'c' else output
@@ -92,7 +92,7 @@ def spline_filter1d(input, order=3, axis=-1, output=numpy.float64, mode='mirror'
 
 
 def spline_filter(input, order=3, output=numpy.float64, mode='mirror'):
-    """The coefficients of splines of this order, 2 to 5, through the elements along all axes."""
+    """Returns the spline coefficients of order 2 to 5 along all axes."""
     x = operand(input, 'spline_filter')
     if order < 2:
         raise RuntimeError('spline order not supported')
@@ -145,7 +145,7 @@ def _element(i, n, mode):
 
 
 def _weights(g, order):
-    """The B-splines of the elements around a place: polynomials of how far it is from the one before."""
+    """Returns the B-spline weights of the neighbours: polynomials of the distance from the previous element."""
     for tap in range(order + 1):
         poly = sum((-1) ** k * math.comb(order + 1, k) * numpy.polynomial.Polynomial([order - tap - k, 1]) ** order for k in range(order - tap + 1))
         coefficients = (poly.coef / math.factorial(order)).tolist()
@@ -208,7 +208,7 @@ def _operands(function, input, order, mode):
 
 
 def map_coordinates(input, coordinates, output=None, order=3, mode='constant', cval=0.0, prefilter=True):
-    """The values of splines through the elements at coordinates [axis, ...], by SciPy's modes beyond the borders."""
+    """Returns spline values at coordinates [axis, ...], with SciPy's modes beyond the borders."""
     x, mode = _operands('map_coordinates', input, order, mode)
     at = operand(coordinates, 'map_coordinates')
     if at.dtype.kind == 'c':
@@ -256,7 +256,7 @@ def affine_transform(input, matrix, offset=0.0, output_shape=None, output=None, 
 
 
 def shift(input, shift, output=None, order=3, mode='constant', cval=0.0, prefilter=True):
-    """The array moved by so many elements, or parts of such, along each axis."""
+    """Shifts the array by a number of elements, also fractional, along each axis."""
     x, mode = _operands('shift', input, order, mode)
     moved = [float(s) for s in each_axis(shift.get() if isinstance(shift, ndarray) else shift, x.ndim, 'shift')]
     at = [axis - s for axis, s in zip(_axes(x.shape, x), moved)]
@@ -264,8 +264,8 @@ def shift(input, shift, output=None, order=3, mode='constant', cval=0.0, prefilt
 
 
 def zoom(input, zoom, output=None, order=3, mode='constant', cval=0.0, prefilter=True, *, grid_mode=False):
-    """The array with zoom times as many elements along each axis: the first and the last ones keep their places, or with grid_mode the borders
-    of the elements at both ends."""
+    """Resizes the array by `zoom` along each axis. The first and last elements keep their positions, or with grid_mode the outer edges of these
+    elements do."""
     x, mode = _operands('zoom', input, order, mode)
     if grid_mode and mode in ('constant', 'wrap'):
         warnings.warn(f'It is recommended to use mode = grid-{mode} instead of {mode} when grid_mode is True.', stacklevel=2)

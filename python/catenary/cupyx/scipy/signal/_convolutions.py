@@ -1,4 +1,4 @@
-"""Convolutions and correlations, by their sums or by spectra."""
+"""Convolutions and correlations, by direct sums or Fourier transforms."""
 
 import math
 
@@ -73,7 +73,7 @@ def _in_blocks(x, y, axes):
 
 
 def overlapped(blocks, step):
-    """The sums of blocks [..., number, element] that begin each `step` elements after the one before."""
+    """Sums overlapping blocks [..., number, element], each of which starts `step` elements after the previous one."""
     number, length = blocks.shape[-2:]
     parts = -(-length // step)
     wide = _core._concatenate([blocks, _core.zeros(blocks.shape[:-1] + (parts * step - length,), blocks.dtype)], -1)
@@ -91,7 +91,7 @@ def _cut(full, shape, starts):
 
 
 def _check_mode(x, y, mode, function, axes):
-    """Which of both is the larger one in 'valid' mode."""
+    """Checks that in 'valid' mode one array is at least as large as the other along each axis, and returns which."""
     if mode not in ('full', 'same', 'valid'):
         raise ValueError("acceptable mode flags are 'valid', 'same', or 'full', not %r" % (mode,))
     if mode == 'valid' and not (all(x.shape[k] >= y.shape[k] for k in axes) or all(x.shape[k] <= y.shape[k] for k in axes)):
@@ -133,7 +133,7 @@ def _method(method, x, y, mode):
 
 
 def convolve(in1, in2, mode='full', method='auto'):
-    """The convolution of two arrays by their sums ('direct') or by their spectra ('fft'), which is rounded for integers."""
+    """Returns the convolution of two arrays by direct sums ('direct') or Fourier transforms ('fft'), rounded for integers."""
     x, y = _both(in1, in2, 'convolve')
     method = _method(method, x, y, mode)
     return x * y if x.ndim == 0 else _convolved(x, y, mode, 'convolve', method=method)
@@ -158,8 +158,8 @@ def _is_faster_by_spectra(x, y):
 
 
 def choose_conv_method(in1, in2, mode='full', measure=False):
-    """'fft' or 'direct', whichever should be faster, and 'direct' where integers are so large that spectra do not give them exactly. With
-    `measure` a dict of the seconds of both comes with it."""
+    """Returns the faster method, 'fft' or 'direct'. It is 'direct' for integers too large for an exact transform. With `measure` it also returns a
+    dict of the seconds of both."""
     x, y = _both(in1, in2, 'choose_conv_method')
     if measure:
         from time import perf_counter
@@ -241,7 +241,7 @@ def correlate2d(in1, in2, mode='full', boundary='fill', fillvalue=0):
 
 
 def correlation_lags(in1_len, in2_len, mode='full'):
-    """By how much the second is moved in each element of a correlation."""
+    """Returns the displacement of the second array for each element of a correlation."""
     lags = numpy.arange(1 - in2_len, in1_len)
     if mode == 'same':
         start = lags.size // 2 - in1_len // 2

@@ -11,27 +11,27 @@ from catenary.cupy._array import ndarray
 
 
 class BadCoefficients(UserWarning):
-    """Warning: the numerator begins with zeros."""
+    """Issued if the leading coefficients of a numerator are 0."""
 
 
 def host(values):
-    """Numbers as NumPy's array of float64 or complex128, with one axis at least."""
+    """Converts numbers to a NumPy array of float64 or complex128 with at least one axis."""
     values = numpy.atleast_1d(values.get() if isinstance(values, ndarray) else numpy.asarray(values))
     return values.astype('D' if values.dtype.kind == 'c' else 'd')
 
 
 def sent(values):
-    """NumPy's array on the current device."""
+    """Copies a NumPy array to the current device."""
     return _core.from_numpy(numpy.ascontiguousarray(values), None)
 
 
 def all_sent(values):
-    """Several results: arrays on the current device, numbers as they are."""
+    """Copies arrays among several results to the current device. Numbers stay."""
     return tuple(sent(v) if isinstance(v, numpy.ndarray) else v for v in values)
 
 
 def _real_if_all_are(polynomial, roots):
-    """A polynomial without imaginary parts where its roots are pairs of conjugates."""
+    """Returns a polynomial without imaginary parts if its roots are conjugate pairs."""
     roots = numpy.asarray(roots)
     if polynomial.dtype.kind == 'c' and numpy.array_equal(numpy.sort_complex(roots[roots.imag > 0]), numpy.sort_complex(roots[roots.imag < 0].conj())):
         return polynomial.real
@@ -100,7 +100,7 @@ def _changed(b, a, above, below):
 
 
 def _trimmed_pair(b, a):
-    """Without the zeros that both end with: a power of the variable."""
+    """Removes trailing zeros common to both polynomials, a power of the variable."""
     while len(a) > 1 and len(b) > 1 and not a[-1] and not b[-1]:
         b, a = b[:-1], a[:-1]
     return b, a
@@ -126,7 +126,7 @@ def low_to_high(z, p, k, wo):
 
 
 def _around(x, wo):
-    """Both places that a place x of the prototype becomes beside +-wo."""
+    """Returns both images of a root x of the prototype near +-wo."""
     x = x.astype(complex)
     root = numpy.sqrt(x * x - wo * wo)
     return numpy.concatenate([x + root, x - root])
@@ -150,8 +150,8 @@ def to_digital(z, p, k, fs):
 
 # ------------------------------------------------------------------ sections, on the host
 def _halves(values):
-    """Of pairs of conjugates the one above the real axis, ordered by real parts, and behind them the real numbers. Raises ValueError where
-    a complex number has no conjugate."""
+    """Returns of each conjugate pair the number above the real axis, ordered by real parts, followed by the real numbers. Raises ValueError if a
+    conjugate is missing."""
     values = numpy.asarray(values, complex)
     near = 100 * numpy.finfo(float).eps
     values = values[numpy.lexsort((abs(values.imag), values.real))]
@@ -180,7 +180,7 @@ def _taken(values, of, allowed=lambda x: True):
 
 
 def _section(zeros, poles):
-    """Six coefficients of at most two zeros and poles."""
+    """Returns the six coefficients for at most two zeros and poles."""
     return numpy.concatenate([numpy.concatenate([numpy.zeros(2 - len(r)), numpy.real(polynomial(numpy.asarray(r, complex)))]) for r in (zeros, poles)])
 
 
@@ -234,7 +234,7 @@ def sections(z, p, k, pairing=None, analog=False):
 
 
 def checked_sections(sos):
-    """Sections as NumPy's array. Raises ValueError where they are none."""
+    """Returns sections as a NumPy array. Raises ValueError for another shape."""
     sos = numpy.atleast_2d(sos.get() if isinstance(sos, ndarray) else numpy.asarray(sos))
     if sos.ndim != 2 or sos.shape[1] != 6:
         raise ValueError('sos array must be shape (n_sections, 6), given %s' % (sos.shape,))
@@ -244,7 +244,7 @@ def checked_sections(sos):
 
 
 def of_form(output, z, p, k, analog=False):
-    """A filter as 'zpk', 'ba' or 'sos', on the current device. Raises ValueError for another word."""
+    """Returns a filter as 'zpk', 'ba' or 'sos' on the current device. Raises ValueError for another form."""
     if output == 'zpk':
         return all_sent((z, p, k))
     if output == 'ba':
@@ -261,12 +261,12 @@ def normalize(b, a):
 
 
 def tf2zpk(b, a):
-    """(zeros, poles, gain) of coefficients."""
+    """Returns (zeros, poles, gain) of a filter (b, a)."""
     return all_sent(zeros_poles(b, a))
 
 
 def zpk2tf(z, p, k):
-    """Coefficients (b, a) of zeros, poles and a gain."""
+    """Returns coefficients (b, a) of zeros, poles and a gain."""
     return all_sent(coefficients(host(z), p, k if numpy.isscalar(k) else host(k)))
 
 
@@ -282,12 +282,12 @@ def zpk2sos(z, p, k, pairing=None, *, analog=False):
 
 
 def tf2sos(b, a, pairing=None, *, analog=False):
-    """Sections of second order of coefficients."""
+    """Returns second-order sections of a filter (b, a)."""
     return sent(sections(*zeros_poles(b, a), pairing, analog))
 
 
 def sos2tf(sos):
-    """Coefficients (b, a) of sections."""
+    """Returns coefficients (b, a) of second-order sections."""
     b = a = numpy.ones(1)
     for section in checked_sections(sos):
         b, a = numpy.polymul(b, section[:3]), numpy.polymul(a, section[3:])
@@ -295,7 +295,7 @@ def sos2tf(sos):
 
 
 def sos2zpk(sos):
-    """(zeros, poles, gain) of sections, two of each for each section."""
+    """Returns (zeros, poles, gain) of second-order sections, two zeros and poles per section."""
     sos = checked_sections(sos)
     z, p, k = numpy.zeros(2 * len(sos), complex), numpy.zeros(2 * len(sos), complex), 1.0
     for n, section in enumerate(sos):
@@ -305,50 +305,50 @@ def sos2zpk(sos):
 
 
 def bilinear(b, a, fs=1.0):
-    """Coefficients of the digital filter of an analog one, by the bilinear transform at the rate fs."""
+    """Transforms an analog filter (b, a) to a digital one by the bilinear transform at the sampling rate fs."""
     return all_sent(_changed(b, a, [2.0 * fs, -2.0 * fs], [1., 1]))
 
 
 def lp2lp(b, a, wo=1.0):
-    """Coefficients of an analog low-pass filter with the cutoff wo, of one with 1."""
+    """Transforms an analog low-pass filter with cutoff 1 to one with cutoff wo."""
     return all_sent(_trimmed_pair(*_changed(b, a, [1., 0], [float(wo)])))
 
 
 def lp2hp(b, a, wo=1.0):
-    """Coefficients of an analog high-pass filter with the cutoff wo, of a low-pass one with 1."""
+    """Transforms an analog low-pass filter with cutoff 1 to a high-pass filter with cutoff wo."""
     return all_sent(_trimmed_pair(*_changed(b, a, [float(wo)], [1., 0])))
 
 
 def lp2bp(b, a, wo=1.0, bw=1.0):
-    """Coefficients of an analog band-pass filter around wo, bw wide, of a low-pass one with 1."""
+    """Transforms an analog low-pass filter with cutoff 1 to a band-pass filter with centre wo and width bw."""
     return all_sent(_trimmed_pair(*_changed(b, a, [1., 0, float(wo) ** 2], [float(bw), 0])))
 
 
 def lp2bs(b, a, wo=1.0, bw=1.0):
-    """Coefficients of an analog band-stop filter around wo, bw wide, of a low-pass one with 1."""
+    """Transforms an analog low-pass filter with cutoff 1 to a band-stop filter with centre wo and width bw."""
     return all_sent(_trimmed_pair(*_changed(b, a, [float(bw), 0], [1., 0, float(wo) ** 2])))
 
 
 def bilinear_zpk(z, p, k, fs):
-    """(zeros, poles, gain) of the digital filter of an analog one, by the bilinear transform at the rate fs."""
+    """Transforms an analog filter (zeros, poles, gain) to a digital one by the bilinear transform at the sampling rate fs."""
     return all_sent(to_digital(host(z), host(p), k, float(fs)))
 
 
 def lp2lp_zpk(z, p, k, wo=1.0):
-    """lp2lp of (zeros, poles, gain)."""
+    """Applies lp2lp to (zeros, poles, gain)."""
     return all_sent(low_to_low(host(z), host(p), k, float(wo)))
 
 
 def lp2hp_zpk(z, p, k, wo=1.0):
-    """lp2hp of (zeros, poles, gain)."""
+    """Applies lp2hp to (zeros, poles, gain)."""
     return all_sent(low_to_high(host(z), host(p), k, float(wo)))
 
 
 def lp2bp_zpk(z, p, k, wo=1.0, bw=1.0):
-    """lp2bp of (zeros, poles, gain)."""
+    """Applies lp2bp to (zeros, poles, gain)."""
     return all_sent(low_to_band(host(z), host(p), k, float(wo), float(bw)))
 
 
 def lp2bs_zpk(z, p, k, wo=1.0, bw=1.0):
-    """lp2bs of (zeros, poles, gain)."""
+    """Applies lp2bs to (zeros, poles, gain)."""
     return all_sent(low_to_stop(host(z), host(p), k, float(wo), float(bw)))

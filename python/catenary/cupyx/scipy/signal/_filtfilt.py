@@ -29,7 +29,7 @@ def _back(rows, axis):
 
 # ------------------------------------------------------------------ forwards and backwards
 def _continued(rows, kind, padlen, taps):
-    """(rows with so many samples more at both ends, how many). Raises ValueError for an unknown kind, and where the rows are too short."""
+    """Returns (rows extended at both ends, number of samples added at each). Raises ValueError for an unknown kind and for rows that are too short."""
     if kind not in ('odd', 'even', 'constant', None):
         raise ValueError(f"Unknown value '{kind}' given to padtype. padtype must be 'even', 'odd', 'constant', or None.")
     n = 0 if kind is None else 3 * taps if padlen is None else int(padlen)
@@ -96,7 +96,7 @@ def filtfilt(b, a, x, axis=-1, padtype='odd', padlen=None, method='pad', irlen=N
 
 
 def sosfiltfilt(sos, x, axis=-1, padtype='odd', padlen=None):
-    """sosfilt along an axis, forwards and backwards, as filtfilt."""
+    """Filters with second-order sections forwards and backwards along an axis, as filtfilt."""
     sos = checked_sections(sos)
     x = operand(x, 'sosfiltfilt')
     taps = 2 * len(sos) + 1 - min((sos[:, 2] == 0).sum(), (sos[:, 5] == 0).sum())
@@ -143,7 +143,7 @@ def deconvolve(signal, divisor):
 
 # ------------------------------------------------------------------ more and fewer samples
 def upfirdn(h, x, up=1, down=1, axis=-1, mode='constant', cval=0):
-    """x along an axis with up - 1 zeros between its samples, convolved with h, every down-th sample of that. Beyond the ends is 0."""
+    """Inserts up - 1 zeros between samples along an axis, convolves with h, and keeps every down-th sample. Zeros lie beyond the ends."""
     if mode not in (None, 'constant') or cval != 0:
         raise NotImplementedError(f"upfirdn: mode={mode!r} and cval={cval!r} are not supported; only mode='constant' with cval=0")
     up, down = int(up), int(down)
@@ -281,7 +281,8 @@ def _every(made, q, axis):
 
 
 def wiener(im, mysize=None, noise=None):
-    """Wiener's filter: each element is drawn to the mean of its window, as far as that one's variance is noise (by default the mean of all variances)."""
+    """Applies a Wiener filter: elements are drawn to the mean of their window by the share of noise in its variance. `noise` is by default the mean
+    of all variances."""
     x = operand(im, 'wiener')
     sizes = [3] * x.ndim if mysize is None else [int(s) for s in numpy.broadcast_to(host(mysize).real, (x.ndim,))]
     x = x if x.dtype.char in 'dD' else x.astype('D' if x.dtype.kind == 'c' else 'd')

@@ -1,4 +1,4 @@
-"""Design of filters without feedback. Their coefficients are computed on the host in float64."""
+"""FIR filter design. The host computes the coefficients in float64."""
 
 import math
 import operator
@@ -14,17 +14,17 @@ from catenary.cupyx.scipy.signal.windows import get_window
 
 
 def kaiser_beta(a):
-    """The parameter of Kaiser's window for so many decibels of attenuation."""
+    """Returns the parameter beta of the Kaiser window for an attenuation in decibels."""
     return 0.1102 * (a - 8.7) if a > 50 else 0.5842 * (a - 21) ** 0.4 + 0.07886 * (a - 21) if a > 21 else 0.0
 
 
 def kaiser_atten(numtaps, width):
-    """How many decibels Kaiser's window of so many elements attenuates, where the transition is `width` of Nyquist's frequency wide."""
+    """Returns the attenuation in decibels of a Kaiser window of numtaps elements, with the transition `width` relative to the Nyquist frequency."""
     return 2.285 * (numtaps - 1) * math.pi * width + 7.95
 
 
 def kaiserord(ripple, width):
-    """(how many elements, the parameter) of Kaiser's window for ripples of so many decibels and a transition of `width` of Nyquist's frequency."""
+    """Returns (number of taps, beta) of a Kaiser window for ripples in decibels and the transition `width` relative to the Nyquist frequency."""
     ripple = abs(ripple)
     if ripple < 8:
         raise ValueError('Requested maximum ripple attentuation %f is too small for the Kaiser formula.' % ripple)

@@ -20,7 +20,7 @@ def _frequencies(worN, whole, include_nyquist=False, fs=2 * numpy.pi):
 
 
 def _at(coefficients, x):
-    """A polynomial, the lowest power first along the first axis, at places x along the last axis of the result."""
+    """Evaluates polynomials, lowest power first along the first axis, at x along the last axis of the result."""
     made = numpy.zeros(numpy.broadcast_shapes(coefficients.shape[1:], x.shape), complex)
     for c in coefficients[::-1]:
         made = made * x + c
@@ -52,7 +52,7 @@ def freqz(b, a=1, worN=512, whole=False, plot=None, fs=2 * numpy.pi, include_nyq
 
 
 def freqz_zpk(z, p, k, worN=512, whole=False, fs=2 * numpy.pi):
-    """freqz of zeros, poles and a gain."""
+    """Returns the response of freqz for zeros, poles and a gain."""
     angles = _frequencies(worN, whole, False, fs)
     x = numpy.exp(1j * angles)
     z, p = host(z), host(p)
@@ -60,7 +60,7 @@ def freqz_zpk(z, p, k, worN=512, whole=False, fs=2 * numpy.pi):
 
 
 def freqz_sos(sos, worN=512, whole=False, fs=2 * numpy.pi):
-    """freqz of sections of second order."""
+    """Returns the response of freqz for second-order sections."""
     sos = checked_sections(sos)
     if not len(sos):
         raise ValueError('Cannot compute frequencies with no sections')
@@ -72,12 +72,13 @@ def freqz_sos(sos, worN=512, whole=False, fs=2 * numpy.pi):
 
 
 def sosfreqz(sos, worN=512, whole=False, fs=2 * numpy.pi):
-    """freqz_sos by its older name."""
+    """Calls freqz_sos (the older name)."""
     return freqz_sos(sos, worN, whole, fs)
 
 
 def findfreqs(num, den, N, kind='ba'):
-    """N frequencies at which an analog filter's gain is worth looking at, from its coefficients, or with kind 'zp' from its zeros and poles."""
+    """Returns N frequencies at which the response of an analog filter is of interest, from its coefficients, or with kind='zp' from its zeros and
+    poles."""
     if kind not in ('ba', 'zp'):
         raise ValueError("input must be one of {'ba', 'zp'}")
     zeros, poles = (numpy.roots(host(num)), numpy.roots(host(den))) if kind == 'ba' else (host(num), host(den))
@@ -99,7 +100,7 @@ def _analog(worN, zeros, poles, kind):
 
 
 def freqs(b, a, worN=200, plot=None):
-    """(angular frequencies, the complex gains there) of an analog filter: worN of them that are chosen, or those given."""
+    """Returns (angular frequencies, complex response) of an analog filter. worN is a number of frequencies to choose, or the frequencies."""
     b, a = host(b), host(a)
     w = _analog(worN, b, a, 'ba')
     h = numpy.polyval(b, 1j * w) / numpy.polyval(a, 1j * w)
@@ -107,7 +108,7 @@ def freqs(b, a, worN=200, plot=None):
 
 
 def freqs_zpk(z, p, k, worN=200):
-    """freqs of zeros, poles and a gain."""
+    """Returns the response of freqs for zeros, poles and a gain."""
     z, p = host(z), host(p)
     w = _analog(worN, z, p, 'zp')
     x = 1j * w[:, None]

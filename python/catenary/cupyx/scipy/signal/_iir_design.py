@@ -17,12 +17,12 @@ def _order(N):
 
 
 def _angles(N):
-    """The angles of N places on half a circle, from the real axis."""
+    """Returns N angles, evenly spaced on a half circle, from the real axis."""
     return numpy.pi * numpy.arange(1 - N, N, 2) / (2 * N)
 
 
 def _ripple(decibels):
-    """How far a gain of so many decibels is from 1, as a squared number of its tangent."""
+    """Returns 10^(decibels / 10) - 1, the squared ripple factor."""
     return math.expm1(0.1 * math.log(10) * decibels)
 
 
@@ -56,7 +56,7 @@ def _chebyshev2(N, rp, rs):
 
 
 def _landen(k):
-    """The moduli that descend from k, each near to the square of a quarter of the one before."""
+    """Returns the descending Landen sequence of the modulus k, in which each is about the square of a quarter of the previous one."""
     made = []
     while k > 1e-17 and len(made) < 30:
         k = (k / (1 + math.sqrt((1 - k) * (1 + k)))) ** 2
@@ -115,22 +115,22 @@ _BANDS = {'band': 'bandpass', 'bandpass': 'bandpass', 'pass': 'bandpass', 'bp': 
 
 
 def buttap(N):
-    """(zeros, poles, gain) of Butterworth's analog prototype of order N, which has half its power at 1."""
+    """Returns (zeros, poles, gain) of the analog Butterworth prototype of order N, with half its power at 1."""
     return all_sent(_butterworth(N))
 
 
 def cheb1ap(N, rp):
-    """(zeros, poles, gain) of Chebyshev's analog prototype of the first kind, with ripples of rp decibels up to 1."""
+    """Returns (zeros, poles, gain) of the analog Chebyshev type I prototype, with ripples of rp decibels up to 1."""
     return all_sent(_chebyshev1(N, rp))
 
 
 def cheb2ap(N, rs):
-    """(zeros, poles, gain) of Chebyshev's analog prototype of the second kind, rs decibels down from 1 on."""
+    """Returns (zeros, poles, gain) of the analog Chebyshev type II prototype, with at least rs decibels of attenuation from 1 on."""
     return all_sent(_chebyshev2(N, None, rs))
 
 
 def ellipap(N, rp, rs):
-    """(zeros, poles, gain) of the elliptic analog prototype, with ripples of rp decibels up to 1, and rs decibels down beyond."""
+    """Returns (zeros, poles, gain) of the analog elliptic prototype, with ripples of rp decibels up to 1 and rs decibels of attenuation beyond."""
     return all_sent(_elliptic(N, rp, rs))
 
 
@@ -194,22 +194,22 @@ def iirfilter(N, Wn, rp=None, rs=None, btype='band', analog=False, ftype='butter
 
 
 def butter(N, Wn, btype='low', analog=False, output='ba', fs=None):
-    """Butterworth's filter of order N: iirfilter."""
+    """Returns a Butterworth filter of order N. The arguments are those of iirfilter."""
     return iirfilter(N, Wn, btype=btype, analog=analog, output=output, ftype='butter', fs=fs)
 
 
 def cheby1(N, rp, Wn, btype='low', analog=False, output='ba', fs=None):
-    """Chebyshev's filter of the first kind, whose passband has ripples of rp decibels: iirfilter."""
+    """Returns a Chebyshev type I filter with passband ripples of rp decibels. The arguments are those of iirfilter."""
     return iirfilter(N, Wn, rp=rp, btype=btype, analog=analog, output=output, ftype='cheby1', fs=fs)
 
 
 def cheby2(N, rs, Wn, btype='low', analog=False, output='ba', fs=None):
-    """Chebyshev's filter of the second kind, whose stopband is rs decibels down: iirfilter."""
+    """Returns a Chebyshev type II filter with a stopband attenuation of rs decibels. The arguments are those of iirfilter."""
     return iirfilter(N, Wn, rs=rs, btype=btype, analog=analog, output=output, ftype='cheby2', fs=fs)
 
 
 def ellip(N, rp, rs, Wn, btype='low', analog=False, output='ba', fs=None):
-    """The elliptic filter, with ripples of rp decibels in its passband and rs decibels down in its stopband: iirfilter."""
+    """Returns an elliptic filter with passband ripples of rp and a stopband attenuation of rs decibels. The arguments are those of iirfilter."""
     return iirfilter(N, Wn, rp=rp, rs=rs, btype=btype, analog=analog, output=output, ftype='ellip', fs=fs)
 
 
@@ -225,12 +225,12 @@ def _notch_or_peak(w0, Q, fs, is_notch):
 
 
 def iirnotch(w0, Q, fs=2.0):
-    """Coefficients (b, a) of second order that take out the frequency w0, w0 / Q wide."""
+    """Returns second-order coefficients (b, a) of a notch filter at w0 with bandwidth w0 / Q."""
     return _notch_or_peak(w0, Q, fs, True)
 
 
 def iirpeak(w0, Q, fs=2.0):
-    """Coefficients (b, a) of second order that keep the frequency w0 alone, w0 / Q wide."""
+    """Returns second-order coefficients (b, a) of a peak filter at w0 with bandwidth w0 / Q."""
     return _notch_or_peak(w0, Q, fs, False)
 
 
@@ -279,7 +279,7 @@ def _specified(wp, ws, gpass, gstop, analog, fs):
 
 
 def _ratio(wp, ws, kind):
-    """Where the stopband begins for the prototype whose passband ends at 1."""
+    """Returns the start of the prototype's stopband if its passband ends at 1."""
     if kind in ('lowpass', 'highpass'):
         above, below = (float(edge[0]) for edge in ((ws, wp) if kind == 'lowpass' else (wp, ws)))
         return above / below if below else math.inf
@@ -306,7 +306,7 @@ def _elliptic_order(ratio, gpass, gstop):
 
 
 def _least(function, low, high):
-    """Where a function of one number with one valley has its least value, to 1e-5: by parabolas through the last three places, and golden sections where these lead nowhere (Brent, 1973)."""
+    """Returns the minimum of a unimodal function to 1e-5 by Brent's method (1973): parabolic steps, or golden sections where these fail."""
     golden = (3 - math.sqrt(5)) / 2
     best = second = third = low + golden * (high - low)
     of_best = of_second = of_third = function(best)
@@ -345,7 +345,7 @@ _ORDERS = {'butter': _butter_order, 'cheby': _chebyshev_order, 'ellip': _ellipti
 
 
 def band_stop_obj(wp, ind, passb, stopb, gpass, gstop, type):
-    """The order, no whole number, of a band-stop filter whose passband's edge number ind is wp: of the type 'butter', 'cheby' or 'ellip'."""
+    """Returns the non-integer order of a band-stop filter whose passband edge number ind is wp. type is 'butter', 'cheby' or 'ellip'."""
     if type not in _ORDERS:
         raise ValueError('Incorrect type: %s' % type)
     edges = host(passb).copy()
@@ -354,7 +354,7 @@ def band_stop_obj(wp, ind, passb, stopb, gpass, gstop, type):
 
 
 def _fitted(wp, ws, kind, gpass, gstop, type):
-    """The passband, of a band-stop filter as narrow as lets the order be least, and where its prototype's stopband begins."""
+    """Returns (passband, start of the prototype's stopband). The passband of a band-stop filter is narrowed to minimise the order."""
     if kind == 'bandstop':
         wp = wp.copy()
         wp[0] = _least(lambda w: band_stop_obj(w, 0, wp, ws, gpass, gstop, type), wp[0], ws[0] - 1e-12)
@@ -384,7 +384,8 @@ def _stretched(wp, kind, by):
 
 
 def buttord(wp, ws, gpass, gstop, analog=False, fs=None):
-    """(the least order, the cutoff) of a Butterworth filter that loses gpass decibels at most in its passband, which ends at wp, and gstop at least beyond ws."""
+    """Returns (least order, cutoff) of a Butterworth filter that loses at most gpass decibels in the passband (edge wp) and at least gstop decibels
+    beyond ws."""
     wp, ws, kind = _specified(wp, ws, gpass, gstop, analog, fs)
     wp, ratio = _fitted(wp, ws, kind, gpass, gstop, 'butter')
     order = math.ceil(_butter_order(ratio, gpass, gstop))
@@ -395,14 +396,14 @@ def buttord(wp, ws, gpass, gstop, analog=False, fs=None):
 
 
 def cheb1ord(wp, ws, gpass, gstop, analog=False, fs=None):
-    """(the least order, the cutoff) of a Chebyshev filter of the first kind, as buttord."""
+    """Returns (least order, cutoff) of a Chebyshev type I filter. The arguments are those of buttord."""
     wp, ws, kind = _specified(wp, ws, gpass, gstop, analog, fs)
     wp, ratio = _fitted(wp, ws, kind, gpass, gstop, 'cheby')
     return _delivered(math.ceil(_chebyshev_order(ratio, gpass, gstop)), wp, analog, fs)
 
 
 def cheb2ord(wp, ws, gpass, gstop, analog=False, fs=None):
-    """(the least order, the cutoff) of a Chebyshev filter of the second kind, as buttord."""
+    """Returns (least order, cutoff) of a Chebyshev type II filter. The arguments are those of buttord."""
     wp, ws, kind = _specified(wp, ws, gpass, gstop, analog, fs)
     wp, ratio = _fitted(wp, ws, kind, gpass, gstop, 'cheby')
     order = math.ceil(_chebyshev_order(ratio, gpass, gstop))
@@ -411,7 +412,7 @@ def cheb2ord(wp, ws, gpass, gstop, analog=False, fs=None):
 
 
 def ellipord(wp, ws, gpass, gstop, analog=False, fs=None):
-    """(the least order, the cutoff) of an elliptic filter, as buttord."""
+    """Returns (least order, cutoff) of an elliptic filter. The arguments are those of buttord."""
     wp, ws, kind = _specified(wp, ws, gpass, gstop, analog, fs)
     wp, ratio = _fitted(wp, ws, kind, gpass, gstop, 'ellip')
     return _delivered(math.ceil(_elliptic_order(ratio, gpass, gstop)), wp, analog, fs)

@@ -28,7 +28,7 @@ def medfilt(volume, kernel_size=None):
 
 
 def medfilt2d(input, kernel_size=3):
-    """medfilt of a matrix."""
+    """Applies medfilt to a matrix."""
     input = operand(input, 'medfilt2d')
     if input.ndim != 2:
         raise ValueError('medfilt2d: expected a matrix, given %d axes' % input.ndim)
@@ -77,7 +77,7 @@ def _operands(x, *filters):
 
 
 def _checked(b, a):
-    """The coefficients on the host, over a[0]."""
+    """Returns the coefficients divided by a[0], on the host."""
     b, a = _on_host(b), _on_host(a)
     if b.ndim != 1 or a.ndim != 1 or not a.size or not a[0]:
         raise ValueError('lfilter: b and a must have one axis, and a[0] must not be 0')
@@ -85,7 +85,7 @@ def _checked(b, a):
 
 
 def passed(b, a, x, state=None):
-    """A filter along the last axis, from a state [..., order]: one number for each delay, as SciPy's states."""
+    """Filters along the last axis from a state [..., order]: one number per delay, as in SciPy."""
     rows = _operands(x, b, a, *(() if state is None else (state,)))
     b, a = _checked(b, a)
     if rows.size == 0:
@@ -181,7 +181,7 @@ def passed_sections(sos, x, states=None):
 
 
 def _coefficients(b, a):
-    """Both on the host, a from its first coefficient on that is not 0. Raises ValueError where there is none, or more than one axis."""
+    """Returns both on the host, a without leading zeros. Raises ValueError for an empty or multi-dimensional array."""
     b, a = _on_host(b), _on_host(a)
     if b.ndim != 1 or a.ndim != 1:
         raise ValueError('Numerator b must be 1-D.' if b.ndim != 1 else 'Denominator a must be 1-D.')
@@ -192,7 +192,7 @@ def _coefficients(b, a):
 
 
 def steady(b, a):
-    """The state of passed for a step that has been on for ever."""
+    """Returns the state of passed() in the steady state of a unit step."""
     b, a = _coefficients(b, a)
     b, a = b / a[0], a / a[0]
     order = max(a.size, b.size) - 1
@@ -203,7 +203,7 @@ def steady(b, a):
 
 
 def steady_sections(sos):
-    """The states of passed_sections for a step that has been on for ever."""
+    """Returns the states of passed_sections() in the steady state of a unit step."""
     sos = _sections(sos).astype(float)
     made, scale = [], 1.0
     for section in sos:
@@ -227,7 +227,7 @@ def lfilter_zi(b, a):
 
 
 def sosfilt_zi(sos):
-    """The states of sosfilt for a step that has been on for ever."""
+    """Returns the states of sosfilt in the steady state of a unit step."""
     made, came = [], 1.0
     for section in _sections(sos).astype(float):
         went = came * _gain(section[:3], section[3:])

@@ -36,7 +36,7 @@ def _reach(wlen):
 
 
 def _maxima(x):
-    """(the middles, the first and the last places) of stretches of equal elements that are higher than both neighbours."""
+    """Returns (middles, first and last indices) of runs of equal elements that are higher than both neighbours."""
     if x.size < 3:
         return (numpy.zeros(0, 'l'),) * 3
     starts = numpy.flatnonzero(numpy.concatenate([[True], x[1:] != x[:-1]]))
@@ -72,7 +72,7 @@ def _prominences(x, peaks, wlen):
 
 
 def _crossing(values, height):
-    """How far behind a peak the values come down to a height, between two of them by a line."""
+    """Returns the distance from a peak to where the values fall to a height, interpolated linearly."""
     below = ~(height < values)
     below[-1] = True
     at = int(numpy.argmax(below))
@@ -95,20 +95,21 @@ def _widths(x, peaks, rel_height, prominences, left, right):
 
 
 def peak_prominences(x, peaks, wlen=None):
-    """(how high, where the higher of both feet is on the left, and on the right) of peaks: how far one has to go down from each to come to a higher one, within wlen elements around it."""
+    """Returns (prominences, left bases, right bases) of peaks: a prominence is the descent that is necessary before reaching a higher point, within
+    wlen elements."""
     made = _prominences(_signal(x), _places(peaks), wlen)
     return all_sent(made)
 
 
 def peak_widths(x, peaks, rel_height=0.5, prominence_data=None, wlen=None):
-    """(widths, heights, left ends, right ends) of peaks where they are rel_height of their prominence down from their tops."""
+    """Returns (widths, heights, left ends, right ends) of peaks at rel_height of their prominence below the top."""
     x, peaks = _signal(x), _places(peaks)
     data = _prominences(x, peaks, wlen) if prominence_data is None else tuple(v.get() if isinstance(v, ndarray) else numpy.asarray(v) for v in prominence_data)
     return all_sent(_widths(x, peaks, rel_height, *data))
 
 
 def _limits(interval, x, peaks):
-    """The least and the largest wanted value: numbers, or None, or arrays of one for each peak."""
+    """Returns the limits (minimum, maximum): numbers, None, or arrays with one value per peak."""
     try:
         low, high = interval
     except (TypeError, ValueError):
@@ -125,7 +126,7 @@ def _limits(interval, x, peaks):
 
 
 def _apart(peaks, heights, distance):
-    """Which peaks are left where none is nearer than `distance` to a higher one that is left."""
+    """Selects peaks such that none is nearer than `distance` to a higher selected one."""
     distance, keep = math.ceil(distance), numpy.ones(peaks.size, bool)
     for k in numpy.argsort(heights, kind='stable')[::-1].tolist():
         if keep[k]:

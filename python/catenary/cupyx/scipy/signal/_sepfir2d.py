@@ -1,4 +1,4 @@
-"""Filters of signals whose mirror's images lie beyond the borders."""
+"""sepfir2d and symiirorder1: filters of signals with mirrored borders."""
 
 import numpy
 
@@ -24,8 +24,10 @@ def sepfir2d(input, hrow, hcol):
 
 
 def symiirorder1(signal, c0, z1, precision=-1.0):
-    """The filter c0 / ((1 - z1 / z) (1 - z1 z)) along the last axis of a signal that its mirror's images go on (each border's element is there twice), |z1| < 1. Raises
-    ValueError where the images' part of the first element is not known to `precision` from the signal."""
+    """Applies the filter c0 / ((1 - z1 / z) (1 - z1 z)), |z1| < 1, along the last axis of a signal with half-sample symmetric borders.
+
+    Raises ValueError if the signal is too short to know the initial state to `precision`.
+    """
     x = operand(signal, 'symiirorder1')
     x = x.astype('f' if x.dtype == 'e' else 'd') if x.dtype.kind in 'biu' or x.dtype == 'e' else x
     if abs(z1) >= 1:

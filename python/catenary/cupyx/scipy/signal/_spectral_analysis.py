@@ -16,7 +16,7 @@ _conjugate, _absolute = _core.ufuncs['conjugate'], _core.ufuncs['absolute']
 
 
 def _floating(x):
-    """The array in a dtype that can be transformed."""
+    """Converts the array to a dtype that can be transformed."""
     return x if x.dtype.char in 'fdFD' else x.astype('f' if x.dtype == 'e' else 'd')
 
 
@@ -27,7 +27,7 @@ def _last(x, axis):
 
 
 def detrend(data, axis=-1, type='linear', bp=0, overwrite_data=False):
-    """The array less its mean along an axis ('constant'), or less the line of least squares of each piece between the places bp ('linear')."""
+    """Subtracts the mean along an axis ('constant'), or the least-squares line of each piece between the break points bp ('linear')."""
     if type not in ('linear', 'l', 'constant', 'c'):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
     data = _floating(operand(data, 'detrend'))
@@ -58,7 +58,7 @@ def _analytic_weights(n):
 
 
 def hilbert(x, N=None, axis=-1):
-    """The analytic signal: x as real parts, and its Hilbert transform as imaginary ones. Raises ValueError for complex numbers."""
+    """Returns the analytic signal, whose imaginary part is the Hilbert transform of x. Raises ValueError for complex input."""
     x = operand(x, 'hilbert')
     if x.dtype.kind == 'c':
         raise ValueError('x must be real.')
@@ -71,7 +71,7 @@ def hilbert(x, N=None, axis=-1):
 
 
 def hilbert2(x, N=None, axes=(-2, -1)):
-    """The analytic signal of two axes, of lengths N: the frequencies that are positive in both, and 0."""
+    """Returns the 2-d analytic signal with transform lengths N: only frequencies that are non-negative along both axes remain."""
     x = operand(x, 'hilbert2')
     if x.ndim < 2:
         raise ValueError('x must be at least 2-D.')
@@ -143,7 +143,7 @@ def resample(x, num, t=None, axis=0, window=None, domain='time'):
 
 
 def _extended(x, boundary, n):
-    """n elements more at both ends of the last axis."""
+    """Extends the last axis by n elements at both ends."""
     if boundary is None or n < 1:
         return x
     if boundary not in ('even', 'odd', 'constant', 'zeros'):
@@ -163,7 +163,7 @@ def _extended(x, boundary, n):
 
 
 def _weights(window, nperseg, length, function):
-    """The window's weights and the length of a segment."""
+    """Returns (weights of the window, length of a segment)."""
     if isinstance(window, (str, tuple)):
         nperseg = 256 if nperseg is None else int(nperseg)
         if nperseg > length:
@@ -252,7 +252,7 @@ def _same(x, y):
 
 def csd(x, y, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, detrend='constant', return_onesided=True, scaling='density',
         axis=-1, average='mean'):
-    """The products of the spectra of two signals' segments, their mean or median: (frequencies, values)."""
+    """Returns (frequencies, cross power spectral density) of two signals: the mean or median of the segments' cross-periodograms."""
     if average not in ('mean', 'median'):
         raise ValueError(f"average must be 'median' or 'mean', got {average}")
     x = operand(x, 'csd')
@@ -276,12 +276,12 @@ def csd(x, y, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, det
 
 def welch(x, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, detrend='constant', return_onesided=True, scaling='density', axis=-1,
           average='mean'):
-    """The power of frequencies by Welch's way: the mean or the median of the segments' periodograms: (frequencies, values)."""
+    """Returns (frequencies, power spectral density) by Welch's method: the mean or median of the segments' periodograms."""
     return csd(x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis, average)
 
 
 def periodogram(x, fs=1.0, window='boxcar', nfft=None, detrend='constant', return_onesided=True, scaling='density', axis=-1):
-    """The power of frequencies of a whole signal: (frequencies, values)."""
+    """Returns (frequencies, power spectral density) of a whole signal."""
     x = operand(x, 'periodogram')
     if x.size == 0:
         return _core.zeros(x.shape, 'd'), _core.zeros(x.shape, 'd')
@@ -296,7 +296,7 @@ def periodogram(x, fs=1.0, window='boxcar', nfft=None, detrend='constant', retur
 
 
 def coherence(x, y, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=None, detrend='constant', axis=-1):
-    """|csd(x, y)|^2 / (welch(x) welch(y)): (frequencies, values)."""
+    """Returns (frequencies, |csd(x, y)|^2 / (welch(x) welch(y)))."""
     own = {'fs': fs, 'window': window, 'nperseg': nperseg, 'noverlap': noverlap, 'nfft': nfft, 'detrend': detrend, 'axis': axis}
     frequencies, of_x = welch(x, **own)
     size = _absolute(csd(x, y, **own)[1])
@@ -305,7 +305,7 @@ def coherence(x, y, fs=1.0, window='hann', nperseg=None, noverlap=None, nfft=Non
 
 def spectrogram(x, fs=1.0, window=('tukey', 0.25), nperseg=None, noverlap=None, nfft=None, detrend='constant', return_onesided=True,
                 scaling='density', axis=-1, mode='psd'):
-    """The spectra of segments over time: (frequencies, times, values), by `mode` power, 'complex', 'magnitude', 'angle' or 'phase'."""
+    """Returns (frequencies, times, spectra of segments). `mode` is power ('psd'), 'complex', 'magnitude', 'angle' or 'phase'."""
     if mode not in ('psd', 'complex', 'magnitude', 'angle', 'phase'):
         raise ValueError(f"unknown value for mode {mode}, must be one of ['psd', 'complex', 'magnitude', 'angle', 'phase']")
     x = operand(x, 'spectrogram')
@@ -326,7 +326,7 @@ _SCALES = {'spectrum': 'spectrum', 'psd': 'density'}
 
 def stft(x, fs=1.0, window='hann', nperseg=256, noverlap=None, nfft=None, detrend=False, return_onesided=True, boundary='zeros', padded=True,
          axis=-1, scaling='spectrum'):
-    """The spectra of segments: (frequencies, times, values)."""
+    """Returns (frequencies, times, short-time Fourier transform)."""
     if scaling not in _SCALES:
         raise ValueError(f"Parameter scaling={scaling!r} not in ['spectrum', 'psd']!")
     return _spectra('stft', x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, _SCALES[scaling], axis, 'stft', boundary, padded)

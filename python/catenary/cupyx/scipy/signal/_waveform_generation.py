@@ -1,4 +1,4 @@
-"""Waves at given times, and where arrays have extrema."""
+"""Waveforms (chirp, sawtooth, square, max_len_seq) and relative extrema (argrelmax, argrelmin)."""
 
 import math
 
@@ -18,7 +18,7 @@ def _times(t):
 
 
 def _share(t):
-    """How much of a period of 2 pi is over."""
+    """Returns the elapsed fraction of a period of 2 pi."""
     rest = _core.ufuncs['fmod'](t, 2 * math.pi)  # exact, however large t is
     return _core.where(rest < 0, rest + 2 * math.pi, rest) / (2 * math.pi)
 
@@ -68,8 +68,11 @@ def gausspulse(t, fc=1000, bw=0.5, bwr=-6, tpr=-60, retquad=False, retenv=False)
 
 
 def chirp(t, f0, t1, f1, method='linear', phi=0, vertex_zero=True):
-    """A cosine whose frequency goes from f0 at the time 0 to f1 at t1, 'linear', 'quadratic' (level at 0, or with vertex_zero False at t1), 'logarithmic' or 'hyperbolic', with the phase phi in degrees.
-    Raises ValueError for another method, and for frequencies that it cannot have."""
+    """Returns a cosine with phase phi (degrees) whose frequency changes from f0 at time 0 to f1 at t1.
+
+    method is 'linear', 'quadratic' (with the parabola's vertex at 0, or at t1 if vertex_zero is False), 'logarithmic' or 'hyperbolic'. Raises
+    ValueError for another method and for frequencies that it does not support.
+    """
     t, f0, t1, f1 = _times(t), float(f0), float(t1), float(f1)
     if method in ('linear', 'lin', 'li'):
         phase = 2 * math.pi * (f0 * t + 0.5 * (f1 - f0) / t1 * t * t)
@@ -93,7 +96,8 @@ def chirp(t, f0, t1, f1, method='linear', phi=0, vertex_zero=True):
 
 
 def sweep_poly(t, poly, phi=0):
-    """A cosine whose frequency is a polynomial of the time (numpy's, cupy's, or coefficients, the highest power first), with the phase phi in degrees."""
+    """Returns a cosine with phase phi (degrees) whose frequency is a polynomial of time: a poly1d of NumPy or cupy, or coefficients, highest power
+    first."""
     t = _times(t)
     coefficients = host(getattr(poly, 'coeffs', poly))
     made = 0
@@ -103,7 +107,7 @@ def sweep_poly(t, poly, phi=0):
 
 
 def unit_impulse(shape, idx=None, dtype=float):
-    """Zeros with a 1 at a place: the first, the middle with idx='mid', or idx along each axis."""
+    """Returns zeros with a 1 at the first element, at the middle with idx='mid', or at idx."""
     made = _core.zeros(shape, dtype)
     if idx is None:
         idx = (0,) * made.ndim
@@ -121,8 +125,11 @@ _TAPS = {2: [1], 3: [2], 4: [3], 5: [3], 6: [5], 7: [6], 8: [7, 6, 1], 9: [5], 1
 
 
 def max_len_seq(nbits, state=None, length=None, taps=None):
-    """(a sequence of 0 and 1 of 2^nbits - 1 elements, or `length`, the state at its end) of a shift register with feedback from `taps`, from the state of ones, or `state`. Raises ValueError
-    for a state of zeros, and taps that are not from 0 to nbits."""
+    """Returns (sequence of 0 and 1, final state) of a maximum length sequence of 2^nbits - 1 elements, or `length`.
+
+    The shift register has feedback from `taps` and starts from `state`, by default ones. Raises ValueError for a zero state and for taps outside 0
+    to nbits.
+    """
     if taps is None:
         if nbits not in _TAPS:
             raise ValueError('nbits must be between %s and %s if taps is None' % (min(_TAPS), max(_TAPS)))
@@ -154,7 +161,7 @@ def max_len_seq(nbits, state=None, length=None, taps=None):
 
 # ------------------------------------------------------------------ extrema
 def _extrema(data, compare, axis, order, mode):
-    """Which elements are, by a function of two, beyond those up to `order` places before and behind them."""
+    """Returns a mask of the elements for which compare(element, neighbour) holds for all neighbours up to `order` steps away."""
     if int(order) != order or order < 1:
         raise ValueError('Order must be an int >= 1')
     if mode not in ('clip', 'wrap'):

@@ -53,38 +53,38 @@ def _centred(M):
 
 @_window
 def general_cosine(M, a):
-    """The sum of cosines with the weights a."""
+    """Returns the sum of cosines with the weights a."""
     return _cosines(M, a)
 
 
 @_window
 def boxcar(M):
-    """Ones."""
+    """Returns a rectangular window."""
     return numpy.ones(M)
 
 
 @_window
 def triang(M):
-    """A triangle without zeros at its ends."""
+    """Returns a triangular window without zeros at its ends."""
     return 1 - 2 * numpy.abs(_centred(M)) / (M + M % 2)
 
 
 @_window
 def bartlett(M):
-    """A triangle with zeros at its ends."""
+    """Returns a triangular window with zeros at its ends."""
     return 1 - 2 * numpy.abs(_centred(M)) / (M - 1)
 
 
 @_window
 def parzen(M):
-    """Parzen's window of cubic pieces."""
+    """Returns Parzen's window of cubic pieces."""
     r = 2 * numpy.abs(_centred(M)) / M
     return numpy.where(numpy.abs(_centred(M)) <= (M - 1) / 4, 1 - 6 * r ** 2 * (1 - r), 2 * (1 - r) ** 3)
 
 
 @_window
 def bohman(M):
-    """Bohman's window."""
+    """Returns Bohman's window."""
     r = numpy.abs(numpy.linspace(-1, 1, M))
     values = (1 - r) * numpy.cos(math.pi * r) + numpy.sin(math.pi * r) / math.pi
     values[[0, -1]] = 0
@@ -101,13 +101,13 @@ hamming = _of_cosines('hamming', 0.54, 0.46)
 
 @_window
 def general_hamming(M, alpha):
-    """alpha and (1 - alpha) times a cosine."""
+    """Returns alpha - (1 - alpha) cos, a generalized Hamming window."""
     return _cosines(M, (alpha, 1 - alpha))
 
 
 @_window
 def tukey(M, alpha=0.5):
-    """Ones, and a cosine's half at both ends, of the share alpha together."""
+    """Returns a tapered cosine window: flat, with cosine lobes at both ends that cover the fraction alpha."""
     if alpha <= 0:
         return numpy.ones(M)
     alpha = min(alpha, 1)
@@ -118,20 +118,20 @@ def tukey(M, alpha=0.5):
 
 @_window
 def barthann(M):
-    """Bartlett's and Hann's together."""
+    """Returns the modified Bartlett-Hann window."""
     r = numpy.abs(numpy.arange(M) / (M - 1) - 0.5)
     return 0.62 - 0.48 * r + 0.38 * numpy.cos(2 * math.pi * r)
 
 
 @_window
 def kaiser(M, beta):
-    """Kaiser's window of Bessel functions."""
+    """Returns a Kaiser window."""
     alpha = (M - 1) / 2
     return numpy.i0(beta * numpy.sqrt(1 - (_centred(M) / alpha) ** 2)) / numpy.i0(beta)
 
 
 def kaiser_bessel_derived(M, beta, *, sym=True):
-    """The roots of running sums of Kaiser's window, of an even M. Raises ValueError for another, and for sym=False."""
+    """Returns a Kaiser-Bessel derived window of even length. Raises ValueError for an odd length and for sym=False."""
     if not sym:
         raise ValueError("Kaiser-Bessel Derived windows are only defined for symmetric shapes")
     if M < 1:
@@ -146,19 +146,19 @@ def kaiser_bessel_derived(M, beta, *, sym=True):
 
 @_window
 def gaussian(M, std):
-    """A Gaussian of this standard deviation."""
+    """Returns a Gaussian window with this standard deviation."""
     return numpy.exp(-_centred(M) ** 2 / (2 * std * std))
 
 
 @_window
 def general_gaussian(M, p, sig):
-    """exp(-|n / sig|^(2 p) / 2)."""
+    """Returns exp(-|n / sig|^(2 p) / 2)."""
     return numpy.exp(-0.5 * numpy.abs(_centred(M) / sig) ** (2 * p))
 
 
 @_window
 def chebwin(M, at):
-    """Dolph and Chebyshev's window, whose spectrum has side lobes `at` decibels below."""
+    """Returns a Dolph-Chebyshev window with side lobes at least `at` decibels down."""
     order = M - 1
     beta = math.cosh(math.acosh(10 ** (abs(at) / 20)) / order)
     x = beta * numpy.cos(math.pi * numpy.arange(M) / M)
@@ -176,12 +176,12 @@ def chebwin(M, at):
 
 @_window
 def cosine(M):
-    """Half a sine."""
+    """Returns a cosine window: half a period of a sine."""
     return numpy.sin(math.pi / M * (numpy.arange(M) + 0.5))
 
 
 def exponential(M, center=None, tau=1.0, sym=True):
-    """exp(-|n - center| / tau). Raises ValueError for a centre of a symmetric one, which has its own."""
+    """Returns exp(-|n - center| / tau). Raises ValueError for a center given to a symmetric window, whose center is fixed."""
     if sym and center is not None:
         raise ValueError('exponential: if sym==True, center must be None.')
     M = _length(M)
@@ -193,13 +193,13 @@ def exponential(M, center=None, tau=1.0, sym=True):
 
 @_window
 def lanczos(M):
-    """The middle lobe of sinc."""
+    """Returns the main lobe of sinc."""
     return numpy.sinc(2 * numpy.arange(M) / (M - 1) - 1)
 
 
 @_window
 def taylor(M, nbar=4, sll=30, norm=True):
-    """Taylor's window: nbar side lobes of nearly one height, sll decibels below."""
+    """Returns a Taylor window with nbar nearly equal side lobes, sll decibels down."""
     a = math.acosh(10 ** (sll / 20)) / math.pi
     s2 = nbar ** 2 / (a ** 2 + (nbar - 0.5) ** 2)
     m = numpy.arange(1, nbar)
@@ -224,8 +224,10 @@ _SHORT = {'box': 'boxcar', 'ones': 'boxcar', 'rect': 'boxcar', 'rectangular': 'b
 
 
 def get_window(window, Nx, fftbins=True):
-    """A window by its name, a tuple of its name and parameters, or a number that is kaiser's beta: one period of it with fftbins, else the
-    symmetric one. Raises ValueError for an unknown one."""
+    """Returns a window by its name, by a tuple (name, parameters), or by a number, the beta of a Kaiser window.
+
+    With fftbins it is periodic, else symmetric. Raises ValueError for an unknown name.
+    """
     Nx = operator.index(Nx)
     if isinstance(window, (int, float)):
         return kaiser(Nx, float(window), sym=not fftbins)

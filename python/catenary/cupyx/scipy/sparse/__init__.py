@@ -18,7 +18,7 @@ class SparseWarning(Warning):
 
 
 class SparseEfficiencyWarning(SparseWarning):
-    """Given where the result of sparse matrices is not sparse."""
+    """Issued if an operation on sparse matrices gives a dense result."""
 
 
 def __getattr__(name):

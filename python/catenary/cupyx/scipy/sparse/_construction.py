@@ -1,4 +1,4 @@
-"""Matrices of parts, of diagonals, by chance."""
+"""Construction of sparse matrices: diags, eye, bmat, kron, hstack, vstack, random and related functions."""
 
 import numpy
 
@@ -90,7 +90,7 @@ def spdiags(data, diags, m=None, n=None, format=None):
 
 
 def eye(m, n=None, k=0, dtype='d', format=None):
-    """Ones on a diagonal."""
+    """Returns a matrix with ones on a diagonal."""
     n = m if n is None else n
     length = max(0, min(m + min(k, 0), n - max(k, 0)))
     at = _core.arange(length)
@@ -98,12 +98,12 @@ def eye(m, n=None, k=0, dtype='d', format=None):
 
 
 def identity(n, dtype='d', format=None):
-    """Ones on the main diagonal of a square matrix."""
+    """Returns a square identity matrix."""
     return eye(n, n, 0, dtype, format)
 
 
 def block_array(blocks, format=None, dtype=None):
-    """bmat as an array."""
+    """Returns the result of bmat as a sparse array."""
     return _blocks(blocks, format, dtype, coo_array)
 
 
@@ -158,17 +158,17 @@ def _blocks(blocks, format, dtype, kind_of_all):
 
 
 def hstack(blocks, format=None, dtype=None):
-    """Matrices beside each other."""
+    """Joins matrices horizontally."""
     return bmat([list(blocks)], format, dtype)
 
 
 def vstack(blocks, format=None, dtype=None):
-    """Matrices below each other."""
+    """Joins matrices vertically."""
     return bmat([[x] for x in blocks], format, dtype)
 
 
 def block_diag(mats, format=None, dtype=None):
-    """Matrices along the diagonal."""
+    """Returns a block-diagonal matrix."""
     mats = [_as_matrix(list(x) if isinstance(x, tuple) else x) for x in mats]
     return bmat([[x if i == j else coo_matrix((x.shape[0], mats[j].shape[1])) if i == 0 or j == 0 else None for j in range(len(mats))]
                  for i, x in enumerate(mats)], format, dtype or numpy.result_type(*(x.dtype for x in mats)))
@@ -193,7 +193,7 @@ def _kron(A, B):
 
 
 def kronsum(A, B, format=None):
-    """kron(1, A) + kron(B, 1) of two square matrices."""
+    """Returns kron(1, A) + kron(B, 1) for two square matrices."""
     A, B = (x if isinstance(x, _spbase) else coo_matrix(x) for x in (A, B))
     for x in (A, B):
         if x.ndim == 1:
@@ -231,7 +231,7 @@ def find(A):
 
 
 def random(m, n, density=0.01, format='coo', dtype=None, random_state=None, data_rvs=None):
-    """A matrix with this share of its places taken by random numbers, of [0, 1) unless data_rvs(size) draws them."""
+    """Returns a matrix with the given density of random numbers, uniform in [0, 1) or drawn by data_rvs(size)."""
     from catenary.cupy import random as generators
     if not 0 <= density <= 1:
         raise ValueError('density expected to be 0 <= density <= 1')
@@ -247,7 +247,7 @@ def random(m, n, density=0.01, format='coo', dtype=None, random_state=None, data
 
 
 def rand(m, n, density=0.01, format='coo', dtype=None, random_state=None):
-    """random, with numbers of [0, 1)."""
+    """Returns a matrix with the given density of uniform numbers in [0, 1)."""
     return random(m, n, density, format, dtype, random_state)
 
 
@@ -256,31 +256,31 @@ def _array_of(x, format=None):
 
 
 def eye_array(m, n=None, *, k=0, dtype='d', format=None):
-    """eye as an array, dia unless a format is given."""
+    """Returns the result of eye as a sparse array, dia unless a format is given."""
     return _array_of(eye(m, n, k, dtype, format or 'dia'))
 
 
 def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None):
-    """diags as an array, dia unless a format is given."""
+    """Returns the result of diags as a sparse array, dia unless a format is given."""
     return _array_of(diags(diagonals, offsets, shape, format or 'dia', dtype))
 
 
 def random_array(shape, *, density=0.01, format='coo', dtype=None, rng=None, data_sampler=None):
-    """random as an array of a shape of one or two axes."""
+    """Returns the result of random as a sparse array with a shape of one or two axes."""
     shape = checked_shape(shape, coo_array._allow_nd)
     made = coo_array(random(*extents(shape), density, 'coo', dtype, rng, data_sampler))
     return (one_axis(made) if len(shape) == 1 else made).asformat(format)
 
 
 def matrix_transpose(A):
-    """A with its axes swapped. Raises ValueError for an array of one axis."""
+    """Returns A transposed. Raises ValueError for a 1-d array."""
     if A.ndim == 1:
         raise ValueError('matrix_transpose: the array has one axis')
     return A.transpose()
 
 
 def swapaxes(A, axis1, axis2):
-    """A with two axes swapped."""
+    """Returns A with two axes swapped."""
     for axis in (axis1, axis2):
         if not -A.ndim <= axis < A.ndim:
             raise ValueError(f'swapaxes: axis {axis} of {A.ndim} axes')

@@ -1,4 +1,4 @@
-"""Matrices and arrays by their diagonals."""
+"""The dia format: matrices and arrays by diagonals."""
 
 import numpy
 
@@ -58,7 +58,7 @@ class _dia(_spbase):
         return type(self)((data, self.offsets), shape=self.shape)
 
     def _places(self):
-        """(the row of each number of data, is it within the matrix?)"""
+        """Returns (row of each number in data, whether it lies inside the matrix)."""
         at = _core.arange(self.data.shape[1])
         rows = at[None, :] - self.offsets.astype('l')[:, None]
         return rows, (rows >= 0) & (rows < self.shape[0]) & (at < self.shape[1])[None, :]
@@ -70,17 +70,17 @@ class _dia(_spbase):
         return merged(*(place[kept].astype(self.offsets.dtype) for place in (rows, columns)), self.data[kept], self.shape)  # by rows, as SciPy's
 
     def getnnz(self, axis=None):
-        """How many places the diagonals have within the matrix: in all, in each column (axis 0), or in each row (axis 1)."""
+        """Counts the elements of the stored diagonals within the matrix: all, per column (axis 0) or per row (axis 1)."""
         rows, within = self._places()
         return self._counted(rows, within, axis)
 
     def count_nonzero(self, axis=None):
-        """How many elements are not 0: in all, in each column (axis 0), or in each row (axis 1)."""
+        """Counts the non-zero elements: all, per column (axis 0) or per row (axis 1)."""
         rows, within = self._places()
         return self._counted(rows, within & (self.data != 0), axis)
 
     def _counted(self, rows, kept, axis):
-        """The counts along an axis of the numbers of data that are kept."""
+        """Counts the kept numbers of data along an axis."""
         axis = checked_axis(axis, self.ndim)
         if axis is None:
             return int(_core.count_nonzero(kept))
@@ -95,16 +95,16 @@ class _dia(_spbase):
         return self.tocoo()._pattern()
 
     def tocoo(self, copy=True):
-        """The matrix by its elements."""
+        """Returns the matrix in coo format."""
         rows, columns, data = self._elements()
         return self._kind('coo')._of_places(rows, columns, data, self.shape)
 
     def todia(self, copy=False):
-        """The matrix itself, or a copy."""
+        """Returns the matrix itself, or a copy."""
         return self.copy() if copy else self
 
     def transpose(self, axes=None, copy=False):
-        """The transposed matrix."""
+        """Returns the transposed matrix."""
         from catenary.cupyx.scipy.sparse._formats import _check_axes
         _check_axes(axes)
         at = _core.arange(self.shape[0])

@@ -14,7 +14,7 @@ class Places(Sparse):
     """Methods that depend on the indices of the elements."""
 
     def diagonal(self, k=0):
-        """The k-th diagonal, of no element where it is outside of the matrix."""
+        """Returns the k-th diagonal, which is empty if it lies outside of the matrix."""
         two_alone(self, 'diagonal')
         at = _core.arange(max(self._diagonal_length(k), 0))
         return self.tocsr()._at(at - min(k, 0), at + max(k, 0))
@@ -73,5 +73,5 @@ class Places(Sparse):
         return made.asformat(self.format if len(shape) == self.ndim else 'coo')
 
     def trace(self, offset=0):
-        """The sum of a diagonal."""
+        """Returns the sum of a diagonal."""
         return self.diagonal(offset).sum()

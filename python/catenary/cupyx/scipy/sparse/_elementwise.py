@@ -1,4 +1,4 @@
-"""Operations on each element, and on each two elements, of sparse matrices."""
+"""Elementwise operations of sparse matrices, unary and binary."""
 
 import math
 import warnings
@@ -27,7 +27,7 @@ class Elementwise(Sparse):
         return self._with(_core.ufuncs['absolute'](self._deduped()))
 
     def power(self, n, dtype=None):
-        """Each kept element to the n, a positive number."""
+        """Raises the stored elements to the power n, which must be positive."""
         if not is_scalar(n) or isinstance(n, (complex, numpy.complexfloating)) or n <= 0:
             raise NotImplementedError(ABSENT % f'power({n!r}), which makes something of what is 0,')
         data = self._deduped()
@@ -101,7 +101,7 @@ class Elementwise(Sparse):
         return self._by_elements(other, 'maximum')
 
     def minimum(self, other):
-        """The smaller of each two elements, as maximum."""
+        """Returns the elementwise minimum, as maximum."""
         return self._by_elements(other, 'minimum')
 
     @by_rows

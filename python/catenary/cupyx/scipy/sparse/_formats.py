@@ -1,4 +1,4 @@
-"""coo, csr and csc matrices and arrays."""
+"""The coo, csr and csc formats: matrices and arrays."""
 
 import numpy
 
@@ -106,7 +106,7 @@ class _coo(_spbase):
         return self.row, self.col, self.data
 
     def transpose(self, axes=None, copy=False):
-        """The transposed matrix, or the array of one axis itself."""
+        """Returns the transposed matrix. A 1-d array returns itself."""
         _check_axes(axes)
         if self.ndim == 1:
             return self.copy() if copy else self
@@ -114,7 +114,7 @@ class _coo(_spbase):
         return made.copy() if copy else made
 
     def tocoo(self, copy=False):
-        """The matrix itself, or a copy."""
+        """Returns the matrix itself, or a copy."""
         return self.copy() if copy else self
 
     coords = property(lambda self: (self.row, self.col)[2 - self.ndim:], None, None, 'The rows and the columns; of one axis the places alone.')
@@ -123,7 +123,7 @@ class _coo(_spbase):
         return of(self.data), tuple(of(x) for x in self.coords)
 
     def todia(self, copy=False):
-        """The matrix by its diagonals."""
+        """Returns the matrix in dia format."""
         _check_two_axes(self, 'dia')
         rows, columns, data = merged(*self._elements(), self.shape)
         return self._kind('dia')._of_elements(rows, columns, data, self.shape)
@@ -144,11 +144,11 @@ class _coo(_spbase):
         self.row, self.col, self.data = self.row[kept], self.col[kept], self.data[kept]
 
     def tocsr(self, copy=False):
-        """The matrix by rows."""
+        """Returns the matrix in csr format."""
         return self._kind('csr')._of_sorted(*merged(self.row, self.col, self.data, self._extents), self.shape)
 
     def tocsc(self, copy=False):
-        """The matrix by columns."""
+        """Returns the matrix in csc format."""
         _check_two_axes(self, 'csc')
         return self._kind('csc')._of_sorted(*merged(self.col, self.row, self.data, self.shape[::-1]), self.shape)
 
@@ -176,7 +176,7 @@ def _check_two_axes(x, format):
 
 
 class _compressed(_spbase):
-    """A matrix by its major axis, rows or columns: the elements of the k-th are those from indptr[k] to indptr[k + 1]."""
+    """A matrix compressed along its rows or columns: entry k has the elements from indptr[k] to indptr[k + 1]."""
 
     _major = 0
     _arrays = 'data', 'indices', 'indptr'
@@ -260,7 +260,7 @@ class _compressed(_spbase):
         return (major, self.indices, self.data) if self._major == 0 else (self.indices, major, self.data)
 
     def tocoo(self, copy=True):
-        """The matrix by its elements."""
+        """Returns the matrix in coo format."""
         rows, columns, data = self._elements()
         made = self._kind('coo')._of_places(rows, columns, data, self._extents)
         made = made if self.ndim == 2 else one_axis(made)
@@ -299,12 +299,12 @@ class _compressed(_spbase):
         self._take(self._of_sorted(*merged(self._majors(), self.indices, self.data, (own[self._major], own[1 - self._major])), self.shape))
 
     def sort_indices(self):
-        """As sum_duplicates, where the indices are not sorted."""
+        """Sorts the indices as sum_duplicates, unless they are sorted."""
         if not self.has_sorted_indices:
             self.sum_duplicates()
 
     def sorted_indices(self):
-        """A copy with sorted indices."""
+        """Returns a copy with sorted indices."""
         made = self.copy()
         made.sort_indices()
         return made
@@ -327,7 +327,7 @@ class _compressed(_spbase):
 
     # ------------------------------------------------------------------ places
     def _chosen(self, which):
-        """The rows, or columns, of these numbers, in their order."""
+        """Returns the given rows, or columns, in this order."""
         which = which.astype('l')
         counts = (self.indptr[1:] - self.indptr[:-1]).astype('l')[which]
         places, owner = spread(self.indptr[which].astype('l'), counts)
@@ -338,7 +338,7 @@ class _compressed(_spbase):
         return self._of_sorted(owner, self.indices[places], self.data[places], tuple(shape))
 
     def _at(self, rows, columns):
-        """The elements at these places, as an array of their shape."""
+        """Returns the elements at indices, as an array of the indices' shape."""
         major, minor = (rows, columns) if self._major == 0 else (columns, rows)
         width = self.shape[1 - self._major]
         a, b, data = merged(self._majors(), self.indices, self.data, (self.shape[self._major], width))
@@ -406,11 +406,11 @@ class _csr(_compressed):
     format = 'csr'
 
     def tocsr(self, copy=False):
-        """The matrix itself, or a copy."""
+        """Returns the matrix itself, or a copy."""
         return self.copy() if copy else self
 
     def tocsc(self, copy=False):
-        """The matrix by columns."""
+        """Returns the matrix in csc format."""
         _check_two_axes(self, 'csc')
         rows, columns, data = self._elements()
         return self._kind('csc')._of_sorted(*merged(columns, rows, data, self.shape[::-1]), self.shape)
@@ -421,11 +421,11 @@ class _csc(_compressed):
     _major = 1
 
     def tocsc(self, copy=False):
-        """The matrix itself, or a copy."""
+        """Returns the matrix itself, or a copy."""
         return self.copy() if copy else self
 
     def tocsr(self, copy=False):
-        """The matrix by rows."""
+        """Returns the matrix in csr format."""
         return self._kind('csr')._of_sorted(*merged(*self._elements(), self.shape), self.shape)
 
 
@@ -435,7 +435,8 @@ class coo_matrix(spmatrix, _coo):
 
 
 class csr_matrix(spmatrix, _csr):
-    """A matrix by rows. Of an array of two axes, SciPy's matrices, a matrix, a shape, (data, (row, col)) or (data, indices, indptr)."""
+    """A matrix in compressed row format. It is made of a 2-d array, a SciPy matrix, a sparse matrix, a shape, (data, (row, col)) or (data, indices,
+    indptr)."""
 
 
 class csc_matrix(spmatrix, _csc):
@@ -443,8 +444,8 @@ class csc_matrix(spmatrix, _csc):
 
 
 class dia_matrix(spmatrix, _dia):
-    """A matrix by its diagonals, with a shape of (data, offsets): data[k, j] is in column j of the diagonal offsets[k]. Or of an
-    array of two axes, SciPy's matrices, a matrix, a shape."""
+    """A matrix by diagonals: (data, offsets) with a shape, where data[k, j] lies in column j of the diagonal offsets[k]. It is also made of a 2-d
+    array, a SciPy matrix, a sparse matrix or a shape."""
 
 
 class coo_array(sparray, _coo):
@@ -461,11 +462,11 @@ class csr_array(sparray, _csr):
 
 
 class csc_array(sparray, _csc):
-    """As csc_matrix, an array."""
+    """An array in compressed column format. The arguments are those of csc_matrix."""
 
 
 class dia_array(sparray, _dia):
-    """As dia_matrix, an array."""
+    """An array by diagonals. The arguments are those of dia_matrix."""
 
 
 _spbase._classes.update({(kind._is_array, kind.format): kind for kind in (

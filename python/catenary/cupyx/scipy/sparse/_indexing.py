@@ -16,7 +16,7 @@ def is_number(key):
 
 
 def index(key, extent):
-    """A slice, or an array of places, none of them negative. Raises IndexError for a place that is not there."""
+    """Returns a slice, or an array of non-negative indices. Raises IndexError for an index out of range."""
     if isinstance(key, slice):
         return key
     if key is Ellipsis:
@@ -70,14 +70,14 @@ def of_mask(matrix, key):
 
 
 def indices(matrix, key):
-    """The two indices of a key, as index gives them."""
+    """Returns both indices of a key, in the form of index()."""
     if isinstance(key, tuple) and len(key) > 2:
         raise IndexError('too many indices: a matrix has 2')
     return tuple(index(k, n) for k, n in zip((*key, slice(None), slice(None)) if isinstance(key, tuple) else (key, slice(None)), matrix.shape))
 
 
 def _axis_by_axis(array, key):
-    """The key of each axis, and None where an axis is made. Raises IndexError for too many."""
+    """Returns the key for each axis, with None for new axes. Raises IndexError for too many keys."""
     keys = list(key) if isinstance(key, tuple) else [key]
     dots = [at for at, k in enumerate(keys) if k is Ellipsis]
     count = sum(k is not None for k in keys) - len(dots)
@@ -136,7 +136,7 @@ def _shape_of(keys, chosen, extents):
 
 
 def targets(matrix, key):
-    """Rows and columns that a key names, two arrays of one shape."""
+    """Returns (rows, columns) of the elements that a key selects, in one shape."""
     masked = of_mask(matrix, key)
     if masked is not None:
         return masked

@@ -21,7 +21,7 @@ class Products(Sparse):
         return self.T._product(given(other).T).T
 
     def dot(self, other):
-        """The product with a number, a vector, a matrix of either kind."""
+        """Returns the product with a number, a vector, or a dense or sparse matrix."""
         if isinstance(other, ndarray) and other.ndim == 0 and self.format != 'coo':  # as SciPy's
             raise ValueError('dot: an array of no axis is given: multiply by it')
         return self * other if is_scalar(other) else self._product(other)
@@ -33,7 +33,7 @@ class Products(Sparse):
         return self._scaled(other, lambda data: data / other)
 
     def _scaled(self, other, function):
-        """The matrix itself with its data changed: by a number alone."""
+        """Returns the matrix with its data scaled by a number."""
         if not is_scalar(other):
             return NotImplemented
         made = function(self.data)

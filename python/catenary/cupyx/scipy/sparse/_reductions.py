@@ -34,14 +34,14 @@ class Reductions(Sparse):
         return made
 
     def mean(self, axis=None, dtype=None, out=None):
-        """The mean, as sum."""
+        """Returns the mean, in the form of sum."""
         axis, own = checked_axis(axis, self.ndim), numpy.dtype('d') if self.dtype.kind not in 'fc' else self.dtype
         count = math.prod(self.shape) if axis is None else self.shape[axis]
         made = ((self if self.dtype == own else self.copy().astype(own)) * (1 / count)).sum(axis, out=out)  # of numbers of the matrix's own type, whatever is asked for
         return made if dtype is None or out is not None else made.astype(dtype, copy=False)
 
     def count_nonzero(self, axis=None):
-        """How many elements are not 0: in all, or in each column (axis 0) or row (axis 1)."""
+        """Counts the non-zero elements: all, per column (axis 0) or per row (axis 1)."""
         own = self.tocoo(copy=True)
         own.sum_duplicates()
         own.eliminate_zeros()
@@ -73,15 +73,15 @@ class Reductions(Sparse):
         return self._extremum(_core.max, axis, out, explicit)
 
     def min(self, axis=None, out=None, *, explicit=False):
-        """The least element, as max."""
+        """Returns the smallest element, in the form of max."""
         return self._extremum(_core.min, axis, out, explicit)
 
     def argmax(self, axis=None, out=None):
-        """Where the first of the largest elements is: in the flattened matrix, or along an axis as max."""
+        """Returns the index of the first largest element, in the flattened matrix or along an axis."""
         return self._place_of(_core.argmax, axis, out)
 
     def argmin(self, axis=None, out=None):
-        """Where the first of the least elements is, as argmax."""
+        """Returns the index of the first smallest element, as argmax."""
         return self._place_of(_core.argmin, axis, out)
 
     def _place_of(self, function, axis, out):

@@ -11,7 +11,7 @@ ABSENT = ('cupyx.scipy.sparse: %s is not supported; toarray() gives the matrix a
 
 
 def spread(starts, counts):
-    """starts[k], starts[k] + 1, ... of counts[k] elements each, for one k after another: (these places, the k of each)."""
+    """Concatenates the ranges starts[k], …, starts[k] + counts[k] - 1. Returns (these indices, the k of each)."""
     owner = _core.repeat(_core.arange(counts.size), counts) if counts.size else _core.zeros((0,), 'l')
     if owner.size == 0:
         return owner, owner

@@ -57,7 +57,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
     device = property(lambda self: self.data.device)
 
     def getnnz(self, axis=None):
-        """How many elements are kept: in all, in each column (axis 0), or in each row (axis 1)."""
+        """Counts the stored elements: all, per column (axis 0) or per row (axis 1)."""
         axis = checked_axis(axis, self.ndim)
         if axis is None:
             return int(self.data.size)
@@ -93,7 +93,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
 
     # ------------------------------------------------------------------ other forms
     def _made(self, rows, columns, data, shape=None):
-        """A matrix of this format of elements that are in no order."""
+        """Makes a matrix of this format from elements in any order."""
         return self._kind('coo')._of_places(rows, columns, data, shape or self._extents).asformat(self.format)
 
     def _computed(self, *elements):
@@ -107,13 +107,13 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return merged(rows, columns, data, self._extents) if data.dtype == bool else (rows, columns, data)
 
     def asformat(self, format):
-        """The matrix in a format, or as it is for None. Raises ValueError for an unknown one."""
+        """Converts the matrix to a format, or returns it for None. Raises ValueError for an unknown format."""
         if format is not None and format not in _NAMES:
             raise ValueError(f'Format {format} is unknown: {", ".join(_NAMES)} are here.')
         return self if format in (None, self.format) else getattr(self, 'to' + format)()
 
     def toarray(self, order=None, out=None):
-        """The matrix with all its elements as an ndarray, in C's order unless 'F' is asked for."""
+        """Returns a dense ndarray, in C order unless order is 'F'."""
         if order not in (None, 'C', 'F'):
             raise ValueError(f"order must be 'C' or 'F', given {order!r}")
         if out is not None and (order is not None or out.shape != self.shape or out.dtype != self.dtype):
@@ -131,7 +131,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
     todense = toarray
 
     def get(self, stream=None):
-        """SciPy's matrix of this format, or its array."""
+        """Returns SciPy's matrix or array of this format."""
         import scipy.sparse
         return getattr(scipy.sparse, f"{self.format}_{'array' if self._is_array else 'matrix'}")(self._parts(lambda x: x.get()), shape=self.shape)
 
@@ -145,15 +145,15 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return _unpickled, (kind if type(self) is self._classes[kind] else type(self),), state
 
     def todia(self, copy=False):
-        """The matrix by its diagonals."""
+        """Returns the matrix in dia format."""
         return self.tocoo().todia()
 
     def tocsr(self, copy=False):
-        """The matrix by rows."""
+        """Returns the matrix in csr format."""
         return self.tocoo().tocsr()
 
     def tocsc(self, copy=False):
-        """The matrix by columns."""
+        """Returns the matrix in csc format."""
         return self.tocoo().tocsc()
 
     def astype(self, dtype, casting='unsafe', copy=True):
@@ -171,7 +171,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return self.data
 
     def copy(self):
-        """A matrix with its own arrays."""
+        """Returns a copy with its own arrays."""
         made = self._with(self.data)
         for name in self._arrays:
             setattr(made, name, _core._copy(getattr(self, name), 'C'))
@@ -195,7 +195,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return self.transpose()
 
     def _pattern(self):
-        """Where elements are kept, as bools."""
+        """Returns the positions of stored elements as bools."""
         return self._with(_core.ones(self.data.shape, bool))
 
     def _pattern_of_true(self):
@@ -235,7 +235,7 @@ class spmatrix(_spbase):
         return identity(self.shape[0], self.dtype, self.format) if made is None else made
 
     def getformat(self):
-        """'csr', 'csc', 'coo' or 'dia'."""
+        """Returns 'csr', 'csc', 'coo' or 'dia'."""
         return self.format
 
     def get_shape(self):
@@ -251,26 +251,26 @@ class spmatrix(_spbase):
     shape = property(get_shape, set_shape, None, 'The extents.')
 
     def getmaxprint(self):
-        """How many elements are printed at most."""
+        """Returns the maximum number of printed elements."""
         return self.maxprint
 
     def asfptype(self):
-        """The matrix, with float64 for integers and bools."""
+        """Returns the matrix with integers and bools converted to float64."""
         return self if self.dtype.kind in 'fc' else self.astype('d')
 
     def getH(self):
-        """The transposed matrix of the conjugates."""
+        """Returns the conjugate transpose."""
         return self.transpose().conj(copy=False)
 
     H = property(getH, None, None, 'The transposed matrix of the conjugates.')
     A = property(lambda self: self.toarray(), None, None, 'The matrix as an ndarray.')
 
     def getrow(self, i):
-        """A row as a csr matrix of one."""
+        """Returns a row as a csr matrix."""
         return self.tocsr()[int(i)]
 
     def getcol(self, i):
-        """A column as a matrix of one, csr unless the matrix is csc."""
+        """Returns a column as a matrix, csr unless the matrix is csc."""
         return (self if self.format == 'csc' else self.tocsr())[:, int(i)]
 
 

@@ -1,4 +1,4 @@
-"""cupyx.scipy.sparse.linalg: norms, operators, solutions by products with the matrix and by all of its elements, eigenvalues."""
+"""cupyx.scipy.sparse.linalg: norms, operators, iterative and direct solvers, eigenvalues and singular values."""
 
 import math
 
@@ -66,8 +66,10 @@ def _norms_of_vectors(x, ord, axis):
 
 
 def spsolve(A, b, permc_spec=None, use_umfpack=None):
-    """x of A x = b for a square matrix, by the factors of all its elements: it takes the memory and the time of an array of that shape. Of a matrix b in
-    Fortran's order, as SciPy's. Raises LinAlgError for a singular one."""
+    """Solves A x = b for a square matrix by dense factors, which need the memory and time of a dense matrix.
+
+    As in SciPy, a matrix b gives a result in Fortran order. Raises LinAlgError for a singular matrix.
+    """
     b = b.toarray() if hasattr(b, 'toarray') else _given(b)
     if len(A.shape) != 2 or A.shape[0] != A.shape[1]:
         raise ValueError(f'matrix must be square (has shape {A.shape})')
@@ -96,7 +98,7 @@ def _fits(b, n, name):
 
 
 class SuperLU:
-    """The factors of a matrix, as splu makes them: an array of all elements of both."""
+    """The dense factors of a matrix from splu."""
 
     def __init__(self, A):
         from catenary.cupyx.scipy.linalg import lu_factor
@@ -104,7 +106,7 @@ class SuperLU:
         self._packed = lu_factor(A.toarray(), check_finite=False)
 
     def solve(self, rhs, trans='N'):
-        """x of A x = rhs, of A.T x = rhs with 'T', of A.H x = rhs with 'H'."""
+        """Solves A x = rhs, or with 'T' A.T x = rhs, or with 'H' A.H x = rhs."""
         from catenary.cupyx.scipy.linalg import lu_solve
         _fits(rhs, self.shape[0], 'SuperLU.solve')
         if trans not in ('N', 'T', 'H'):
@@ -123,7 +125,7 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
 
 
 def factorized(A):
-    """The function that gives x of A x = b for b, by splu."""
+    """Returns a function that solves A x = b for a given b, based on splu."""
     return splu(A).solve
 
 

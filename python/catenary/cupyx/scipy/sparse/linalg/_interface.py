@@ -80,23 +80,23 @@ class LinearOperator:
         return multiply(X)
 
     def matvec(self, x):
-        """The operator times a vector, or a matrix of one column."""
+        """Multiplies the operator by a vector or a one-column matrix."""
         return self._vector(self._matvec, x, *self.shape)
 
     def rmatvec(self, x):
-        """The operator's transposed conjugates times a vector."""
+        """Multiplies the adjoint by a vector."""
         return self._vector(self._rmatvec, x, *self.shape[::-1])
 
     def matmat(self, X):
-        """The operator times a matrix."""
+        """Multiplies the operator by a matrix."""
         return self._matrix(self._matmat, X, self.shape[1])
 
     def rmatmat(self, X):
-        """The operator's transposed conjugates times a matrix."""
+        """Multiplies the adjoint by a matrix."""
         return self._matrix(self._rmatmat, X, self.shape[0])
 
     def dot(self, x):
-        """The product with an operator, a number, a vector or a matrix."""
+        """Multiplies by an operator, a number, a vector or a matrix."""
         if isinstance(x, LinearOperator):
             if self.shape[1] != x.shape[0]:
                 raise ValueError(f'cannot multiply operators {self!r} and {x!r}: shape mismatch')
@@ -162,11 +162,11 @@ class LinearOperator:
         return _made(self, self, self.shape[::-1], *(turned(f) for f in (self.rmatvec, self.matvec, self.rmatmat, self.matmat)))
 
     def adjoint(self):
-        """The operator of the transposed conjugates."""
+        """Returns the adjoint operator."""
         return self._adjoint()
 
     def transpose(self):
-        """The transposed operator."""
+        """Returns the transposed operator."""
         return self._transpose()
 
     H = property(adjoint, None, None, 'The operator of the transposed conjugates.')
@@ -179,7 +179,7 @@ def _made(first, second, shape, matvec, rmatvec, matmat, rmatmat):
 
 
 class MatrixLinearOperator(LinearOperator):
-    """The operator of a matrix, sparse or not."""
+    """The operator of a sparse or dense matrix."""
 
     def __init__(self, A):
         super().__init__(A.dtype, A.shape)
@@ -202,7 +202,7 @@ class MatrixLinearOperator(LinearOperator):
 
 
 class IdentityOperator(LinearOperator):
-    """The operator that leaves everything as it is."""
+    """The identity operator."""
 
     def __init__(self, shape, dtype=None):
         super().__init__(dtype, shape)

@@ -1,4 +1,4 @@
-"""Solutions of linear systems by products with the matrix alone."""
+"""Iterative solvers for linear systems: cg, cgs, bicgstab, gmres, lsqr."""
 
 import math
 
@@ -10,7 +10,7 @@ from catenary.cupyx.scipy.sparse.linalg._interface import IdentityOperator, asli
 
 
 def _product(a, b):
-    """The sum of products with the conjugates of the first."""
+    """Returns the sum of products, with the first factor conjugated."""
     return _core.vdot(a, b) if a.dtype.kind == 'c' else _core.dot(a, b)
 
 
@@ -88,7 +88,7 @@ def _conjugate_gradients(A, M, x, r, limit):
 
 
 def cgs(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
-    """x of A x = b by squared conjugate gradients, for any square A: as cg."""
+    """Solves A x = b by the conjugate gradient squared method for any square A. Arguments and results are those of cg."""
     return _solve(_squared, A, b, x0, tol, rtol, atol, maxiter, M, callback)
 
 
@@ -108,7 +108,7 @@ def _squared(A, M, x, r, limit):
 
 
 def bicgstab(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
-    """x of A x = b by stabilized biconjugate gradients, for any square A: as cg."""
+    """Solves A x = b by the stabilized biconjugate gradient method for any square A. Arguments and results are those of cg."""
     return _solve(_stabilized, A, b, x0, tol, rtol, atol, maxiter, M, callback)
 
 
@@ -132,8 +132,11 @@ def _stabilized(A, M, x, r, limit):
 
 
 def gmres(A, b, x0=None, *, tol=None, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=None, callback=None, callback_type=None):
-    """x of A x = b by generalized minimal residuals, for any square A: (x, 0), or (x, the number of steps) where maxiter were not enough. It begins anew after `restart` steps
-    (20). M is near to the inverse of A. callback is called before each beginning but the first with the residual's length by b's ('pr_norm'), or before each with x ('x')."""
+    """Solves A x = b by generalized minimal residuals for any square A. Returns (x, 0), or (x, number of steps) if maxiter steps do not suffice.
+
+    It restarts every `restart` steps (20). M approximates the inverse of A. callback is called before each restart with the residual's norm
+    relative to b's ('pr_norm'), or before each cycle with x ('x').
+    """
     A, M, x, b = _system(A, b, x0, M)
     if callback_type not in (None, 'x', 'pr_norm'):
         raise ValueError(f'Unknown callback_type: {callback_type}')

@@ -1,4 +1,4 @@
-"""Some eigenvalues and singular values, by products with the matrix alone."""
+"""Some eigenvalues and singular values by Lanczos' method: eigsh and svds."""
 
 import math
 
@@ -58,7 +58,7 @@ def eigsh(a, k=6, *, which='LM', v0=None, ncv=None, maxiter=None, tol=0, return_
     random = numpy.random.default_rng(0)
 
     def unit(basis):
-        """A vector of chance that is orthogonal to the basis."""
+        """Returns a random vector orthogonal to the basis."""
         v = _core.from_numpy(random.normal(size=n), None).astype(kind)
         if basis is not None:
             v = _orthogonal(v, basis)[0]
