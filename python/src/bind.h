@@ -1,5 +1,5 @@
 #pragma once
-// How functions of the library become functions of catenary._core, and methods of ndarray.
+// Wrappers that make functions of the library functions of catenary._core and methods of ndarray.
 
 #include <cstddef>
 #include <optional>
@@ -35,7 +35,7 @@ template <>
 struct Parameter<const Operand&> {
   using Given = const Value&;
   static Operand value(const Value& x) {
-    current_device();  // where a number is computed with
+    current_device();  // for functions of a number
     return x.operand();
   }
 };
@@ -56,7 +56,7 @@ struct Parameter<ct::Target> {
   static ct::Target value(const Array& x) { return x; }
 };
 
-/// A function of the library, without the GIL where an argument is large.
+/// Wraps a function of the library. The GIL is released for large arguments.
 template <class R, class... A>
 auto freed(R (*f)(A...)) {
   return [f](typename Parameter<A>::Given... a) -> R {
@@ -65,7 +65,7 @@ auto freed(R (*f)(A...)) {
   };
 }
 
-/// A function of the library whose result is written into the last argument, `out`, where that is given.
+/// Wraps a function of the library whose result is written into the last argument, `out`, if given.
 template <class... A>
 auto delivered(Array (*f)(A...), const char* name) {
   return [f = freed(f), name](typename Parameter<A>::Given... a, Out out) {
@@ -73,7 +73,7 @@ auto delivered(Array (*f)(A...), const char* name) {
   };
 }
 
-/// A function that gives a view of its first argument: the result's base is its owner.
+/// Wraps a function that returns a view of its first argument. The result's base is that array's owner.
 template <class... A>
 auto viewing(Array (*f)(const Array&, A...)) {
   return [f](Self self, A... a) { return checked(wrap_view(f(self.array(), std::forward<A>(a)...), self.o)); };
@@ -92,7 +92,7 @@ auto viewing(std::vector<Array> (*f)(const Array&, A...)) {
   };
 }
 
-/// The value of an enumeration that has a name's place in a table of its values' names.
+/// Returns the enumerator whose name is at this index of the table of names.
 template <class E, std::size_t N>
 std::optional<E> named(const char* const (&names)[N], const std::string& name) {
   for (std::size_t i = 0; i < N; ++i)
@@ -100,7 +100,7 @@ std::optional<E> named(const char* const (&names)[N], const std::string& name) {
   return std::nullopt;
 }
 
-/// An argument that is None where it is not given.
+/// Declares an argument whose default is None.
 inline auto optional(const char* name) { return nb::arg(name).none() = nb::none(); }
 inline auto out_argument() { return optional("out"); }
 

@@ -1,4 +1,4 @@
-// Python's values and the library's: dtypes, numbers, shapes, arrays in host memory.
+// Conversions between Python's values and the library's: dtypes, numbers, shapes, arrays in host memory.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ namespace catenary_python {
 
 namespace {
 
-/// NumPy's objects that are compared with again and again. They live as long as the process.
+/// NumPy objects needed for frequent comparisons. They live as long as the process.
 struct NumPy {
   PyObject* module = nullptr;
   PyTypeObject *generic = nullptr, *ndarray = nullptr;
@@ -141,7 +141,7 @@ nb::module_ numpy() { return nb::borrow<nb::module_>(np.module); }
 PyObject* numpy_dtype(Dtype dtype) {
   PyObject*& known = np.dtypes[static_cast<std::size_t>(dtype)];
   if (known) return known;
-  // bfloat16 is no dtype of NumPy's own
+  // NumPy itself has no bfloat16
   const nb::object module = checked(PyImport_ImportModule("ml_dtypes"));
   return known =
              checked(PyObject_CallMethod(np.module, "dtype", "N", attribute(module.ptr(), "bfloat16"))).release().ptr();
@@ -323,7 +323,7 @@ nb::object to_numpy(const Array& a) {
   const nb::object shape = checked(tuple_of(a.shape()));
   nb::object result = checked(PyObject_CallMethod(np.module, "empty", "OO", shape.ptr(), numpy_dtype(a.dtype())));
   Py_buffer buffer;
-  // bfloat16 has no letter in buffers: bytes do
+  // bfloat16 has no buffer format, so its bytes are copied
   const nb::object bytes = a.dtype() == Dtype::bfloat16 ? result.attr("view")("uint16") : result;
   if (PyObject_GetBuffer(bytes.ptr(), &buffer, PyBUF_CONTIG) != 0) raise_set();
   try {

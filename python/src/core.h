@@ -30,7 +30,7 @@ using ct::Shape;
 
 /// Returns the address of an array's first element, as `_address` does. The array stays in the table of addresses.
 std::uint64_t address_of(PyObject* o);
-/// An owner's block of memory is no longer found by its address.
+/// Removes an owner's memory block from the table of addresses.
 void forget_address(std::uint64_t address) noexcept;
 
 /// The number of threads whose pools are watched (`_watch_memory`). Guarded by the GIL.
@@ -42,7 +42,7 @@ void tell_memory();
 struct NdArray {
   Array array;
   PyObject* base = nullptr;
-  std::uint64_t address = 0;  // of the block of memory, once somebody has asked for it
+  std::uint64_t address = 0;  // of the memory block, once it was requested
   ~NdArray() {
     if (address) forget_address(address);
     Py_XDECREF(base);
@@ -54,9 +54,9 @@ extern PyTypeObject* ndarray_type;
 inline bool is_ndarray(PyObject* o) { return Py_TYPE(o) == ndarray_type || PyType_IsSubtype(Py_TYPE(o), ndarray_type); }
 inline NdArray& handle_of(PyObject* o) { return *nb::inst_ptr<NdArray>(o); }
 inline const Array& array_of(PyObject* o) { return handle_of(o).array; }
-/// Notes that an argument is about to go, if it is a temporary: nobody but the caller's stack holds it.
+/// Notes that an argument is a temporary, held by the caller's stack alone, whose memory may be reused.
 void note_temporary(PyObject* o);
-/// A new ndarray.
+/// Returns a new ndarray.
 PyObject* wrap(Array array);
 /// Returns a new ndarray whose base is that of `of`, if both share memory.
 PyObject* wrap_view(Array array, PyObject* of);
@@ -83,9 +83,9 @@ int guarded_int(F&& f) {
     return -1;
   }
 }
-/// Throws Python's exception of this type.
+/// Throws a Python exception of this type.
 [[noreturn]] void raise(PyObject* type, const std::string& message);
-/// Throws TypeError where numpy.can_cast says no, with who asks for the cast.
+/// Throws TypeError if numpy.can_cast rejects the cast. The message names `what`.
 void check_cast(const std::string& what, Dtype from, Dtype to, const std::string& casting);
 /// Throws the error that Python has set.
 [[noreturn]] inline void raise_set() { throw nb::python_error(); }
@@ -94,9 +94,9 @@ inline nb::object checked(PyObject* o) {
   return nb::steal(o);
 }
 
-/// Lets other threads of Python run until the end of the scope. A thread that wants the GIL back from an interpreter
-/// that has begun to end stays where it is until the process is gone, as Python 3.14 has it: earlier ones end the
-/// thread by an unwinding that no frame of C++ outlives.
+/// Releases the GIL until the end of the scope. A thread that wants the GIL back from an ending interpreter blocks
+/// until the process ends, as in Python 3.14. Earlier versions end the thread by unwinding, which no C++ frame
+/// survives.
 class Released {
  public:
   Released();
@@ -119,11 +119,11 @@ class Held {
   PyGILState_STATE state_{};
   const bool from_work_;
 };
-/// To be called when the interpreter has ended: from now on no thread comes back to it.
+/// To be called when the interpreter has ended: from now on, threads block instead of taking the GIL.
 void end_interpreter();
 /// Waits until no thread is inside a Released.
 void wait_for_released();
-/// Objects of Python's may not be touched any more.
+/// Has the interpreter ended, so that Python objects must not be used?
 bool interpreter_has_ended();
 
 /// From this number of elements on, the GIL is released while the library computes. Below, retaking it costs more.
@@ -139,38 +139,38 @@ decltype(auto) without_gil(bool release, F&& f) {
 /// Returns the device of the calling thread's new arrays: the one used last, at first ordinal 0. Throws if there is no
 /// device.
 ct::Device current_device();
-/// The device of an ordinal: gpu:N. Throws CUDARuntimeError.
+/// Returns the device of an ordinal, gpu:N. Throws CUDARuntimeError.
 ct::Device device_of_ordinal(std::int64_t ordinal);
 int device_count();
 
-/// numpy.dtype of a dtype (a borrowed reference that lives as long as the module).
+/// Returns the numpy.dtype of a dtype, as a borrowed reference that lives as long as the module.
 PyObject* numpy_dtype(Dtype dtype);
 /// Returns the dtype for an object that NumPy accepts as one: numpy.dtype("f4"), numpy.float32, float, "float32".
 /// Throws TypeError.
 Dtype dtype_from(PyObject* o);
 
-/// An argument of an elementwise operation: an array, a Python number, whose kind alone counts, or a NumPy scalar,
-/// whose dtype counts.
+/// An argument of an elementwise operation: an array, a Python number (which only contributes its kind to the dtype),
+/// or a NumPy scalar (whose dtype counts).
 struct Argument {
   const Array* array = nullptr;
-  Array kept;  // when the array had to be made
+  Array kept;  // the array, if it had to be created
   Scalar scalar{false};
-  std::optional<Dtype> strong;        // of a NumPy scalar
+  std::optional<Dtype> strong;        // the dtype of a NumPy scalar
   bool by_protocol = false;           // `array` comes from the array protocol of another class
-  bool beyond_int64 = false;          // a Python integer that `array` holds as uint64, where that does
-  PyObject* beyond_uint64 = nullptr;  // a Python integer that no integer dtype holds: only floats take it
+  bool beyond_int64 = false;          // a Python integer beyond int64, which `array` holds as uint64
+  PyObject* beyond_uint64 = nullptr;  // a Python integer beyond uint64, which only floats can hold
 
   Argument() = default;
   Argument(const Argument&) = delete;  // `array` may point into it
   Argument& operator=(const Argument&) = delete;
 
-  /// False, and nothing set, for an object that is none of these.
+  /// Returns false, and sets nothing, for other objects.
   bool parse(PyObject* o);
   /// Parses operands that may also be NumPy arrays and lists. With `into`, the dtype of an array to be written, also
   /// applies stored_as(), and without_parts() for casts.
   void parse_values(PyObject* o, const ct::Device& device, std::optional<Dtype> into = {},
                     std::optional<Dtype> cast = {});
-  /// Of complex numbers that are cast to real ones the real parts, with NumPy's warning.
+  /// Takes the real parts of complex values for a cast to a real dtype, with NumPy's warning.
   void without_parts(Dtype into);
   /// Prepares storing into a dtype. Complex values stored as real ones lose their imaginary parts, with NumPy's
   /// warning, or TypeError for a Python complex. A float stored as an integer is converted and wraps around. Throws
@@ -183,7 +183,7 @@ struct Argument {
   [[noreturn]] void refuse_integer() const;
   /// Copies an array of another device to this one, for operations that write into an array there.
   void bring_to(const ct::Device& device);
-  /// As a 0-d array where it is a number.
+  /// Converts a number to a 0-d array.
   const Array& as_array();
 };
 /// Has it memory of a device, by CuPy's protocols?
@@ -191,12 +191,12 @@ bool has_protocol(PyObject* o);
 /// Converts the operand beside a NumPy scalar to the common dtype, so that the scalar may count as weak. An integer
 /// beyond int64 becomes a float beside floats, and an infinity in comparisons with integers.
 void settle(Argument& x, Argument& y, bool compared = false);
-/// The text of a TypeError for an object that parse refuses.
+/// Throws the TypeError for an object that parse rejects.
 [[noreturn]] void refuse_argument(PyObject* o, const char* function);
 
-/// Elements in host memory as numpy.ndarray, in C order.
+/// Copies the elements to a numpy.ndarray in C order.
 nb::object to_numpy(const Array& a);
-/// An array on `device` from whatever numpy.asarray takes, in the order of memory that it has.
+/// Copies any argument of numpy.asarray to `device`, with its memory layout.
 Array from_numpy(PyObject* o, std::optional<Dtype> dtype, const ct::Device& device);
 
 /// Returns an ndarray's array, or a new one for lists and NumPy arrays.
@@ -204,7 +204,7 @@ inline Array array_from(PyObject* o, const ct::Device& device) {
   return is_ndarray(o) ? array_of(o) : from_numpy(o, std::nullopt, device);
 }
 
-/// Module numpy, and one of its attributes.
+/// Returns the module numpy, or one of its attributes.
 nb::module_ numpy();
 
 /// The argument `dtype=`: none, or any object that NumPy accepts as a dtype.
@@ -219,14 +219,14 @@ struct Out {
   PyObject* o = nullptr;
   bool given() const { return o && o != Py_None; }
   const Array* array() const { return given() ? &array_of(o) : nullptr; }
-  /// The result, written into out where one is given: shapes must be equal and the dtype must go by same_kind casting.
+  /// Returns the result, or `out` filled with it. The shapes must be equal, and the dtype castable by same_kind.
   nb::object operator()(Array result, const char* function) const;
   /// Casts with casting='unsafe', as NumPy's running sums do.
   nb::object cast(const Array& result, const char* function) const {
     return (*this)(given() ? result.astype(array()->dtype()) : result, function);
   }
 };
-/// An ndarray as the object that it is, for functions that give a view of it.
+/// An ndarray as its Python object, for functions that return a view of it.
 struct Self {
   PyObject* o = nullptr;
   const Array& array() const { return array_of(o); }
@@ -240,7 +240,7 @@ struct Value {
   Argument argument;
   Operand operand() const { return argument.operand(); }
 };
-/// NumPy's warning where a cast leaves imaginary parts out.
+/// Issues NumPy's warning for a cast that drops imaginary parts.
 void warn_of_lost_parts(Dtype from, Dtype into);
 /// Returns the part of an array that is stored in a dtype: the real parts, with NumPy's warning, for a real dtype.
 Array stored_parts(const Array& a, std::optional<Dtype> into);
@@ -250,14 +250,14 @@ Order order_from(PyObject* o, Order otherwise, std::initializer_list<const Array
 /// Is the memory OpenCL's, which has handles and no addresses?
 bool is_opencl(const ct::Device& device);
 
-/// Elements of a key: a[key].
+/// Parses the key of a[key].
 std::vector<ct::Index> parse_key(PyObject* key, const Array& a);
 
 /// Returns the offsets of the first and last element reachable by these strides, or {0, -1} without elements.
 std::pair<std::int64_t, std::int64_t> reach(const Shape& shape, const ct::Strides& strides);
 
 PyObject* tuple_of(const ct::Dims& dims, std::int64_t factor = 1);
-/// An int or a sequence of them. Throws TypeError, which calls it `what`, and ShapeError for too many.
+/// Reads an int or a sequence of ints. Throws TypeError, which names `what`, and ShapeError for too many.
 ct::Dims dims_from(PyObject* o, const char* what);
 
 void register_conversions(nb::module_& m);
@@ -280,7 +280,7 @@ void register_chainer(nb::module_& m);
 
 namespace nanobind::detail {
 
-/// ndarray, and nothing that would have to become one.
+/// Accepts only ndarray, without conversion.
 template <>
 struct type_caster<ct::Array> {
   static constexpr auto Name = const_name("catenary._core.ndarray");

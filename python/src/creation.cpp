@@ -27,7 +27,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// Scalar of a Python or NumPy number.
+/// Returns the Scalar of a Python or NumPy number.
 Scalar scalar_from(PyObject* o, const char* function) {
   Argument argument;
   if (!argument.parse(o)) refuse_argument(o, function);
@@ -42,7 +42,7 @@ Scalar scalar_from(PyObject* o, const char* function) {
   return argument.operand().scalar();
 }
 
-/// An uninitialised array like `a`: its strides with order K, its device.
+/// Returns an uninitialised array like `a`, on its device, and with order K in its layout.
 Array like(const Array& a, const DtypeArg& dtype, nb::handle order, nb::handle subok,
            const std::optional<Shape>& shape) {
   if (!subok.is_none() && nb::cast<bool>(subok)) raise(PyExc_TypeError, "subok: there are no subclasses to keep");
@@ -87,7 +87,7 @@ bool is_count(nb::handle o) {
   return PyLong_CheckExact(o.ptr()) && PyLong_AsLongLongAndOverflow(o.ptr(), &overflow) >= 0;
 }
 
-/// numpy.arange: int64, or float64 where an argument is a float, of NumPy's too, or beyond int64.
+/// Implements numpy.arange: int64, or float64 if an argument is a float of Python or NumPy, or beyond int64.
 nb::object arange(nb::handle start, nb::handle stop, nb::handle step, const DtypeArg& dtype) {
   const bool only_stop = stop.is_none();
   const std::optional<Dtype> wanted = dtype.get();
@@ -119,7 +119,7 @@ Array full_of(Array a, nb::handle value) {
   return a;
 }
 
-/// Arrays of constants, ranges and grids.
+/// Registers functions for constants, ranges and grids.
 void register_making(nb::module_& m) {
   const auto no_dtype = optional("dtype");
   const auto order = nb::arg("order").none() = "C";

@@ -27,7 +27,7 @@ namespace {
 /// Has the calling thread chosen a device?
 thread_local bool thread_has_device = false;
 
-/// The devices that have ordinals. They are looked for once, with the GIL held.
+/// Returns the devices with ordinals, which are found once, with the GIL held.
 std::vector<ct::Device>& ordinals() {
   static std::vector<ct::Device> found = ct::cupy_devices();
   return found;
@@ -40,11 +40,11 @@ int ordinal_of(const ct::Device& device) {
   return -1;
 }
 
-/// Devices that a thread has chosen. The GIL guards it.
+/// The devices that a thread has selected. Guarded by the GIL.
 std::vector<ct::Device> used;
 const pid_t process = getpid();
 
-/// CUPY_GPU_MEMORY_LIMIT: bytes, or a share of the device's memory such as 50%.
+/// Applies CUPY_GPU_MEMORY_LIMIT: bytes, or a percentage of the device's memory such as 50%.
 void limit_memory(const ct::Device& device) {
   const char* given = std::getenv("CUPY_GPU_MEMORY_LIMIT");
   if (!given || !*given) return;
@@ -82,7 +82,7 @@ nb::object dict(A&&... items) {
 /// that `with` restores.
 struct PyDevice {
   std::optional<ct::Device> device;
-  std::int64_t ordinal = -1;  // where there is no such device
+  std::int64_t ordinal = -1;  // set if there is no such device
   std::vector<ct::Device> before = {};
 
   PyDevice(const ct::Device& d) : device(d) {}
@@ -90,7 +90,7 @@ struct PyDevice {
     if (n >= 0 && n < static_cast<std::int64_t>(ordinals().size())) device = device_of_ordinal(n);
   }
   ct::Device get() const { return device ? *device : device_of_ordinal(ordinal); }
-  /// -1 for one without an ordinal.
+  /// Returns -1 for a device without an ordinal.
   std::int64_t id() const { return device ? ordinal_of(*device) : ordinal; }
   /// Returns this device without any entered `with`.
   PyDevice unused() const { return device ? PyDevice(*device) : PyDevice(ordinal); }
@@ -104,15 +104,15 @@ struct PyDevice {
 
 /// cupy.cuda.Stream. The null stream is that of the device that is current at its use.
 struct PyStream {
-  std::optional<ct::Stream> stream;  // of null none
+  std::optional<ct::Stream> stream;  // nothing for the null stream
   std::vector<ct::Stream> before;
   PyStream() { living().push_back(this); }
   PyStream(const PyStream& other) : stream(other.stream), before(other.before) { living().push_back(this); }
   PyStream& operator=(const PyStream&) = default;
   ~PyStream() { std::erase(living(), this); }
-  /// All there are, so that ExternalStream finds one by its handle. The GIL guards it.
+  /// All stream objects, so that ExternalStream finds one by its handle. Guarded by the GIL.
   static std::vector<const PyStream*>& living() {
-    static auto* all = new std::vector<const PyStream*>;  // streams may go after the end of the program has begun
+    static auto* all = new std::vector<const PyStream*>;  // never freed, as streams may be destroyed during exit
     return *all;
   }
   bool is_null() const { return !stream; }
@@ -129,15 +129,15 @@ struct PyEvent {
   std::optional<ct::Event> event = {};
 };
 
-/// The vendor's handle of a stream: a CUstream, a hipStream_t, a cl_command_queue. Null on the processor.
+/// Returns the vendor's handle of a stream: a CUstream, a hipStream_t, a cl_command_queue. Null on the processor.
 void* handle_of(const ct::Stream& stream) {
   const ct::Stream::Use guard(stream);
   ct::DeviceStreams* streams = stream.device().backend().streams();
   return streams ? streams->handle(stream.device().index()) : nullptr;
 }
 
-/// The stream of ours that has this handle: the null stream, the current one, or one that Python holds. None for
-/// streams of other libraries.
+/// Returns our stream with this handle: the null stream, the current one, or one that Python holds. None for other
+/// libraries' streams.
 std::optional<PyStream> stream_of_handle(std::uintptr_t handle, const ct::Device& device) {
   const auto fits = [&](const ct::Stream& stream) {
     return stream.device() == device && reinterpret_cast<std::uintptr_t>(handle_of(stream)) == handle;
@@ -154,7 +154,7 @@ std::optional<PyStream> stream_of_handle(std::uintptr_t handle, const ct::Device
   return std::nullopt;
 }
 
-/// The stream that a thread uses lasts as long as the guard: `use` keeps one for each device.
+/// Keeps the stream that a thread uses alive as long as the guard. `use` keeps one for each device.
 struct Uses {
   std::vector<std::pair<ct::Device, std::unique_ptr<ct::Stream::Use>>> all;
   ~Uses() {
@@ -175,11 +175,11 @@ void use_stream(const ct::Stream& stream) {
 /// Waits at the end of the process, because unloading a driver during work crashes (PoCL). It runs after the
 /// interpreter has ended, so that no thread records more work. Errors of that work are printed.
 void finish() {
-  if (getpid() != process) return;  // in a forked child the devices are the parent's
+  if (getpid() != process) return;  // a forked child has only the parent's devices
   end_interpreter();
   if (std::all_of(used.begin(), used.end(), [](const ct::Device& device) { return device.is_cpu(); })) return;
   wait_for_released();
-  ct::leave_deferred_work();  // Python ends threads that ask for its lock now
+  ct::leave_deferred_work();  // Python now ends threads that request the GIL
   for (const ct::Device& device : used) {
     try {
       device.synchronize();
@@ -227,7 +227,7 @@ void register_device(nb::module_& m) {
           [](PyDevice* self, nb::object device) {
             if (device.is_none())
               new (self) PyDevice(current_device());
-            else if (nb::isinstance<PyDevice>(device))  // the processor's, too, which has no ordinal
+            else if (nb::isinstance<PyDevice>(device))  // also the processor, which has no ordinal
               new (self) PyDevice(nb::cast<const PyDevice&>(device).unused());
             else if (nb::isinstance<nb::str>(device))
               new (self) PyDevice(ct::get_device(nb::cast<std::string>(device)));
@@ -250,7 +250,7 @@ void register_device(nb::module_& m) {
              return d.device ? std::hash<std::string>()(d.device->name()) : std::hash<std::int64_t>()(d.ordinal);
            })
       .def("__reduce__",
-           [](nb::object self) {  // by its name where no ordinal says which it is in every process
+           [](nb::object self) {  // pickled by name if there is no ordinal that identifies it in every process
              const PyDevice& d = nb::cast<const PyDevice&>(self);
              const bool by_name = d.device && (d.device->is_cpu() || d.id() < 0);
              const nb::object key = by_name ? nb::object(nb::cast(d.device->name())) : nb::object(nb::cast(d.id()));
@@ -424,7 +424,7 @@ void register_streams(nb::module_& m) {
   });
 }
 
-/// The pool of the current device.
+/// Registers the pool of the current device.
 void register_pool(nb::module_& m) {
   m.def("pool_counters", [] {
     const ct::MemoryPool& pool = ct::memory_pool(current_device());

@@ -1,5 +1,5 @@
-// Memory that others see: DLPack (github.com/dmlc/dlpack, ABI 1.0 and the older one without versions), and CUDA's array
-// interface.
+// Exchange of memory with other libraries: DLPack (github.com/dmlc/dlpack, ABI 1.0 and the older one without versions),
+// and the CUDA array interface.
 
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@ namespace catenary_python {
 
 namespace {
 
-// DLPack's structures, whose layout is its interface.
+// DLPack's structures. Their layout is the interface.
 struct DLDevice {
   std::int32_t type, id;
 };
@@ -96,7 +96,7 @@ Dtype dtype_from(const DLDtype& dtype) {
             " lanes; expected bool, an integer dtype, float16, bfloat16, float32, float64, complex64 or complex128");
 }
 
-/// A capsule that keeps the array until whoever takes it, or else the garbage collector, calls the deleter.
+/// Makes a capsule that keeps the array until the consumer, or else the garbage collector, calls the deleter.
 template <class Managed>
 nb::object capsule(const Array& a, bool copied) {
   struct Kept {
@@ -111,7 +111,7 @@ nb::object capsule(const Array& a, bool copied) {
   tensor.device = device_of(a.device());
   tensor.data = view.handle;
   tensor.byte_offset = static_cast<std::uint64_t>(view.offset) * a.itemsize();
-  if (tensor.device.type != kOpenCL) {  // whose memory has handles: others leave the offset unread
+  if (tensor.device.type != kOpenCL) {  // consumers ignore offsets, except for OpenCL's memory handles
     tensor.data = static_cast<char*>(view.handle) + tensor.byte_offset;
     tensor.byte_offset = 0;
   }
@@ -126,7 +126,7 @@ nb::object capsule(const Array& a, bool copied) {
     managed.flags = copied ? kCopied : 0;
   }
   const nb::object result = checked(PyCapsule_New(&managed, Managed::name, [](PyObject* unused) {
-    if (!PyCapsule_IsValid(unused, Managed::name)) return;  // taken
+    if (!PyCapsule_IsValid(unused, Managed::name)) return;  // already consumed
     auto* tensor = static_cast<Managed*>(PyCapsule_GetPointer(unused, Managed::name));
     tensor->deleter(tensor);
   }));
@@ -148,7 +148,7 @@ nb::object to_dlpack(Self self, nb::object stream, nb::object max_version, nb::o
         raise(PyExc_ValueError, "__dlpack__: copy=False, but the array is on " + a.device().name() +
                                     " and was asked for on DLPack's device (" + std::to_string(type) + ", " +
                                     std::to_string(id) + ")");
-      const ct::Device other = device_from({type, id});  // with the GIL: it may raise
+      const ct::Device other = device_from({type, id});  // with the GIL, as it may raise
       a = without_gil(true, [&] { return a.to_device(other); });
       copied = true;
     }
@@ -193,7 +193,7 @@ Array taken(PyObject* capsule, bool copy) {
   if (tensor.strides)
     for (int i = 0; i < tensor.ndim; ++i) strides[i] = tensor.strides[i];
   const auto [low, high] = reach(shape, strides);
-  const std::int64_t before = -low * size;  // bytes in front of the first element
+  const std::int64_t before = -low * size;  // bytes before the first element
   void* handle = tensor.data;
   std::int64_t first = static_cast<std::int64_t>(tensor.byte_offset) / size;
   if (tensor.device.type != kOpenCL) {
@@ -203,10 +203,10 @@ Array taken(PyObject* capsule, bool copy) {
     raise(PyExc_BufferError, "from_dlpack: a byte offset of " + std::to_string(tensor.byte_offset) +
                                  " into OpenCL's memory for elements of " + std::to_string(size) + " bytes");
   }
-  // nothing is refused from here on: the memory is taken
+  // from here on the memory is owned, and nothing may be rejected
   std::shared_ptr<void> owner(managed, [](void* p) {
     if (interpreter_has_ended()) return;
-    const Held gil;  // a deleter may be Python's own, and nothing of ours is locked here
+    const Held gil;  // a deleter may be a Python function, and no lock of ours is held here
     auto* self = static_cast<Managed*>(p);
     if (self->deleter) self->deleter(self);
   });
@@ -227,14 +227,14 @@ nb::object from_dlpack(nb::object x, nb::object copy) {
             "from_dlpack: " + nb::cast<std::string>(nb::str(x.type())) +
                 " has no __dlpack__ and __dlpack_device__; expected an array of a library that has them");
     const auto [type, id] = nb::cast<std::pair<int, int>>(x.attr("__dlpack_device__")());
-    device_from({type, id});  // refused before memory is handed over
+    device_from({type, id});  // raises before memory is handed over
     nb::dict arguments;
     if (type != kOnHost && type != kOpenCL) arguments["stream"] = type == 2 ? 1 : 0;  // both name the default stream
     arguments["max_version"] = nb::make_tuple(1, 0);
     if (!copy.is_none()) arguments["copy"] = copy;
     const nb::object hand_over = x.attr("__dlpack__");
     PyObject* taken = PyObject_Call(hand_over.ptr(), nb::make_tuple().ptr(), arguments.ptr());
-    if (!taken && PyErr_ExceptionMatches(PyExc_TypeError)) {  // a library from before DLPack 1.0
+    if (!taken && PyErr_ExceptionMatches(PyExc_TypeError)) {  // a library older than DLPack 1.0
       PyErr_Clear();
       nb::del(arguments["max_version"]);
       if (!copy.is_none()) nb::del(arguments["copy"]);

@@ -1,4 +1,4 @@
-// The library's exceptions as Python's.
+// Translation of the library's exceptions to Python's.
 
 #include <new>
 #include <stdexcept>

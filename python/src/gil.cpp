@@ -1,4 +1,4 @@
-// The GIL, and threads that want it from an interpreter that ends.
+// The GIL, and threads that request it from an ending interpreter.
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ namespace catenary_python {
 
 namespace {
 
-/// Threads that work without the GIL, inside a Released.
+/// The number of threads inside a Released.
 std::atomic<int> at_work{0};
 
 /// Has the interpreter ended?
@@ -28,7 +28,7 @@ void taking(F&& f) noexcept {
   if (ended) stay();
   try {
     f();
-  } catch (...) {  // pthread_exit's unwinding, which may be left by no other way
+  } catch (...) {  // pthread_exit's unwinding, which must not be stopped in any other way
     stay();
   }
 }

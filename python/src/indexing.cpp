@@ -1,4 +1,4 @@
-// Keys of a[key]: read once, for reading, writing and scattering.
+// Parsing of the key in a[key] for reading, writing and scattering.
 
 #include "catenary/array/indexing.h"
 

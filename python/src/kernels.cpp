@@ -1,4 +1,4 @@
-// Kernels in a device's own language, which catenary.cupy writes: launched with lists of arguments.
+// Launch of kernels that catenary.cupy writes in a device's own language.
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
@@ -24,7 +24,7 @@ namespace {
 
 using ct::RawKernel;
 
-/// A number along one axis, or along three.
+/// A number for one axis, or for three.
 template <class T>
 using Axes = std::variant<T, std::array<T, 3>>;
 
@@ -34,7 +34,7 @@ std::array<T, 3> along_three(const Axes<T>& axes) {
   return one ? std::array<T, 3>{*one, 1, 1} : std::get<1>(axes);
 }
 
-/// An ndarray, or a NumPy scalar whose bytes are passed.
+/// Converts an ndarray, or a NumPy scalar, which is passed as bytes.
 RawKernel::Argument argument_from(nb::handle o, Py_ssize_t position, bool addresses) {
   if (is_ndarray(o.ptr())) {
     const Array& a = array_of(o.ptr());
@@ -62,7 +62,7 @@ class HostLibrary {
   const std::string& kernel() const { return kernel_; }
   const ct::os::Library& library() const { return library_; }
 
-  /// The bytes of a variable.
+  /// Returns the bytes of a variable.
   Array variable(const std::string& variable) const {
     const auto [memory, size] = [&] {
       try {
@@ -73,7 +73,7 @@ class HostLibrary {
     }();
     const Array bytes = Array::from_memory(memory, {static_cast<std::int64_t>(size)}, {1}, ct::Dtype::uint8,
                                            ct::get_device("cpu"), std::shared_ptr<void>(memory, [](void*) {}));
-    ct::export_memory(bytes);  // kernels change it that have it not among their arguments
+    ct::export_memory(bytes);  // kernels that do not take it as an argument modify it
     return bytes;
   }
 
@@ -88,7 +88,7 @@ class HostLibrary {
   const ct::os::Library library_;
 };
 
-/// A kernel of the processor's, whose text is C++.
+/// A kernel for the processor, compiled from C++.
 class HostFunction {
  public:
   HostFunction(const HostLibrary& library, const std::string& entry)
@@ -109,7 +109,7 @@ class HostFunction {
   const ct::cpu::HostKernel kernel_;
 };
 
-/// (groups, group_size) of a loop over so many items, each of so many elements, on an array's device.
+/// Returns (groups, group_size) for a loop over `items` items of several elements on an array's device.
 std::pair<std::int64_t, int> groups_for(const Array& beside, std::int64_t items, std::int64_t each) {
   return RawKernel::groups_for(beside.device(), items, each);
 }
@@ -143,7 +143,7 @@ KernelParameters::Arguments arrays_of(nb::tuple arguments) {
   return arrays;
 }
 
-/// Of numbers of Python's and NumPy's.
+/// Returns the dtypes of Python and NumPy numbers.
 KernelParameters::DtypeOfNumber dtypes_of(nb::tuple arguments) {
   return [=](std::size_t k) {
     Argument number;
@@ -153,8 +153,8 @@ KernelParameters::DtypeOfNumber dtypes_of(nb::tuple arguments) {
   };
 }
 
-/// The call's part that all kernels have: outputs, dtypes of parameters, placeholders with their dtypes, the loop's
-/// shape.
+/// Returns the part of a call's plan that all kernels share: outputs, dtypes of parameters, placeholders with their
+/// dtypes, and the loop's shape.
 nb::tuple decided(const ct::KernelCall& call, nb::object more) {
   nb::list dtypes;
   for (Dtype dtype : call.dtypes) dtypes.append(nb::handle(numpy_dtype(dtype)));
@@ -221,7 +221,7 @@ void register_kernels(nb::module_& m) {
           "attributes",
           [](const RawKernel& kernel) {
             const ct::Device device = ct::current_device();
-            const Released released;  // the first use compiles
+            const Released released;  // the first use compiles the kernel
             return kernel.attributes(device);
           },
           "What the driver tells of the kernel on the library's current device, by CUDA's names.")
@@ -237,7 +237,7 @@ void register_kernels(nb::module_& m) {
               list.push_back(argument_from(argument, position++, addresses));
             }
             const ct::DeviceScope scope(device);
-            const Released released;  // the first launch compiles
+            const Released released;  // the first launch compiles the kernel
             kernel.launch({along_three(groups), along_three(group_size), shared_mem}, list);
           },
           nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"), nb::arg("addresses") = false,
@@ -275,7 +275,7 @@ void register_kernels(nb::module_& m) {
           "get_global",
           [](const ct::RawModule& self, const std::string& name) {
             const ct::Device device = current_device();
-            const Released released;  // the first use compiles
+            const Released released;  // the first use compiles the kernel
             return self.get_global(name, device);
           },
           nb::arg("name"), "The bytes of a variable on the current device, as an ndarray.");

@@ -1,4 +1,4 @@
-// Functions that change the form of arrays, or pick elements.
+// Functions that reshape arrays or select elements.
 
 #include "catenary/array/manipulation.h"
 
@@ -15,13 +15,13 @@ namespace {
 
 using namespace nb::literals;
 
-/// Arguments `reshape(2, 3)` or `reshape((2, 3))`.
+/// Reads the shape in `reshape(2, 3)` or `reshape((2, 3))`.
 Shape extents_of(const nb::args& args) {
   if (args.size() == 1) return dims_from(nb::handle(args[0]).ptr(), "shape");
   return dims_from(args.ptr(), "shape");
 }
 
-/// NumPy looks at take's out before the indices: at its shape, and whether its dtype casts safely to the array's.
+/// Checks take's out before the indices, as NumPy does: its shape, and whether its dtype casts safely to the array's.
 void check_taken(const Array& a, const Shape& indices, std::optional<int> axis, const Array& out) {
   check_cast("take: out", out.dtype(), a.dtype(), "safe");
   Shape shape;
@@ -75,13 +75,13 @@ ct::Sections sections_from(nb::handle o) {
   return positions;
 }
 
-/// A function that splits an array into views.
+/// Wraps a function that splits an array into views.
 template <class... A>
 auto splitting(std::vector<Array> (*f)(const Array&, const ct::Sections&, A...)) {
   return [f](Self self, nb::handle sections, A... axis) { return viewing(f)(self, sections_from(sections), axis...); };
 }
 
-/// The arguments of pad as NumPy broadcasts them: one number, one pair, or a pair for each axis.
+/// Reads pad's arguments as NumPy broadcasts them: one number, one pair, or one pair per axis.
 template <class T, class Read>
 ct::PerSide<T> per_side(nb::handle o, int ndim, Read read) {
   const nb::object pairs =
@@ -91,7 +91,7 @@ ct::PerSide<T> per_side(nb::handle o, int ndim, Read read) {
   return result;
 }
 
-/// 0-d arrays are taken to have an axis 0, as NumPy does in a few functions.
+/// Accepts axis 0 of a 0-d array, as a few of NumPy's functions do.
 bool zero_of_none(const Array& a, const ct::AxisArg& axis) {
   return a.ndim() == 0 && !axis.all() && axis.axes().size() == 1 && (axis.axes()[0] == 0 || axis.axes()[0] == -1);
 }
@@ -216,7 +216,7 @@ void register_shapes(nb::module_& m) {
       "x"_a, optional("shape"), optional("strides"));
 }
 
-/// Arrays joined, cut, repeated, shortened and padded.
+/// Registers functions that join, split, repeat, trim and pad arrays.
 void register_joining(nb::module_& m) {
   const auto no_axis = optional("axis");
   m.def("_concatenate",
@@ -269,7 +269,7 @@ void register_joining(nb::module_& m) {
   m.def("pad", pad, "array"_a, "pad_width"_a, "mode"_a, "options"_a);
 }
 
-/// Elements by their places: taken, written, and found.
+/// Registers functions that select, store and search elements.
 void register_picking(nb::module_& m) {
   const auto no_axis = optional("axis");
   both(
@@ -356,7 +356,7 @@ void register_picking(nb::module_& m) {
       "a"_a, "mask"_a, "values"_a);
 }
 
-/// Diagonals and triangles.
+/// Registers functions of diagonals and triangles.
 void register_diagonals(nb::module_& m) {
   m.def("diag", viewing(ct::diag), "v"_a, "k"_a = 0);
   m.def("diagflat", freed(ct::diagflat), "v"_a, "k"_a = 0);

@@ -1,4 +1,4 @@
-// Addresses: where an array's block of memory is, and which array an address lies in. Who is told of allocations.
+// Addresses of memory blocks, lookup of arrays by address, and watchers of allocations.
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,7 @@ namespace catenary_python {
 
 namespace {
 
-/// Owners of blocks whose address has been asked for, by it. The GIL guards it.
+/// The owners of memory blocks by their requested addresses. Guarded by the GIL.
 std::map<std::uint64_t, PyObject*>& blocks() {
   static std::map<std::uint64_t, PyObject*> found;
   return found;
@@ -34,8 +34,8 @@ Array block_of(const Array& a) {
 
 PyObject* owner_of(PyObject* o) { return handle_of(o).base ? handle_of(o).base : o; }
 
-/// OpenCL's memory has handles and no addresses: numbers are given out that lie in no program's memory, so that each
-/// byte of a block has its own.
+/// Returns an unused address range for OpenCL memory, which has handles instead of addresses, so that each byte of a
+/// block has a unique number.
 std::uint64_t invented(std::uint64_t bytes) {
   static std::uint64_t next = kOpenClStandIn;
   const std::uint64_t address = next;

@@ -1,4 +1,4 @@
-// cupy.ndarray: its slots and attributes. Methods that are functions too are registered with the functions.
+// cupy.ndarray: its slots and attributes. Methods that also exist as functions are registered with these.
 
 #include <complex>
 #include <string>
@@ -134,7 +134,7 @@ PyObject* in_place_matmul(PyObject* a, PyObject* b) {
   });
 }
 
-/// Objects that compare by identity equal no element.
+/// Handles comparisons with objects that compare by identity: they equal no element.
 PyObject* compare_object(const Array& a, PyObject* b, int op) {
   const bool by_identity =
       PyType_GetSlot(Py_TYPE(b), Py_tp_richcompare) == PyType_GetSlot(&PyBaseObject_Type, Py_tp_richcompare);
@@ -164,7 +164,7 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
   return result == Py_NotImplemented ? compare_object(array_of(a), b, op) : result;
 }
 
-/// The only element as a Python number.
+/// Returns the only element as a Python number.
 nb::object item_of(const Array& a, const char* function) {
   if (a.size() != 1)
     raise(PyExc_TypeError, std::string(function) +
@@ -400,7 +400,7 @@ std::optional<std::int64_t> bytes_between(const Array& a, const Array& b) {
   return place(b) - place(a);
 }
 
-/// Strides in elements from those in bytes.
+/// Converts strides in bytes to strides in elements.
 ct::Strides strides_from(nb::handle given, const Shape& shape, Dtype dtype) {
   ct::Strides steps = dims_from(given.ptr(), "ndarray: strides");
   if (steps.size() != shape.size())
@@ -438,7 +438,7 @@ void register_ndarray(nb::module_& m) {
             if (!nb::hasattr(memptr, "mem"))
               raise(PyExc_TypeError, "ndarray: memptr must be a cupy.cuda.MemoryPointer, not " +
                                          nb::cast<std::string>(nb::repr(memptr.type())));
-            // the whole block: with negative strides elements lie before the pointer
+            // the whole block, as negative strides reach elements before the pointer
             const Array memory = array_of(nb::object(memptr.attr("mem").attr("_array")).ptr());
             const auto begin = nb::cast<std::int64_t>(memptr.attr("offset"));
             const auto size = static_cast<std::int64_t>(ct::itemsize(d));

@@ -1,4 +1,4 @@
-// Functions that compute: reductions that are no rows, sorting, statistics, products of matrices, linear algebra.
+// Numeric functions: further reductions, sorting, statistics, matrix products, linear algebra.
 
 #include <cmath>
 #include <numbers>
@@ -56,10 +56,10 @@ auto quantiles(OneQuantile one, SeveralQuantiles several) {
   return [=](const Array& a, nb::handle q, const AxisArg& axis, Out out, bool overwrite, const std::string& method,
              bool keepdims) {
     const ct::QuantileMethod how = quantile_method(method);
-    const bool weak = PyFloat_CheckExact(q.ptr()) || PyLong_CheckExact(q.ptr());  // whose dtype does not count
+    const bool weak = PyFloat_CheckExact(q.ptr()) || PyLong_CheckExact(q.ptr());  // its dtype does not count
     const Array result = weak ? one(a, nb::cast<double>(nb::float_(q)), axis, keepdims, how)
                               : several(a, array_from(q.ptr(), a.device()), axis, keepdims, how);
-    if (overwrite && a.ndim() > 0) ct::copyto(a, ct::sort(a));  // NumPy's is partitioned then
+    if (overwrite && a.ndim() > 0) ct::copyto(a, ct::sort(a));  // as NumPy, which leaves the array partitioned
     return out(result, "quantile");
   };
 }
@@ -88,7 +88,7 @@ ct::BitOrder bit_order(nb::handle o) {
 using OptionalArray = std::optional<Array>;
 nb::object pair_of(std::pair<Array, Array> both) { return nb::make_tuple(both.first, both.second); }
 
-/// A function of the library that gives a struct of two arrays.
+/// Wraps a function of the library that returns a struct of two arrays.
 template <class R, class... A>
 auto paired(R (*f)(A...)) {
   return [f = freed(f)](typename Parameter<A>::Given... a) {
@@ -97,7 +97,7 @@ auto paired(R (*f)(A...)) {
   };
 }
 
-/// The dtype of bools or integers among arrays and numbers, by NumPy's rule for all at once.
+/// Returns NumPy's common dtype of bools or integers among arrays and numbers.
 Dtype common_dtype(const Array& a, std::initializer_list<nb::object> others) {
   if (ct::is_inexact(a.dtype())) return a.dtype();
   nb::list all;
@@ -115,18 +115,18 @@ bool reaches(nb::handle number, Dtype dtype, bool is_low) {
   return yes == 1;
 }
 
-/// The axis of a running sum: a 0-d array counts as one of one element, as in NumPy.
+/// Returns the axis of a cumulative sum. As in NumPy, a 0-d array counts as 1-d.
 OptionalAxis along(const Array& a, const OptionalAxis& axis) {
   return a.ndim() == 0 && axis && (*axis == 0 || *axis == -1) ? OptionalAxis() : axis;
 }
 
-/// Throws TypeError where NaN is left out of floats, and the dtype could not say that nothing was left.
+/// Throws TypeError if NaN is ignored in floats but the dtype cannot represent NaN for an empty selection.
 void check_inexact(const Array& a, std::optional<Dtype> dtype, const std::string& function) {
   if (dtype && ct::is_inexact(a.dtype()) && !ct::is_inexact(*dtype))
     raise(PyExc_TypeError, function + ": dtype must be floating for a floating array, not " + ct::dtype_name(*dtype));
 }
 
-/// How many elements one of a reduction's comes from.
+/// Counts the elements that contribute to one element of a reduction.
 double count_along(const Array& a, const AxisArg& axis, const char* what) {
   double n = 1;
   for (const auto i : axis.normalized(a.ndim(), what)) n *= static_cast<double>(a.shape()[static_cast<int>(i)]);
@@ -155,7 +155,7 @@ Array in_wanted(const Array& a, std::optional<Dtype> dtype, const std::string& n
   return stored_parts(name.starts_with("nan") ? ct::where(ct::isnan(a), std::nan(""), a) : a, dtype);
 }
 
-/// `nansum` and its like are functions only, `sum` is a method, too.
+/// Registers functions such as `nansum`, which are not methods, unlike `sum`.
 template <class F, class... Extra>
 void as_named(nb::module_& m, const std::string& name, F f, const char* first, const Extra&... extra) {
   if (name.starts_with("nan")) {
@@ -165,7 +165,7 @@ void as_named(nb::module_& m, const std::string& name, F f, const char* first, c
   }
 }
 
-/// Reductions that are no rows.
+/// Registers reductions that are not rows.
 void register_reductions(nb::module_& m) {
   const auto no_axis = optional("axis");
   const auto no_dtype = optional("dtype");
@@ -203,7 +203,7 @@ void register_reductions(nb::module_& m) {
         [f = f, name = name](const Array& given, const AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
           const std::optional<Dtype> d = dtype.get();
           const Array a = in_wanted(given, d, name);
-          if (d && !ct::is_inexact(*d)) {  // NaN goes before integers come, which have none
+          if (d && !ct::is_inexact(*d)) {  // NaN is removed before the cast to integers, which lack it
             const bool is_sum = f == &ct::nansum;
             const Array x = ct::is_inexact(a.dtype()) ? ct::where(ct::isnan(a), is_sum ? 0 : 1, a) : a;
             return out.cast(is_sum ? ct::sum(x, axis, keepdims, d) : ct::prod(x, axis, keepdims, d), name);
@@ -278,7 +278,7 @@ void register_differences(nb::module_& m) {
   m.def("trapezoid", freed(ct::trapezoid), "y"_a, optional("x"), "dx"_a = 1.0, "axis"_a = -1);
 }
 
-/// Elementwise functions that are no rows.
+/// Registers elementwise functions that are not rows.
 void register_elementwise(nb::module_& m) {
   const auto no_axis = optional("axis");
   const auto out = out_argument();
@@ -347,7 +347,7 @@ void register_elementwise(nb::module_& m) {
       "x"_a, "copy"_a = true, "nan"_a = 0.0, optional("posinf"), optional("neginf"));
 }
 
-/// Sorting, searching and sets.
+/// Registers sorting, searching and set functions.
 void register_sorting(nb::module_& m) {
   const auto no_axis = optional("axis");
   m.def("_sort", freed(ct::sort), "a"_a, "axis"_a.none());
@@ -378,7 +378,7 @@ void register_sorting(nb::module_& m) {
         if (sorter && sorter->size() != a.size())
           raise(PyExc_ValueError, "searchsorted: sorter must have an index for each of the " +
                                       std::to_string(a.size()) + " elements, not " + std::to_string(sorter->size()));
-        if (!v.argument.array) {  // a number counts as an array of it: beside unsigned elements -1 is less than all
+        if (!v.argument.array) {  // a number gets its own dtype, so that -1 < unsigned
           v.argument.as_array();
           v.argument.bring_to(a.device());
         }
@@ -425,7 +425,7 @@ void register_sorting(nb::module_& m) {
   m.def("setdiff1d", freed(ct::setdiff1d), "ar1"_a, "ar2"_a, assume_unique);
 }
 
-/// Histograms, quantiles and covariances.
+/// Registers histograms, quantiles and covariances.
 void register_statistics(nb::module_& m) {
   const auto no_axis = optional("axis");
   const auto no_dtype = optional("dtype");
@@ -523,7 +523,7 @@ void register_products(nb::module_& m) {
           return without_gil(is_large(operands), [&] { return ct::einsum(subscripts, operands); });
         };
         if (selves.size() == 1 || !dtype.given()) {
-          const Array result = run();  // "ii->i" is a view, which keeps its dtype
+          const Array result = run();  // "ii->i" is a view and keeps its dtype
           if (!dtype.given() || result.shares_memory(operands[0]))
             return checked(selves.size() == 1 ? wrap_view(result, selves[0].o) : wrap(result));
         }
@@ -557,7 +557,7 @@ void register_polynomials(nb::module_& m) {
       "x"_a, "y"_a, "deg"_a, "rcond"_a.none(), "w"_a.none(), "cov"_a);
 }
 
-/// cupy.linalg.
+/// Registers cupy.linalg.
 void register_linalg(nb::module_& m) {
   const auto no_axis = optional("axis");
   const auto keepdims = nb::arg("keepdims") = false;

@@ -27,7 +27,7 @@ RandomOptions options_of(Generator& g, const DtypeArg& dtype = {}) {
 template <class T>
 struct Drawn : Parameter<T> {};
 template <>
-struct Drawn<const Operand&> {  // which may be a list or NumPy's array, too
+struct Drawn<const Operand&> {  // also a list or a NumPy array
   std::unique_ptr<Argument> argument = std::make_unique<Argument>();
   operator Operand() const { return argument->operand(); }
   using Given = nb::handle;
@@ -53,7 +53,7 @@ struct Drawn<const RandomOptions&> {
   static RandomOptions value(Given x) { return {.dtype = x.get(), .device = current_device()}; }
 };
 
-/// A function of the library as a method of its generator.
+/// Wraps a function of the library as a method of its generator.
 template <class... A>
 auto drawing(Array (*f)(A...)) {
   return [f](Generator& g, typename Drawn<A>::Given... a) {

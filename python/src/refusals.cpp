@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "nb_internals.h"  // nanobind's own: where a function keeps its entry
+#include "nb_internals.h"  // nanobind's internals: the position of a function's entry point
 
 namespace catenary_python {
 
@@ -16,7 +16,7 @@ namespace {
 
 using Entry = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
 constexpr std::size_t kEntries = 12;
-/// nanobind's entries, one for each form of functions.
+/// The entry points of nanobind, one for each kind of function.
 std::array<Entry, kEntries> entries{};
 
 /// Is it nanobind's list of signatures, a number that fits nowhere, or a dtype that is named without its function?
@@ -27,7 +27,7 @@ bool is_unclear(const nb::python_error& error) {
          says.starts_with("an argument has a value of the wrong type") || says.starts_with("dtype ");
 }
 
-/// The answer to a call that has just failed.
+/// Answers a call that has just failed.
 PyObject* answer(PyObject* function, PyObject* const* given, std::size_t flags, PyObject* names) {
   nb::python_error error;  // takes the current Python error
   return guarded([&]() -> PyObject* {
@@ -66,7 +66,7 @@ void register_refusals(nb::module_& m) {
   const auto* one = reinterpret_cast<nb::detail::nb_func*>(nb::object(m.attr("arange")).ptr());
   for (const auto& [known, unused] : one->internals->funcs) {
     auto* function = static_cast<nb::detail::nb_func*>(known);
-    if (std::ranges::find(entered, function->vectorcall) != entered.end()) continue;  // of an earlier interpreter
+    if (std::ranges::find(entered, function->vectorcall) != entered.end()) continue;  // from an earlier interpreter
     std::size_t i = 0;
     while (i < kEntries && entries[i] && entries[i] != function->vectorcall) ++i;
     if (i == kEntries) raise(PyExc_SystemError, "nanobind has more forms of functions than refusals.cpp knows");

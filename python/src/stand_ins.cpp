@@ -43,7 +43,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, says, sizeof says - 1);
     ::_exit(1);
   }
-  ::sigaction(signal, &before, nullptr);  // the instruction is tried again, and whoever was there before is asked
+  ::sigaction(signal, &before, nullptr);  // retries the instruction under the previous handler
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ inline constexpr std::uint64_t kStandIn = std::uint64_t{1} << 55, kOpenClStandIn
 
 /// Does CATENARY_CUDA_ARRAY_INTERFACE=1 ask for them?
 bool gives_stand_ins();
-/// From now on a program that reads or writes at such an address is told so, and ends with status 1.
+/// Reports every access to such an address from now on, and ends the program with status 1.
 void watch_stand_ins();
 
 }  // namespace catenary_python

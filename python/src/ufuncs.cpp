@@ -1,5 +1,5 @@
-// The elementwise functions and the reductions, from the rows of ops/elementwise.def and ops/reductions.def: a new row
-// is a new function here.
+// Elementwise functions and reductions from the rows of ops/elementwise.def and ops/reductions.def. A new row becomes a
+// new function here.
 
 #include <array>
 #include <cstring>
@@ -56,7 +56,7 @@ void read_option(Options& options, const char* name, const std::string& key, PyO
   }
 }
 
-/// Brings the inputs to the dtype that the caller wants the operation to happen in.
+/// Casts the inputs to the dtype that the caller requests for the operation.
 void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, const std::string& casting) {
   const bool is_float_rule = row.rule == Rule::FLOAT || row.rule == Rule::DIVIDE;
   const bool is_bool_rule = row.rule == Rule::COMPARE || row.rule == Rule::PREDICATE;
@@ -86,7 +86,7 @@ void check_inputs(const ct::ops::OpInfo& row, const Argument* inputs, Dtype resu
       check_cast(std::string(row.name) + ": input " + std::to_string(i), x->dtype(), result, casting);
 }
 
-/// `where=`: an array of bool, or one such value.
+/// Reads `where=`: an array of bool, or a bool.
 Array mask_of(PyObject* o, const char* name) {
   Argument where;
   if (!where.parse(o)) refuse_argument(o, name);
@@ -127,7 +127,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
     if (row.arity == 1) {
       inputs[0].as_array();
     } else {
-      // each operand of a float function becomes a float by its own dtype, a NumPy scalar too
+      // in a float function each operand is converted to a float dtype by its own dtype, also a NumPy scalar
       if (row.rule == Rule::FLOAT)
         for (Argument& input : inputs)
           if (input.strong) input.as_array();
@@ -178,7 +178,7 @@ nb::list types_of(const Ufunc& f) {
   return types;
 }
 
-/// The reduction that repeats an operation, as NumPy's ufunc.reduce.
+/// Returns the reduction that repeats an operation, as NumPy's ufunc.reduce.
 std::optional<ct::ops::Reduce> reduction_of(Op op) {
   using ct::ops::Reduce;
   constexpr std::pair<Op, Reduce> known[] = {{Op::add, Reduce::sum},         {Op::multiply, Reduce::prod},
@@ -204,7 +204,7 @@ PyType_Slot slots[] = {{Py_tp_getset, attributes},
                        {Py_tp_repr, reinterpret_cast<void*>(represent)},
                        {0, nullptr}};
 
-/// The function of a row: rows of numbers alone take a dtype, for the others elements are cast first.
+/// Returns the function of a row. Only rows of numbers take a dtype. For others the elements are cast first.
 Array reduced(Array (*f)(Array, const ct::AxisArg&, bool, std::optional<Dtype>), const Array& a,
               const ct::AxisArg& axis, bool keepdims, std::optional<Dtype> dtype) {
   return f(a, axis, keepdims, dtype);

@@ -1,4 +1,4 @@
-// Arrays that NumPy and the library see at once.
+// Arrays shared by NumPy and the library.
 
 #include <algorithm>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace catenary_python {
 
 namespace {
 
-PyTypeObject* buffer_type = nullptr;  // of the objects whose memory NumPy's arrays show
+PyTypeObject* buffer_type = nullptr;  // the type of the objects whose memory NumPy's arrays show
 
 /// Returns the buffer protocol's character for a dtype, or 0.
 char letter_of(Dtype dtype) {
@@ -110,7 +110,7 @@ bool over_numpy(PyObject* o, Array& a, bool written) {
   return true;
 }
 
-/// Memory of the library's, as NumPy's arrays show it.
+/// Memory of the library, which NumPy arrays show.
 struct BufferObject {
   PyObject ob_base;
   Array array;
@@ -136,7 +136,7 @@ int get_buffer(PyObject* o, Py_buffer* view, int) {
   return 0;
 }
 
-/// A C-contiguous buffer of NumPy's array, and whether it is of an array at all.
+/// A C-contiguous buffer of a NumPy array, and whether the object is an array.
 struct Contiguous {
   Py_buffer view{};
   bool held = false;

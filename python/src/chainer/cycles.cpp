@@ -45,7 +45,7 @@ class Owned {
   void reach_inputs(ct::FunctionNode& f) {
     for (int i = 0; i < f.input_count(); ++i) reach(f.input(i));
   }
-  /// Of a node with a handle: with the last of these its gradient goes.
+  /// Reaches the gradient of a node, which is freed with the node's last handle.
   void reach_gradient(ct::VariableNode& x) {
     if (const ct::Variable& gradient = ct::Variable(&x).grad_var(); gradient.defined()) reach(gradient.node());
   }
@@ -59,14 +59,14 @@ class Owned {
     }
     return stopped_;
   }
-  /// How many references to a node there were that is not owned.
+  /// Returns the number of references found to a node that is not owned.
   std::uint32_t found(const ct::VariableNode& x) const {
     const auto at = found_.find(&x);
     return at == found_.end() ? 0 : at->second;
   }
 
  private:
-  /// One more reference to something: is it the last?
+  /// Counts one more reference to an object. Was it the last?
   bool is_all(const void* of, std::uint32_t all) { return all == 1 || ++found_[of] == all; }
 
   const visitproc visit_;
@@ -109,10 +109,10 @@ class Accounts {
   std::unordered_map<const NodeObject*, bool> known_;
 };
 
-/// Uses the objects of nodes.
+/// Records that an object uses the objects of these nodes.
 void use(PyObject* user, Uses*& uses, const std::vector<ct::VariableNode*>& nodes) {
   drop(uses, user);
-  thread_local int depth = 0;  // an object that has gone and is made again makes those before it
+  thread_local int depth = 0;  // recreating an object that was destroyed also recreates those before it
   if (depth == kDeepest) return;
   ++depth;
   for (ct::VariableNode* const x : nodes) {
@@ -129,7 +129,7 @@ void use(PyObject* user, Uses*& uses, const std::vector<ct::VariableNode*>& node
 /// Returns the distinct nodes that come after Python functions and from which the outputs are computed through
 /// functions of the library only.
 std::vector<ct::VariableNode*> nodes_before(ct::FunctionNode& f) {
-  constexpr std::size_t kMost = 64;  // functions of the library's between two that Python called
+  constexpr std::size_t kMost = 64;  // maximum number of the library's functions between two that Python called
   std::vector<ct::VariableNode*> found;
   std::vector<ct::FunctionNode*> seen = {&f};
   for (std::size_t k = 0; k < seen.size() && seen.size() < kMost; ++k) {

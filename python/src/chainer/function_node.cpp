@@ -16,13 +16,13 @@ namespace {
 
 PyObject* check_grad_type = nullptr;      // chainer.variable._check_grad_type
 PyObject* backward_accumulate = nullptr;  // FunctionNode's own
-PyObject* output_reference = nullptr;     // called with a function and the index of an output
+PyObject* output_reference = nullptr;     // called with a function and an output's index
 PyObject* original_apply = nullptr;       // Chainer's own FunctionNode.apply
-PyObject* original_check = nullptr;       // and its check_type_forward, which checks nothing
+PyObject* original_check = nullptr;       // its check_type_forward, which checks nothing
 PyObject* settings = nullptr;             // chainer.config
 PyTypeObject* numpy_array = nullptr;
 
-/// Names of attributes that are asked for in each call: made once.
+/// Names of attributes that each call reads, created once.
 struct Names {
   PyObject* hooks = PyUnicode_InternFromString("_local_function_hooks");
   PyObject* input_layouts = PyUnicode_InternFromString("_input_layouts");
@@ -59,7 +59,7 @@ nb::object nones(std::size_t count) {
   return tuple;
 }
 
-/// The retained arrays of a function's inputs, None for the others.
+/// Returns the retained arrays of a function's inputs, with None for all others.
 nb::object in_data_of(ct::FunctionNode& f) {
   const nb::object all = checked(PyTuple_New(f.input_count()));
   for (int i = 0; i < f.input_count(); ++i)
@@ -124,7 +124,7 @@ class PythonFunction final : public ct::FunctionNode {
 
   void join(std::vector<ct::VariableNode*>& inputs, const ct::Variables& outputs, const std::vector<int>& kept_inputs,
             const std::vector<int>& kept_outputs) {
-    if (joined) unchain();  // Chainer lets a function be applied again, which makes it the last outputs' own
+    if (joined) unchain();  // Chainer allows applying a function again, which gives it only the last outputs
     retain_inputs(std::span<const int>(kept_inputs));
     retain_outputs(std::span<const int>(kept_outputs));
     connect(inputs.data(), static_cast<int>(inputs.size()), outputs);
@@ -154,7 +154,7 @@ class PythonFunction final : public ct::FunctionNode {
     const nb::handle self(o_);
     const nb::object hooks = get_attribute(o_, names().hooks);
     const auto tell = [&](const char* method) {
-      if (hooks.is_none() || is_special()) return;  // Chainer's own walk tells them itself
+      if (hooks.is_none() || is_special()) return;  // Chainer's own walk calls the hooks itself
       for (nb::handle hook : hooks.attr("values")())
         hook.attr(method)(self, in_data_of(*this), arrays_of(grad_outputs));
     };
@@ -243,7 +243,7 @@ int traverse_function(PyObject* o, visitproc visit, void* arg) {
   return visit_graph(self(o), visit, arg);
 }
 
-/// Cuts a function off. The objects of its outputs' nodes use nothing then.
+/// Detaches a function from the graph. The objects of its outputs' nodes then use nothing.
 void cut_off(PyObject* o) {
   Py_CLEAR(self(o).ends);
   if (!self(o).f) return;
@@ -321,7 +321,7 @@ PyObject* apply(PyObject* o, PyObject* given) {
     ct::Variables ys;
     for (std::size_t i = 0; i < made; ++i) {
       PyObject* const y = PyTuple_GetItem(outputs.ptr(), static_cast<Py_ssize_t>(i));
-      if (y != Py_None && !PyObject_TypeCheck(y, numpy_array) && !is_ndarray(y))  // of a device, where f sends it
+      if (y != Py_None && !PyObject_TypeCheck(y, numpy_array) && !is_ndarray(y))  // converted to the device that f uses
         raise(PyExc_TypeError, "forward output must be a tuple of ndarrays.\nFunction: " + f->label() +
                                    "\nActual output types: " + nb::cast<std::string>(nb::repr(nb::handle(y).type())));
       ys.push_back(variable_over(y, requires_grad));
@@ -375,7 +375,7 @@ PyObject* get_outputs(PyObject* o, void*) {
       ct::VariableNode* const y = f.output(i);
       const auto* peer = y ? static_cast<Peer*>(y->peer()) : nullptr;
       PyObject* reference = nullptr;
-      if (peer && peer->variable) {  // the variable keeps its node's object, so that a weak reference lives as long
+      if (peer && peer->variable) {  // the variable keeps its node's object alive, so that weak references stay valid
         const nb::object node = nb::handle(peer->variable).attr("node");
         reference = PyWeakref_NewRef(node.ptr(), nullptr);
       } else {
@@ -387,8 +387,8 @@ PyObject* get_outputs(PyObject* o, void*) {
   });
 }
 
-/// Chainer's own apply sets inputs, a tuple of nodes, and then outputs, a tuple of weak references to nodes. None cuts
-/// the function off.
+/// Handles Chainer's own apply, which sets `inputs` (a tuple of nodes) and then `outputs` (a tuple of weak references
+/// to nodes). None detaches the function.
 int set_inputs(PyObject* o, PyObject* value, void*) {
   return guarded_int([&] {
     if (!value || value == Py_None) {
@@ -515,7 +515,7 @@ PyObject* native_attributes(PyObject* o, PyObject*) {
   });
 }
 
-/// _native_backward(indexes, gradients): of one of the library's functions.
+/// Implements _native_backward(indexes, gradients) of the library's functions.
 PyObject* native_backward(PyObject* o, PyObject* arguments) {
   return guarded([&]() -> PyObject* {
     PyObject *indexes, *gradients;

@@ -32,7 +32,7 @@ struct CallObject {
 
 CallObject& self(PyObject* o) { return *reinterpret_cast<CallObject*>(o); }
 
-/// A bit for each argument of a row's call that has a default in Chainer, which is not None.
+/// Returns a bit for each argument of a row's call whose default in Chainer is not None.
 unsigned without_none(const Row& row, PyObject* original) {
   const nb::module_ inspect = nb::module_::import_("inspect");
   const nb::object known = inspect.attr("signature")(nb::handle(original)).attr("parameters");
@@ -40,7 +40,7 @@ unsigned without_none(const Row& row, PyObject* original) {
   unsigned bits = 0;
   for (std::size_t i = 0; i < row.parameters.size() && row.parameters[i]; ++i) {
     const nb::object parameter = known.attr("get")(row.parameters[i] + (row.parameters[i][0] == '='));
-    if (parameter.is_none()) continue;  // one of **kwargs
+    if (parameter.is_none()) continue;  // **kwargs
     const nb::object value = parameter.attr("default");
     if (!value.is_none() && !value.is(empty)) bits |= 1u << row.places[i];
   }
@@ -123,7 +123,7 @@ PyObject* by_original(PyObject* result, const std::string& function, Find&& find
   return nullptr;
 }
 
-/// Of a call's arguments the first that is a Variable without values, by the row's names.
+/// Returns the name of the first argument that is an uninitialised Variable.
 std::string without_values(const Row& row, PyObject* arguments, PyObject* keywords) {
   const char* const first = row.parameters[0];
   if (first[0] == '*') return without_values(arguments, first + 1);
@@ -140,7 +140,7 @@ std::string without_values(const Row& row, PyObject* arguments, PyObject* keywor
       return found;
   return {};
 }
-/// The function's name in its module.
+/// Returns the function's name in its module.
 const char* name_of(const Row& row) { return std::strrchr(row.name, '.') + 1; }
 
 PyObject* given_as(Gives gives, const ct::Variables& ys) {
@@ -190,14 +190,14 @@ PyObject* get_attribute(PyObject* o, PyObject* name) {
   return PyObject_GetAttr(self(o).original, name);
 }
 
-/// An attribute of a class, as functions of Python are: bound to the object (Variable.__abs__).
+/// Binds the callable to an object, as Python binds functions of a class (Variable.__abs__).
 PyObject* bind(PyObject* o, PyObject* object, PyObject*) {
   if (!object || object == Py_None) return Py_NewRef(o);
   static PyObject* const method = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
   return PyObject_CallFunctionObjArgs(method, o, object, nullptr);
 }
 
-/// Pickled by its name, as functions are.
+/// Pickles the callable by its name, as functions are.
 PyObject* reduce(PyObject* o, PyObject*) { return PyObject_GetAttrString(self(o).original, "__qualname__"); }
 PyMethodDef call_methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 
@@ -242,7 +242,7 @@ constexpr const char* kSymbols[kOperators] = {"+", "-", "*", "/", "**", "-", "[]
 PyObject* methods[kOperators] = {};
 PyObject* reflected[kOperators] = {};
 
-/// numpy.float64 or numpy.float32.
+/// Is this a numpy.float64 or numpy.float32?
 bool is_numpy_float(PyObject* o) {
   static PyObject* const wide = nb::object(numpy().attr("float64")).release().ptr();
   static PyObject* const narrow = nb::object(numpy().attr("float32")).release().ptr();
@@ -250,7 +250,7 @@ bool is_numpy_float(PyObject* o) {
   return type == wide || type == narrow;
 }
 
-/// A number of Python's or a float of NumPy's as a weak literal: Chainer makes it one of the variable's dtype.
+/// Reads a Python number or NumPy float as a weak literal, since Chainer casts it to the variable's dtype.
 bool number(PyObject* o, Scalar& to) {
   if (PyFloat_CheckExact(o)) {
     to = Scalar(PyFloat_AsDouble(o));
@@ -390,7 +390,7 @@ bool is_whole(PyObject* o) {
 
 bool read_key(PyObject* key, const Variable& x, std::vector<ct::Index>& to) {
   static PyObject* const ndarray = nb::object(numpy().attr("ndarray")).release().ptr();
-  // Chainer's: a list of whole numbers is an array, any other list a tuple
+  // as in Chainer, a list of integers is an array, and any other list a tuple
   const auto is_array = [&](PyObject* o) {
     if (reinterpret_cast<PyObject*>(Py_TYPE(o)) == ndarray) return x.device() == ct::Device();
     if (is_ndarray(o)) return array_of(o).device() == x.device();

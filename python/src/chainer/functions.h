@@ -1,5 +1,5 @@
 #pragma once
-// How a function of Chainer's that is the library's is described, and how its arguments are read.
+// The description of Chainer's functions that the library implements, and the parsing of their arguments.
 
 #include <array>
 #include <optional>
@@ -20,7 +20,7 @@ namespace catenary_python {
 /// The result of Chainer's function: a variable, a tuple, one or two variables and a tuple of the others, or a variable
 /// with one optional array or a list of arrays.
 enum class Gives : std::uint8_t { one, all, one_and_rest, two_and_rest, one_and_array, one_and_arrays };
-/// The options that a function takes: which argument they are the first of, and their names.
+/// The options of a function: the index of their first argument, and their names.
 struct OptionNames {
   std::size_t first = 0;
   std::vector<std::string> names;
@@ -29,34 +29,34 @@ struct Call {
   bool (*run)(PyObject* const*, unsigned, ct::Variables&);
   OptionNames (*options)();
 };
-/// A function that sees only when it is called that it does not take its arguments returns nothing: an undefined
-/// Variable, or no Variables.
+/// A function of Chainer's. If it finds unsupported arguments during the call, it returns an undefined Variable, or no
+/// Variables.
 struct Row {
-  const char* name;  // of the module of Chainer's, and of the function in it
+  const char* name;  // Chainer's module and function
   // Chainer's parameter names, those without a default first. "*xs" takes all as a tuple, "=r" is keyword-only. "..."
   // and "=..." are the remaining options in their order.
   std::array<const char*, 10> parameters;
   int required;
   Call call;
   Gives gives = Gives::one;
-  // which argument of `call` each parameter is
+  // the argument of `call` for each parameter
   std::array<std::uint8_t, 10> places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 };
-/// As many arguments as a call has at most.
+/// The maximum number of arguments of a call.
 inline constexpr std::size_t kMostArguments = 12;
-/// All of them.
+/// Returns all rows.
 std::span<const Row> rows();
 
 /// Reads the key of an index: integers, slices, None, Ellipsis, arrays and lists. Returns false for other keys.
 bool read_key(PyObject* key, const ct::Variable& x, std::vector<ct::Index>& to);
-/// A whole number, of Python's or of NumPy's.
+/// Is this an integer of Python's or NumPy's?
 bool is_whole(PyObject* o);
 
 inline bool of_one_dtype(const ct::Variable& a, const ct::Variable& b) {
   return a.dtype() == b.dtype() && a.device() == b.device();
 }
 
-/// A variable of a floating dtype, or of any other.
+/// A variable of a floating dtype, or with Any of any dtype.
 struct Floats {
   ct::Variable v;
 };
@@ -64,13 +64,13 @@ struct Any {
   ct::Variable v;
 };
 
-// How an argument is read: false where the row does not take it.
+// Readers of arguments. They return false if the row does not support the argument.
 
 inline bool read(PyObject* o, Any& to) {
   if (is_variable(o)) {
     const ct::Variable& v = variable_of(o);
     if (!v.defined() || !v.array().defined()) return false;
-    // labels and ids get no gradient from the library's functions, whatever their variables ask for
+    // the library's functions give no gradient to labels and ids, whatever their variables request
     to.v = ct::is_floating(v.dtype()) ? v : ct::Variable(v.array(), false);
     return true;
   }
@@ -115,9 +115,9 @@ inline bool read(PyObject* o, ct::Dims& to) {
   to = {one};
   return true;
 }
-/// A word of a parameter that takes words.
+/// Reads a string.
 inline bool read(PyObject* o, std::string& to) { return PyUnicode_Check(o) && nb::try_cast(nb::handle(o), to); }
-/// An enumerator, by its name.
+/// Reads an enumerator by its name.
 template <class E>
 requires(std::is_enum_v<E>) bool read(PyObject* o, E& to) {
   Py_ssize_t size = 0;
@@ -127,7 +127,7 @@ requires(std::is_enum_v<E>) bool read(PyObject* o, E& to) {
   if (found) to = *found;
   return found.has_value();
 }
-/// An array that the function may write.
+/// Reads an array that the function may write.
 inline bool read(PyObject* o, Array& to) {
   return (is_ndarray(o) || PyObject_HasAttrString(o, "__array_interface__")) && array_over(o, to, true);
 }
@@ -138,7 +138,7 @@ inline bool read(PyObject* o, ct::Variable& to) {
   return taken;
 }
 bool read(PyObject* o, std::vector<ct::Variable>& to);
-/// Lists and tuples.
+/// Reads lists and tuples.
 template <class T>
 bool read(PyObject* o, std::vector<T>& to) {
   if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
@@ -155,7 +155,7 @@ inline bool read(PyObject* o, std::vector<ct::Variable>& to) {
   }
   return !to.empty();
 }
-/// One that may be None or not be given.
+/// Reads an optional argument, which may be None or missing.
 template <class T>
 inline bool read(PyObject* o, std::optional<T>& to) {
   if (!o || o == Py_None) return true;
@@ -179,7 +179,7 @@ constexpr bool is_optional = false;
 template <class T>
 constexpr bool is_optional<std::optional<T>> = true;
 
-/// Options of a function, which know their members (CT_FIELDS).
+/// Reads the options of a function by their members (CT_FIELDS).
 template <class T>
 concept WithFields = requires(T& value) {
   visit_fields(value, [](const std::string&, auto&) {});
@@ -196,7 +196,7 @@ bool read_member(PyObject* o, T& to) {
   constexpr bool may_be_undefined = std::is_same_v<T, Array> || std::is_same_v<T, ct::Variable>;
   return !o || (may_be_undefined && o == Py_None) || read(o, to);
 }
-/// None, or None for each axis, as L.Deconvolution2D says it.
+/// Is it None, or None for each axis, as L.Deconvolution2D passes it?
 inline bool is_none(PyObject* o) {
   Py_ssize_t nones = 0;
   for (Py_ssize_t i = 0; PyTuple_Check(o) && i < PyTuple_Size(o); ++i) nones += PyTuple_GetItem(o, i) == Py_None;

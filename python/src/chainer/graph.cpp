@@ -1,4 +1,4 @@
-// The library's walks over Chainer's graph, and the settings of a thread that both know.
+// The library's walks over Chainer's graph, and thread settings shared with Chainer.
 
 #include <optional>
 #include <string>
@@ -24,9 +24,9 @@ thread_local int special_here[3] = {-1, -1, -1};
 
 /// The properties of a graph that a walk needs to know in advance.
 struct Ahead {
-  bool is_librarys = true;  // no function of Python's: nothing of Python's runs
+  bool is_librarys = true;  // no Python function, so that no Python code runs
   std::int64_t elements = 0;
-  std::vector<ct::VariableNode*> leaves;  // each once for each function that it goes into
+  std::vector<ct::VariableNode*> leaves;  // each once per function that uses it
 
   explicit Ahead(const std::vector<ct::walk::Start>& starts) : Ahead(nodes_of(starts)) {}
   explicit Ahead(std::span<ct::VariableNode* const> starts) {
@@ -52,7 +52,7 @@ struct Ahead {
       }
     }
   }
-  /// Shall other threads run during the walk?
+  /// Does the walk release the GIL?
   bool releases() const { return is_librarys && elements >= kReleaseFrom; }
 
  private:
@@ -63,7 +63,7 @@ struct Ahead {
   }
 };
 
-/// A walk over the graph, without the GIL if it says so.
+/// A walk over the graph, without the GIL if possible.
 class Walk {
  public:
   explicit Walk(bool releases) {
@@ -83,7 +83,7 @@ class Walk {
   std::optional<Released> released_;
 };
 
-/// Gradients flow from the starts to all leaves, whose grad they are added to.
+/// Propagates gradients from the starts and adds them to grad of all leaves.
 void walk_back(std::vector<ct::walk::Start> starts, const Ahead& ahead, bool retain_grad,
                std::optional<ct::Number> scale) {
   if (retain_grad || !ahead.releases()) return ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
@@ -146,7 +146,7 @@ void register_graph(nb::module_& m) {
         if (!given.defined() && v.ndim() != 0) return false;
         std::vector<ct::walk::Start> starts = {{&v.node(), given}};
         const Ahead ahead(starts);
-        if (!ahead.is_librarys) return false;  // functions of Python's see chainer.config
+        if (!ahead.is_librarys) return false;  // Python functions read chainer.config
         if (!given.defined()) starts[0].grad = ct::Variable(ct::ones_like(v.array()));
         v.set_grad_var(ct::Variable());
         const auto graph = ct::using_config(ct::config.enable_backprop, enable_double_backprop);

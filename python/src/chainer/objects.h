@@ -15,7 +15,7 @@
 
 namespace catenary_python {
 
-/// chainer.Variable's base.
+/// The base of chainer.Variable.
 struct VariableObject {
   PyObject ob_base;
   ct::Variable v;
@@ -24,9 +24,9 @@ struct VariableObject {
 /// Keeps the objects of nodes alive in a graph with Python functions, as long as the graph needs the nodes, so that
 /// Python's garbage collector sees the dependencies (cycles.cpp).
 struct Uses {
-  std::vector<PyObject*> all;  // nodes' objects, counted
+  std::vector<PyObject*> all;  // owned references to nodes' objects
 };
-/// chainer.variable.VariableNode's base.
+/// The base of chainer.variable.VariableNode.
 struct NodeObject {
   PyObject ob_base;
   ct::Ref<ct::VariableNode> node;
@@ -34,23 +34,23 @@ struct NodeObject {
   std::vector<PyObject*>* users;  // objects of nodes and functions that use this one, borrowed
 };
 class PythonFunction;
-/// chainer.FunctionNode's base: around a function that is written in Python, or around one of the library's.
+/// The base of chainer.FunctionNode, around a function written in Python or one of the library's.
 struct FunctionObject {
   PyObject ob_base;
   PyObject* ends;       // the value assigned to `inputs`, until `outputs` is assigned
-  PythonFunction* own;  // null for one of the library's
+  PythonFunction* own;  // null for a function of the library
   ct::FunctionNode* f;
-  Uses* uses;  // of its inputs' nodes
+  Uses* uses;  // the nodes of its inputs
 };
 
 /// The Python side of a node.
 struct Peer final : ct::VariablePeer {
-  PyObject* variable = nullptr;   // borrowed: while the object lives
+  PyObject* variable = nullptr;   // borrowed, while the object lives
   PyObject* node = nullptr;       // borrowed
-  PyObject* array = nullptr;      // the values as Python sees them, once somebody has looked
-  PyObject* old_style = nullptr;  // the label of the old-style function whose gradient it is
+  PyObject* array = nullptr;      // the values as a Python object, once requested
+  PyObject* old_style = nullptr;  // the label of the old-style function whose gradient this is
   bool nothing = false;           // Variable(None)
-  bool is_known = false;          // is the next one set?
+  bool is_known = false;          // is is_after_python set?
   bool is_after_python = false;   // was it computed from the result of a Python function?
   ~Peer() override;
   void data_changed() noexcept override;
@@ -67,7 +67,7 @@ PyObject* kept(PyObject* o);
 struct Classes {
   PyObject* variable = nullptr;
   PyObject* node = nullptr;
-  PyObject* native = nullptr;  // called with a function's name: the class of its objects
+  PyObject* native = nullptr;  // called with a function's name, returns the class of its objects
 };
 extern Classes classes;
 extern PyTypeObject *variable_base, *node_base, *function_base;
@@ -77,7 +77,7 @@ inline ct::Variable& variable_of(PyObject* o) { return reinterpret_cast<Variable
 
 /// Returns a new reference to the object of a variable, which is created if needed, or None for an undefined variable.
 PyObject* wrap_variable(const ct::Variable& v);
-/// A tuple of them.
+/// Returns the variables as a tuple.
 nb::object wrap_variables(std::span<const ct::Variable> all);
 PyObject* wrap_node(ct::VariableNode* node);
 PyObject* wrap_function(ct::FunctionNode* f);
@@ -85,17 +85,17 @@ PyObject* wrap_function(ct::FunctionNode* f);
 /// Makes the library's array over the memory of a NumPy array or an ndarray. Returns false for other objects,
 /// unsupported dtypes, and read-only memory that is to be written.
 bool array_over(PyObject* o, Array& a, bool written = false);
-/// The values of a node as Python sees them, or None: a borrowed reference.
+/// Returns a borrowed reference to the values of a node as a Python object, or None.
 PyObject* array_object(ct::VariableNode& node);
 /// Has it values, of whatever dtype?
 bool has_values(const ct::VariableNode& node);
-/// A NumPy array over the memory of one of the library's on the processor. A new reference.
+/// Returns a new reference to a NumPy array over the memory of an array on the processor.
 PyObject* numpy_over(const Array& a);
-/// A variable of Python's array, which its object will show as it is.
+/// Returns a variable of a Python array. Its object shows this very array.
 ct::Variable variable_over(PyObject* array, bool requires_grad);
-/// The variable of an object, one over an array that wants no gradient, or an undefined one for None.
+/// Returns the variable of an object, a variable without gradient for an array, or an undefined one for None.
 ct::Variable variable_from(nb::handle o);
-/// A loss scale, or None.
+/// Reads a loss scale or None.
 std::optional<ct::Number> scale_from(nb::handle o);
 
 /// For tp_traverse: visits the part of the graph that an object of a variable, node or function keeps alive
@@ -110,7 +110,7 @@ void note_uses(FunctionObject& o);
 bool is_after_python(ct::VariableNode& node);
 /// Forgets the nodes that an object uses.
 void drop(Uses*& uses, PyObject* user);
-/// Visits it.
+/// Visits the nodes that an object uses.
 int visit(const Uses* uses, visitproc visit, void* arg);
 /// Releases an object. Objects that die with it are destroyed one after another, not recursively, as a long chain would
 /// overflow the stack.
@@ -122,23 +122,24 @@ extern int walks_without_gil;
 /// Is there anything in the calling thread's settings that only Chainer's own code does: debug, hooks, lazy sums of
 /// gradients, static graphs, memory layouts?
 bool is_special();
-/// Gradients of old-style functions that are alive: they cannot be differentiated, and Chainer's own code says so.
+/// The number of live gradients of old-style functions. They cannot be differentiated, and Chainer's own code reports
+/// that.
 extern int old_style_gradients;
-/// Somebody uses memory layouts.
+/// Does the program use memory layouts?
 extern bool layouts_are_used;
 /// cupy's arrays are also on the processor (CATENARY_CUPY_CPU). As results could then be meant as NumPy's or as cupy's,
 /// Chainer's own code computes everything.
 extern bool cupy_is_on_processor;
 
-/// The slots of a Variable's operators.
+/// Returns the type slots of a Variable's operators.
 PyType_Slot* variable_operators();
 
-/// A new object of a type, whose members are yet to be made.
+/// Allocates an object of a type. Its members are not constructed yet.
 PyObject* allocate(PyTypeObject* type);
 inline PyObject* allocate(PyObject* type) { return allocate(reinterpret_cast<PyTypeObject*>(type)); }
 /// Gives its memory back, its members being gone.
 void free_object(PyObject* o);
-/// A function as a slot of a type.
+/// Wraps a function as a slot of a type.
 template <class F>
 void* slot(F* f) {
   return reinterpret_cast<void*>(f);
@@ -157,7 +158,7 @@ void register_function_nodes(nb::module_& m);
 void register_functions(nb::module_& m);
 void register_optimizers(nb::module_& m);
 
-/// A new heap type of this module.
+/// Creates a heap type of this module.
 PyTypeObject* new_type(nb::module_& m, const char* name, int size, unsigned flags, PyType_Slot* slots);
 
 }  // namespace catenary_python

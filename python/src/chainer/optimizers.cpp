@@ -1,5 +1,5 @@
-// Updates of Chainer's optimizers by the library's formulas: one program for all parameters that have their
-// hyperparameters in common, where Chainer's own code takes one pass over memory for each operation.
+// Updates of Chainer's optimizers by the library's formulas: one fused program for all parameters with equal
+// hyperparameters, where Chainer passes over memory once per operation.
 
 #include "catenary/optimizers/optimizers.h"
 
@@ -70,7 +70,7 @@ class Formula {
     ct::Hyperparameters::Values all = formula_.hyperparameters();
     for (std::size_t k = 0; k < all.size(); ++k) all[k].second = values.at(k);
     nb::list refused;
-    std::vector<std::vector<std::vector<Array>>> groups;  // of one dtype and device
+    std::vector<std::vector<std::vector<Array>>> groups;  // by dtype and device
     std::vector<Array> seen;
     int index = 0;
     for (nb::handle pair : parameters) {

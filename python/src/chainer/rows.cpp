@@ -83,7 +83,7 @@ Variable position(Floats x, std::optional<int> axis) {
 }
 Variable add(std::vector<Variable> xs) { return xs.size() > 1 && of_one_kind(xs) ? F::add(xs) : Variable(); }
 Variable identity(std::vector<Variable> xs) { return xs.size() == 1 ? F::identity(xs[0]) : Variable(); }
-/// The words of einsum and its operands.
+/// The subscripts of einsum and its operands.
 struct Product {
   std::string subscripts;
   std::vector<Variable> operands;
@@ -95,7 +95,7 @@ bool read(PyObject* o, Product& to) {
   return catenary_python::read(others.ptr(), to.operands);
 }
 Variable einsum(Product product) {
-  if (product.subscripts.find('.') != std::string::npos) return {};  // Chainer broadcasts nothing there
+  if (product.subscripts.find('.') != std::string::npos) return {};  // Chainer does not broadcast there
   for (const Variable& v : product.operands)
     if (!of_one_dtype(v, product.operands[0])) return {};
   return F::einsum(product.subscripts, product.operands);
@@ -112,7 +112,7 @@ Variable batch_matmul(Floats a, Floats b, std::optional<bool> transa, std::optio
   return deprecated(F::batch_matmul(a.v, b.v, transa.value_or(false), transb.value_or(false)),
                     "batch_matmul is deprecated. Use matmul instead.");
 }
-/// A matrix of sparse_matmul's: sparse (chainer.utils.CooMatrix), or not.
+/// An operand of sparse_matmul, sparse (chainer.utils.CooMatrix) or dense.
 struct Matrix {
   std::optional<F::CooMatrix> sparse;
   Variable dense;
@@ -235,7 +235,7 @@ constexpr Row table[] = {
     {"chainer.functions.math.sum.sum_to", {"x", "shape"}, 2, call<sum_to>},
 };
 
-/// Names a row's options where it leaves that to them, and finds out which argument each parameter is.
+/// Fills in a row's option names, and finds the argument of each parameter.
 void arrange(Row& row) {
   static std::deque<std::string> words;  // the storage of parameter names
   const OptionNames options = row.call.options();

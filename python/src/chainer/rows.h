@@ -21,7 +21,7 @@ constexpr Call call = {[](PyObject* const* arguments, unsigned no_none, ct::Vari
 
 /// Issues Chainer's warning about a deprecated function and returns its result.
 Variable deprecated(const Variable& y, const char* warning);
-/// The library's array over one of NumPy's that nobody else sees: its writes need not be watched for.
+/// Returns the library's array over a NumPy array that nobody else sees, so that writes to it need not be tracked.
 std::optional<Array> unshared(const nb::object& array);
 
 inline ct::PerAxis both(const std::optional<ct::Dims>& given, std::int64_t otherwise) {
@@ -29,11 +29,11 @@ inline ct::PerAxis both(const std::optional<ct::Dims>& given, std::int64_t other
 }
 inline ct::AxisArg axes_of(const std::optional<ct::Dims>& axis) { return axis ? ct::AxisArg(*axis) : ct::AxisArg(); }
 
-/// Labels or ids beside a variable: of integers, on its device?
+/// Are these labels or ids for a variable: integers, on its device?
 inline bool are_labels(const Any& t, const Floats& x) {
   return !ct::is_floating(t.v.dtype()) && x.v.device() == t.v.device();
 }
-/// Of one dtype, on one device, with as many axes?
+/// Do all have one dtype, one device and one number of axes?
 inline bool of_one_kind(const std::vector<Variable>& xs) {
   for (const Variable& x : xs)
     if (!of_one_dtype(x, xs[0]) || x.ndim() != xs[0].ndim()) return false;
@@ -46,7 +46,7 @@ inline bool of_one_dtype(std::initializer_list<const Variable*> all) {
   return true;
 }
 
-/// Noise from NumPy's generator, which users seed, in an array that nobody else sees.
+/// Draws noise from NumPy's generator, which users seed, into an array that nobody else sees.
 template <class... Parameters>
 std::optional<Array> drawn(const char* distribution, const Shape& shape, Parameters... parameters) {
   const nb::object sizes = nb::steal(tuple_of(shape));

@@ -1,4 +1,4 @@
-// Chainer's functions of connections, noise, normalization, pooling and recurrence that are the library's.
+// Chainer's functions of connections, noise, normalization, pooling and recurrence that the library implements.
 
 #include "catenary/array/elementwise.h"
 #include "catenary/core/config.h"
@@ -74,7 +74,7 @@ Variable roi_align(Floats x, Floats rois, Any roi_indices, ct::Dims outsize, dou
 }
 Variable batch_normalization(Floats x, Floats gamma, Floats beta, const F::BatchNormalizationOptions& options) {
   if (!of_one_dtype(gamma.v, beta.v) || !of_one_dtype(x.v, gamma.v)) return {};
-  if (x.v.size() <= gamma.v.size()) return {};  // Chainer warns of a batch of one
+  if (x.v.size() <= gamma.v.size()) return {};  // Chainer warns about a batch of size 1
   return F::batch_normalization(x.v, gamma.v, beta.v, options);
 }
 Variable fixed_batch_normalization(Floats x, Floats gamma, Floats beta, Floats mean, Floats var,
@@ -175,8 +175,7 @@ ct::Variables rrelu(Floats x, std::optional<double> l, std::optional<double> u, 
   if (x.v.device() != ct::Device() || !(0 <= low && low < high && high < 1)) return {};
   F::RReLUOptions options;
   if (r) {
-    if (!of_one_dtype(r->v, x.v) || return_r.value_or(false))
-      return {};  // Chainer returns the object that it was given
+    if (!of_one_dtype(r->v, x.v) || return_r.value_or(false)) return {};  // Chainer returns its argument
     options.r = r->v.array();
   } else if (ct::config.train) {
     const std::optional<Array> slopes = drawn("uniform", x.v.shape(), low, high);

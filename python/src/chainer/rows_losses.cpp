@@ -1,4 +1,4 @@
-// Chainer's losses and evaluations that are the library's.
+// Chainer's losses and evaluation functions that the library implements.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 
 namespace F = ct::functions;
 
-/// Weights of classes: an array of floats, and no variable, which Chainer refuses.
+/// Weights of classes: an array of floats. Chainer rejects a variable.
 struct Weights {
   Array a;
 };
@@ -142,7 +142,7 @@ ct::Variables negative_sampling(Floats x, Any t, Floats W, Draws sampler, std::i
 }
 ct::Variables clustering(Floats embeddings, Any labels, double delta_v, double delta_d, int max_embedding_dim,
                          const F::ClusteringLossOptions& options) {
-  // of one embedding Chainer's distance loss is a number
+  // for a single embedding, Chainer's distance loss is a number
   if (max_embedding_dim < 2 || !are_labels(labels, embeddings)) return {};
   auto losses = F::discriminative_margin_based_clustering_loss(embeddings.v, labels.v, delta_v, delta_d,
                                                                max_embedding_dim, options);

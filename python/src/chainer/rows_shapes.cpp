@@ -1,4 +1,4 @@
-// Chainer's functions of arrays' shapes that are the library's.
+// Chainer's functions of array shapes that the library implements.
 
 #include "catenary/functions/functions.h"
 #include "rows.h"
@@ -18,7 +18,7 @@ bool read(PyObject* o, SplitAt& to) {
   if (is_whole(o)) return catenary_python::read(o, to.parts);
   return (PyTuple_Check(o) || PyList_Check(o)) && nb::try_cast(nb::handle(o), to.places.emplace());
 }
-/// The key of an index, which is read when its array is there.
+/// The key of an index. It is parsed when its array is known.
 struct Key {
   PyObject* o = nullptr;
 };
@@ -43,7 +43,7 @@ bool read(PyObject* o, Place& to) {
     return false;
   }
 }
-/// numpy.pad's width: a number, a pair, or a pair for each axis.
+/// numpy.pad's width: a number, a pair, or one pair per axis.
 struct Borders {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
 };
@@ -99,7 +99,7 @@ Variable stack(std::vector<Variable> xs, std::optional<int> axis) {
   return of_one_kind(xs) ? F::stack(xs, axis.value_or(0)) : Variable();
 }
 
-/// How an axis is split: in so many parts, or at these places.
+/// Splits an axis into equal parts or at indices.
 ct::Variables split_axis(Floats x, SplitAt at, int axis, std::optional<bool> force_tuple) {
   if (!force_tuple.value_or(true)) return {};
   return at.places ? F::split_axis(x.v, ct::Sections(*at.places), axis) : F::split_axis(x.v, at.parts, axis);
@@ -136,7 +136,7 @@ Variable scatter_add(Floats a, Key slices, Floats b) {
   std::vector<ct::Index> indices;
   return of_one_dtype(a.v, b.v) && read_key(slices.o, a.v, indices) ? F::scatter_add(a.v, indices, b.v) : Variable();
 }
-// Of an array that is there already, Chainer gives the array itself.
+// For an array on the target device, Chainer returns the array itself.
 Variable copy(Floats x, Place dst) { return x.v.device() == dst.device ? Variable() : F::copy(x.v, dst.device); }
 Variable im2col(Floats x, ct::Dims ksize, const F::Im2ColOptions& options) { return F::im2col(x.v, ksize, options); }
 Variable moveaxis(Floats x, ct::Dims source, ct::Dims destination) { return F::moveaxis(x.v, source, destination); }

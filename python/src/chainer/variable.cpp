@@ -19,7 +19,7 @@ void set_array(ct::VariableNode& node, const ct::Variable& v, PyObject* o) {
   const bool requires_grad = node.requires_grad();
   if (o != Py_None && array_over(o, a)) {
     v.set_array(a);
-    node.set_requires_grad(requires_grad);  // of integers, too
+    node.set_requires_grad(requires_grad);  // also for integers
   } else {
     node.forget_data();
   }
@@ -88,7 +88,7 @@ PyObject* wrap_variable(const ct::Variable& v) {
   if (peer.node && Py_REFCNT(peer.node) > 0) {
     reinterpret_cast<VariableObject*>(o)->node = Py_NewRef(peer.node);
   } else if (is_after_python(v.node())) {
-    Py_DECREF(wrap_node(&v.node()));  // which the variable keeps
+    Py_DECREF(wrap_node(&v.node()));  // the variable keeps it alive
   }
   return o;
 }
@@ -205,7 +205,7 @@ int set_raw_array(PyObject* o, PyObject* value, void*) {
   });
 }
 
-/// Variable.array. With memory layouts it is Chainer's.
+/// Returns Variable.array. With memory layouts it calls Chainer's code.
 PyObject* get_array(PyObject* o, void*) {
   if (layouts_are_used) return PyObject_CallMethod(o, "_get_array", nullptr);
   return raw_array(o, nullptr);
@@ -269,7 +269,7 @@ PyObject* get_shape(PyObject* o, void*) {
       if (!layout.is_none()) return transposed(nb::steal(tuple_of(node.shape())), layout, nb::none()).release().ptr();
     }
     if (node.data().defined()) return tuple_of(node.shape());
-    return PyObject_GetAttrString(array_object(node), "shape");  // AttributeError where there is none, as Chainer's
+    return PyObject_GetAttrString(array_object(node), "shape");  // AttributeError without an array, as in Chainer
   });
 }
 PyObject* get_dtype(PyObject* o, void*) {
@@ -376,7 +376,7 @@ ct::VariableNode& node_of(PyObject* o) {
   return *node;
 }
 
-/// VariableNode(variable, name): the variable's node.
+/// Implements VariableNode(variable, name), which returns the variable's node.
 PyObject* new_node(PyTypeObject* type, PyObject* arguments, PyObject*) {
   return guarded([&]() -> PyObject* {
     if (PyTuple_Size(arguments) < 1 || !is_variable(PyTuple_GetItem(arguments, 0)))
