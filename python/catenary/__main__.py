@@ -77,8 +77,8 @@ def main(arguments):
         try:
             _names.main(arguments[1:])
             sys.stdout.flush()
-        except BrokenPipeError:  # the reader had enough (head), which is no error
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for the flush at Python's end
+        except BrokenPipeError:  # the reader closed the pipe early (head), which is not an error
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at Python's exit does not fail
     elif arguments[0] == 'chainer':
         from catenary import _chainer
         print('\n'.join(_chainer.names()))

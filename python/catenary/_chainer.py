@@ -268,7 +268,7 @@ def _backprop(module):
     module._backprop_to_all = _backprop_to_all
 
 
-# the operators of python/src/chainer/functions.cpp, in its order
+# the operators of python/src/chainer/functions.cpp, in their order there
 _OPERATORS = ('add', 'sub', 'mul', 'truediv', 'pow', 'neg', 'getitem', 'matmul')
 
 
@@ -293,7 +293,7 @@ _OPTIMIZERS = {
     'ada_delta': 'AdaDelta', 'ada_grad': 'AdaGrad', 'adam': 'Adam', 'corrected_momentum_sgd': 'CorrectedMomentumSGD', 'momentum_sgd': 'MomentumSGD',
     'msvag': 'MSVAG', 'nesterov_ag': 'NesterovAG', 'rmsprop': 'RMSprop', 'rmsprop_graves': 'RMSpropGraves', 'sgd': 'SGD', 'smorms3': 'SMORMS3',
 }
-# The classes of update rules whose formula is the library's, by the optimizer's name.
+# Update-rule classes whose formula the library implements -> the optimizer's name.
 _RULES = {}
 # Methods that a rule or its class overrides if a user changed its behaviour.
 _CHANGES = frozenset(('update', 'update_core', 'update_core_cpu', 'update_core_gpu', 'init_state', '_init_states'))
@@ -370,7 +370,7 @@ def _update_all(params, update):
         if rule.state is None and param.is_initialized:
             rule._init_states(param)
         hyperparam = rule.hyperparam
-        if len(hyperparam.__dict__) == 1:  # its parent alone, whose values it has
+        if len(hyperparam.__dict__) == 1:  # only the parent, whose values apply
             key = type(rule), hyperparam._parent, rule.__dict__.get('initial_alpha')
             numbers = known[key] if key in known else known.setdefault(key, _numbers(rule))
         else:
@@ -427,7 +427,7 @@ def _link(module):
     Link.cleargrads = cleargrads
 
 
-# Of these a sum is where they are, whatever the current device.
+# Sums of these types stay on the processor, whatever the current device.
 _ON_PROCESSOR = frozenset((float, int, numpy.ndarray, numpy.float32, numpy.float64))
 
 
@@ -496,5 +496,5 @@ def _functions():
     return found
 
 
-# The functions of Chainer that call the library's, by module: the rows of python/src/chainer/rows.cpp.
+# Chainer's functions that call the library, by module: the rows of python/src/chainer/rows.cpp.
 FUNCTIONS = _functions()

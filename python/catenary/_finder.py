@@ -10,7 +10,7 @@ SERVED = frozenset(('cupy', 'cupyx', 'cupy_backends'))
 # Packages of Chainer's of which some modules are replaced. These modules come first, the others are the original's.
 LAID_OVER = frozenset(('chainermn',))
 CHAINER = '7.8.1'
-# Modules of Chainer that catenary._precision changes, so that 16-bit models train as the library's do.
+# Modules of Chainer that catenary._precision changes, so that 16-bit models train as in the library.
 TRAINING = frozenset(('chainer.optimizer', 'chainer.variable', 'chainer.training.updaters.standard_updater'))
 HOW_TO_INSTALL = ("Chainer 7.8.1 runs on Catenary as it is. Its setup needs a setuptools that has pkg_resources, and pip 25.3 or later:\n"
                   "  python -m pip install -U pip; echo 'setuptools<82' >c.txt; python -m pip install --build-constraint c.txt chainer==7.8.1")
@@ -48,7 +48,7 @@ class Finder:
     """The import hook, an entry of sys.meta_path."""
 
     def __init__(self):
-        self._serves = None  # is `cupy` ours? Decided when it is first asked for
+        self._serves = None  # is `cupy` ours? Decided at first use
         self._deciding = False
         self._grafts = None
         self._layers = {}  # name in LAID_OVER -> folders, ours first, or empty if only the original is used
@@ -75,7 +75,7 @@ class Finder:
     def serves(self):
         """Do the names of SERVED mean ours? Yes where no other CuPy is installed, or CATENARY_CUPY=1 says so."""
         if self._serves is None and not self._deciding:
-            self._deciding = True  # looking for another CuPy asks all finders, this one too
+            self._deciding = True  # the search for another CuPy asks all finders, including this one
             try:
                 self._serves = self._decide()
             finally:
@@ -92,7 +92,7 @@ class Finder:
             other = importlib.util.find_spec('cupy') if loaded is None else None
         except (ImportError, ValueError):
             other = None
-        if other is None or other.origin is None:  # a folder without __init__.py is no CuPy
+        if other is None or other.origin is None:  # a folder without __init__.py is not CuPy
             return True
         from catenary import _wheel
         if _wheel.is_bare(os.path.dirname(other.origin)):
@@ -220,7 +220,7 @@ class Absent:
 
     def find_spec(self, name, path=None, target=None):
         package, _, own = name.partition('.')
-        # importlib.util.find_spec only asks whether it is there
+        # importlib.util.find_spec only asks whether the module exists
         if name == 'chainer' and sys._getframe(2).f_globals.get('__name__') != 'importlib.util':
             raise ModuleNotFoundError('%s is not installed. %s' % (name, HOW_TO_INSTALL), name=name)
         if package == 'catenary' and own.partition('.')[0] in SERVED:
@@ -247,7 +247,7 @@ class AliasLoader:
         if name in SERVED:
             real.__name__ = name  # programs identify arrays by this name
 
-    # runpy asks for these: `python -m cupy.something`
+    # runpy uses these for `python -m cupy.something`
     def get_code(self, name):
         import importlib.util
         return importlib.util.find_spec(self.real).loader.get_code(self.real)
@@ -299,7 +299,7 @@ def _patching_loader(name, path):
 
     class PatchingLoader(SourceFileLoader):
         def get_code(self, fullname):
-            # compiled each time: a .pyc beside the others would be taken for the original's
+            # compiled each time, as a .pyc beside the source would be used for the original
             source = patched_source(fullname, self.get_data(self.path), self.path)
             return self.source_to_code(source, self.path)
 

@@ -10,7 +10,7 @@ import sys
 from catenary import _wheel
 
 CUPY = '14.2.0'
-OF_SCIPYS_UFUNCS = 'catenary.cupyx.scipy.special'  # the module whose functions take arrays from SciPy's ufuncs
+OF_SCIPYS_UFUNCS = 'catenary.cupyx.scipy.special'  # the module whose functions accept arrays from SciPy's ufuncs
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'names.txt')
 
 
@@ -55,14 +55,14 @@ def not_imported(name):
     module, _, last = name.rpartition('.')
     if name not in known() and last not in known().get(module, ((), ()))[1]:
         return None
-    # were its name the one that Python asks for, `from … import` would only say that it cannot be imported
+    # with the name that Python imports, `from … import` would replace the message
     return ModuleNotFoundError(f'{name} is not here, though CuPy has it: {_look(module, last)}', name=name)
 
 
 def _look(module, name):
     if _wheel.is_under(f'{module}.{name}') and not _wheel.is_used():
-        return f'{_wheel.advice()}    # `python -m catenary names {module}` lists what is here without it; docs/reference/cupy.md of Catenary'
-    return f'`python -m catenary names {module}` lists what there is, and docs/reference/cupy.md of Catenary says why'
+        return f'{_wheel.advice()}    # `python -m catenary names {module}` lists the names available without it, see docs/reference/cupy.md of Catenary'
+    return f'`python -m catenary names {module}` lists the available names, and docs/reference/cupy.md of Catenary explains the differences'
 
 
 def getter(module):

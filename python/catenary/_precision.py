@@ -12,7 +12,7 @@ import warnings
 import numpy
 
 _INTERVAL = 1000  # number of updates after which the scale doubles, as in Chainer
-_MOST_IN_A_ROW = 8  # updates that may be skipped at a scale of 1: one batch may be bad
+_MOST_IN_A_ROW = 8  # number of updates in a row that may be skipped at a scale of 1, as one batch may be bad
 
 
 class Loader:
@@ -159,7 +159,7 @@ class _InFloat32:
             grad = grad.astype(numpy.float32)
             if scale is not None and scale != 1:
                 grad /= scale
-            for name, value in (rule.state or {}).items():  # of a training without float32
+            for name, value in (rule.state or {}).items():  # the state from training without float32 parameters
                 if getattr(value, 'dtype', None) == numpy.float16:
                     rule.state[name] = value.astype(numpy.float32)
         self._replaced.append((param, own))
@@ -207,7 +207,7 @@ def update_of(module, update_all, reallocated=None):
 
         reallocate()
         self._has_half = any(map(_is_half, params))
-        self._loss_scale  # begins where the model has become a float16 one
+        self._loss_scale  # computed when the model has become float16
         self.check_nan_in_grads()
         special = [param for param in params if param._loss_scale is not None or _is_half(param)]
         has_hooks = bool(self._hookable._pre_update_hooks)

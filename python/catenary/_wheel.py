@@ -9,7 +9,7 @@ import os
 import sys
 
 TESTED = ('14.2.0',)
-# Without these of its dependencies `import cupy` of a wheel fails: then the wheel is there for its Python modules.
+# Dependencies without which `import cupy` of a wheel fails. If one is missing, only the wheel's Python modules can be meant.
 _NEEDS = ('cuda.pathfinder',)
 # The packages whose modules may come from the wheel.
 _UNDER = ('cupyx.scipy', 'cupyx.signal')
@@ -93,7 +93,7 @@ def _loader(name, file):
     class Loader(SourceFileLoader):
         def exec_module(self, module):
             own = name.partition('.')[2]
-            sys.modules[own] = module  # modules that it imports refer back to it by that name
+            sys.modules[own] = module  # modules that it imports refer to it by that name
             try:
                 super().exec_module(module)
             except BaseException:
@@ -159,7 +159,7 @@ def attribute(module, name):
         source = exported(module).get(name)
         try:
             found = importlib.import_module('catenary.' + source[0]) if source else None
-            if hasattr(found, source[1] if source else ''):  # else that module is ours, without the name
+            if hasattr(found, source[1] if source else ''):  # otherwise that module is ours and lacks the name
                 return getattr(found, source[1])
             if place(f'{module}.{name}'):
                 return importlib.import_module(f'catenary.{module}.{name}')

@@ -133,7 +133,7 @@ def test_operands(device, statement, says):
     ('cupy.gradient(a[:1], axis=0)', ValueError, 'more than 1 elements are needed along axis 0'),
     ('cupy.gradient(a, i, i)', ValueError, '3 positions are given for axis 0'), ('cupy.gradient(a, n)', TypeError, 'use cupy.asarray'),
     ('cupy.add.reduceat(i, [3])', IndexError, 'add.reduceat: an index is out of range for an axis of 3 elements'),
-    ('cupy.delete(i, i[:2] > 0)', ValueError, 'a mask of shape (2,) does not fit the 3 places'),
+    ('cupy.delete(i, i[:2] > 0)', ValueError, 'a mask of shape (2,) does not fit an axis of 3 elements'),
     ('cupy.repeat(i, cupy.array([1, 2]))', ValueError, 'must have the same length'), ('cupy.repeat(i, [[1, 2]])', ValueError, 'too deep'),
     ("cupy.repeat(i, i.astype('L'))", TypeError, 'counts of uint64'), ("cupy.indices((3,), '?')", TypeError, 'bools are at most 2'),
     ("cupy.ravel_multi_index((i, i), (3, 3), order='V')", ValueError, "order must be 'C' or 'F'"),

@@ -159,7 +159,7 @@ def test_more_lines_of_a_guide_to_elementwise_and_reduction_kernels():
     same(all_raw(y, cupy.empty(5, 'f'), size=5), y.get()[::-1])
     with pytest.raises(ValueError, match="'size' is needed"):
         all_raw(y, cupy.empty(5, 'f'))
-    with pytest.raises(NotImplementedError, match='TextureObject: textures are not supported; give the kernel an array'):
+    with pytest.raises(NotImplementedError, match='TextureObject: textures are not supported; pass an array to the kernel'):
         cupy.cuda.texture.TextureObject(None, None)
     weighted = cupy.ReductionKernel('T x, raw T w', 'T z', 'x * w[1]', 'a + b', 'z = a', '0', 'weighted')
     same(weighted(x, cupy.asarray([2, 3], 'f'), axis=0), x.get().sum(0) * 3)
@@ -206,7 +206,7 @@ def test_more_lines_of_a_guide_to_whole_kernels():
     x = cupy.ones(100, dtype='f')
     module.get_function('multiply_by_const')((1,), (100,), (x, cupy.int32(100)))
     same(x, numpy.arange(100, dtype='f'))
-    with pytest.raises(NotImplementedError, match='binaries of a device are not loaded; give the code'):
+    with pytest.raises(NotImplementedError, match='device binaries are not supported; pass the code'):
         cupy.RawModule(path='kernels.cubin').get_function('added')
 
 
@@ -229,7 +229,7 @@ def test_modules_that_hold_views():
 def test_structures_for_numbers_are_refused_by_a_sentence():
     point = numpy.zeros(1, numpy.dtype({'names': ['x', 'y', 'z'], 'formats': [numpy.float32] * 3}))
     stored = cupy.RawKernel('extern "C" __global__ void stored(float value, float* out) { out[0] = value; }', 'stored')
-    with pytest.raises(TypeError, match='argument 0 is a structure of 12 bytes where the kernel takes float32: give it its numbers one by one'):
+    with pytest.raises(TypeError, match='argument 0 is a structure of 12 bytes where the kernel takes float32: pass its numbers one by one'):
         stored((1,), (1,), (point, cupy.zeros(1, 'f')))
 
 

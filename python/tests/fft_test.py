@@ -196,7 +196,7 @@ def test_plans(shape, axes):
 
 
 @pytest.mark.parametrize('statement, error, says', [
-    ('fft.fft(x, plan=1)', TypeError, 'plan must be None or what cupyx.scipy.fft.get_fft_plan gives, not 1'), ('fftpack.rfft(x, plan=1)', TypeError, 'rfft: plan must be None'),
+    ('fft.fft(x, plan=1)', TypeError, 'plan must be None or a result of cupyx.scipy.fft.get_fft_plan, not 1'), ('fftpack.rfft(x, plan=1)', TypeError, 'rfft: plan must be None'),
     ('fft.hfft(x, plan=1)', NotImplementedError, 'hfft: plan=1: this transform has no plans'), ('fft.get_fft_plan(x, value_type="R2R")', ValueError, "not 'R2R'"),
     ('fft.get_fft_plan(x, axes=1)', ValueError, 'axis (1) exceeds the number of dimensions of a (1)'), ('fft.get_fft_plan(x, (2, 3), 0)', ValueError, 'different lengths'),
     ('fft.get_fft_plan(numpy.ones(3))', TypeError, 'use cupy.asarray'), ('fft.fft(x, plan=fft.get_fft_plan(x, 3))', ValueError, 'fft: lengths (4,) of axes (0,) in double precision'),

@@ -218,7 +218,7 @@ extern "C" __global__ void k(int* out) { static __shared__ int s[2]; s[0] = A::f
 def test_what_opencl_cannot_have():
     if _core.backend_of(_core.Device()) != 'opencl':
         return
-    for text, why in (('__device__ float* x;', 'a pointer that outlives a launch'), ('extern __device__ int x;', 'a variable of another text'),
+    for text, why in (('__device__ float* x;', 'a pointer that persists between launches'), ('extern __device__ int x;', 'an extern variable'),
                       ('int x = 3; __device__ int y;', 'a variable outside functions')):
         with pytest.raises(CompileException, match=why):
             cupy.RawModule(code=text).get_global('y')

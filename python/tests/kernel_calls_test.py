@@ -75,13 +75,13 @@ def test_memory_that_a_launch_gives():
     for size in (16, 40000, most):
         kernel((2,), (4,), (y, size // 4), shared_mem=size)
         assert y.tolist() == [size // 4 - 1 - k for k in range(4)]
-    with pytest.raises(ValueError, match='filled: shared_mem = %d: .* gives a group %d bytes' % (most + 4, most)):
+    with pytest.raises(ValueError, match='filled: shared_mem = %d: .* allows %d bytes per block' % (most + 4, most)):
         kernel((1,), (4,), (y, 4), shared_mem=most + 4)
     kernel.max_dynamic_shared_size_bytes = more
     assert kernel.max_dynamic_shared_size_bytes == kernel.attributes['max_dynamic_shared_size_bytes'] == more
     kernel((1,), (4,), (y, more // 4), shared_mem=more)
     assert y.tolist() == [more // 4 - 1 - k for k in range(4)]
-    with pytest.raises(ValueError, match='max_dynamic_shared_size_bytes = %d: .* gives a group up to %d bytes' % (more + 1, more)):
+    with pytest.raises(ValueError, match='max_dynamic_shared_size_bytes = %d: .* allows up to %d bytes per block' % (more + 1, more)):
         kernel.max_dynamic_shared_size_bytes = more + 1
 
 
@@ -132,7 +132,7 @@ def test_classes_that_a_reduction_collects(dtype, shape, axis):
 
 
 def test_types_that_a_reduction_cannot_collect():
-    with pytest.raises(TypeError, match="reduce_type 'Missing' is no dtype, no number of C, no class of the preamble"):
+    with pytest.raises(TypeError, match="reduce_type 'Missing' is not a dtype, a C type, a class in the preamble"):
         cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'missing', reduce_type='Missing')(cupy.ones(3))
     kernel = cupy.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'no_sum', reduce_type='S', preamble='struct S { int k; };')
     with pytest.raises(cupy.cuda.compiler.CompileException):

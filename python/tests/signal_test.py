@@ -409,7 +409,7 @@ def test_filters_of_mirrored_signals(dtype):
     wide = numpy.pad(x, ((1, 1), (2, 2)), 'symmetric')
     expected = sum(wide[2 - j:2 - j + 9, 4 - k:4 - k + 12] * column[j] * row[k] for j in range(3) for k in range(5))
     near(signal.sepfir2d(cupy.asarray(x), cupy.asarray(row), cupy.asarray(column)), expected.astype(dtype), tolerance=tolerance)
-    with pytest.raises(ValueError, match='odd extents'):
+    with pytest.raises(ValueError, match='odd length'):
         signal.sepfir2d(cupy.asarray(x), cupy.ones(4), cupy.ones(3))
     with pytest.raises(ValueError, match='did not converge'):
         signal.symiirorder1(cupy.ones(5), 1.0, 0.9)

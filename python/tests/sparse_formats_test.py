@@ -245,7 +245,7 @@ def test_counts_of_diagonals():
 @pytest.mark.parametrize('statement, error, says', [
     ('sparse.csr_matrix(numpy.ones((2, 2)))', TypeError, 'use cupy.asarray'), ('x @ numpy.ones(7)', TypeError, "not <class 'numpy.ndarray'>"),
     ('x @ cupy.ones(5)', ValueError, 'dimension mismatch: (5, 7) and (5,)'), ('x + x.T', ValueError, 'inconsistent shapes: (5, 7) and (7, 5)'),
-    ('x + 1', NotImplementedError, 'adding a nonzero scalar'), ('x[5]', IndexError, 'index (5) out of range for an extent of 5'),
+    ('x + 1', NotImplementedError, 'adding a nonzero scalar'), ('x[5]', IndexError, 'index (5) out of range for an axis of size 5'),
     ('x[0, 0, 0]', IndexError, 'too many indices'), ("x[2, 'foo']", IndexError, 'indexed by integers'), ('x[[[0, 0], [1, 1]]]', IndexError, 'one axis'), ('x[0.5]', IndexError, 'not by float64'), ('x.__setitem__(7, 1)', IndexError, 'out of range'),
     ('x.__setitem__((0, slice(3)), numpy.ones(4))', ValueError, 'broadcast'), ('x.todia()[0]', TypeError, 'not subscriptable'), ('len(x)', TypeError, 'ambiguous'), ('bool(x)', ValueError, 'ambiguous'),
     ('x.asformat("lil")', ValueError, 'Format lil is unknown: csr, csc, coo, dia'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x.toarray("K")', ValueError, 'order must be'), ('x ** 2', TypeError, 'not square'),

@@ -5,8 +5,7 @@ original's, and calls these communicators. CATENARY_CHAINER=0 gives the original
 """
 
 if __name__ != 'chainermn':
-    raise ImportError('%s: this package is found under the name chainermn, and CATENARY_CHAINER=0 or another CuPy has kept it from '
-                      'being so' % __name__, name=__name__)
+    raise ImportError('%s: import this package as chainermn; CATENARY_CHAINER=0 or another CuPy prevents that now' % __name__, name=__name__)
 
 from catenary import _finder
 

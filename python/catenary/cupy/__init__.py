@@ -27,11 +27,11 @@ catenary_version = _native.version
 _found = {**{_name: getattr(_native, _name) for _name in dir(_native)}, **_native.ufuncs,
           **{_name: _value for _family in _functions.FAMILIES for _name, _value in vars(_family).items()
              if getattr(_value, '__module__', None) == _family.__name__}}
-# modules of their own, made when they are first asked for
+# submodules that are loaded on first use
 _submodules = ('cublas', 'cuda', 'cudnn', 'fft', 'lib', 'linalg', 'polynomial', 'random', 'testing', 'typing', 'util', '_core', 'exceptions')
 globals().update({_name: _found[_name] for _name in _names.here('cupy') & _found.keys()
                   if _name not in globals() and _name not in _submodules and _name != 'polyval'})
-# NumPy's second names
+# aliases of NumPy
 abs = absolute
 acos, acosh, asin, asinh, atan, atanh, atan2 = arccos, arccosh, arcsin, arcsinh, arctan, arctanh, arctan2
 amax, amin = max, min
@@ -122,6 +122,6 @@ def __getattr__(name):
         globals()[name] = value
         return value
     if hasattr(_numpy, name):
-        raise AttributeError(f"cupy has no {name!r} here, though numpy has: `python -m catenary names cupy` lists what there "
-                             "is, and docs/reference/cupy.md of Catenary says why")
+        raise AttributeError(f"cupy has no {name!r} here, though numpy has: `python -m catenary names cupy` lists the "
+                             "available names, and docs/reference/cupy.md of Catenary explains the differences")
     raise _names.absent('cupy', name)

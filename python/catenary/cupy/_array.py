@@ -12,7 +12,7 @@ from catenary import _core, _names
 from catenary.cupy import _util
 
 ndarray = _core.ndarray
-ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and its tests have this name
+ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and tests contain this name
 
 
 def _arrays_in(values):
@@ -34,7 +34,7 @@ def _shared(interface):
     if interface.get('mask') is not None:
         raise ValueError('CuPy does not support masked arrays: __cuda_array_interface__ has a mask')
     if not dtype.isnative:
-        raise ValueError(f'__cuda_array_interface__: {dtype.str} has not the byte-order of this machine')
+        raise ValueError(f'__cuda_array_interface__: {dtype.str} does not have the byte order of this machine')
     if 0 in shape:
         return _core.empty(shape, dtype)
     strides = interface.get('strides')
@@ -75,7 +75,7 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
             raise ValueError(f'Unsupported dtype {values.dtype}')
         result = _core.from_numpy(values, dtype)
     if copy is False and result is not object:
-        raise ValueError('Unable to avoid copy while creating an array as requested: copy=None copies where it must')
+        raise ValueError('Unable to avoid copy while creating an array as requested: pass copy=None to allow a copy')
     if result.ndim < ndmin:
         result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
     return result
@@ -137,7 +137,7 @@ class Flags:
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name, value):
-        raise AttributeError(f'flags are read: {name} cannot be set')
+        raise AttributeError(f'flags are read-only: {name} cannot be set')
 
     @property
     def fnc(self):
@@ -470,14 +470,14 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **kwargs):
         kwargs['out'] = out[0] if len(out) == 1 else out
         if any(not isinstance(o, ndarray) for o in out if o is not None):
             raise TypeError(f'{ufunc.__name__}: out must be a cupy.ndarray where an operand is one')
-    # NumPy's scalars come as 0-d arrays
+    # NumPy passes its scalars as 0-d arrays
     inputs = [x[()] if isinstance(x, numpy.ndarray) and x.ndim == 0 else x for x in inputs]
     for value in inputs:
         if isinstance(value, numpy.ndarray):
             raise TypeError(f'{ufunc.__name__}: Unsupported type {type(value)}; numpy.ndarray is not converted implicitly, '
                             'use cupy.asarray')
     function = getattr(cupy, ufunc.__name__, None)
-    if function is None:  # SciPy's
+    if function is None:  # a ufunc of SciPy
         if getattr(sys.modules.get('scipy.special'), ufunc.__name__, None) is ufunc:
             importlib.import_module(_names.OF_SCIPYS_UFUNCS)
         function = next((getattr(sys.modules[name], ufunc.__name__, None) for name in _util.of_ufuncs if name in sys.modules), None)
@@ -505,7 +505,7 @@ def _at(self, a, indices, b=None):
     if isinstance(b, ndarray) and _core._may_share_memory(a, b):
         b = b.copy()
     if is_complex(b) and not is_complex(a):
-        return at_on_host(self, a, indices, b)  # computed with complex numbers, whose real parts are kept, with NumPy's warning
+        return at_on_host(self, a, indices, b)  # computed in complex numbers. The real parts are kept, with NumPy's warning.
     if b is not None and a.dtype.kind in 'biu':
         if not isinstance(b, ndarray):
             b = numpy.asarray(b)
@@ -515,7 +515,7 @@ def _at(self, a, indices, b=None):
             return at_on_host(self, a, indices, b)
         b = (b if isinstance(b, ndarray) else asarray(b)).astype(a.dtype)
     if name == 'subtract':
-        name, b = 'add', -asarray(b).astype(a.dtype)  # as the array's numbers, among which an unsigned one has a negative
+        name, b = 'add', -asarray(b).astype(a.dtype)  # addition of the negative, which exists in unsigned dtypes as well
     if name == 'add' or name in ('maximum', 'minimum') and not is_complex(a):
         getattr(_core, {'add': 'scatter_add', 'maximum': 'scatter_max', 'minimum': 'scatter_min'}[name])(a, indices, b)
     else:
@@ -559,7 +559,7 @@ def _rows(self, array, axes, dtype, method):
             raise TypeError(f'{self.__name__}.{method}: no loop with the result dtype {numpy.dtype(dtype)}')
         return rows.astype(gives)
     if dtype is not None and numpy.dtype(dtype) != bool:
-        raise TypeError(f'{self.__name__}.{method}: it gives bools, not {numpy.dtype(dtype)}')
+        raise TypeError(f'{self.__name__}.{method}: the result is bool, not {numpy.dtype(dtype)}')
     return rows.astype(bool)
 
 
@@ -599,7 +599,7 @@ def _reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=N
         raise ValueError(f"{name}.reduce: duplicate value in 'axis': {axis}")
     axes = tuple(sorted(k % ndim for k in axes))
     rows = _rows(self, array, axes, dtype, 'reduce')
-    if len(rows) < 2 and name in _OF_NOTHING:  # so that the function is applied at all
+    if len(rows) < 2 and name in _OF_NOTHING:  # so that the function is applied at least once
         nothing = _core.full((1, *rows.shape[1:]), numpy.array(_OF_NOTHING[name]).astype(rows.dtype), rows.dtype)
         rows = _core._concatenate([nothing, rows], 0)
     elif len(rows) == 0:

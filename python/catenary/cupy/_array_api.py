@@ -31,7 +31,7 @@ def block(arrays):
     empty lists or unequal nesting."""
     def depth_of(part):
         if isinstance(part, tuple):
-            raise TypeError('block: blocks stand in lists, not in tuples')
+            raise TypeError('block: blocks must be in lists, not tuples')
         if not isinstance(part, list):
             return 0
         depths = {depth_of(x) for x in part}

@@ -35,7 +35,7 @@ def chebyshev(coefficients, t):
     """Evaluates a Chebyshev series by Clenshaw's recurrence."""
     above, two_above = coefficients[-1] + t * 0, t * 0
     for c in coefficients[-2:0:-1]:
-        above, two_above = _core._copy(c + 2 * t * above - two_above, 'C'), above  # one small text is compiled for all steps
+        above, two_above = _core._copy(c + 2 * t * above - two_above, 'C'), above  # the same small kernel serves all steps
     return coefficients[0] + t * above - two_above
 
 
@@ -58,12 +58,12 @@ def modified(name, x, n, scaled):
     small = _core.ufuncs['minimum'](size, 8)
     large = _core.ufuncs['maximum'](size, 8)
     value = _core.where(size <= 8, chebyshev(near, small / 4 - 1), chebyshev(far, 16 / large - 1) / _core.ufuncs['sqrt'](large))
-    # The polynomials are exact to rounding beside their largest value alone
+    # the expansions are accurate relative to their largest value only
     least = _core.ufuncs['minimum'](size, 1)
     value = _core.where(size < 1, (least / 2) ** n * power_series(least * least / 4, n) * _core.ufuncs['exp'](-least), value)
     if n:
         value = _core.where(x < 0, -value, _core.where(x == 0, x, value))
-    root = 1 if scaled else _core.ufuncs['exp'](size / 2)  # its square would overflow too early
+    root = 1 if scaled else _core.ufuncs['exp'](size / 2)  # exp(size) would overflow too early
     return (value * root * root).astype(dtype)
 
 

@@ -6,7 +6,7 @@ from catenary import _core
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._kernels import ElementwiseKernel
 
-_RANKS = 'biufc'  # of kinds
+_RANKS = 'biufc'  # kinds in ascending order
 # the dtype of a Python number, and the kinds of array dtypes that it adopts
 _NUMBERS = {bool: ('?', 'biufc'), int: ('l', 'iufc'), float: ('d', 'fc'), complex: ('D', 'c')}
 
@@ -109,6 +109,6 @@ def create_ufunc(name, ops, routine=None, preamble='', doc='', default_casting=N
     """Makes an elementwise function of rows such as 'ff->f', or ('ff->f', text) with its own text. The text computes out0 from in0 and in1, whose
     types are in0_type and out0_type."""
     if out_ops is not None or any(value is not None for value in more.values()):
-        raise NotImplementedError(f'create_ufunc: {name}: out_ops and {", ".join(more)} are not there')
+        raise NotImplementedError(f'create_ufunc: {name}: out_ops and {", ".join(more)} are not supported')
     rows = [_Row(name, *(op if isinstance(op, tuple) else (op, routine))) for op in ops]
     return TypedUfunc(name, rows, preamble, loop_prep, doc, default_casting or 'same_kind')

@@ -19,7 +19,7 @@ _HALF = re.compile(r'\b(?:__)?half\b|\b__(?:half2float|float2half|float2half_rn|
 _INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]*)')
 # names of the standard headers, and names in std that std.cuh defines
 _STANDARD = re.compile(r'\b((?:FLT|DBL|M)_[A-Z0-9_]+|(?:S|U)?(?:CHAR|SHRT|INT|LONG|LLONG)(?:8|16|32|64)?_(?:MAX|MIN)|CHAR_BIT|SIZE_MAX|type_traits|ct_std)\b')
-OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # which a text has itself
+OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # constants that a text defines itself
 _OF_STD = re.compile(r'\bstd\s*::\s*(?=(?:numeric_limits|integral_constant|bool_constant|true_type|false_type|swap|min|max|void_t|%s)\b)' % '|'.join(
     '%s(?:_t|_v)?' % name for name in '''is_same is_integral is_floating_point is_arithmetic is_signed is_unsigned is_pointer is_void is_const conditional
     enable_if remove_const remove_volatile remove_cv remove_reference remove_pointer decay make_signed make_unsigned'''.split()))
@@ -133,7 +133,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
         _elements(parameters, 'i', '_ind.get()'), done % (name, operation), after_loop)
 
 
-# A class may lack a constructor without arguments
+# A class may lack a default constructor.
 _OF_CLASSES = {**OF_CLASSES, 'sized': OF_CLASSES['sized'] % {'global': ''}, 'begin': '_kind _mapped = [&]() -> _kind {', 'set': 'return ', 'end': '}();'}
 
 
@@ -284,7 +284,7 @@ def raw(code, name):
 
 
 _MARKS = frozenset(('__device__', '__constant__', '__managed__'))
-_MARKING = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\b__(?:device|constant|managed)__', re.M)  # macros that mark
+_MARKING = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\b__(?:device|constant|managed)__', re.M)  # macros that stand for such a qualifier
 _ATTRIBUTES = frozenset(('__launch_bounds__', '__align__', 'alignas', '__attribute__', '__declspec'))
 
 
@@ -391,8 +391,8 @@ def module(code, names):
     found, added, declared = {name: (name, {}) for name in _kernels(ts)}, '', _declared(ts)
     for start, end, kernel, at in list(_templates(ts)):
         if end == start + 2 or ts[at].text == '>':
-            raise ValueError('RawModule: a text with variables outside functions has a kernel that is a template for some arguments in a way of '
-                             'its own (line %d), which is not there: give it a name of its own' % ts[at].line)
+            raise ValueError('RawModule: a text with global variables has an explicitly specialised kernel template (line %d), which is not '
+                             'supported: give the specialisation its own name' % ts[at].line)
         parameters, stop = split(ts[start + 2:end]), _end_of_body(ts, at)
         for name in names:
             base, arguments = instance_of(name)

@@ -44,7 +44,7 @@ def savez_compressed(file, *args, **kwds):
 
 def savetxt(fname, X, *args, **kwargs):
     """Writes an array of one or two axes as text, as numpy.savetxt does, which compresses by the name's ending."""
-    # to NumPy by its name, so that it sees the ending
+    # NumPy gets the file name, as it depends on the extension
     with contextlib.nullcontext(fname) if hasattr(fname, 'write') else written_aside(fname) as file:
         numpy.savetxt(file, asnumpy(X), *args, **kwargs)
 

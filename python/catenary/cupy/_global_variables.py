@@ -72,5 +72,5 @@ class Variables:
             memory = _core.full((size,), 0, 'u1')
             if text is not None:
                 Launcher(text, 'RawModule', opencl.of_library(text), entry=translate.entry('RawModule'))(1, 1, [memory])
-        device.synchronize()  # other streams may use it
+        device.synchronize()  # other streams may be using it
         return memory, places

@@ -15,14 +15,14 @@ FLAGS = ('-I', HEADERS)
 _SPECIAL = re.compile(r'\b(erfinv|erfcinv|erfcx|normcdf|normcdfinv|log_ndtr)f?\b')
 _DYNAMIC = re.compile(r'\bextern\s+__shared__\s+(?:(?:__align__|alignas)\s*\((?:[^()]|\([^()]*\))*\)\s*)?((?:\w|::|[<> ])+?)\s*\b(\w+)\s*\[\s*\]\s*;')
 _BRACKETS = re.compile(r"""(\bextern\s*"C"\s*|\bnamespace\b[\w:\s]*)?\{|\}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'""")
-_XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of functions in CuPy's wheel
-_OWN_TYPES = re.compile(r'\btypedef\b[^;{}]*\b((?:ssize|u?int(?:8|16|32|64))_t)\s*;')  # the C library has them, NVIDIA's compiler has not
+_XSF = re.compile(r'#\s*include\s*[<"]cupy/xsf/')  # headers of special functions in CuPy's wheel
+_OWN_TYPES = re.compile(r'\btypedef\b[^;{}]*\b((?:ssize|u?int(?:8|16|32|64))_t)\s*;')  # the C library defines them, NVIDIA's compiler does not
 # operations that need the threads of a block to run side by side
 _WARPS = re.compile(r'\b(__syncwarp|__syncthreads_\w+|__(shfl|ballot|any|all|match_any|match_all|reduce)\w*_sync|__activemask|warpSize|cooperative_groups)\b')
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
 _PRINTF = re.compile(r'\bprintf\b')
 _ALGORITHM = re.compile(r'\bct_std::(?:min|max)\b')
-_COMPLEX = re.compile(r'\bCATENARY_COMPLEX\b')  # complex.cuh is there
+_COMPLEX = re.compile(r'\bCATENARY_COMPLEX\b')  # whether complex.cuh is included
 POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-icd, and set '
         'CATENARY_GPU_INCLUDE_CPU=1 (without CATENARY_CUPY_CPU=1 it is ordinal 0)')
 
@@ -53,7 +53,7 @@ def _stamp(folder):
 def source(text, **entries):
     """Returns the whole C++ text of kernels of _cuda, with an entry point for each function."""
     defines = [name for name, words in (('SPECIAL', _SPECIAL), ('OF_COMPLEX', _COMPLEX), ('PRINTF', _PRINTF), ('ALGORITHM', _ALGORITHM)) if words.search(text)]
-    own = ''.join('#undef %s\n' % name for name in _cuda.OWN_NUMBERS.findall(text))  # which the C library defines as macros
+    own = ''.join('#undef %s\n' % name for name in _cuda.OWN_NUMBERS.findall(text))  # the C library defines them as macros
     included = '// %s\n' % _stamp(os.path.join(HEADERS, 'catenary', 'ops')) if {'SPECIAL', 'OF_COMPLEX'}.intersection(defines) else ''
     return included + ''.join('#define CATENARY_%s\n' % name for name in defines) + header() + own + text + ''.join(
         '\nCT_ENTRY(%s, %s)\n' % entry for entry in entries.items())
@@ -99,9 +99,9 @@ def _whole_text(text, kernel):
     """Returns a text of whole kernels for the processor. Raises CUDARuntimeError if threads exchange values by warps."""
     warps = _WARPS.search(_COMMENT.sub(' ', text))
     if warps:
-        raise _core.CUDARuntimeError('kernel %s: whole kernels of warps and cooperative groups (%s) do not run on the processor itself; others do. %s' % (
+        raise _core.CUDARuntimeError('kernel %s: kernels with warp functions or cooperative groups (%s) do not run on the processor. %s' % (
             kernel, warps[0], POCL))
-    at = text.find('#line 1 "')  # where the user's own begins
+    at = text.find('#line 1 "')  # the start of the user's text
     code = _DYNAMIC.sub(_dynamic, text[at:])
     for name in set(_OWN_TYPES.findall(code)):
         code = re.sub(r'\b%s\b' % name, 'ct_' + name, code)

@@ -6,7 +6,7 @@ from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._ufuncs import made
 
-_STEPS = 8  # of Euclid's algorithm, before it is asked whether all are done
+_STEPS = 8  # steps of Euclid's algorithm between tests for convergence
 
 
 def _integers(name, x1, x2):
@@ -16,7 +16,7 @@ def _integers(name, x1, x2):
     if dtype.kind not in 'iu':
         raise TypeError(f'{name}: not defined for {dtype}; expected an integer dtype')
     unsigned = numpy.dtype(f'u{dtype.itemsize}')
-    # + 0 makes an array of a number
+    # + 0 converts a number to an array
     a, b = (_core.ufuncs['absolute'](_core.ufuncs['add'](x, _core.zeros((), dtype))).astype(unsigned) for x in (x1, x2))
     return dtype, *(_core.broadcast_to(x, both.shape) for x in (a, b))
 
@@ -24,7 +24,7 @@ def _integers(name, x1, x2):
 def _greatest(a, b):
     while b.size:
         for _ in range(_STEPS):
-            # the remainder of a division by 0 is 0
+            # the remainder of a division by 0 is defined as 0
             a, b = _core.where(b, b, a), _core.ufuncs['remainder'](a, b)
         b = _core._copy(b, 'C')
         a = _core._copy(a, 'C')

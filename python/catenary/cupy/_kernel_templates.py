@@ -55,7 +55,7 @@ def numbers(long, ndim, *names):
     return ['%s %s' % (long, name) for name in ['_n%d' % k for k in range(ndim)] + list(names)]
 
 
-# How stages are written. Of numbers: partial results are an array of them.
+# Text of the stages. Partial results of numbers are an array of numbers.
 OF_NUMBERS = {'sized': '', 'parts': '_partial_p[_partial_at + ', 'fixed': 'const ', 'begin': '_kind _mapped;\n{', 'set': '_mapped = ', 'end': '}'}
 # For classes, whose size only the compiler knows: stage 3 reports it.
 OF_CLASSES = {**OF_NUMBERS, 'sized': '%(global)s_kind* const _parts = (%(global)s_kind*)(_partial_p + _partial_at);\n'
@@ -63,7 +63,7 @@ OF_CLASSES = {**OF_NUMBERS, 'sized': '%(global)s_kind* const _parts = (%(global)
               'parts': '_parts[', 'fixed': ''}
 
 
-# Stage 0 does all of it, 1 reduces chunks into partial results [chunk, output], 2 those into outputs.
+# Stage 0 performs the whole reduction, stage 1 reduces chunks to partial results [chunk, output], stage 2 reduces these to outputs.
 STAGES = '''%(first)s
 typedef %(kind)s _kind;
 %(sized)sconst %(long)s _size = _outs * _rows, _units = _stage == 1 ? _outs * _chunks : _outs;

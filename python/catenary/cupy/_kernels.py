@@ -29,7 +29,7 @@ _SCALAR_MEMORY = {'bool': numpy.dtype('uint8'), 'float16': numpy.dtype('float32'
 
 def _check_arguments(kernel, arguments, whole=False):
     for a in arguments:
-        if whole and a is None:  # no address
+        if whole and a is None:  # the array has no address
             continue
         if not isinstance(a, (ndarray, int, float, complex, numpy.generic)) or isinstance(a, numpy.void) and not whole:
             raise TypeError('%s: unsupported type %s of an argument; expected cupy.ndarray or a number%s' % (
@@ -104,7 +104,7 @@ class ElementwiseKernel:
             with stream:
                 return self(*args, size=size, block_size=block_size)
         signature = _core._signature(args) if size is None else None
-        plan = self._plans.get(signature)  # of an earlier call
+        plan = self._plans.get(signature)  # from an earlier call
         if plan is not None and block_size > 0:
             return plan(args)
         if block_size <= 0:
@@ -120,7 +120,7 @@ class ElementwiseKernel:
         if count:
             launch = self._run(inputs + outputs, dtypes, known, shape, count)
             if signature is not None and launch is not None and len(args) == self.nargs and not by_number:
-                if len(self._plans) >= _MOST_PLANS:  # of a program whose shapes are ever new
+                if len(self._plans) >= _MOST_PLANS:  # the program's shapes keep changing
                     self._plans.clear()
                 self._plans[signature] = self._plan(*launch, dtypes)
         return self._result(outputs)
@@ -135,7 +135,7 @@ class ElementwiseKernel:
         scalars = [(place, k, dtypes[k]) for k, place in enumerate(places) if not isinstance(values[place], ndarray)]
         arrays = [(place, k) for k, place in enumerate(places) if isinstance(values[place], ndarray)]
         for place in places:
-            values[place] = None  # which keeps nothing alive
+            values[place] = None  # so that the plan keeps no array alive
 
         def plan(args):
             given = values.copy()
@@ -183,7 +183,7 @@ class ElementwiseKernel:
             launcher = self._make(device, group, len(shape), arguments, dtypes, known, shape)
             self._cached_codes[key] = launcher
         if launcher.backend in ('cuda', 'hip'):
-            groups = (count + group - 1) // group  # an operation that returns ends its work-item
+            groups = (count + group - 1) // group  # an operation with `return` ends its work-item
         launcher(groups, group, values)
         return launcher, groups, group, values, places
 
@@ -277,8 +277,8 @@ class ReductionKernel:
         named.update(known, type_out0_raw=dtypes[-1])
         found = _named(word, tuple((name, dtype.name) for name, dtype in named.items())) if isinstance(word, str) else None
         if found is None and not (isinstance(word, str) and self._is_class(word)):
-            raise TypeError('%s: reduce_type %r is no dtype, no number of C, no class of the preamble and no placeholder (%s)' % (
-                self.name, word, ', '.join(known) or 'there is none'))
+            raise TypeError('%s: reduce_type %r is not a dtype, a C type, a class in the preamble or a placeholder (%s)' % (
+                self.name, word, ', '.join(known) or 'there are none'))
         return word if found is None else found
 
     def _is_class(self, word):
@@ -340,7 +340,7 @@ class ReductionKernel:
 def _three(numbers, what, kernel):
     numbers = tuple(int(n) for n in (numbers if isinstance(numbers, (tuple, list)) else (numbers,)))
     if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
-        raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: %s is one to three numbers from 1 on, given %s' % (kernel, what, numbers))
+        raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: %s must be one to three positive numbers, given %s' % (kernel, what, numbers))
     return numbers + (1,) * (3 - len(numbers))
 
 
@@ -348,7 +348,7 @@ def _words(kernel, position, value, size):
     """Returns the bytes of a class, which OpenCL takes as 8-byte words. Raises TypeError if their number is not `size`."""
     given = numpy.asarray(value)
     if given.nbytes != size:
-        raise TypeError('%s: argument %d is a class of %d bytes, given are %d of %s' % (kernel, position, size, given.nbytes, given.dtype))
+        raise TypeError('%s: argument %d is a class of %d bytes, given %d bytes of %s' % (kernel, position, size, given.nbytes, given.dtype))
     return list(numpy.frombuffer(given.tobytes().ljust(-(-size // 8) * 8, b'\0'), 'i8'))
 
 
@@ -358,13 +358,13 @@ class RawKernel:
     Numbers are converted to the types of the kernel's parameters. Raises CompileException if the text does not compile.
     """
 
-    # a setting that does nothing is refused
+    # rejects attributes that would have no effect
     __slots__ = 'code', 'name', 'options', 'backend', '_launchers', '_module', '_asked', '__weakref__'
 
     def __init__(self, code, name, options=(), backend='nvrtc', translate_cucomplex=False, *,
                  enable_cooperative_groups=False, jitify=False):
         if enable_cooperative_groups:
-            raise NotImplementedError('RawKernel: cooperative groups are not there')
+            raise NotImplementedError('RawKernel: cooperative groups are not supported')
         self.code, self.name, self.options, self.backend = code, name, tuple(options), backend
         self._launchers, self._module, self._asked = {}, None, {}
 
@@ -375,13 +375,13 @@ class RawKernel:
         grid, block = _three(grid, 'grid', self.name), _three(block, 'block', self.name)
         if isinstance(args, ndarray):
             args = (args,)
-        args = [a[(0,) * a.ndim] if isinstance(a, numpy.ndarray) and a.size == 1 else a for a in args]  # a number, as in CuPy
+        args = [a[(0,) * a.ndim] if isinstance(a, numpy.ndarray) and a.size == 1 else a for a in args]  # a one-element array is a number, as in CuPy
         arrays = [a for a in args if isinstance(a, ndarray)]
         device = _core.device_of(arrays[0]) if arrays else _core.Device()
         most = max(self._most(device), device.info['local_bytes'])
         if shared_mem > most:
             more = most_shared_bytes(device)
-            raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: shared_mem = %d: %s gives a group %d bytes%s' % (
+            raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: shared_mem = %d: %s allows %d bytes per block%s' % (
                 self.name, shared_mem, device.name, most, '; set max_dynamic_shared_size_bytes for up to %d' % more if shared_mem <= more else ''))
         launcher, kinds, dynamic = self._made(device)
         _check_arguments(self.name, args, True)
@@ -391,7 +391,7 @@ class RawKernel:
                 self.name, device.name, other.name))
         if len(kinds) > len(args):
             raise TypeError('%s: the kernel takes %d arguments, given %d' % (self.name, len(kinds), len(args)))
-        values = []  # a launch of CUDA's reads as many arguments as the kernel has
+        values = []  # CUDA reads as many arguments as the kernel declares
         for position, (a, kind) in enumerate(zip(args, kinds)):
             if a is None and kind == 'pointer':
                 values += [numpy.uint64(0)] if launcher.addresses else [numpy.uint64(0), _int64(0)]
@@ -400,7 +400,7 @@ class RawKernel:
                 raise TypeError('%s: argument %d must be %s, given %s' % (
                     self.name, position, 'a cupy.ndarray' if kind == 'pointer' else 'a number', type(a)))
             if isinstance(a, numpy.void) and isinstance(kind, str):
-                raise TypeError('%s: argument %d is a structure of %d bytes where the kernel takes %s: give it its numbers one by one, or '
+                raise TypeError('%s: argument %d is a structure of %d bytes where the kernel takes %s: pass its numbers one by one, or '
                                 'declare the structure' % (self.name, position, a.nbytes, kind))
             if isinstance(kind, int):
                 values += _words(self.name, position, a, kind)
@@ -408,7 +408,7 @@ class RawKernel:
                 values.append(a if kind == 'pointer' else numpy.asarray(a).astype(kind or numpy.asarray(a).dtype)[()])
         if launcher.variables is not None:
             values.append(launcher.variables)
-        # OpenCL's memory of a group is a parameter, which a kernel has or has not
+        # in OpenCL, shared memory is a parameter, which the kernel may lack
         shared_mem = (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem
         try:
             launcher(grid, block, values, shared_mem)
@@ -461,7 +461,7 @@ class RawKernel:
         device = _core.Device()
         most = most_shared_bytes(device)
         if not 0 <= size <= most:
-            raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: max_dynamic_shared_size_bytes = %d: %s gives a group up to %d bytes' % (
+            raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: max_dynamic_shared_size_bytes = %d: %s allows up to %d bytes per block' % (
                 self.name, size, device.name, most))
         self._asked[device.name] = size
 
@@ -496,12 +496,12 @@ class RawModule:
             raise TypeError('RawModule: exactly one of code and path must be given')
         self.code, self.file_path, self.options = code, path, tuple(options)
         self.name_expressions = None if name_expressions is None else tuple(name_expressions)
-        self._variables, self._kernels = None, {}  # a program may ask for a kernel at each call
+        self._variables, self._kernels = None, {}  # programs may request a kernel at each call
 
     def _check(self):
         """Reports errors at the first use, not when a program creates a module that it may never use."""
         if self.file_path is not None:
-            raise NotImplementedError('RawModule: %s: binaries of a device are not loaded; give the code' % self.file_path)
+            raise NotImplementedError('RawModule: %s: device binaries are not supported; pass the code' % self.file_path)
         check_length('RawModule', self.code)
 
     def get_function(self, name):

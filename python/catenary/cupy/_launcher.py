@@ -49,8 +49,8 @@ def refusals(code, kernel):
     except translate.Untranslatable as error:
         raise CompileException(str(error), code, kernel) from None
     except RecursionError:
-        raise CompileException('kernel %s: operators stand inside each other deeper than %d calls of Python follow '
-                               '(sys.setrecursionlimit): take the expression apart' % (kernel, sys.getrecursionlimit()),
+        raise CompileException('kernel %s: operators are nested deeper than the recursion limit of %d (sys.setrecursionlimit): split the '
+                               'expression' % (kernel, sys.getrecursionlimit()),
                                code, kernel) from None
 
 
@@ -58,8 +58,7 @@ def check_length(kernel, *texts):
     """Raises CompileException if the texts are too long together."""
     length = sum(len(text) for text in texts if isinstance(text, str))
     if length > LONGEST:
-        raise CompileException('kernel %s: its texts have %d characters together, of which %d are the limit: make several '
-                               'kernels of it' % (kernel, length, LONGEST), '', kernel)
+        raise CompileException('kernel %s: its texts have %d characters, the limit is %d: split the kernel' % (kernel, length, LONGEST), '', kernel)
 
 
 def launcher_of(way, kernel, *arguments, **more):

@@ -24,7 +24,7 @@ def _texture(name):
         raise AttributeError(f'module cupy.cuda.texture has no attribute {name!r}')
 
     def refuse(*args, **kwargs):
-        raise NotImplementedError(f'{name}: textures are not supported; give the kernel an array')
+        raise NotImplementedError(f'{name}: textures are not supported; pass an array to the kernel')
     return refuse
 
 
@@ -50,15 +50,15 @@ for _name, _names in {
         '_core._cub_reduction': {'_CUB_REDUCE_SIZE_THRESHOLD': 128},
         '_core._routines_linalg': {'COMPUTE_TYPE_' + name: number for number, name in enumerate(
             ('DEFAULT', 'PEDANTIC', 'FP16', 'FP32', 'FP64', 'BF16', 'TF32'), -1)},
-        # solvers choose by the matrix
+        # solvers choose by the matrix, so these settings have no effect
         'cublas': {'get_batched_gesv_limit': _get_limit, 'set_batched_gesv_limit': _set_limit, **{
             name: getattr(_cublas, name) for name in ('iamax', 'iamin', 'asum', 'axpy', 'dot', 'dotu', 'dotc', 'nrm2', 'scal')}},
         'cuda.cub': {'available': False},
         'cuda.cutensor': {'available': False},
         'cuda.driver': {'CUDADriverError': CUDADriverError, 'get_build_version': lambda: 12000,
-                        'ctxGetCurrent': lambda: 1 + _core.getDevice()},  # a number that stands for its context
+                        'ctxGetCurrent': lambda: 1 + _core.getDevice()},  # a number in place of its context
         'cuda.function': {},
-        # no profiler sees ranges, and none has to be told
+        # ranges have no effect, as no profiler sees them
         'cuda.nvtx': {'RangePush': lambda message, id_color=-1: None, 'RangePop': lambda: None,
                       'RangePushC': lambda message, color=0: None, 'Mark': lambda message, id_color=-1: None},
         'cuda.profiler': {'start': lambda: None, 'stop': lambda: None},

@@ -12,7 +12,7 @@ from catenary import _core
 
 
 def _pad_sequence(pointers, lengths, padding, base, longest, y):
-    padding = numpy.asarray(padding).astype(y.dtype)[()]  # as a kernel takes it
+    padding = numpy.asarray(padding).astype(y.dtype)[()]  # in the kernel's dtype
     for row, address, length in zip(y, pointers.get().ravel().tolist(), lengths.get().ravel().tolist()):
         if length:
             row[:length] = _core._at(address, y.dtype, length * base).reshape(row[:length].shape)

@@ -10,7 +10,7 @@ from catenary.cupy._array import array, asarray, asnumpy, ndarray
 def roots(p):
     """Returns the roots of a polynomial, complex if any root is. Raises TypeError for a number."""
     if not isinstance(p, poly1d) and given(p).ndim == 0:
-        raise TypeError(f'roots: coefficients are needed, the number {p} was given')
+        raise TypeError(f'roots: expected coefficients, given the number {p} was given')
     return asarray(numpy.roots(asnumpy(_coefficients(p))))
 
 
@@ -63,7 +63,7 @@ def polyval(p, x):
     """Returns the values of a polynomial at x. For a poly1d x it returns the composed polynomial."""
     coefficients = _coefficients(p)
     if not isinstance(p, poly1d) and given(p).ndim == 0:
-        raise TypeError(f'polyval: coefficients are needed, the number {p} was given')
+        raise TypeError(f'polyval: expected coefficients, given the number {p} was given')
     if not isinstance(x, poly1d):
         return _core.polyval(coefficients, given(x))
     result = poly1d(_core.zeros((1,), x.coeffs.dtype))
@@ -76,7 +76,7 @@ class poly1d:
     """A polynomial. c_or_r are its coefficients, highest power first, or with r=True its roots. Leading zeros are removed."""
 
     __hash__ = None
-    __array_ufunc__ = None  # an array does not take it for a number
+    __array_ufunc__ = None  # so that an array's operators defer to poly1d
 
     def __init__(self, c_or_r, r=False, variable=None):
         self._variable = 'x'
@@ -166,13 +166,13 @@ class poly1d:
         if isinstance(power, bool) or not numpy.isscalar(power) or int(power) != power or power < 0:
             raise ValueError(f'Power to non-negative integers only, not {power!r}.')
         result = poly1d([1])
-        for _ in range(power):  # TypeError for 2.0, as NumPy's
+        for _ in range(power):  # raises TypeError for 2.0, as NumPy does
             result = result * self
         return result
 
     def __truediv__(self, other):
         if not numpy.isscalar(other) and not (isinstance(other, ndarray) and other.ndim == 0):
-            raise NotImplementedError('poly1d: a polynomial is divided by a number only; numpy.polydiv for cupy.asnumpy(p)')
+            raise NotImplementedError('poly1d: division by a polynomial is not supported; use numpy.polydiv with cupy.asnumpy(p)')
         return poly1d(self._coeffs / other, variable=self._variable)
 
     def deriv(self, m=1):

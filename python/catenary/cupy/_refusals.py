@@ -12,7 +12,7 @@ from catenary import _core
 from catenary.cupy import _where_reductions
 from catenary.cupy._array import asarray, ndarray
 
-# arguments that CuPy's functions pass to asarray, of functions that are the extension's own
+# Arguments that CuPy's functions pass to asarray, for functions that the extension defines itself.
 _TAKEN = {'isclose': 'a b', 'cross': 'a b', 'cond': 'x', 'resize': 'a', 'append': 'arr values', 'take': 'indices', 'put': 'ind v', 'choose': 'a',
           'tile': 'A', 'around': 'a', 'extract': 'condition', 'place': 'mask vals', 'fftshift': 'x', 'ifftshift': 'x', 'tril': 'm', 'triu': 'm',
           'unwrap': 'p', 'ediff1d': 'to_end to_begin', 'repeat': 'repeats', 'searchsorted': 'v', 'percentile': 'q', 'quantile': 'q',
@@ -163,4 +163,4 @@ def answer(function, args, keywords, error):
         if not p.takes(value):
             raise TypeError(f'{name}: argument {p.name!r} must be {p.expected()}, given {_said(value)}') from None
     given = ', '.join(f'{p.name} = {_said(value)}' for p, value in values.items() if p.name != 'self')
-    raise TypeError(f'{name}: an argument has a value of the wrong type or a number that does not fit; given {given}') from None
+    raise TypeError(f'{name}: an argument has the wrong type or a value out of range; given {given}') from None

@@ -18,7 +18,7 @@ class Made(_core.ufunc):
     otherwise that of all.
     """
 
-    nin = nout = nargs = 0  # the base's are of its row
+    nin = nout = nargs = 0  # the base class has those of its row
 
     def __init__(self, function, nin, nout=1, types=None):
         super().__init__()
@@ -47,7 +47,7 @@ class Made(_core.ufunc):
             raise ValueError(f'{name}: out must have {self.nout} arrays, not {len(outs)}')
         for x in args:
             if isinstance(x, numpy.ndarray):
-                _operand(x, name)  # which refuses it
+                _operand(x, name)  # raises for this operand
         numpy.can_cast('b', 'b', casting)  # raises ValueError for an unknown casting rule
         if dtype is not None:
             dtypes = (dtype,) * self.nin if self._types is None else self._dtypes_for(numpy.dtype(dtype), args)
@@ -165,7 +165,7 @@ def float_power(x1, x2):
     dtype = numpy.result_type(float, *(x.dtype if isinstance(x, ndarray) else x for x in (x1, x2)))
     if isinstance(x1, ndarray) and not isinstance(x2, ndarray) and x2 == 0.5 and dtype == float:
         with x1.device:
-            x2 = asarray(x2, dtype)  # by a number it would be a square root, which is NaN for -inf, and -0 for -0
+            x2 = asarray(x2, dtype)  # with a Python number it would be a square root, which differs for -inf and -0
     return _core.ufuncs['power'](x1, x2, dtype=dtype)
 
 

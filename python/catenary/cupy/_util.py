@@ -8,10 +8,10 @@ import numpy
 from catenary import _core
 from catenary.cupy._errors import PerformanceWarning  # noqa: F401
 
-ENABLE_SLICE_COPY = False  # a[key] = values takes NumPy's arrays in any case
+ENABLE_SLICE_COPY = False  # a[key] = values accepts NumPy arrays regardless
 CUDA_ARRAY_INTERFACE_EXPORT_VERSION = 3
 _memos = []
-# Of names under which a test asks for modules (cupy.testing) the modules that go with cupy and with numpy: packages above this one add theirs.
+# The modules that cupy.testing passes to tests by parameter name, for cupy and for numpy. Packages above this one add theirs.
 beside = {}
 of_ufuncs = []  # modules above this package whose functions accept arrays from NumPy ufuncs of their names
 

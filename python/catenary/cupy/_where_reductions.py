@@ -55,7 +55,7 @@ def _extreme(name, plain, function, a, axis, keepdims, mask, initial):
     if initial is None:
         if mask is None:
             return function(a, axis, keepdims=keepdims)
-        raise ValueError(f"{name}: the greatest or smallest of no elements is not defined, so 'where' needs 'initial'")
+        raise ValueError(f"{name}: an empty selection has no maximum or minimum, so 'where' needs 'initial'")
     begun = _as(initial, a.dtype)
     if mask is not None:
         a = _core.where(mask, a, begun)

@@ -1,3 +1,3 @@
 """cupy.cudnn is not available. Convolutions do not need it."""
 
-raise ImportError('cupy.cudnn is not available: Catenary\'s convolutions do not stand behind cuDNN\'s interface yet')
+raise ImportError('cupy.cudnn is not available: Catenary\'s convolutions do not have cuDNN\'s interface')

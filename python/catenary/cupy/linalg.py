@@ -59,7 +59,7 @@ def pinv(a, rcond=None, hermitian=False):
     if not isinstance(rcond, _ndarray) or rcond.ndim == 0:
         return _core.linalg.pinv(a, rcond if rcond is None else float(rcond), hermitian)
     u, s, vh = _core.linalg.svd(a, full_matrices=False, compute_uv=True)
-    large = s > rcond[..., None] * s[..., :1]  # the largest is the first
+    large = s > rcond[..., None] * s[..., :1]  # singular values are in descending order
     inverse = _core.where(large, 1 / _core.where(large, s, 1), 0).astype(s.dtype)
     return _core.matmul(vh.conj().swapaxes(-1, -2), inverse[..., None] * u.conj().swapaxes(-1, -2))
 

@@ -166,7 +166,7 @@ def get_random_state():
     if device not in _random_states:
         seed = os.getenv('CUPY_SEED')
         made = RandomState(None if seed is None else int(numpy.asarray(int(seed), dtype=numpy.uint32)))
-        return _random_states.setdefault(device, made)  # another thread may have been faster
+        return _random_states.setdefault(device, made)  # another thread may have set it meanwhile
     return _random_states[device]
 
 
@@ -291,13 +291,13 @@ def _bind(name, method):
 
 
 for _class in (RandomState, BitGenerator, XORWOW, MRG32k3a, Philox4x3210, Generator):
-    _class.__module__ = 'cupy.random'  # programs find the package of a generator by it
+    _class.__module__ = 'cupy.random'  # programs find a generator's package by this name
 
 random = ranf = sample = None
 globals().update({_name: _bind(_name, _value) for _name, _value in inspect.getmembers(RandomState)
                   if not _name.startswith('_') and callable(_value)})
 random = ranf = sample = random_sample  # noqa: F821
-_bit_generator = _distributions = _generator = _generator_api = _permutations = _sample = sys.modules[__name__]  # CuPy's modules
+_bit_generator = _distributions = _generator = _generator_api = _permutations = _sample = sys.modules[__name__]  # names of CuPy's modules
 
 
 __getattr__ = _names.getter('cupy.random')

@@ -4,7 +4,7 @@ import importlib
 
 from chainermn.communicators.communicator_base import CommunicatorBase  # noqa: F401, of Chainer 7.8.1
 
-# Each name's class, which bears the name. The last three are ChainerMN 1's, as which the library knows them, too.
+# Name -> class of that name. The last three names are ChainerMN 1's, which the library also accepts.
 _CLASSES = {
     'pure_nccl': 'PureNcclCommunicator',
     'flat': 'FlatCommunicator',

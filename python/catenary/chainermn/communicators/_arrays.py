@@ -16,7 +16,7 @@ def given(x, function):
     if isinstance(x, _ndarray):
         return x
     if not isinstance(x, numpy.ndarray):
-        raise TypeError('%s: %s is no array of NumPy or cupy' % (function, type(x).__name__))
+        raise TypeError('%s: %s is not an array of NumPy or cupy' % (function, type(x).__name__))
     if x.dtype.kind not in 'biuf' or x.dtype.itemsize > 8 or not x.dtype.isnative:
         if x.dtype.name != 'bfloat16':
             raise TypeError('%s does not support dtype %s' % (function, x.dtype))
@@ -34,7 +34,7 @@ def single(x, function):
 def sequence(xs, function):
     """Converts arrays to a list. They must all be NumPy's or all cupy's, of one dtype. Raises ValueError and TypeError."""
     if not hasattr(xs, '__iter__'):
-        raise TypeError('%s: %s is no array of NumPy or cupy, nor a tuple of them' % (function, type(xs).__name__))
+        raise TypeError('%s: %s is not an array of NumPy or cupy, nor a tuple of them' % (function, type(xs).__name__))
     xs = list(xs)
     if not (all(isinstance(x, numpy.ndarray) for x in xs) or all(isinstance(x, _ndarray) for x in xs)):
         raise ValueError('%s: %s; expected arrays of NumPy alone, or of cupy alone'
@@ -54,7 +54,7 @@ def taken(x):
     if x.dtype.name == 'bfloat16' or not x.size:
         return x.get()
     y = numpy.from_dlpack(x)
-    return y if y.flags.writeable else y.copy()  # NumPy before 2.1
+    return y if y.flags.writeable else y.copy()  # for NumPy before 2.1
 
 
 def delivered(x, to_host):

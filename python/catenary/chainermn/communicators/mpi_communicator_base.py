@@ -74,7 +74,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         """Broadcasts the root's array. Other ranks' x is ignored."""
         if self.rank == root:
             if not _arrays.is_array(x):
-                raise TypeError('bcast: %s is no array of NumPy or cupy' % type(x).__name__)
+                raise TypeError('bcast: %s is not an array of NumPy or cupy' % type(x).__name__)
             self.bcast_obj(isinstance(x, numpy.ndarray), root=root)
             self._ranks.bcast(_arrays.given(x, 'bcast'), root)
             return x
@@ -157,7 +157,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         gradient must have none on any rank."""
         params = [(name, p) for name, p in _named(model) if p.array is not None]
         if zero_fill:
-            # the mean is in the loss scale of the ranks that have gradients
+            # the mean has the loss scale of the ranks with gradients
             scale = next((p._loss_scale for _, p in params if p.grad is not None), None)
             for _, p in params:
                 if p.grad is None:

@@ -80,7 +80,7 @@ class _MultiNodeCheckpointer(extension.Extension):
         if self._filename(iteration) not in self.files:
             self.files.append(self._filename(iteration))
         if len(self.files) >= self.cp_interval + self.gc_interval:
-            # the set just saved stays, even where damaged ones of later iterations lie in the folder
+            # keeps the set just saved, even if damaged sets of later iterations are in the folder
             others = [i for i in self._complete(self.files) if i != iteration]
             kept = self._filenames(sorted([*others[max(0, len(others) - self.cp_interval + 1):], iteration]))
             self._remove(file for file in self.files if file not in kept)
@@ -107,7 +107,7 @@ class _MultiNodeCheckpointer(extension.Extension):
         optimizers = updater.get_all_optimizers().values() if hasattr(updater, 'get_all_optimizers') else ()
         for each in {id(o): o for o in (*optimizers, optimizer) if o is not None}.values():
             if type(each).__name__ == '_MultiNodeOptimizer' and each.target is not None:
-                each.is_changed(each.target)  # which notes that it is not
+                each.is_changed(each.target)  # records the parameters, so that the next update is a real one
 
     def finalize(self):
         """Removes this rank's files."""
@@ -142,9 +142,9 @@ class _MultiNodeCheckpointer(extension.Extension):
         return [(match[1], int(match[2]), int(match[3])) for match in found if match]
 
 
-# Chainer's serializers ignore names that begin so.
+# Chainer's serializers ignore names with this prefix.
 _OURS = '_catenary/'
-_PICKLE = '_random_state'  # the state of the random numbers in files of catenary 1.x before this format, as a pickle
+_PICKLE = '_random_state'  # the pickled random states in files of earlier versions
 
 
 def _save(path, target, ranks):
@@ -247,4 +247,4 @@ def _is_sound(path):
         with zipfile.ZipFile(path) as file:
             return file.testzip() is None
     except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, ValueError):
-        return False  # of a damaged file zipfile says this or that
+        return False  # zipfile's errors for damaged files vary

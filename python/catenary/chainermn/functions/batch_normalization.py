@@ -20,7 +20,7 @@ class _OverRanks(batch_normalization.GeneralBatchNormalizationImpl):
         return mean, of_squares - xp.square(mean)
 
     def get_ggamma_and_gbeta(self, axis, gamma, gy, x_hat, xp):
-        return self._means(xp, gy.sum(axis=axis, dtype=gamma.dtype), (gy * x_hat).sum(axis=axis, dtype=gamma.dtype))  # gbeta comes first
+        return self._means(xp, gy.sum(axis=axis, dtype=gamma.dtype), (gy * x_hat).sum(axis=axis, dtype=gamma.dtype))  # gbeta is the first
 
 
 class MultiNodeBNImplSelector:

@@ -19,7 +19,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
 
 def gradient(f, *varargs, axis=None, edge_order=1):
     """Returns derivatives along axes as one array or a tuple. Spacings are numbers or 1-d arrays of positions."""
-    # a number is not sent to the device for this, and read back
+    # numbers stay on the host, as a transfer to the device and back is slow
     spacing = [given(x) if isinstance(x, (list, tuple, ndarray)) else _host_number(x) for x in varargs]
     along = _core._gradient(given(f), spacing, axis, edge_order)
     return along[0] if len(along) == 1 else tuple(along)
@@ -55,7 +55,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     y, x = listed(y), listed(x)
     if x is not None:
         made = _core.trapezoid(y, x, axis=axis)
-        return made.astype(numpy.result_type(made.dtype, x.dtype)) if is_complex(x) else made  # of no points there is no product that would have it
+        return made.astype(numpy.result_type(made.dtype, x.dtype)) if is_complex(x) else made  # without points no product determines the dtype
     if is_complex(dx):
         return _core.trapezoid(y, axis=axis) * dx
     return _core.trapezoid(y, None, dx, axis)
@@ -69,7 +69,7 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
         if a is not None and (a.ndim not in axes or a.size == 0 or len(a) != x.size):
             raise TypeError(f'polyfit: {name} has shape {a.shape} where x has {x.shape}; expected a value for each of its points')
     if w is not None and w.dtype.kind == 'c' and not x.dtype.kind == y.dtype.kind == 'c':
-        raise TypeError(f'polyfit: complex weights go with complex points, and not with {x.dtype} and {y.dtype}, in NumPy neither')
+        raise TypeError(f'polyfit: complex weights need complex points, as in NumPy, given {x.dtype} and {y.dtype}')
     *fit, covariance = _core._polyfit(x, y, int(deg), rcond, w, 0 if full else 2 if cov == 'unscaled' else int(cov))
     if fit[2] != int(deg) + 1 and not full:
         warnings.warn('Polyfit may be poorly conditioned', numpy.exceptions.RankWarning, stacklevel=2)

@@ -31,7 +31,7 @@ def wide_arange(start, stop, step, dtype):
     if dtype.kind not in 'iu':
         first, second = numpy.array([first, second], dtype).tolist()
         return (places.astype(float) * (second - first) + first).astype(dtype)
-    first, second = map(int, numpy.array([int(first), int(second)], dtype))  # raises OverflowError
+    first, second = map(int, numpy.array([int(first), int(second)], dtype))  # numpy.array raises OverflowError
     delta = int(step) if whole else second - first
     wrapped = numpy.array([first % 2 ** 64, delta % 2 ** 64], 'u8')
     return (places.astype('u8') * wrapped[1] + wrapped[0]).astype(dtype)
@@ -69,7 +69,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     found = _dtype_of_ends(*(x.dtype if isinstance(x, ndarray) else x for x in (start, stop)))
     start, stop = (asarray(x, found) if isinstance(x, (int, float, complex, numpy.generic)) else x for x in (start, stop))
     if dtype is not None and numpy.dtype(dtype).kind == 'f' and (is_complex(start) or is_complex(stop)):
-        made = _core.linspace(start, stop, num, endpoint, retstep, None, axis)  # whose cast warns
+        made = _core.linspace(start, stop, num, endpoint, retstep, None, axis)  # the cast warns
         return (made[0].astype(dtype), made[1]) if retstep else made.astype(dtype)
     return _core.linspace(start, stop, num, endpoint, retstep, dtype, axis)
 
@@ -96,7 +96,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     size, log = _core.ufuncs['absolute'](start), _core.ufuncs['log']
     sign = start / size
     values = _core.ufuncs['exp'](_core.linspace(log(size), log(stop / sign), num, endpoint)) * sign
-    if num > 0:  # the ends are exact
+    if num > 0:  # makes the ends exact
         values[0] = start
     if num > 1 and endpoint:
         values[-1] = stop

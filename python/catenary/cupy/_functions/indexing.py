@@ -37,7 +37,7 @@ def delete(arr, indices, axis=None):
     kind = getattr(getattr(indices, 'dtype', None), 'kind', None)
     extent = arr.size if axis is None else arr.shape[axis]
     if kind == 'b' and indices.shape != (extent,):
-        raise ValueError(f'delete: a mask of shape {indices.shape} does not fit the {extent} places to delete from')
+        raise ValueError(f'delete: a mask of shape {indices.shape} does not fit an axis of {extent} elements')
     return _core.delete(arr, indices, axis)
 
 

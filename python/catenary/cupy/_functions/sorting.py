@@ -33,7 +33,7 @@ def lexsort(keys, axis=-1):
     if len({key.shape for key in keys}) > 1:
         raise ValueError(f'lexsort: the keys must be of one shape, not {", ".join(str(key.shape) for key in keys)}')
     if keys[0].ndim == 0:
-        return _core.zeros((), int)  # of one place each
+        return _core.zeros((), int)  # a single index
     if keys[0].ndim == 1 and axis in (0, -1):
         return _core._lexsort(keys)
     order = keys[0].argsort(axis)

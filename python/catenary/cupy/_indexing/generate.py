@@ -40,7 +40,7 @@ class AxisConcatenator:
     def _directed(self, text):
         """Parses the leading string. Raises ValueError, or NotImplementedError for a matrix."""
         if text in ('r', 'c'):
-            raise NotImplementedError('r_ and c_: there are no matrices: %r is cupy.r_[...][None] or [:, None]' % text)
+            raise NotImplementedError('r_ and c_: matrices are not supported: instead of %r use cupy.r_[...][None] or [:, None]' % text)
         numbers = text.split(',')
         try:
             numbers = [int(number) for number in numbers]
@@ -69,7 +69,7 @@ class _Grid:
     def _of_arrays(self, keys, alone):
         """Handles ranges with array limits, which broadcast: an imaginary step is the number of values between each pair."""
         if any(not isinstance(k.step, complex) for k in keys):
-            raise TypeError('mgrid and ogrid: limits with axes need a count of steps for each, as 10j')
+            raise TypeError('mgrid and ogrid: array limits need a number of steps, such as 10j')
         counts, lines = [int(abs(k.step)) for k in keys], []
         limits = [x for k in keys for x in (k.start, k.stop) if x is not None]
         dtype = numpy.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in limits), 1.0)

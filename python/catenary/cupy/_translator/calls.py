@@ -29,7 +29,7 @@ class Calls:
         if f.__class__ is tree.Member:
             return self.method(x, f)
         if f.__class__ is not tree.Name:
-            refuse(x.at, 'a call of what is no function')
+            refuse(x.at, 'a call of something other than a function')
         t, args = f.parts[-1]
         if len(f.parts) > 1 and f.parts[0][0].text not in ('std', 'thrust'):
             return self.static_call(x, f, t, args)
@@ -39,7 +39,7 @@ class Calls:
                 return self.method_call(x, t, self.this, self.this_value(t), found, args)
             return self.called(t, found, x.args, args)
         if found is not None:
-            refuse(t, 'a call of what is no function')
+            refuse(t, 'a call of something other than a function')
         if f.parts[0][0].text == 'std' and (len(f.parts) > 2 or t.text not in opencl.MATH and
                                                 t.text not in COMPLEX_FUNCTIONS):
             return self.standard(x, f)
@@ -63,7 +63,7 @@ class Calls:
         fitting.sort(key=lambda m: m[0])
         if len(fitting) > 1 and fitting[0][0] == fitting[1][0]:
             if (fitting[0][1].body is None) == (fitting[1][1].body is None):
-                refuse(t, 'a call that two functions fit as well')
+                refuse(t, 'an ambiguous call')
         _, function, bindings, types = next((m for m in fitting if m[1].body and m[0] == fitting[0][0]), fitting[0])
         if function.body is None:
             refuse(t, 'a function without a body')
@@ -177,7 +177,7 @@ class Calls:
             refuse(at, 'a template with more arguments than it takes')
         for p in primary.template[len(args):]:
             if p.default is None:
-                refuse(at, 'a class that is a template without its arguments')
+                refuse(at, 'a class template without arguments')
             bindings[p.name] = self.fresh([self.scopes[0], bindings], None).argument(p.default)
         args = list(bindings.values())
         key = tuple(a.const if a.__class__ is Value else spelled(a, '') + str(a) for a in args)
@@ -200,7 +200,7 @@ class Calls:
         for declaration in node.fields:
             for d in declaration.names:
                 if d.value is not None or d.type.reference:
-                    refuse(d.at, 'a value that a member begins with' if d.value is not None else 'a reference in a class')
+                    refuse(d.at, 'a default member initialiser' if d.value is not None else 'a reference in a class')
                 type = fields[d.at.text] = inner.type(tree.TypeId(d.at, declaration.spec, d.type.stars, False, d.type.sizes)
                                                       if d.type.spec.__class__ is tree.Spec else d.type)
                 kind = type
@@ -303,7 +303,7 @@ class Calls:
         if all('static' in m.words for m in found):
             return self.called(t, found, x.args, args, struct)
         if v.home is None:
-            refuse(t, 'a function of a value that lies nowhere')
+            refuse(t, 'a method of a temporary value')
         made = self.called(t, found, x.args, args, struct, v.home)
         pointer = self.address(t, v).text
         name, rest = made.text.split('(', 1)
@@ -363,7 +363,7 @@ class Calls:
             return self.atomic(t, values)
         if name not in opencl.MATH:
             refuse(t, 'this word' if name.startswith(OF_CUDA) or name.startswith('__') else self.why(name) if name in (
-                'malloc', 'free', 'thrust') else 'a function that is not known')
+                'malloc', 'free', 'thrust') else 'an unknown function')
         count, result, kinds = opencl.signature(name)
         if len(values) != count:
             refuse(t, 'a call with %d arguments of a function that takes another number' % len(values))
@@ -371,7 +371,7 @@ class Calls:
         for v, kind in zip(values, kinds):
             kind = self.result(name, numbers).name if kind == '=' and all(map(is_number, numbers)) else kind
             if kind and (v.type.__class__ is not Pointer or v.type.space != '' or v.type.to is not SCALARS[kind]):
-                refuse(t, 'a result that does not lie in a variable of type %s' % kind)
+                refuse(t, 'a result argument other than a variable of type %s' % kind)
             if not kind and not is_number(v.type):
                 refuse(t, 'a call with %s' % v.type)
         self.unit.needs.add(name)
@@ -381,7 +381,7 @@ class Calls:
                 refuse(t, 'double, which the device lacks,')
         else:
             type = self.result(name, numbers) if name not in intrinsics.DOTS else UINT if all(n is UINT for n in numbers) else INT
-        if name in intrinsics.SEVERAL or name in intrinsics.DOTS or name in intrinsics.OUTS:  # whose overloads have one type each
+        if name in intrinsics.SEVERAL or name in intrinsics.DOTS or name in intrinsics.OUTS:  # each overload has a single type
             text = ', '.join(v.text if kind else '(%s)(%s)' % (type.register, v.text) for v, kind in zip(values, kinds))
         return Value('ct_%s(%s)' % (name, text), type, at=at)
 
@@ -403,7 +403,7 @@ class Calls:
             refuse(t, 'a call with %d arguments of a function that takes another number' % len(values))
         pointer = values[0].type
         if pointer.__class__ is not Pointer or pointer.space not in ('__global', '__local'):
-            refuse(t, 'an atomic operation on what no other thread sees')
+            refuse(t, 'an atomic operation on private memory')
         if pointer.to.__class__ is not Scalar or pointer.to.name not in opencl.ATOMICS[name] or (
                 pointer.to is HALF and pointer.space != '__global'):
             refuse(t, 'an atomic operation on %s' % pointer.to)
@@ -417,7 +417,7 @@ class Calls:
 
     def printed(self, t, x):
         if not x.args or x.args[0].__class__ is not tree.String or x.args[0].at.text[0] != '"':
-            refuse(t, 'a text to print that is no constant')
+            refuse(t, 'a format that is not a string literal')
         values = [self.rvalue(a) for a in x.args[1:]]
         for v in values:
             if not is_number(v.type):

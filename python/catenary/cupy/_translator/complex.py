@@ -38,7 +38,7 @@ class Complex:
         if is_number(v.type):
             return 'ct_complex_%s(%s, 0)' % (type.name, v.text)
         if not is_complex(v.type):
-            refuse(v.at or at, '%s where %s is asked for' % (v.type, type))
+            refuse(v.at or at, '%s where %s is expected' % (v.type, type))
         self.unit.needs.add('to_' + type.name)
         return 'ct_to_%s(%s)' % (type.name, v.text)
 
@@ -70,7 +70,7 @@ class Complex:
         if not x.args:
             return Value(text, COMPLEX[v.type.name], at=v.at)
         if v.home is None:
-            refuse(v.at or t, 'an assignment to a value')
+            refuse(v.at or t, 'an assignment to an rvalue')
         return Value('%s = %s' % (text, self.converted(self.rvalue(x.args[0]), COMPLEX[v.type.name], t)), VOID)
 
     def complex_call(self, t, values):

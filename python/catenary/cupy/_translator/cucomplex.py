@@ -20,7 +20,7 @@ def renamed(text):
     try:
         ts = tokens(text)
     except Untranslatable:
-        return text  # who reads it next says so
+        return text  # the next reader reports the error
     for t in ts:
         if t.kind == 'directive' and re.match(r'#\s*include\s*[<"]cuComplex\.h[>"]', t.text):
             t.text = ''

@@ -147,7 +147,7 @@ class Statements(Parser):
             if self.peek().text not in ('*', '&'):
                 self.go(start)
                 return None
-        elif self.t.kind != 'id':  # a product of a name that is a type, too, is no declaration
+        elif self.t.kind != 'id':  # `name * x` is a product, even if name is also a type
             at = self.i
             self.stars()
             if self.t.kind != 'id' and self.t.text != '(':
@@ -270,10 +270,10 @@ class Statements(Parser):
             else:
                 spec = self.spec()
                 if spec is None:
-                    refuse(at, 'a parameter of a template that is no type')
+                    refuse(at, 'a template parameter that is not a type')
                 type = tree.TypeId(at, spec, *self.stars(), ())
             if self.t.text == '...':
-                refuse(self.t, 'a template of any number of parameters')
+                refuse(self.t, 'a variadic template')
             name = self.take().text if self.t.kind == 'id' else ''
             default = None
             if self.accept('='):
@@ -283,7 +283,7 @@ class Statements(Parser):
             found.append(tree.Template(at, name, type, default))
             self.scopes[-1][name] = OTHER if type else TYPE
             if not self.accept(',') and self.t.text != '>':
-                refuse(opened, 'a template with what stands here')
+                refuse(opened, 'a template with this argument')
         self.take()
         return tuple(found)
 
@@ -312,26 +312,26 @@ class Statements(Parser):
         if self.t.text == 'static_assert':
             return [self._check()]
         if self.t.text in ('union', 'namespace', 'using') and not (self.t.text == 'using' and self.peek(2).text == '='):
-            refuse(self.t, 'a declaration that begins so')
+            refuse(self.t, 'this kind of declaration')
         start = self.i
         found = self.function((), {})
         if found:
             return [found]
         self.go(start)
-        if self.t.text in ('struct', 'class') and self.peek(2).text == ';':  # it is declared only
+        if self.t.text in ('struct', 'class') and self.peek(2).text == ';':  # a forward declaration
             self.take()
             self.scopes[-1][self.name().text] = TYPE
             return []
         found = self.declaration()
         if found is None:
-            refuse(self.t, REFUSED.get(self.t.text, 'a declaration that begins so'))
+            refuse(self.t, REFUSED.get(self.t.text, 'this kind of declaration'))
         return [found]
 
     def templated_top(self, template, inner):
         if self.t.text in ('struct', 'class'):
             return self.struct(template, inner)
         if self.t.text == 'using':
-            refuse(self.t, 'a template of a name for a type')
+            refuse(self.t, 'an alias template')
         found = self.function(template, inner)
         if found is None:
             refuse(self.t, 'a template of this')
@@ -430,7 +430,7 @@ class Statements(Parser):
             special = self.arguments()
             self.scopes[-1][at.text] = CLASS
         if self.t.text == ':':
-            refuse(self.t, 'a class that is derived')
+            refuse(self.t, 'a derived class')
         self.scopes.append(dict(inner or {}))
         if template:
             self.scopes[-1][at.text] = CLASS
@@ -483,7 +483,7 @@ class Statements(Parser):
         """Turns a member initialiser MEMBER(VALUE) into `this->MEMBER = VALUE`."""
         at = self.name()
         if at.text == owner.text or self.t.text not in ('(', '{'):
-            refuse(at, 'a constructor that begins so')
+            refuse(at, 'this kind of initialiser')
         values = self.listed(')') if self.accept('(') else self.braces().items
         this = Token('id', 'this', at.line, '', at.source)
         place = tree.Member(at, tree.Name(this, ((this, None),)), True, at)

@@ -1,7 +1,7 @@
 """OpenCL C for CUDA's intrinsics: directed rounding, conversions, integer functions. `opencl` emits those that a kernel uses."""
 
-MODES = {'n': 'rte', 'z': 'rtz', 'u': 'rtp', 'd': 'rtn'}  # and OpenCL's words for them
-_WAYS = {'n': 'ct__even_%s', 'z': 'trunc', 'u': 'ceil', 'd': 'floor'}  # PoCL's compiler ends its process at convert_int_sat(rint(1e30f))
+MODES = {'n': 'rte', 'z': 'rtz', 'u': 'rtp', 'd': 'rtn'}  # rounding modes and their names in OpenCL
+_WAYS = {'n': 'ct__even_%s', 'z': 'trunc', 'u': 'ceil', 'd': 'floor'}  # PoCL's compiler aborts on convert_int_sat(rint(1e30f))
 _INTEGERS = {'int': 'int', 'uint': 'uint', 'll': 'long', 'ull': 'ulong'}
 
 # The sign of the rounding error shows whether rounding to nearest went the wrong way, as in _headers/intrinsics.h. double uses the same text.
@@ -108,7 +108,7 @@ static inline long ct__time(void) { return (long)__builtin_readcyclecounter(); }
 }
 '''}
 
-# name: the result, the parameters, an expression, and the helper that it takes
+# name: result, parameters, expression, required helper
 PLAIN = {}
 for _code, (_mode, _word) in enumerate(MODES.items()):
     for _kind, _first in (('float', '__f'), ('double', '__d')):
@@ -158,12 +158,12 @@ for _name, (_result, _parameters, _expression, *_helper) in {
         'rnorm4df': ('float', 'float x, float y, float z, float w', '1 / hypot(hypot(x, y), hypot(z, w))')}.items():
     PLAIN[_name] = _result, _parameters, _expression, _helper[0] if _helper else None
 
-# Of the arguments' type, which is made one first: the parameters by letters, and an expression
+# Arguments are converted to a common type first: parameters by name, and an expression
 SEVERAL = {'fma': ('xyz', 'fma(x, y, z)'), 'norm3d': ('xyz', 'hypot(hypot(x, y), z)'), 'rnorm3d': ('xyz', '1 / hypot(hypot(x, y), z)'),
            'norm4d': ('xyzw', 'hypot(hypot(x, y), hypot(z, w))'), 'rnorm4d': ('xyzw', '1 / hypot(hypot(x, y), hypot(z, w))')}
-# Functions that put a result into a variable: how many numbers they take, and the variable's type, None for theirs
+# Functions with a result argument: the number of other arguments, and the result argument's type, or None for theirs
 OUTS = {'frexp': (1, 'int'), 'modf': (1, None), 'remquo': (2, 'int')}
-# Sums of products of parts of words, signed and not
+# Dot products of parts of words, signed and unsigned
 DOTS = {'__dp4a': '{0}4(x).s0 * {0}4(y).s0 + {0}4(x).s1 * {0}4(y).s1 + {0}4(x).s2 * {0}4(y).s2 + {0}4(x).s3 * {0}4(y).s3 + z',
         '__dp2a_lo': '{1}2(x).s0 * {0}4(y).s0 + {1}2(x).s1 * {0}4(y).s1 + z', '__dp2a_hi': '{1}2(x).s0 * {0}4(y).s2 + {1}2(x).s1 * {0}4(y).s3 + z'}
 

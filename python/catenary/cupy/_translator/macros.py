@@ -25,7 +25,7 @@ class Macros:
         ts = tokens(text, self.kernel, 1, Source(self.kernel, text, file))
         if len(self.known) == len(KNOWN) and '#' not in text:
             return balanced([t for t in ts if t.text])
-        out, plain, open_ifs = [], [], []  # of each #if: whether its part is read, and whether one has been
+        out, plain, open_ifs = [], [], []  # per #if: is its current part active, and was one before?
         for t in ts:
             if t.kind == 'directive':
                 out += self.expand(plain)
@@ -36,7 +36,7 @@ class Macros:
             elif t.text and (not open_ifs or all(part[0] for part in open_ifs)):
                 plain.append(t)
         if open_ifs:
-            refuse(open_ifs[-1][2], 'a condition that nothing ends')
+            refuse(open_ifs[-1][2], 'a condition without #endif')
         return balanced(out + self.expand(plain))
 
     # ------------------------------------------------------------------ directives
@@ -49,7 +49,7 @@ class Macros:
             return None
         if word in ('elif', 'else', 'endif'):
             if not open_ifs:
-                refuse(t, 'a part of a condition that nothing begins')
+                refuse(t, 'a part of a condition without #if')
             part = open_ifs[-1]
             if word == 'endif':
                 open_ifs.pop()
@@ -141,7 +141,7 @@ class Macros:
         left.pop()
         while True:
             if not left:
-                refuse(t, 'a macro whose bracket nothing closes')
+                refuse(t, 'a macro with an unclosed bracket')
             x = left.pop()
             if x.text == ')' and not depth:
                 break

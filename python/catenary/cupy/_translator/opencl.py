@@ -47,11 +47,11 @@ _PLAIN = {  # name: result, parameters, expression
     **{name + end: (result, '%s x' % kind, '(%s)%s(x)' % (result, way)) for name, result, way in (
         ('lrint', 'long', 'rint'), ('llrint', 'long', 'rint'), ('lround', 'long', 'round'), ('llround', 'long', 'round'))
        for end, kind in (('', 'double'), ('f', 'float'))}}
-# Functions of a number that put two results into variables: their kind, and the two.
+# Functions that store two results in variables: their type, and both expressions.
 _PAIRS = {name + end: (kind, 'sin%s(x)' % of, 'cos%s(x)' % of) for name, of in (('sincos', ''), ('sincospi', 'pi'))
           for end, kind in (('', 'double'), ('f', 'float'))}
 _PAIRS['__sincosf'] = _PAIRS['sincosf']
-# Of a number and a whole number: the latter's type, and an expression
+# Functions of a number and an integer: the integer's type, and an expression
 _SCALED = {'ldexp': ('int', 'ldexp(x, y)'), 'scalbn': ('int', 'ldexp(x, y)'), 'scalbln': ('long', 'ldexp(x, (int)clamp(y, -5000L, 5000L))')}
 _OUTS = {name + end: (*of, end) for name, of in intrinsics.OUTS.items() for end in ('', 'f')}
 MATH = frozenset(_UNARY) | frozenset(_LIBRARY) | frozenset(_TESTS) | frozenset(_BINARY) | frozenset(_FLOATS) | frozenset(
@@ -79,7 +79,7 @@ LIMITS = {'LONG_MAX': 2**63 - 1, 'LONG_MIN': -2**63, 'ULONG_MAX': 2**64 - 1, 'IN
           'UINT_MAX': 2**32 - 1, 'SHRT_MAX': 2**15 - 1, 'SHRT_MIN': -2**15, 'USHRT_MAX': 2**16 - 1, 'SCHAR_MAX': 127,
           'SCHAR_MIN': -128, 'UCHAR_MAX': 255, 'CHAR_MAX': 127, 'CHAR_MIN': -128, 'CHAR_BIT': 8, '0': 0}
 _WORDS = {'char': 'SCHAR', 'short': 'SHRT', 'int': 'INT', 'long': 'LONG'}
-# std::numeric_limits by the name of the function and of the type
+# std::numeric_limits by function and type
 NUMERIC = {'max': {'float': 'FLT_MAX', 'double': 'DBL_MAX', 'half': '65504.0f'},
            'lowest': {'float': '-FLT_MAX', 'double': '-DBL_MAX', 'half': '-65504.0f'},
            'min': {'float': 'FLT_MIN', 'double': 'DBL_MIN', 'half': '6.103515625e-05f'},
@@ -120,7 +120,7 @@ def signature(name):
     count = _PLAIN[name][1].count(',') + bool(_PLAIN[name][1])
     return count, _PLAIN[name][0], (None,) * count
 
-# name: the types of elements that it takes
+# name: element types
 ATOMICS = {'atomicAdd': ('int', 'uint', 'long', 'ulong', 'half', 'float', 'double')}
 ATOMICS.update({name: ('int', 'uint', 'long', 'ulong') for name in ('atomicMax', 'atomicMin', 'atomicAnd', 'atomicOr',
                                                                    'atomicXor')})
@@ -189,7 +189,7 @@ _HALF_ADD = '''{over}float ct_atomicAdd(volatile {space} ushort* p, float v) {{
 '''
 
 
-# Counters that go round
+# Counters that wrap around
 _COUNTS = {'atomicInc': 'seen >= v ? 0 : seen + 1', 'atomicDec': 'seen == 0 || seen > v ? v : seen - 1'}
 _COUNT = '''{over}uint ct_{name}(volatile {space} uint* p, uint v) {{
   uint old = *p, seen;

@@ -155,9 +155,9 @@ class Parser:
         while self.t.text not in ('>', '>>'):
             found.append(self.type_id() or self.expression(1))
             if not self.accept(',') and self.t.text not in ('>', '>>'):
-                refuse(opened, 'a template with what stands here')
+                refuse(opened, 'a template with this argument')
         self.angles = before
-        if self.t.text == '>>':  # ends two
+        if self.t.text == '>>':  # closes two brackets
             t = self.t
             self.ts = list(self.ts)
             self.ts[self.i:self.i + 1] = [Token('op', '>', t.line, t.space, t.source), Token('op', '>', t.line, '', t.source)]

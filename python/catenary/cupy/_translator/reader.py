@@ -2,7 +2,7 @@
 
 import re
 
-# dtype -> type of a register, and of memory where that is another one
+# dtype -> type in registers, and in memory where it differs
 REGISTER = {'bool': 'bool', 'int8': 'char', 'uint8': 'uchar', 'int16': 'short', 'uint16': 'ushort', 'int32': 'int',
             'uint32': 'uint', 'int64': 'long', 'uint64': 'ulong', 'float16': 'half', 'float32': 'float',
             'float64': 'double', 'complex64': 'c64', 'complex128': 'c128'}
@@ -30,10 +30,10 @@ REFUSED = {
     'thrust': 'Thrust', 'warpSize': 'warps', 'dynamic_cast': 'a cast by class',
     'cooperative_groups': 'cooperative groups', 'typeid': 'a type at run time', 'goto': 'a jump', 'friend': 'a class',
     **dict.fromkeys(('and', 'or', 'not', 'xor', 'bitand', 'bitor', 'compl', 'not_eq'), 'an operator in letters')}
-# Functions that complex numbers have, also by the name thrust::
+# Functions of complex numbers, also in the namespace thrust
 COMPLEX_FUNCTIONS = frozenset(('exp expm1 log log2 log10 log1p sqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh '
                                'conj abs arg norm real imag polar pow isnan isinf isfinite').split())
-OF_CUDA = ('atomic', 'tex', 'surf', 'curand', 'cuC', 'wmma')  # how names of its functions begin
+OF_CUDA = ('atomic', 'tex', 'surf', 'curand', 'cuC', 'wmma')  # prefixes of CUDA's names
 VECTORS = {kind + str(n): (REGISTER.get(own) or own, n) for kind, own in (
     ('char', 'int8'), ('uchar', 'uint8'), ('short', 'int16'), ('ushort', 'uint16'), ('int', 'int32'), ('uint', 'uint32'),
     ('long', 'int64'), ('ulong', 'uint64'), ('longlong', 'int64'), ('ulonglong', 'uint64'), ('float', 'float32'),
@@ -42,7 +42,7 @@ VECTORS = {kind + str(n): (REGISTER.get(own) or own, n) for kind, own in (
 TYPE_TRAITS = frozenset('''conditional enable_if remove_const remove_volatile remove_cv remove_reference remove_pointer decay make_signed
     make_unsigned'''.split())
 VALUE_TRAITS = frozenset('''is_same is_integral is_floating_point is_arithmetic is_signed is_unsigned is_pointer is_void'''.split())
-# Headers whose names kernels have without them, on every device
+# Headers whose names kernels have without #include, on every device
 HEADERS = frozenset('''assert.h cassert float.h cfloat inttypes.h cinttypes limits limits.h climits math.h cmath stdbool.h stddef.h cstddef stdint.h
     cstdint stdio.h cstdio stdlib.h cstdlib string.h cstring type_traits utility
     builtin_types.h common_functions.h cuda.h cuda_device_runtime_api.h cuda_fp16.h cuda_runtime.h cuda_runtime_api.h device_atomic_functions.h
@@ -54,8 +54,8 @@ HEADERS = frozenset('''assert.h cassert float.h cfloat inttypes.h cinttypes limi
 RANK = ('bool', 'char', 'uchar', 'short', 'ushort', 'int', 'uint', 'long', 'ulong', 'half', 'float', 'double')
 BRACKETS = {'(': ')', '[': ']', '{': '}'}
 CLOSING = frozenset(BRACKETS.values())
-LONGEST = 256 * 1024  # characters of a kernel's texts together: compilers take minutes for more
-DEEPEST = 64  # brackets inside each other
+LONGEST = 256 * 1024  # maximum number of characters of a kernel's texts, as compilers take minutes for more
+DEEPEST = 64  # maximum nesting of brackets
 
 _TOKEN = re.compile(r'''(?P<id>[A-Za-z_]\w*)|(?P<num>(?:0[xX][\da-fA-F']*\.?[\da-fA-F]*[pP][+-]?\d+|0[xX][\da-fA-F']+|0[bB][01']+|(?:\d[\d']*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     [fFuUlL]*)|(?P<str>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?P<op><<=|>>=|->\*|\.\.\.|\+\+|--|->|::|[-+*/%&|^<>=!]=|
@@ -142,8 +142,8 @@ def balanced(ts):
             opened.append(t)
         elif t.text in CLOSING:
             if not opened or BRACKETS[opened[-1].text] != t.text:
-                refuse(t, 'a bracket that nothing opens') if not opened else refuse(opened[-1], 'a bracket that nothing closes')
+                refuse(t, 'an unmatched closing bracket') if not opened else refuse(opened[-1], 'an unclosed bracket')
             opened.pop()
     if opened:
-        refuse(opened[-1], 'a bracket that nothing closes')
+        refuse(opened[-1], 'an unclosed bracket')
     return ts

@@ -14,8 +14,8 @@ from catenary.cupy._translator.values import VARIABLES, Later, Value, names_of, 
 from catenary.cupy._translator.write import Expressions
 
 _MARK = re.compile('\x01(\\d+)\x02')
-DYNAMIC = 'ct_dynamic'  # a kernel's last parameter: memory of a group, of the size that the launch says
-_NATURAL = 4  # bytes: arrays of less are aligned, as texts take them for arrays of more
+DYNAMIC = 'ct_dynamic'  # a kernel's last parameter: dynamic shared memory
+_NATURAL = 4  # smaller elements are aligned to 4 bytes, as texts use such arrays for larger elements
 
 
 class Writer(Expressions, Calls, Complex, Traits):
@@ -56,7 +56,7 @@ class Writer(Expressions, Calls, Complex, Traits):
     def this_value(self, t):
         this = self.find_this()
         if this is None:
-            refuse(t, 'a function of a value that lies nowhere')
+            refuse(t, 'a method of a temporary value')
         return self.element(this, '0', '(*%s)' % this.text)
 
     def constant(self, found):
@@ -67,11 +67,11 @@ class Writer(Expressions, Calls, Complex, Traits):
         inner = self.fresh([self.scopes[0]] if self.scopes[0].get(d.at.text) is found else self.scopes[:2], None)
         type = inner.type(d.type)
         if d.value.__class__ is tuple or d.value is None or d.type.reference or type.__class__ is Pointer:
-            refuse(d.at, 'memory outside functions that has no value')
+            refuse(d.at, 'a global variable without a value')
         if is_number(type):
             v = inner.rvalue(d.value.items[0] if d.value.__class__ is tree.Braces else d.value)
             if not is_number(v.type):
-                refuse(d.at, '%s where %s is asked for' % (v.type, type))
+                refuse(d.at, '%s where %s is expected' % (v.type, type))
             const = None if v.const is None or not is_integer(type) else wrapped(v.const, type)
             text = '((%s)%s)' % (type.register, v.text if const is None else number_text(const, type))
             if const is not None and type is INT and const >= 0:
@@ -92,7 +92,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         for t, x in enum.items:
             v = self.rvalue(x) if x is not None else Value('', INT, const=at + 1)
             if v.const is None:
-                refuse(t, 'a number that is not known when it is compiled')
+                refuse(t, 'a number that is not a compile-time constant')
             at = v.const
             scope[t.text] = Value(number_text(at, INT), INT, const=at)
         if enum.name:
@@ -170,7 +170,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         test = self.tested(node.at, node.test)
         if node.constant:
             if test.const is None:
-                refuse(node.at, 'a condition that is not known when it is compiled')
+                refuse(node.at, 'a condition that is not a compile-time constant')
             chosen = node.yes if test.const else node.no
             if chosen:
                 self.body(chosen)
@@ -241,7 +241,7 @@ class Writer(Expressions, Calls, Complex, Traits):
             return
         v = self.value(node.value)
         if v.const is None:
-            refuse(node.at, 'a case that is not known when it is compiled')
+            refuse(node.at, 'a case that is not a compile-time constant')
         self.emit(node.at, 'case %d:;' % v.const)
 
     def jump(self, node):
@@ -277,7 +277,7 @@ class Writer(Expressions, Calls, Complex, Traits):
     def check(self, node):
         v = self.rvalue(node.test)
         if not v.const:
-            refuse(node.at, 'what does not hold here' if v.const == 0 else 'a condition that is not known when it is compiled')
+            refuse(node.at, 'what does not hold here' if v.const == 0 else 'a condition that is not a compile-time constant')
 
     def local_type(self, node):
         if node.__class__ is tree.Enum:
@@ -297,7 +297,7 @@ class Writer(Expressions, Calls, Complex, Traits):
             refuse(node.at, '__shared__ memory of an inner block or a helper')
         fixed = node.spec.const or 'constexpr' in words
         if 'static' in words and not fixed and not shared or '__constant__' in words or 'extern' in words and not shared:
-            refuse(node.at, 'a variable that outlives a call')
+            refuse(node.at, 'a static variable of a function')
         for d in node.names:
             self.variable(node, d, shared, fixed)
 
@@ -344,12 +344,12 @@ class Writer(Expressions, Calls, Complex, Traits):
         elif self.constructors(type):
             text = ' = ' + self.constructed(at, type, ())
         elif self.begins_itself(type):
-            refuse(at, 'a constructor of what lies in an array or a class')
+            refuse(at, 'a constructor of an array element or a member')
         if type.__class__ is Array:
             inner = type
             while inner.__class__ is Array:
                 if not inner.count:
-                    refuse(at, 'an array whose size is not known when it is compiled')
+                    refuse(at, 'an array whose size is not a compile-time constant')
                 inner = inner.to
             if inner.__class__ is Scalar and size_of(inner) < _NATURAL:
                 text = ' __attribute__((aligned(8)))' + text
@@ -468,7 +468,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         if this is not None and this_space is not None:
             pointer = Pointer(this, this_space)
             declared = spelled(pointer, self.declare('this', Value('', pointer, ''), 'ct_this'))
-            if function.result is None:  # the class that it makes
+            if function.result is None:  # the class that it constructs
                 begin = ' %s ct_made; %s = &ct_made;' % (this.own, declared)
             else:
                 texts.append(declared)

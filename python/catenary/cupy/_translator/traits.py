@@ -37,12 +37,12 @@ class Traits:
                 refuse(spec.at, '%s of %s' % (name, type))
             plain = type.name.removeprefix('u')
             return SCALARS[plain if name == 'make_signed' else 'u' + plain]
-        return Pointer(type.to, None) if name == 'decay' and type.__class__ is Array else type  # nothing here is const or a reference
+        return Pointer(type.to, None) if name == 'decay' and type.__class__ is Array else type  # const and references are already removed
 
     def trait_value(self, t, name, args):
         """Returns the Value of std::NAME<...>::value and std::NAME_v<...>."""
         given = [self.argument(x) for x in args]
         if any(x.__class__ is Value for x in given) or len(given) != (2 if name == 'is_same' else 1):
-            refuse(t, 'a template with what stands here')
+            refuse(t, 'a template with this argument')
         holds = given[0] is given[1] or given[0] == given[1] if name == 'is_same' else TESTS[name](given[0])
         return Value(str(int(holds)), BOOL, const=int(holds), at=t)

@@ -56,7 +56,7 @@ def _check_outside(node):
     """Rejects global variables that are not constants."""
     for d in node.names:
         if d.value is None:
-            refuse(node.at, 'memory outside functions that has no value')
+            refuse(node.at, 'a global variable without a value')
         if not node.spec.const and not {'const', 'constexpr', '__constant__'} & node.words:
             refuse(node.at, 'a variable outside functions')
 
@@ -160,7 +160,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     takes, first = _bind(kernel, parameters)
     first += _bind_whole(kernel, parameters, (operation, loop_prep, after_loop), ['_n%d' % k for k in range(ndim)])
     kernel.parameters['i'] = Value('i', LONG, '')
-    kernel.parameters.setdefault('n', Value('_size', LONG, ''))  # a parameter may have this name
+    kernel.parameters.setdefault('n', Value('_size', LONG, ''))  # unless a parameter has this name
     around = kernel.writer({})
     around.scopes = around.scopes[:2]  # the operation sees names of the preparation
     around.statements(preparation)
@@ -169,7 +169,7 @@ def elementwise(name, parameters, operation, types, *, preamble='', loop_prep=''
     after = kernel.body(after, {})
     loads, stores = _elements(kernel, parameters, ndim, '_at')  # an operation may change i
     takes += numbers('long', ndim, '_size')
-    # the loop around the operation is left by `continue`, too
+    # a loop around the operation, which `continue` leaves
     text = '%s\n%s;\n%s {\nlong i = _at;\n%s\ndo {\n#line 1 "%s"\n%s;\n} while (0);\n%s%s\n}\n%s;\n}\n'
     return _head(kernel, name, group, takes) + text % (
         first, preparation, _loop('_at', '_size', group), loads, name, body, 'ct_next:;\n' if 'return' in kernel.seen else '', stores, after)

@@ -87,8 +87,8 @@ class Struct:
 SCALARS = {name: Scalar(name) for name in (*RANK, 'void', 'c64', 'c128')}
 BOOL, INT, UINT, LONG, ULONG, FLOAT, DOUBLE, HALF, VOID = (
     SCALARS[name] for name in ('bool', 'int', 'uint', 'long', 'ulong', 'float', 'double', 'half', 'void'))
-COMPLEX = {'c64': FLOAT, 'c128': DOUBLE}  # and the type of their parts
-CU_PARTS = {'x': 're', 'y': 'im'}  # by the names that cuComplex.h has for them
+COMPLEX = {'c64': FLOAT, 'c128': DOUBLE}  # type of the parts
+CU_PARTS = {'x': 're', 'y': 'im'}  # their names in cuComplex.h
 
 
 def size_of(type):

@@ -4,8 +4,8 @@ from catenary.cupy._translator import tree
 from catenary.cupy._translator.reader import RESERVED, VECTORS, refuse
 from catenary.cupy._translator.types import SCALARS, Pointer, Scalar, Struct, align_of, size_of, spelled
 
-VARIABLES = 'ct_variables'  # where the variables of a module lie
-LOST = 'a pointer of which nothing says where it points to'
+VARIABLES = 'ct_variables'  # the buffer with a module's variables
+LOST = 'a pointer whose address space is unknown'
 
 
 class Value:
@@ -74,7 +74,7 @@ class Unit:
         self.kernel, self.float64, self.takes_memory = kernel, float64, False
         self.needs, self.instances, self.taken, self.names = set(), {}, {}, {}
         self.structs, self.functions = [], []  # texts in order
-        self.variables = {}  # of a module, in the memory that its kernels take for them
+        self.variables = {}  # a module's variables, in the memory that its kernels receive
         self.classes = {}  # per class: its instances and scopes
 
     def own(self, name):

@@ -6,7 +6,7 @@ from catenary.cupy._translator.reader import Token, refuse
 from catenary.cupy._translator.types import VOID, Array, Pointer, Scalar, Struct, align_of, is_complex, size_of, spelled
 from catenary.cupy._translator.values import VARIABLES, Value
 
-_LEAST = 16  # bytes that each variable's place is a multiple of, as CUDA's are at least
+_LEAST = 16  # minimum alignment of variables in bytes, as in CUDA
 
 
 class Variable:
@@ -24,7 +24,7 @@ def add(kernel, node):
     if node.spec.const and not any(d.type.stars for d in node.names):
         return False
     if 'extern' in node.words:
-        refuse(node.at, 'a variable of another text')
+        refuse(node.at, 'an extern variable')
     writer = kernel.writer({})
     for d in node.names:
         type = writer.type(d.type)
@@ -32,12 +32,12 @@ def add(kernel, node):
         while inner.__class__ is Array:
             inner = inner.to
         if inner.__class__ is Pointer:
-            refuse(d.at, 'a pointer that outlives a launch')
+            refuse(d.at, 'a pointer that persists between launches')
         if inner is VOID or not isinstance(inner, (Scalar, Struct)) or d.type.reference:
             refuse(d.at, 'a variable of this type')
         if type.__class__ is Array and not type.count:
             if d.value.__class__ is not tree.Braces or not d.value.items:
-                refuse(d.at, 'an array whose size is not known when it is compiled')
+                refuse(d.at, 'an array whose size is not a compile-time constant')
             type = Array(type.to, len(d.value.items))
         known = kernel.unit.variables
         last = next(reversed(known.values())) if known else None

@@ -72,7 +72,7 @@ class Expressions:
             if size is not None:
                 count = self.value(size).const
                 if count is None or count < 1:
-                    refuse(t.at, 'an array whose size is not known when it is compiled')
+                    refuse(t.at, 'an array whose size is not a compile-time constant')
             type = Array(type, count)
         return type
 
@@ -82,7 +82,7 @@ class Expressions:
             return self.type(x)
         v = self.value(x)
         if v.const is None:
-            refuse(v.at or x.at, 'a number that is not known when it is compiled')
+            refuse(v.at or x.at, 'a number that is not a compile-time constant')
         return v
 
     # ------------------------------------------------------------------ words
@@ -169,7 +169,7 @@ class Expressions:
         v = self.rvalue(x.x)
         if op == '*':
             if v.type.__class__ is not Pointer:
-                refuse(x.at, 'what stands for no pointer and is followed')
+                refuse(x.at, 'the dereference of something other than a pointer')
             return self.element(v, '0', self.lined(x.at, '*' + v.text))
         if is_complex(v.type):
             return self.complex_unary(x, v)
@@ -187,7 +187,7 @@ class Expressions:
 
     def binary(self, x):
         spine = []
-        while x.__class__ is tree.Binary:  # long sums are no deep ones
+        while x.__class__ is tree.Binary:  # iterates, as long sums would exceed the recursion limit
             spine.append(x)
             x = x.left
         v = self.rvalue(x)
@@ -214,7 +214,7 @@ class Expressions:
             return Value(text, type, at=at, const=const)
         for v in (a, b):
             if v.array and not v.array.contiguous:
-                refuse(v.at, 'the pointer to an array that does not lie together')
+                refuse(v.at, 'a pointer to a non-contiguous array')
         pointers = (left.__class__ is Pointer) + (right.__class__ is Pointer)
         if pointers:
             if op in LOGICAL:
@@ -261,7 +261,7 @@ class Expressions:
         if home is None:
             refuse(v.at, LOST)
         if to is VOID:
-            refuse(v.at, 'a pointer to void that is followed')
+            refuse(v.at, 'the dereference of a pointer to void')
         packed = None
         if home == '__global' and (to is HALF or to is BOOL):
             self.unit.needs.add('memory_' + to.name)
@@ -287,12 +287,12 @@ class Expressions:
             text = 'ct_at%d(%s)' % (array.ndim, ', '.join([text] + [
                 '%s_%s%d' % (v.text, kind, k) for k in range(array.ndim) for kind in 'ns']))
         if v.type.__class__ not in (Pointer, Array):
-            refuse(x.at, 'an index of what stands for no array')
+            refuse(x.at, 'an index of something other than an array')
         return self.element(v, text)
 
     def address(self, at, v):
         if v.home is None:
-            refuse(v.at or at, 'the address of a value')
+            refuse(v.at or at, 'the address of an rvalue')
         if v.array:
             refuse(v.at, 'the address of an array argument')
         return Value('(%s + (%s))' % v.packed if v.packed else '&(%s)' % v.text, Pointer(v.type, v.home), at=v.at)
@@ -315,7 +315,7 @@ class Expressions:
     def assign(self, x):
         v = self.value(x.left)
         if v.home is None:
-            refuse(v.at or x.at, 'an assignment to a value')
+            refuse(v.at or x.at, 'an assignment to an rvalue')
         if x.op and x.right.__class__ is not tree.Braces:
             right = self.rvalue(x.right)
             if is_complex(v.type):
@@ -346,7 +346,7 @@ class Expressions:
     def step(self, x):
         v = self.value(x.x)
         if v.home is None:
-            refuse(v.at or x.at, 'a step of a value')
+            refuse(v.at or x.at, 'an increment of an rvalue')
         if not is_number(v.type) and v.type.__class__ is not Pointer:
             refuse(x.at, 'this operator on %s' % v.type)
         if v.packed:
@@ -363,14 +363,14 @@ class Expressions:
             return self.aggregate(v, type)
         given = v.type
         if is_number(type) and is_number(given):
-            return '((%s) != 0)' % v.text if type is BOOL and given is not BOOL else v.text  # a field of a class is a byte
+            return '((%s) != 0)' % v.text if type is BOOL and given is not BOOL else v.text  # a bool field of a class is a byte
         if given.__class__ is Array:
             given = decayed(given, v.home)
         if type.__class__ is Pointer:
             if v.null:
                 return v.text
             if v.array and not v.array.contiguous:
-                refuse(v.at, 'the pointer to an array that does not lie together')
+                refuse(v.at, 'a pointer to a non-contiguous array')
             if given.__class__ is Pointer:
                 self.same(v.at or at, type, given)
                 return v.text
@@ -382,13 +382,13 @@ class Expressions:
             return '(%s != 0)' % v.text
         elif self.constructors(type):
             return self.constructed(v.at or at, type, [v])
-        refuse(v.at or at, '%s where %s is asked for' % (given, type))
+        refuse(v.at or at, '%s where %s is expected' % (given, type))
 
     def aggregate(self, braces, type):
         """Returns a braced list as the initialiser of a variable of this type."""
         if type.__class__ is Array:
             if len(braces.items) > (type.count or len(braces.items)):
-                refuse(braces.at, 'more numbers than an array has')
+                refuse(braces.at, 'more initialisers than the array has elements')
             parts = [self.converted(x if x.__class__ is tree.Braces else self.value(x), type.to, braces.at) for x in braces.items]
         elif self.constructors(type):
             return self.constructed(braces.at, type, braces.items)
@@ -424,7 +424,7 @@ class Expressions:
                     refuse(v.at or at, 'an address in memory, which kernels of OpenCL cannot follow,')
                 return Value('0', type, at=v.at, null=True)
             if v.array and not v.array.contiguous:
-                refuse(v.at, 'the pointer to an array that does not lie together')
+                refuse(v.at, 'a pointer to a non-contiguous array')
             if type.to.__class__ is Pointer and type.to != given.to:
                 refuse(v.at or at, 'a pointer to pointers')
             type.space = given.space
@@ -488,7 +488,7 @@ class Expressions:
         type = v.type
         if arrow:
             if type.__class__ is not Pointer:
-                refuse(at, 'what stands for no pointer and is followed')
+                refuse(at, 'the dereference of something other than a pointer')
             v = self.element(v, '0', '(*%s)' % v.text)
             type = v.type
         if is_complex(type) and t.text in CU_PARTS:
@@ -499,7 +499,7 @@ class Expressions:
         if found is None:
             constant = self.static(type, t)
             if constant is None:
-                refuse(t, 'a member that %s lacks' % type)
+                refuse(t, 'a missing member of %s' % type)
             return constant
         return Value('%s.%s' % (v.text, field_name(t.text)), found, v.home, at=v.at or t)
 
@@ -509,7 +509,7 @@ class Expressions:
         if index.const is None:
             return Value('(%s0L)' % ''.join('(%s) == %d ? %s : ' % (index.text, k, text) for k, text in enumerate(found)), LONG)
         if not 0 <= index.const < len(found):
-            refuse(x.index.at, 'an axis that an array of %d axes lacks' % len(found))
+            refuse(x.index.at, 'an axis out of range for an array of %d axes' % len(found))
         return Value(found[index.const], LONG)
 
 

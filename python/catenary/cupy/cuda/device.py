@@ -6,7 +6,7 @@ Device = _core.Device
 get_device_id = _core.getDevice
 
 
-# Bytes of memory that the processor gives a group where a kernel asks for them: as many as NVIDIA's H100.
+# Shared memory per block in bytes that the processor allows as an opt-in: that of NVIDIA's H100.
 _MOST_ON_PROCESSOR = 227 * 1024
 
 

@@ -30,7 +30,7 @@ class MemoryPool:
         """Allocates memory of this size in bytes."""
         return alloc(size)
 
-    # bytes in use, bytes and blocks that are kept for reuse, bytes of both, the limit or 0
+    # bytes in use, bytes and blocks kept for reuse, the sum of both, the limit or 0
     used_bytes, free_bytes, n_free_blocks, total_bytes, get_limit = (
         lambda self, name=name: _core.pool_counters()[name]
         for name in ('used_bytes', 'free_bytes', 'n_free_blocks', 'total_bytes', 'limit'))
@@ -137,7 +137,7 @@ class UnownedMemory(BaseMemory):
     """Memory of another owner, which is not supported."""
 
     def __init__(self, ptr, size, owner, device_id=-1):
-        raise NotImplementedError('UnownedMemory: foreign memory is taken by from_dlpack')
+        raise NotImplementedError('UnownedMemory: not supported; import foreign memory by from_dlpack')
 
 
 def alloc(size):
@@ -160,8 +160,7 @@ malloc_async = alloc
 
 def malloc_managed(size):
     """Raises NotImplementedError: there is no managed memory."""
-    raise NotImplementedError('malloc_managed: all memory is the pool\'s, and none of it moves between a device and the host by itself; '
-                              'MemoryPool() in place of MemoryPool(malloc_managed)')
+    raise NotImplementedError('malloc_managed: managed memory is not supported; use MemoryPool() instead of MemoryPool(malloc_managed)')
 
 
 def set_allocator(allocator=None):

@@ -4,7 +4,7 @@ import threading
 
 from catenary import _core
 
-_hooks = threading.local()  # .entered: a dict, by name
+_hooks = threading.local()  # .entered: the active hooks by name
 
 
 def _tell(kind, device, size, mem_size, pointer):

@@ -33,13 +33,13 @@ def _launch_host_func(self, callback, arg):
 
 def _begin_capture(self, mode=None):
     """Raises an error: streams cannot be captured."""
-    raise NotImplementedError('Stream.begin_capture: work is not captured into graphs; it is recorded and fused by itself, and a kernel '
-                              'that was called is launched at once when it is called again')
+    raise NotImplementedError('Stream.begin_capture: graphs are not supported; call the operations and kernels directly, as they are recorded '
+                              'and fused automatically')
 
 
 def _end_capture(self):
     """Raises an error: streams cannot be captured."""
-    raise NotImplementedError('Stream.end_capture: work is not captured into graphs, as begin_capture says')
+    raise NotImplementedError('Stream.end_capture: graphs are not supported; call the operations and kernels directly')
 
 
 def _is_capturing(self):

@@ -13,8 +13,7 @@ class _Config(types.ModuleType):
     _enable_nd_planning = True
 
     def _planning(self):
-        warnings.warn('enable_nd_planning is deprecated, as in CuPy 14, and heeded by nothing: several axes are transformed one after the '
-                      'other', DeprecationWarning, stacklevel=2)
+        warnings.warn('enable_nd_planning is deprecated, as in CuPy 14, and has no effect: axes are transformed one after another', DeprecationWarning, stacklevel=2)
         return self._enable_nd_planning
 
     def _set_planning(self, value):
@@ -29,7 +28,7 @@ sys.modules[__name__].__class__ = _Config
 
 def set_cufft_gpus(gpus):
     """Raises NotImplementedError: a transform is computed by one device."""
-    raise NotImplementedError(f'set_cufft_gpus({gpus!r}): a transform is computed by the device that has the array, and not by several')
+    raise NotImplementedError(f'set_cufft_gpus({gpus!r}): a transform runs on the device of its array, and not on several')
 
 
 class set_cufft_callbacks:

@@ -83,7 +83,7 @@ def empty(xp=None, dtype=numpy.float32):
 
 
 def __getattr__(name):
-    # the decorators need pytest, which only tests have
+    # the decorators need pytest, which only test environments have
     if name.startswith('_'):
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     from catenary.cupy.testing import _loops

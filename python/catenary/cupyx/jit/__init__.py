@@ -73,5 +73,5 @@ def rawkernel(*, mode='cuda', device=False):
 
 def __getattr__(name):
     if name in ('cg', 'cub', 'thrust'):
-        raise AttributeError('cupyx.jit.%s: cooperative groups, CUB and Thrust are libraries of C++ templates and are not here' % name)
+        raise AttributeError('cupyx.jit.%s: cooperative groups, CUB and Thrust are not supported' % name)
     raise AttributeError('module %r has no attribute %r' % ('cupyx.jit', name))

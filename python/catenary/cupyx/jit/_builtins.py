@@ -53,7 +53,7 @@ def _shared_memory(compiler, dtype, size, alignment=Constant(None)):
     if not isinstance(dtype, Constant) or not isinstance(size, Constant):
         raise TypeError('jit.shared_memory: dtype and size must be known when the kernel is compiled')
     if alignment.obj is not None:
-        raise ValueError('jit.shared_memory: an alignment cannot be given here; memory of a group is aligned for its dtype')
+        raise ValueError('jit.shared_memory: an alignment cannot be given here; shared memory is aligned for its dtype')
     if size.obj is not None and (not isinstance(size.obj, int) or size.obj < 1):
         raise ValueError('jit.shared_memory: size must be None or an int greater than 0, not %r' % (size.obj,))
     return SharedMemory(numpy.dtype(dtype.obj), size.obj)
@@ -84,11 +84,11 @@ def _atomic(name, function, kinds):
             raise TypeError('jit.%s: %s' % (name, 'the value to store is missing' if alt_value is None else 'takes one value'))
         if name in ('atomic_inc', 'atomic_dec'):
             compiler.need(name)
-        elif name == 'atomic_exch' and dtype.char == 'f':  # by its bits: not every device exchanges floats
+        elif name == 'atomic_exch' and dtype.char == 'f':  # exchanges the bits, as not every device can exchange floats
             return Data('__int_as_float(atomicExch((int*)(%s), __float_as_int(%s)))' % (place, values[0]), dtype)
-        elif name == 'atomic_sub':  # where signs wrap, to subtract is to add
+        elif name == 'atomic_sub':  # subtraction by adding the negative, which wraps
             return Data('atomicAdd(%s, (%s)(-(%s)))' % (place, compiler.word(dtype), values[0]), dtype)
-        elif dtype.char in 'lq' and name in ('atomic_max', 'atomic_min'):  # HIP has them for long long from ROCm 5.3 on
+        elif dtype.char in 'lq' and name in ('atomic_max', 'atomic_min'):  # HIP has them for long long since ROCm 5.3
             compiler.need(name)
             return Data('jit_%s(%s, %s)' % (name, place, values[0]), dtype)
         elif dtype.char in 'lq' and name != 'atomic_add':

@@ -46,7 +46,7 @@ class _Unit:
             text, result = _Function(self, made, types).translated(name, specifier)
             self.under_way.pop()
             self.texts.append(text)
-            self.made[key] = name, result, made  # which is kept, so that no other has its id
+            self.made[key] = name, result, made  # keeps the function alive, so that its id stays unique
         return self.made[key][:2]
 
 
@@ -172,7 +172,7 @@ class _Function(Numbers):
         if variable is None:
             variable = self.declare(node.target.id, dtype)
         if not isinstance(variable, Data):
-            raise TypeError('the variable %s is no number' % node.target.id)
+            raise TypeError('the variable %s is not a number' % node.target.id)
         count, stop = self.temporary(dtype, None), self.temporary(dtype, loop.stop)
         word, start = self.word(dtype), self.cast(loop.start, dtype)
         if isinstance(loop.step, Constant):
@@ -220,10 +220,10 @@ class _Function(Numbers):
             value = tuple(map(Constant, value.obj))
         if isinstance(target, ast.Tuple):
             if not isinstance(value, tuple):
-                raise ValueError('cannot unpack what is no tuple into %d variables' % len(target.elts))
+                raise ValueError('only a tuple can be unpacked into %d variables' % len(target.elts))
             if len(value) != len(target.elts):
                 raise ValueError('cannot unpack %d values into %d variables' % (len(value), len(target.elts)))
-            if len(value) > 1:  # all are evaluated before the first is written
+            if len(value) > 1:  # all values are evaluated before the first assignment
                 value = [v if isinstance(v, Constant) else Data(self.temporary(self.type_of(v), v), self.type_of(v)) for v in value]
             for each, part in zip(target.elts, value):
                 self.assign(each, part)
@@ -304,7 +304,7 @@ class _Function(Numbers):
         base, index = self.expression(node.value), self.expression(node.slice)
         if isinstance(base, (Constant, tuple)):
             if not isinstance(index, Constant):
-                raise TypeError('what is known when the kernel is compiled is indexed by what is known then, too')
+                raise TypeError('a compile-time constant needs a compile-time index')
             return self.wrapped(base.obj[index.obj]) if isinstance(base, Constant) else base[index.obj]
         return self.element(base, index)
 
@@ -348,7 +348,7 @@ class _Function(Numbers):
         args = [self.expression(a) for a in node.args]
         kwargs = {k.arg: self.expression(k.value) for k in node.keywords}
         if not isinstance(function, Constant):
-            raise TypeError('what is called is no function')
+            raise TypeError('the called object is not a function')
         callee = function.obj
         if callee is range:
             return self.loop(*args, **kwargs)

@@ -9,7 +9,7 @@ INT64, BOOL = numpy.dtype('int64'), numpy.dtype('bool')
 _WORDS = {'?': 'bool', 'b': 'signed char', 'B': 'unsigned char', 'h': 'short', 'H': 'unsigned short', 'i': 'int', 'I': 'unsigned int',
           'l': 'long long', 'L': 'unsigned long long', 'q': 'long long', 'Q': 'unsigned long long', 'e': 'float16', 'f': 'float',
           'd': 'double', 'F': 'complex<float>', 'D': 'complex<double>'}
-_RANK = '?bBhHiIlqLQefdFD'  # of C++'s types: an operation on two has the later one's
+_RANK = '?bBhHiIlqLQefdFD'  # in C++'s order: an operation has the later type of its two operands
 _OF_PYTHON = {'add': operator.add, 'subtract': operator.sub, 'multiply': operator.mul, 'true_divide': operator.truediv,
               'floor_divide': operator.floordiv, 'remainder': operator.mod, 'power': operator.pow, 'left_shift': operator.lshift,
               'right_shift': operator.rshift, 'bitwise_or': operator.or_, 'bitwise_and': operator.and_, 'bitwise_xor': operator.xor,
@@ -21,7 +21,7 @@ _INFIX = {'add': '+', 'subtract': '-', 'multiply': '*', 'true_divide': '/', 'lef
           'greater_equal': '>=', 'logical_and': '&&', 'logical_or': '||'}
 _OF_BOOL = {'add': '||', 'multiply': '&&', 'maximum': '||', 'minimum': '&&'}
 _PREFIX = {'negative': '-', 'positive': '+', 'invert': '~', 'logical_not': '!'}
-# NumPy's functions by C's names, where these differ
+# NumPy's functions -> names in C where these differ
 _CALLS = {name: name for name in (
     'sin cos tan sinh cosh tanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt floor ceil trunc rint fabs hypot copysign nextafter fmod '
     'fmax fmin isnan isinf isfinite signbit').split()}
@@ -89,7 +89,7 @@ for _name, _test in (('atomic_max', 'old < value'), ('atomic_min', 'value < old'
 @dataclass
 class Data:
     text: str
-    dtype: object  # None: nothing, as of a barrier
+    dtype: object  # None for void, as of a barrier
 
 
 @dataclass
@@ -285,7 +285,7 @@ class Numbers:
 
     def expressed(self, name, dtype, texts, result):
         """Returns the text of a function on values of one dtype, as `result`."""
-        if dtype.char == 'e':  # is computed as float
+        if dtype.char == 'e':  # computed in float
             single = numpy.dtype('float32')
             text = self.expressed(name, single, ['(float)' + t for t in texts], single)
             return text if result == BOOL else '((float16)%s)' % text

@@ -17,9 +17,9 @@ from catenary.cupyx.scipy._iteration import function, largest
 
 _ufuncs = _core.ufuncs
 _exp, _log, _absolute, _sqrt, _sin, _cos = (_ufuncs[n] for n in ('exp', 'log', 'absolute', 'sqrt', 'sin', 'cos'))
-_EULER_OF_HALF = 0.57721566490153286 - math.log(2)  # as x / 2 may be no number
+_EULER_OF_HALF = 0.57721566490153286 - math.log(2)  # as x / 2 may underflow
 _NEAR, _NEAR_OF_K = 8, 2
-_ASKED = 64  # steps of a recurrence before it is asked whether anything is left
+_ASKED = 64  # steps of a recurrence between tests for completion
 
 
 def _term(n, k):
@@ -52,7 +52,7 @@ def _series_of_k(n, second):
         return [float(_series(n, k, second)) for k in range(18)]
 
 
-_NODES = numpy.linspace(0, 8, 401)  # of exp(-s**2): the trapezoid's sum is exact to rounding
+_NODES = numpy.linspace(0, 8, 401)  # for exp(-s**2): the trapezoidal rule is exact to rounding
 
 
 def _hankel(n, w):
@@ -96,13 +96,13 @@ def _oscillating(n, second):
         least = stored(_ufuncs['minimum'](small, 1))
         near = half * stored(_core.where(small < 1, power_series(-least * least / 4, n), _chebyshev(_near(n, False), t)))
         if second:
-            # of Y_n the logarithm times J_n, the pole of n = 1, and the rest
+            # Y_n: the logarithm times J_n, the pole for n = 1, and the smooth part
             near = 2 / math.pi * ((_log(small) + _EULER_OF_HALF) * near - half * _chebyshev(_near(n, True), t) - (1 / small if n else 0))
         real, imaginary = _far(n)
         w = stored(2 * (_NEAR / large) ** 2 - 1)
         p, q = stored(_chebyshev(real, w)), stored(_chebyshev(imaginary, w) / large)
         s, c = stored(_sin(large)), stored(_cos(large))
-        cosine, sine = (c + s, s - c) if n == 0 else (s - c, -(s + c))  # of x less a quarter or three of pi, times sqrt(2)
+        cosine, sine = (c + s, s - c) if n == 0 else (s - c, -(s + c))  # cosine and sine of x - pi / 4 or x - 3 pi / 4, times sqrt(2)
         far = (p * sine + q * cosine if second else p * cosine - q * sine) / (math.sqrt(math.pi) * _sqrt(large))
         value = stored(_core.where(size <= _NEAR, near, _core.where(size == math.inf, 0, far)))
         if second:
@@ -117,7 +117,7 @@ def _decaying(n, scaled):
         small, large = stored(_ufuncs['minimum'](x, _NEAR_OF_K)), stored(_ufuncs['maximum'](x, _NEAR_OF_K))
         z, sign = stored(small * small / 4), -1 if n else 1
         first = _horner(_series_of_k(n, False), z)
-        # (-1)**(n + 1) times the logarithm times I_n, the pole of n = 1, and the rest
+        # K_n: (-1)**(n + 1) times the logarithm times I_n, the pole for n = 1, and the smooth part
         near = sign * (small / 2) ** n * (_horner(_series_of_k(n, True), z) - (_log(small) + _EULER_OF_HALF) * first) + (1 / small if n else 0)
         far = _chebyshev(_far_of_k(n), 2 * _NEAR_OF_K / large - 1) * math.sqrt(math.pi / 2) / _sqrt(large)
         value = stored(_core.where(x <= _NEAR_OF_K, near * _exp(small) if scaled else near, far if scaled else far * _exp(-large)))

@@ -10,9 +10,9 @@ from catenary.cupyx.scipy._gamma import STIRLING, prepared, sign_of_gamma, sine_
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _lgamma, _absolute, _floor = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'lgamma', 'absolute', 'floor'))
 _LARGE = 10  # from here on Stirling's series is exact to rounding
-_SLIGHT = 0.05  # nearer numbers' logarithms differ by a mean of the derivative
+_SLIGHT = 0.05  # for smaller differences the logarithms differ by a mean of the derivative
 _NODES, _WEIGHTS = (x.tolist() for x in numpy.polynomial.legendre.leggauss(5))
-_COUNTED = 20  # up to so many factors are multiplied
+_COUNTED = 20  # maximum number of factors to multiply directly
 
 
 def log1p_less(x):
@@ -106,7 +106,7 @@ def _log_and_sign_of_beta(a, b):
     log = _core.where((large == math.inf) & _ufuncs['isfinite'](small), _core.where(small > 0, -math.inf, math.inf), log)
     sign = _core.where((large == math.inf) & _ufuncs['isfinite'](small), sign_of_gamma(small), sign)
     endless = stored(endless | (large == -math.inf) | (small == -math.inf))
-    # SciPy's sign of the infinities where both are poles
+    # SciPy's sign of the infinity where both are poles
     negative = stored(_is_pole(a) & (a > -math.inf) & _is_pole(b) & (_ufuncs['remainder'](_core.where(_ufuncs['isfinite'](b), b, 0), 2) == 1))
     return stored(_core.where(endless, math.inf, log)), stored(_core.where(endless, _core.where(negative, -1, 1), sign))
 
@@ -159,7 +159,7 @@ def binom(n, k):
     log = stored(_lgamma(one_more) - log_of_ratio(distance, stored(_core.where(far, distance + one_more, 2)), one_more) + _log(_absolute(sine) / math.pi))
     value = stored(_core.where(far, sign_of_gamma(one_more) * _ufuncs['sign'](sine) * _exp(log), near))
     value = _counted(n, k, value)
-    # SciPy multiplies few factors alone for an infinite n
+    # for an infinite n, SciPy multiplies only few factors
     value = _core.where(n == math.inf, _core.where((k == _floor(k)) & (k < _COUNTED), _core.where(k == 0, 1, _core.where(k > 0, math.inf, 0)), math.nan), value)
     value = _core.where(_ufuncs['isinf'](k), _core.where((k < 0) & (n > -math.inf), 0, math.nan), value)
     return _core.where((n < 0) & (n == _floor(n)) | _ufuncs['isnan'](n) | _ufuncs['isnan'](k), math.nan, value).astype(dtype)
@@ -187,7 +187,7 @@ def poch(z, m):
     value = stored(_core.where((m == _floor(m)) & (_absolute(m) <= _COUNTED), _product(z, m), value))
     value = _core.where(z == math.inf, _core.where(_absolute(m) <= 2, _core.where(m > 0, math.inf, 0), math.nan), value)
     value = _core.where((m == math.inf) & _ufuncs['isfinite'](z), sign_of_gamma(z) * math.inf, value)
-    value = _core.where(_is_pole(z) & _is_pole(total) & (m != _floor(m)), math.nan, value)  # z + m rounds to a pole
+    value = _core.where(_is_pole(z) & _is_pole(total) & (m != _floor(m)), math.nan, value)  # z + m was rounded to a pole
     value = _core.where(_ufuncs['isnan'](z + m) | (m == -math.inf) | (z == -math.inf), _core.where(_absolute(m) == 1, _core.where(m > 0, z, 0), math.nan), value)
     value = _core.where(_ufuncs['isnan'](z), z, value)
     value = _core.where(_is_pole(z) & (z > -math.inf) & ~_ufuncs['isfinite'](m), 0, value)

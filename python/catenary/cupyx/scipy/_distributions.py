@@ -44,7 +44,7 @@ def _incomplete_beta(a, b, x, other=None):
     near = stored(y < z)
     value = _exp(logs_of_beta(p, q, y, z, stored(_core.where(near, _log(y), _log1p(-z))), stored(_core.where(near, _log1p(-y), _log(z))))[0])
     value = _core.where(x == 0, 0, _core.where(other == 0, 1, value))
-    # all of it lies at 0, or at 1
+    # the distribution is concentrated at 0 or at 1
     value = _core.where((a == 0) | (b == math.inf), x > 0, _core.where((b == 0) | (a == math.inf), other == 0, value))
     undefined = (a == 0) & (b == 0) | (a == math.inf) & (b == math.inf) | (a < 0) | (b < 0) | (x < 0) | (x > 1) | _ufuncs['isnan'](a + b + x)
     return _core.where(undefined, math.nan, value)
@@ -115,7 +115,7 @@ nbdtrc = _function('nbdtrc', 'Returns the negative binomial survival function at
 
 # ------------------------------------------------------------------ inverses
 # The logarithms of these distributions are concave functions of log(x), or of log(x / (1 - x)): Newton's steps from where the value is too small come near without passing by.
-_CUBED = 1e6  # for a from here on the cube of a normal distribution's quantile is near enough
+_CUBED = 1e6  # from this a on, the cube of a normal quantile is accurate enough
 _POLISHED = 2
 _NEWTON = 64  # maximum number of steps, usually ten suffice
 
@@ -133,7 +133,7 @@ def _newton(start, step):
         change = stored(_ufuncs['minimum'](_ufuncs['maximum'](step(t), -50), 50))
         change = stored(_core.where(_ufuncs['isfinite'](change) & going, change, 0))
         size = stored(_absolute(change))
-        # near the root a step is the last one's square, until it is nothing but rounding
+        # converges quadratically near the root, down to rounding errors
         going = (size > 2 * EPSILON[t.dtype.char] * _ufuncs['maximum'](_absolute(t), 1)) & ((size > 1e-4) | (size < last / 2))
         return t + change, size, going
     return _until_all_are_done(next_step, (start, _core.full_like(start, 50), start == start), most=_NEWTON)[0]
@@ -167,7 +167,7 @@ def _inverse_of_gamma(a, p, q):
         return stored(_core.where(upper, value - log, log - value) * _exp(value - factor))
     value = stored(_exp(_newton(start, lambda t: stored(_core.where(done, 0, change(stored(_exp(t)), t))))))
     value = stored(_core.where(done, cubed, value))
-    for _ in range(_POLISHED):  # a logarithm has not the digits of its number
+    for _ in range(_POLISHED):  # improves digits that the logarithm does not have
         y = stored(_core.where(value > 0, value, 1))
         rest = stored(change(y, stored(_log(y))))
         value = stored(_core.where((_absolute(rest) < 1e-6) & (value > 0), value * (1 + rest), value))
@@ -206,12 +206,12 @@ def _inverse_of_beta(a, b, p, q):
     x = stored(_ufuncs['sigmoid'](t))
     inside = stored((x > 1e-300) & (x < 1))
     x = stored(_core.where(inside, x, 0.5))
-    for _ in range(_POLISHED):  # a logarithm has not the digits of its number
+    for _ in range(_POLISHED):  # improves digits that the logarithm does not have
         step_of_x = stored(change(x, stored(1 - x), stored(_log(x)), stored(_log1p(-x))))
         x = stored(_core.where(_absolute(step_of_x) < 1e-6, x + x * (1 - x) * step_of_x, x))
     x = stored(_core.where(inside, x, _ufuncs['sigmoid'](t)))
     t, x = stored(_core.where(upper, -t, t)), stored(_core.where(upper, 1 - x, x))
-    # 1 minus a number near 1 is nothing but rounding
+    # 1 minus a number near 1 has only rounding errors left
     x = stored(_core.where(upper & (x < 0.1), _ufuncs['sigmoid'](t), x))
     undefined = stored((a <= 0) | (b <= 0) | (p < 0) | (q < 0) | _ufuncs['isnan'](a + b + p))
     return tuple(stored(_core.where(undefined, math.nan, _core.where(p == 0, low, _core.where(q == 0, high, _core.where(known, value, math.nan)))))

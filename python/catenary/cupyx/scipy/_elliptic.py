@@ -8,9 +8,9 @@ from catenary.cupyx.scipy._iteration import function, until_all_are_done
 
 _ufuncs = _core.ufuncs
 _absolute, _sqrt, _sin, _cos = (_ufuncs[n] for n in ('absolute', 'sqrt', 'sin', 'cos'))
-_ENOUGH = {'f': 6e-2, 'd': 1.2e-3}  # so near to each other are three numbers whose series is exact to rounding
+_ENOUGH = {'f': 6e-2, 'd': 1.2e-3}  # closeness of three numbers at which the series is exact to rounding
 _PI_BELOW = 1.2246467991473532e-16  # pi minus its float64 value
-_MEANS = 10  # enough for each number that is not tiny
+_MEANS = 10  # enough for all but tiny numbers
 
 
 def _of_means(p):
@@ -66,7 +66,7 @@ def _incomplete(phi, m, second):
         value = _core.where(k == 1, s, s * first - k / 3 * s * s * s * third)
     else:
         whole = _of_means(stored(_core.where(k <= 1, 1 - k, 1)))
-        value = _core.where(inside, s * first, math.inf)  # of m = 1, of negative angles too, as SciPy and CuPy have it
+        value = _core.where(inside, s * first, math.inf)  # for m = 1, also at negative angles, as SciPy and CuPy
     value = value + _core.where((halves == 0) | (whole == math.inf), 0, 2 * halves * whole)
     value = _core.where(k > 1, math.nan, value)
     value = _core.where(_ufuncs['isinf'](phi) & (m <= 1), phi, value)
@@ -91,7 +91,7 @@ def _ellipj(u, m):
     for ratio in reversed(steps):
         phi = stored((phi + _ufuncs['arcsin'](ratio * _sin(phi))) / 2)
     s, c = stored(_sin(phi)), stored(_cos(phi))
-    # of m = 1 hyperbolic functions
+    # for m = 1 they are hyperbolic functions
     tanh, cosh = stored(_ufuncs['tanh'](u)), stored(_ufuncs['cosh'](u))
     values = ((s, tanh), (c, 1 / cosh), (_sqrt(c * c + (1 - k) * s * s), 1 / cosh), (phi, 2 * _ufuncs['arctan'](_ufuncs['tanh'](u / 2))))
     undefined = stored((m < 0) | (m > 1) | _ufuncs['isnan'](u + m))

@@ -16,7 +16,7 @@ _ufuncs = _core.ufuncs
 _exp, _log, _lgamma, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'lgamma', 'absolute'))
 _EULER = 0.57721566490153286
 _EPSILON = {'f': 6e-8, 'd': 1.2e-16}
-_LARGEST_OF_SERIES = 40  # beyond it the asymptotic series of exp(x) / x is exact
+_LARGEST_OF_SERIES = 40  # beyond it the asymptotic series is exact to rounding
 _NEAR = 4
 
 
@@ -42,7 +42,7 @@ def _expn(n, x):
     far = stored(x > 1)
     u, v = stored(_core.where(far, x, 2)), stored(_core.where(far, 0.5, x))
     by_fraction = stored(_exp(-u) * _fraction(m, u))
-    # 1 / (n - 1) - x / (n - 2) + ..., but for the power n - 1, which has the logarithm
+    # 1 / (n - 1) - x / (n - 2) + ..., except for the power n - 1, which has the logarithm
     total, power = _core.zeros_like(x), _core.ones_like(x)
     psi = stored(_ufuncs['digamma'](m))
     for k in range(20):
@@ -88,7 +88,7 @@ def _asymptotic(x):
     total = _core.ones_like(u)
     for k in range(36, 0, -1):
         total = stored(1 + k / u * total)
-    half = stored(_exp(u / 2))  # its square would overflow too early
+    half = stored(_exp(u / 2))  # exp(u) would overflow too early
     return _core.where(x == math.inf, x, half * (total / u) * half)
 
 
@@ -193,7 +193,7 @@ def _sici_of_complex(z):
     up, down = stored(_exp1_of_complex(stored(1j * v), far) / turn), stored(_exp1_of_complex(stored(-1j * v), far) * turn)
     sine = stored(_core.where(series, near_sine, math.pi / 2 + (up - down) / 2j).astype(z.dtype))
     cosine = stored(_core.where(series, near_cosine, -(up + down) / 2).astype(z.dtype))
-    # an odd function, and one whose logarithm has a branch
+    # the first function is odd, the second has a logarithm with a branch cut
     half = stored(_core.where(_ufuncs['signbit'](z.imag), -1j * math.pi, 1j * math.pi).astype(z.dtype))
     sine, cosine = stored(_core.where(left, -sine, sine)), stored(_core.where(left, cosine + half, cosine))
     # on the imaginary axis they are the hyperbolic functions
@@ -225,7 +225,7 @@ def _of_both(name, description, of_real, of_complex):
         if not is_complex(x):
             return real(x, out=out)
         x = _operand(x, name)
-        return tuple(delivered(made.astype(x.dtype), place, name) for made, place in zip(of_complex(stored(wide(x)[0] + 0)), out or (None, None)))  # + 0: a zero has no sign here
+        return tuple(delivered(made.astype(x.dtype), place, name) for made, place in zip(of_complex(stored(wide(x)[0] + 0)), out or (None, None)))  # + 0 removes the sign of zeros
     both.__name__, both.__qualname__, both.__doc__ = name, name, description
     return both
 

@@ -84,9 +84,9 @@ def check_plan(plan, function, x=None, lengths=None, axes=None):
         return
     which = _WHICH.get(function.rstrip('2n'))
     if which is None:
-        raise NotImplementedError(f'{function}: plan={plan!r}: this transform has no plans, in CuPy neither; give None')
+        raise NotImplementedError(f'{function}: plan={plan!r}: this transform has no plans, as in CuPy; pass None')
     if not isinstance(plan, Plan):
-        raise TypeError(f'{function}: plan must be None or what cupyx.scipy.fft.get_fft_plan gives, not {plan!r}')
+        raise TypeError(f'{function}: plan must be None or a result of cupyx.scipy.fft.get_fft_plan, not {plan!r}')
     if plan.value_type != which:
         raise ValueError(f'{function}: a plan of {which} is needed, given {plan!r}')
     wanted = _described(x, lengths, axes, which)

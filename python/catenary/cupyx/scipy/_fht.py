@@ -7,7 +7,7 @@ import numpy
 from catenary import _core
 from catenary.cupy import fft as _fft
 
-_BERNOULLI = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # of Stirling's series
+_BERNOULLI = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)  # coefficients of Stirling's series
 
 
 def _log_gamma(z):
@@ -39,7 +39,7 @@ def _coefficients(n, dln, mu, offset, bias):
     u = numpy.exp(logs.real + bias * math.log(2) + 1j * (logs.imag + 2 * (math.log(2) - offset) * y))
     if n % 2 == 0:
         u.imag[-1] = 0
-    if not numpy.isfinite(u[0]):  # a pole of one of both
+    if not numpy.isfinite(u[0]):  # one of both has a pole
         ratio = math.nan if up <= 0 and up == round(up) and down <= 0 and down == round(down) else math.inf if up <= 0 and up == round(up) else 0.0
         u[0] = 2 ** bias * ratio
     return u

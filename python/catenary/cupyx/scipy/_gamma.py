@@ -33,7 +33,7 @@ def prepared(name, *args):
     arrays."""
     arrays = [x if isinstance(x, (int, float)) and any(isinstance(y, _core.ndarray) for y in args) else _operand(x, name) for x in args]
     weak = [x for x in arrays if not isinstance(x, _core.ndarray)]
-    # integers beside a float, and bools beside an integer, have no small dtype
+    # integers beside a float, and bools beside an integer, do not count as small dtypes
     whole = 'biu' if any(isinstance(x, float) for x in weak) else 'b' if weak else ''
     arrays = [x if not isinstance(x, _core.ndarray) else x.astype('d') if x.dtype.kind in whole else widened(name, x) for x in arrays]
     first, *rest = sorted(arrays, key=lambda x: not isinstance(x, _core.ndarray))
@@ -59,7 +59,7 @@ def sine_of_pi(x, y=0.0):
     return _core.where(_ufuncs['remainder'](odd, 2) == 0, sine, -sine)
 
 
-# of Stirling's series, the highest power of 1 / x**2 first
+# coefficients of Stirling's series, highest power of 1 / x**2 first
 STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
 
 
@@ -70,14 +70,14 @@ def _of_positive(x):
     for k in range(1, 8):
         product = product * (x + k)
     near = x < 12
-    z = _core.where(near, x + 8, _ufuncs['minimum'](x, 172 if x.dtype == 'd' else 36))  # beyond it overflows
+    z = _core.where(near, x + 8, _ufuncs['minimum'](x, 172 if x.dtype == 'd' else 36))  # beyond it the result overflows
     r = 1 / (z * z)
     series = STIRLING[0] * r
     for c in STIRLING[1:-1]:
         series = (series + c) * r
     series = (series + STIRLING[-1]) / z
     z, series = stored(z), stored(series)
-    root = stored(_power(z, stored(z / 2 - 0.25)))  # its square would overflow too early
+    root = stored(_power(z, stored(z / 2 - 0.25)))  # the whole power would overflow too early
     value = math.sqrt(2 * math.pi) * root * stored(_exp(stored(series - z))) * root / _core.where(near, product, 1)
     whole = (x == _floor(x)) & (value < (2.0 ** 49 if x.dtype == 'd' else 2.0 ** 20))
     return _core.where(whole, _ufuncs['rint'](value), value)
@@ -93,9 +93,9 @@ def _gamma(x):
 
 # ------------------------------------------------------------------ of complex numbers
 _conjugate, _log = _ufuncs['conjugate'], _ufuncs['log']
-# of the series of the logarithm's derivative, the highest power of 1 / z**2 first
+# coefficients of the series of digamma, highest power of 1 / z**2 first
 _EULER, _TERMS = 0.57721566490153286, 24
-# zeta(2), zeta(3), … by Euler's and Maclaurin's sum from 40 on
+# zeta(2), zeta(3), … by Euler-Maclaurin summation from 40 on
 _ZETAS = [math.fsum(n ** -k for n in range(1, 40)) + 40.0 ** -k * (40 / (k - 1) + 1 / 2 + k / 480 - k * (k + 1) * (k + 2) / 720 / 40 ** 3) for k in range(2, _TERMS + 1)]
 _DERIVED = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
 
@@ -159,7 +159,7 @@ def _digamma_of_complex(z):
         w = stored(_core.where(near, z + 8, z))
         return stored(_log(w)) - (0.5 + _series(_DERIVED, w) / w) / w - total
     value = _by_parts(z, to_the_right, lambda z, e, other: other - 1j * math.pi * (2 / e + 1))
-    endless = _ufuncs['isinf'](z) & ((z.real != -math.inf) | (_absolute(z.imag) > 16) | _ufuncs['isnan'](z.imag))  # SciPy has NaN nearer the negative axis
+    endless = _ufuncs['isinf'](z) & ((z.real != -math.inf) | (_absolute(z.imag) > 16) | _ufuncs['isnan'](z.imag))  # SciPy returns NaN nearer to the negative axis
     return _core.where(endless, _log(z), value).astype(z.dtype)
 
 
@@ -201,7 +201,7 @@ def rgamma(x):
     x, dtype = prepared('rgamma', x)
     x, = wide(x)
     value = _core.where((x <= 0) & (x == _floor(x)), 0, 1 / stored(_gamma(stored(x))))
-    return _core.where(_absolute(x) < (1e-300 if x.dtype == 'd' else 1e-37), x, value).astype(dtype)  # of these gamma may overflow
+    return _core.where(_absolute(x) < (1e-300 if x.dtype == 'd' else 1e-37), x, value).astype(dtype)  # where gamma may overflow
 
 
 gamma, rgamma = of_complex('gamma', gamma, _of_logarithm(1)), of_complex('rgamma', rgamma, _of_logarithm(-1))

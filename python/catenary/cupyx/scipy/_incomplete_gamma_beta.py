@@ -15,12 +15,12 @@ from catenary.cupyx.scipy._iteration import until_all_are_done as _until_all_are
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _lgamma, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'lgamma', 'absolute'))
-EPSILON = {'f': 2.4e-7, 'd': 4.5e-16}  # a factor may go to and fro between 1 and its neighbours for ever
+EPSILON = {'f': 2.4e-7, 'd': 4.5e-16}  # a factor may oscillate around 1 for ever within this tolerance
 _TINY = 1e-30
-_LARGE = 1000  # parameters from here on have tails like a normal distribution's
-_ENOUGH = 45  # exp of minus this is nothing beside 1
+_LARGE = 1000  # from these parameters on, tails resemble a normal distribution's
+_ENOUGH = 45  # exp(-45) is below rounding
 _NODES, _WEIGHTS = (x.tolist() for x in numpy.polynomial.legendre.leggauss(48))
-# of log(gamma(1 + a)) about 0: minus Euler's constant, and zeta(k) / k with the sign of k's parity
+# coefficients of log(gamma(1 + a)) at 0: minus Euler's constant, and zeta(k) / k with the sign (-1)**k
 _ABOUT_ONE = (-0.5772156649015329, 0.8224670334241132, -0.40068563438653143, 0.27058080842778454, -0.20738555102867398, 0.1695571769974082, -0.1440498967688461, 0.12550966952474304,
               -0.11133426586956469, 0.1000994575127818, -0.09095401714582904, 0.083353840546109)
 
@@ -184,7 +184,7 @@ def logs_of_beta(a, b, x, other, log, other_log):
     factor = _log_of_power_of_beta(a, b, log, other_log, excess)
     least = stored(_ufuncs['minimum'](a, b))
     tail = stored((least >= _LARGE) & (_absolute(excess) <= least / 2))
-    turned = stored(_core.where(tail, 0, x - other) / 2 + excess > 0)  # so far from the mean the fraction's first term stays above 0
+    turned = stored(_core.where(tail, 0, x - other) / 2 + excess > 0)  # at this distance from the mean the first term of the fraction is positive
     p, q, y, z, log_y = (stored(_core.where(turned, u, v)) for u, v in ((b, a), (a, b), (other, x), (x, other), (other_log, log)))
     small = stored((p < 0.5) & (p * log_y > -0.5))
     if bool(_core.any(small)):

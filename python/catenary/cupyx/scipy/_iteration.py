@@ -6,7 +6,7 @@ from catenary.cupy._array import refuse_complex
 from catenary.cupy._functions.shapes import broadcast_arrays
 from catenary.cupyx.scipy._gamma import prepared, stored, wide
 
-_TOGETHER, _MOST = 8, 20000  # steps before it is asked whether all are done, and at most where no other number is given
+_TOGETHER, _MOST = 8, 20000  # steps between tests for convergence, and the maximum unless another is given
 
 
 def function(name, description, compute):
@@ -30,7 +30,7 @@ def until_all_are_done(step, state, k=1, most=None):
     """Calls step(k, state) for increasing k until the mask in its last entry, which marks unfinished elements, is false everywhere."""
     while k < (most or _MOST) and state[0].size:
         for _ in range(_TOGETHER):
-            state = tuple(stored(x) for x in step(k, state))  # one small text is compiled, and not one for all steps
+            state = tuple(stored(x) for x in step(k, state))  # so that one short kernel serves all steps
             k += 1
         if not bool(_core.any(state[-1])):
             break

@@ -28,7 +28,7 @@ def _start(z, k):
     start = _core.where(near, root * (1 - root / 3) - 1, _core.where((k == -1) & close, -root * (1 + root / 3) - 1, start))
     quotient = z * (60 + z * (114 + 17 * z)) / (60 + z * (174 + 101 * z))
     start = _core.where((k == 0) & ~near & (z.real > -0.2 - 2.5 * _absolute(z.imag)) & (z.real > -1) & (z.real < 1.5) & (_absolute(z.imag) < 1), quotient, start)
-    # between -1/e and 0 the branch -1 is real, as the logarithm's start is not
+    # between -1/e and 0 the branch -1 is real, unlike the logarithm
     real = (k == -1) & (z.imag == 0) & (z.real < 0) & (z.real > -math.exp(-1)) & ~close
     down = _log(_core.where(real, -z.real, 0.5).astype(z.real.dtype))
     return stored(_core.where(real, down - _log(-down), start).astype(z.dtype))
@@ -76,7 +76,7 @@ def _wright_bessel(a, b, x):
     eps = _EPSILON[x.dtype.char]
     positive = stored(v > 0)
     log, zero = stored(_log(_core.where(positive, v, 1))), _core.zeros_like(v)
-    # the terms grow until k (a k)**a is x, and are summed beside the largest: from there down, and up
+    # the terms grow until k (a k)**a is x: they are summed from the largest downwards and upwards
     top = stored(_ufuncs['floor'](_exp((log - c * _log(_core.where(c > 0, c, 1))) / (1 + c))))
     top = stored(_core.where(c == 0, 0, top))
 

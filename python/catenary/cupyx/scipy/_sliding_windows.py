@@ -13,7 +13,7 @@ from catenary.cupy._functions.shapes import pad
 
 MODES = {'reflect': 'symmetric', 'grid-mirror': 'symmetric', 'mirror': 'reflect', 'nearest': 'edge', 'wrap': 'wrap', 'grid-wrap': 'wrap',
          'constant': 'constant', 'grid-constant': 'constant'}
-_TOGETHER = 24  # operations before their result is stored: a text of hundreds takes a device's compiler minutes
+_TOGETHER = 24  # operations per kernel: with hundreds of operations a device's compiler takes minutes
 
 
 def each_axis(value, ndim, what):

@@ -11,7 +11,7 @@ from catenary.cupyx.scipy._iteration import function, largest, until_all_are_don
 _ufuncs = _core.ufuncs
 _exp, _log, _lgamma, _absolute, _sqrt, _floor = (_ufuncs[n] for n in ('exp', 'log', 'lgamma', 'absolute', 'sqrt', 'floor'))
 _EPSILON = {'f': 6e-8, 'd': 1.2e-16}
-_LEFT = -0.35  # below it the series about 1 is slow
+_LEFT = -0.35  # below it the series about 1 converges slowly
 
 
 def _upward(order, low, degree, before, at, x):
@@ -53,7 +53,7 @@ def _about_minus_one(degree, z):
     digamma = _ufuncs['digamma']
     log = stored(_log(z))
     psi = stored(digamma(degree + 1))
-    # psi(-r), which is psi(1 + r) and a cotangent
+    # psi(-r) by reflection: psi(1 + r) and a cotangent
     first = stored(psi + math.pi / _ufuncs['tan'](math.pi * degree))
 
     def step(k, state):
@@ -84,7 +84,7 @@ def _to_the_left(order, degree, x, s):
 
 
 def _lpmv(m, v, x):
-    inside = stored((_absolute(x) <= 1) | (m == 0) & (v == _floor(v)))  # or a polynomial, which has no end
+    inside = stored((_absolute(x) <= 1) | (m == 0) & (v == _floor(v)))  # or a polynomial, which is defined everywhere
     fine = stored(_ufuncs['isfinite'](m) & _ufuncs['isfinite'](v) & _ufuncs['isfinite'](x) & inside & (m == _floor(m)))
     order = stored(_core.where(fine, _absolute(m), 0))
     degree = stored(_core.where(fine, _core.where(v < 0, -1 - v, v), 0))
@@ -101,7 +101,7 @@ def _lpmv(m, v, x):
     if bool(_core.any(left)):
         value = stored(_core.where(left, _to_the_left(order, stored(_core.where(left, degree, 0.5)), stored(_core.where(left, y, -0.5)), stored(_core.where(left, s, 1))), value))
     value = stored(_core.where(whole & (degree < order), 0, value))
-    # of negative orders: a quotient of factorials
+    # negative orders: a quotient of factorials
     below = stored(degree + (1 - order))
     quotient = stored(_exp(_lgamma(below) - _lgamma(degree + order + 1)) * sign_of_gamma(_core.where(whole, 1, below)))
     value = _core.where(m < 0, _core.where(_ufuncs['remainder'](order, 2) == 1, -quotient, quotient) * value, value)

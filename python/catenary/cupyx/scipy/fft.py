@@ -125,7 +125,7 @@ def __ua_convert__(dispatchables, coerce):
 def __ua_function__(method, args, kwargs):
     """Calls this module's function with the name of scipy.fft's. Returns NotImplemented if there is none."""
     function = getattr(_sys.modules[__name__], method.__name__, None) if method.__name__ in _names.here('cupyx.scipy.fft') else None
-    kwargs = {name: value for name, value in kwargs.items() if name != 'workers'}  # how many threads of SciPy's
+    kwargs = {name: value for name, value in kwargs.items() if name != 'workers'}  # SciPy's number of threads
     return NotImplemented if function is None else function(*args, **kwargs)
 
 

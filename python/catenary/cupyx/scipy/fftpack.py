@@ -61,7 +61,7 @@ def irfft(x, n=None, axis=-1, overwrite_x=False):
     x = _core.moveaxis(x if x.dtype.char in 'fd' else x.astype('d'), (axis,), (-1,))
     n = x.shape[-1] if n is None else n
     missing = max(0, n - x.shape[-1])
-    x = _core._concatenate([x[..., :n], _core.zeros(x.shape[:-1] + (missing + 1,), x.dtype)], -1)  # one more, the last imaginary part of an even n
+    x = _core._concatenate([x[..., :n], _core.zeros(x.shape[:-1] + (missing + 1,), x.dtype)], -1)  # one more zero: the last imaginary part for an even n
     zero = _core.zeros_like(x[..., :1])
     real, imaginary = _core._concatenate([x[..., :1], x[..., 1:-1:2]], -1), _core._concatenate([zero, x[..., 2::2]], -1)
     half = n // 2 + 1

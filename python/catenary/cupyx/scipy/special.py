@@ -3,7 +3,7 @@
 import math as _math
 
 from catenary import _core, _wheel
-from catenary.cupy import _bessel as _modified  # CuPy's module of that name becomes an attribute of this one
+from catenary.cupy import _bessel as _modified  # a CuPy module named _bessel becomes an attribute of this one
 from catenary.cupy._arguments import delivered as _delivered, operand as _operand
 from catenary.cupy._ufuncs import sinc  # noqa: F401
 from catenary.cupyx.scipy._bessel_functions import j0, j1, k0, k0e, k1, k1e, spherical_yn, y0, y1, yn  # noqa: F401
@@ -94,7 +94,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     top = _core.where(_ufuncs['isfinite'](top), top, 0)
     terms = _exp(a - top)
     total = _core.sum(terms if b is None else terms * b, axis=axis, keepdims=True)
-    sign = _ufuncs['sign'](total)  # of a complex number itself by its absolute value
+    sign = _ufuncs['sign'](total)  # x / |x| for complex numbers
     result = _log(_absolute(total) if return_sign else total) + top
     if not keepdims:
         result, sign = (_core.squeeze(x, tuple(range(x.ndim)) if axis is None else axis) for x in (result, sign))
@@ -191,7 +191,7 @@ def pseudo_huber(delta, r):
     delta, r, dtype = _prepared('pseudo_huber', delta, r)
     delta, r = _wide(delta, r)
     size, hypot = _absolute(r), _ufuncs['hypot']
-    # without the squares, which may be no numbers
+    # avoids squares, which may overflow
     near, far = size * size / (1 + hypot(1, size / delta)), size * (delta / (delta / size + hypot(delta / size, 1)))
     value = _core.where(delta == _math.inf, _math.nan, _core.where(size <= delta, near, _core.where(size == _math.inf, size, far)))
     value = _core.where(_ufuncs['isnan'](delta) | _ufuncs['isnan'](r), _math.nan, value)
@@ -261,7 +261,7 @@ def _of_degrees(name, ufunc, quarters):
     def function(x):
         x, dtype = _prepared(name, x)
         endless = _stored(_ufuncs['isinf'](x))
-        x = _stored(_ufuncs['fmod'](_core.where(endless, 0, x), 360))  # exact however large x is
+        x = _stored(_ufuncs['fmod'](_core.where(endless, 0, x), 360))  # exact for any x
         turns = _ufuncs['rint'](x / 90)
         degrees = _stored(x - 90 * turns)
         rest, eighth = _ufuncs['radians'](degrees), _absolute(degrees) == 45
@@ -269,7 +269,7 @@ def _of_degrees(name, ufunc, quarters):
         c = _core.where(eighth, _absolute(s), c)  # so that the tangent of 45 degrees is 1
         value = quarters(s, c)
         value = _core.where(k == 0, value[0], _core.where(k == 1, value[1], _core.where(k == 2, value[2], value[3])))
-        return _core.where(endless, 0, value).astype(dtype)  # as SciPy, whose limit of what has digits is 1e14
+        return _core.where(endless, 0, value).astype(dtype)  # SciPy returns 0 from 1e14 on
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f'The {ufunc} of degrees.'
     return function

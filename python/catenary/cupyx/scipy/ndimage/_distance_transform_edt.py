@@ -10,7 +10,7 @@ from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy._sliding_windows import each_axis, working
 
 _minimum, _sqrt = _core.ufuncs['minimum'], _core.ufuncs['sqrt']
-_TOGETHER = 8  # steps before it is asked whether more can change anything
+_TOGETHER = 8  # steps between tests for convergence
 
 
 def _running(values, step):

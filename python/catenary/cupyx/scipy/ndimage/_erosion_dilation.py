@@ -63,7 +63,7 @@ def _steps(name, combine, input, structure, iterations, mask, output, border_val
     places = [tuple(place) for place in numpy.argwhere(window)]
     while x.size:
         made = combined(views(x, window.shape, at, 'constant', bool(border_value), places), combine)
-        if made is None:  # a window without elements lies everywhere, and covers nothing
+        if made is None:  # an empty window fits everywhere and covers nothing
             made = _core.full(x.shape, combine is _and, bool)
         if mask is not None:
             made = _core.where(operand(mask, name) != 0, made, x)
@@ -72,7 +72,7 @@ def _steps(name, combine, input, structure, iterations, mask, output, border_val
         left -= 1
         if left == 0 or left < 0 and bool(_core.array_equal(made, before)):
             break
-    return stored(_core._copy(x, 'K'), output)  # bools, whichever dtype `output` is, as SciPy's
+    return stored(_core._copy(x, 'K'), output)  # bools for every dtype of `output`, as SciPy
 
 
 @on_axes(_cross)

@@ -228,7 +228,7 @@ def _extremum_in_floats(x, footprint, structure, output, mode, cval, origin, com
     """Computes extremum() in floats if the border value is not representable in the array's dtype, as SciPy does, which truncates and wraps when it
     stores the result."""
     parts = [footprint]
-    if structure is None and footprint.all() and x.ndim > 1:  # each axis stores its results
+    if structure is None and footprint.all() and x.ndim > 1:  # each axis stores its intermediate result
         parts = [numpy.ones([n if k == axis else 1 for k in range(x.ndim)], bool) for axis, n in enumerate(footprint.shape)]
     at, result = origins(origin, footprint.shape, 'filter'), x
     for axis, part in enumerate(parts):

@@ -64,7 +64,7 @@ def fourier_ellipsoid(input, size, n=-1, axis=-1, output=None):
     safe = _core.where(r == 0, 1.0, r)
     if x.ndim == 3:
         factor = 3 * (_sin(safe) - safe * _cos(safe)) / safe ** 3
-    else:  # 2 J1(r) / r, and J1 is the mean of cos(t - r sin(t)): the trapezoid's sum converges faster than any power
+    else:  # 2 J1(r) / r, where J1 is the mean of cos(t - r sin(t)): the trapezoidal rule converges faster than any power
         count = int(math.pi * math.sqrt(float(squares.max()) if squares.size else 0)) + 40
         angles = (numpy.arange(count) + 0.5) * math.pi / count
         factor = 2 * combined((_cos(a - safe * s) for a, s in zip(angles.tolist(), numpy.sin(angles).tolist())), lambda a, b: a + b) / (count * safe)

@@ -35,7 +35,7 @@ def _called(function):
     """Returns (text of a whole kernel as a device function, its name). Raises ValueError if the kernel is not in the text."""
     text, found = re.subn(r'(extern\s*"C"\s*)?__global__\s+void\s+%s\s*\(' % re.escape(function.name), f'__device__ void {function.name}(', function.code)
     if found != 1:
-        raise ValueError(f'{function.name}: expected the text of a kernel `extern "C" __global__ void {function.name}(...)`, which stands there {found} times')
+        raise ValueError(f'{function.name}: expected the text of a kernel `extern "C" __global__ void {function.name}(...)`, which occurs {found} times')
     return text
 
 

@@ -17,10 +17,11 @@ def label(input, structure=None, output=None):
     x = operand(input, 'label') != 0
     window = _ball(x.ndim, 1) if structure is None else on_host(structure) != 0
     if window.shape != (3,) * x.ndim or (window != window[(slice(None, None, -1),) * x.ndim]).any():
-        raise ValueError('label: the structure must have 3 elements along each of %d axes, and be the same turned round' % x.ndim)
+        raise ValueError('label: the structure must have 3 elements along each of %d axes, and be symmetric' % x.ndim)
     size = x.size
     places = [tuple(p) for p in numpy.argwhere(window) if tuple(p) != (1,) * x.ndim]
-    # each element knows one of its part that comes before it, until that is the first of all: the element's neighbours', then that one's
+    # each element points to an earlier element of its component: first to a neighbour, then to that one's target, until all point to the first
+    # element
     own = _core.where(x, _core.arange(size).reshape(x.shape), size)
     while size and places:
         near = combined(views(own, window.shape, [0] * x.ndim, 'constant', size, places), _minimum)
@@ -111,7 +112,7 @@ def standard_deviation(input, labels=None, index=None):
 def _extremum(name, largest):
     def function(input, labels=None, index=None):
         x, part, count, shape = _ordered_parts(input, labels, index, name)
-        # after a sort by value, then stably by part, a part's extrema are the first and the last of it
+        # after a sort by value and a stable sort by region, a region's extrema are its first and last elements
         order = x.argsort()
         order = order[part[order].argsort()]
         members = _core.bincount(part, None, _number(count) + 1)[:_number(count)]

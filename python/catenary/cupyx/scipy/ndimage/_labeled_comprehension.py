@@ -36,7 +36,7 @@ def _position(name, largest):
             at = first + members - 1 if largest else first
             found = order[_core.clip(at, 0, max(x.size - 1, 0))].get()[count[1].reshape(-1)]
             return [tuple(int(k) for k in numpy.unravel_index(p, x.shape)) for p in found.tolist()]
-        # of one part the first of equal extrema counts, whichever they are
+        # the first of equal extrema in a region counts
         own = _core.where(part == 0, _core.arange(x.size), x.size)
         extreme = values[order[first[0] + members[0] - 1 if largest else first[0]]]
         at = int(_core.where(values == extreme, own, x.size).min())

@@ -17,7 +17,7 @@ from catenary.cupyx.scipy.ndimage._filter_functions import axis_of
 
 _floor = _core.ufuncs['floor']
 _MODES = ('constant', 'grid-constant', 'nearest', 'mirror', 'reflect', 'grid-mirror', 'wrap', 'grid-wrap')
-_BORDER = 12  # elements of a constant border, beyond which a spline does not tell it from an endless one
+_BORDER = 12  # elements of a constant border that make it equivalent to an infinite one
 
 
 def _checked(mode, order):

@@ -195,9 +195,9 @@ def _along_axes(in1, in2, mode, axes, function, compute):
     if any(k not in axes and a != b and 1 not in (a, b) for k, (a, b) in enumerate(zip(x.shape, y.shape))):
         raise ValueError(f'{function}: incompatible shapes for in1 and in2: {x.shape} and {y.shape}')
     _check_mode(x, y, mode, function, axes)
-    # SciPy cuts the middle out of an axis that in1 is broadcast along, too
+    # SciPy also takes the centre of an axis along which in1 is broadcast
     cut = [k for k in range(x.ndim) if k in axes or x.shape[k] == 1] if mode == 'same' else axes
-    if all(1 in (x.shape[k], y.shape[k]) for k in axes):  # nothing to transform: integers stay such
+    if all(1 in (x.shape[k], y.shape[k]) for k in axes):  # without a transform integers stay integers
         return _of_mode(x * y, x, y, mode, cut)
     dtype = numpy.result_type(x.dtype, y.dtype)
     dtype = dtype if dtype.char in 'fdFD' else numpy.dtype('f' if dtype == 'e' else 'd')

@@ -216,7 +216,7 @@ def sections(z, p, k, pairing=None, analog=False):
             made.append(_section(zeros + [0] * (pairing != 'minimal'), [first] + [0] * (pairing != 'minimal')))
             continue
         if len(p) + 1 == len(z) and not _is_real(first) and reals == 1 and sum(map(_is_real, z)) == 1:
-            zero = _taken(z, first, lambda x: not _is_real(x))  # the real one is the real pole's
+            zero = _taken(z, first, lambda x: not _is_real(x))  # a real zero goes with the real pole
             made.append(_section([zero, zero.conjugate()], [first, first.conjugate()]))
             continue
         second = worst(p, _is_real) if _is_real(first) else first.conjugate()

@@ -158,11 +158,11 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode='constant', cval=0):
     length = (((rows.shape[-1] - 1) * up + h.size) - 1) // down + 1 if rows.shape[-1] else 0
     if length <= 0 or rows.size == 0:
         return _back(_core.zeros(rows.shape[:-1] + (max(length, 0),), kind), axis)
-    # sample m is made of the taps phase, phase + up, ... of h and of as many samples before the place m * down // up
+    # sample m uses the taps phase, phase + up, … of h and equally many samples before index m * down // up
     each = -(-h.size // up)
     table = numpy.zeros((each, up), kind)
     table.reshape(-1)[:h.size] = taps
-    if up == 1:  # then these are views of steps
+    if up == 1:  # strided views suffice
         zeros = _core.zeros(rows.shape[:-1] + (each - 1,), kind)
         wide = _core._concatenate([zeros, rows, _core.zeros(rows.shape[:-1] + (each + down,), kind)], -1)
         stop = (length - 1) * down + 1
@@ -224,7 +224,7 @@ def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant
     h = numpy.concatenate([numpy.zeros(before, h.dtype), h, numpy.zeros(after, h.dtype)])
     offset = None
     if padtype == 'constant':
-        if cval:  # samples of it beyond both ends, as far as the filter reaches
+        if cval:  # extends both ends by cval as far as the filter reaches
             more = -(-h.size // (up * down)) * down
             beyond = _core.full(rows.shape[:-1] + (more,), cval, rows.dtype)
             rows, skipped = _core._concatenate([beyond, rows, beyond], -1), skipped + more * up // down

@@ -158,7 +158,7 @@ def firls(numtaps, bands, desired, weight=None, fs=None):
     if (weight < 0).any():
         raise ValueError('weight must be non-negative.')
     half = (numtaps - 1) // 2
-    # integrals over the bands of cos(n w), and of the wanted gain times cos(n w)
+    # integrals over the bands of cos(n w), and of the desired gain times cos(n w)
     n = numpy.arange(2 * half + 1)[:, None, None]
     whole = (numpy.sinc(bands * n) * bands)
     q = numpy.diff(whole, axis=2)[:, :, 0] @ weight
@@ -196,7 +196,7 @@ def minimum_phase(h, method='homomorphic', n_fft=None, half=True):
     if n < h.size:
         raise ValueError('n_fft must be at least len(h)==%s' % h.size)
 
-    def folded(log_gain, middle):  # the cepstrum of the phase that belongs to this gain
+    def folded(log_gain, middle):  # the cepstrum of the minimum phase for this gain
         weights = numpy.zeros(n)
         weights[0], weights[1:n // 2], weights[n // 2] = 1, 2, middle
         return numpy.fft.ifft(log_gain).real * weights

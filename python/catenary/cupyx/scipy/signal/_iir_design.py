@@ -94,7 +94,7 @@ def _elliptic(N, rp, rs):
         return w
     pairs = (2 * numpy.arange(N // 2, 0, -1) - 1) / N
     zeros = 1j / (k * ascended(numpy.cos(pairs * numpy.pi / 2)))
-    w, before = 1j / math.sqrt(_ripple(rp)), ratio  # the inverse of sn with the modulus of both ripples
+    w, before = 1j / math.sqrt(_ripple(rp)), ratio  # inverse sn with the modulus of both ripples
     for v in of_ratio:
         w, before = 2 * w / ((1 + v) * (1 + numpy.sqrt(1 - (before * w) ** 2))), v
     depth = (-1j * (1 - 2 / numpy.pi * numpy.arccos(w))).real * 1j / N
@@ -297,7 +297,7 @@ def _chebyshev_order(ratio, gpass, gstop):
 
 
 def _elliptic_order(ratio, gpass, gstop):
-    def quotient(k):  # of the complete integral of a modulus and of the one that completes it
+    def quotient(k):  # K(k) / K'(k), the quotient of complete elliptic integrals
         a, b, c, d = 1, math.sqrt((1 - k) * (1 + k)), 1, k
         for _ in range(12):
             a, b, c, d = (a + b) / 2, math.sqrt(a * b), (c + d) / 2, math.sqrt(c * d)
@@ -390,7 +390,7 @@ def buttord(wp, ws, gpass, gstop, analog=False, fs=None):
     wp, ratio = _fitted(wp, ws, kind, gpass, gstop, 'butter')
     order = math.ceil(_butter_order(ratio, gpass, gstop))
     if order == 0:
-        warnings.warn('Order is zero: are the frequencies what was meant?', RuntimeWarning, stacklevel=2)
+        warnings.warn('Order is zero: check the frequencies', RuntimeWarning, stacklevel=2)
     w0 = _ripple(gpass) ** (-1 / (2 * order)) if order else 1.0
     return _delivered(order, _stretched(wp, kind, w0), analog, fs)
 
@@ -407,7 +407,7 @@ def cheb2ord(wp, ws, gpass, gstop, analog=False, fs=None):
     wp, ws, kind = _specified(wp, ws, gpass, gstop, analog, fs)
     wp, ratio = _fitted(wp, ws, kind, gpass, gstop, 'cheby')
     order = math.ceil(_chebyshev_order(ratio, gpass, gstop))
-    w0 = 1 / math.cosh(math.acosh(math.sqrt(_ripple(gstop) / _ripple(gpass))) / order)  # where the stopband is 1
+    w0 = 1 / math.cosh(math.acosh(math.sqrt(_ripple(gstop) / _ripple(gpass))) / order)  # where the stopband edge is 1
     return _delivered(order, _stretched(wp, kind, 1 / w0), analog, fs)
 
 

@@ -52,7 +52,7 @@ def _side(values):
     """Returns, for one side of a peak, (the lowest value before the signal exceeds the peak, its distance)."""
     beyond = ~(values <= values[0])
     seen = values[:int(numpy.argmax(beyond))] if beyond.any() else values
-    if not seen.size:  # of NaN
+    if not seen.size:  # NaN
         return values[0], 0
     at = int(numpy.argmin(seen))
     return seen[at], at

@@ -7,7 +7,7 @@ from catenary.cupy._arguments import operand
 from catenary.cupyx.scipy import ndimage
 from catenary.cupyx.scipy.signal._lfilter import passed as filtered
 
-_PRECISIONS = {'f': 1e-6, 'F': 1e-6, 'd': 1e-11, 'D': 1e-11}  # SciPy's
+_PRECISIONS = {'f': 1e-6, 'F': 1e-6, 'd': 1e-11, 'D': 1e-11}  # SciPy's defaults
 
 
 def sepfir2d(input, hrow, hcol):
@@ -15,7 +15,7 @@ def sepfir2d(input, hrow, hcol):
     float32 for inputs of at most 32 bits, else float64 or complex."""
     x, row, column = (operand(a, 'sepfir2d') for a in (input, hrow, hcol))
     if x.ndim != 2 or any(w.ndim != 1 or w.size % 2 == 0 for w in (row, column)):
-        raise ValueError('sepfir2d: expected a matrix and two windows of one axis and odd extents')
+        raise ValueError('sepfir2d: expected a matrix and two 1-d windows of odd length')
     kind = x.dtype if x.dtype.char in 'fdFD' else numpy.dtype('f' if x.dtype.itemsize <= 2 else 'd')
     x = x.astype(kind, copy=False)
     for axis, window in ((1, row), (0, column)):

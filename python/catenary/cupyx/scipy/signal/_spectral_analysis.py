@@ -202,7 +202,7 @@ def _removed(how):
 def _spectra(function, x, y, fs, window, nperseg, noverlap, nfft, trend, onesided, scaling, axis, mode, boundary=None, padded=False):
     """Returns (frequencies, times, values [..., frequency, ..., segment]): the spectra of segments of x, or their cross-spectra with y."""
     x, y = operand(x, function), None if y is None else operand(y, function)
-    dtype = numpy.result_type(x.dtype, *(() if y is None else (y.dtype,)), 'F')  # small integers are computed in float64, too
+    dtype = numpy.result_type(x.dtype, *(() if y is None else (y.dtype,)), 'F')  # small integers are also computed in float64
     x, y = _floating(x), None if y is None else _floating(y)
     axis = axis % x.ndim if -x.ndim <= axis < x.ndim else axis
     signals = [_last(a, axis) for a in ((x,) if y is None else (x, y))]

@@ -19,7 +19,7 @@ def _times(t):
 
 def _share(t):
     """Returns the elapsed fraction of a period of 2 pi."""
-    rest = _core.ufuncs['fmod'](t, 2 * math.pi)  # exact, however large t is
+    rest = _core.ufuncs['fmod'](t, 2 * math.pi)  # exact for any t
     return _core.where(rest < 0, rest + 2 * math.pi, rest) / (2 * math.pi)
 
 
@@ -121,7 +121,7 @@ def unit_impulse(shape, idx=None, dtype=float):
 
 _TAPS = {2: [1], 3: [2], 4: [3], 5: [3], 6: [5], 7: [6], 8: [7, 6, 1], 9: [5], 10: [7], 11: [9], 12: [11, 10, 4], 13: [12, 11, 8], 14: [13, 12, 2], 15: [14], 16: [15, 13, 4],
          17: [14], 18: [11], 19: [18, 17, 14], 20: [17], 21: [19], 22: [21], 23: [18], 24: [23, 22, 17], 25: [22], 26: [25, 24, 20], 27: [26, 25, 22], 28: [25], 29: [27],
-         30: [29, 28, 7], 31: [28], 32: [31, 30, 10]}  # exponents of primitive polynomials, SciPy's, as the sequences follow from them
+         30: [29, 28, 7], 31: [28], 32: [31, 30, 10]}  # exponents of SciPy's primitive polynomials, which determine the sequences
 
 
 def max_len_seq(nbits, state=None, length=None, taps=None):
@@ -150,7 +150,7 @@ def max_len_seq(nbits, state=None, length=None, taps=None):
     made[:nbits] = first
     done, lags = nbits, [nbits, *(nbits - int(t) % nbits for t in taps)]
     while done < made.size:
-        # the recurrence holds with all lags doubled, too, so that more and more elements are known at once
+        # the recurrence also holds with doubled lags, so that each step computes more elements at once
         while 2 * max(lags) <= done:
             lags = [2 * lag for lag in lags]
         count = min(min(lags), made.size - done)

@@ -12,7 +12,7 @@ def _window(compute):
     """Makes a window function of a function for symmetric windows. With sym=False the result is one period of a window with one more sample."""
     def window(M, *args, sym=True, **kwargs):
         names = compute.__code__.co_varnames[1:compute.__code__.co_argcount]
-        if len(args) > len(names):  # sym by its place
+        if len(args) > len(names):  # sym was passed by position
             *args, sym = args
             if len(args) > len(names):
                 raise TypeError(f'{compute.__name__}: too many arguments')

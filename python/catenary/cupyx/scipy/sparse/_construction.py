@@ -182,7 +182,7 @@ def kron(A, B, format=None):
 
 
 def _kron(A, B):
-    if A.nnz == 0 or B.nnz == 0:  # of float64, as SciPy's
+    if A.nnz == 0 or B.nnz == 0:  # float64, as in SciPy
         return _coo_of(A, B)((A.shape[0] * B.shape[0], A.shape[1] * B.shape[1]))
     (r, c, d), (s, e, f) = A._elements_to_count(), B._elements_to_count()
     rows = (r.astype('l') * B.shape[0])[:, None] + s

@@ -16,7 +16,7 @@ class _dia(_spbase):
             self.maxprint = maxprint
         if isinstance(arg1, tuple) and len(arg1) == 2 and not all(isinstance(n, (int, numpy.integer)) for n in arg1):
             if shape is None:
-                raise ValueError('expected a shape argument: (data, offsets) do not tell the extents')
+                raise ValueError('expected a shape argument: (data, offsets) do not determine it')
             data, offsets = device_array(arg1[0]), device_array(arg1[1])
             data, offsets = data.reshape((1,) * (2 - data.ndim) + data.shape), offsets.reshape((1,) * (1 - offsets.ndim) + offsets.shape)
             if offsets.ndim != 1 or data.ndim != 2:
@@ -67,7 +67,7 @@ class _dia(_spbase):
         rows, within = self._places()
         kept = within & (self.data != 0)
         columns = _core.broadcast_to(_core.arange(self.data.shape[1]), rows.shape)
-        return merged(*(place[kept].astype(self.offsets.dtype) for place in (rows, columns)), self.data[kept], self.shape)  # by rows, as SciPy's
+        return merged(*(place[kept].astype(self.offsets.dtype) for place in (rows, columns)), self.data[kept], self.shape)  # in row order, as in SciPy
 
     def getnnz(self, axis=None):
         """Counts the elements of the stored diagonals within the matrix: all, per column (axis 0) or per row (axis 1)."""

@@ -83,7 +83,7 @@ class Elementwise(Sparse):
             made = self._with(self.data * dense.reshape(()))
             return made.tocsr() if self.format == 'coo' else made
         if math.prod(self.shape) == 1:
-            return (self.sum() * dense).reshape(shape)  # of the sum's dtype, as SciPy's
+            return (self.sum() * dense).reshape(shape)  # in the sum's dtype, as in SciPy
         rows, columns, data = self._spread_to(shape).tocsr()._elements()
         made = self._kind('coo')._of_places(rows, columns, data * _core.broadcast_to(dense, shape)[rows, columns], shape)
         return made.asformat('dia' if self.format == 'dia' else 'coo')
@@ -115,7 +115,7 @@ class Elementwise(Sparse):
         zero = numpy.zeros((), self.dtype)
         if bool(getattr(numpy, name)(zero, zero if isinstance(other, Sparse) else other.get() if isinstance(other, ndarray) else other)):
             from catenary.cupyx.scipy import sparse
-            warnings.warn(f'{name} of sparse matrices: what is 0 in both gives something, the result is computed as an array', sparse.SparseEfficiencyWarning, 4)
+            warnings.warn(f'{name} of sparse matrices: the function is not 0 where both are 0, so the result is a dense array', sparse.SparseEfficiencyWarning, 4)
             return csr(function(self.toarray(), other.toarray() if isinstance(other, Sparse) else other))
         if isinstance(other, Sparse):
             shape = _core._broadcast_shapes([self.shape, other.shape])

@@ -36,7 +36,7 @@ class _coo(_spbase):
             shape = agreed(shape, own, coords[-1])
         elif _of_scipy(arg1):
             own = arg1.tocoo()
-            coords = own.coords if hasattr(own, 'coords') else (own.row, own.col)  # SciPy before 1.13
+            coords = own.coords if hasattr(own, 'coords') else (own.row, own.col)  # for SciPy before 1.13
             coords, data = tuple(device_array(x) for x in coords), device_array(own.data)
             shape = agreed(shape, checked_shape(own.shape, self._allow_nd), coords[-1])
         elif isinstance(arg1, tuple) and len(arg1) == 2 and _is_coords(arg1[1]):
@@ -157,7 +157,7 @@ class _coo(_spbase):
         return self._kind('coo')(found) if self._is_array and found.ndim else found
 
     def __setitem__(self, key, value):
-        if not self._is_array:  # as SciPy's
+        if not self._is_array:  # as in SciPy
             raise TypeError(f"'{type(self).__name__}' object does not support item assignment")
         own = self.tocsr()
         own._set(key, value, False)
@@ -370,8 +370,8 @@ class _compressed(_spbase):
             if row.ndim <= 1 and column.ndim <= 1:
                 row, column = (_core.broadcast_to(x, _core._broadcast_shapes([row.shape, column.shape])) for x in (row, column))
                 found = self._at(row, column)
-                return found if self._is_array or found.ndim != 1 else found.reshape((1, -1))  # as SciPy's matrices
-            if row.ndim == 2 and row.shape[1] == 1 and (column.ndim == 1 or column.shape[0] == 1):  # of ix_
+                return found if self._is_array or found.ndim != 1 else found.reshape((1, -1))  # as in SciPy, matrices stay 2-d
+            if row.ndim == 2 and row.shape[1] == 1 and (column.ndim == 1 or column.shape[0] == 1):  # the keys come from ix_
                 row, column = row.ravel(), column.ravel()
             else:
                 raise IndexError('index arrays of a sparse matrix: one axis, or the two that ix_ gives')

@@ -23,9 +23,9 @@ def index(key, extent):
         return slice(None)
     if isinstance(key, _spbase):
         if key.shape != (extent,):
-            raise IndexError(f'boolean index of shape {key.shape} does not match {extent} places')
+            raise IndexError(f'boolean index of shape {key.shape} does not match {extent} elements')
         return key._pattern_of_true()[1]
-    if isinstance(key, bool):  # as SciPy's: 0 or 1
+    if isinstance(key, bool):  # as in SciPy, bools are 0 or 1
         key = int(key)
     if isinstance(key, (str, bytes)):
         raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {key!r}')
@@ -39,7 +39,7 @@ def index(key, extent):
     if a.dtype.kind not in 'iu':
         raise IndexError(f'sparse matrices are indexed by integers, slices and bools, not by {a.dtype}')
     if a.size and not -extent <= int(a.min()) <= int(a.max()) < extent:
-        raise IndexError(f'index ({int(a.max())}) out of range for an extent of {extent}')
+        raise IndexError(f'index ({int(a.max())}) out of range for an axis of size {extent}')
     return _core.where(a < 0, a + extent, a)
 
 
@@ -131,7 +131,7 @@ def _shape_of(keys, chosen, extents):
             shape += listed if not places else ()
             places.append(at)
     if len(shape) > 2 or listed and places[-1] - places[0] >= len(places):
-        raise IndexError('indices of a sparse array: what has more than two axes is not supported, nor None between lists')
+        raise IndexError('indices of a sparse array: results with more than two axes, and None between lists, are not supported')
     return tuple(shape)
 
 
@@ -172,7 +172,7 @@ def set_elements(matrix, key, value, warns):
     width = max(matrix.shape[1 - matrix._major], 1)
     major, minor = (rows, columns) if matrix._major == 0 else (columns, rows)
     wanted = major.ravel() * width + minor.ravel()
-    order = _core._argsort(wanted, 0)  # stable: of one place the last comes last
+    order = _core._argsort(wanted, 0)  # a stable sort keeps the order of repeated indices
     if kept is not None and not is_line:  # as in SciPy, implicit zeros are assigned first
         order = _core._argsort(kept.astype('b'), 0)
         order = order[_core._argsort(wanted[order], 0)]

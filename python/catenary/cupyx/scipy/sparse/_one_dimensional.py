@@ -39,4 +39,4 @@ def by_rows(method):
 def two_alone(x, name):
     """Raises ValueError for an array of one axis."""
     if x.ndim == 1:
-        raise ValueError(f'{name}: an array of one axis, shape {x.shape}, has no diagonals and no triangles')
+        raise ValueError(f'{name}: a 1-d array of shape {x.shape} has no diagonals or triangles')

@@ -22,8 +22,8 @@ class Products(Sparse):
 
     def dot(self, other):
         """Returns the product with a number, a vector, or a dense or sparse matrix."""
-        if isinstance(other, ndarray) and other.ndim == 0 and self.format != 'coo':  # as SciPy's
-            raise ValueError('dot: an array of no axis is given: multiply by it')
+        if isinstance(other, ndarray) and other.ndim == 0 and self.format != 'coo':  # as in SciPy
+            raise ValueError('dot: a 0-d array was given; use multiply')
         return self * other if is_scalar(other) else self._product(other)
 
     def __imul__(self, other):

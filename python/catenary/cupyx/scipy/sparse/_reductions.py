@@ -37,7 +37,7 @@ class Reductions(Sparse):
         """Returns the mean, in the form of sum."""
         axis, own = checked_axis(axis, self.ndim), numpy.dtype('d') if self.dtype.kind not in 'fc' else self.dtype
         count = math.prod(self.shape) if axis is None else self.shape[axis]
-        made = ((self if self.dtype == own else self.copy().astype(own)) * (1 / count)).sum(axis, out=out)  # of numbers of the matrix's own type, whatever is asked for
+        made = ((self if self.dtype == own else self.copy().astype(own)) * (1 / count)).sum(axis, out=out)  # computed in the matrix's own dtype, as SciPy does
         return made if dtype is None or out is not None else made.astype(dtype, copy=False)
 
     def count_nonzero(self, axis=None):
@@ -90,7 +90,7 @@ class Reductions(Sparse):
         axis = checked_axis(axis, self.ndim)
         keep, dense = axis is not None and not self._is_array, self.toarray()
         found = function(dense, axis=axis, keepdims=keep)
-        if dense.dtype.kind in 'fc':  # as SciPy's: the first place that is not kept comes before NaN
+        if dense.dtype.kind in 'fc':  # as in SciPy, the first implicit zero precedes NaN
             kept, odd = self._pattern().toarray(), dense != dense
             passed = _core.any(odd, axis=axis, keepdims=keep) & ~_core.all(kept, axis=axis, keepdims=keep)
             found = _core.where(passed, _core.argmin(kept.astype('b'), axis=axis, keepdims=keep), found)

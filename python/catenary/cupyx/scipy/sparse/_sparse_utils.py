@@ -61,7 +61,7 @@ def checked_shape(shape, axes=(2,)):
     if min(shape) < 0:
         raise ValueError(f"'shape' elements cannot be negative, given {shape}")
     if math.prod(int(n) for n in shape) > MOST_PLACES:
-        raise ValueError(f'a matrix has up to {MOST_PLACES} places, which an int64 tells, given extents {tuple(shape)}')
+        raise ValueError(f'a matrix has at most {MOST_PLACES} elements, as indices are int64, given shape {tuple(shape)}')
     return tuple(int(n) for n in shape)
 
 

@@ -20,11 +20,11 @@ class _spbase(Elementwise, Products, Reductions, Places):
     __array_priority__ = 101
     __array_ufunc__ = None
     __hash__ = object.__hash__
-    _is_of_device = True  # for get_array_module
+    _is_of_device = True  # marks device arrays for get_array_module
     format = None
     maxprint = 50
     _is_array = False
-    _classes = {}  # by _is_array and format
+    _classes = {}  # (_is_array, format) -> class
     _allow_nd = (2,)
 
     def __init__(self, shape):
@@ -140,7 +140,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         return tuple(of(getattr(self, name)) for name in self._arrays)
 
     def __reduce__(self):
-        kind = self._is_array, self.format  # classes here bear the module's name of CuPy, which need not be there
+        kind = self._is_array, self.format  # pickled by kind, as the classes' CuPy module may not be importable
         state = {name: dict(x) if isinstance(x, dict) else x for name, x in self.__dict__.items()}
         return _unpickled, (kind if type(self) is self._classes[kind] else type(self),), state
 

@@ -21,7 +21,7 @@ def norm(x, ord=None, axis=None):
     """
     if not isinstance(x, _spbase):
         raise TypeError('input is not sparse. use cupy.linalg.norm')
-    if x.ndim == 1:  # as NumPy's of a vector
+    if x.ndim == 1:  # NumPy's norm of a vector
         checked_axis(axis, 1)
         return _norms_of_vectors(x.two_axes(), None if axis is None and ord in ('f', 'fro') else ord, 1).reshape(())
     axes = tuple(axis) if isinstance(axis, (tuple, list)) else None if axis is None else (axis,)

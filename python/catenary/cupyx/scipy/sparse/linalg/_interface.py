@@ -18,7 +18,7 @@ class LinearOperator:
     ndim = 2
     __array_priority__ = 102
     __array_ufunc__ = None
-    _own = dict.fromkeys(('_matvec', '_rmatvec', '_matmat', '_rmatmat'))  # of a class that sets its shape and dtype itself
+    _own = dict.fromkeys(('_matvec', '_rmatvec', '_matmat', '_rmatmat'))  # for subclasses that set shape and dtype themselves
 
     def __init__(self, shape, matvec=None, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
         if matvec is None and isinstance(shape, (type, str, numpy.dtype, type(None))):

@@ -81,7 +81,7 @@ def eigsh(a, k=6, *, which='LM', v0=None, ncv=None, maxiter=None, tol=0, return_
             done += 1
             if beyond > 10 * eps * max(abs(projected[:j + 1, :j + 1]).max(), 1e-300):
                 basis[j + 1] = w / beyond
-            else:  # the vectors so far are a whole of their own: go on with another one
+            else:  # the vectors span an invariant subspace: continue with a random vector
                 beyond = 0.0
                 if j + 1 < n and j + 1 <= size:
                     basis[j + 1] = unit(basis[:j + 1]) if j + 1 < size else 0
