@@ -9,26 +9,33 @@ PYTHON ?= python3
 .PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb dist test-dist python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
 
 help:
-	@echo "make mnist    train a small network on MNIST on the CPU ($(EPOCHS) epochs) and print its progress"
-	@echo "make test     build and run the tests: all tests of the CPU, and a twentieth of the tests of devices (about 20 minutes on two cores)"
-	@echo "make test-all run all tests, also of Python, with sanitizers, and the fuzzers (.ci/run --whole, many hours)"
-	@echo "make build    build the library, the tools, the examples and the tests (PRESET=release|debug|asan|tsan)"
-	@echo "make programs build only the library, the tools and the examples"
-	@echo "make install  install into PREFIX ($(PREFIX))"
-	@echo "make bundle   make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder, without root"
-	@echo "make deb      make the Debian packages libcatenary, libcatenary-dev and catenary-tools in dist/, for the release of this system"
-	@echo "make dist     make all packages and SHA256SUMS in dist/, which is emptied first"
-	@echo "make test-dist  install each package of dist/ in a clean system and try it (needs root)"
-	@echo "make bench    run all benchmarks"
+	@echo "make mnist          train a small network on MNIST on the CPU ($(EPOCHS) epochs) and print its progress"
+	@echo "make build          build the library, the tools, the examples and the tests (PRESET=release|debug|asan|tsan)"
+	@echo "make programs       build only the library, the tools and the examples"
+	@echo "make install        install the build into PREFIX ($(PREFIX))"
+	@echo
+	@echo "make test           build and run the tests: all tests of the CPU, and a twentieth of the tests of devices (20 minutes on two cores)"
+	@echo "make test-all       run all tests, also of Python and with sanitizers, and the fuzzers (.ci/run --whole, many hours)"
 	@echo "make check-kernels  compile the kernels of all tests with NVRTC and hipRTC for 13 GPUs (no GPU is needed)"
-	@echo "make bench-peers  compare the speed with PyTorch, JAX, NumPy and ONNX Runtime (PEERS=--help shows the options; needs PyPI)"
-	@echo "make python   install the Python package into build/python/venv, with the library of build/release (needs PyPI)"
-	@echo "make test-python  test the package in build/python/venv (make test-installed: the package that scripts/test_install installed)"
-	@echo "make fuzz-python  compare random array programs on NumPy and on catenary.cupy (FUZZ=--help shows the options)"
-	@echo "make wheel    make wheels in dist/: for PYTHON ($(PYTHON)), and for Python 3.12 and later (needs PyPI)"
-	@echo "make test-wheel  install the wheels of dist/ into fresh environments and test them"
-	@echo "make format   format all C++ sources with clang-format"
-	@echo "make tidy     check all C++ sources with clang-tidy"
+	@echo "make bench          run all benchmarks"
+	@echo "make bench-peers    compare the speed with PyTorch, JAX, NumPy and ONNX Runtime (PEERS=--help shows the options; needs PyPI)"
+	@echo
+	@echo "make python         install the Python package into build/python/venv, with the library of build/release (needs PyPI)"
+	@echo "make test-python    test the package in build/python/venv"
+	@echo "make test-installed test the package that scripts/test_install installed with pip"
+	@echo "make fuzz-python    compare random array programs on NumPy and on catenary.cupy (FUZZ=--help shows the options)"
+	@echo
+	@echo "make wheel          make wheels in dist/: for PYTHON ($(PYTHON)), and for Python 3.12 and later (needs PyPI)"
+	@echo "make test-wheel     install the wheels of dist/ into fresh environments and test them"
+	@echo "make bundle         make dist/catenary-VERSION-ARCH-linux.tar.gz, which runs from any folder, without root"
+	@echo "make test-bundle    run the programs of the bundle on an empty system"
+	@echo "make deb            make the Debian packages libcatenary, libcatenary-dev and catenary-tools in dist/, for this release of the system"
+	@echo "make dist           empty dist/ and make all packages and SHA256SUMS there"
+	@echo "make test-dist      install each package of dist/ in a clean system and test it (needs root)"
+	@echo
+	@echo "make format         format all C++ sources with clang-format"
+	@echo "make tidy           check all C++ sources with clang-tidy"
+	@echo
 	@echo "Most commands first install missing packages. scripts/setup asks before it does so, unless CI=1 is set."
 
 setup:
@@ -94,7 +101,7 @@ dist:
 	@$(MAKE) --no-print-directory deb
 	@cd dist && sha256sum *.whl *.tar.gz *.deb >SHA256SUMS && cat SHA256SUMS
 
-# DIST takes steps of test_dist.
+# DIST holds steps of test_dist.
 test-dist:
 	@scripts/setup --with-dist --with-bundle
 	@PYTHON=$(PYTHON) ABI3=$(ABI3) scripts/test_dist $(DIST)
