@@ -32,9 +32,9 @@ if(CATENARY_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# catenary_unity(TARGET): compiles several sources of the target at a time. Programs and tests spend most of their compile time on headers, which are then
-# read once for all. (The library spends its time on its own code, so it does not use this.)
-option(CATENARY_UNITY "Compile the sources of programs and tests several at a time" ON)
+# catenary_unity(TARGET) compiles the target's sources several at a time, so their common headers are read once for all of them. A build from nothing takes
+# two thirds of the time. After an edit, the neighbours of the edited source are compiled again: -DCATENARY_UNITY=OFF compiles each by itself.
+option(CATENARY_UNITY "Compile several sources at a time" ON)
 function(catenary_unity target)
   if(CATENARY_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
