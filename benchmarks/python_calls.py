@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What Python's calls cost beside NumPy's and beside C++'s, in one run; "Calls from Python" in docs/measurements/history.md.
+"""Times calls from Python beside NumPy's and C++'s, in one run ("Calls from Python" in docs/measurements/history.md).
 
     build/python/venv/bin/python benchmarks/python_calls.py build/release
 
-BUILD has bin/bench_calls, and simulated CUDA in simgpu/cuda. Each figure is the median of rounds in which everything is
-timed in turn. On opencl:0 calls are those of the OpenCL driver for the processor, where there is one.
+BUILD has bin/bench_calls, and simulated CUDA in simgpu/cuda. Each figure is the median of rounds that time every program
+in turn. opencl:0 is the OpenCL driver for the processor, if there is one.
 """
 import argparse
 import json
@@ -33,7 +33,7 @@ def medians(tasks):
 
 
 def in_a_process(what, **environment):
-    """What this file gives for --part, in a process with other devices."""
+    """Runs this file with --part in a process with other devices, and returns its figures."""
     done = subprocess.run([sys.executable, __file__, '--part', what], env=dict(os.environ, **environment), text=True,
                           stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
@@ -45,7 +45,7 @@ def small():
     with _core.Device('cpu'):
         a, b = cupy.ones(10, 'f'), cupy.ones(10, 'f')
         seen, square = cupy.ones(10, 'f'), cupy.ones((10, 10), 'f')
-        (a + b).get(), square.T.get(), seen.data.ptr  # what is known outside is computed at once
+        (a + b).get(), square.T.get(), seen.data.ptr  # other libraries see these arrays, so they are computed at once
         x, y = numpy.ones(10, 'f'), numpy.ones(10, 'f')
         names = dict(a=a, b=b, seen=seen, square=square, x=x, y=y)
         return medians({name: lambda s=statement: each(s, names, 20000) for name, statement in {

@@ -5,7 +5,7 @@ import pytest
 
 from catenary import cupy
 
-# What asks for more than a machine has: the line, and the bytes of the array that fails
+# Lines that need more memory than a machine has, and the bytes of the array that fails
 REQUESTS = (
     ('cupy.zeros(2 ** 50)', 2 ** 53), ('cupy.ones((2 ** 20, 2 ** 20, 2 ** 8), "i1")', 2 ** 48), ('cupy.empty((2 ** 40, 3), "D")', 3 * 2 ** 44),
     ('cupy.full(2 ** 45, 3.5)', 2 ** 48), ('cupy.eye(2 ** 25)', 2 ** 53), ('cupy.tile(cupy.ones(4), 2 ** 45)', 2 ** 50), ('cupy.repeat(cupy.ones(2), 2 ** 45)', 2 ** 49),
