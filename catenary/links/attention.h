@@ -49,8 +49,7 @@ class CT_API KeyValueCache {
 
 /// Options of MultiHeadAttention.
 struct MultiHeadAttentionOptions {
-  std::optional<std::int64_t> groups =
-      {};  ///< number of key and value heads, shared by groups of query heads (default: heads)
+  std::optional<std::int64_t> groups = {};     ///< key and value heads, shared by query heads (default: heads)
   std::optional<std::int64_t> head_size = {};  ///< size / heads by default
   bool nobias = false;
   double dropout = 0;  ///< rate for attention weights, in training

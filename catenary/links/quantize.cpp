@@ -67,10 +67,9 @@ class RangeHook : public LinkHook {
 std::vector<QuantizedWeight> quantize(Link& model, Quantization kind, const QuantizeOptions& options) {
   const Kept keep("quantize", options);
   std::vector<std::pair<std::string, QuantizableW*>> links;
-  std::map<const VariableNode*, std::optional<QuantizedArray>>
-      weights;  // tied weights appear once, nullopt if not quantised
+  std::map<const VariableNode*, std::optional<QuantizedArray>> weights;  // tied ones once, nullopt if kept
   model.for_each_link([&](const std::string& path, const Link& seen) {
-    auto* const link = dynamic_cast<QuantizableW*>(&const_cast<Link&>(seen));  // the caller passed a mutable model
+    auto* const link = dynamic_cast<QuantizableW*>(&const_cast<Link&>(seen));  // the model is mutable
     if (!link || link->quantized() || !link->W.defined()) return;
     if (keep.contains(path))
       weights.emplace(&link->W.node(), std::nullopt);
@@ -108,8 +107,7 @@ std::vector<CalibratedInput> calibrate(Link& model, const std::function<void()>&
   std::vector<std::pair<std::string, ConvolutionND*>> convolutions;
   std::vector<Array> before;
   model.for_each_link([&](const std::string& path, const Link& seen) {
-    auto* const convolution =
-        dynamic_cast<ConvolutionND*>(&const_cast<Link&>(seen));  // the caller passed a mutable model
+    auto* const convolution = dynamic_cast<ConvolutionND*>(&const_cast<Link&>(seen));  // the model is mutable
     if (!convolution || !convolution->quantized()) return;
     convolutions.emplace_back(path, convolution);
     before.push_back(convolution->x_range);

@@ -14,8 +14,7 @@ namespace catenary {
 
 namespace {
 
-constexpr std::int64_t kMostInARow =
-    8;  // updates that may be skipped at a scale of 1, because single batches may be bad
+constexpr std::int64_t kMostInARow = 8;   // skipped updates allowed at a scale of 1: a batch may be bad
 constexpr std::int64_t kInterval = 1000;  // updates between doublings of the scale, as in Chainer
 constexpr double kMostScale = 65504;      // the largest number of float16
 

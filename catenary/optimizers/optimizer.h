@@ -92,8 +92,7 @@ struct CT_API OptimizerState {
       : name(name), first(first), dtype(dtype) {}
   std::string name;             ///< key in snapshots
   std::optional<double> first;  ///< initial value, nullopt for a copy of the parameter
-  std::optional<Dtype>
-      dtype;  ///< nullopt for the parameter's, or float32 for a 16-bit parameter (squares would be lost in 16 bits)
+  std::optional<Dtype> dtype;   ///< nullopt for the parameter's, but at least float32 (16 bits would lose squares)
 };
 
 /// The rule by which an optimizer changes a parameter: everything that differs between optimizers.

@@ -422,8 +422,7 @@ int make_shapes(const Args& args) {
       const auto numbers = [](double low, double high, const ct::Shape& shape) {
         return ct::random::uniform(low, high, shape).astype(ct::Dtype::float32);
       };
-      const ct::Array ground = numbers(0, 256, {3}),
-                      colour = (ground + numbers(80, 176, {3})) % 256;  // a contrasting colour
+      const ct::Array ground = numbers(0, 256, {3}), colour = (ground + numbers(80, 176, {3})) % 256;  // contrasting
       const ct::Array pixels = ground + inside * (colour - ground) + numbers(-15, 15, {32, 32, 3});
       const ct::Array bytes = ct::clip(pixels, 0.0, 255.0).astype(ct::Dtype::uint8);
       ct::io::HostArray image = ct::io::HostArray::empty(ct::Dtype::uint8, bytes.shape());

@@ -99,8 +99,8 @@ TEST(ArrayFunctions, WhereTakesNumbers) {
   assert_allclose(F::where(mask, v, 7.5).array(), catenary::where(mask, x, 7.5));
   assert_allclose(F::where(mask, -1, v).array(), catenary::where(mask, -1, x));
   EXPECT_EQ(F::where(mask, v, -INFINITY).array()(0, 1).item<double>(), -INFINITY);
-  EXPECT_EQ(F::where(mask, Variable(x.astype(Dtype::float16)), 1e-3).dtype(),
-            Dtype::float16);  // numbers do not change the dtype
+  // a number does not change the dtype
+  EXPECT_EQ(F::where(mask, Variable(x.astype(Dtype::float16)), 1e-3).dtype(), Dtype::float16);
   // both the mask and x broadcast, and x gets a gradient of its shape
   check_squared("x or a number", [&](const V& vs) { return V{F::where(mask, vs[0], 2.0)}; }, {x});
   check_squared("a number or x", [&](const V& vs) { return V{F::where(mask, 2.0, vs[0])}; }, {numbers({3})});

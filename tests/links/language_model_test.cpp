@@ -298,8 +298,8 @@ TEST(Generate, PiecesGiveTheScoresOfTheWhole) {
 
 TEST(Generate, EndsAtTheContextOrWhenItIsToldTo) {
   const L::GPT model(small_gpt());
-  EXPECT_EQ(L::generate(model, {1, 2, 3, 4}, {.tokens = 100}).size(),
-            21u);  // the context holds 24, and one more follows
+  // the context holds 24 tokens, and one more follows
+  EXPECT_EQ(L::generate(model, {1, 2, 3, 4}, {.tokens = 100}).size(), 21u);
   int told = 0;
   EXPECT_EQ(L::generate(model, {1}, {.on_token = [&](std::int64_t) { return ++told < 3; }}).size(), 3u);
   EXPECT_TRUE(L::generate(model, {1}, {.tokens = 0}).empty());

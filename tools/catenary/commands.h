@@ -23,9 +23,8 @@ bool is_conversion_rule(const std::string& word);
 int convert(const ConvertOptions& options);
 
 struct GenerateArguments {
-  std::string model;  ///< path for links::load_language_model
-  std::optional<std::string>
-      prompt;  ///< text, or token ids with `ids`; with `chat`, messages come from standard input if missing
+  std::string model;                  ///< path for links::load_language_model
+  std::optional<std::string> prompt;  ///< text, or token ids with `ids`; optional with `chat` (standard input)
   std::string device = "cpu";
   std::string dtype = "float32";  ///< of the weights, or "stored"
   std::int64_t tokens = 100;

@@ -13,9 +13,8 @@ namespace catenary::training::extensions {
 struct SnapshotOptions {
   std::string filename =
       "snapshot_iter_{.updater.iteration}";  ///< may contain {.updater.iteration} and {.updater.epoch}
-  int n_retains = -1;  ///< number of snapshots to keep: the last saved and the newest others, -1 for all
-  bool autoload =
-      false;  ///< load the newest snapshot in the output folder before training: highest iteration, then highest epoch
+  int n_retains = -1;              ///< number of snapshots to keep: the last saved and the newest others, -1 for all
+  bool autoload = false;           ///< load the newest snapshot (by iteration, then epoch) before training
   bool snapshot_on_error = false;  ///< save when an exception leaves the training loop; the batch of a failed update is
                                    ///< then already consumed
 };

@@ -12,12 +12,10 @@ namespace catenary::training::extensions {
 
 /// Options of the shifts.
 struct ShiftOptions {
-  std::optional<double> init =
-      {};  ///< initial value, by default the optimizer's (when resuming, that of the original training)
-  std::optional<double> target =
-      {};  ///< where the shift stops, not allowed for LinearShift, MultistepShift and WarmupShift
-  std::string optimizer = "main";  ///< name of the updater's optimizer
-  std::int64_t warmup = 0;         ///< calls before the shift, in which the value grows linearly to its initial value
+  std::optional<double> init = {};    ///< initial value, by default the one that the optimizer had at first
+  std::optional<double> target = {};  ///< where the shift stops (not for Linear-, Multistep- and WarmupShift)
+  std::string optimizer = "main";     ///< name of the updater's optimizer
+  std::int64_t warmup = 0;  ///< calls before the shift, in which the value grows linearly to its initial value
 };
 
 /// Changes a hyperparameter of an optimizer ("lr", Adam's "alpha") at each call. Derived classes define the value.
