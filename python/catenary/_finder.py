@@ -73,7 +73,7 @@ class Finder:
         return None
 
     def serves(self):
-        """Do the names of SERVED mean ours? Yes where no other CuPy is installed, or CATENARY_CUPY=1 says so."""
+        """Do the names in SERVED mean ours? Yes if no other CuPy is installed or CATENARY_CUPY=1."""
         if self._serves is None and not self._deciding:
             self._deciding = True  # the search for another CuPy asks all finders, including this one
             try:
@@ -111,7 +111,7 @@ class Finder:
         return self._grafts
 
     def is_ours(self):
-        """Does Chainer run on the library? Yes where the `cupy` is ours or CATENARY_CHAINER=1 says so, and no with CATENARY_CHAINER=0."""
+        """Does Chainer run on the library? Yes if `cupy` is Catenary's or CATENARY_CHAINER=1, and no with CATENARY_CHAINER=0."""
         import os
         asked = os.environ.get('CATENARY_CHAINER')
         return asked != '0' and (asked == '1' or self.serves())

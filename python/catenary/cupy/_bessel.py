@@ -40,7 +40,7 @@ def chebyshev(coefficients, t):
 
 
 def power_series(z, n):
-    """Sums the power series of I_n(x) (x / 2)**-n in z = x**2 / 4, to rounding for |z| up to 1/4; -z gives that of J_n."""
+    """Sums the power series of I_n(x) (x / 2)**-n in z = x**2 / 4, accurate to rounding for |z| up to 1/4. With -z it gives the series of J_n."""
     total = 1 / (math.factorial(_TERMS) * math.factorial(_TERMS + n)) + 0 * z
     for k in range(_TERMS - 1, -1, -1):
         total = _core._copy(total * z + 1 / (math.factorial(k) * math.factorial(k + n)), 'C')

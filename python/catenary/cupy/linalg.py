@@ -69,13 +69,13 @@ def _as_complex(a):
 
 
 def eig(a):
-    """Returns the eigenvalues and the eigenvectors of square matrices, complex whatever their values."""
+    """Returns the eigenvalues and eigenvectors of square matrices, always complex."""
     values, vectors = _core.linalg.eig(a)
     return _as_complex(values), _as_complex(vectors)
 
 
 def eigvals(a):
-    """Returns the eigenvalues of square matrices, complex whatever their values."""
+    """Returns the eigenvalues of square matrices, always complex."""
     return _as_complex(_core.linalg.eigvals(a))
 
 

@@ -175,7 +175,7 @@ class MpiCommunicatorBase(CommunicatorBase):
         return self._ranks
 
     def _multi_node_mean(self, sendbuf, recvbuf):
-        """Writes the mean over all ranks of sendbuf into recvbuf, or of recvbuf where that is None."""
+        """Writes the mean over all ranks of sendbuf, or of recvbuf if sendbuf is None, into recvbuf."""
         x = recvbuf if sendbuf is None else sendbuf
         recvbuf[...] = _arrays.reduced(x, self._ranks.allreduce_mean(_arrays.single(x, 'allreduce_mean')))
         if chainer.is_debug():

@@ -242,7 +242,7 @@ def _random_state(arrays):
 
 
 def _is_sound(path):
-    """Is the file whole? Each of its parts has a checksum."""
+    """Is the file intact? Each of its parts has a checksum."""
     try:
         with zipfile.ZipFile(path) as file:
             return file.testzip() is None

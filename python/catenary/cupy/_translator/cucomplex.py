@@ -14,7 +14,7 @@ for _name, _made in {'Creal': 'real', 'Cimag': 'imag', 'Conj': 'conj', 'Cabs': '
 
 
 def renamed(text):
-    """Returns the text without words of cuComplex.h. One that has none is given as it is."""
+    """Returns the text with names of cuComplex.h replaced, or the text itself if it has none."""
     if not isinstance(text, str) or not _SPOKEN.search(text):
         return text
     try:

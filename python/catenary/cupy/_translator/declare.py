@@ -162,7 +162,7 @@ class Statements(Parser):
         return self.ended(tree.Declaration(t, frozenset(found), spec, tuple(names)))
 
     def declaration_words(self, t):
-        """Does an unknown word stand in the position of a type?"""
+        """Is there an unknown word in the position of a type?"""
         return self.peek().text not in REFUSED and t.text not in STORAGE | _CLASSES and self.type_here() is None
 
     def type_here(self):

@@ -169,7 +169,7 @@ DOTS = {'__dp4a': '{0}4(x).s0 * {0}4(y).s0 + {0}4(x).s1 * {0}4(y).s1 + {0}4(x).s
 
 
 def helper(name, floats):
-    """Returns the text that functions of this helper stand on."""
+    """Returns the text that functions of this helper require."""
     if name.startswith('even_'):
         return _EVEN.replace('float', name[5:]) if name[5:] in floats else ''
     if name == 'double':

@@ -159,7 +159,7 @@ class Macros:
         return dict(zip(macro.parameters, found))
 
     def filled(self, macro, t, given, use):
-        """Returns the body with its arguments, at the place where it is used."""
+        """Returns the macro's body with its arguments, positioned at the use."""
         hidden, out, body, k = t.hidden | {t.text}, [], macro.body, 0
         while k < len(body):
             x = body[k]

@@ -288,7 +288,7 @@ def _outs(name, floats):
 
 
 def _helper(name):
-    """Returns the text that a function stands on, by its name in intrinsics."""
+    """Returns the helper text for a function, by its name in intrinsics."""
     if _FLOATS.get(name, name).startswith('cyl_bessel'):
         return 'bessel'
     return _PLAIN[name][3] if len(_PLAIN.get(name) or ()) > 3 else None

@@ -60,7 +60,7 @@ class Writer(Expressions, Calls, Complex, Traits):
         return self.element(this, '0', '(*%s)' % this.text)
 
     def constant(self, found):
-        """Returns the Value of a variable outside functions, which is written where it is used first."""
+        """Returns the Value of a global constant, which is written at its first use."""
         if found.value is not None:
             return found.value
         d = found.declarator
@@ -527,7 +527,7 @@ def walked(x):
 
 
 def number_text(value, type):
-    """Returns a whole number in OpenCL C."""
+    """Returns an integer literal in OpenCL C."""
     end = {'uint': 'U', 'long': 'L', 'ulong': 'UL'}.get(type.name, '')
     if value == -2 ** 31 and type.name == 'int':
         return '(-2147483647 - 1)'

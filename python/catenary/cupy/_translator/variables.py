@@ -49,7 +49,7 @@ def add(kernel, node):
 
 
 def _value(writer, variable):
-    """Returns the Value of a variable: a place in global memory."""
+    """Returns the Value of a variable, an lvalue in global memory."""
     pointer = Pointer(variable.type, '__global')
     text = '((%s)(%s + %d))' % (_pointer_text(variable.type), VARIABLES, variable.at)
     if variable.type.__class__ is Array:

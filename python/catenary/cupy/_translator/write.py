@@ -38,7 +38,7 @@ class Expressions:
 
     # ------------------------------------------------------------------ types
     def spec(self, spec):
-        """Returns the type that a word stands for."""
+        """Returns the type that a name means."""
         base = spec.base
         if base.startswith('std::'):
             return self.trait_type(spec)
@@ -298,7 +298,7 @@ class Expressions:
         return Value('(%s + (%s))' % v.packed if v.packed else '&(%s)' % v.text, Pointer(v.type, v.home), at=v.at)
 
     def settle(self, type, given):
-        """Returns a pointer that does not know yet where it points to gets to know it."""
+        """Infers the unknown address space of a pointer from that of `given`."""
         while type.__class__ is Pointer and given.__class__ is Pointer:
             if type.space is None:
                 type.space = given.space

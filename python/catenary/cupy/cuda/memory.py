@@ -80,7 +80,7 @@ class MemoryPointer:
         return self.mem._array[self.offset:]
 
     def copy_from_device(self, src, size):
-        """Takes so many bytes from where another pointer is."""
+        """Copies bytes from another pointer."""
         self.bytes()[:size] = src.bytes()[:size]
 
     def copy_from_host(self, mem, size):
@@ -96,7 +96,7 @@ class MemoryPointer:
         (self.copy_from_device if isinstance(mem, MemoryPointer) else self.copy_from_host)(mem, size)
 
     def memset(self, value, size):
-        """Sets so many bytes."""
+        """Sets bytes to a value."""
         self.bytes()[:size] = value
 
     copy_from_device_async, copy_from_host_async = _in_stream(copy_from_device), _in_stream(copy_from_host)

@@ -44,19 +44,19 @@ class MemoryHook:
         del _hooks.entered[self.name]
 
     def alloc_preprocess(self, **kwargs):
-        """device_id, mem_size."""
+        """Called with device_id, mem_size."""
 
     def alloc_postprocess(self, **kwargs):
-        """device_id, mem_size, mem_ptr."""
+        """Called with device_id, mem_size, mem_ptr."""
 
     def malloc_preprocess(self, **kwargs):
-        """device_id, size, mem_size."""
+        """Called with device_id, size, mem_size."""
 
     def malloc_postprocess(self, **kwargs):
-        """device_id, size, mem_size, mem_ptr, pmem_id."""
+        """Called with device_id, size, mem_size, mem_ptr, pmem_id."""
 
     def free_preprocess(self, **kwargs):
-        """device_id, mem_size, mem_ptr, pmem_id."""
+        """Called with device_id, mem_size, mem_ptr, pmem_id."""
 
     def free_postprocess(self, **kwargs):
-        """device_id, mem_size, mem_ptr, pmem_id."""
+        """Called with device_id, mem_size, mem_ptr, pmem_id."""

@@ -29,5 +29,5 @@ def repeat(times, intensity=None):
 
 
 def retry(times):
-    """Runs a test until it passes, so many times at most."""
+    """Repeats a test until it passes, up to a maximum number of runs."""
     return repeat_with_success_at_least(times, 1)

@@ -60,7 +60,7 @@ def _outcomes(impl, args, kwargs, name, accept_error, others):
 
 
 def _others(options):
-    """Returns the options that name an argument for modules beside cupy and NumPy. Raises TypeError for other options."""
+    """Returns the options that name arguments for further modules. Raises TypeError for unknown options."""
     found = {option: argument for option, argument in options.items() if argument is not None}
     if unknown := found.keys() - _OTHERS:
         raise TypeError(f'unknown options {sorted(unknown)}')
@@ -147,7 +147,7 @@ def _each(names, combinations):
 
 
 def for_dtypes_combination(dtypes, names=('dtype',), full=None):
-    """Returns a test for combinations of dtypes: all if `full`, else each beside itself and two more."""
+    """Makes a test for combinations of dtypes: all if `full`, else each one with itself and with two others."""
     dtypes = [numpy.dtype(d).type for d in dtypes]
     if full:
         return _each(names, list(itertools.product(dtypes, repeat=len(names))))

@@ -23,7 +23,7 @@ _ASKED = 64  # steps of a recurrence between tests for completion
 
 
 def _term(n, k):
-    """1 / (k! (k + n)!), exactly."""
+    """Returns 1 / (k! (k + n)!) exactly."""
     return decimal.Decimal(1) / (math.factorial(k) * math.factorial(k + n))
 
 
@@ -38,7 +38,7 @@ def _series(n, k, second):
 
 @functools.lru_cache(None)
 def _near(n, second):
-    """Chebyshev's coefficients of J_n(x) (x / 2)**-n, or of Y_n's part without logarithm and pole, in x**2 / 32 - 1."""
+    """Returns Chebyshev coefficients, in x**2 / 32 - 1, of J_n(x) (x / 2)**-n, or of Y_n's part without logarithm and pole."""
     def of(t):
         with decimal.localcontext(prec=60):
             z = -(decimal.Decimal(float(t)) + 1) * _NEAR ** 2 / 8
@@ -65,7 +65,7 @@ def _hankel(n, w):
 
 @functools.lru_cache(None)
 def _far(n):
-    """Chebyshev's coefficients of the real part of Hankel's integral in (8 / x)**2, and of x times the imaginary part."""
+    """Returns Chebyshev coefficients, in (8 / x)**2, of the real part of Hankel's integral, and of x times its imaginary part."""
     fit = numpy.polynomial.chebyshev.chebinterpolate
 
     def at(t):
@@ -87,7 +87,7 @@ def _horner(coefficients, z):
 
 
 def _oscillating(n, second):
-    """J_n or Y_n of positive numbers."""
+    """Returns J_n or Y_n of positive numbers."""
     def compute(x):
         size = stored(_absolute(x))
         small, large = stored(_ufuncs['minimum'](size, _NEAR)), stored(_ufuncs['maximum'](size, _NEAR))
@@ -112,7 +112,7 @@ def _oscillating(n, second):
 
 
 def _decaying(n, scaled):
-    """K_n, or exp(x) times that."""
+    """Returns K_n, or exp(x) K_n."""
     def compute(x):
         small, large = stored(_ufuncs['minimum'](x, _NEAR_OF_K)), stored(_ufuncs['maximum'](x, _NEAR_OF_K))
         z, sign = stored(small * small / 4), -1 if n else 1
@@ -133,7 +133,7 @@ k0e, k1e = (function(f'k{n}e', f'exp(x) k{n}(x).', _decaying(n, True)) for n in 
 
 
 def _upward(n, before, at, x, slope):
-    """By f_(k+1) = (2k + slope) / x f_k - f_(k-1) from the orders 0 and 1 to n, a whole number for each element."""
+    """Applies f_(k+1) = (2k + slope) / x f_k - f_(k-1) from the orders 0 and 1 up to the integer order n of each element."""
     value = stored(_core.where(n == 0, before, at))
     for k in range(1, largest(n)):
         if k % _ASKED == 0 and not bool(_core.any((n > k) & _ufuncs['isfinite'](at))):

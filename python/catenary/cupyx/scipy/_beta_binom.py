@@ -82,7 +82,7 @@ def _log_and_sign_of_ratio(z, total, m, sines):
 
 
 def _is_pole(x):
-    """Is it 0 or a negative integer, where the gamma function is infinite?"""
+    """Is x 0 or a negative integer, where the gamma function is infinite?"""
     return (x <= 0) & (x == _floor(x))
 
 

@@ -120,7 +120,7 @@ _STEPS = numpy.linspace(-4.5, 4.5, 301)
 
 @functools.lru_cache(None)
 def _far_of_sine():
-    """Chebyshev's coefficients of the integrals of exp(-u) / (1 + w u**2) and exp(-u) u / (1 + w u**2) from 0 on in w = (4 / x)**2 / 16."""
+    """Returns Chebyshev coefficients, in w = (4 / x)**2 / 16, of the integrals of exp(-u) / (1 + w u**2) and exp(-u) u / (1 + w u**2) over u >= 0."""
     u = numpy.exp(_STEPS - numpy.exp(-_STEPS))
     weights = numpy.exp(-u) * u * (1 + numpy.exp(-_STEPS)) * (_STEPS[1] - _STEPS[0])
 

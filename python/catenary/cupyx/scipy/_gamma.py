@@ -64,8 +64,8 @@ STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 /
 
 
 def _of_positive(x):
-    """Returns the gamma function of numbers from 0.5 on, by Stirling's series for x + 8, or for x where that is large. Texts of devices stay small by
-    this, which are compiled."""
+    """Returns the gamma function of numbers from 0.5 on, by Stirling's series for x + 8, or for large x directly. This keeps kernels short, which are
+    compiled on devices."""
     product = x
     for k in range(1, 8):
         product = product * (x + k)
@@ -228,7 +228,7 @@ def wide(*args):
 
 
 def in_float64(name, of_real):
-    """Returns a function of the library's that is computed in float64 where the device has it."""
+    """Makes a function that the library computes in float64 if the device has it."""
     def function(x, *args, **kwargs):
         x, dtype = prepared(name, x)
         made = of_real(*wide(x), *args, **kwargs)

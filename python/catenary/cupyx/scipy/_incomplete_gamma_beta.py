@@ -64,7 +64,7 @@ def _log_gamma_of_one_more(a):
 
 
 def _upper_of_small(a, x, log):
-    """Returns the upper function of small a and x, where it is less than half."""
+    """Returns the upper function for small a and x, where it is below 1/2."""
     total, power = _core.zeros_like(x), -x
     for n in range(1, 22):
         total, power = stored(total + power / (a + n)), stored(power * -x / (n + 1))

@@ -62,7 +62,7 @@ erf, erfc, erfcx, erfinv, erfcinv, ndtr, ndtri, log_ndtr, _zeta, cbrt, exp2, exp
 
 
 def zeta(x, q, out=None):
-    """Returns Hurwitz's zeta function of each element: infinity for x = 1 and for q = 0, -1, …; NaN for infinite x and q above 1, as SciPy."""
+    """Returns the Hurwitz zeta function: infinity for x = 1 and for q = 0, -1, …, and as in SciPy NaN for infinite x with q above 1."""
     made = _zeta(x, q)
     x, q = _operand(x, 'zeta'), _operand(q, 'zeta')
     endless = (x == 1) | _ufuncs['isnan'](x) & (q <= 0) & (q == _ufuncs['floor'](q))

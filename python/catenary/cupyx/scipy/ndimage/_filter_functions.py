@@ -14,7 +14,7 @@ _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 
 
 def _one_mode(mode, function):
-    """Raises RuntimeError for a mode for each axis, where a window is not one of axes."""
+    """Raises RuntimeError for a sequence of modes, as a filter without separate axes takes one."""
     if not isinstance(mode, str):
         raise RuntimeError(f'{function}: a sequence of modes is not supported for windows that are not taken axis by axis, given {mode}')
 

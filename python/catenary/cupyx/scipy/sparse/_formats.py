@@ -278,7 +278,7 @@ class _compressed(_spbase):
         return self._in_order(twice)
 
     def _in_order(self, twice):
-        """Is it so, whatever a program says?"""
+        """Are the indices sorted, regardless of the flag that a program has set?"""
         if self.indices.size < 2:
             return True
         major = self._majors()
