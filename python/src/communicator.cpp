@@ -74,7 +74,8 @@ std::vector<Array> mean_grads(const Communicator& self, const std::vector<std::s
 }  // namespace
 
 void register_communicator(nb::module_& m) {
-  nb::class_<Communicator> type(m, "Communicator", "The ranks of a job, or some of them: catenary::distributed.");
+  nb::class_<Communicator> type(m, "Communicator",
+                                "A communicator of the ranks of a job, or some of them (catenary::distributed).");
   type.def_static(
           "create",
           [](const std::string& name, const std::vector<int>& ranks) {
@@ -190,10 +191,10 @@ void register_communicator(nb::module_& m) {
         const Talking scope;
         ct::distributed::abort_job(why);
       },
-      nb::arg("why"), "Ends the job of this process at once, all ranks with it.");
+      nb::arg("why"), "Ends this process's job with all ranks at once.");
   m.def(
       "host_array", [](nb::object x) { return from_numpy(x.ptr(), std::nullopt, ct::Device()); }, nb::arg("x"),
-      "A copy of a NumPy array, on the processor whatever device is current.");
+      "Copies a NumPy array to the processor, whatever device is current.");
 }
 
 }  // namespace catenary_python

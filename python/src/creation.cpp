@@ -149,7 +149,7 @@ void register_making(nb::module_& m) {
         const Dtype own = v.array ? v.array->dtype() : v.strong.value_or(v.scalar.default_dtype());
         return full_of(empty(shape, own, order), fill_value);
       },
-      "shape"_a, "fill_value"_a, no_dtype, order, "An array filled with a value.");
+      "shape"_a, "fill_value"_a, no_dtype, order, "Returns a new array filled with a value.");
   m.def(
       "full_like",
       [](const Array& a, nb::handle fill_value, DtypeArg dtype, nb::handle order, nb::handle subok,
@@ -163,7 +163,8 @@ void register_making(nb::module_& m) {
         return f ? ct::eye(columns.value_or(n), n, -k, dtype.value_or(Dtype::float64)).transpose()
                  : ct::eye(n, columns, k, dtype.value_or(Dtype::float64));
       },
-      "N"_a, optional("M"), "k"_a = 0, no_dtype, order, "Ones on diagonal k, zeros elsewhere.");
+      "N"_a, optional("M"), "k"_a = 0, no_dtype, order,
+      "Returns a matrix with ones on diagonal k and zeros elsewhere.");
   m.def("identity", freed(ct::identity), "n"_a, no_dtype);
   m.def("tri", freed(ct::tri), "N"_a, optional("M"), "k"_a = 0, no_dtype);
   m.def("arange", arange, "start"_a, optional("stop"), optional("step"), no_dtype);
@@ -280,7 +281,7 @@ void register_creation(nb::module_& m) {
         }
         return parts;
       },
-      "Images and labels, uint8, for training and for testing.");
+      "Returns (training images, training labels, test images, test labels) as uint8.");
 }
 
 }  // namespace catenary_python

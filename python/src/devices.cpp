@@ -257,8 +257,8 @@ void register_device(nb::module_& m) {
              return nb::make_tuple(self.type(), nb::make_tuple(key));
            })
       .def("use", &PyDevice::use,
-           "Makes it the device of the calling thread's new arrays. The processor becomes ordinal 0, for all threads, "
-           "where nothing else has an ordinal.")
+           "Makes it the device of the calling thread's new arrays. If no device has an ordinal, the processor becomes "
+           "ordinal 0 for all threads.")
       .def(
           "synchronize",
           [](const PyDevice& d) {
@@ -266,7 +266,7 @@ void register_device(nb::module_& m) {
             const Released released;
             device.synchronize();
           },
-          "Waits until all that was submitted to it has happened.")
+          "Waits until all submitted work is done.")
       .def("__enter__",
            [](nb::object self) {
              PyDevice& d = nb::cast<PyDevice&>(self);
@@ -317,7 +317,7 @@ void register_device(nb::module_& m) {
 }
 
 void register_events(nb::module_& m) {
-  nb::class_<PyEvent>(m, "Event", "A mark in a stream.")
+  nb::class_<PyEvent>(m, "Event", "A point in a stream that can be waited for and timed.")
       .def(
           "__init__", [](PyEvent* self, bool, bool untimed, bool) { new (self) PyEvent{!untimed}; },
           nb::arg("block") = false, nb::arg("disable_timing") = false, nb::arg("interprocess") = false)
@@ -348,7 +348,8 @@ void register_events(nb::module_& m) {
 
 void register_streams(nb::module_& m) {
   // the type holds an instance (Stream.null), which refers to the type
-  nb::class_<PyStream> stream(m, "Stream", nb::type_slots(stream_slots), "An order of work on a device.");
+  nb::class_<PyStream> stream(m, "Stream", nb::type_slots(stream_slots),
+                              "A queue of work on a device, executed in order.");
   stream
       .def(
           "__init__",
@@ -364,8 +365,8 @@ void register_streams(nb::module_& m) {
             const bool no_device = s.is_null() && !thread_has_device && ordinals().empty();
             return no_device ? std::uintptr_t{0} : reinterpret_cast<std::uintptr_t>(handle_of(s.get()));
           },
-          "The driver's handle: a CUstream, a hipStream_t, a cl_command_queue; that of the device's own stream for the "
-          "null stream, which is no legacy stream of CUDA's. 0 on the processor.")
+          "The driver's handle: a CUstream, a hipStream_t or a cl_command_queue, and 0 on the processor. The null "
+          "stream has the handle of the device's own stream, as it is not CUDA's legacy stream.")
       .def("use",
            [](nb::object self) {
              use_stream(nb::cast<PyStream&>(self).get());

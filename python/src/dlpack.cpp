@@ -278,7 +278,7 @@ void register_dlpack(nb::module_& m) {
   ndarray
       .def("__dlpack__", to_dlpack, nb::kw_only(), nb::arg("stream").none() = nb::none(),
            nb::arg("max_version").none() = nb::none(), nb::arg("dl_device").none() = nb::none(),
-           nb::arg("copy").none() = nb::none(), "A DLPack capsule of the array's memory.")
+           nb::arg("copy").none() = nb::none(), "Returns a DLPack capsule of the array's memory.")
       .def("__dlpack_device__",
            [](Self self) {
              const DLDevice device = device_of(self.array().device());
@@ -286,7 +286,7 @@ void register_dlpack(nb::module_& m) {
            })
       .def_prop_ro("__cuda_array_interface__", cuda_array_interface);
   m.def("from_dlpack", from_dlpack, nb::arg("x"), nb::kw_only(), nb::arg("copy").none() = nb::none(),
-        "An array over the memory of another library's, on the device where it lies.");
+        "Returns an array over another library's memory, on its device.");
 }
 
 }  // namespace catenary_python

@@ -64,9 +64,9 @@ void register_errors(nb::module_& m) {
   axis_error = attribute_of("numpy.exceptions", "AxisError");
   linalg_error = attribute_of("numpy.linalg", "LinAlgError");
   runtime_error =
-      PyErr_NewExceptionWithDoc("cupy.cuda.runtime.CUDARuntimeError", "A device that cannot be had, or that failed.",
-                                PyExc_RuntimeError, nullptr);
-  memory_error = PyErr_NewExceptionWithDoc("cupy.cuda.memory.OutOfMemoryError", "A device has no memory left.",
+      PyErr_NewExceptionWithDoc("cupy.cuda.runtime.CUDARuntimeError",
+                                "Raised if a device is not available or has failed.", PyExc_RuntimeError, nullptr);
+  memory_error = PyErr_NewExceptionWithDoc("cupy.cuda.memory.OutOfMemoryError", "Raised if a device is out of memory.",
                                            PyExc_MemoryError, nullptr);
   m.attr("CUDARuntimeError") = nb::handle(runtime_error);
   m.attr("OutOfMemoryError") = nb::handle(memory_error);

@@ -165,13 +165,13 @@ nb::tuple decided(const ct::KernelCall& call, nb::object more) {
 
 void register_parameters(nb::module_& m) {
   nb::class_<KernelParameter>(m, "ParameterInfo", "A parameter of a kernel.")
-      .def_ro("ctype", &KernelParameter::type, "The word of its type.")
+      .def_ro("ctype", &KernelParameter::type, "The type in the declaration.")
       .def_ro("name", &KernelParameter::name)
       .def_ro("raw", &KernelParameter::raw)
       .def_prop_ro(
           "dtype", [](const KernelParameter& p) { return p.dtype ? nb::borrow(numpy_dtype(*p.dtype)) : nb::none(); },
           "None for a placeholder.");
-  nb::class_<KernelParameters>(m, "_KernelParameters", "The parameters of a kernel, by CuPy's rules.")
+  nb::class_<KernelParameters>(m, "_KernelParameters", "The parameters of a kernel, parsed by CuPy's rules.")
       .def(
           "__init__",
           [](KernelParameters* self, const std::string& inputs, const std::string& outputs, const std::string& kernel) {
@@ -198,8 +198,8 @@ void register_parameters(nb::module_& m) {
                            nb::make_tuple(call.order, call.results, call.rows, call.parts(call.device.info().is_cpu)));
           },
           nb::arg("arguments"), nb::arg("axis").none(), nb::arg("keepdims"), nb::arg("has_identity"),
-          "The same of a reduction, at last (axes that stay and then those that go, results, rows of each, parts of "
-          "these).");
+          "Decides the call of a reduction. The last entry is (kept axes followed by reduced ones, number of results, "
+          "rows per result, chunks).");
 }
 
 }  // namespace
@@ -207,10 +207,10 @@ void register_parameters(nb::module_& m) {
 void register_kernels(nb::module_& m) {
   m.def("_signature", signature);
   register_parameters(m);
-  nb::class_<RawKernel>(m, "RawFunction",
-                        "A whole kernel in a device's own language. An ndarray among the arguments becomes two of the "
-                        "kernel's: its buffer, and the 64-bit offset of its first element in it, or its address; a "
-                        "NumPy scalar becomes its bytes.")
+  nb::class_<RawKernel>(
+      m, "RawFunction",
+      "A whole kernel in a device's own language. An ndarray argument becomes two kernel arguments, its buffer and the "
+      "64-bit offset of its first element, or its address. A NumPy scalar is passed as bytes.")
       .def(
           "__init__",
           [](RawKernel* self, const std::string& code, const std::string& name, bool portable) {
@@ -224,7 +224,7 @@ void register_kernels(nb::module_& m) {
             const Released released;  // the first use compiles the kernel
             return kernel.attributes(device);
           },
-          "What the driver tells of the kernel on the library's current device, by CUDA's names.")
+          "Returns the kernel's attributes on the library's current device, by CUDA's names.")
       .def(
           "launch",
           [](const RawKernel& kernel, Axes<std::int64_t> groups, Axes<int> group_size, nb::sequence arguments,
@@ -242,20 +242,19 @@ void register_kernels(nb::module_& m) {
           },
           nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"), nb::arg("addresses") = false,
           nb::arg("shared_mem") = 0,
-          "Groups and the work-items of each, along one axis or three; shared_mem are bytes that each group gets "
-          "beside "
-          "what the kernel declares.");
+          "Launches the kernel with a number of groups and of work-items per group, along one axis or three. "
+          "shared_mem is the dynamic shared memory per group in bytes.");
   nb::class_<HostFunction>(m, "_HostFunction",
-                           "A kernel of the processor's, from a _HostLibrary. Arguments are those of RawFunction.")
+                           "A kernel for the processor from a _HostLibrary. The arguments are those of RawFunction.")
       .def(
           "attributes",
           [](const HostFunction&) {
             return std::map<std::string, std::int64_t>{{"max_threads_per_block", ct::cpu::HostKernel::kMostItems}};
           },
-          "As RawFunction's.")
+          "Launches the kernel, as RawFunction does.")
       .def("launch", &HostFunction::launch, nb::arg("groups"), nb::arg("group_size"), nb::arg("arguments"),
            nb::arg("addresses") = false, nb::arg("shared_mem") = 0);
-  nb::class_<HostLibrary>(m, "_HostLibrary", "What a C++ compiler made of a text, loaded.")
+  nb::class_<HostLibrary>(m, "_HostLibrary", "A loaded shared library that a C++ compiler made of a text.")
       .def(nb::init<std::string, std::string, std::vector<std::string>>(), nb::arg("text"), nb::arg("kernel"),
            nb::arg("flags"))
       .def(
@@ -263,9 +262,8 @@ void register_kernels(nb::module_& m) {
           nb::arg("entry"))
       .def(
           "variable", [](const HostLibrary& self, const std::string& name) { return self.variable(name); },
-          nb::arg("name"), "The bytes of a variable, as an ndarray.");
-  nb::class_<ct::RawModule>(m, "_RawModule",
-                            "A portable text in CUDA C++ with variables that its kernels have in common.")
+          nb::arg("name"), "Returns the bytes of a variable as an ndarray.");
+  nb::class_<ct::RawModule>(m, "_RawModule", "A portable CUDA C++ text whose kernels share its global variables.")
       .def(
           "__init__",
           [](ct::RawModule* self, const std::string& code) { new (self) ct::RawModule(code, {.variables = true}); },
@@ -278,9 +276,9 @@ void register_kernels(nb::module_& m) {
             const Released released;  // the first use compiles the kernel
             return self.get_global(name, device);
           },
-          nb::arg("name"), "The bytes of a variable on the current device, as an ndarray.");
+          nb::arg("name"), "Returns the bytes of a variable on the current device as an ndarray.");
   m.def("groups_for", groups_for, nb::arg("beside"), nb::arg("items"), nb::arg("each") = 1,
-        "(groups, group_size) of a loop over so many items, each of so many elements, on an array's device.");
+        "Returns (groups, group_size) for a loop over items of several elements on an array's device.");
 }
 
 }  // namespace catenary_python

@@ -94,15 +94,14 @@ void forget_address(std::uint64_t address) noexcept { blocks().erase(address); }
 
 void register_memory(nb::module_& m) {
   m.def("_watch_memory", watch_memory, nb::arg("told").none(),
-        "Calls told(kind, device, bytes, bytes of the block, address) for what pools do in this thread, once the "
-        "operation "
-        "that needed it is done; None ends it. Kinds: alloc (from the device), malloc, free (of the pool).");
+        "Calls told(kind, device, bytes, block size, address) for this thread's pool events, after the operation that "
+        "caused them. None stops it. Kinds are alloc (from the device), malloc and free (of the pool).");
   m.def(
       "_address", [](Self self) { return address_of(self.o); },
-      "Where the first element is. On OpenCL a number that no other memory has, which nothing but _at can follow.");
+      "Returns the address of the first element. On OpenCL it is a unique number that only _at can resolve.");
   m.def(
       "_block", [](Self self) { return checked(wrap_view(block_of(self.array()), self.o)); },
-      "The bytes of the block of memory that holds the elements.");
+      "Returns the size in bytes of the memory block that holds the elements.");
   m.def(
       "_at",
       [](std::uint64_t address, DtypeArg dtype, std::int64_t size) {
@@ -125,7 +124,7 @@ void register_memory(nb::module_& m) {
                                     ": no array whose address was asked for, and that is in use, has them");
       },
       nb::arg("address"), nb::arg("dtype").none(), nb::arg("size"),
-      "The elements at an address that was given out, as a view of the array that is there.");
+      "Returns a view of the array at an address from _address.");
 }
 
 }  // namespace catenary_python

@@ -6,7 +6,7 @@
 
 NB_MODULE(_core, m) {
   using namespace catenary_python;
-  m.doc() = "Catenary's arrays and functions for catenary.cupy, which names them; call them by cupy.";
+  m.doc() = "Catenary's arrays and functions behind catenary.cupy. Use them through cupy.";
   m.attr("version") = ct::version();
   // nanobind reports leaks on request only: programs may keep objects alive until the interpreter ends
   nb::set_leak_warnings(false);

@@ -304,13 +304,13 @@ PyObject* c_contiguous(PyObject* o, void*) { return PyBool_FromLong(array_of(o).
 PyObject* f_contiguous(PyObject* o, void*) { return PyBool_FromLong(ct::is_in_order(array_of(o), Order::F)); }
 
 PyGetSetDef attributes[] = {
-    {"shape", shape_of, set_shape, "Extents of the axes.", nullptr},
+    {"shape", shape_of, set_shape, "The shape: the sizes of the axes.", nullptr},
     {"strides", strides_of_slot, nullptr, "Bytes from one element to the next along each axis.", nullptr},
-    {"dtype", dtype_of, nullptr, "Type of the elements, a numpy.dtype.", nullptr},
+    {"dtype", dtype_of, nullptr, "The numpy.dtype of the elements.", nullptr},
     {"ndim", ndim_of, nullptr, "Number of axes.", nullptr},
     {"size", size_of, nullptr, "Number of elements.", nullptr},
-    {"itemsize", itemsize_of, nullptr, "Bytes of an element.", nullptr},
-    {"nbytes", nbytes_of, nullptr, "Bytes of all elements.", nullptr},
+    {"itemsize", itemsize_of, nullptr, "Size of an element in bytes.", nullptr},
+    {"nbytes", nbytes_of, nullptr, "Size of all elements in bytes.", nullptr},
     {"T", transposed, nullptr, "A view with the axes reversed.", nullptr},
     {"mT", matrix_transposed, nullptr, "A view with the last two axes swapped.", nullptr},
     {"base", base_of, nullptr, "The array whose memory a view shows, or None.", nullptr},
@@ -470,7 +470,7 @@ void register_ndarray(nb::module_& m) {
               return item_of(a.array.ravel()[nb::cast<std::int64_t>(key)], "item");
             return item_of(a.array.get(parse_key(key.ptr(), a.array)), "item");
           },
-          "The only element, or the one at an index, as a Python number.")
+          "Returns the only element, or the one at an index, as a Python number.")
       .def("_to_numpy", [](const NdArray& a) { return to_numpy(a.array); })
       .def("_set_numpy",
            [](const NdArray& a, nb::object values) {

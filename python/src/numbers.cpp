@@ -561,7 +561,7 @@ void register_polynomials(nb::module_& m) {
 void register_linalg(nb::module_& m) {
   const auto no_axis = optional("axis");
   const auto keepdims = nb::arg("keepdims") = false;
-  nb::module_ linalg = m.def_submodule("linalg", "Linear algebra, with the names of numpy.linalg.");
+  nb::module_ linalg = m.def_submodule("linalg", "Linear algebra with the names of numpy.linalg.");
   namespace la = ct::linalg;
   linalg.def("cholesky", freed(la::cholesky), "a"_a);
   linalg.def("inv", freed(la::inv), "a"_a);

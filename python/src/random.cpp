@@ -68,7 +68,8 @@ auto drawing(Array (*f)(A...)) {
 void register_random(nb::module_& m) {
   const auto size = optional("size");
   const auto no_dtype = optional("dtype");
-  nb::class_<Generator> g(m, "RandomState", "Random numbers by Philox4x32-10, as numpy.random.RandomState names them.");
+  nb::class_<Generator> g(m, "RandomState",
+                          "Random numbers by Philox4x32-10 with the interface of numpy.random.RandomState.");
   const auto seeded = [](nb::object seed) {
     const nb::object number = nb::module_::import_("catenary.cupy.random").attr("_seed_of")(seed);
     return Generator{nb::cast<std::uint64_t>(number), 0};

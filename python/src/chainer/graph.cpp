@@ -154,7 +154,7 @@ void register_graph(nb::module_& m) {
         return true;
       },
       nb::arg("y"), nb::arg("retain_grad"), nb::arg("enable_double_backprop"),
-      "Variable.backward without a loss scale; False where Chainer's own does it.");
+      "Implements Variable.backward without a loss scale. Returns False if Chainer's own code has to do it.");
   m.def(
       "_grad",
       [](nb::handle outputs, nb::handle inputs, nb::handle grad_outputs, nb::handle grad_inputs, bool set_grad,
@@ -185,7 +185,7 @@ void register_graph(nb::module_& m) {
       },
       nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs").none(), nb::arg("grad_inputs").none(),
       nb::arg("set_grad"), nb::arg("retain_grad"), nb::arg("enable_double_backprop"), nb::arg("loss_scale").none(),
-      "What chainer.grad gives, by the library.");
+      "Implements chainer.grad.");
   m.def("_is_special", is_special);
   m.def("_old_style", [] { return old_style_gradients > 0; });
   m.def(
@@ -204,7 +204,7 @@ void register_graph(nb::module_& m) {
         if (name == "enable_backprop") set(S::enable_backprop);
         if (name == "train") set(S::train);
       },
-      "A setting of Chainer's as the library knows it, too: for all threads, or for this one, -1 taking it away.");
+      "Passes a setting of Chainer's to the library, for all threads or for this one. -1 removes this thread's.");
 }
 
 }  // namespace catenary_python

@@ -121,7 +121,7 @@ class Formula {
 }  // namespace
 
 void register_optimizers(nb::module_& m) {
-  nb::class_<Formula>(m, "_Formula", "The formula by which one of the library's optimizers updates parameters.")
+  nb::class_<Formula>(m, "_Formula", "The update formula of one of the library's optimizers.")
       .def(nb::init<const std::string&, bool, bool, double>(), nb::arg("name"), nb::arg("amsgrad") = false,
            nb::arg("adabound") = false, nb::arg("first_alpha") = 0.001)
       .def_prop_ro("state", &Formula::state)

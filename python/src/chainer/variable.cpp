@@ -585,8 +585,7 @@ void register_variables(nb::module_& m) {
         return others;
       },
       nb::arg("parameters"), nb::arg("type"),
-      "Clears the gradients of parameters of this class; gives those that are not plain, whose cleargrad is to be "
-      "called.");
+      "Clears the gradients of parameters of this class. Returns all others, whose cleargrad must be called.");
 }
 
 }  // namespace catenary_python
