@@ -137,7 +137,7 @@ endif()
 add_test(NAME layers COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_layers)
 add_test(NAME forbidden COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_forbidden)
 add_test(NAME coverage COMMAND ${PROJECT_SOURCE_DIR}/scripts/make_coverage --check)
-add_test(NAME house COMMAND ${PROJECT_SOURCE_DIR}/scripts/make_house --check)
+add_test(NAME folders COMMAND ${PROJECT_SOURCE_DIR}/scripts/draw_folders --check)
 add_test(NAME measurements COMMAND ${PROJECT_SOURCE_DIR}/scripts/make_measurements --check)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT CATENARY_SANITIZE)
   add_test(NAME vectorised COMMAND ${PROJECT_SOURCE_DIR}/scripts/check_vectorised ${CMAKE_CXX_COMPILER}) # reads GCC's report
