@@ -109,11 +109,11 @@ TEST(Doctor, IntegratedBesideDiscreteAndABrokenRuntime) {
   EXPECT_EQ(troubles("amd_two_gpus", 1),
             (Lines{"WARN A5", "WARN A6", "WARN A7", "WARN A8", "FAIL B1", "FAIL B3", "FAIL B2"}));
   const std::string text = words("amd_two_gpus");
-  EXPECT_TRUE(has(text, "gfx1036 is the processor's own GPU")) << text;
+  EXPECT_TRUE(has(text, "gfx1036 is an integrated GPU")) << text;
   EXPECT_TRUE(has(text, "6.2.0, 7.2.4")) << text;
   EXPECT_TRUE(has(text, "HSA_OVERRIDE_GFX_VERSION=10.3.0")) << text;
   EXPECT_TRUE(has(text, "hip: the driver crashed with SIGSEGV")) << text;
-  EXPECT_TRUE(has(text, "matmul(x, w) differs by 3.5")) << text;
+  EXPECT_TRUE(has(text, "matmul(x, w) differs from the CPU's by 3.5")) << text;
 }
 
 TEST(Doctor, Wsl) {
@@ -124,7 +124,7 @@ TEST(Doctor, Wsl) {
 TEST(Doctor, NvidiaMismatch) {
   EXPECT_EQ(troubles("nvidia_mismatch", 1), (Lines{"FAIL N1", "FAIL N2", "WARN O1", "WARN B1", "WARN B1", "FAIL B2"}));
   const std::string text = words("nvidia_mismatch");
-  EXPECT_TRUE(has(text, "550.90.07 and libcuda 550.120 are not of one driver -> ")) << text;
+  EXPECT_TRUE(has(text, "550.90.07 and libcuda 550.120 belong to different drivers -> ")) << text;
   EXPECT_TRUE(has(text, "sudo nvidia-modprobe -u -c=0")) << text;
 }
 
@@ -255,11 +255,12 @@ TEST(Doctor, DriverChangedBelow) {
         .file("/proc/1/cgroup", groups)
         .words();
   };
-  EXPECT_TRUE(
-      has(advice("0::/init.scope\n"), "are not of one driver -> the driver was upgraded under a running system"));
+  EXPECT_TRUE(has(advice("0::/init.scope\n"),
+                  "belong to different drivers -> the driver was upgraded while the system was running"));
   for (const char* engine :
        {"docker/1", "kubepods.slice/1", "machine.slice/libpod-1", "lxc.payload.1", "system/containerd/1"})
-    EXPECT_TRUE(has(advice(std::string("0::/") + engine + "\n"), "are not of one driver -> restart the container"))
+    EXPECT_TRUE(
+        has(advice(std::string("0::/") + engine + "\n"), "belong to different drivers -> restart the container"))
         << engine;
 }
 
@@ -292,7 +293,7 @@ TEST(Doctor, ComputeModes) {
   EXPECT_TRUE(has(text, "FAIL N6  GPU 0 (Card 0): its compute mode forbids all programs -> sudo nvidia-smi -i 0 -c"))
       << text;
   EXPECT_TRUE(has(text, "OK   N6  GPU 1 (Card 1): divided into instances (MIG)")) << text;
-  EXPECT_TRUE(has(text, "WARN N6  GPU 2 (Card 2): its compute mode lets one program in at a time")) << text;
+  EXPECT_TRUE(has(text, "WARN N6  GPU 2 (Card 2): its compute mode allows only one program at a time")) << text;
   told["probes"]["nvml"] = {{"failure", "crashed with SIGSEGV"}};
   EXPECT_TRUE(has(MadeUp(told).gpu("10DE:2330", "nvidia").words(), "WARN N6  NVML crashed with SIGSEGV"));
 }
@@ -305,8 +306,7 @@ TEST(Doctor, Mpi) {
   told["environment"]["PMI_RANK"] = "3";
   const std::string text = MadeUp(told).words();
   EXPECT_TRUE(has(text, "OK   G4  Some MPI v1.2 (" + tests::build_path("stand_ins/mpi/libmpi.so.40") +
-                            "): takes "
-                            "memory of AMD's GPUs\n"))
+                            "): accepts memory of AMD's GPUs\n"))
       << text;
   EXPECT_TRUE(has(text, "OK   G4  started by mpiexec of MPICH's kin, as process 3\n")) << text;
   told["probes"]["mpi"] = {{"failure", "crashed with SIGABRT"}};
@@ -335,7 +335,7 @@ TEST(Doctor, Nccl) {
   if (ct::os::exists(simgpu + "nccl/cuda/libnccl.so.2")) {
     const std::string file = simgpu + "nccl/cuda/libnccl.so.2";
     EXPECT_TRUE(has(MadeUp(asked(simgpu + "nccl/cuda:" + simgpu + "cuda")).words(),
-                    "OK   G5  NCCL 2.27.3 (" + file + "): pure_nccl exchanges gradients by it\n"));
+                    "OK   G5  NCCL 2.27.3 (" + file + "): used by pure_nccl to exchange gradients\n"));
     const std::string info = run({"info"}, {{"LD_LIBRARY_PATH", simgpu + "nccl/cuda:" + simgpu + "cuda"}}).output;
     EXPECT_TRUE(has(info, "\nNCCL:            2.27.3 (" + file + ")\nhip:")) << info;
   }
@@ -355,7 +355,7 @@ TEST(Doctor, Nccl) {
 
 TEST(Doctor, GpuOfAVirtualMachine) {
   const std::string text = MadeUp(json::object()).gpu("1002:73BF", "vfio-pci").words();
-  EXPECT_TRUE(has(text, "driver vfio-pci -> it is set aside for a virtual machine")) << text;
+  EXPECT_TRUE(has(text, "driver vfio-pci -> it is reserved for a virtual machine")) << text;
   EXPECT_FALSE(has(text, "FAIL")) << text;
 }
 

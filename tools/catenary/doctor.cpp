@@ -77,7 +77,7 @@ int doctor(const DoctorOptions& options) {
                                               {"findings", findings}}
                            .dump(2));
   } else {
-    fmt::print("{} fine, {} to look at, {} wrong; {} usable devices{}\n", counts[0], counts[1], counts[2], facts.usable,
+    fmt::print("{} OK, {} warnings, {} failures; {} usable devices{}\n", counts[0], counts[1], counts[2], facts.usable,
                untested ? " (none was tested)" : "");
   }
   return ok ? 0 : 1;

@@ -99,20 +99,19 @@ void check_kfd(const Machine& machine, const Facts& facts, Report& report) {
         "A1", "/dev/kfd is not in this container",
         "start it with --device=/dev/kfd --device=/dev/dri --group-add $(getent group render | cut -d: -f3)");
   if (error == "ENOENT")
-    return report.warn(
-        "A1", "no /dev/kfd: the kernel offers no compute on AMD GPUs",
-        "see H2; a kernel built without CONFIG_HSA_AMD, or a GPU that KFD does not know; OpenCL by Mesa's rusticl "
-        "does without (O2)");
+    return report.warn("A1", "no /dev/kfd: the kernel offers no compute on AMD GPUs",
+                       "see H2; the kernel lacks CONFIG_HSA_AMD, or KFD does not support the GPU; OpenCL by Mesa's "
+                       "rusticl works without KFD (O2)");
   if (error == "EACCES")
     return report.fail("A1", fmt::format("/dev/kfd: permission denied for {}", machine.user()),
                        group_advice(machine, facts, "/dev/kfd"));
   if (error == "EPERM")
-    return report.fail("A1", "/dev/kfd is here, but the container's rules forbid to open it",
+    return report.fail("A1", "/dev/kfd exists, but the container's rules forbid opening it",
                        "start it with --device=/dev/kfd --device=/dev/dri; a bind mount of /dev is not enough");
   if (error == "EINVAL")
     return report.warn("A1", "/dev/kfd: permissions are fine, but KFD refuses (EINVAL)",
-                       "it knows no GPU of this machine: see A4");
-  report.fail("A1", "/dev/kfd: " + error, "`sudo dmesg | grep -iE 'kfd|amdgpu'` says why");
+                       "it supports no GPU of this machine: see A4");
+  report.fail("A1", "/dev/kfd: " + error, "see `sudo dmesg | grep -iE 'kfd|amdgpu'`");
 }
 
 void check_render_nodes(const Machine& machine, const Facts& facts, Report& report) {
@@ -129,7 +128,7 @@ void check_render_nodes(const Machine& machine, const Facts& facts, Report& repo
                       error == "EACCES" ? "permission denied" : "forbidden", machine.user(), machine.owner_group(path)),
           group_advice(machine, facts, path));
     else
-      report.warn("A2", fmt::format("{}: {}", path, error), "`sudo dmesg | grep -i amdgpu` says why");
+      report.warn("A2", fmt::format("{}: {}", path, error), "see `sudo dmesg | grep -i amdgpu`");
   }
   if (!fine.empty()) report.ok("A2", fmt::format("{} can be opened", fmt::join(fine, ", ")));
 }
@@ -148,10 +147,9 @@ void check_topology(const Facts& facts, const std::vector<Node>& nodes, Report& 
       !std::all_of(nodes.begin(), nodes.end(), small))
     for (const Node& node : nodes)
       if (node.is_small())
-        report.warn(
-            "A5",
-            fmt::format("{} is the processor's own GPU beside a bigger one; some libraries crash on it", node.gfx),
-            "`gpu:N` counts it last; to hide it: ROCR_VISIBLE_DEVICES=<number of the bigger one>");
+        report.warn("A5",
+                    fmt::format("{} is an integrated GPU beside a larger one; some libraries crash on it", node.gfx),
+                    "`gpu:N` counts it last; to hide it: ROCR_VISIBLE_DEVICES=<number of the larger one>");
 }
 
 /// "7.2.4" as 70204, for comparisons.
@@ -182,7 +180,7 @@ void check_rocm(const Machine& machine, const std::vector<Node>& nodes, Report& 
       versions.insert(text->substr(0, text->find('-')));
   if (versions.size() > 1)
     report.warn("A6", fmt::format("several versions of ROCm are installed: {}", fmt::join(versions, ", ")),
-                "which one a program gets is LD_LIBRARY_PATH's and ldconfig's choice: keep one, or set ROCM_PATH");
+                "LD_LIBRARY_PATH and ldconfig decide which version a program gets: keep one, or set ROCM_PATH");
   else if (!versions.empty())
     report.ok("A6", "ROCm " + *versions.begin());
 
@@ -220,7 +218,7 @@ void check_matrix_libraries(const Machine& machine, const std::vector<Node>& nod
         report.ok("A10", fmt::format("{} ({}) has kernels for {}", title, path, node.gfx));
       else
         report.warn("A10", fmt::format("{} ({}) has no kernels for {} in {}", title, path, node.gfx, places.front()),
-                    "nothing here, where our own kernels multiply matrices; other programs may end in it");
+                    "nothing for Catenary, whose own kernels multiply matrices; other programs may crash");
     }
   }
   if (!missing.empty())
@@ -234,13 +232,13 @@ void check_matrix_libraries(const Machine& machine, const std::vector<Node>& nod
 void check_variables(const Machine& machine, Report& report) {
   const std::pair<const char*, const char*> known[] = {
       {"HSA_OVERRIDE_GFX_VERSION",
-       "makes every GPU pass for another; kernels may hang or give wrong numbers: unset it, since "
-       "kernels are compiled for the true chip here"},
+       "makes every GPU appear as another one, so kernels may hang or give wrong results: unset it; Catenary compiles "
+       "for the actual chip"},
       {"ROCR_VISIBLE_DEVICES", "hides GPUs from everything above; unset it to see all"},
-      {"HIP_VISIBLE_DEVICES", "hides GPUs of those that ROCR_VISIBLE_DEVICES left; unset it to see all"},
+      {"HIP_VISIBLE_DEVICES", "hides some of the GPUs that ROCR_VISIBLE_DEVICES shows; unset it to see all"},
       {"GPU_DEVICE_ORDINAL", "hides GPUs; unset it to see all"},
-      {"HSA_ENABLE_SDMA", "0 copies by kernels: slower, and for broken firmware only"},
-      {"AMD_SERIALIZE_KERNEL", "waits after each kernel: slow, for debugging"},
+      {"HSA_ENABLE_SDMA", "0 makes kernels copy memory: slower, only for broken firmware"},
+      {"AMD_SERIALIZE_KERNEL", "makes each kernel wait: slow, only for debugging"},
       {"HSA_XNACK", "page faults on the GPU: slower"}};
   for (const auto& [name, effect] : known)
     if (const std::string value = machine.variable(name); !value.empty())

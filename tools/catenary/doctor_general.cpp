@@ -47,9 +47,9 @@ void check_backend(const Machine& machine, const std::string& name, Facts& facts
   if (!probe) return;
   if (!probe->failure.empty())
     return report.fail("B1", fmt::format("{}: the driver {}", name, probe->failure),
-                       name == "hip" ? "a ROCm too old or too new for this GPU or this kernel does that (A6, A7, A9): "
-                                       "change its version, or uninstall it to do without"
-                                     : "the driver itself is broken: update it, or uninstall it to do without");
+                       name == "hip" ? "this happens if ROCm is too old or too new for this GPU or kernel (A6, A7, "
+                                       "A9): change its version, or uninstall it"
+                                     : "the driver is broken: update or uninstall it");
   const auto devices = probe->answer.value("devices", nlohmann::ordered_json::array());
   const std::string reason = probe->answer.value("reason", std::string());
   // CUDA and HIP are for one vendor's GPUs, OpenCL for all
@@ -59,8 +59,7 @@ void check_backend(const Machine& machine, const std::string& name, Facts& facts
   if (devices.empty()) {
     const std::string text = fmt::format("{}: no device: {}", name, reason.empty() ? "none was found" : reason);
     if (wanted)
-      report.warn("B1", text,
-                  "nothing, if another backend serves the GPU; else what docs/guide/gpus.md says of this driver");
+      report.warn("B1", text, "nothing, if another backend serves the GPU; else see this driver in docs/guide/gpus.md");
     else
       report.ok("B1", text);
   } else if (!reason.empty()) {
@@ -91,7 +90,7 @@ void check_backends(const Machine& machine, Facts& facts, Report& report) {
   const std::string text =
       fmt::format("no GPU can be used, and {} on the PCI bus", gpus == 1 ? "one is" : fmt::format("{} are", gpus));
   if (facts.count("AMD") + facts.count("NVIDIA") > 0)
-    report.fail("B2", text, "what the lines above say, from the top");
+    report.fail("B2", text, "follow the lines above, from the top");
   else
     report.warn("B2", text, "for Intel's: install intel-opencl-icd");
 }
@@ -115,15 +114,15 @@ void check_general(const Machine& machine, const Facts& facts, Report& report) {
                 "export CATENARY_CACHE_DIR=<a folder>");
   else if (const std::string trouble = kernel_cache_trouble(); !trouble.empty())
     report.warn("G2", "kernel cache " + trouble,
-                "make it yours alone, or export CATENARY_CACHE_DIR=<a folder of your own>");
+                "make sure that only you can write it, or export CATENARY_CACHE_DIR=<a folder of your own>");
   else if (!os::is_writable_folder(folder))
-    report.warn("G2", fmt::format("kernel cache {} cannot be written: each run compiles its own", folder),
-                "export CATENARY_CACHE_DIR=<a folder that can be written>");
+    report.warn("G2", fmt::format("kernel cache {} cannot be written: each run compiles its kernels again", folder),
+                "export CATENARY_CACHE_DIR=<a writable folder>");
   else if (os::free_bytes(folder) < (std::uint64_t{64} << 20))
     report.warn("G2", fmt::format("kernel cache {}: {:.0f} MiB are free", folder, mib(os::free_bytes(folder))),
                 "free some space, or export CATENARY_CACHE_DIR=<another folder>");
   else if (os::is_network_folder(folder))
-    report.warn("G2", fmt::format("kernel cache {} lies on a network", folder),
+    report.warn("G2", fmt::format("kernel cache {} is on a network file system", folder),
                 "a folder on a local disk is faster: export CATENARY_CACHE_DIR=<it>");
   else
     report.ok("G2",

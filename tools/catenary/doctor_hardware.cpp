@@ -76,11 +76,11 @@ void check_hardware(const Machine& machine, Facts& facts, Report& report) {
     const std::string text = fmt::format("{} GPU {} at {}", gpu.vendor, gpu.id, gpu.slot);
     if (gpu.driver.empty())
       report.warn("H1", text + ": no kernel driver is bound to it",
-                  facts.container ? "load the driver on the host" : "see H2; `dmesg | grep -i gpu` says why");
+                  facts.container ? "load the driver on the host" : "see H2 and `dmesg | grep -i gpu`");
     else if (gpu.driver == "vfio-pci" || gpu.driver == "nouveau")
       report.warn("H1", fmt::format("{}: driver {}", text, gpu.driver),
                   gpu.driver == "nouveau" ? "nouveau computes nothing: install NVIDIA's driver"
-                                          : "it is set aside for a virtual machine");
+                                          : "it is reserved for a virtual machine");
     else
       report.ok("H1", fmt::format("{}, driver {}", text, gpu.driver));
   }
@@ -109,7 +109,7 @@ void check_hardware(const Machine& machine, Facts& facts, Report& report) {
       report.warn("H3", "/usr/lib/wsl/lib is empty", "update Windows' GPU driver, then wsl --shutdown");
   }
   if (facts.container)
-    report.ok("H4", "this is a container: devices and groups are given to it when it is started (docs/guide/gpus.md)");
+    report.ok("H4", "this is a container: pass devices and groups to it when you start it (docs/guide/gpus.md)");
 }
 
 }  // namespace catenary::doctor

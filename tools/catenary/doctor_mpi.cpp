@@ -48,18 +48,18 @@ void check_mpi(const Machine& machine, Report& report) {
   const std::optional<Probe> probe = machine.probe("mpi");
   if (!probe) return;
   if (!probe->failure.empty())
-    return report.warn("G4", "MPI " + probe->failure, "install it again; what runs in one process does without");
+    return report.warn("G4", "MPI " + probe->failure, "install it again; programs of one process work without it");
   const ordered_json libraries = probe->answer.value("libraries", ordered_json::array());
   for (const ordered_json& mpi : libraries) {
     const bool cuda = mpi.value("cuda", false), rocm = mpi.value("rocm", false);
     report.ok("G4", fmt::format("{} ({}): {}", mpi.value("version", std::string()), mpi.value("path", std::string()),
-                                cuda && rocm ? "takes memory of NVIDIA's and AMD's GPUs"
-                                : cuda       ? "takes memory of NVIDIA's GPUs"
-                                : rocm       ? "takes memory of AMD's GPUs"
-                                             : "takes the host's memory only"));
+                                cuda && rocm ? "accepts memory of NVIDIA's and AMD's GPUs"
+                                : cuda       ? "accepts memory of NVIDIA's GPUs"
+                                : rocm       ? "accepts memory of AMD's GPUs"
+                                             : "accepts only host memory"));
   }
   if (libraries.size() > 1)
-    report.warn("G4", "two kinds of MPI are installed", "a program must be started by the launcher of its own kind");
+    report.warn("G4", "two kinds of MPI are installed", "start each program with the launcher of its MPI");
   for (const distributed::Launcher& launcher : distributed::mpi_launchers())
     if (const std::string rank = machine.variable(launcher.rank); !rank.empty())
       report.ok("G4", fmt::format("started by {}, as process {}", launcher.name, rank));

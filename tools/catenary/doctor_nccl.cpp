@@ -27,11 +27,11 @@ void check_nccl(const Machine& machine, const Facts& facts, Report& report) {
   if (!probe) return;
   if (!probe->failure.empty())
     return report.warn("G5", "NCCL or RCCL " + probe->failure,
-                       "install it again; communicators other than pure_nccl do without");
+                       "install it again; communicators other than pure_nccl work without it");
   for (const ordered_json& entry : probe->answer.value("libraries", ordered_json::array())) {
     const std::string name = entry.value("name", std::string()), library = entry.value("library", std::string());
     if (!library.empty())
-      report.ok("G5", fmt::format("{} {}: pure_nccl exchanges gradients by it", name, library));
+      report.ok("G5", fmt::format("{} {}: used by pure_nccl to exchange gradients", name, library));
     else if (const std::string maker = name == "NCCL" ? "NVIDIA" : "AMD"; facts.count(maker) > 1)
       report.warn("G5",
                   fmt::format("{} {} GPUs and no {}: {}", facts.count(maker), maker, name,

@@ -29,9 +29,9 @@ void check_driver(const Machine& machine, const Facts& facts, Report& report) {
   const std::string module = version_in(machine.read("/proc/driver/nvidia/version").value_or(""));
   const std::string library = library_version(machine);
   if (!module.empty() && !library.empty() && module != library)
-    report.fail("N1", fmt::format("kernel module {} and libcuda {} are not of one driver", module, library),
-                facts.container ? "restart the container: the host's driver was changed meanwhile"
-                                : "the driver was upgraded under a running system: reboot");
+    report.fail("N1", fmt::format("kernel module {} and libcuda {} belong to different drivers", module, library),
+                facts.container ? "restart the container: the host's driver has changed"
+                                : "the driver was upgraded while the system was running: reboot");
   else if (!module.empty())
     report.ok("N1", fmt::format("driver {}", module));
 }

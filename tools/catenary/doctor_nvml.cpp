@@ -51,7 +51,7 @@ void check_nvml(const Machine& machine, Report& report) {
   const std::optional<Probe> probe = machine.probe("nvml");
   if (!probe) return;
   if (!probe->failure.empty())
-    return report.warn("N6", "NVML " + probe->failure, "the driver is broken, or not whole: install it again");
+    return report.warn("N6", "NVML " + probe->failure, "the driver is broken or incomplete: install it again");
   for (const ordered_json& device : probe->answer.value("devices", ordered_json::array())) {
     const int number = device.value("number", 0), mode = device.value("compute_mode", 0);
     const std::string name = fmt::format("GPU {} ({})", number, device.value("name", std::string()));
@@ -59,8 +59,8 @@ void check_nvml(const Machine& machine, Report& report) {
       report.fail("N6", name + ": its compute mode forbids all programs",
                   fmt::format("sudo nvidia-smi -i {} -c DEFAULT", number));
     else if (mode == kExclusiveProcess || mode == kExclusiveThread)
-      report.warn("N6", name + ": its compute mode lets one program in at a time",
-                  fmt::format("where several are wanted: sudo nvidia-smi -i {} -c DEFAULT", number));
+      report.warn("N6", name + ": its compute mode allows only one program at a time",
+                  fmt::format("to allow several: sudo nvidia-smi -i {} -c DEFAULT", number));
     if (device.value("mig", false))
       report.ok(
           "N6",

@@ -33,11 +33,11 @@ void check_opencl(const Machine& machine, const Facts& facts, Report& report) {
     report.ok("O1", fmt::format("OpenCL's drivers: {}", fmt::join(fine, ", ")));
   else if (!facts.gpus.empty() && !facts.wsl)
     report.warn(
-        "O1", folder + " names no driver of OpenCL that can be loaded",
+        "O1", folder + " names no OpenCL driver that can be loaded",
         "install the vendor's (rocm-opencl-runtime, nvidia-opencl-icd, intel-opencl-icd) or Mesa's mesa-opencl-icd");
   if (rusticl && facts.count("AMD") + facts.count("Intel") > 0 && machine.variable("RUSTICL_ENABLE").empty() &&
       fine.size() == 1)
-    report.warn("O2", "Mesa's rusticl is installed, and serves no GPU until it is told which",
+    report.warn("O2", "Mesa's rusticl is installed, but not enabled for any GPU",
                 facts.count("AMD") ? "export RUSTICL_ENABLE=radeonsi" : "export RUSTICL_ENABLE=iris");
 }
 

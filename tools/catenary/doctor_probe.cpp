@@ -31,7 +31,7 @@ void compare(const char* what, const Array& on_device, const Array& expected, do
   const Array wanted = expected.astype(Dtype::float64);
   const double error = max(abs(got - wanted)).item<double>();
   if (!(error <= tolerance))
-    throw DeviceError(fmt::format("gives wrong numbers: {} differs by {:g} from the CPU's, and {:g} is allowed", what,
+    throw DeviceError(fmt::format("gives wrong results: {} differs from the CPU's by {:g}, but {:g} is allowed", what,
                                   error, tolerance));
 }
 
@@ -51,7 +51,7 @@ ordered_json ask_backend(const std::string& name) {
       devices.push_back(command::device_json(Device(*backend, i).name(), backend->info(i)));
     return {{"backend", name}, {"reason", backend->reason()}, {"devices", devices}};
   }
-  throw ValueError(fmt::format("--probe: no backend is called '{}'", name));
+  throw ValueError(fmt::format("--probe: unknown backend '{}'", name));
 }
 
 ordered_json test_device(const std::string& name) {

@@ -62,7 +62,7 @@ std::string repair_of_chainer(const std::string& python, const std::string& erro
     const std::size_t begin = at + kMissing.size();
     return fmt::format("{} -m pip install {}", python, error.substr(begin, error.find_first_of(".'", begin) - begin));
   }
-  return fmt::format("`{} -c 'import chainer'` tells where", python);
+  return fmt::format("see `{} -c 'import chainer'`", python);
 }
 
 void check_chainer(const std::string& python, const ordered_json& answer, Report& report) {
@@ -78,10 +78,10 @@ void check_chainer(const std::string& python, const ordered_json& answer, Report
     report.warn("P2", fmt::format("{} cannot be imported: {}", name, error.substr(0, error.find('\n'))),
                 version == kChainer ? repair_of_chainer(python, error, answer) : install);
   else if (version != kChainer)
-    report.warn("P2",
-                fmt::format("{} ({}); {} is the one that runs on Catenary's cupy", name,
-                            chainer.value("path", std::string()), kChainer),
-                install);
+    report.warn(
+        "P2",
+        fmt::format("{} ({}); only {} runs on Catenary's cupy", name, chainer.value("path", std::string()), kChainer),
+        install);
   else
     report.ok("P2", fmt::format("{} ({})", name, chainer.value("path", std::string())));
 }
@@ -117,9 +117,10 @@ void check_python(const Machine& machine, Report& report) {
   const std::string error = probe->failure.empty() ? answer.value("error", std::string()) : probe->failure;
   if (answer.value("missing", false)) {
     if (answer.value("named", false))
-      report.warn("P1", fmt::format("CATENARY_PYTHON: '{}' cannot be started", program), "name a Python, or unset it");
+      report.warn("P1", fmt::format("CATENARY_PYTHON: '{}' cannot be started", program),
+                  "set it to a Python interpreter, or unset it");
     else
-      report.ok("P1", "no python3 in PATH: nothing to look at (CATENARY_PYTHON names another)");
+      report.ok("P1", "no python3 in PATH: nothing to check (set CATENARY_PYTHON to use another Python)");
     return;
   }
   if (!error.empty())
@@ -133,10 +134,10 @@ void check_python(const Machine& machine, Report& report) {
   const ordered_json others = answer.value("others", ordered_json::array());
   if (!cupy.is_object()) {
     if (hook)
-      report.warn("P1", fmt::format("{}: catenary is installed, and `import cupy` finds nothing", python),
-                  "its hook is not run: see CATENARY_PYTHON_HOOKS, or use `python -m catenary script.py`");
+      report.warn("P1", fmt::format("{}: catenary is installed, but `import cupy` finds nothing", python),
+                  "its hook does not run: see CATENARY_PYTHON_HOOKS, or use `python -m catenary script.py`");
     else
-      report.ok("P1", fmt::format("{}: no cupy; `pip install .` in Catenary's folder brings one", python));
+      report.ok("P1", fmt::format("{}: no cupy; `pip install .` in Catenary's folder installs one", python));
   } else if (cupy.contains("error")) {
     report.warn("P1", fmt::format("{}: `import cupy` fails with {}", python, cupy.value("error", std::string())),
                 fmt::format("{} -m pip install --force-reinstall what is broken", path));
@@ -148,7 +149,7 @@ void check_python(const Machine& machine, Report& report) {
     const std::string gives = fmt::format("{}: `import cupy` gives CuPy {} ({})", python,
                                           cupy.value("version", std::string()), cupy.value("path", std::string()));
     if (hook)
-      report.warn("P1", gives + ", with Catenary's beside it", "CATENARY_CUPY=1 gives Catenary's");
+      report.warn("P1", gives + ", with Catenary installed beside it", "CATENARY_CUPY=1 gives Catenary's");
     else
       report.ok("P1", gives);
   }
