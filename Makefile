@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 EPOCHS ?= 20
 PYTHON ?= python3
 
-.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb dist test-dist python test-python test-installed fuzz-python wheel test-wheel format tidy install clean
+.PHONY: help setup configure build programs mnist test test-all check-kernels bench bench-peers bundle test-bundle deb dist test-dist python test-python test-installed fuzz-python wheel test-wheel docs test-docs format tidy install clean
 
 help:
 	@echo "make mnist          train a small network on MNIST on the CPU ($(EPOCHS) epochs) and print its progress"
@@ -32,6 +32,9 @@ help:
 	@echo "make deb            make the Debian packages libcatenary, libcatenary-dev and catenary-tools in dist/, for this release of the system"
 	@echo "make dist           empty dist/ and make all packages and SHA256SUMS there"
 	@echo "make test-dist      install each package of dist/ in a clean system and test it (needs root)"
+	@echo
+	@echo "make docs           build the HTML site of the documentation in build/docs/html (needs PyPI)"
+	@echo "make test-docs      build that site, check its links, and search it in a browser"
 	@echo
 	@echo "make format         format all C++ sources with clang-format"
 	@echo "make tidy           check all C++ sources with clang-tidy"
@@ -142,6 +145,20 @@ wheel:
 
 test-wheel:
 	@scripts/test_wheel $(PYTHON) $(ABI3)
+
+# An interpreter that has the package, for its docstrings; where none has, `make python` builds one.
+DOCS := build/docs
+docs_python = $(firstword $(foreach venv,build/install/venv $(VENV),$(if $(wildcard $(venv)/lib/python*/site-packages/catenary/_core*.so),$(venv)/bin/python)))
+docs:
+	@scripts/setup --with-docs
+	@[ -n "$(docs_python)" ] || $(MAKE) --no-print-directory python
+	@[ -x $(DOCS)/venv/bin/python ] || $(PYTHON) -m venv $(DOCS)/venv
+	@[ $(DOCS)/requirements -nt docs/requirements.txt ] || \
+	  { $(DOCS)/venv/bin/pip install --quiet --disable-pip-version-check -r docs/requirements.txt && touch $(DOCS)/requirements; }
+	@$(DOCS)/venv/bin/python scripts/make_docs $(DOCS) $(or $(docs_python),$(VENV)/bin/python)
+
+test-docs: docs
+	@$(DOCS)/venv/bin/python scripts/test_docs $(DOCS)/html
 
 format:
 	@scripts/setup --with-dev
