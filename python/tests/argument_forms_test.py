@@ -1,4 +1,4 @@
-"""Forms of calls that NumPy takes beside the plain ones: lists, out=, order=, initial values, arrays in place of numbers."""
+"""Call forms that NumPy accepts besides the plain ones: lists, out=, order=, initial values, arrays in place of numbers."""
 
 import numpy
 import pytest

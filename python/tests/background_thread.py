@@ -1,4 +1,4 @@
-"""Another thread that runs beside a test."""
+"""A background thread, to test whether calls release the GIL."""
 
 import contextlib
 import sys
@@ -8,7 +8,7 @@ import time
 
 @contextlib.contextmanager
 def another_thread():
-    """Counts the turns of another thread. With forced switches off, it gets one only where the GIL is given away."""
+    """Counts the turns of another thread. Without forced switches it runs only while the GIL is released."""
     turns, ended = [0], threading.Event()
 
     def count():
@@ -29,7 +29,7 @@ def another_thread():
 
 
 def gives_turns(large, small, most):
-    """Does `large` give the GIL away? `small` must not."""
+    """Does `large` release the GIL? `small` must not."""
     large()  # warms up, for example compiles kernels
     with another_thread() as turns:
         before = turns[0]

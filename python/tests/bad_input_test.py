@@ -19,7 +19,7 @@ CUDA_ERROR = cupy.cuda.runtime.CUDARuntimeError
 
 
 class Stranger:
-    """Of no type that an array knows."""
+    """An object of a type unknown to arrays."""
 
 
 def untimed():
@@ -39,7 +39,7 @@ def refused(statement, error, says):
     assert type(caught.value) is error and says in str(caught.value), (type(caught.value), caught.value)
 
 
-# NumPy's arrays are not taken for ours
+# NumPy's arrays are not converted implicitly
 @pytest.mark.parametrize('statement', [
     'a + n', 'n + a', 'a - n', 'a @ n', 'n @ a', 'a == n', 'a < n', 'a += n', 'divmod(a, n)', 'a ** n', 'cupy.exp(n)',
     'cupy.add(n, a)', 'cupy.where(a > 0, a, n)', 'cupy.where(n > 0, a, a)', 'a.clip(n, 2)', 'numpy.add(a, n)',
@@ -187,7 +187,7 @@ def test_more_than_sixteen_axes(device, statement, tmp_path):
 
 
 def test_values_that_fit_into_no_integer(device):
-    # each of these is cast deep in a function
+    # overflow is detected deep inside these functions
     for statement in ('a.reshape(2 ** 70)', 'a.transpose(2 ** 70)', 'cupy.repeat(a, 2 ** 70)', 'cupy.split(a, 2 ** 70)',
                       'cupy.partition(a, 2 ** 70)', "a.__dlpack__(dl_device='x')", 'cupy.histogram(a, 2 ** 70)',
                       'cupy.random.permutation(2 ** 70)', 'a.item(2 ** 70)'):
@@ -238,7 +238,7 @@ def test_arrays_of_two_devices():
              'dot(a, b)', 'raw((1,), (6,), (a, b))']
     fine = ['a[...] = b', 'cupy.copyto(a, b)', 'assert cupy.array([a, b]).shape == (2, 2, 3)',
             'assert cupy.asarray(b).device.id == 0', 'assert (b + 1).device.id == 1 == b[bt].device.id',
-            # kernels run where their arrays are, whatever the current device is
+            # kernels run on their arrays' device, whatever device is current
             'z = add(b, b); assert z.device.id == 1 and z.get().tolist() == [[2] * 3] * 2',
             'z = dot(b, b, axis=1); assert z.device.id == 1 and z.get().tolist() == [3, 3]',
             'assert dot(cupy.asarray(a), a).device.id == 0']

@@ -19,7 +19,7 @@ from chainer_graph_shared import Square, x_data
 
 
 class Old(chainer.Function):
-    """One of before version 3."""
+    """An old-style function, from before version 3."""
 
     def forward(self, inputs):
         return inputs[0] * 3,
@@ -137,7 +137,7 @@ def test_functions_tell_what_they_are_made_of():
 
 
 def test_an_import_asks_for_no_signature():
-    """Which defaults are None is asked when None is given: 214 signatures took 4 ms of each import."""
+    """Defaults are inspected when None is passed, as 214 signatures took 4 ms of each import."""
     script = ('import inspect; known = inspect.signature; asked = []\n'
               'inspect.signature = lambda f: asked.append(getattr(f, "__name__", "")) or known(f)\n'
               'import chainer.functions as F, numpy as np\n'
@@ -292,7 +292,7 @@ def test_values_and_gradients_are_chainers(compute):
 
     (kinds, values, gradients), (expected_kinds, expected, expected_gradients) = run(False), run(True)
     assert kinds == expected_kinds
-    # the library's, where it has a gradient: no function of Chainer's made it
+    # if it has a gradient, the function is the library's
     assert all(y.creator is None or type(y.creator).__module__ == 'chainer.functions' for y in values), [y.creator for y in values]
     told(values)
     for y, e in zip(values, expected):
@@ -309,7 +309,7 @@ def sampled(shape):
 
 
 def clusters():
-    """For as many images as there are clusters: Chainer's own takes no others."""
+    """Uses as many images as clusters, since Chainer's own function requires that."""
     return np.random.RandomState(4).randint(0, 5, (4, 3, 4)).astype('i')
 
 
@@ -368,7 +368,7 @@ def test_rare_functions_and_arguments_are_the_librarys(name, compute):
 @pytest.mark.parametrize('transposed', [False, True])
 @pytest.mark.parametrize('batch', [(), (2,)])
 def test_sparse_products_are_dense_ones(batch, transposed):
-    """Chainer's own needs SciPy for them."""
+    """Chainer's own function needs SciPy here."""
     rows, columns = np.array([[0, 1, 1, 3], [2, 0, -1, -1]], 'i')[:2 if batch else 1], np.array([[2, 0, 0, 1], [1, 1, -1, -1]], 'i')[:2 if batch else 1]
     data = chainer.Variable(some(*batch, 4))
     matrix = chainer.utils.CooMatrix(data.array, *(a if batch else a[0] for a in (rows, columns)), (4, 3))
@@ -760,7 +760,7 @@ def test_arrays_beside_variables_are_seen_as_they_are_when_gradients_are_compute
     lambda f, x: f(F.huber_loss)(x[2:], np.zeros(7, 'f'), 1.0, reduce='no'), lambda f, x: f(F.absolute_error)(x, np.zeros(9, 'f')), lambda f, x: f(F.squeeze)(x),
     lambda f, x: F.concat(f(F.transpose_sequence)([F.reshape(x, (3, 3)), F.reshape(x, (3, 3))[:0]]), axis=0), lambda f, x: F.stack(f(F.broadcast)(x, x * 1))])
 def test_values_and_gradients_at_the_edges_are_chainers(call):
-    """At zeros of both signs, infinities, and where a function has a corner."""
+    """Inputs are zeros of both signs, infinities, and points where a function is not smooth."""
     found = []
     for f in (lambda function: function, lambda function: function.__wrapped__):
         x = chainer.Variable(np.array([np.inf, -np.inf, 0.0, -0.0, -1.0, 1.0, 2.0, -2.5, 6.0], 'f'))

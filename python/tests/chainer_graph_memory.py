@@ -161,14 +161,14 @@ def test_long_chains_die_one_after_the_other():
 
 
 def resident():
-    """Bytes of this process in memory."""
+    """Returns the resident memory of this process in bytes."""
     with open('/proc/self/statm') as file:
         return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
 
 
 @pytest.mark.parametrize('looped', [False, True])
 def test_memory_stays_flat(looped):
-    """CATENARY_TEST_ITERATIONS=1000000 is a million of them. Half of the graphs are cycles, where the collector has to find them."""
+    """CATENARY_TEST_ITERATIONS=1000000 runs a million iterations. Half of the graphs are cycles that the collector has to find."""
     x = chainer.Variable(x_data)
 
     def some(n):

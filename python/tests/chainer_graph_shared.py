@@ -7,7 +7,7 @@ x_data = np.random.RandomState(0).uniform(-1, 1, (3, 4)).astype('f')
 
 
 class Square(chainer.FunctionNode):
-    """A user's function, with a second derivative."""
+    """A user's function with a second derivative."""
 
     def forward(self, inputs):
         self.retain_inputs((0,))

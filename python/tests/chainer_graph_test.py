@@ -1,4 +1,4 @@
-"""Chainer's variables and functions on the library's graph (CATENARY_CHAINER=1): its own process, as Chainer is imported once."""
+"""Chainer's variables and functions on the library's graph (CATENARY_CHAINER=1), in a separate process, as Chainer can be imported only once."""
 
 import os
 import pathlib

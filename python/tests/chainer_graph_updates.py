@@ -85,7 +85,7 @@ def test_updates_are_chainers(make, dtype, monkeypatch):
 
 
 def test_msvag_with_another_beta_is_chainers_own():
-    """Chainer's rule keeps a power of the beta that it began with."""
+    """Chainer's rule keeps a power of its initial beta."""
     p, q = chainer.Parameter(np.ones(3, 'f')), chainer.Parameter(np.ones(3, 'f'))
     link = chainer.Link()
     with link.init_scope():

@@ -24,7 +24,7 @@ def numbers(*shape, seed=0):
 
 
 def classes(n=400):
-    """Examples of four classes."""
+    """Returns examples of four classes."""
     t = np.arange(n, dtype='i') % 4
     centers = numbers(4, 20, seed=1)
     return centers[t] + 0.3 * numbers(n, 20, seed=2), t
@@ -154,7 +154,7 @@ def test_small_gradients_are_not_lost():
     optimizer = chainer.optimizers.SGD(1e6).setup(model)
     for _ in range(20):
         optimizer.update(lambda: F.sum(F.cast(model.p, 'f')) * 1e-8)
-    # in the first updates the scale is too small yet
+    # the scale is still too small in the first updates
     assert host(model.p.update_rule._fp32_param.array)[0] == pytest.approx(1 - 0.16, abs=0.04)
 
 
@@ -236,7 +236,7 @@ def test_gradients_that_share_an_array_are_divided_once():
 
 
 class Net(chainer.Chain):
-    """Updaters that add gradients up do not take Chainer's Sequential with functions in it."""
+    """A class, since updaters that accumulate gradients do not accept a Sequential that contains functions."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Chainer trains in 16 bits as the library does: by its own code and on the library's graph, on NumPy's arrays and on ordinal 0."""
+"""Chainer trains in 16 bits like the library: by its own code and on the library's graph, on NumPy's arrays and on ordinal 0."""
 
 import functools
 import os

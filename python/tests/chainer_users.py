@@ -34,7 +34,7 @@ def values(*arrays):
 
 
 class Steps(chainer.Function):
-    """A function of 2016 with a kernel in CUDA C."""
+    """An old-style function (2016) with a kernel in CUDA C."""
 
     def __init__(self, slope):
         self.slope = slope
@@ -67,7 +67,7 @@ extern "C" __global__ void scale(const float* x, float* y, float factor, int n) 
 
 
 class Scale(chainer.Function):
-    """One whose kernel is a whole one, with groups and threads."""
+    """A function with a raw kernel that uses groups and threads."""
 
     def __init__(self, factor):
         self.factor = factor
@@ -106,7 +106,7 @@ def a_function_of_2016():
 
 
 class Cube(chainer.FunctionNode):
-    """Twice differentiable: the gradient is a function node, too."""
+    """A twice differentiable function: its gradient is a function node as well."""
 
     def forward(self, inputs):
         self.retain_inputs((0,))
@@ -147,7 +147,7 @@ def second_derivatives():
 
 
 class Moving(chainer.Link):
-    """A link that keeps a moving mean, and how many it saw."""
+    """A link with a moving mean and a count."""
 
     def __init__(self, size):
         super().__init__()
@@ -287,7 +287,7 @@ def an_extension():
 
 
 class SignRule(chainer.UpdateRule):
-    """A rule of one's own, with a state, for the processor and for a card."""
+    """A user's update rule with a state, for the processor and GPUs."""
 
     def __init__(self, parent_hyperparam=None):
         super().__init__(parent_hyperparam or SignRule.defaults())
@@ -346,7 +346,7 @@ def an_optimizer():
 
 @chainer.dataset.converter()
 def padded(batch, device):
-    """Pads sequences, and says how long they are."""
+    """Pads sequences and returns their lengths."""
     xs = [x for x, _ in batch]
     longest = max(len(x) for x in xs)
     x = np.stack([np.pad(x, ((0, longest - len(x)), (0, 0)), 'constant') for x in xs])

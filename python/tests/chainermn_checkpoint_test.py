@@ -17,7 +17,7 @@ from catenary.chainermn.extensions import checkpoint
 
 
 class Alone:
-    """A communicator of one rank."""
+    """A communicator with a single rank."""
 
     rank, size = 0, 1
 
@@ -52,7 +52,7 @@ class Evil:
 
 
 def ran():
-    """Has a pickle of Evil been loaded?"""
+    """Was a pickle of Evil loaded?"""
     return os.system('test -z "$CODE_RAN"') != 0
 
 
@@ -170,7 +170,7 @@ def test_another_number_of_ranks_is_refused(tmp_path, make):
 
 
 def test_times_of_files_do_not_count(tmp_path, make):
-    """A clock that is behind: old files are of the future. Sets of higher iterations that are damaged do not push the new ones out."""
+    """With a slow clock, old files are in the future. Damaged sets of later iterations do not displace new ones."""
     target = Counter()
     saver = make(cp_interval=1, gc_interval=1)
     for iteration in (1, 2):

@@ -143,7 +143,7 @@ def to(model, on):
 
 
 def gradients(on, names):
-    """Means of gradients and rank 0's parameters by each communicator."""
+    """Tests the mean of gradients and the broadcast of rank 0's parameters with each communicator."""
     for name in names.split(','):
         comm = chainermn.create_communicator(name)
         n, me = comm.size, comm.rank
@@ -180,7 +180,7 @@ def gradients(on, names):
 
 
 class TheSameNet(Net):
-    """Whose first weights a seed gives, on whatever device."""
+    """A model whose initial weights come from a seed on every device."""
 
     def __init__(self, seed):
         super().__init__()
@@ -222,7 +222,7 @@ def training_of_all(name, on, out, double_buffering='no'):
 
 
 def resumed(out, until, dies_at):
-    """A training that shuffles and drops, saves all 3 iterations, and goes on from the newest set."""
+    """Trains with shuffling and dropout, saves every 3 iterations, and resumes from the newest set."""
     comm = chainermn.create_communicator('flat')
     numpy.random.seed(comm.rank)
     model = L.Classifier(chainer.Sequential(TheSameNet(0), lambda x: F.dropout(x, 0.3)))
@@ -295,7 +295,7 @@ def differ():
 
 
 def dies(how):
-    """Rank 1 ends in a way, while the others wait for it."""
+    """Ends rank 1 in some way while the others wait for it."""
     comm = chainermn.create_communicator('flat')
     comm.bcast_obj(1 if comm.rank == 0 else None)
     if comm.rank == 1:
@@ -311,7 +311,7 @@ def dies(how):
 
 
 def twins():
-    """No file is two modules."""
+    """Tests that no file is imported as two modules."""
     import chainermn.communicators.naive_communicator  # noqa: F401
     files = [(getattr(module, '__file__', None), name) for name, module in sys.modules.items() if 'chainermn' in name and name != '__main__']
     seen = {}
@@ -324,7 +324,7 @@ def twins():
 
 
 def some_ranks():
-    """A communicator of mpi4py's that has some of the ranks, in another order."""
+    """Tests a communicator of mpi4py's with some of the ranks in another order."""
     import mpi4py.MPI as mpi
     world = mpi.COMM_WORLD
     comm = chainermn.create_communicator('naive', world)

@@ -106,7 +106,7 @@ def test_a_checkpoint_resumes_bit_for_bit(tmp_path):
     assert not (killed / 'weights.npz').exists()
     assert sorted(path.name for path in killed.glob('some.job.*')) == sorted(
         f'some.job.{rank}.{iteration}' for rank in (0, 1) for iteration in (3, 6))
-    # a file that is cut is no set: the one before is taken
+    # a truncated file invalidates its set: the previous one is used
     shutil.copytree(killed, tmp_path / 'cut')
     newest = tmp_path / 'cut/some.job.1.6'
     newest.write_bytes(newest.read_bytes()[:-100])

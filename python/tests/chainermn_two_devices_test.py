@@ -30,5 +30,5 @@ def test_double_buffering_on_two_devices(tmp_path):
     weights, late = trained(tmp_path / 'one', '0', 'no'), [trained(tmp_path / name, '0', 'yes') for name in ('two', 'three')]
     for path, values in late[0].items():
         numpy.testing.assert_array_equal(values, late[1][path])
-    # an update takes the gradients of the iteration before, and so it has made one less
+    # with double buffering, an update uses the previous iteration's gradients, so there is one update less
     assert any(numpy.abs(weights[path] - values).max() > 1e-4 for path, values in late[0].items())

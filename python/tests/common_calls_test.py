@@ -283,12 +283,12 @@ def test_lines_of_a_guide_to_kernels():
 
 
 def test_lines_of_a_guide_to_types_that_a_kernel_takes():
-    """Vectors of CUDA's by NumPy's records, complex numbers by Python's and NumPy's."""
+    """CUDA's vectors are passed as NumPy records, complex numbers as Python's and NumPy's."""
     float3 = numpy.dtype({'names': ['x', 'y', 'z'], 'formats': [numpy.float32] * 3})
     given = numpy.arange(3, dtype='f').view(float3)
     given['x'] = 42.0
     out = cupy.zeros(5, 'F')
-    # simulated cards have none of CUDA's vectors
+    # simulated GPUs lack CUDA's vector types
     vector, declared = ('Three', 'struct Three { float x, y, z; };') if _core.backend_of(_core.Device()) in ('cuda', 'hip') else ('float3', '')
     kernel = cupy.RawKernel(declared + '''
     #include <cupy/complex.cuh>

@@ -11,7 +11,7 @@ TOLERANCE = {'e': 4e-3, 'f': 1e-5, 'd': 1e-12}
 
 
 def values(shape, dtype, seed=0, low=1, high=9):
-    """Reproducible values that every dtype holds."""
+    """Returns reproducible values that every dtype can hold."""
     generator = numpy.random.default_rng(seed)
     if dtype == '?':
         return generator.integers(0, 2, shape).astype('?') if shape else numpy.asarray(True)
@@ -21,7 +21,7 @@ def values(shape, dtype, seed=0, low=1, high=9):
 
 
 def same(ours, theirs, tolerance=None):
-    """Same dtype, shape and values?"""
+    """Asserts equal dtype, shape and values."""
     assert isinstance(ours, cupy.ndarray), type(ours)
     theirs = numpy.asarray(theirs)
     assert ours.dtype == theirs.dtype, (ours.dtype, theirs.dtype)
@@ -43,7 +43,7 @@ def outcome(f):
 
 
 def refused(statement, error, says, **names):
-    """Does the statement raise the error, with these words?"""
+    """Asserts that the statement raises the error with this text."""
     with pytest.raises(error) as caught:
         exec(statement, {'cupy': cupy, 'numpy': numpy, **names})
     assert says in str(caught.value), caught.value

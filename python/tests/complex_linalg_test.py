@@ -1,4 +1,4 @@
-"""Linear algebra of complex matrices, and eigenvalues of general ones, beside NumPy."""
+"""Linear algebra of complex matrices and eigenvalues of general matrices, compared with NumPy."""
 
 import numpy
 import pytest

@@ -1,4 +1,4 @@
-"""Complex numbers and Fourier transforms beside NumPy."""
+"""Complex numbers and Fourier transforms, compared with NumPy."""
 
 import pickle
 import warnings
@@ -201,7 +201,7 @@ def near(got, expected):
     numpy.testing.assert_allclose(got.get(), expected, rtol=limit, atol=limit)
 
 
-# Complex numbers in one of a kernel's texts alone, whose arrays are real.
+# Complex numbers occur only in one of the kernel's texts, and its arrays are real.
 def test_kernels_of_real_arrays(device):
     x = cupy.arange(6, dtype='f').reshape(2, 3)
     squares = x.get() ** 2
@@ -259,7 +259,7 @@ maximum.reduce(x, dtype=t); trace(x, dtype=t); cumulative_sum(x, axis=0, dtype=t
 @pytest.mark.parametrize('t', 'ldf?FD')
 @pytest.mark.parametrize('line', [line.strip() for line in SUMS.replace('\n', ';').split(';') if line.strip()])
 def test_sums_in_a_dtype(device, line, t):
-    """Of complex numbers in real ones: NumPy's warning, and the real parts."""
+    """Sums of complex numbers in a real dtype take the real parts, with NumPy's warning."""
     a = numbers((3, 3), 'D').round() + 1
     a[0, 1] = complex(numpy.nan, 2) if line.startswith('nan') else a[0, 1]
     x = cupy.asarray(a)

@@ -1,11 +1,11 @@
-"""Tests of catenary.cupy compare with NumPy, on the processor and on ordinal 0, which is PoCL where there is no card."""
+"""Tests of catenary.cupy compare with NumPy on the processor and on ordinal 0, which is PoCL on machines without a GPU."""
 
 import os
 import pathlib
 
 os.environ.setdefault('CATENARY_GPU_INCLUDE_CPU', '1')
 if _worker := os.environ.get('PYTEST_XDIST_WORKER'):
-    # PoCL's own cache is not safe between processes that write it at once
+    # concurrent processes must not share PoCL's cache
     os.environ.setdefault('POCL_CACHE_DIR', str(pathlib.Path(__file__).parents[2] / f'build/python/pocl-{_worker}'))
 
 import pytest  # noqa: E402
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture(params=['cpu', 'gpu'])
 def device(request):
-    """Makes a device the current one: the processor itself, or ordinal 0."""
+    """Makes the processor or ordinal 0 the current device."""
     from catenary import _core
     if request.param == 'gpu' and _core.getDeviceCount() == 0:
         pytest.fail('there is no device: scripts/setup --with-test installs PoCL')

@@ -1,4 +1,4 @@
-"""cupy._core.create_ufunc: functions that have a text of CUDA C++ for each row of types."""
+"""cupy._core.create_ufunc: functions with CUDA C++ text for each combination of dtypes."""
 
 import numpy
 import pytest

@@ -1,4 +1,4 @@
-"""Calls of CUDA's device functions, each with the value that Python, NumPy or the definition gives."""
+"""Calls of CUDA's device functions with their values from Python, NumPy or the definition."""
 
 from fractions import Fraction
 import math
@@ -10,7 +10,7 @@ TINY = {'f4': 2.0 ** -149, 'f8': 5e-324}
 
 
 def rounded(exact, kind, mode):
-    """A number (a Fraction) as a float of this kind, rounded as CUDA's modes say."""
+    """Rounds a Fraction to a float of this kind by a rounding mode of CUDA's."""
     dtype = numpy.dtype(kind).type
     most = Fraction(float(numpy.finfo(dtype).max))
     if abs(exact) > most:
@@ -52,7 +52,7 @@ def _literal(x, kind):
 
 
 def roundings():
-    """(C, the value): arithmetic that rounds by mode."""
+    """Yields (C text, value) of arithmetic with directed rounding."""
     found = []
     for kind, first in (('f4', '__f'), ('f8', '__d')):
         dtype = numpy.dtype(kind).type
@@ -112,7 +112,7 @@ def _permuted(x, y, chosen):
 
 
 def whole_numbers():
-    """(C, the value): functions of whole numbers."""
+    """Yields (C text, value) of integer functions."""
     found = []
     words = [0, 1, 0x80000000, 0xffffffff, 0x9234567b]
 
@@ -166,7 +166,7 @@ def _bessel_i(order, x):
 
 
 def real_functions():
-    """(C with X, a function of Python, points): each is asked for as double and, with an f, as float."""
+    """Yields (C text with X, Python function, points). Each is tested as double, and with suffix f as float."""
     from statistics import NormalDist
     normal = NormalDist()
     some, inner, above = (0.3, 1.7, -2.2), (0.3, -0.7, 0.05), (0.3, 1.7, 12.5)

@@ -1,4 +1,4 @@
-"""CUDA's device functions in kernels, on the processor and on ordinal 0: each against Python, NumPy or its definition."""
+"""CUDA's device functions in kernels, on the processor and on ordinal 0, compared with Python, NumPy or their definition."""
 
 import os
 import re
@@ -20,7 +20,7 @@ def on_the_device(device):
 
 
 def computed(calls, result, dtype):
-    """The values of calls in one kernel. Real numbers come from memory, so that compilers compute nothing beforehand."""
+    """Returns the values of calls, computed by one kernel. Real numbers come from memory, so that compilers cannot fold constants."""
     numbers = {'f': [], '': []}
 
     def from_memory(found):
@@ -89,7 +89,7 @@ def test_functions_that_put_results_into_variables(body, expected):
 
 @pytest.mark.parametrize('scope', ['', '_block', '_system'])
 def test_atomic_operations_by_scope(scope):
-    """64 threads at once."""
+    """Uses 64 threads at once."""
     names = {'Add': ('3', 5 + 3 * 64), 'Sub': ('3', 5 - 3 * 64), 'Max': ('threadIdx.x', 63), 'Min': ('threadIdx.x', 0), 'And': ('4u', 4), 'Or': ('2', 7), 'Xor': ('1', 5), 'Exch': ('9', 9)}
     lines = ['atomic%s%s(&y[%d], %s);' % (name, scope, k, value) for k, (name, (value, _)) in enumerate(names.items())]
     lines += ['atomicCAS%s(&y[8], 5, 6);' % scope, 'atomicInc%s((unsigned*)&y[9], 6u);' % scope, 'atomicDec%s((unsigned*)&y[10], 9u);' % scope,

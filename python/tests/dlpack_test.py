@@ -1,4 +1,4 @@
-"""Memory that other libraries see, and theirs seen as arrays: DLPack and CUDA's array interface."""
+"""Exchange of memory with other libraries in both directions: DLPack and the CUDA array interface."""
 
 import ctypes
 import gc
@@ -141,7 +141,7 @@ def test_old_and_new_capsules(cpu):
         same(cupy.from_dlpack(x.__dlpack__(max_version=version)), x.get())
 
     class Old:
-        """A library from before DLPack 1.0: it knows no max_version."""
+        """A library older than DLPack 1.0, without max_version."""
         def __dlpack__(self, stream=None):
             return x.__dlpack__()
 
@@ -252,7 +252,7 @@ class New(ctypes.Structure):
 
 
 def pointer_in(capsule):
-    """The structure that a capsule holds."""
+    """Returns the structure in a capsule."""
     kind = New if 'versioned' in repr(capsule) else Old
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
@@ -326,7 +326,7 @@ def test_refused_memory_stays_its_owners(cpu, lent, says):
 
 @pytest.mark.parametrize('kind', [Old, New])
 def test_memory_that_nobody_wants_back(cpu, kind):
-    """DLPack: the deleter may be NULL."""
+    """In DLPack the deleter may be NULL."""
     lent = Lent(kind, numpy.arange(3.), (3,))
     lent.managed.deleter = DELETER()
     x = cupy.from_dlpack(lent.capsule)
@@ -378,7 +378,7 @@ dlpack_test.DELETER(deleter)(address)  # which releases the GIL
 
 
 def test_memory_that_comes_back_after_the_interpreter():
-    """A library of C that ends after Python: NumPy's memory, which it had through us, has nowhere to go."""
+    """If a C library ends after Python, NumPy's memory that it received through us cannot be returned."""
     in_python_of_its_own('''
 host = numpy.ones(100)
 address, deleter = taken_by_c(cupy.from_dlpack(host))
@@ -455,7 +455,7 @@ def test_other_streams_are_told(device):
 
 @pytest.mark.parametrize('device', ['gpu'], indirect=True)
 def test_offsets_into_opencls_memory(device):
-    """Its memory has a handle: elements in front of it, or between others, are none, and the capsule stays its owner's."""
+    """OpenCL memory is a handle: elements before it or with gaps are rejected, and the capsule keeps its owner."""
     x = cupy.arange(4.)
     capsule = x[::-1].__dlpack__()
     tensor = pointer_in(capsule).tensor

@@ -69,7 +69,7 @@ def test_what_has_conjugates_at_mirrored_places():
 
 
 def transformed(a, function, type, axis=-1, norm=None, orthogonal=None):
-    """By the matrix of the sum that defines it."""
+    """Returns the transform by the matrix of the defining sum."""
     n = a.shape[axis]
     k, j = numpy.arange(n)[:, None], numpy.arange(n)
     weights, before, after = numpy.full(n, 2.), numpy.ones(n), numpy.ones(n)

@@ -1,4 +1,4 @@
-"""Design of filters, and filters that go forwards and backwards or change how many samples there are, beside SciPy's answers (filter_design_values.json)."""
+"""Filter design, zero-phase filtering and resampling, compared with SciPy's results (filter_design_values.json)."""
 
 import json
 import warnings
@@ -30,7 +30,7 @@ def near(ours, expected, call, tolerance):
 
 @pytest.mark.parametrize('name', sorted({call.partition('(')[0] for call in ANSWERS}))
 def test_as_scipy(name):
-    """On the processor: these are numbers of the host, and functions that other tests take to devices."""
+    """Runs on the processor: these functions run on the host, or use functions that other tests run on devices."""
     with cupy.cuda.Device('cpu'), warnings.catch_warnings():
         warnings.simplefilter('ignore')
         for call, expected in ANSWERS.items():
@@ -80,7 +80,7 @@ def test_dtypes_and_no_elements(dtype):
 
 
 def test_an_elliptic_filter_is_as_steep_as_asked():
-    """Ripples of one size in the passband and in the stopband, for orders and depths far apart."""
+    """Passband and stopband ripples are equal, for very different orders and depths."""
     for order, rp, rs in ((2, 1, 30), (3, 0.1, 80), (7, 0.01, 120), (10, 3, 50)):
         z, p, k = (v.get() if isinstance(v, cupy.ndarray) else v for v in signal.ellipap(order, rp, rs))
         w = numpy.concatenate([numpy.linspace(0, 1, 4001), numpy.geomspace(1, 100, 20001)])

@@ -21,7 +21,7 @@ FILES = ['_finder.py', '_names.py', '_wheel.py', 'names.txt', '_requirements.py'
 
 @pytest.fixture
 def site(tmp_path):
-    """A folder with a package `catenary` whose cupy is a stub."""
+    """Makes a folder with a package `catenary` whose cupy is a stub."""
     root = tmp_path / 'site'
     for name in FILES:
         (root / 'catenary' / name).parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def run(site, code, *, hook=True, path=(), after=(), status=0, **environment):
     """Runs code in a new interpreter. Returns its standard output and error."""
     if hook:
         code = 'from catenary._finder import install; install()\n' + code
-    # without site: an installed catenary's .pth would have been there first
+    # without site, as an installed catenary's .pth would run first
     result = subprocess.run([sys.executable, '-S', '-c', code], capture_output=True, text=True, env={
         'PATH': os.environ['PATH'], 'PYTHONPATH': os.pathsep.join(str(p) for p in (*path, site, *after)), **environment})
     assert result.returncode == status, result.stderr
@@ -53,7 +53,7 @@ def run(site, code, *, hook=True, path=(), after=(), status=0, **environment):
 
 @pytest.fixture
 def other(tmp_path):
-    """A folder with somebody else's cupy."""
+    """Makes a folder with another library's cupy."""
     (tmp_path / 'other' / 'cupy').mkdir(parents=True)
     (tmp_path / 'other' / 'cupy' / '__init__.py').write_text('mine = False\n')
     (tmp_path / 'other' / 'cupy' / 'cuda.py').write_text('')
@@ -162,7 +162,7 @@ def test_the_pth_line_installs_and_survives_the_package(site, tmp_path):
 
 
 def fake_chainer(site, text):
-    """A Chainer whose testing.helper has this text, and the digest that makes the hook take it."""
+    """Makes a Chainer whose testing.helper has this text, with the digest that the hook expects."""
     folder = site / 'chainer' / 'testing'
     folder.mkdir(parents=True)
     (site / 'chainer' / '__init__.py').write_text('')
@@ -189,7 +189,7 @@ except KeyError as error:
     assert out == "'catenary._requirements' 6 raise KeyError(pkg_resources.__name__) True\n"
 
 
-# The lines of chainer/backends/cuda.py that matter
+# The relevant lines of chainer/backends/cuda.py
 CUDNN = '''import os, warnings
 import cupy
 _cudnn_disabled_by_user = int(os.environ.get('CHAINER_CUDNN', '1')) == 0
@@ -342,7 +342,7 @@ def test_damaged_and_missing_data(tmp_path):
 
 @pytest.fixture
 def chainers(tmp_path):
-    """A folder with a small chainermn of Chainer's, and one with ours in the site."""
+    """Makes a folder with a small chainermn of Chainer's, and adds ours to the site."""
     def write(root, texts):
         for name, text in texts.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A child by fork whose parent used the device, which nothing of the driver's threads has followed."""
+"""A forked child of a process that used the device, without the driver's threads."""
 
 import subprocess
 import sys
@@ -35,7 +35,7 @@ def forked(statement, end='os._exit(0)'):
     assert 'was in use before this process was forked' in done.stdout and 'spawn' in done.stdout, done.stdout
 
 
-# to another card, where there are two
+# the last of several GPUs
 LAST_CARD = 'cupy.cuda.Device(cupy.cuda.runtime.getDeviceCount() - 1).use(); cupy.array(x)'
 
 

@@ -1,4 +1,4 @@
-"""The array functions under NumPy's names against NumPy: values, dtypes, shapes, argument order."""
+"""Array functions compared with NumPy: values, dtypes, shapes, argument order."""
 
 import threading
 

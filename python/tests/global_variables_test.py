@@ -1,4 +1,4 @@
-"""Variables of a RawModule outside functions, on ordinal 0, which is PoCL where there is no card, and on the processor itself."""
+"""Global variables of a RawModule, on ordinal 0 (PoCL on machines without a GPU) and on the processor."""
 
 import numpy
 import pytest

@@ -14,7 +14,7 @@ from compare import same
 pytestmark = pytest.mark.usefixtures('device')
 A, B, V = numpy.array([[3., 1, 2], [9, 4, 7]]), numpy.array([[3., 1.5, 2], [9, 4, 8]]), numpy.array([1., 2, 4])
 
-# the call, and which of its arguments CuPy 14 passes to asarray
+# the call, and the arguments that CuPy 14 passes to asarray
 CALLS = [
     ('allclose', (A, B), (0, 1)), ('isclose', (A, B), (0, 1)), ('append', (A, V), (0, 1)), ('around', (A * 1.26, 1), (0,)), ('average', (A,), (0,)),
     ('average', (A, 1, V), (0, 2)), ('cov', (A,), (0,)), ('cov', (V, V * V), (0, 1)), ('cross', (A, B), (0, 1)), ('delete', (A, [1], 1), (1,)),

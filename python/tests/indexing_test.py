@@ -1,4 +1,4 @@
-"""a[key] and a[key] = value against NumPy's."""
+"""a[key] and a[key] = value, compared with NumPy."""
 
 import numpy
 import pytest
@@ -21,7 +21,7 @@ KEYS = [
 
 
 def ours(key):
-    """The key with cupy's arrays in place of NumPy's."""
+    """Returns the key with cupy arrays in place of NumPy's."""
     if isinstance(key, tuple):
         return tuple(ours(k) for k in key)
     return cupy.array(key) if isinstance(key, numpy.ndarray) and key.ndim else key

@@ -205,7 +205,7 @@ def test_streams_are_their_drivers(device):
 
 
 def driver_knows(backend, handle):
-    """Asks the driver about a stream: a number that is none fails, if it does not crash."""
+    """Asks the driver about a stream. An invalid handle fails or crashes."""
     if backend == 'opencl':
         kind = ctypes.c_void_p()
         asked = ctypes.CDLL('libOpenCL.so.1').clGetCommandQueueInfo(

@@ -1,4 +1,4 @@
-"""A Python that ends while other threads compute: as NumPy's does, with 0 and without a word."""
+"""Exit of Python while other threads compute: as with NumPy, with status 0 and without output."""
 
 import os
 import subprocess

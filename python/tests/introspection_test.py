@@ -80,7 +80,7 @@ def test_numpys_own_of_more_names():
 
 @pytest.mark.parametrize('generator', ['XORWOW', 'MRG32k3a', 'Philox4x3210'])
 def test_seeds_of_generators_have_children(generator):
-    """As dask makes generators of its chunks: of the children of a seed."""
+    """Makes generators from the children of a seed, as dask does for its chunks."""
     make = getattr(cupy.random, generator)
 
     def drawn(seed):
@@ -111,7 +111,7 @@ def test_diff_of_lists_before_and_after(n, more):
 
 @pytest.mark.parametrize('dtype', ['f', 'd', 'F', 'D'])
 def test_vectors_of_cublas(dtype):
-    """Thinc's lengths of gradients are nrm2."""
+    """Thinc computes gradient norms with nrm2."""
     from catenary.cupy import cublas
     a, b = values((7,), dtype), values((7,), dtype)[::-1] + 1
     if dtype in 'FD':

@@ -1,4 +1,4 @@
-"""cupyx.jit: kernels that are written in Python, on ordinal 0, beside NumPy or Python itself."""
+"""cupyx.jit: kernels written in Python, on ordinal 0, compared with NumPy or Python."""
 
 import numpy
 import pytest
@@ -47,7 +47,7 @@ def test_operators_are_numpys(dtype):
 
 
 def test_types_of_each_mode():
-    """float32 times 2.5 is float32 in both modes, int32 plus uint32 int64 in NumPy's and uint32 in C++'s."""
+    """float32 times 2.5 is float32 in both modes. int32 plus uint32 is int64 in NumPy's mode and uint32 in C++'s."""
     for mode, expected in (('numpy', [2 ** 32 + 4, 1]), ('cuda', [4, 0])):
         @jit.rawkernel(mode=mode)
         def f(x, y, out):
@@ -178,7 +178,7 @@ def refused(error, match, *args):
 
 
 def test_what_a_kernel_cannot_be():
-    """Each with the function and the line."""
+    """Each error names the function and the line."""
     x = cupy.zeros(3)
 
     @refused(NameError, r'Unbound name: nowhere\n  in f, line \d+: y = nowhere', x)

@@ -86,7 +86,7 @@ def test_memory_that_a_launch_gives():
 
 
 def laid_out(x):
-    """The values in several layouts."""
+    """Yields the values in several layouts."""
     wide = cupy.zeros(tuple(2 * n for n in x.shape), x.dtype)
     wide[tuple(slice(None, None, 2) for _ in x.shape)] = cupy.asarray(x)
     return [cupy.asarray(x), cupy.asarray(x.T.copy()).T, cupy.asarray(x[::-1].copy())[::-1], wide[tuple(slice(None, None, 2) for _ in x.shape)]]
@@ -94,7 +94,7 @@ def laid_out(x):
 
 @pytest.mark.parametrize('dtype', ['i4', 'f4', 'f8'])
 def test_whole_arrays_of_parameters(dtype):
-    """_raw_NAME, as CuPy's own kernels call them."""
+    """Kernels see the whole array as _raw_NAME, as CuPy's own kernels do."""
     x = numpy.arange(6, dtype=dtype).reshape(2, 3)
     next_ = cupy.ElementwiseKernel('T x', 'T y', '''
         ptrdiff_t at[] = {_ind.get()[0], (_ind.get()[1] + 1) % _raw_x.shape()[1]};
@@ -140,7 +140,7 @@ def test_types_that_a_reduction_cannot_collect():
 
 
 def test_headers_of_a_wheel_are_in_the_key_of_kept_kernels(tmp_path, monkeypatch):
-    """A header that changes makes another kernel."""
+    """A changed header gives a new kernel."""
     if _core.backend_of(_core.Device()) != 'cpu':
         return
     from catenary import _wheel

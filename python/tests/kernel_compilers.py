@@ -1,4 +1,4 @@
-"""One kernel two ways: its text as C++ by the host's compiler with carray.cuh, and as OpenCL C by PoCL."""
+"""Runs a kernel two ways: as C++ with carray.cuh by the host's compiler, and as OpenCL C by PoCL."""
 
 import numpy
 
@@ -22,7 +22,7 @@ class Argument:
 
 
 def buffer_of(array):
-    """The memory that an array lies in, flat, and where in it the first element is."""
+    """Returns (flat memory of an array, offset of its first element)."""
     base = array
     while base.base is not None and isinstance(base.base, numpy.ndarray):
         base = base.base
@@ -32,7 +32,7 @@ def buffer_of(array):
 
 
 def list_of(arguments, extents):
-    """The list of arguments of the kernel, and the buffers in it."""
+    """Returns (arguments of the kernel, buffers among them)."""
     values = []
     for a in arguments:
         if a.kind == 'scalar':
@@ -50,7 +50,7 @@ def list_of(arguments, extents):
 
 
 def run_on_host(text, name, values):
-    """Compiles a C++ text by the host's compiler and calls the kernel once: a loop of one work-item."""
+    """Compiles a C++ text with the host's compiler and calls the kernel once, as a loop of one work-item."""
     function = _host.function(text, _translate.entry(name), name)
     function.launch(1, 1, [numpy.uint64(v.ctypes.data) if isinstance(v, numpy.ndarray) else v for v in values])
 

@@ -1,5 +1,5 @@
-"""ElementwiseKernel, ReductionKernel, RawKernel, RawModule on ordinal 0, which is PoCL where there is no card, and on the processor
-itself, by the C++ compiler."""
+"""ElementwiseKernel, ReductionKernel, RawKernel and RawModule, on ordinal 0 (PoCL on machines without a GPU) and on the processor by its C++
+compiler."""
 
 import ctypes
 
@@ -25,7 +25,7 @@ def values(shape, dtype, seed=0):
 
 
 def layouts(x):
-    """The values in several layouts of a device's memory."""
+    """Yields the values in several layouts on a device."""
     found = [cupy.asarray(x)]
     if x.ndim:
         found.append(cupy.asarray(x[::-1].copy())[::-1])
@@ -285,7 +285,7 @@ def test_wrong_parameters(arguments, error, says):
 
 
 def test_the_users_line_is_shown():
-    # the translator's refusal, or the device's compiler: constants are its affair everywhere
+    # errors come from the translator, or from the device's compiler, which always checks constants
     for text, word, place in (('y = x;\ny = no_such_name;', 'no_such_name', 'mistaken(:|, line )2'), ('const int k = 1;\nk = 2; y = x;', 'k', 'mistaken:2')):
         with pytest.raises(CompileException, match=place) as caught:
             cupy.ElementwiseKernel('T x', 'T y', text, 'mistaken')(cupy.zeros(3, 'f'))
@@ -319,7 +319,7 @@ def test_memory_of_a_group():
 
 
 def test_how_long_and_how_deep_a_text_may_be():
-    """CompileException with the limit, not a RecursionError nor minutes."""
+    """Exceeding a limit raises CompileException with the limit, instead of RecursionError or minutes of compilation."""
     x = cupy.ones(3, 'f')
 
     def refused(says, operation, **more):
@@ -375,7 +375,7 @@ extern "C" __global__ void sums(const int* x, long long* out, int n) {
 
 @pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
 def test_barriers_of_many_groups_on_the_processor_itself():
-    """In functions that a kernel calls, too, with threads that have ended before others, on all cores."""
+    """Barriers also work in functions that a kernel calls, with threads that end early, on all cores."""
     n = 100000
     x, out = cupy.arange(n, dtype='i') * 7 % 1000, cupy.zeros(-(-n // 256), 'q')
     cupy.RawKernel(SUMS, 'sums')(out.shape, (256,), (x, out, n))
@@ -385,7 +385,7 @@ def test_barriers_of_many_groups_on_the_processor_itself():
 
 
 def test_no_address_and_cudas_constants():
-    """None is a pointer to nothing, as in CuPy."""
+    """As in CuPy, None is a null pointer."""
     kernel = cupy.RawKernel('''#include <cupy/math_constants.h>
     extern "C" __global__ void f(const float* x, double* out) {
         out[0] = x ? 1 : 2; out[1] = CUDART_INF; out[2] = CUDART_NAN; out[3] = CUDART_PI; out[4] = CUDART_INF_F; out[5] = CUDART_NAN_F; }''', 'f')
@@ -494,7 +494,7 @@ def test_kernels_that_are_templates():
 
 
 def test_a_module_is_refused_where_it_is_used():
-    """A program that makes modules when it is imported can be imported."""
+    """Programs that create modules at import can be imported."""
     module = cupy.RawModule(path='kernels.cubin')
     for use in (lambda: module.get_function('f'), module.compile):
         with pytest.raises(NotImplementedError, match='RawModule: kernels.cubin: device binaries are not supported; pass the code'):
@@ -509,7 +509,7 @@ def test_a_class_of_a_template():
 
 
 def test_classes_that_a_kernel_takes():
-    """By their bytes, which come from NumPy's records."""
+    """Classes are passed by their bytes, from NumPy records."""
     pair = numpy.dtype([('a', 'f4'), ('n', 'i4'), ('d', 'f8')])
     out, records = cupy.zeros(4), cupy.zeros(32, 'u1')
     code = '''struct Pair { float a; int n; double d; }; struct Small { char c; }; struct Large { double d[3]; char c; };
@@ -529,7 +529,7 @@ def test_classes_that_a_kernel_takes():
 
 
 def test_a_class_of_many_bytes():
-    """As a program of CuPy's guide passes a matrix by value: an array of one record, beside numbers and other classes."""
+    """Passes a matrix by value as in CuPy's guide: an array of one record, with numbers and other classes."""
     matrix = numpy.dtype({'names': ['dummy'], 'formats': [('f4', (5, 5))]})
     count = 60 if _core.backend_of(_core.Device()) == 'opencl' else 400  # PoCL's kernels take 1024 bytes, CUDA's 4096
     most = numpy.dtype([('d', 'f8', count)])

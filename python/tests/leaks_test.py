@@ -16,7 +16,7 @@ from background_thread import gives_turns
 
 
 def test_two_streams(device):
-    """Work in two streams, whose order events make, and which both see at the end."""
+    """Runs work in two streams that events order, and reads both results at the end."""
     first, second = cupy.cuda.Stream(), cupy.cuda.Stream(non_blocking=True)
     assert not first.is_null and (first != second or device.name == 'cpu')  # the processor has one order
     with first:
@@ -59,7 +59,7 @@ def test_the_null_stream_waits_for_others(device):
 
 @pytest.mark.parametrize('what', ['add', 'matmul', 'sum', 'sort', 'take', 'asnumpy'])
 def test_other_threads_run_while_one_computes(device, what):
-    """With forced switches off, another thread runs only where the GIL is given away, and large work gives it away."""
+    """Without forced switches another thread runs only while the GIL is released, which large work does."""
     large, small = cupy.full((512, 512), 0.5, 'f4'), cupy.full((2,), 0.5, 'f4')
     indices = cupy.zeros((1 << 18,), 'i8')
     work = {'add': lambda: (large + large).sum().item(), 'matmul': lambda: large @ large,
@@ -131,7 +131,7 @@ def test_eight_threads(device):
 
 
 def resident():
-    """Bytes of this process in memory."""
+    """Returns the resident memory of this process in bytes."""
     with open('/proc/self/statm') as file:
         return int(file.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
 

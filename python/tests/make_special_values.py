@@ -13,7 +13,7 @@ ANGLES = [-7.2, -3.5, -1.5, -0.2, 1e-9, 0.4, 1.57, 2.5, 3.2, 11, 40.5]
 SHAPES = [0.05, 0.5, 1, 2.5, 30, 400]
 TAILS = [1e-90, 1e-6, 0.02, 0.3, 0.5, 0.75, 0.999]
 PARAMETERS = [-1e4, -3, -0.1, 0, 1e-6, 0.1, 0.5, 0.99, 1 - 1e-9, 1]
-# Of each function its arguments, one list for each: it is computed of all combinations
+# For each function, one list of values per argument. All combinations are computed.
 ARGUMENTS = {
     **{name: (REAL + ENDS[::2] + [-1.0],) for name in ('j0', 'j1', 'y0', 'y1')},
     **{name: (REAL + ENDS,) for name in ('k0', 'k1', 'k0e', 'k1e', 'exp1')},
@@ -62,7 +62,7 @@ EDGES = {
 EDGES_OF_PARTS = [0.0, -0.0, 2.0 ** -100, -2.0 ** -100, 0.5, 1.0, 1 + 2.0 ** -10, 2.0, 30.0, -1.0, -2.5, -3.0, -30.0, float('inf'), -float('inf'), float('nan')]
 OF_COMPLEX = ('digamma', 'gamma', 'lambertw', 'loggamma', 'psi', 'rgamma', 'shichi', 'sici')
 _isinf, _isnan, _size = numpy.isinf, numpy.isnan, numpy.abs
-# Not compared: SciPy loses digits there, returns no limit, or answers otherwise for an array than for one number
+# Not compared: SciPy loses digits, returns no limit, or differs between an array and a single number
 UNCLEAR = {
     **{name: lambda x: _size(x) > 1e6 for name in ('j0', 'j1', 'y0', 'y1')}, 'cotdg': lambda x: (_size(x) < 1e-3) & (x != 0), 'yn': lambda n, x: _isinf(x), 'zetac': lambda x: x > 100,
     'ellipj': lambda u, m: (m == 1) & (_isinf(u) | (_size(u) < 1e-20)),  **{name: lambda a, p: _size(a) < 1e-20 for name in ('chdtri', 'gammaincinv', 'gammainccinv')}, **{name: lambda k, m: _isnan(k) for name in ('pdtr', 'pdtrc')},
@@ -71,7 +71,7 @@ UNCLEAR = {
 
 
 def edges(name, dtype='d'):
-    """The arguments of EDGES, of shapes that are broadcast."""
+    """Returns the arguments of EDGES, shaped to broadcast."""
     lists = EDGES[name]
     return [numpy.asarray(values, dtype).reshape((-1,) + (1,) * (len(lists) - 1 - i)) for i, values in enumerate(lists)]
 
@@ -81,13 +81,13 @@ def complex_edges():
 
 
 def clear(name):
-    """Where SciPy's values are compared."""
+    """Returns a mask of SciPy's reliable values."""
     args = numpy.broadcast_arrays(*edges(name))
     return ~UNCLEAR[name](*args) if name in UNCLEAR else numpy.ones(args[0].shape, bool)
 
 
 def call(special, name, *arrays):
-    """The function's values, of SciPy or of ours."""
+    """Returns the function's values from SciPy or from our module."""
     name, _, more = name.partition(' ')
     if more == 'derivative':
         return special.spherical_yn(*arrays, derivative=True)
@@ -95,7 +95,7 @@ def call(special, name, *arrays):
 
 
 def arrays(name, dtype=None):
-    """The arguments, of shapes that are broadcast."""
+    """Returns the arguments, shaped to broadcast."""
     whole = {'sph_harm_y': 2, 'spherical_yn': 1}.get(name.partition(' ')[0], 0)
     lists = [numpy.asarray(values) if i < whole or dtype is None or numpy.iscomplexobj(values) else numpy.asarray(values, dtype) for i, values in enumerate(ARGUMENTS[name])]
     lists = [a.astype('d') if a.dtype.kind in 'iu' and i >= whole and dtype is None else a for i, a in enumerate(lists)]

@@ -1,5 +1,5 @@
-"""A plugin of pytest for ChainerMN's own tests, which import mpi4py: the little that they call of it, over our communicator. It is used
-where there is no mpi4py. Tests that ask for ChainerX are left out."""
+"""A pytest plugin for ChainerMN's own tests on machines without mpi4py: the subset of mpi4py that they use, over our communicator. Tests of ChainerX
+are skipped."""
 
 import socket
 import sys

@@ -1,4 +1,4 @@
-"""cupy.ndarray against numpy.ndarray: making, attributes, operators, casting, conversions."""
+"""cupy.ndarray compared with numpy.ndarray: construction, attributes, operators, casts, conversions."""
 
 import copy
 import gc

@@ -1,4 +1,4 @@
-"""How cupyx.scipy.ndimage stores results as integers, beside SciPy: splines give the nearest value that the dtype holds, filters cut and wrap."""
+"""Integer results of cupyx.scipy.ndimage, compared with SciPy: splines round and saturate, filters truncate and wrap."""
 
 import warnings
 
@@ -25,7 +25,7 @@ def beside_scipy(name, x, *args, **kwargs):
         made = getattr(ndimage, name)(cupy.asarray(x), *(cupy.asarray(a) if isinstance(a, numpy.ndarray) else a for a in args), **kwargs).get()
     assert made.dtype == theirs.dtype
     apart = numpy.abs(made.astype(float) - theirs.astype(float))
-    # a float64 is exact to 2**-53 of the range, and a place of the result may lie upon a half
+    # float64 has a relative accuracy of 2**-53, and a result may lie exactly between two integers
     assert apart.max(initial=0) <= (1 if x.dtype.itemsize < 4 else 4), (name, made.tolist(), theirs.tolist())
     assert numpy.mean(apart == 0) > 0.85
 

@@ -1,4 +1,4 @@
-"""cupyx.scipy.ndimage and cupyx.scipy.signal, beside NumPy's windows: each reference takes all windows of the bordered array at once."""
+"""cupyx.scipy.ndimage and cupyx.scipy.signal, compared with NumPy on all windows of the padded array at once."""
 
 import itertools
 import math
@@ -15,13 +15,13 @@ MODES = {'reflect': 'symmetric', 'mirror': 'reflect', 'nearest': 'edge', 'wrap':
 G = numpy.random.default_rng(7)
 ARRAYS = [G.uniform(-9, 9, 7), G.uniform(-9, 9, (5, 4)).astype('f'), G.integers(0, 200, (5, 8)).astype('i'), G.integers(0, 9, (3, 4, 2)).astype('B')]
 
-# texts of devices are compiled for each number of windows and layout
+# on devices, each number of windows and each layout compiles its own kernel
 some_on_devices = pytest.mark.parametrize('a', [ARRAYS[1]] + [pytest.param(a, marks=pytest.mark.host) for a in ARRAYS[:1] + ARRAYS[2:]],
                                           ids=lambda a: f'{a.dtype}{a.shape}')
 
 
 def windows(a, shape, mode='reflect', cval=0, origin=0):
-    """The windows of each element along axes more."""
+    """Returns the window of each element along additional axes."""
     origin = numpy.broadcast_to(origin, a.ndim)
     widths = [(n // 2 + o, n - 1 - n // 2 - o) for n, o in zip(shape, origin)]
     more = {'constant_values': cval} if mode == 'constant' else {}
@@ -145,7 +145,7 @@ def test_shapes_that_grow():
 
 
 def flooded(a, steps):
-    """Parts by a search from each element."""
+    """Labels components by a search from each element."""
     labels, count = numpy.zeros(a.shape, 'i'), 0
     for start in itertools.product(*map(range, a.shape)):
         if a[start] and not labels[start]:
@@ -209,7 +209,7 @@ def test_what_is_refused(statement, error, says):
 
 
 def full_sums(a, b):
-    """The full convolution by places."""
+    """Returns the full convolution as a sum over offsets."""
     out = numpy.zeros([m + n - 1 for m, n in zip(a.shape, b.shape)], numpy.result_type(a, b))
     for place in numpy.ndindex(b.shape):
         out[tuple(slice(p, p + n) for p, n in zip(place, a.shape))] += a * b[place]
@@ -306,7 +306,7 @@ def test_filters_of_transforms():
     almost(ndimage.fourier_uniform(ones, (1, 2)), numpy.sinc(turns[0]) * numpy.sinc(2 * turns[1]), 1e-12)
     almost(ndimage.fourier_gaussian(x.astype('F'), 1), (x.get() * numpy.exp(-2 * numpy.pi ** 2 * (turns[0] ** 2 + turns[1] ** 2))).astype('F'), 1e-4)
     assert ndimage.fourier_shift(ones.astype('f'), 1).dtype == 'D' and ndimage.fourier_uniform(ones.astype('f'), 1).dtype == 'f'
-    # means of a disk's and of a ball's points
+    # means over the points of a disk and of a ball
     t = (numpy.arange(400) + 0.5) / 400 * 2 - 1
     disk = numpy.sqrt(1 - t ** 2)
     ball = 1 - t ** 2
@@ -323,7 +323,7 @@ def test_filters_of_transforms():
 
 
 def bell(order, t):
-    """The B-spline of this order, by the recurrence."""
+    """Returns the B-spline of this order by its recurrence."""
     if order == 0:
         return ((t >= -0.5) & (t < 0.5)).astype(float)
     half = (order + 1) / 2
@@ -331,7 +331,7 @@ def bell(order, t):
 
 
 def splined(a, at, order, mode, cval):
-    """The spline through a line that goes on by its mode for 60 elements, at these places."""
+    """Returns values of the spline through a line that is extended by its mode by 60 elements."""
     n, wide = len(a), 60
     outside = (at < 0) | (at > n - 1)
     if mode == 'wrap':
@@ -480,7 +480,7 @@ def test_indices_of_values():
 
 # ------------------------------------------------------------------ distances, and kernels of users'
 def nearest(x, spacing):
-    """The distances to the nearest zero, by all pairs."""
+    """Returns the distances to the nearest zero over all pairs."""
     places = numpy.stack(numpy.indices(x.shape), -1).reshape(-1, x.ndim) * numpy.asarray(spacing)
     zeros = places[(x == 0).ravel()]
     return numpy.sqrt(((places[:, None] - zeros) ** 2).sum(-1).min(1)).reshape(x.shape)
@@ -601,7 +601,7 @@ def test_windows_along_some_axes(name, axes):
 
 
 def test_a_hit_without_a_miss():
-    """Of one axis the window has nothing beside it that must be 0."""
+    """A 1-d window without elements that must be 0."""
     x = cupy.asarray([[0, 1, 1, 1, 0, 1, 1]]) != 0
     assert ndimage.binary_hit_or_miss(x[0]).tolist() == [False, False, True, False, False, False, False]
     for iterations in (1, 2, -1):

@@ -186,7 +186,7 @@ def test_listed_differences():
 
 
 def test_float_functions_of_integers_beside_scalars():
-    """Each operand becomes a float by its own dtype: uint8 and int8 are float16, uint16 and int8 float32."""
+    """Each operand is converted to a float dtype by its own dtype: uint8 and int8 to float16, uint16 and int8 to float32."""
     for array in '?bBhHiIlL':
         for scalar in '?bBhHiIlLefd':
             number = numpy.dtype(scalar).type(1)
@@ -206,7 +206,7 @@ def test_nothing_is_picked_out_of_nothing():
 @pytest.mark.parametrize('name', ['median', 'nanmedian'])
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd', 'l'])
 def test_a_middle_of_one_element_is_that(name, dtype):
-    """Though twice that would be an infinity."""
+    """The middle of a single element is that element, although twice its value is infinite."""
     largest = (numpy.iinfo if dtype == 'l' else numpy.finfo)(dtype).max
     for values in ([largest], [largest, 1, largest], [1, largest]):
         both(lambda xp: getattr(xp, name)(xp.array(values, dtype)))

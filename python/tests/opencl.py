@@ -1,4 +1,4 @@
-"""OpenCL through ctypes: enough to compile a text for a device that is a processor and to run it on NumPy arrays."""
+"""OpenCL through ctypes: compiles a text for an OpenCL device on the processor and runs it on NumPy arrays."""
 
 import ctypes
 import os
@@ -46,7 +46,7 @@ class OpenCL:
             raise RuntimeError('OpenCL error %d %s' % (code, more))
 
     def build(self, text, options='-cl-std=CL1.2'):
-        """A program of this text. RuntimeError with the compiler's words."""
+        """Compiles a program. Raises RuntimeError with the compiler's messages."""
         error = ctypes.c_int()
         source = ctypes.c_char_p(text.encode())
         program = _p(self.cl.clCreateProgramWithSource(self.context, 1, ctypes.byref(source), None, ctypes.byref(error)))

@@ -19,7 +19,7 @@ def test_a_python_that_keeps_its_gil_off_is_refused():
 
 
 def test_an_import_brings_in_only_what_it_needs():
-    # each of these takes longer to import than all of ours
+    # each of these takes longer to import than the whole package
     result = run('import sys, catenary.cupy\nprint([name for name in ("scipy", "asyncio", "unittest", "pytest", "email", '
                  '"catenary.cupy.testing", "catenary.cupy._kernels", "catenary.cupy._translate") if name in sys.modules])')
     assert result.stdout == '[]\n', result.stderr

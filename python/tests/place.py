@@ -1,4 +1,4 @@
-"""A part of the tests instead of all, cut as tests/share.h cuts the tests in C++: a share of 0.05 makes 20 parts, and turn t runs part t modulo 20."""
+"""Runs a part of the tests, selected as in tests/share.h: a share of 0.05 makes 20 parts, and turn t runs part t modulo 20."""
 
 import hashlib
 import math
@@ -6,18 +6,18 @@ import re
 
 
 def place(name):
-    """Where the hash of a name lies between 0 and 1. Addresses do not count, since they differ from run to run."""
+    """Returns the position of the name's hash between 0 and 1. Addresses in names are ignored, as they vary between runs."""
     name = re.sub('0x[0-9a-f]+', '', name)
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], 'big') / 2 ** 64
 
 
 def parts(share):
-    """The number of parts: the least that makes a part no larger than the share."""
+    """Returns the number of parts, the smallest for which a part is not larger than the share."""
     return math.ceil(1 / max(share, 1e-6) - 1e-6)
 
 
 def distance(name, share, turn):
-    """How far a name lies behind the beginning of the turn's part."""
+    """Returns the distance of a name's position from the start of the turn's part."""
     return (place(name) - turn % parts(share) / parts(share)) % 1
 
 

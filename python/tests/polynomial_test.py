@@ -1,4 +1,4 @@
-"""cupy.polynomial, and functions of complex coefficients, beside NumPy."""
+"""cupy.polynomial, and polynomial functions with complex coefficients, compared with NumPy."""
 
 import numpy
 import pytest

@@ -126,7 +126,7 @@ with cupy.cuda.Device(%r):
 
 @pytest.mark.parametrize('device', ['cpu', 'gpu'])
 def test_the_limit_of_memory(device):
-    """CUPY_GPU_MEMORY_LIMIT, as CuPy has it: bytes, or hundredths of each device's memory."""
+    """CUPY_GPU_MEMORY_LIMIT is a number of bytes or a percentage of each device's memory, as in CuPy."""
     def limited(limit):
         ways = {'cpu': '1'} if device == 'cpu' else {'cpu': '0', 'include': '1'}
         return run(MEMORY % 0, CUPY_GPU_MEMORY_LIMIT=limit, **ways).split()
@@ -140,7 +140,7 @@ def test_the_limit_of_memory(device):
 
 
 def test_stacks_of_kernels_with_barriers_are_given_back():
-    """Each of them has 1024 stacks, and a program may have thousands of such kernels."""
+    """Each kernel has 1024 stacks, and programs may have thousands of such kernels."""
     import pathlib
 
     from catenary import cupy
@@ -182,7 +182,7 @@ extern "C" __global__ void first(int* data) { outside[threadIdx.x] = threadIdx.x
 
 
 def test_a_grid_of_few_blocks_uses_all_threads():
-    """Also where its blocks are few and small, as each may take long."""
+    """All threads are used even for few small blocks, since each block may take long."""
     from catenary import cupy
     kernel = cupy.RawKernel('''
 __device__ int arrived;
@@ -221,7 +221,7 @@ def test_names_in_a_kernel_are_its_own():
 
 
 def test_what_a_text_includes_tells_it_apart(tmp_path, monkeypatch):
-    """Compiled kernels are found by their texts."""
+    """Compiled kernels are cached by their texts."""
     from catenary.cupy import _host
     text = 'extern "C" __global__ void f(double* x) { x[0] = %s(x[0]); }'
     before = [_host.source(text % name, ct_run='f') for name in ('erfinv', 'sqrt')]
@@ -261,7 +261,7 @@ template<typename T> __global__ void g(T* x) { x[threadIdx.x] += 2; }
 
 
 def test_integers_of_the_c_library_may_be_a_programs_own():
-    """uint64_t is unsigned long there and often unsigned long long in a program (Thinc's hashes)."""
+    """uint64_t is unsigned long in the C library, but often unsigned long long in programs (Thinc's hashes)."""
     from catenary import cupy
     kernel = cupy.RawKernel("""
 typedef unsigned long long      uint64_t;

@@ -1,6 +1,7 @@
 """NumPy's reference vectors (tests/data/reference) through cupy, by NumPy's names.
 
-The format is told at the head of tests/data/reference/numpy/make_numpy_reference.py."""
+tests/data/reference/numpy/make_numpy_reference.py describes the format.
+"""
 
 import collections
 import json
@@ -47,7 +48,7 @@ class Vectors:
         return x
 
     def run(self, case):
-        """The results as ndarrays and whether a result shares the operand's memory."""
+        """Returns (the results as ndarrays, whether a result shares the operand's memory)."""
         kind = case['of'] if case['kind'] == 'error' else case['kind']
         if kind == 'call':
             args = [tuple(v) if isinstance(v, list) and all(isinstance(x, int) for x in v) else v
@@ -80,7 +81,7 @@ class Vectors:
         assert len(results) == len(case['results'])
         for ours, key in zip(results, case['results']):
             theirs = self.arrays[key]
-            # where NumPy has a scalar, a number of Python counts as it
+            # Python numbers stand for NumPy's scalars
             ours = cupy.asnumpy(ours) if isinstance(ours, cupy.ndarray) else numpy.asarray(ours).astype(theirs.dtype)
             assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
             if theirs.dtype.kind != 'f':

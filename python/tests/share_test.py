@@ -1,4 +1,4 @@
-"""The plugin that runs a part of a suite (scripts/chainer_tests --full, scripts/test_python)."""
+"""The plugin that runs a part of a test suite (scripts/chainer_tests --full, scripts/test_python)."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ def pytest_of(folder, *options):
 
 
 def names(folder, share, turn=0, *options):
-    """The tests of a folder that a turn leaves, in their order."""
+    """Returns the tests of a folder that a turn selects, in order."""
     said = pytest_of(folder, f'--share={share}', f'--share-turn={turn}', '--collect-only', *options)
     return [line for line in said.splitlines() if '::' in line]
 

@@ -78,7 +78,7 @@ def test_spectra_of_nothing():
 
 
 def full(a, b):
-    """The full convolution by places."""
+    """Returns the full convolution as a sum over offsets."""
     made = numpy.zeros([m + n - 1 for m, n in zip(a.shape, b.shape)], numpy.result_type(a, b))
     for place in numpy.ndindex(b.shape):
         made[tuple(slice(p, p + n) for p, n in zip(place, a.shape))] += a * b[place]
@@ -168,7 +168,7 @@ def test_trends_and_whole_signals(dtype):
 @pytest.mark.host
 @pytest.mark.parametrize('dtype', ['d', 'f', 'D'])
 def test_resampling(dtype):
-    """A sum of waves at other places."""
+    """Evaluates a sum of waves at other positions."""
     waves = [(k, numbers((2, 1), 'D')) for k in range(-3 if dtype == 'D' else 0, 4)]
 
     def at(n):
@@ -266,7 +266,7 @@ def test_there_and_back(dtype):
 
 
 def filtered(b, a, x):
-    """By the recurrence."""
+    """Filters by the recurrence."""
     b, a = numpy.asarray(b) / a[0], numpy.asarray(a) / a[0]
     y = numpy.zeros(x.shape, numpy.result_type(b, a, x, 'd'))
     for n in range(x.shape[-1]):
@@ -354,7 +354,7 @@ def test_what_is_refused(statement, error, says):
 
 @pytest.mark.parametrize('function', ['fftconvolve', 'oaconvolve'])
 def test_convolution_of_axes_that_are_broadcast(function):
-    """Where in1 has one element along an axis that is not transformed, the middle of the broadcast result is given (as by SciPy)."""
+    """As in SciPy, if in1 has size 1 along an axis that is not transformed, the centre of the broadcast result is returned."""
     a, b = numpy.random.default_rng(5).normal(size=(9, 1)), numpy.random.default_rng(6).normal(size=(4, 3))
     made = getattr(signal, function)(cupy.asarray(a), cupy.asarray(b), 'same', axes=0)
     same(made, numpy.convolve(a[:, 0], b[:, 1], 'same')[:, None], 1e-12)
@@ -395,7 +395,7 @@ def test_convolutions_of_bools():
 
 @pytest.mark.parametrize('dtype', ['f', 'd', 'F', 'D'])
 def test_filters_of_mirrored_signals(dtype):
-    """The signal with its images before and behind it, by the impulse's response."""
+    """Filters the signal with mirrored copies before and after it by the impulse response."""
     tolerance = 1e-5 if dtype in 'fF' else 1e-10
     for shape in ((40,), (3, 50)):
         x = numbers(shape, dtype)

@@ -24,7 +24,7 @@ def of(a, format):
 
 
 def equal(ours, expected, format=None):
-    """Is it an array of these values, in this format where one is named?"""
+    """Asserts an array with these values, and with this format if given."""
     assert isinstance(ours, sparse.sparray) and ours.shape == expected.shape and ours.ndim == expected.ndim, ours
     assert format is None or ours.format == format
     same(ours.toarray(), expected)
@@ -318,7 +318,7 @@ def test_stacks_with_an_extent_of_0(format):
 
 
 def test_bools_that_are_there_twice():
-    """They are true once where they become numbers."""
+    """Duplicate bools count once when they become numbers."""
     twice, at = numpy.asarray([True, True]), numpy.asarray([1, 1])
     for x, y in ((sparse.coo_array((cupy.asarray(twice), (cupy.asarray(at),)), shape=(3,)), scipy.sparse.coo_array((twice, (at,)), shape=(3,))),
                  (sparse.coo_array((cupy.asarray(twice), (cupy.asarray(at - 1), cupy.asarray(at))), shape=(2, 3)), scipy.sparse.coo_array((twice, (at - 1, at)), shape=(2, 3)))):
@@ -336,7 +336,7 @@ def test_bools_that_are_there_twice():
 
 @pytest.mark.parametrize('format', ['csr', 'csc', 'coo', 'dia'])
 def test_one_element_times_an_array(format):
-    """As SciPy's: an array where the matrix has one element and the array another count."""
+    """As in SciPy, the product is an array if only the matrix has a single element."""
     for own in ((1, 1), (1,)) if format in ('csr', 'coo') else ((1, 1),):
         for number in (0., 2., numpy.int8(3), numpy.float32(2), True):
             x, y = of(numpy.full(own, number), format), getattr(scipy.sparse, format + '_array')(numpy.full(own, number))
@@ -350,7 +350,7 @@ def test_one_element_times_an_array(format):
 
 @pytest.mark.parametrize('kept', [[3, 0], [0, 3], [0, 0], [3, 4]])
 def test_a_place_that_is_set_twice(kept):
-    """As SciPy's: of a matrix of two axes the last that it keeps counts, of an array of one axis the last."""
+    """As in SciPy, the last stored duplicate counts for 2-d matrices, and the last one for 1-d arrays."""
     for own in (V, V * 0):
         for at in ([1, 1], [2, 2]):
             x, y = of(own, 'csr'), scipy.sparse.csr_array(own)

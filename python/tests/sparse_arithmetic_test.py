@@ -1,4 +1,4 @@
-"""Operations, sums and extrema of sparse matrices and arrays, beside NumPy's dense matrices and SciPy's sparse ones."""
+"""Operations, sums and extrema of sparse matrices and arrays, compared with NumPy's dense matrices and SciPy's sparse ones."""
 
 import pickle
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 @pytest.mark.parametrize('format', FORMATS)
 @pytest.mark.parametrize('dtype', ['f', 'd', 'i'])
 def test_functions_of_two_elements(format, dtype):
-    """With a number, an array, and a matrix that has all elements, one row or one column."""
+    """Operands are numbers, arrays, full matrices, and matrices with one row or column."""
     a, b = some(5, 7, dtype=dtype), some(5, 7, dtype=dtype)
     a[0, 0], b[0, 0] = 3, 3  # equal, and kept in both
     x = of(a, format)
@@ -90,7 +90,7 @@ def test_extrema_of_what_is_kept(format, dtype):
 
 
 def test_formats_and_types_of_what_operations_give():
-    """As SciPy's: csr of coo, coo of a product or a quotient with an array, float64 of float32 divided by a number or a matrix."""
+    """As in SciPy: coo gives csr, products and quotients with an array give coo, and float32 divided by a number or a matrix gives float64."""
     a = some(4, 4, dtype='f')
     x, dense = of(a, 'coo'), cupy.asarray(a + 10)
     assert {(x + x).format, (x @ x).format, x.multiply(x).format} == {'csr'} and x.multiply(dense).format == of(a, 'csc').multiply(dense).format == 'coo'
@@ -206,7 +206,7 @@ def test_counts_of_what_is_not_zero():
 @pytest.mark.parametrize('kind', ['matrix', 'array'])
 @pytest.mark.parametrize('format', FORMATS)
 def test_types_of_counts(format, kind):
-    """SciPy's: of a csr matrix' rows and a csc matrix' columns int32, else int64."""
+    """As in SciPy, counts of a csr matrix's rows and a csc matrix's columns are int32, others int64."""
     ours, theirs = getattr(sparse, f'{format}_{kind}')(cupy.asarray(A)), getattr(scipy.sparse, f'{format}_{kind}')(A)
     for axis in (0, 1, -1, -2):
         same(ours.count_nonzero(axis), theirs.count_nonzero(axis))
@@ -243,7 +243,7 @@ def test_functions_of_what_is_there_twice(format):
 
 
 def test_many_bools_of_one_place():
-    """256 of them are true, too."""
+    """The sum of 256 duplicates is still true."""
     many, places = cupy.ones(256, bool), cupy.zeros(256, 'i')
     x = sparse.coo_array((many, (places, places)), shape=(1, 1))
     for found in (x.toarray(), x.tocsr().toarray(), x.tocsc().toarray(), x @ cupy.ones((1, 1), bool), (x @ x).toarray()):

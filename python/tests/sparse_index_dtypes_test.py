@@ -16,7 +16,7 @@ DENSE = numpy.array([[0, 2, 0], [1, 0, 0], [0, 0, 3.0]])
 
 
 def told(x):
-    """The dtypes of a matrix' indices."""
+    """Returns the dtypes of a matrix's indices."""
     if x.format == 'coo':
         return tuple(str(c.dtype) for c in x.coords)
     return (str(x.offsets.dtype),) if x.format == 'dia' else (str(x.indices.dtype), str(x.indptr.dtype))

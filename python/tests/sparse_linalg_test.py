@@ -1,4 +1,4 @@
-"""Solutions, norms, eigenvalues and operators of cupyx.scipy.sparse.linalg, beside NumPy's of dense matrices."""
+"""Solvers, norms, eigenvalues and operators of cupyx.scipy.sparse.linalg, compared with NumPy's for dense matrices."""
 
 import math
 

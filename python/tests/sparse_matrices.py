@@ -1,4 +1,4 @@
-"""Sparse matrices that the tests of cupyx.scipy.sparse share, and how they are compared with dense ones."""
+"""Sparse matrices for the tests of cupyx.scipy.sparse, and their comparison with dense ones."""
 
 import numpy
 
@@ -29,7 +29,7 @@ def equal(ours, expected, format=None):
 
 
 def steep(n, dtype, m=None):
-    """A matrix of chance whose diagonal is large."""
+    """Returns a random matrix with a dominant diagonal."""
     m = m or n
     a = numpy.where(G.random((m, n)) < 0.4, G.normal(size=(m, n)), 0) + 6 * numpy.eye(m, n)
     return (a + 1j * numpy.where(G.random((m, n)) < 0.4, G.normal(size=(m, n)), 0) if dtype in 'FD' else a).astype(dtype)

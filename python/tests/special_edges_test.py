@@ -1,4 +1,5 @@
-"""Special functions where their domains end (special_edges.json has SciPy's values), and far out, where SciPy has fewer digits than mpmath, which the numbers here are from."""
+"""Special functions at the ends of their domains (SciPy's values in special_edges.json), and far out, compared with mpmath where SciPy is less
+accurate."""
 
 import json
 import math
@@ -11,7 +12,7 @@ from catenary import cupy
 from catenary.cupyx.scipy import special
 
 ANSWERS = json.loads(make_special_values.FILE_OF_EDGES.read_text())
-# One function of each way of computing
+# One function per algorithm
 ON_DEVICES = ('binom', 'poch', 'gammaincc', 'gammaincinv', 'cotdg', 'rel_entr', 'i1', 'y0', 'expn')
 
 
@@ -38,13 +39,13 @@ def test_as_scipy(name):
 
 
 def signless(z):
-    """The numbers of the right half of the plane, of the left half those off the axis, and those whose zeros have no sign."""
+    """Selects numbers in the right half plane, off the axis in the left one, and with unsigned zeros."""
     return (z.imag != 0) | (z.real > 0) | ~(numpy.signbit(z.imag) | numpy.signbit(z.real) & (z.real == 0))
 
 
 @pytest.mark.parametrize('name', make_special_values.OF_COMPLEX)
 def test_of_complex_as_scipy(name):
-    """Infinities, zeros and NaN as real and as imaginary parts give SciPy's numbers, whose parts are compared one by one where one is no number."""
+    """Infinities, zeros and NaN as real and imaginary parts give SciPy's numbers. Parts are compared separately if one is NaN."""
     z = make_special_values.complex_edges()
     with cupy.cuda.Device('cpu'):
         for ours, parts in zip(computed(name, [z]), ANSWERS[f'{name} complex'], strict=True):
@@ -123,7 +124,7 @@ def test_inverses_of_large_parameters(a):
 @pytest.mark.kernels
 @pytest.mark.parametrize('dtype', ['d', 'f'])
 def test_degrees_of_any_size(dtype):
-    """A turn is taken away exactly, however many there are."""
+    """Whole turns are subtracted exactly, however many there are."""
     x = numpy.asarray([1e5, -3e18, 1e17, 8.5e17, 1e30, -1e37, 9e15 + 1, 2.0 ** 100], dtype)
     if dtype == 'd':
         x = numpy.append(x, [1e300, -1.7e308])

@@ -1,4 +1,4 @@
-"""cupyx.scipy.special's functions that are made of the library's, beside the standard library's and sums that define them."""
+"""Functions of cupyx.scipy.special composed of the library's, compared with the standard library and with defining sums."""
 
 import math
 
@@ -74,7 +74,7 @@ def test_beta_and_what_is_counted():
     near(special.beta(cupy.asarray([2.5, 30], 'f'), 3), [0.05079365, 6.7204301e-05], 1e-5, 'f')
 
 
-# Values at poles, SciPy's where they are finite, far out, and where a sum of logarithms would lose digits
+# Values at poles (SciPy's where they are finite), for large arguments, and where a sum of logarithms would lose digits
 AT_EDGES = {
     'beta': [((-1, 2), math.inf), ((-3, 2), 1 / 6), ((-3, 4), math.inf), ((0, 1), math.inf), ((-2.5, -2), math.inf), ((1e10, 2.5), 1.3293403879298865e-25), ((2.5, 1e200), 0),
              ((-math.inf, math.nan), math.inf), ((-0.5, -1.5), 0), ((-2.5, 1.5), 0)],
@@ -112,7 +112,7 @@ def test_what_is_rounded_once():
 
 @pytest.mark.host
 def test_series_and_fractions_end(monkeypatch):
-    """A factor that goes to and fro between 1 and its neighbours is known."""
+    """A factor that oscillates around 1 counts as converged."""
     x, calls = numpy.linspace(0.3, 20, 200), {'gammainc': lambda x: special.gammainc(x, x[::-1]), 'betainc': lambda x: special.betainc(x, x[::-1], x / 21)}
     for name, call in calls.items():
         for dtype in 'fd':

@@ -1,4 +1,4 @@
-"""Special functions that are computed step by step, beside SciPy's values (special_values.json)."""
+"""Iterative special functions, compared with SciPy's values (special_values.json)."""
 
 import json
 import math
@@ -74,7 +74,7 @@ def test_dtypes_and_shapes(name):
             assert all(x.shape == shape for x in computed(name, [numpy.ones(shape, 'l' if a.dtype == 'l' else 'd') for a in arrays]))
 
 
-# One function of each way of computing, at a few places
+# One function per algorithm, at a few points
 ON_DEVICES = ('j0', 'k1', 'expi', 'expn', 'sici complex', 'ellipkinc', 'ellipj', 'gammaincinv', 'betaincinv', 'lpmv', 'sph_harm_y', 'lambertw -1', 'wright_bessel', 'zetac')
 
 
@@ -90,7 +90,7 @@ def test_on_every_device(name):
 
 
 def test_what_scipy_loses():
-    """Values beyond the range of a series or of a probability's complement, which SciPy rounds to 0 or 1 or makes NaN."""
+    """Values beyond the range of a series or of a complementary probability, which SciPy rounds to 0 or 1 or returns as NaN."""
     with cupy.cuda.Device('cpu'):
         for found, expected in ((special.j0(cupy.asarray(1e10)), 2.175591750246891e-06), (special.j0(cupy.asarray(math.inf)), 0), (special.zetac(cupy.asarray(200.)), 2.0 ** -200),
                                 (special.expi(cupy.asarray(715.)), 4.6436256703705706e+307), (special.wright_bessel(0.1, 50, cupy.asarray(1e3)), 5.3374192474045e+217), (special.nbdtri(0, 1000, cupy.asarray(1e-20)), 10 ** -0.02)):

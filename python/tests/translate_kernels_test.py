@@ -192,7 +192,7 @@ def test_numbers_that_are_known_when_a_kernel_is_written(device):
 
 
 def test_vectors(device):
-    """Of CUDA's sizes, alignments and places: a float3 has 12 bytes."""
+    """Vectors have CUDA's sizes, alignments and offsets: a float3 has 12 bytes."""
     x, y, z, n = numbers((24,), 'float32'), numpy.zeros(12, 'f'), numpy.zeros(6, 'f'), numpy.zeros(8, 'i4')
     launch(device, '''
     __device__ float4 scaled(float4 v, float by) { v.x *= by; v.w = v.w * by; return v; }
@@ -309,7 +309,7 @@ def test_names_of_the_standard_library(device):
 
 
 def test_a_generic_kernel_of_a_class(device):
-    """A class template that is for some types another one, and pointers to bytes that are read as words."""
+    """Tests a specialised class template, and byte pointers that are read as words."""
     x, y, digest = numbers((12,), 'float32'), numpy.zeros(12, 'f'), numpy.zeros(4, 'u8')
     code = '''
     typedef unsigned char byte; typedef unsigned long int word;

@@ -1,4 +1,4 @@
-"""CuPy's kernels of elements and of reductions as OpenCL C, beside the host's compiler."""
+"""CuPy's elementwise and reduction kernels as OpenCL C, compared with the host's compiler."""
 
 import math
 
@@ -338,7 +338,7 @@ def test_a_maximum_with_parameters_called_a_and_b(device, chunks):
 
 
 def integers(dtype, seed=0):
-    """Numbers of a dtype from all of its range, among them the least and the largest."""
+    """Returns integers from the whole range of a dtype, including its minimum and maximum."""
     values = numpy.random.RandomState(seed)
     info = numpy.iinfo(dtype)
     made = values.randint(0, 256, (24, info.bits // 8)).astype('u1').view(dtype).ravel()

@@ -27,7 +27,7 @@ def numbers(shape, dtype, seed=0):
 
 
 def like(array, layout):
-    """The array laid out in memory in another way."""
+    """Returns the array in another memory layout."""
     if layout == 'F':
         return numpy.asfortranarray(array)
     if layout == 'reversed':

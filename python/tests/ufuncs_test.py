@@ -1,4 +1,4 @@
-"""The rows of elementwise.def and reductions.def as NumPy's functions."""
+"""The rows of elementwise.def and reductions.def, compared with NumPy's functions."""
 
 import operator
 import re
@@ -291,7 +291,7 @@ def test_at_of_real_numbers_with_complex_ones():
 @pytest.mark.parametrize('dtype', ['e', 'f', 'd', 'l'])
 @pytest.mark.parametrize('exponent', [0.5, numpy.float32(0.5), -0.5, 2, True])
 def test_float_power_is_no_square_root(dtype, exponent):
-    """As C's pow has it: of -inf it is inf, of -0 it is 0, where the square root is NaN and -0."""
+    """As C's pow: -inf gives inf and -0 gives 0, where the square root is NaN and -0."""
     x = numpy.array([4, 0, 9] if dtype == 'l' else [-numpy.inf, -0.0, 4, 0, numpy.inf, numpy.nan], dtype)
     with numpy.errstate(all='ignore'):
         expected = numpy.float_power(x, exponent)

@@ -1,4 +1,4 @@
-"""Integers that uint64 holds and int64 does not, beside NumPy: ranges, limits, random numbers, indices."""
+"""Integers beyond int64 that uint64 holds, compared with NumPy: ranges, limits, random numbers, indices."""
 
 import numpy
 import pytest

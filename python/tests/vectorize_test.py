@@ -1,4 +1,4 @@
-"""Functions that are made of others in Python: of a Python function for parts of an array, of polynomials, of integers, of ranges and blocks."""
+"""Functions composed in Python: vectorize and apply_along_axis, polynomials, integer functions, ranges and blocks."""
 
 import pickle
 
@@ -88,7 +88,7 @@ def test_polynomials():
 
 
 def test_polynomials_as_numpys():
-    """Which numbers are exponents, that a number has no roots, and dtypes of polynomials of polynomials."""
+    """Checks which numbers are valid exponents, that a number has no roots, and dtypes of composed polynomials."""
     for xp in (numpy, cupy):
         for power, error in (([1, 2], ValueError), (2.5, ValueError), (2.0, TypeError), (numpy.float64(2), TypeError)):
             with pytest.raises(error):

@@ -140,7 +140,7 @@ def test_a_wheel_of_another_version_is_not_used(wheel):
 
 
 def test_a_wheel_that_can_be_imported_itself_is_the_cupy(wheel):
-    """Its dependencies are there: then it is another CuPy, and CATENARY_CUPY=1 asks for ours."""
+    """A wheel with its dependencies is another CuPy, and CATENARY_CUPY=1 selects ours."""
     (wheel / 'cuda').mkdir()
     (wheel / 'cuda/pathfinder.py').write_text('')
     assert 'CuPy itself is not to be imported' in run(wheel, '', status=1)[1]

@@ -1,4 +1,4 @@
-"""Lines of array_api_compat on cupy's arrays."""
+"""Calls of array_api_compat with cupy's arrays."""
 
 import array_api_compat
 import array_api_compat.cupy as xp

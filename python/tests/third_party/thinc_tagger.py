@@ -1,4 +1,4 @@
-"""A tagger by Thinc on CupyOps: embedded words, two dense layers and softmax, which learns the tags of made sentences."""
+"""Trains a tagger with Thinc on CupyOps: embedded words, two dense layers and softmax, on generated sentences."""
 
 import numpy
 from thinc.api import Adam, CupyOps, Embed, Relu, Softmax, chain, expand_window, fix_random_seed, set_current_ops, with_array
