@@ -51,7 +51,7 @@ def test_launches_of_nothing(grid, block):
         x[0] = 5
     x = cupy.zeros(1)
     for kernel in (cupy.RawKernel('extern "C" __global__ void set(double* x) { x[0] = 5; }', 'set'), set_by_python):
-        with pytest.raises(cupy.cuda.driver.CUDADriverError, match='CUDA_ERROR_INVALID_VALUE: invalid argument: .*set.*: (grid|block) is one to three numbers from 1 on'):
+        with pytest.raises(cupy.cuda.driver.CUDADriverError, match='CUDA_ERROR_INVALID_VALUE: invalid argument: .*set.*: (grid|block) must be one to three positive numbers'):
             kernel(grid, block, (x,))
     assert x.tolist() == [0]
 

@@ -92,7 +92,7 @@ def test_extents_that_int32_does_not_hold():
             assert told(x) == told(y) == ('int64', 'int64') and y.indices.tolist() == [5, wide - 1] and y.data.tolist() == [4, 10]
             assert y[1, wide - 1] == 10 and x.T.tocoo().shape == (wide, 2) and told(x.reshape(1, 2 * wide)) == ('int64', 'int64')
             assert x.reshape(1, 2 * wide).tocoo().col.tolist() == [2 * wide - 1, 5, 2 * wide - 1]
-    refused('sparse.coo_array((2 ** 32, 2 ** 32))', ValueError, 'a matrix has up to 9223372036854775807 places', sparse=sparse)
+    refused('sparse.coo_array((2 ** 32, 2 ** 32))', ValueError, 'a matrix has at most 9223372036854775807 elements', sparse=sparse)
 
 
 @pytest.mark.parametrize('index', 'qi')

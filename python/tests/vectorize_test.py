@@ -120,7 +120,7 @@ def test_grids_of_limits_that_have_axes():
         else:
             for a, b in zip(found, expected, strict=True):
                 same(a, b)
-        with pytest.raises(TypeError, match='need a count of steps'):
+        with pytest.raises(TypeError, match='need a number of steps'):
             ours[x:y:2]
 
 

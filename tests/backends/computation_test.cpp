@@ -169,7 +169,7 @@ TEST(CpuComputation, UnitsForFloat32) {
   EXPECT_EQ(product({100, 90}, {90, 80}, Dtype::float32).why_not, "size: too small for panels in pieces");
   EXPECT_EQ(product({8, 8}, {8, 8}, Dtype::float32).why_not, "size: no side is above 32, which is not worth packing");
   const LevelScope level(SimdLevel::v3);
-  EXPECT_EQ(panels().why_not, "kernels for x86-64-v3 are in use, and those by AMX are for v4");
+  EXPECT_EQ(panels().why_not, "kernels for x86-64-v3 are in use, but AMX requires v4");
 }
 
 TEST(CpuComputation, OneDnn) {

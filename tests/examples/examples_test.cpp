@@ -180,8 +180,8 @@ TEST(Examples, TrainCsv) {
     EXPECT_TRUE(has(error_of("train_csv", {folder / "table.csv", "sort", "--delimiter", tab}), "its columns are '"))
         << tab;
   EXPECT_TRUE(has(error_of("train_csv", {"table.csv", "-p", folder / "other.csv"}, 2), "--help"));
-  EXPECT_TRUE(
-      has(error_of("train_csv", {"-o", folder / "none", "-p", folder / "other.csv"}), "none: train_csv has left"));
+  EXPECT_TRUE(has(error_of("train_csv", {"-o", folder / "none", "-p", folder / "other.csv"}),
+                  "none: there is no model of train_csv"));
 
   // class names that need quotes, a single class, and numbers instead of classes
   ct::os::write_file(folder / "fruit.csv",

@@ -302,9 +302,10 @@ TEST(AttentionProviders, Cards) {
   expect_says(on("80"), "2 by cuDNN");
   const auto blackwell = on("100");
   expect_says(blackwell, "float16 forward: cuDNN, fused");
-  expect_says(blackwell,
-              "own, attention_back: float32 sums of float16 products; no matrix units: cuDNN's gradient in one order "
-              "is not asked for on Blackwell, and config.cudnn_deterministic is true");
+  expect_says(
+      blackwell,
+      "own, attention_back: float32 sums of float16 products; no matrix units: cuDNN's deterministic gradient is not "
+      "used on Blackwell; set config.cudnn_deterministic to false");
   expect_says(with("Halves", {{"SIMGPU_ARCH", "100"}, {"SIMGPU_CUDNN_VERSION", "90900"}}),
               "fused attention is taken from 9.11.0 on");
 }
