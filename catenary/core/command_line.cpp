@@ -5,10 +5,13 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <new>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "catenary/core/format.h"
+#include "catenary/core/os/memory.h"
 
 namespace catenary::command_line {
 
@@ -180,5 +183,14 @@ std::string message(const Mistake& mistake) {
 }
 
 void complain(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+
+int failure(const std::string& program, const std::exception& error) {
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  // thrown by containers for sizes that no memory holds
+  const bool too_long = dynamic_cast<const std::length_error*>(&error) != nullptr;
+  complain(program + ": " +
+           (no_memory || too_long ? "out of memory on the CPU: " + os::memory_advice() : error.what()));
+  return 1;
+}
 
 }  // namespace catenary::command_line

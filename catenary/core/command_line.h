@@ -2,6 +2,7 @@
 // Checks and messages for programs that parse their options with CLI11. This header does not include CLI11.
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -49,6 +50,9 @@ struct CT_API Mistake {
 CT_API std::string message(const Mistake& mistake);
 /// Writes a line to standard error.
 CT_API void complain(const std::string& line);
+/// Writes to standard error why a program ends, and returns its exit status 1. For std::bad_alloc, which says nothing,
+/// it writes how much memory the process holds, how much the machine has, and how to need less.
+CT_API int failure(const std::string& program, const std::exception& error);
 
 /// Prints the requested help, or the error in the command line. Returns the exit status: 0 after help, else 2. `App`
 /// and `Error` are CLI::App and CLI::ParseError.

@@ -58,8 +58,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return ct::command_line::exit(app, error);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "custom_loop: {}\n", error.what());
-    return 1;
+    return ct::command_line::failure("custom_loop", error);
   }
   return 0;
 }

@@ -98,9 +98,8 @@ int main(int argc, char** argv) {
                    mine_off, theirs_off, most);
       return 1;
     }
-  } catch (const ct::Error& error) {
-    std::fprintf(stderr, "gemm: %s\n", error.what());
-    return 1;
+  } catch (const std::exception& error) {
+    return ct::command_line::failure("gemm", error);
   }
   return 0;
 }

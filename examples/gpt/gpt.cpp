@@ -330,7 +330,6 @@ int main(int argc, char** argv) {
   try {
     return prompt->count() > 0 ? generate(args) : train(args);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "gpt: {}\n", e.what());
-    return 1;
+    return ct::command_line::failure("gpt", e);
   }
 }

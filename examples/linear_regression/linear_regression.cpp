@@ -34,8 +34,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return ct::command_line::exit(app, error);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "linear_regression: {}\n", error.what());
-    return 1;
+    return ct::command_line::failure("linear_regression", error);
   }
   return 0;
 }

@@ -139,9 +139,8 @@ int main(int argc, char** argv) {
     trainer.extend(X::ProgressBar());
     trainer.run();
     T::check_finite(model);
-  } catch (const ct::Error& error) {
-    std::fprintf(stderr, "multi_gpu: %s\n", error.what());
-    return 1;
+  } catch (const std::exception& error) {
+    return ct::command_line::failure("multi_gpu", error);
   }
   return 0;
 }

@@ -55,9 +55,8 @@ int main(int argc, char** argv) {
     for (std::size_t i = 0; i < std::min<std::size_t>(indices.size(), 10); ++i)
       fmt::print("score {:.3f}: top {:6.1f}, left {:6.1f}, bottom {:6.1f}, right {:6.1f}\n", scores[i], corners[4 * i],
                  corners[4 * i + 1], corners[4 * i + 2], corners[4 * i + 3]);
-  } catch (const ct::Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
+  } catch (const std::exception& error) {
+    return ct::command_line::failure("nms", error);
   }
   return 0;
 }

@@ -235,8 +235,7 @@ int main(int argc, char** argv) {
   }
   try {
     return train(args);
-  } catch (const ct::Error& e) {
-    fmt::print(stderr, "ptb: {}\n", e.what());
-    return 1;
+  } catch (const std::exception& e) {
+    return ct::command_line::failure("ptb", e);
   }
 }

@@ -112,8 +112,7 @@ int main(int argc, char** argv) {
   try {
     run(args);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tensor_core: {}\n", error.what());
-    return 1;
+    return ct::command_line::failure("tensor_core", error);
   }
   return 0;
 }

@@ -253,7 +253,6 @@ int main(int argc, char** argv) {
   try {
     return args.predict.empty() ? train(args) : predict(args);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "train_csv: {}\n", e.what());
-    return 1;
+    return ct::command_line::failure("train_csv", e);
   }
 }

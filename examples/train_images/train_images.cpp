@@ -501,7 +501,6 @@ int main(int argc, char** argv) {
     if (args.evaluate || !args.predict.empty()) return use(args);
     return with_network(args.model, [&]<class Net>(Net*) { return train<Net>(args); });
   } catch (const std::exception& e) {
-    fmt::print(stderr, "train_images: {}\n", e.what());
-    return 1;
+    return ct::command_line::failure("train_images", e);
   }
 }

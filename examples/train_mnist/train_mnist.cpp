@@ -177,7 +177,6 @@ int main(int argc, char** argv) {
   try {
     return inference->parsed() ? infer(inference_args) : train(args);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "train_mnist: {}\n", e.what());
-    return 1;
+    return ct::command_line::failure("train_mnist", e);
   }
 }

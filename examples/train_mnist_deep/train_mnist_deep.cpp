@@ -97,7 +97,6 @@ int main(int argc, char** argv) {
   try {
     return train(args);
   } catch (const std::exception& e) {
-    fmt::print(stderr, "train_mnist_deep: {}\n", e.what());
-    return 1;
+    return ct::command_line::failure("train_mnist_deep", e);
   }
 }

@@ -124,7 +124,6 @@ int main(int argc, char** argv) {
     train(args);
     return 0;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "train_mnist_mn: {}\n", e.what());
-    return 1;
+    return ct::command_line::failure("train_mnist_mn", e);
   }
 }

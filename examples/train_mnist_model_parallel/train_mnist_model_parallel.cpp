@@ -132,7 +132,6 @@ int main(int argc, char** argv) {
     train(args);
     return 0;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "train_mnist_model_parallel: {}\n", e.what());
-    return 1;
+    return ct::command_line::failure("train_mnist_model_parallel", e);
   }
 }

@@ -14,7 +14,6 @@
 
 #include "catenary/core/command_line.h"
 #include "catenary/core/environment.h"
-#include "catenary/core/os/memory.h"
 #include "catenary/core/version.h"
 #include "catenary/distributed/launch.h"
 #include "tools/catenary/commands.h"
@@ -332,12 +331,9 @@ int run(int argc, char** argv) {
     bench_options.json = doctor_options.json = json;
     if (*bench_command) return bench(bench_options);
     return probe_name.empty() ? doctor(doctor_options) : probe(probe_name);
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "catenary: out of memory on the CPU: {}\n", catenary::os::memory_advice());
-    return 1;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) == 0) fmt::print(stderr, "catenary: {}\n", error.what());  // otherwise main reports it
-    return 1;
+    // otherwise main reports it
+    return std::ferror(stdout) == 0 ? catenary::command_line::failure("catenary", error) : 1;
   }
 }
 

@@ -253,8 +253,7 @@ int main(int argc, char** argv) {
     failed += static_cast<int>(lacks.size());
     fmt::print("{} passed, {} failed\n", passed, failed);
     return failed == 0 ? 0 : 1;
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
+  } catch (const std::exception& error) {
+    return catenary::command_line::failure("check-kernels", error);
   }
 }
