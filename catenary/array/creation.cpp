@@ -185,11 +185,16 @@ Array arange(const Scalar& start, const Scalar& stop, const Scalar& step, const 
     return of_iota(length, device,
                    [&](const Array& i) { return detail::as_dtype(i.astype(computed) * delta + first, to); });
   }
-  const auto integer = [](const Scalar& s) {
-    return s.kind() == Scalar::Kind::real ? static_cast<std::int64_t>(s.real()) : s.integer();
+  // uint64 beyond int64 keeps its 64 bits
+  const auto integer = [&](double value) {
+    return to == Dtype::uint64 && value >= 0x1p63 ? static_cast<std::int64_t>(static_cast<std::uint64_t>(value))
+                                                  : static_cast<std::int64_t>(value);
   };
-  const std::int64_t first = integer(start);
-  const std::int64_t delta = whole ? step.integer() : static_cast<std::int64_t>(start.real() + step.real()) - first;
+  const std::int64_t first = start.kind() == Scalar::Kind::real ? integer(start.real()) : start.integer();
+  const std::int64_t delta =
+      whole ? step.integer()
+            : static_cast<std::int64_t>(static_cast<std::uint64_t>(integer(start.real() + step.real())) -
+                                        static_cast<std::uint64_t>(first));
   if (first == 0 && delta == 1) return of_iota(length, device, [&](const Array& i) { return detail::as_dtype(i, to); });
   return of_iota(length, device, [&](const Array& i) { return detail::as_dtype(i * delta + first, to); });
 }

@@ -108,6 +108,8 @@ TEST(Creation, ArangeOfIntegersBeyondInt64) {
   EXPECT_EQ(values(ct::arange(m + 1, m, Dtype::uint64)), V{});
   EXPECT_EQ(values(ct::arange(2, m + 6, std::int64_t{1} << 62, Dtype::uint64)), (V{2, 2 + m / 2, 2 + m}));
   EXPECT_EQ(values(ct::arange(5, 8, Dtype::uint64)), (V{5, 6, 7}));
+  EXPECT_EQ(values(ct::arange(0x1p63, 0x1.8p63, 0x1p61, Dtype::uint64)), (V{m, m + m / 4}));
+  EXPECT_EQ(values(ct::arange(0x1p62, 0x1.8p63, 0x1p63, Dtype::uint64)), (V{m / 2}));
 }
 
 TEST(Creation, Spaces) {
