@@ -122,6 +122,13 @@ TEST(Documents, ListEveryEnvironmentVariable) {
             known);
 }
 
+TEST(Documents, ListEverySetting) {
+  const std::set<std::string> known =
+      found_in(source_path("catenary/core/settings.def"), std::regex(R"(\nCT_SETTING\(\w+, (\w+),)"));
+  EXPECT_GT(known.size(), 10u);
+  EXPECT_EQ(found_in(source_path("docs/reference/options.md"), std::regex("\n\\| `(\\w+)` \\|")), known);
+}
+
 TEST(Documents, ListEveryCommandAndOption) {
   const std::string page = text_of(source_path("docs/reference/commands.md"));
   const std::string source = source_path("tools/catenary/main.cpp");
