@@ -83,7 +83,7 @@ const Array& Optimizer::non_finite() const {
 
 namespace {
 
-/// Names gradients that are not finite: "the gradient of /l1/W is not finite, nor are 3 others".
+/// Names gradients that are not finite: "the gradients of /l1/W and 3 other parameters are not finite".
 std::string gradients_without_number(const Link& link) {
   std::string first;
   int others = 0;
@@ -93,9 +93,9 @@ std::string gradients_without_number(const Link& link) {
     if (first.empty()) first = path;
   }
   if (first.empty()) return "hooks have replaced the non-finite values in the gradients";
-  return fmt::format(
-      "the gradient of {} is not finite{}", first,
-      others ? fmt::format(", nor {} {} other{}", others == 1 ? "is" : "are", others, others == 1 ? "" : "s") : "");
+  if (others == 0) return fmt::format("the gradient of {} is not finite", first);
+  return fmt::format("the gradients of {} and {} other parameter{} are not finite", first, others,
+                     others == 1 ? "" : "s");
 }
 
 }  // namespace

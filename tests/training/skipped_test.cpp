@@ -104,7 +104,7 @@ TEST(Skipped, ANaNInAllIsToldWithin64Updates) {
       EXPECT_TRUE(said.starts_with("SGD: the last ")) << said;
       EXPECT_NE(
           said.find(" updates were skipped, as gradients were inf or NaN at a loss scale of 1: the loss is nan, and "
-                    "the gradient of /predictor/W is not finite, nor is 1 other. "),
+                    "the gradients of /predictor/W and 1 other parameter are not finite. "),
           std::string::npos)
           << said;
     }
