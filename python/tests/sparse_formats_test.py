@@ -259,3 +259,25 @@ def test_counts_of_diagonals():
     ('x[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]', IndexError, 'one axis, or the two that ix_ gives'), ('sparse.linalg.norm(x, 2)', NotImplementedError, 'ord=2')])
 def test_what_is_refused(statement, error, says):
     refused(statement, error, says, sparse=sparse, x=of(A, 'csr'))
+
+
+@pytest.mark.host
+@pytest.mark.parametrize('indptr', [[0, 1, 5], [1, 2, 3]])
+def test_index_pointers_beyond_the_indices_are_refused(indptr):
+    with pytest.raises(ValueError, match=f'given {indptr[0]} and {indptr[-1]} for 3'):
+        sparse.csr_matrix((cupy.ones(3), cupy.arange(3), cupy.asarray(indptr)), shape=(2, 3))
+
+
+@pytest.mark.host
+def test_blocks_that_do_not_fit_are_named():
+    a, b, c = (sparse.csr_matrix(cupy.ones(shape)) for shape in ((2, 2), (3, 2), (3, 4)))
+    with pytest.raises(ValueError, match=r'blocks\[0,:\] has incompatible row .*blocks\[0,1\].shape\[0\] == 3, expected 2'):
+        sparse.bmat([[a, b]])
+    with pytest.raises(ValueError, match=r'blocks\[:,0\] has incompatible column .*blocks\[1,0\].shape\[1\] == 4, expected 2'):
+        sparse.bmat([[a], [c]])
+
+
+@pytest.mark.host
+def test_products_with_three_axes_are_refused():
+    with pytest.raises(ValueError, match='one or two axes'):
+        sparse.csr_matrix(cupy.ones((2, 2))) @ cupy.ones((2, 2, 2))

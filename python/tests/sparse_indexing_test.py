@@ -160,3 +160,14 @@ def test_what_is_set_where_something_is(format):
     twice.has_canonical_format = True  # which is not believed
     twice[0, 0] = 3
     same(twice.toarray(), numpy.asarray([[3., 1]]))
+
+
+@pytest.mark.parametrize('key', [slice(1, None), [0, 2], slice(0, 2)])
+def test_implicit_zeros_of_an_assigned_matrix_are_not_stored(key):
+    dense, value = numpy.asarray([[0, 1., 0, 2], [3, 0, 0, 0], [0, 0, 4, 0]]), numpy.asarray([[0, 0, 5.], [0, 0, 0]])
+    value = numpy.pad(value, ((0, 0), (0, 1)))
+    expected, found = scipy.sparse.csr_matrix(dense), sparse.csr_matrix(cupy.asarray(dense))
+    expected[key] = scipy.sparse.csr_matrix(value)
+    found[key] = sparse.csr_matrix(cupy.asarray(value))
+    assert found.nnz == expected.nnz
+    same(found.toarray(), expected.toarray())
