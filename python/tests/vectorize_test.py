@@ -79,7 +79,7 @@ def test_polynomials():
     for x, y, w in ((3, 4, None), ((2, 2), 4, None), (3, (3, 2, 1), None), (3, 3, 2), (0, 0, None)):
         with pytest.raises(TypeError, match='polyfit: . has shape'):
             cupy.polyfit(cupy.ones(x), cupy.ones(y), 1, w=None if w is None else cupy.ones(w))
-    with pytest.raises(TypeError, match='coefficients are needed'):
+    with pytest.raises(TypeError, match='expected coefficients'):
         cupy.polyval(2, cupy.ones(3))
     same(cupy.polymul(cupy.ones(0), cupy.ones(2)), numpy.polymul(numpy.ones(0), numpy.ones(2)))
     with pytest.raises(ValueError, match='Negative powers'):

@@ -10,7 +10,7 @@ from catenary.cupy._array import array, asarray, asnumpy, ndarray
 def roots(p):
     """Returns the roots of a polynomial, complex if any root is. Raises TypeError for a number."""
     if not isinstance(p, poly1d) and given(p).ndim == 0:
-        raise TypeError(f'roots: expected coefficients, given the number {p} was given')
+        raise TypeError(f'roots: expected coefficients, given the number {p}')
     return asarray(numpy.roots(asnumpy(_coefficients(p))))
 
 
@@ -63,7 +63,7 @@ def polyval(p, x):
     """Returns the values of a polynomial at x. For a poly1d x it returns the composed polynomial."""
     coefficients = _coefficients(p)
     if not isinstance(p, poly1d) and given(p).ndim == 0:
-        raise TypeError(f'polyval: expected coefficients, given the number {p} was given')
+        raise TypeError(f'polyval: expected coefficients, given the number {p}')
     if not isinstance(x, poly1d):
         return _core.polyval(coefficients, given(x))
     result = poly1d(_core.zeros((1,), x.coeffs.dtype))
