@@ -310,9 +310,9 @@ def test_memory_of_a_group():
     kernel((1,), (1,), (x,), shared_mem=4096)
     assert x.get() == 3
     more = cupy.cuda.Device().attributes['MaxSharedMemoryPerBlockOptin']
-    with pytest.raises(ValueError, match=f'f: max_dynamic_shared_size_bytes = {more + 1}: .* a group up to {more} bytes'):
+    with pytest.raises(ValueError, match=f'f: max_dynamic_shared_size_bytes = {more + 1}: .* allows up to {more} bytes per block'):
         kernel.max_dynamic_shared_size_bytes = more + 1
-    with pytest.raises(ValueError, match=f'f: shared_mem = {most + 1}: .* a group {most} bytes'):
+    with pytest.raises(ValueError, match=f'f: shared_mem = {most + 1}: .* allows {most} bytes per block'):
         kernel((1,), (1,), (x,), shared_mem=most + 1)
     with pytest.raises(AttributeError):
         kernel.preferred_shared_memory_carveout = 50
