@@ -71,7 +71,20 @@ def _chainer(rows, classes, functions):
     return _page('chainer', *parts)
 
 
-def write(data, functions, target):
+def _chainermn(rows):
+    """rows: lines of scripts/data/chainermn_names.txt."""
+    parts = ['ChainerMN\'s names, which Chainer documents, run on the library\'s communicators.', '']
+    for line in rows:
+        name, ours = line.split()[:2]
+        if line.startswith('#') or ours == '-':
+            continue
+        owner, _, last = name.rpartition('.')
+        kind = 'class' if last[:1].isupper() else 'method' if owner.rpartition('.')[2][:1].isupper() else 'function'
+        parts += ['.. py:%s:: chainermn.%s\n' % (kind, name), '   In C++: :cpp:any:`catenary::%s`.\n' % ours.replace('.', '::')]
+    return _page('chainermn', *parts)
+
+
+def write(data, functions, chainermn, target):
     """Writes the pages and their index. functions: the full names of C++'s, to which Chainer's are linked."""
     target.mkdir(parents=True, exist_ok=True)
     pages = []
@@ -91,6 +104,7 @@ def write(data, functions, target):
         (target / (name + '.rst')).write_text(_page(name, *parts))
         pages.append(name)
     (target / 'chainer.rst').write_text(_chainer(data['chainer'], data['classes'], functions))
+    (target / 'chainermn.rst').write_text(_chainermn(chainermn))
     index = ['Python', '======', '', '``import cupy`` and ``import cupyx`` find these modules where the package is installed.', '',
-             *('- :doc:`%s`' % page for page in [*pages, 'chainer']), '']
+             *('- :doc:`%s`' % page for page in [*pages, 'chainer', 'chainermn']), '']
     (target / 'index.rst').write_text('\n'.join(index))
