@@ -437,3 +437,11 @@ def test_what_designs_and_responses_give():
         order, edge = function(0.2, 0.3, 3, 60)
         assert isinstance(edge, cupy.ndarray) and edge.shape == ()  # as CuPy's
         same(signal.butter(order, edge)[0], signal.butter(order, float(edge))[0].get())
+
+
+@pytest.mark.host
+def test_istft_takes_the_length_of_its_window():
+    """A length that the number of frequencies does not tell apart from the even one below it."""
+    x, window = cupy.asarray(numbers((60,))), cupy.asarray(numpy.hanning(17)[1:-1])
+    spectra = signal.stft(x, window=window, nperseg=15, noverlap=10)[2]
+    near(signal.istft(spectra, window=window, noverlap=10)[1][:60], x.get())
