@@ -1,5 +1,6 @@
 #include "catenary/tokenizers/gguf_file.h"
 
+#include "catenary/tokenizers/gguf_words.h"
 #include "catenary/tokenizers/json.h"
 #include "catenary/tokenizers/pipeline.h"
 
@@ -83,8 +84,8 @@ class Subject {
 
   GgufTokens tokens() const {
     const Json model = json_.at("model");
-    if (!model.get("merges") || model.get("unk_token") || model.get("continuing_subword_prefix") ||
-        model.get("end_of_word_suffix") || model.flag("byte_fallback", false))
+    if (!model.get("merges") || model.get("continuing_subword_prefix") || model.get("end_of_word_suffix") ||
+        model.flag("byte_fallback", false))
       refuse("is not a byte-pair tokenizer");
     GgufTokens tokens;
     tokens.model = "gpt2";
@@ -99,6 +100,7 @@ class Subject {
       if (!merge.is_array() && i == 0 && merge.text().starts_with("#version")) continue;
       tokens.merges.push_back(merge.is_array() ? merge[0].text() + " " + merge[1].text() : merge.text());
     }
+    if (const auto unknown = model.get("unk_token")) tokens.unknown = tokenizer_.id(unknown->text());
     tokens.bos = state_.bos;
     tokens.eos = state_.eos;
     surround(tokens);
@@ -130,12 +132,13 @@ class Subject {
         first.flag("invert", false) || !is_bytes(second, false) || !first.at("pattern").get("Regex"))
       refuse(kOthers);
     const std::string& expression = first.at("pattern").at("Regex").text();
-    const auto modern = [](const char* numbers) {
-      return std::string("(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|") + numbers +
-             "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    const auto modern = [&](const char* numbers, const char* name) {
+      return expression == std::string("(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|") + numbers +
+                               "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+" ||
+             expression == tokenizers::gguf_expressions(name).value().front();  // as Tokenizer::save writes it
     };
-    if (expression == modern("\\p{N}{1,3}")) return ignores_merges ? "llama-bpe" : "glm4";
-    if (expression == modern("\\p{N}") && !ignores_merges) return "qwen2";
+    if (modern("\\p{N}{1,3}", "glm4")) return ignores_merges ? "llama-bpe" : "glm4";
+    if (modern("\\p{N}", "qwen2") && !ignores_merges) return "qwen2";
     refuse(kOthers);
   }
 

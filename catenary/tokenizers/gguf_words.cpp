@@ -263,12 +263,24 @@ constexpr Family kFamilies[] = {
      .invert = true},
 };
 
-}  // namespace
-
-std::unique_ptr<GgufWords> gguf_words(std::string_view name) {
+/// Returns null for unknown names.
+const Family* family_of(std::string_view name) {
   if (name.empty()) name = "default";
   const auto* const family = std::ranges::find_if(kFamilies, [&](const Family& f) { return has_name(f, name); });
-  if (family == std::end(kFamilies)) return nullptr;
+  return family == std::end(kFamilies) ? nullptr : family;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> gguf_expressions(std::string_view name) {
+  const Family* const family = family_of(name);
+  if (!family || family->digits != Family::Digits::as_they_are || family->of_characters) return std::nullopt;
+  return family->expressions();
+}
+
+std::unique_ptr<GgufWords> gguf_words(std::string_view name) {
+  const Family* const family = family_of(name);
+  if (!family) return nullptr;
   std::vector<std::unique_ptr<PreTokenizer>> steps;
   if (family->digits == Family::Digits::grouped) steps.push_back(make_digit_groups(false));
   for (const std::string& expression : family->expressions())

@@ -2,8 +2,10 @@
 // Private: GGUF's pre-tokenizers of byte pairs, by the name in tokenizer.ggml.pre.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "catenary/tokenizers/pieces.h"
 
@@ -20,6 +22,9 @@ struct GgufWords {
 };
 /// Returns the pre-tokenizer, or null for unknown names.
 std::unique_ptr<GgufWords> gguf_words(std::string_view name);
+/// Returns the expressions of Split steps that, followed by a ByteLevel step, equal a pre-tokenizer. Nullopt if there
+/// are none: unknown names, groups of digits, and tokens of characters.
+std::optional<std::vector<std::string>> gguf_expressions(std::string_view name);
 /// Returns all names, separated by commas.
 std::string gguf_words_names();
 

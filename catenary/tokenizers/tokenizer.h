@@ -54,9 +54,10 @@ class CT_API Tokenizer {
   /// or GGUF. Empty if there is none.
   const std::string& chat_template() const;
 
-  /// Writes the original or trained tokenizer.json. A `path` ending with ".json" is the file. Any other `path` is a
-  /// folder, which is created if missing and also gets a tokenizer_config.json with the begin and end tokens and the
-  /// chat template. Throws FileError, and ValueError for tokenizers from GGUF files or SentencePiece models.
+  /// Writes the original or trained tokenizer.json, or one with the tokens of a GGUF file. A `path` ending with ".json"
+  /// is the file. Any other `path` is a folder, which is created if missing and also gets a tokenizer_config.json with
+  /// the begin and end tokens and the chat template. Throws FileError, and ValueError for SentencePiece models and for
+  /// GGUF files with repeated tokens, groups of digits or byte pairs of characters.
   void save(const std::string& path) const;
 
   const State& state() const { return *state_; }  ///< private to tokenizers/

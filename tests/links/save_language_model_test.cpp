@@ -98,9 +98,7 @@ TEST(SaveLanguageModel, KeepsTheTokenizerAndItsChats) {
   folder.write("a/tokenizer_config.json", config.dump());
   std::string from = folder / "a";
   const std::vector<std::int64_t> ids = L::load_generator(from).encode("hi", true);
-  for (const char* to : {"b.gguf", "c.gguf", "d"}) {  // to GGUF, from GGUF to GGUF, and to a folder again
-    const bool is_folder = std::string(to) == "d";
-    if (is_folder) from = folder / "a";
+  for (const char* to : {"b.gguf", "c.gguf", "d", "e.gguf"}) {  // to GGUF, from GGUF to GGUF, to a folder, and again
     const L::Generator read = L::load_generator(from);
     L::save_language_model(folder / to, read.model(), {.tokenizer = read.tokenizer()});
     from = folder / to;
