@@ -95,7 +95,8 @@ Variable LanguageModel::last(const Variable& ids, std::vector<KeyValueCache>* ca
 
 Model LanguageModel::model() const {
   const Model made = as_model();
-  if (!made.defined() || typeid(made.link()) != typeid(*this))  // a base's override would leave members out
+  const Link* const link = made.defined() ? &made.link() : nullptr;
+  if (!link || typeid(*link) != typeid(*this))  // a base's override would leave members out
     fail<ValueError>("{}: to train it through a LanguageModel, override as_model() with `return Model(*this);`",
                      type_name());
   return made;
