@@ -17,7 +17,7 @@ namespace {
 
 using Document = nlohmann::ordered_json;
 
-constexpr const char* kSpace = "\xe2\x96\x81";
+constexpr const char* kSpaceMark = "\xe2\x96\x81";
 
 /// Writes the tokens of a GGUF file as tokenizer.json.
 class GgufDocument {
@@ -69,13 +69,13 @@ class GgufDocument {
 
   Document normalizer() const {
     Document steps = Document::array();
-    if (has_prefix()) steps.push_back({{"type", "Prepend"}, {"prepend", kSpace}});
-    steps.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kSpace}});
+    if (has_prefix()) steps.push_back({{"type", "Prepend"}, {"prepend", kSpaceMark}});
+    steps.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kSpaceMark}});
     return {{"type", "Sequence"}, {"normalizers", std::move(steps)}};
   }
 
   Document decoder() const {
-    Document steps = {{{"type", "Replace"}, {"pattern", {{"String", kSpace}}}, {"content", " "}},
+    Document steps = {{{"type", "Replace"}, {"pattern", {{"String", kSpaceMark}}}, {"content", " "}},
                       {{"type", "ByteFallback"}},
                       {{"type", "Fuse"}}};
     if (has_prefix()) steps.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
