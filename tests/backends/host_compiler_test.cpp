@@ -73,7 +73,7 @@ TEST(HostCompiler, OneThatComesLaterIsFound) {
   const tests::Folder folder;
   const std::string later = folder.path + "/later";
   const Variable wanted("CXX", later);
-  EXPECT_NE(no_host_compiler().find("there is none (CXX=" + later), std::string::npos);
+  EXPECT_NE(no_host_compiler().find("none was found (CXX=" + later), std::string::npos);
   write_program(later, "exec c++ \"$@\"");
   EXPECT_EQ(no_host_compiler(), "");
   EXPECT_EQ(ran(compile_on_host(text_of("later", 12), "later"), "later"), 12);
