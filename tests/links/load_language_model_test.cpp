@@ -430,6 +430,8 @@ TEST(LoadGguf, RefusesWhatItDoesNotKnow) {
            Case{"llama", "llama.rope.dimension_count", std::uint32_t{600},
                 "must be even and at most 6, a head's size, not 600"},
            Case{"gpt2", "gpt2.attention.head_count", std::uint32_t{4}, "is no multiple of 4 heads"},
+           Case{"glm", "chatglm.attention.sliding_window", std::uint32_t{4}, "attention.sliding_window"},
+           Case{"glm4", "glm4.attention.sliding_window", std::uint32_t{4}, "attention.sliding_window"},
        }) {
     GgufCopy copy(c.file);
     copy.set(c.key, c.value);

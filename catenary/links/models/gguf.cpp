@@ -171,7 +171,8 @@ class Gguf : public LanguageFile {
              fmt::format("must be even and at most {}, a head's size, not {}", *options.head_size, dims));
     options.qkv_bias = has_tensor("blk.0.attn_q.bias") || has_tensor("blk.0.attn_qkv.bias");
     options.out_bias = has_tensor("blk.0.attn_output.bias");
-    options.window = has("attention.sliding_window") ? integer("attention.sliding_window") : 0;
+    // The Glm model has no window, so a file's window is left as an unused setting, which is refused.
+    if (!is_glm && has("attention.sliding_window")) options.window = integer("attention.sliding_window");
     options.rotary = rotary(dims, is_glm);
     if (!is_glm) return std::make_unique<Llama>(options);
     return std::make_unique<Glm>(GlmOptions{.vocabulary = options.vocabulary,
