@@ -231,7 +231,7 @@ TEST_F(Pool, Ladder) {
   } catch (const OutOfMemoryError& error) {
     const std::string text = error.what();
     for (const char* part :
-         {"out of memory on test:0: 1024 bytes (1.00 KiB) asked for", "4.00 KiB in 4 blocks", "limit           none",
+         {"out of memory on test:0: 1024 bytes (1.00 KiB) requested", "4.00 KiB in 4 blocks", "limit           none",
           "device      4.00 KiB", "3.00 KiB = 2 of 1.50 KiB", "1.00 KiB = 2 of 512 B"})
       EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
