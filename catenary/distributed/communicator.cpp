@@ -117,7 +117,7 @@ Communicator create_communicator(const std::string& name, const CommunicatorOpti
 Communicator Communicator::as(const std::string& name, const CommunicatorOptions& options) const {
   group();
   if (!options.ranks.empty())
-    fail<ValueError>("as: {} ranks are given, but none may be; use split() to divide ranks", options.ranks.size());
+    fail<ValueError>("as: ranks cannot be chosen, but {} are given; split() divides ranks", options.ranks.size());
   return made(group_, name, options);
 }
 
