@@ -39,9 +39,10 @@ std::string text_of(PyObject* o) { return nb::cast<std::string>(nb::str(nb::hand
 }
 
 Scalar complex_scalar(PyObject* o) {
-  const Py_complex value = PyComplex_AsCComplex(o);
-  if (value.real == -1 && PyErr_Occurred()) raise_set();
-  return Scalar(std::complex<double>(value.real, value.imag));
+  // The stable ABI has no Py_complex. NumPy's complex64 is no Python complex number, but has __complex__.
+  nb::object number = nb::borrow(o);
+  if (!PyComplex_Check(o)) number = nb::handle(reinterpret_cast<PyObject*>(&PyComplex_Type))(number);
+  return Scalar(std::complex<double>(PyComplex_RealAsDouble(number.ptr()), PyComplex_ImagAsDouble(number.ptr())));
 }
 
 /// Reads a Python integer as a literal, or as a 0-d uint64 array if no signed type holds it.

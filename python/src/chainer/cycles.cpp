@@ -176,7 +176,7 @@ void free_kept(PyObject* o) {
 
 void keep(PyObject*& place, nb::object o) {
   if (std::find(places().begin(), places().end(), &place) == places().end()) places().push_back(&place);
-  Py_XSETREF(place, o.release().ptr());
+  replace_reference(place, o.release().ptr());
 }
 
 PyObject* kept(PyObject* o) {

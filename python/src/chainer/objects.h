@@ -7,6 +7,7 @@
 // reference count is the object's.
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "../core.h"
@@ -56,6 +57,12 @@ struct Peer final : ct::VariablePeer {
   void data_changed() noexcept override;
 };
 Peer& peer_of(ct::VariableNode& node);
+
+/// Replaces an owned reference by another, as Py_XSETREF does, which the stable ABI lacks.
+inline void replace_reference(PyObject*& place, PyObject* o) {
+  PyObject* const before = std::exchange(place, o);
+  Py_XDECREF(before);
+}
 
 /// Keeps an object of Chainer's at an address until catenary._core is unloaded, which sets it to null. The garbage
 /// collector sees the reference (cycles.cpp), so that neither outlives the other.

@@ -117,7 +117,7 @@ PyObject* wrap_node(ct::VariableNode* node) {
   new (&reinterpret_cast<NodeObject*>(o)->node) ct::Ref<ct::VariableNode>(node);
   peer.node = o;
   if (peer.variable && Py_REFCNT(peer.variable) > 0)
-    Py_XSETREF(reinterpret_cast<VariableObject*>(peer.variable)->node, Py_NewRef(o));
+    replace_reference(reinterpret_cast<VariableObject*>(peer.variable)->node, Py_NewRef(o));
   note_uses(*reinterpret_cast<NodeObject*>(o));
   return o;
 }
