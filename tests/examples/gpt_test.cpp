@@ -216,7 +216,7 @@ TEST(Gpt, AnotherNumberOfProcessesDoesNotGoOn) {
       const ct::os::ProcessResult result = train(now, out, "6", true);
       EXPECT_EQ(result.exit_code, 1) << before << " " << now;
       const std::string words =
-          fmt::format("was made by {}, and there are {} now", before == 1 ? "1 process" : "2 ranks", now);
+          fmt::format("were made by {}, and there are {} now", before == 1 ? "1 process" : "2 ranks", now);
       EXPECT_TRUE(has(result.errors, words)) << result.errors;
       EXPECT_EQ(ct::os::read_file(out + "/model.safetensors"), model);
     }

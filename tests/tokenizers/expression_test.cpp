@@ -104,7 +104,7 @@ TEST(Expressions, WhatIsNotTranslatedIsRefused) {
   }
   std::string deep;
   for (int i = 0; i < 200; ++i) deep += "(?:";
-  EXPECT_NE(message<FileError>([&] { splitting(deep); }).find("more than 100 groups"), std::string::npos);
+  EXPECT_NE(message<FileError>([&] { splitting(deep); }).find("more than 100 nested groups"), std::string::npos);
 }
 
 TEST(PreTokenizers, SplitInEachWay) {
