@@ -14,7 +14,7 @@ help:
 	@echo "make programs       build only the library, the tools and the examples"
 	@echo "make install        install the build into PREFIX ($(PREFIX))"
 	@echo
-	@echo "make test           build and run the tests: all tests of the CPU, and a twentieth of the tests of devices (20 minutes on two cores)"
+	@echo "make test           build and run the tests: all tests of the CPU, and a fortieth of the tests of devices (20 minutes on two cores)"
 	@echo "make test-all       run all tests, also of Python and with sanitizers, and the fuzzers (.ci/run --whole, many hours)"
 	@echo "make check-kernels  compile the kernels of all tests with NVRTC and hipRTC for 13 GPUs (no GPU is needed)"
 	@echo "make bench          run all benchmarks"
@@ -59,7 +59,7 @@ mnist: configure
 
 # CATENARY_TEST_SHARE=1 runs all device tests. CATENARY_TEST_TURN=3 chooses the fourth part of them (tests/share.h).
 test: SETUP += --with-test
-test: export CATENARY_TEST_SHARE := $(or $(CATENARY_TEST_SHARE),0.05)
+test: export CATENARY_TEST_SHARE := $(or $(CATENARY_TEST_SHARE),0.025)
 test: build
 	@rm -rf $(BUILD)/test-results $(BUILD)/simgpu/kernels
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --output-junit test-results/ctest.xml
