@@ -307,7 +307,7 @@ TEST(Gguf, TokenizersAreSavedIntoFolders) {
   }
 }
 
-/// What a folder holds makes the GGUF file again.
+/// A folder that was saved from a GGUF file becomes an equal GGUF file.
 TEST(Gguf, SavedTokenizersBecomeGgufAgain) {
   const ::tests::Folder folder;
   for (const auto& [name, pre] :
