@@ -134,7 +134,7 @@ def test_operands(device, statement, says):
     ('cupy.gradient(a, i, i)', ValueError, '3 positions are given for axis 0'), ('cupy.gradient(a, n)', TypeError, 'use cupy.asarray'),
     ('cupy.add.reduceat(i, [3])', IndexError, 'add.reduceat: an index is out of range for an axis of 3 elements'),
     ('cupy.delete(i, i[:2] > 0)', ValueError, 'a mask of shape (2,) does not fit an axis of 3 elements'),
-    ('cupy.repeat(i, cupy.array([1, 2]))', ValueError, 'must have the same length'), ('cupy.repeat(i, [[1, 2]])', ValueError, 'too deep'),
+    ('cupy.repeat(i, cupy.array([1, 2]))', ValueError, 'must have the same length'), ('cupy.repeat(i, [[1, 2]])', ValueError, 'must be 1-d'),
     ("cupy.repeat(i, i.astype('L'))", TypeError, 'counts of uint64'), ("cupy.indices((3,), '?')", TypeError, 'bool has only the coordinates 0 and 1'),
     ("cupy.ravel_multi_index((i, i), (3, 3), order='V')", ValueError, "order must be 'C' or 'F'"),
     ('cupy.ravel_multi_index((i, i), (2 ** 62, 3))', ValueError, 'is too large'), ('a[cupy.zeros((0, 1), bool)]', IndexError, ''),
