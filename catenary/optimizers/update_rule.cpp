@@ -1,5 +1,6 @@
 // Updates parameters, by a single program if they share hyperparameters, dtypes and a device.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -43,6 +44,18 @@ bool UpdateRule::in_float32(const Parameter& parameter) const {
   return use_fp32_update && is_16bit_float(parameter.dtype());
 }
 
+namespace {
+/// Throws FileError if the file has a state that none of `state` takes: v is the velocity of MomentumSGD, but the
+/// second moment of Adam, whose m tells them apart.
+template <class State>
+void refuse_other_state(const Serializer& serializer, const State& state) {
+  for (const char* name : {"m", "v", "ms", "mg", "msg", "msdx", "h", "n", "g", "delta", "mem", "g2"}) {
+    const bool known = std::ranges::any_of(state, [&](const auto& entry) { return entry.first == name; });
+    if (!known && serializer.contains(name)) serializer.reject(name, "belongs to the state of another optimizer");
+  }
+}
+}  // namespace
+
 void UpdateRule::serialize(Serializer& serializer) {
   // Chainer's files have no float32 copy, so it is made from the 16-bit parameter
   if (serializer.loading()) {
@@ -57,9 +70,12 @@ void UpdateRule::serialize(Serializer& serializer) {
     serializer("t", count);
     if (float32_.defined()) serializer("fp32_param", float32_);
   }
-  for (auto& [name, array] : state) {
-    if (serializer.loading() ? serializer.contains(name) : array.defined()) serializer(name, array);
-  }
+  const auto in_file = [&](const auto& entry) { return serializer.contains(entry.first); };
+  // A parameter that never had a gradient has no state. If a part is there, all of it must be.
+  const bool loads = serializer.loading() && std::ranges::any_of(state, in_file);
+  if (loads) refuse_other_state(serializer, state);
+  for (auto& [name, array] : state)
+    if (serializer.loading() ? loads : array.defined()) serializer(name, array);
 }
 
 /// Prepares a parameter: counts, runs the rule's hooks, initialises the state. Returns false if there is nothing to do.

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "catenary/catenary.h"
+#include "tests/folder.h"
+#include "tests/texts.h"
 #include "tests/training/rules.h"
 
 namespace catenary {
@@ -272,6 +274,30 @@ TEST(Setup, LossScalingBeginsAnew) {
     update(1);
     EXPECT_EQ(optimizer.loss_scale().value(), wanted);
   }
+}
+
+/// Adam would take the velocity of MomentumSGD for its second moment, and the weights become NaN.
+TEST(UpdateRules, TheStateOfAnotherOptimizerIsRefused) {
+  const tests::Folder folder;
+  const Weights saved({1, -2, 3}), read({1, -2, 3});
+  const auto updated = [&](const Optimizer& optimizer, const Weights& weights) {
+    optimizer.setup(weights);
+    weights.set_grad({0.5, -1, 2});
+    optimizer.update();
+  };
+  const auto why = [&](const Optimizer& from, const Optimizer& to) {
+    updated(from, saved);
+    updated(to, read);
+    serializers::save_npz(folder / "state.npz", from);
+    const Values before = values_of(rule_of(read.x).state[0].second);
+    const auto text = tests::error_of<FileError>([&] { serializers::load_npz(folder / "state.npz", to); });
+    EXPECT_EQ(values_of(rule_of(read.x).state[0].second), before);
+    return text;
+  };
+  EXPECT_NE(why(O::MomentumSGD(), O::Adam()).find("x/m"), std::string::npos);
+  EXPECT_NE(why(O::Adam(), O::MomentumSGD()).find("another optimizer"), std::string::npos);
+  EXPECT_NE(why(O::AdaDelta(), O::RMSprop()).find("another optimizer"), std::string::npos);
+  EXPECT_NE(why(O::Adam(), O::AMSGrad()).find("x/vhat"), std::string::npos);
 }
 
 }  // namespace
