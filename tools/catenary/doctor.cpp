@@ -77,8 +77,8 @@ int doctor(const DoctorOptions& options) {
                                               {"findings", findings}}
                            .dump(2));
   } else {
-    fmt::print("{} OK, {} warnings, {} failures; {} usable devices{}\n", counts[0], counts[1], counts[2], facts.usable,
-               untested ? " (none was tested)" : "");
+    fmt::print("{} OK, {} warnings, {} failures; {} usable device{}{}\n", counts[0], counts[1], counts[2], facts.usable,
+               facts.usable == 1 ? "" : "s", untested ? " (none was tested)" : "");
   }
   return ok ? 0 : 1;
 }
