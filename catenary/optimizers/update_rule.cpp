@@ -73,7 +73,7 @@ void UpdateRule::serialize(Serializer& serializer) {
   const auto in_file = [&](const auto& entry) { return serializer.contains(entry.first); };
   // A parameter that never had a gradient has no state. If a part is there, all of it must be.
   const bool loads = serializer.loading() && std::ranges::any_of(state, in_file);
-  if (loads) refuse_other_state(serializer, state);
+  if (serializer.loading() && !state.empty()) refuse_other_state(serializer, state);
   for (auto& [name, array] : state)
     if (serializer.loading() ? loads : array.defined()) serializer(name, array);
 }
