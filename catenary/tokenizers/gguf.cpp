@@ -79,7 +79,7 @@ class Reader {
     const bool prefix = tokens_.add_space_prefix.value_or(true);
     std::vector<std::unique_ptr<Normalizer>> steps;
     if (prefix) steps.push_back(make_prepend(" "));
-    steps.push_back(make_replace(Pattern(std::string(" ")), kSpace));
+    steps.push_back(make_replace(Pattern(std::string(" ")), kSpaceMark));
     state_->normalizer = make_sequence(std::move(steps));
     decode_characters();
     if (prefix) state_->decoders.push_back(make_strip_decoder(" ", 1, 0));
@@ -114,7 +114,7 @@ class Reader {
     }
     state_->pre_tokenizer = std::move(words->words);
     if (words->of_characters) {
-      if (words->marks_spaces) state_->normalizer = make_replace(Pattern(std::string(" ")), kSpace);
+      if (words->marks_spaces) state_->normalizer = make_replace(Pattern(std::string(" ")), kSpaceMark);
       decode_characters();
     } else {
       state_->decoders.push_back(make_byte_decoder());
@@ -123,7 +123,7 @@ class Reader {
   }
 
   void decode_characters() {
-    state_->decoders.push_back(make_replace_decoder(Pattern(std::string(kSpace)), " "));
+    state_->decoders.push_back(make_replace_decoder(Pattern(std::string(kSpaceMark)), " "));
     state_->decoders.push_back(make_fallback_decoder());
     state_->decoders.push_back(make_fuse_decoder());
   }
@@ -158,8 +158,6 @@ class Reader {
       refuse("tokens", "{}", e.what());
     }
   }
-
-  static constexpr char kSpace[] = "\xe2\x96\x81";
 
   const GgufTokens& tokens_;
   const std::string& name_;

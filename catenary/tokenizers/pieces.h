@@ -12,6 +12,9 @@
 
 namespace catenary::tokenizers {
 
+/// U+2581, which stands for a space in the tokens of SentencePiece.
+inline constexpr char kSpaceMark[] = "\xe2\x96\x81";
+
 /// A part of a text: a word, or an added token.
 struct Piece {
   std::size_t begin = 0, end = 0;

@@ -15,8 +15,6 @@ namespace tokenizers {
 
 namespace {
 
-constexpr std::string_view kSpace = "\xe2\x96\x81";
-
 // ---- the file ----
 
 /// The fields of a protocol-buffers message, in sequence.
@@ -203,7 +201,7 @@ class SpaceMarks : public Normalizer {
         text.remove_prefix(step.bytes);
     std::string made;
     if (text.empty()) return made;
-    const std::string_view space = escape_ ? kSpace : " ";
+    const std::string_view space = escape_ ? std::string_view(kSpaceMark) : " ";
     if (dummy_prefix_) made += space;
     bool after_space = remove_extra_;
     while (!text.empty()) {
@@ -246,7 +244,7 @@ class FirstSpace : public Decoder {
   explicit FirstSpace(bool all) : all_(all) {}
   void apply(std::vector<std::string>& tokens, bool) const override {
     for (std::string& token : tokens) {
-      if (token.starts_with(kSpace)) token.erase(0, kSpace.size());
+      if (token.starts_with(kSpaceMark)) token.erase(0, std::string_view(kSpaceMark).size());
       if (!all_ || !token.empty()) return;
     }
   }
@@ -377,7 +375,7 @@ class Reader {
     state_->normalizer = make_sequence(std::move(steps));
     if (file_.dummy_prefix || file_.remove_extra)
       state_->decoders.push_back(std::make_unique<FirstSpace>(file_.remove_extra));
-    state_->decoders.push_back(make_replace_decoder(Pattern(std::string(kSpace)), " "));
+    state_->decoders.push_back(make_replace_decoder(Pattern(std::string(kSpaceMark)), " "));
     if (!names.empty()) state_->decoders.push_back(std::make_unique<Named>(std::move(names)));
     state_->decoders.push_back(make_fallback_decoder(true));
     state_->decoders.push_back(make_fuse_decoder());

@@ -17,8 +17,6 @@ namespace {
 
 using Document = nlohmann::ordered_json;
 
-constexpr const char* kSpaceMark = "\xe2\x96\x81";
-
 /// Writes the tokens of a GGUF file as tokenizer.json.
 class GgufDocument {
  public:
