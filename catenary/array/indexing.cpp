@@ -133,12 +133,17 @@ Array take(const Array& a, const Operand& indices, const std::optional<int>& axi
   const int at = normalize_axis(*axis, a.ndim(), "take");
   const std::int64_t n = a.shape()[at];
   const Array picks = index_array(indices, a, "take");
-  if (n == 0 && picks.size() != 0) {
-    Shape others = a.shape();
-    others.erase(at);
-    if (others.product() != 0)
-      fail<IndexError>("take: there is nothing to take along axis {} of an array of shape {}", at, a.shape());
+  Shape before, after;
+  for (int i = 0; i < at; ++i) before.push_back(a.shape()[i]);
+  for (int i = at + 1; i < a.ndim(); ++i) after.push_back(a.shape()[i]);
+  if (before.product() == 0) {  // NumPy looks at the indices once for each block before the axis, so here never
+    Shape shape = before;
+    for (const std::int64_t d : picks.shape()) shape.push_back(d);
+    for (const std::int64_t d : after) shape.push_back(d);
+    return Array::empty(shape, a.dtype(), a.device());
   }
+  if (n == 0 && picks.size() != 0 && after.product() != 0)
+    fail<IndexError>("take: there is nothing to take along axis {} of an array of shape {}", at, a.shape());
   std::vector<Index> index(static_cast<std::size_t>(at), Index(slice()));
   index.emplace_back(n == 0 ? picks : in_range(picks, n, mode));
   return a.get(index);

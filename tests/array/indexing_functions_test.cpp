@@ -27,6 +27,8 @@ TEST(Indexing, Take) {
   expect(ct::take(v, ct::array({7, -9}), 0, IndexMode::wrap), Dtype::int32, {2}, {1, 3});
   expect(ct::take(A.T(), ct::array({1, 1}), 0), Dtype::float64, {2, 3}, {1, 5, 9, 1, 5, 9});
   expect(ct::take(Z, ct::array({1}), 1), Dtype::float32, {0, 1}, {});
+  expect(ct::take(Z, ct::array({{5, -7}}), 1), Dtype::float32, {0, 1, 2}, {});  // as NumPy: no element, no check
+  expect(ct::take(ct::zeros({0, 0}, Dtype::float32), ct::array({0, -1}), -1), Dtype::float32, {0, 2}, {});
   expect(ct::take_along_axis(A, ct::array({{1}, {0}, {-1}}), 1), Dtype::float64, {3, 1}, {1, 4, 11});
   expect(ct::take_along_axis(A.T(), ct::array({{2, 0, 1}}), 0), Dtype::float64, {1, 3}, {2, 4, 9});
   expect(ct::take_along_axis(I, ct::argsort(I, 0), 0), Dtype::int64, {3, 3}, {0, 0, 0, 1, 2, 1, 2, 3, 3});
@@ -34,6 +36,7 @@ TEST(Indexing, Take) {
          {0, 3, 4, 7, 8, 11, 12, 15, 16, 19, 20, 23});
   EXPECT_THROW(tests::settle([&] { ct::take(v, 3); }), ct::IndexError);
   EXPECT_THROW(ct::take(Z, ct::array({0}), 0), ct::IndexError);
+  EXPECT_THROW(ct::take(Z.T(), ct::array({0}), 1), ct::IndexError);
   EXPECT_THROW(ct::take(v, 0.5), ct::IndexError);
   EXPECT_THROW(ct::take_along_axis(A, ct::array({1}), 1), ct::ShapeError);
   EXPECT_THROW(tests::settle([&] { ct::take_along_axis(A, ct::array({{4}}), 1); }), ct::IndexError);
