@@ -1,5 +1,7 @@
 // OpenCL 1.2 and later, by libOpenCL.so.1 found at run time.
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <unordered_map>
 
@@ -47,6 +50,14 @@ struct Function {
   Handle program;
   std::string name;
   int number;
+  mutable std::mutex mutex = {};
+  mutable std::set<std::array<std::size_t, 4>> forms = {};
+
+  /// Returns whether the kernel was not launched before in this form: group size, and whether the grid is wide.
+  bool is_new(const std::array<std::size_t, 4>& form) const {
+    const std::lock_guard lock(mutex);
+    return forms.insert(form).second;
+  }
 };
 
 class OpenclDriver final : public Driver {
@@ -252,6 +263,12 @@ class OpenclDriver final : public Driver {
     check(api_->EnqueueNDRangeKernel(queue(device), kernel, static_cast<cl_uint>(shape.ndim()), nullptr, global, local,
                                      0, nullptr, nullptr),
           "EnqueueNDRangeKernel", [&] { return fmt::format("kernel {}, {}", f.name, shape.text()); });
+    // PoCL links a new form of a kernel at its launch, in a thread of its own that starts the system's linker. If the
+    // program changes an environment variable meanwhile, the start can fail, and PoCL aborts.
+    constexpr std::size_t pocl_narrow_grid = 65535;
+    if (at(device).is_pocl &&
+        f.is_new({local[0], local[1], local[2], *std::ranges::max_element(global) > pocl_narrow_grid}))
+      check(api_->Finish(queue(device)), "Finish");
   }
 
  private:
@@ -264,7 +281,7 @@ class OpenclDriver final : public Driver {
   struct Device {
     Handle id = nullptr, context = nullptr, queue = nullptr;
     std::size_t largest_buffer = 0;
-    bool times_markers = true;
+    bool times_markers = true, is_pocl = false;
     std::string options;
     DeviceInfo info;
   };
@@ -307,7 +324,7 @@ class OpenclDriver final : public Driver {
   /// PoCL reads a program's code from files that its other processes may be writing. A binary made meanwhile may lack
   /// the code, and would crash the process that loads it.
   static bool is_whole(const Device& device, const Binary& binary) {
-    if (device.info.platform != "Portable Computing Language") return true;
+    if (!device.is_pocl) return true;
     constexpr std::string_view bitcode = "BC\xC0\xDE";
     const std::string_view text(reinterpret_cast<const char*>(binary.data()), binary.size());
     return text.find(bitcode) != std::string_view::npos;
@@ -441,6 +458,7 @@ class OpenclDriver final : public Driver {
     const auto get = api_->GetDeviceInfo;
     info.name = text(get, id, kDeviceName);
     info.platform = platform;
+    device.is_pocl = platform == "Portable Computing Language";
     const std::string version = text(get, id, kDeviceVersion);  // "OpenCL 1.2 …"
     const std::string extensions = text(get, id, kDeviceExtensions);
     if (!number<cl_uint>(id, kDeviceAvailable) || !number<cl_uint>(id, kDeviceCompilerAvailable) ||
