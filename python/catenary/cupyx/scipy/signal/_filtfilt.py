@@ -12,9 +12,7 @@ from catenary.cupyx.scipy._sliding_windows import combined
 from catenary.cupyx.scipy.ndimage import uniform_filter
 from catenary.cupyx.scipy.signal._convolutions import convolve
 from catenary.cupyx.scipy.signal._lfilter import lfilter, passed, passed_sections, sosfilt, steady, steady_sections
-from catenary.cupyx.scipy.signal._fir_design import firwin
-from catenary.cupyx.scipy.signal._filter_conversions import checked_sections, coefficients, host, polynomial, sections, sent
-from catenary.cupyx.scipy.signal._iir_design import cheby1
+from catenary.cupyx.scipy.signal._from_scipy import checked_sections, host, scipy_function, sent
 
 
 def _rows(x, axis):
@@ -213,7 +211,7 @@ def resample_poly(x, up, down, axis=0, window=('kaiser', 5.0), padtype='constant
         half = (h.size - 1) // 2
     else:
         half = 10 * max(up, down)
-        h = firwin(2 * half + 1, 1 / max(up, down), window=window).get().astype(rows.real.dtype if rows.dtype.char in 'fFdD' else 'f')
+        h = scipy_function('firwin')(2 * half + 1, 1 / max(up, down), window=window).astype(rows.real.dtype if rows.dtype.char in 'fFdD' else 'f')
     h = h * up
     # zeros in front, so that each output sample lies at the filter's centre, and enough zeros behind
     before = (down - half % down) % down
@@ -246,18 +244,18 @@ def decimate(x, q, n=None, ftype='iir', axis=-1, zero_phase=True):
     x = x if x.dtype.char in 'fdFD' else x.astype('d')
     sos, kind = None, x.dtype
     if ftype == 'fir':
-        b, a = firwin(20 * q + 1 if n is None else n + 1, 1.0 / q, window='hamming').get().astype(x.real.dtype), numpy.ones(1, 'f')
+        b, a = scipy_function('firwin')(20 * q + 1 if n is None else n + 1, 1.0 / q, window='hamming').astype(x.real.dtype), numpy.ones(1, 'f')
     elif ftype == 'iir':
-        sos = cheby1(8 if n is None else n, 0.05, 0.8 / q, output='sos').get()
+        sos = scipy_function('cheby1')(8 if n is None else n, 0.05, 0.8 / q, output='sos')
     elif isinstance(ftype, tuple) and len(ftype) == 2:
         b, a = map(host, ftype)
     elif hasattr(ftype, 'to_zpk'):
         system = ftype.to_zpk()
         z, p, k = host(system.zeros), host(system.poles), system.gain
-        if not p.size or numpy.iscomplexobj(polynomial(p)) or numpy.imag(k):
-            b, a = coefficients(z, p, k)
+        if not p.size or numpy.iscomplexobj(numpy.poly(p)) or numpy.imag(k):
+            b, a = scipy_function('zpk2tf')(z, p, k)
         else:
-            sos, kind = sections(z, p, float(numpy.real(k))), None
+            sos, kind = scipy_function('zpk2sos')(z, p, float(numpy.real(k))), None
     else:
         raise ValueError("invalid ftype: expected 'iir', 'fir', a system or a pair of coefficients")
     if sos is not None:

@@ -6,6 +6,7 @@ from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy import ndimage
+from catenary.cupyx.scipy.signal._from_scipy import checked_sections, host, sent
 
 
 def order_filter(a, domain, rank):
@@ -35,15 +36,6 @@ def medfilt2d(input, kernel_size=3):
     return medfilt(input, kernel_size)
 
 
-def _on_host(values):
-    values = numpy.atleast_1d(values.get() if isinstance(values, ndarray) else numpy.asarray(values))
-    return values.astype('D' if values.dtype.kind == 'c' else 'd')
-
-
-def _sent(values, dtype):
-    return _core.from_numpy(numpy.ascontiguousarray(values), None).astype(dtype)
-
-
 def _filtered(b, a, x, state):
     """Applies a filter with a[0] = 1 along the last axis from a state [..., order]. Returns (output, final state).
 
@@ -52,22 +44,22 @@ def _filtered(b, a, x, state):
     order = max(a.size, b.size) - 1
     b, a = (numpy.concatenate([c, numpy.zeros(order + 1 - c.size)]) for c in (b, a))
     if order == 0:
-        return x * _sent(b[0], x.dtype), state
+        return x * sent(b[0], x.dtype), state
     step = numpy.eye(order, k=1, dtype=a.dtype)
     step[:, 0] -= a[1:]
-    states = x[..., None] * _sent(b[1:] - a[1:] * b[0], x.dtype)
+    states = x[..., None] * sent(b[1:] - a[1:] * b[0], x.dtype)
     if state is not None:
-        states[..., 0, :] += _core.matmul(state, _sent(step.T, x.dtype))
+        states[..., 0, :] += _core.matmul(state, sent(step.T, x.dtype))
     reach, power = 1, step
     while reach < x.shape[-1]:
         if numpy.abs(power).max() < 1e-30:
             break  # earlier terms are below rounding
-        more = _core.matmul(states[..., :-reach, :], _sent(power.T, x.dtype))
+        more = _core.matmul(states[..., :-reach, :], sent(power.T, x.dtype))
         states = _core._concatenate([states[..., :reach, :], states[..., reach:, :] + more], -2)
         with numpy.errstate(all='ignore'):
             reach, power = 2 * reach, power @ power
     before = _core.zeros_like(states[..., :1, 0]) if state is None else state[..., :1]
-    return x * _sent(b[0], x.dtype) + _core._concatenate([before, states[..., :-1, 0]], -1), states[..., -1, :]
+    return x * sent(b[0], x.dtype) + _core._concatenate([before, states[..., :-1, 0]], -1), states[..., -1, :]
 
 
 def _operands(x, *filters):
@@ -78,7 +70,7 @@ def _operands(x, *filters):
 
 def _checked(b, a):
     """Returns the coefficients divided by a[0], on the host."""
-    b, a = _on_host(b), _on_host(a)
+    b, a = host(b), host(a)
     if b.ndim != 1 or a.ndim != 1 or not a.size or not a[0]:
         raise ValueError('lfilter: b and a must have one axis, and a[0] must not be 0')
     return b / a[0], a / a[0]
@@ -128,7 +120,7 @@ def lfilter(b, a, x, axis=-1, zi=None):
             raise ValueError(f'lfilter: unexpected shape for zi: expected {tuple(expected)}, found {operand(zi, "lfilter").shape}')
         given = _core.moveaxis(_core.broadcast_to(given, tuple(expected)).astype(rows.dtype), (axis,), (x.ndim - 1,))
         came, went = given[..., :taps], given[..., taps:]
-        state = sum(_core.matmul(last, _sent(matrix, rows.dtype)) for last, matrix in zip((came, went), _of_last(b, a)) if last.shape[-1])
+        state = sum(_core.matmul(last, sent(matrix, rows.dtype)) for last, matrix in zip((came, went), _of_last(b, a)) if last.shape[-1])
         state = state if isinstance(state, ndarray) else None
     made = rows if rows.size == 0 else _filtered(b, a, rows, state)[0]
     end = None
@@ -139,21 +131,12 @@ def lfilter(b, a, x, axis=-1, zi=None):
     return made if zi is None else (made, _core._copy(_core.moveaxis(end, (-1,), (axis,)), 'C'))
 
 
-def _sections(sos):
-    sos = sos.get() if isinstance(sos, ndarray) else numpy.asarray(sos)
-    if sos.ndim != 2 or sos.shape[1] != 6:
-        raise ValueError('sos array must be shape (n_sections, 6), given %s' % (sos.shape,))
-    if not (sos[:, 3] == 1).all():
-        raise ValueError('sos[:, 3] should be all ones')
-    return sos
-
-
 def sosfilt(sos, x, axis=-1, zi=None):
     """Applies second-order sections one after another along an axis, as lfilter. zi has the shape [sections, ..., 4, ...]: the last two inputs and
     the last two outputs of each section."""
     x = operand(x, 'sosfilt')
     wide = _operands(x, sos, *(() if zi is None else (zi,)))
-    sos = _sections(sos)
+    sos = checked_sections(sos)
     if not -x.ndim <= axis < x.ndim:
         raise numpy.exceptions.AxisError(axis, x.ndim)
     axis %= x.ndim
@@ -175,14 +158,14 @@ def sosfilt(sos, x, axis=-1, zi=None):
 
 def passed_sections(sos, x, states=None):
     """Applies sections along the last axis, from states [sections, ..., 2] in the layout of passed()."""
-    for k, section in enumerate(_sections(sos)):
+    for k, section in enumerate(checked_sections(sos)):
         x = passed(section[:3], section[3:], x, None if states is None else states[k])
     return x
 
 
 def _coefficients(b, a):
     """Returns both on the host, a without leading zeros. Raises ValueError for an empty or multi-dimensional array."""
-    b, a = _on_host(b), _on_host(a)
+    b, a = host(b), host(a)
     if b.ndim != 1 or a.ndim != 1:
         raise ValueError('Numerator b must be 1-D.' if b.ndim != 1 else 'Denominator a must be 1-D.')
     a = numpy.trim_zeros(a, 'f')
@@ -199,12 +182,12 @@ def steady(b, a):
     b, a = (numpy.concatenate([c, numpy.zeros(order + 1 - c.size)]) for c in (b, a))
     step = numpy.eye(order, k=1, dtype=a.dtype)
     step[:, :1] -= a[1:, None]
-    return _core.from_numpy(numpy.ascontiguousarray(numpy.linalg.solve(numpy.eye(order) - step, b[1:] - a[1:] * b[0])), None)
+    return sent(numpy.linalg.solve(numpy.eye(order) - step, b[1:] - a[1:] * b[0]))
 
 
 def steady_sections(sos):
     """Returns the states of passed_sections() in the steady state of a unit step."""
-    sos = _sections(sos).astype(float)
+    sos = checked_sections(sos).astype(float)
     made, scale = [], 1.0
     for section in sos:
         made.append(scale * steady(section[:3], section[3:]))
@@ -223,14 +206,14 @@ def lfilter_zi(b, a):
     """Returns the state of lfilter in the steady state of a unit step: past inputs (ones) and past outputs."""
     b, a = _coefficients(b, a)
     gain = _gain(b, a)
-    return _core.from_numpy(numpy.concatenate([numpy.ones(b.size - 1), numpy.full(a.size - 1, gain)]), None)
+    return sent(numpy.concatenate([numpy.ones(b.size - 1), numpy.full(a.size - 1, gain)]))
 
 
 def sosfilt_zi(sos):
     """Returns the states of sosfilt in the steady state of a unit step."""
     made, came = [], 1.0
-    for section in _sections(sos).astype(float):
+    for section in checked_sections(sos).astype(float):
         went = came * _gain(section[:3], section[3:])
         made.append([came, came, went, went])
         came = went
-    return _core.from_numpy(numpy.asarray(made), None)
+    return sent(numpy.asarray(made))

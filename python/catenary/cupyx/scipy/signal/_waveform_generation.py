@@ -6,7 +6,7 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._arguments import given, operand
-from catenary.cupyx.scipy.signal._filter_conversions import host
+from catenary.cupyx.scipy.signal._from_scipy import host
 
 _cos, _sin, _exp, _log = (_core.ufuncs[n] for n in ('cos', 'sin', 'exp', 'log'))
 _logical_and = _core.ufuncs['logical_and']
