@@ -120,6 +120,8 @@ def fit(name):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] and sys.argv[1] in ("-h", "--help"):
+        sys.exit(print(__doc__))
     names = sys.argv[1:] or [*ROWS, "cbrt", "two_over_pi"]
     if "cbrt" in names:
         shift = cbrt_shift()
