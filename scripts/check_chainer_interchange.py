@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """check_chainer_interchange.py TRAIN_MNIST [--data DIR] [--out DIR]
 
-Checks that weights and snapshots can be exchanged with Chainer in both directions. Needs a Python with Chainer 7 and a NumPy that works with
-it, such as 1.23. TRAIN_MNIST is the built program train_mnist, and --data is the folder of the four MNIST files.
+Checks that weights and snapshots can be exchanged with Chainer in both directions. Needs a Python with Chainer 7 (scripts/install_chainer), and
+with Catenary or a NumPy that Chainer supports, such as 1.23. TRAIN_MNIST is the built program train_mnist, and --data is the folder of the four
+MNIST files. Results are in a temporary folder, or stay in --out.
 
 1. TRAIN_MNIST trains for 3 epochs and writes a snapshot after each.
 2. Chainer loads the final weights, and the weights inside the last snapshot. For each of the 10,000 test images it must predict the same
@@ -10,7 +11,7 @@ it, such as 1.23. TRAIN_MNIST is the built program train_mnist, and --data is th
 3. Chainer resumes Catenary's first snapshot. Epoch 2 of its log must equal epoch 2 of Catenary's log.
 4. Chainer continues to epoch 3, and Catenary resumes Chainer's snapshot of epoch 2. Epoch 3 must be equal in both logs.
 
-Exits with 0 if everything agrees.
+The last line is `N passed, N failed`. Exits with 0 if everything agrees.
 """
 import argparse
 import gzip
@@ -67,12 +68,12 @@ def make_trainer(train, test, epochs, out):
     return trainer
 
 
-failures = 0
+passed = failures = 0
 
 
 def check(what, good, detail=''):
-    global failures
-    failures += not good
+    global passed, failures
+    passed, failures = passed + bool(good), failures + (not good)
     print('%s %s%s' % ('ok    ' if good else 'FAILED', what, ': ' + detail if detail else ''))
 
 
@@ -89,13 +90,7 @@ def read_log(folder):
         return json.load(f)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('train_mnist')
-    parser.add_argument('--data', default=os.path.join(os.path.dirname(__file__), '..', 'data', 'mnist'))
-    parser.add_argument('--out', help='folder for the results (default: a temporary folder)')
-    args = parser.parse_args()
-    out = args.out or tempfile.mkdtemp(prefix='interchange-')
+def exchange(args, out):
     environment = dict(os.environ, CATENARY_DATA=os.path.abspath(args.data))
 
     def ours(*arguments):
@@ -134,7 +129,16 @@ def main():
     ours('-e', '3', '-u', str(UNITS), '--noplot', '-o', back, '--resume', os.path.join(there, 'snapshot_iter_1200'))
     check_entries('we go on from Chainer\'s snapshot', read_log(back)[2], theirs[2])
 
-    print('%s; the files are in %s' % ('%d checks failed' % failures if failures else 'all checks passed', out))
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('train_mnist')
+    parser.add_argument('--data', default=os.path.join(os.path.dirname(__file__), '..', 'data', 'mnist'))
+    parser.add_argument('--out', help='folder for the results (default: a temporary folder that is removed)')
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        exchange(args, args.out or folder)
+    print('%d passed, %d failed' % (passed, failures))
     return failures > 0
 
 
