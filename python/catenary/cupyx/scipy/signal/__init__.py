@@ -8,7 +8,7 @@ from catenary.cupyx.scipy.signal._from_scipy import scipy_function
 from catenary.cupyx.scipy.signal._peaks import find_peaks, peak_prominences, peak_widths  # noqa: F401
 from catenary.cupyx.scipy.signal._lfilter import (  # noqa: F401
     lfilter, lfilter_zi, medfilt, medfilt2d, order_filter, sosfilt, sosfilt_zi)
-from catenary.cupyx.scipy.signal._filter_design import (  # noqa: F401
+from catenary.cupyx.scipy.signal._scipy_filter_design import (  # noqa: F401
     band_stop_obj, bilinear, bilinear_zpk, buttap, butter, buttord, cheb1ap, cheb1ord, cheb2ap, cheb2ord, cheby1, cheby2, ellip, ellipap, ellipord,
     findfreqs, firls, firwin, firwin2, freqs, freqs_zpk, freqz, freqz_sos, freqz_zpk, group_delay, iircomb, iirdesign, iirfilter, iirnotch, iirpeak,
     kaiser_atten, kaiser_beta, kaiserord, lp2bp, lp2bp_zpk, lp2bs, lp2bs_zpk, lp2hp, lp2hp_zpk, lp2lp, lp2lp_zpk, minimum_phase, normalize, savgol_coeffs,
