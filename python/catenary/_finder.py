@@ -147,7 +147,7 @@ class Finder:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError as error:
             if error.name == name:
-                error.name = real  # else `from cupy import …` drops the message (_names.not_imported)
+                error.name = real  # else `from cupy import …` drops the message (_wheel.not_imported)
                 raise
             if not real.startswith(str(error.name)):
                 raise  # a dependency of our module is missing, or the module is CuPy's and absent
@@ -224,8 +224,8 @@ class Absent:
         if name == 'chainer' and sys._getframe(2).f_globals.get('__name__') != 'importlib.util':
             raise ModuleNotFoundError('%s is not installed. %s' % (name, HOW_TO_INSTALL), name=name)
         if package == 'catenary' and own.partition('.')[0] in SERVED:
-            from catenary import _names
-            if error := _names.not_imported(own):
+            from catenary import _wheel
+            if error := _wheel.not_imported(own):
                 raise error
         return None
 

@@ -7,8 +7,6 @@ import functools
 import os
 import sys
 
-from catenary import _wheel
-
 CUPY = '14.2.0'
 OF_SCIPYS_UFUNCS = 'catenary.cupyx.scipy.special'  # the module whose functions accept arrays from SciPy's ufuncs
 _FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'names.txt')
@@ -42,26 +40,26 @@ def here(module):
     return known()[module][0]
 
 
-def absent(module, name):
-    """Returns the AttributeError of a name that a module lacks, which says where to look."""
+def absent(module, name, advice=None):
+    """Returns the AttributeError of a name that a module lacks, which says where to look. `advice` says how CuPy's wheel would provide the name."""
     if name in known().get(module, ((), ()))[1]:
-        return AttributeError(f'module {module!r} has no attribute {name!r} here, though CuPy has: {_look(module, name)}')
+        return AttributeError(f'module {module!r} has no attribute {name!r} here, though CuPy has: {_look(module, advice)}')
     return AttributeError(f'module {module!r} has no attribute {name!r}')
 
 
-def not_imported(name):
+def not_imported(name, advice=None):
     """Returns the ModuleNotFoundError of `import name`, or of `from cupy import gcd` (for which Python imports catenary.cupy.gcd), if CuPy has that
     name, else None."""
     module, _, last = name.rpartition('.')
     if name not in known() and last not in known().get(module, ((), ()))[1]:
         return None
     # with the name that Python imports, `from … import` would replace the message
-    return ModuleNotFoundError(f'{name} is not here, though CuPy has it: {_look(module, last)}', name=name)
+    return ModuleNotFoundError(f'{name} is not here, though CuPy has it: {_look(module, advice)}', name=name)
 
 
-def _look(module, name):
-    if _wheel.is_under(f'{module}.{name}') and not _wheel.is_used():
-        return f'{_wheel.advice()}    # `python -m catenary names {module}` lists the names available without it, see docs/reference/cupy.md of Catenary'
+def _look(module, advice):
+    if advice:
+        return f'{advice}    # `python -m catenary names {module}` lists the names available without it, see docs/reference/cupy.md of Catenary'
     return f'`python -m catenary names {module}` lists the available names, and docs/reference/cupy.md of Catenary explains the differences'
 
 

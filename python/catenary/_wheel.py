@@ -154,7 +154,6 @@ def exported(module):
 def attribute(module, name):
     """Returns the wheel's attribute of a module that is ours. Raises AttributeError with the remedy if there is none."""
     import importlib
-    from catenary import _names
     if not name.startswith('_'):
         source = exported(module).get(name)
         try:
@@ -165,7 +164,19 @@ def attribute(module, name):
                 return importlib.import_module(f'catenary.{module}.{name}')
         except ImportError as error:
             raise AttributeError(f'{module}.{name} of CuPy {_installed()[1]} does not run here: {error}') from error
-    raise _names.absent(module, name)
+    raise absent(module, name)
+
+
+def absent(module, name):
+    """Returns the AttributeError of a name that a module lacks, which says where to look."""
+    from catenary import _names
+    return _names.absent(module, name, _advice_for(f'{module}.{name}'))
+
+
+def not_imported(name):
+    """Returns the ModuleNotFoundError of `import name` if CuPy has that name, else None."""
+    from catenary import _names
+    return _names.not_imported(name, _advice_for(name))
 
 
 def refusal(module):
@@ -193,7 +204,12 @@ def getter(module):
     return __getattr__
 
 
-def advice():
+def _advice_for(name):
+    """Returns advice() for a name that the wheel would provide, else None."""
+    return _advice() if is_under(name) and not is_used() else None
+
+
+def _advice():
     """Returns which wheel to install and how, or why the installed one is not used."""
     found = _installed()
     if found and found[1] not in TESTED:

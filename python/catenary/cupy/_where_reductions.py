@@ -3,7 +3,6 @@
 import numpy
 
 from catenary import _core
-from catenary.cupy._array import asarray, ndarray
 
 _WITH_INITIAL = ('sum', 'prod', 'max', 'min', 'amax', 'amin', 'nansum', 'nanprod', 'nanmax', 'nanmin')
 _OF_MEANS = ('mean', 'var', 'std', 'nanmean', 'nanvar', 'nanstd')
@@ -15,7 +14,9 @@ def _mask(where, a, name):
     """Returns the mask in the shape of the array, or None if all elements count."""
     if where is True or where is None:
         return None
-    where = where if isinstance(where, ndarray) else asarray(where)
+    if not isinstance(where, _core.ndarray):
+        from catenary import cupy
+        where = cupy.asarray(where)
     if where.dtype != bool and where.ndim:
         raise TypeError(f"{name}: argument 'where' must be a bool or a cupy.ndarray of bool, given one of {where.dtype}")
     try:
@@ -27,8 +28,8 @@ def _mask(where, a, name):
 def _as(value, dtype):
     """Converts a number to the dtype by NumPy's rules. Raises OverflowError for an integer that does not fit."""
     held = numpy.empty((), dtype)
-    held[()] = value.get() if isinstance(value, ndarray) else value
-    return asarray(held)
+    held[()] = value.get() if isinstance(value, _core.ndarray) else value
+    return _core.from_numpy(held, None)
 
 
 def reduced(name, a, axis=None, dtype=None, out=None, keepdims=False, *, initial=None, where=True, ddof=0):
@@ -91,7 +92,7 @@ def _mean_like(name, a, axis, dtype, keepdims, mask, ddof):
 def _delivered(result, out, name):
     if out is None:
         return result
-    if not isinstance(out, ndarray) or out.shape != result.shape:
+    if not isinstance(out, _core.ndarray) or out.shape != result.shape:
         raise ValueError(f"{name}: argument 'out' must be a cupy.ndarray of shape {result.shape}, given {getattr(out, 'shape', type(out))}")
     _core.copyto(out, result)
     return out

@@ -2,7 +2,7 @@
 
 import contextlib
 
-from catenary import _core, _names
+from catenary import _core, _wheel
 from catenary.cupy import _modules
 from catenary.cupy._info import RuntimeInfo
 from catenary.cupy._util import submodule
@@ -36,4 +36,4 @@ def errstate(*, linalg=None, fallback_mode=None):
 def __getattr__(name):
     if name in ('jit', 'linalg', 'profiler', 'signal'):
         return submodule(f'{__name__}.{name}')
-    raise _names.absent('cupyx', name)
+    raise _wheel.absent('cupyx', name)

@@ -8,17 +8,10 @@ from catenary.cupyx.scipy.sparse._construction import (  # noqa: F401
     isspmatrix_csr, isspmatrix_dia, kron, kronsum, matrix_transpose, permute_dims, rand, random, random_array, spdiags, swapaxes, tril, triu, vstack)
 from catenary.cupyx.scipy.sparse._formats import (  # noqa: F401
     coo_array, coo_matrix, csc_array, csc_matrix, csr_array, csr_matrix, dia_array, dia_matrix)
+from catenary.cupyx.scipy.sparse._sparse_utils import SparseEfficiencyWarning, SparseWarning  # noqa: F401
 
 for _class in (sparray, spmatrix, *spmatrix._classes.values()):
     _class.__module__ = 'cupyx.scipy.sparse'  # so that programs find the functions that join and multiply them
-
-
-class SparseWarning(Warning):
-    """The base class of SparseEfficiencyWarning."""
-
-
-class SparseEfficiencyWarning(SparseWarning):
-    """Issued if an operation on sparse matrices gives a dense result."""
 
 
 def __getattr__(name):

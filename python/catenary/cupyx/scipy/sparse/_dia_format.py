@@ -3,7 +3,7 @@
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy.sparse._sparse_utils import MOST, agreed, checked_axis, device_array, merged
+from catenary.cupyx.scipy.sparse._sparse_utils import MOST, agreed, check_axes, checked_axis, device_array, merged
 from catenary.cupyx.scipy.sparse._spbase import _spbase
 
 
@@ -105,8 +105,7 @@ class _dia(_spbase):
 
     def transpose(self, axes=None, copy=False):
         """Returns the transposed matrix."""
-        from catenary.cupyx.scipy.sparse._formats import _check_axes
-        _check_axes(axes)
+        check_axes(axes)
         at = _core.arange(self.shape[0])
         columns = at[None, :] + self.offsets.astype('l')[:, None]
         kept = (columns >= 0) & (columns < min(self.data.shape[1], self.shape[1]))

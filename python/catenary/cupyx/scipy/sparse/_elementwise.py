@@ -8,7 +8,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import given
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.sparse._sparse_utils import ABSENT, Sparse, checked_shape, index_dtype, is_scalar, merged
+from catenary.cupyx.scipy.sparse._sparse_utils import ABSENT, Sparse, SparseEfficiencyWarning, checked_shape, index_dtype, is_scalar, merged
 from catenary.cupyx.scipy.sparse._one_dimensional import by_rows
 
 
@@ -114,8 +114,7 @@ class Elementwise(Sparse):
         csr = self._kind('csr')
         zero = numpy.zeros((), self.dtype)
         if bool(getattr(numpy, name)(zero, zero if isinstance(other, Sparse) else other.get() if isinstance(other, ndarray) else other)):
-            from catenary.cupyx.scipy import sparse
-            warnings.warn(f'{name} of sparse matrices: the function is not 0 where both are 0, so the result is a dense array', sparse.SparseEfficiencyWarning, 4)
+            warnings.warn(f'{name} of sparse matrices: the function is not 0 where both are 0, so the result is a dense array', SparseEfficiencyWarning, 4)
             return csr(function(self.toarray(), other.toarray() if isinstance(other, Sparse) else other))
         if isinstance(other, Sparse):
             shape = _core._broadcast_shapes([self.shape, other.shape])

@@ -8,17 +8,13 @@ from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy.sparse import _indexing as setting
 from catenary.cupyx.scipy.sparse._dia_format import _dia
 from catenary.cupyx.scipy.sparse._one_dimensional import extents, one_axis
-from catenary.cupyx.scipy.sparse._sparse_utils import agreed, checked_axis, checked_shape, device_array, given_dtype, index_dtype, merged, spread
+from catenary.cupyx.scipy.sparse._sparse_utils import (
+    agreed, check_axes, checked_axis, checked_shape, device_array, given_dtype, index_dtype, merged, spread)
 from catenary.cupyx.scipy.sparse._spbase import _spbase, sparray, spmatrix
 
 
 def _of_scipy(x):
     return hasattr(x, 'tocoo') and type(x).__module__.startswith('scipy.sparse')
-
-
-def _check_axes(axes):
-    if axes is not None and (not isinstance(axes, tuple) or tuple(k % 2 for k in axes) != (1, 0)):
-        raise ValueError(f'transpose: the axes of a sparse matrix are (1, 0), given {axes}')
 
 
 class _coo(_spbase):
@@ -107,7 +103,7 @@ class _coo(_spbase):
 
     def transpose(self, axes=None, copy=False):
         """Returns the transposed matrix. A 1-d array returns itself."""
-        _check_axes(axes)
+        check_axes(axes)
         if self.ndim == 1:
             return self.copy() if copy else self
         made = self._of_places(self.col, self.row, self.data, self.shape[::-1])
@@ -316,7 +312,7 @@ class _compressed(_spbase):
 
     def transpose(self, axes=None, copy=False):
         """Returns the transposed matrix, which shares the arrays. A 1-d array returns itself."""
-        _check_axes(axes)
+        check_axes(axes)
         if self.ndim == 1:
             return self.copy() if copy else self
         kind = self._kind('csc' if self._major == 0 else 'csr')

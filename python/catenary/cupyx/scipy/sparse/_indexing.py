@@ -8,6 +8,7 @@ from catenary import _core
 from catenary.cupy._arguments import given
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupyx.scipy.sparse._one_dimensional import one_axis
+from catenary.cupyx.scipy.sparse._sparse_utils import SparseEfficiencyWarning
 from catenary.cupyx.scipy.sparse._spbase import _spbase
 
 
@@ -194,8 +195,7 @@ def set_elements(matrix, key, value, warns):
     if not wanted.size:
         return
     if warns:
-        from catenary.cupyx.scipy import sparse
-        warnings.warn(f'Changing the sparsity structure of a {type(matrix).__name__} is expensive.', sparse.SparseEfficiencyWarning, 4)
+        warnings.warn(f'Changing the sparsity structure of a {type(matrix).__name__} is expensive.', SparseEfficiencyWarning, 4)
     have, data = _core._concatenate([have, wanted], 0), _core._concatenate([matrix.data, values], 0)
     order = _core._argsort(have, 0)
     have, data = have[order], data[order]

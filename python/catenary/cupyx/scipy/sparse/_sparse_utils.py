@@ -100,5 +100,19 @@ def device_array(x, dtype=None):
     return asarray(x, dtype)
 
 
+class SparseWarning(Warning):
+    """The base class of SparseEfficiencyWarning."""
+
+
+class SparseEfficiencyWarning(SparseWarning):
+    """Issued if an operation on sparse matrices gives a dense result."""
+
+
 class Sparse:
     """The base of sparse matrices and arrays."""
+
+
+def check_axes(axes):
+    """Raises ValueError unless the axes are those of a transposition, (1, 0) or None."""
+    if axes is not None and (not isinstance(axes, tuple) or tuple(k % 2 for k in axes) != (1, 0)):
+        raise ValueError(f'transpose: the axes of a sparse matrix are (1, 0), given {axes}')

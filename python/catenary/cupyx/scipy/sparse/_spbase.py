@@ -226,13 +226,15 @@ class spmatrix(_spbase):
             raise TypeError('matrix is not square')
         if not is_scalar(other) or other != int(other) or other < 0:
             raise ValueError('exponent must be an integer >= 0')
-        from catenary.cupyx.scipy.sparse._construction import identity
         made, factor, left = None, self, int(other)
         while left:
             if left % 2:
                 made = factor if made is None else made * factor
             factor, left = factor * factor if left > 1 else factor, left // 2
-        return identity(self.shape[0], self.dtype, self.format) if made is None else made
+        if made is None:
+            at = _core.arange(self.shape[0])
+            return self._kind('coo')((_core.ones(at.shape, self.dtype), (at, at)), shape=self.shape).asformat(self.format)
+        return made
 
     def getformat(self):
         """Returns 'csr', 'csc', 'coo' or 'dia'."""
