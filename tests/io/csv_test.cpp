@@ -94,6 +94,9 @@ TEST(Csv, ErrorsSayLineAndColumn) {
   EXPECT_EQ(file_error([] { parse("a,b\n\"x\ny\",2\n1,\"z\n"); }),
             "t.csv: line 4, column 3: the quote that opens here does not close");
   EXPECT_EQ(file_error([] { parse("a,b\n\"x\"y,2\n"); }), "t.csv: line 2, column 4: 'y' follows a closing quote");
+  // the byte-order mark takes no column
+  EXPECT_EQ(file_error([] { parse("\xef\xbb\xbfx,\"y\n"); }),
+            "t.csv: line 1, column 3: the quote that opens here does not close");
   EXPECT_NE(file_error([] { parse("a,a\n"); }).find("two columns are named 'a'"), std::string::npos);
   EXPECT_THROW(parse("a", {.delimiter = '"'}), ValueError);
 }
@@ -140,6 +143,8 @@ TEST(Csv, FieldsReadBack) {
   std::string file = "v,w\n";
   for (const std::string& text : texts) file += csv_field(text) + ",\n";
   EXPECT_EQ(parse(file).column("v").strings, texts);
+  // a carriage return in the last field is not part of the line end
+  EXPECT_EQ(parse("v,w\n1," + csv_field("cr\r") + "\n").column("w").strings, std::vector<std::string>{"cr\r"});
 }
 
 TEST(Csv, SurvivesDamage) {

@@ -1,3 +1,5 @@
+#include <zlib.h>
+
 #include <cmath>
 #include <cstdlib>
 
@@ -48,6 +50,35 @@ TEST(Png, ReadsEveryColourTypeDepthAndInterlacing) {
   for (int i = 0; i < 55; ++i) EXPECT_EQ(transparent.as<std::uint8_t>()[4 * i + 3], alpha[i * 7 % 4]);
 }
 
+void append_be(std::string& to, std::uint32_t value) {
+  for (int shift = 24; shift >= 0; shift -= 8) to += static_cast<char>(value >> shift & 0xff);
+}
+
+/// A grayscale PNG made by hand. `rows` has a filter byte before each row.
+std::string gray_png(std::uint32_t width, std::uint32_t height, int depth, const std::string& rows) {
+  std::string file("\x89PNG\r\n\x1a\n", 8);
+  const auto chunk = [&](const std::string& type, const std::string& data) {
+    append_be(file, static_cast<std::uint32_t>(data.size()));
+    const std::string all = type + data;
+    file += all;
+    append_be(file, static_cast<std::uint32_t>(
+                        ::crc32(0, reinterpret_cast<const Bytef*>(all.data()), static_cast<uInt>(all.size()))));
+  };
+  std::string header;
+  append_be(header, width);
+  append_be(header, height);
+  header += {static_cast<char>(depth), 0, 0, 0, 0};
+  chunk("IHDR", header);
+  uLongf size = compressBound(rows.size());
+  std::string packed(size, '\0');
+  EXPECT_EQ(::compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
+                       rows.size()),
+            Z_OK);
+  chunk("IDAT", packed.substr(0, size));
+  chunk("IEND", "");
+  return file;
+}
+
 TEST(Png, GivesTheChannelsAskedFor) {
   const HostArray rgb = read_png(data_path("io/luma.png"));
   const HostArray gray = read_png(data_path("io/luma.png"), {.channels = 1});
@@ -58,6 +89,14 @@ TEST(Png, GivesTheChannelsAskedFor) {
   EXPECT_EQ(values_of(convert_channels(rgba, 3)), values_of(rgb));
   EXPECT_EQ(values_of(convert_channels(convert_channels(gray, 3), 1)), values_of(gray));
   EXPECT_EQ(convert_channels(gray, 2).shape, (Shape{24, 35, 2}));
+  // alpha stays between images that have it
+  for (const auto& [name, from, to] : {std::tuple("graya8", 2, 4), std::tuple("rgba8", 4, 2)}) {
+    const HostArray image = read_png(data_path(std::string("io/") + name + ".png"), {.channels = to});
+    ASSERT_EQ(image.shape, (Shape{5, 11, to})) << name;
+    for (int i = 0; i < 55; ++i)
+      EXPECT_EQ(image.as<std::uint8_t>()[to * i + to - 1], stored_sample(i / 11, i % 11, from - 1, from, 7, 255))
+          << name;
+  }
   EXPECT_THROW(convert_channels(gray, 5), ValueError);
   EXPECT_THROW(read_png(data_path("io/luma.png"), {.channels = 7}), ValueError);
 }
@@ -93,6 +132,10 @@ TEST(Png, RefusesDamageAndSizesThatCannotBe) {
   const std::string huge("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x01\x00\x00\x00\x01\x00\x00\x00\x08\x06\x00\x00\x00",
                          29);
   EXPECT_NE(file_error([&] { read_png(as_bytes(huge), "huge"); }), "");
+  // a row of less than 8 bits takes a byte
+  const std::string thin = gray_png(1, 1 << 23, 1, std::string(20, '\0'));
+  EXPECT_NE(file_error([&] { read_png(as_bytes(thin), "thin"); }).find("pixels cannot be in a file of"),
+            std::string::npos);
 }
 
 double largest_difference(const HostArray& a, const HostArray& b) {

@@ -164,6 +164,47 @@ TEST(Npz, FailsOnEveryTruncationAndSurvivesDamage) {
   }
 }
 
+/// The flags of a member, from its local header.
+int flags_of(const std::string& path, const std::string& member) {
+  const std::vector<std::byte> bytes = os::read_file(path);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  constexpr std::size_t kHeader = 30, kFlags = 6;
+  const std::size_t at = text.find(member);
+  if (at == std::string_view::npos || at < kHeader) {
+    ADD_FAILURE() << path << " has no " << member;
+    return -1;
+  }
+  return std::to_integer<int>(bytes[at - kHeader + kFlags]) | std::to_integer<int>(bytes[at - kHeader + kFlags + 1])
+                                                                  << 8;
+}
+
+// Without the flag, other programs read the names as code page 437.
+TEST(Npz, NamesInUtf8AreFlaggedAsInNumPysFiles) {
+  const TemporaryFolder folder;
+  NpzWriter writer(folder / "a.npz", {.compression = NpzCompression::stored});
+  writer.write("a", halves({2}));
+  writer.write("h\u00e9", halves({2}));
+  writer.finish();
+  constexpr int kUtf8 = 1 << 11;
+  for (const std::string& path : {folder / "a.npz", data_path("io/stored.npz")}) {
+    EXPECT_EQ(flags_of(path, "a.npy") & kUtf8, 0) << path;
+    EXPECT_EQ(flags_of(path, "h\u00e9.npy") & kUtf8, kUtf8) << path;
+  }
+}
+
+TEST(Npz, DamagedTextIsFound) {
+  const TemporaryFolder folder;
+  NpzWriter writer(folder / "a", {.compression = NpzCompression::stored});
+  writer.write("x", std::string("once upon a time"));
+  writer.finish();
+  auto bytes = os::read_file(folder / "a");
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t at = text.find(std::string_view("u\0\0\0p", 5));  // in UTF-32
+  ASSERT_NE(at, std::string_view::npos);
+  bytes[at] = std::byte{'U'};
+  EXPECT_NE(file_error([&] { read_all_of_npz(bytes); }).find("CRC"), std::string::npos);
+}
+
 TEST(Npz, DamagedElementsAreFound) {
   const TemporaryFolder folder;
   NpzWriter writer(folder / "a", {.compression = NpzCompression::stored});

@@ -84,6 +84,12 @@ TEST(SafetensorsIndex, RoundTripInShards) {
       }
     }
   }
+  // a shard may be full to the last byte
+  const Tensors halves = {{"a", numbers({16})}, {"b", numbers({16})}, {"c", numbers({16})}};
+  const ShardedSafetensorsReader full(
+      write_sharded_safetensors(folder / "full", halves, 2 * halves[0].second.nbytes()));
+  ASSERT_EQ(full.files().size(), 2u);
+  EXPECT_EQ(full.file_of("a"), full.file_of("b"));
   EXPECT_THROW(write_sharded_safetensors(folder / "x", {{"a", numbers({1})}, {"a", numbers({1})}}, 0), ValueError);
   const ShardedSafetensorsReader none(write_sharded_safetensors(folder / "empty", {}, 9));
   EXPECT_TRUE(none.names().empty());

@@ -80,6 +80,15 @@ TEST(Safetensors, ComplexNumbersOfTheFormatsOneSize) {
   EXPECT_THROW(write_safetensors(folder / "w", {{"w", HostArray::empty(Dtype::complex128, {1})}}), DtypeError);
 }
 
+TEST(Safetensors, MakesBoolsZeroOrOne) {
+  const std::string file =
+      with_header(R"({"b":{"dtype":"BOOL","shape":[4],"data_offsets":[0,4]}})") + std::string("\0\1\2\xff", 4);
+  const HostArray read = SafetensorsReader(as_bytes(file), "f").read("b");
+  ASSERT_EQ(read.dtype, Dtype::bool_);
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(read.data.get());
+  EXPECT_EQ(std::vector<int>(bytes, bytes + 4), (std::vector<int>{0, 1, 1, 1}));
+}
+
 TEST(Safetensors, RoundTrip) {
   const TemporaryFolder folder;
   std::vector<std::pair<std::string, HostArray>> tensors;

@@ -60,6 +60,33 @@ TEST(OrderSampler, IsAnsweredWithAsManyIndicesEachTime) {
   }
 }
 
+// A minibatch is announced only if it is the next one. An order that is not drawn yet is not known.
+TEST(Upcoming, IsTheNextMinibatch) {
+  for (const bool shuffle : {true, false}) {
+    for (const bool repeat : {true, false}) {
+      for (const int batch_size : {4, 5, 23}) {
+        const ct::iterators::SerialIterator batches(numbers(10), batch_size, {.repeat = repeat, .shuffle = shuffle});
+        int announced = 0, given = 0;
+        for (int i = 0; i < 10; ++i) {
+          const auto upcoming = batches.upcoming();
+          std::vector<int> expected;
+          if (upcoming) expected = values_of(upcoming->make());
+          const auto batch = batches.next();
+          ASSERT_TRUE(batch || !upcoming);
+          if (!batch) break;
+          ++given;
+          if (!upcoming) continue;
+          ++announced;
+          EXPECT_EQ(values_of(*batch), expected) << shuffle << repeat << batch_size << " " << i;
+        }
+        // of five minibatches of 4, the third crosses the end of the epoch
+        const int crossing = !shuffle || !repeat || batch_size == 5 ? 0 : batch_size == 4 ? 2 : 10;
+        EXPECT_EQ(announced, given - crossing) << shuffle << repeat << batch_size;
+      }
+    }
+  }
+}
+
 struct Saved {
   Order order = {2, 0, 1, 3};
   std::int64_t position = 2, epoch = 1;
