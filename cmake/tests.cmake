@@ -49,6 +49,9 @@ foreach(room IN LISTS rooms)
   add_test(NAME ${room} COMMAND test_${room})
   set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml;${CATENARY_WHOLE}" TIMEOUT 2400)
 endforeach()
+if(TARGET test_ops)
+  target_include_directories(test_ops PRIVATE ${PROJECT_BINARY_DIR}/generated)  # derived texts of ops/
+endif()
 if(TARGET test_backends)
   set_tests_properties(backends PROPERTIES COST 1000) # the longest with a sanitizer, so it starts first
 endif()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the polynomial coefficients of catenary/ops/math.inc and special.inc. Needs mpmath.
+"""Prints the polynomial coefficients of catenary/ops/math.inc and special*.inc. Needs mpmath.
 
     fit_math.py [NAME…]
 
@@ -12,8 +12,8 @@ import math
 import struct
 import sys
 
-from mpmath import (asin, atan, atanh, chebyfit, cos, digamma, erf, erfc, erfinv, exp, findroot, log, log1p, loggamma, mp, mpf, psi, sin,
-                    sinh, sqrt, tan, tanh)
+from mpmath import (asin, atan, atanh, besseli, besselj, bessely, chebyfit, cos, digamma, erf, erfc, erfinv, exp, findroot, gamma, log, log1p,
+                    loggamma, mp, mpf, psi, sin, sinh, sqrt, tan, tanh)
 
 mp.dps = 60
 
@@ -52,6 +52,30 @@ def far(f):
     return lambda w: f(1 / sqrt(w if w > mpf(10) ** -12 else mpf(10) ** -12))
 
 
+def squared(f, most):
+    """Returns f(x) for 0 <= x <= most as a function of t = 2 (x / most)^2 - 1."""
+    return lambda t: f(most * sqrt((t + 1) / 2 if t + 1 > mpf(10) ** -20 else mpf(10) ** -20))
+
+
+def inverse(f, least, power=1):
+    """Returns f(1 / x) for x >= least as a function of t = 2 (least / x)^power - 1."""
+    return lambda t: f(((t + 1) / 2) ** (mpf(1) / power) / least)
+
+
+def bessel_log(n, x):
+    """Returns Y_n's part without logarithm and pole, times pi / 2 (x / 2)^-n."""
+    rest = (log(x / 2) + mp.euler) * besselj(n, x) - mp.pi / 2 * bessely(n, x)
+    return (rest - (1 / x if n else 0)) * (2 / x) ** n
+
+
+def hankel(n, w):
+    """Returns Hankel's integral of exp(-s^2) s^(2n) (1 + w s^2)^(n - 1/2), normalised to 1 at w = 0, by the trapezoidal rule, which is exact to
+    rounding."""
+    nodes = [mpf(k) / 50 for k in range(500)]
+    terms = [exp(-s * s) * s ** (2 * n) * (1 + w * s * s) ** (mpf(2 * n - 1) / 2) for s in nodes]
+    return (sum(terms) - terms[0] / 2) / 50 / (gamma(n + mpf(1) / 2) / 2)
+
+
 half_ln2 = log(2) / 2 * mpf("1.001")
 quarter_pi = mp.pi / 4 * mpf("1.002")
 log_range = (sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1)
@@ -85,6 +109,21 @@ ROWS = {
     "lgamma_far": (far(lambda x: (loggamma(x) - (x - mpf(1) / 2) * log(x) + x - log(2 * mp.pi) / 2) * x), far_gamma, 4, 11),
     "digamma_far": (far(lambda x: (log(x) - 1 / (2 * x) - digamma(x)) * x * x), far_gamma, 4, 11),
     "trigamma_far": (far(lambda x: (psi(1, x) - 1 / x - 1 / (2 * x * x)) * x**3), far_gamma, 4, 11),
+    # special_bessel.inc
+    "j0_near": (squared(lambda x: besselj(0, x), 8), (-1, 1), 0, 17),
+    "j1_near": (squared(lambda x: besselj(1, x) * 2 / x, 8), (-1, 1), 0, 16),
+    "y0_near": (squared(lambda x: bessel_log(0, x), 8), (-1, 1), 0, 17),
+    "y1_near": (squared(lambda x: bessel_log(1, x), 8), (-1, 1), 0, 16),
+    "hankel0_real": (inverse(lambda w: hankel(0, w * 0.5j).real, 8, 2), (-1, 1), 0, 13),
+    "hankel0_imaginary": (inverse(lambda w: hankel(0, w * 0.5j).imag / (w or 1), 8, 2), (-1, 1), 0, 14),
+    "hankel1_real": (inverse(lambda w: hankel(1, w * 0.5j).real, 8, 2), (-1, 1), 0, 13),
+    "hankel1_imaginary": (inverse(lambda w: hankel(1, w * 0.5j).imag / (w or 1), 8, 2), (-1, 1), 0, 14),
+    "k0_far": (inverse(lambda w: hankel(0, w / 2), 2), (-1, 1), 0, 24),
+    "k1_far": (inverse(lambda w: hankel(1, w / 2), 2), (-1, 1), 0, 24),
+    "i0_near": (lambda t: besseli(0, 4 * t + 4) * exp(-4 * t - 4), (-1, 1), 0, 30),
+    "i1_near": (lambda t: besseli(1, 4 * t + 4) * exp(-4 * t - 4), (-1, 1), 0, 30),
+    "i0_far": (inverse(lambda w: besseli(0, 1 / w) * exp(-1 / w) / sqrt(w) if w > 1e-8 else 1 / sqrt(2 * mp.pi), 8), (-1, 1), 0, 24),
+    "i1_far": (inverse(lambda w: besseli(1, 1 / w) * exp(-1 / w) / sqrt(w) if w > 1e-8 else 1 / sqrt(2 * mp.pi), 8), (-1, 1), 0, 24),
 }
 
 

@@ -119,12 +119,13 @@ Types types_of(Op op, Dtype d) {
     case Rule::PREDICATE:
       return {float_of(d), Dtype::bool_};
     case Rule::BITS:
-      if (is_floating(d)) refuse("expected bool or an integer dtype");
+      if (const bool of_numbers = op == Op::gcd || op == Op::lcm; is_floating(d) || (d == Dtype::bool_ && of_numbers))
+        refuse(of_numbers ? "expected an integer dtype" : "expected bool or an integer dtype");
       return {d, d};
     case Rule::SHIFT:
       if (is_floating(d)) refuse("expected an integer dtype");
       if (d == Dtype::bool_) d = Dtype::int8;
-      return {d, d};
+      return {d, op == Op::bitwise_count ? Dtype::uint8 : d};
     case Rule::INTERNAL:
       break;
   }
@@ -241,6 +242,32 @@ Array binary(Op op, Operand& x, Operand& y) {
   return result;
 }
 
+/// Returns the dtype of a float function of three operands: literals are weak, unless there is no array.
+Dtype dtype_of_three(const Operand& x, const Operand& y, const Operand& z) {
+  const Operand* const operands[] = {&x, &y, &z};
+  const bool arrays = x.is_array() || y.is_array() || z.is_array();
+  std::optional<Dtype> found;
+  for (const Operand* operand : operands) {
+    if (arrays && !operand->is_array() && operand->scalar().kind() != Scalar::Kind::complex) continue;
+    const Dtype dtype = float_of(dtype_of_operand(*operand));
+    found = found ? promote(*found, dtype) : dtype;
+  }
+  return *found;
+}
+
+Array ternary(Op op, Operand& x, Operand& y, Operand& z) {
+  const char* name = ops::info(op).name;
+  const Types types = types_of(op, dtype_of_three(x, y, z));
+  const Device device = x.is_array() ? x.array().body().device : common_device(y, z, name);
+  for (const Operand* operand : {&y, &z}) common_device(x, *operand, name);
+  const LazyOperand operands[] = {lazy_operand(x, types.operand), lazy_operand(y, types.operand),
+                                  lazy_operand(z, types.operand)};
+  const Shape shape = broadcast_shapes(broadcast_shapes(shape_of(x), shape_of(y), name), shape_of(z), name);
+  Array result = lazy::apply(op, operands, types.result, shape, device);
+  for (Operand* operand : {&x, &y, &z}) operand->release();
+  return result;
+}
+
 void check_goes_into(const Array& out, Dtype result, const char* what) {
   if (!can_cast_same_kind(result, out.dtype())) {
     fail<DtypeError>("{}: the result would be {}, which does not go into the array's {} (same_kind casting)", what,
@@ -295,14 +322,18 @@ const Array& in_place(const Array& target, Op op, Operand y, const char* symbol)
   Array name(Operand x) { return unary(Op::name, x); }
 #define CT_DEFINE_2(name) \
   Array name(Operand x, Operand y) { return binary(Op::name, x, y); }
+#define CT_DEFINE_3(name) \
+  Array name(Operand x, Operand y, Operand z) { return ternary(Op::name, x, y, z); }
 #define CT_OP(name, arity, ...) CT_DEFINE_##arity(name)
 #include "catenary/ops/elementwise.def"
 #undef CT_OP
 #undef CT_DEFINE_1
 #undef CT_DEFINE_2
+#undef CT_DEFINE_3
 
 Array apply(ops::Op op, Operand x) { return unary(op, x); }
 Array apply(ops::Op op, Operand x, Operand y) { return binary(op, x, y); }
+Array apply(ops::Op op, Operand x, Operand y, Operand z) { return ternary(op, x, y, z); }
 void apply_to(Target out, ops::Op op, Operand x) { unary_into(out, op, x); }
 void apply_to(Target out, ops::Op op, Operand x, Operand y) { binary_into(out, op, x, y, ops::info(op).name); }
 

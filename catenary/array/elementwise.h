@@ -11,15 +11,18 @@ namespace catenary {
 
 #define CT_PARAMETERS_1 Operand x
 #define CT_PARAMETERS_2 Operand x, Operand y
+#define CT_PARAMETERS_3 Operand x, Operand y, Operand z
 #define CT_OP(name, arity, ...) CT_API Array name(CT_PARAMETERS_##arity);
 #include "catenary/ops/elementwise.def"
 #undef CT_OP
 #undef CT_PARAMETERS_1
 #undef CT_PARAMETERS_2
+#undef CT_PARAMETERS_3
 
 /// Applies an elementwise function that is chosen at run time by its row.
 CT_API Array apply(ops::Op op, Operand x);
 CT_API Array apply(ops::Op op, Operand x, Operand y);
+CT_API Array apply(ops::Op op, Operand x, Operand y, Operand z);
 /// Applies an elementwise function and writes the result to `out`. The operands broadcast to the shape of `out` and may
 /// share memory with it. Throws DtypeError if same_kind casting does not allow out's dtype. (the `out` of NumPy's
 /// ufuncs)

@@ -56,12 +56,15 @@ void read_option(Options& options, const char* name, const std::string& key, PyO
   }
 }
 
+/// Is the row bitwise_count, whose result is uint8 for every operand?
+bool counts(const ct::ops::OpInfo& row) { return &row == &ct::ops::info(Op::bitwise_count); }
+
 /// Casts the inputs to the dtype that the caller requests for the operation.
 void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, const std::string& casting) {
   const bool is_float_rule = row.rule == Rule::FLOAT || row.rule == Rule::DIVIDE;
   const bool is_bool_rule = row.rule == Rule::COMPARE || row.rule == Rule::PREDICATE;
-  if (is_bool_rule && dtype == Dtype::bool_) return;
-  if (is_bool_rule || (is_float_rule && !ct::is_inexact(dtype)))
+  if ((is_bool_rule && dtype == Dtype::bool_) || (counts(row) && dtype == Dtype::uint8)) return;
+  if (is_bool_rule || counts(row) || (is_float_rule && !ct::is_inexact(dtype)))
     raise(PyExc_TypeError, std::string(row.name) + ": no loop with the result dtype " + ct::dtype_name(dtype));
   for (int i = 0; i < row.arity; ++i) {
     Argument& x = inputs[i];
@@ -79,7 +82,7 @@ void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, cons
 
 /// Throws if an input cannot be cast to the dtype of the computation by this casting rule.
 void check_inputs(const ct::ops::OpInfo& row, const Argument* inputs, Dtype result, const std::string& casting) {
-  if (row.rule == Rule::PREDICATE) return;  // has integer loops, too
+  if (row.rule == Rule::PREDICATE || counts(row)) return;  // they have loops for all integers
   if (row.rule == Rule::COMPARE) result = ct::result_type(inputs[0].operand(), inputs[1].operand());
   for (int i = 0; i < row.arity; ++i)
     if (const Array* x = inputs[i].array)
@@ -118,24 +121,25 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
       while (PyDict_Next(kwargs, &position, &key, &value))
         read_option(options, row.name, nb::cast<std::string>(nb::handle(key)), value);
     }
-    Argument inputs[2];
+    Argument inputs[3];
     for (int i = 0; i < row.arity; ++i) {
       PyObject* o = PyTuple_GetItem(args, i);
       if (!inputs[i].parse(o)) refuse_argument(o, row.name);
     }
     if (options.dtype) cast_inputs(row, inputs, dtype_from(options.dtype), options.casting);
-    if (row.arity == 1) {
-      inputs[0].as_array();
+    if (row.arity != 2) {
+      for (int i = 0; i < row.arity; ++i) inputs[i].as_array();
     } else {
       // in a float function each operand is converted to a float dtype by its own dtype, also a NumPy scalar
       if (row.rule == Rule::FLOAT)
-        for (Argument& input : inputs)
-          if (input.strong) input.as_array();
+        for (int i = 0; i < 2; ++i)
+          if (inputs[i].strong) inputs[i].as_array();
       settle(inputs[0], inputs[1], row.rule == Rule::COMPARE);
     }
     const auto compute = [&] {
-      Array result =
-          row.arity == 1 ? ct::apply(op, inputs[0].operand()) : ct::apply(op, inputs[0].operand(), inputs[1].operand());
+      Array result = row.arity == 1   ? ct::apply(op, inputs[0].operand())
+                     : row.arity == 2 ? ct::apply(op, inputs[0].operand(), inputs[1].operand())
+                                      : ct::apply(op, inputs[0].operand(), inputs[1].operand(), inputs[2].operand());
       if (options.casting != "same_kind") check_inputs(row, inputs, result.dtype(), options.casting);
       return result;
     };
@@ -143,7 +147,7 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
       return wrap(options.where || options.order ? in_form(row, compute(), options, inputs) : compute());
     if (!is_ndarray(options.out)) raise(PyExc_TypeError, std::string(row.name) + ": out must be an ndarray");
     const Array& out = array_of(options.out);
-    if (options.where || options.casting != "same_kind") {
+    if (options.where || options.casting != "same_kind" || row.arity == 3) {
       Array result = compute();
       check_cast(std::string(row.name) + ": the result", result.dtype(), out.dtype(), options.casting);
       result = stored_parts(result, out.dtype());
@@ -169,9 +173,12 @@ nb::list types_of(const Ufunc& f) {
     if (dtype == Dtype::bfloat16) continue;
     const Array none = Array::empty({0}, dtype, ct::Device());
     try {
-      const Array result = f.row().arity == 1 ? ct::apply(f.op(), none) : ct::apply(f.op(), none, none);
+      const int arity = f.row().arity;
+      const Array result = arity == 1   ? ct::apply(f.op(), none)
+                           : arity == 2 ? ct::apply(f.op(), none, none)
+                                        : ct::apply(f.op(), none, none, none);
       const auto letter = [](Dtype d) { return nb::cast<std::string>(nb::handle(numpy_dtype(d)).attr("char")); };
-      types.append(std::string(f.row().arity == 1 ? 1 : 2, letter(dtype)[0]) + "->" + letter(result.dtype()));
+      types.append(std::string(static_cast<std::size_t>(arity), letter(dtype)[0]) + "->" + letter(result.dtype()));
     } catch (const ct::DtypeError&) {
     }
   }

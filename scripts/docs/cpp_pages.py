@@ -217,8 +217,8 @@ def _purpose(lines):
     return '\n\n'.join(escape(' '.join(part.split('\n'))) for part in '\n'.join(words).split('\n\n') if part)
 
 
-def _operation(name, arity, parameters=' x y'):
-    names = parameters.split() or ['', '']
+def _operation(name, arity, parameters=' x y z'):
+    names = parameters.split() or ['', '', '']
     return 'Array %s(%s)' % (name, ', '.join(('Operand ' + names[i]).strip() for i in range(int(arity))))
 
 
@@ -237,7 +237,7 @@ def write(xml, root, target):
     rows = re.findall(r'^CT_OP\((\w+), (\d),.*"(.*)"\)$', (root / 'catenary/ops/elementwise.def').read_text(), re.MULTILINE)
     folders, names = collections.defaultdict(list), set()
     # Headers that declare some of the operations again do not list them.
-    seen = {('', 'catenary', 'cpp:function', _operation(name, arity, parameters)) for name, arity, _ in rows for parameters in (' x y', ' a b', '')}
+    seen = {('', 'catenary', 'cpp:function', _operation(name, arity, parameters)) for name, arity, _ in rows for parameters in (' x y z', ' a b c', '')}
     for file, entities in sorted(headers.items()):
         lines = (root / file).read_text().splitlines()
         name = file.removeprefix('catenary/').removesuffix('.h')

@@ -21,6 +21,7 @@ namespace {
 void add_elementwise(Table& table) {
 #define CT_FUNCTION_1(name) [](Arguments& a) -> Results { return {ct::name(a.value(0))}; }
 #define CT_FUNCTION_2(name) [](Arguments& a) -> Results { return {ct::name(a.value(0), a.value(1))}; }
+#define CT_FUNCTION_3(name) [](Arguments& a) -> Results { return {ct::name(a.value(0), a.value(1), a.value(2))}; }
 #define CT_OP(name, arity, ...) table[#name] = CT_FUNCTION_##arity(name);
 #include "catenary/ops/elementwise.def"
 #undef CT_OP

@@ -11,6 +11,7 @@
 #include "catenary/backends/cpu/half_bits.h"
 #include "catenary/backends/cpu/half_vectors.h"
 #include "catenary/ops/complex.h"
+#include "catenary/ops/special.h"
 
 namespace catenary::cpu {
 namespace {

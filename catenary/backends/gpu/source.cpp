@@ -83,7 +83,8 @@ struct Helpers {
   std::unordered_multimap<std::string_view, std::size_t> by_name;
 
   Helpers() {
-    for (const char* text : {"memory", "math", "special", "rows", "complex", "complex128", "complex_casts", "axes"})
+    for (const char* text : {"memory", "math", "special", "special_integers", "special_bessel", "special_bessel_f32",
+                             "rows", "complex", "complex128", "complex_casts", "axes"})
       split_helpers(kernels::text(text), all);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (!all[i].name.empty()) by_name.emplace(all[i].name, i);

@@ -106,8 +106,7 @@ def get_default_pinned_memory_pool():
 _in_other_modules = {name: f'catenary.cupy.{module}' for module, names in {
     '_kernels': ('ElementwiseKernel', 'ReductionKernel', 'RawKernel', 'RawModule'),
     '_vectorize': ('vectorize', 'apply_along_axis', 'apply_over_axes', 'piecewise'),
-    '_polynomials': ('poly', 'poly1d', 'polyadd', 'polymul', 'polysub', 'polyval', 'roots'),
-    '_integers': ('gcd', 'lcm', 'bitwise_count'), '_bessel': ('i0',)}.items() for name in names}
+    '_polynomials': ('poly', 'poly1d', 'polyadd', 'polymul', 'polysub', 'polyval', 'roots')}.items() for name in names}
 
 # The names for `from cupy import *`, from which array_api_compat makes its namespace. It includes modules and classes that are loaded on first use.
 __all__ = [*(_name for _name in globals() if not _name.startswith('_')), *_in_other_modules,

@@ -6,7 +6,6 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupy._bessel import chebyshev as _chebyshev
 from catenary.cupy._array import is_complex
 from catenary.cupy._arguments import delivered, operand as _operand
 from catenary.cupyx.scipy._gamma import stored, wide
@@ -18,6 +17,14 @@ _EULER = 0.57721566490153286
 _EPSILON = {'f': 6e-8, 'd': 1.2e-16}
 _LARGEST_OF_SERIES = 40  # beyond it the asymptotic series is exact to rounding
 _NEAR = 4
+
+
+def _chebyshev(coefficients, t):
+    """Evaluates a Chebyshev series by Clenshaw's recurrence."""
+    above, two_above = coefficients[-1] + t * 0, t * 0
+    for c in coefficients[-2:0:-1]:
+        above, two_above = _core._copy(c + 2 * t * above - two_above, 'C'), above  # the same small kernel serves all steps
+    return coefficients[0] + t * above - two_above
 
 
 def _fraction(n, x):

@@ -1,4 +1,4 @@
-"""Helpers of iterative elementwise functions: conversion of arguments, and the test for convergence."""
+"""Helpers of elementwise functions: rows of the library, conversion of arguments, and the test for convergence."""
 
 from catenary import _core
 from catenary.cupy._arguments import delivered
@@ -23,6 +23,19 @@ def function(name, description, compute):
         return tuple(delivered(x.astype(dtype), place, name) for x, place in zip(made, out or (None,) * len(made)))
     function.__name__ = function.__qualname__ = name
     function.__doc__ = description
+    return function
+
+
+def of_row(name, row=None):
+    """Makes a function of real numbers from a row of the library, computed in float64 if the device has it."""
+    ufunc = _core.ufuncs[row or name]
+
+    def function(*args, out=None):
+        refuse_complex(name, *args)
+        *values, dtype = prepared(name, *args)
+        return delivered(ufunc(*wide(*values)).astype(dtype), out, name)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f'Returns scipy.special.{name} of each element: {ufunc.__doc__}.'
     return function
 
 

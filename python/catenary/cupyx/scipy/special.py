@@ -3,10 +3,8 @@
 import math as _math
 
 from catenary import _core, _wheel
-from catenary.cupy import _bessel as _modified  # a CuPy module named _bessel becomes an attribute of this one
 from catenary.cupy._arguments import delivered as _delivered, operand as _operand
 from catenary.cupy._ufuncs import sinc  # noqa: F401
-from catenary.cupyx.scipy._bessel_functions import j0, j1, k0, k0e, k1, k1e, spherical_yn, y0, y1, yn  # noqa: F401
 from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, bdtri, betainc, betaincinv, btdtr, btdtri, chdtr, chdtrc, chdtri, fdtr, fdtrc, fdtri,  # noqa: F401
                                                  gammainc, gammaincc, gammainccinv, gammaincinv, gdtr, gdtrc, nbdtr, nbdtrc, nbdtri, pdtr, pdtrc, pdtri)
 from catenary.cupyx.scipy._elliptic import ellipeinc, ellipj, ellipk, ellipkinc, ellipkm1  # noqa: F401
@@ -16,6 +14,7 @@ from catenary.cupyx.scipy._gamma import (in_float64 as _in_float64, is_complex a
 from catenary.cupyx.scipy._beta_binom import beta, betaln, binom, poch  # noqa: F401
 from catenary.cupyx.scipy._sph_harm import lpmv, sph_harm, sph_harm_y  # noqa: F401
 from catenary.cupyx.scipy._exponential_integrals import exp1, expi, expn, shichi, sici  # noqa: F401
+from catenary.cupyx.scipy._iteration import function as _function, of_row as _of_row
 from catenary.cupyx.scipy._lambertw_wright_bessel import lambertw, wright_bessel, zetac  # noqa: F401
 
 _ufuncs = _core.ufuncs
@@ -286,24 +285,22 @@ tandg = _of_degrees('tandg', 'tangent', lambda s, c: (s / c, _ratio(-c, s)) * 2)
 cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), -s / c) * 2)
 
 
-def i0(x):
-    """Returns the modified Bessel function of the first kind of order 0."""
-    return _modified.modified('i0', _widened('i0', _operand(x, 'i0')), 0, False)
+j0, j1, y0, y1, yn, i0, i0e, i1, i1e, k0, k0e, k1, k1e, _spherical_yn = (_of_row(name) for name in (
+    'j0', 'j1', 'y0', 'y1', 'yn', 'i0', 'i0e', 'i1', 'i1e', 'k0', 'k0e', 'k1', 'k1e', 'spherical_yn'))
 
 
-def i0e(x):
-    """Returns exp(-|x|) i0(x)."""
-    return _modified.modified('i0e', _widened('i0e', _operand(x, 'i0e')), 0, True)
+def _derivative_of_spherical_yn(n, z):
+    x, row = _absolute(z), _ufuncs['spherical_yn']
+    order = _ufuncs['trunc'](_core.where(_ufuncs['isfinite'](n), n, 0))
+    value = _core.where(order == 0, -row(1, x), row(_ufuncs['maximum'](order - 1, 0), x) - (order + 1) / x * row(order, x))
+    value = _core.where(x == 0, _math.inf, _core.where(x == _math.inf, 0, value))
+    value = _core.where((z < 0) & (_ufuncs['remainder'](order, 2) == 1), -value, value)
+    return _core.where((order < 0) | _ufuncs['isnan'](z), _math.nan, value)
 
 
-def i1(x):
-    """Returns the modified Bessel function of the first kind of order 1."""
-    return _modified.modified('i1', _widened('i1', _operand(x, 'i1')), 1, False)
-
-
-def i1e(x):
-    """Returns exp(-|x|) i1(x)."""
-    return _modified.modified('i1e', _widened('i1e', _operand(x, 'i1e')), 1, True)
+def spherical_yn(n, z, derivative=False):
+    """Returns the spherical Bessel function of the second kind of integer order n, or its derivative. Orders below 0 give NaN."""
+    return _function('spherical_yn', '', _derivative_of_spherical_yn)(n, z) if derivative else _spherical_yn(n, z)
 
 
 __getattr__ = _wheel.getter('cupyx.scipy.special')
