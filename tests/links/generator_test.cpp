@@ -215,6 +215,10 @@ TEST(StopStrings, ATextEndsBeforeTheFirst) {
   EXPECT_EQ(shown({"END"}, {"EEND"}), "E");
   EXPECT_EQ(shown({"long one", "on"}, {"a long", " on"}), "a l");
   EXPECT_EQ(shown({"\n\n", "User:"}, {"a\n", "Us", "er", ":"}), "a|\n");
+  // the longest beginning of any stop string waits
+  EXPECT_EQ(shown({"abcd", "cx"}, {"abc", "d"}), "");
+  EXPECT_EQ(shown({"cx", "abcd"}, {"abc", "x!"}), "ab");
+  EXPECT_EQ(shown({"abcd", "cx"}, {"abc", "e"}), "abce");
   EXPECT_THROW(L::StopStrings({""}), ValueError);
 }
 

@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
+#include <cmath>
 #include <complex>
+#include <memory>
+#include <thread>
 
 #include "catenary/autograd/gradient_check.h"
 #include "catenary/catenary.h"
@@ -328,6 +332,48 @@ TEST(Link, HooksSeeCalls) {
   EXPECT_GT(hook->total_time(), 0);
 }
 
+/// Takes 5 ms and calls a link that does, too.
+struct Slow : ct::Chain {
+  std::shared_ptr<Slow> inner;
+  ct::Variable operator()(const ct::Variable& x) const {
+    return hooked(
+        *this,
+        [&] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          return inner ? (*inner)(x) : x;
+        },
+        x);
+  }
+};
+
+TEST(Link, TheTotalTimeHasLinksInsideOthersOnce) {
+  const auto hook = std::make_shared<ct::LinkTimerHook>();
+  Slow link;
+  link.inner = std::make_shared<Slow>();
+  const ct::Variable x(normal_numbers({2, 4}));
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const ct::LinkHookScope scope(hook);
+    for (int i = 0; i < 4; ++i) link(x);
+  }
+  const std::chrono::duration<double> all = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(hook->total_time(), 4 * 0.010);
+  EXPECT_LE(hook->total_time(), all.count());
+}
+
+TEST(Link, CopiesKeepWhatIsFrozen) {
+  Counted link(2, 2);
+  link.l1.disable_update();
+  for (const ct::CopyMode mode : {ct::CopyMode::share, ct::CopyMode::copy, ct::CopyMode::init}) {
+    const Counted other = ct::copy_link(link, mode);
+    EXPECT_FALSE(other.l1.update_enabled());
+    EXPECT_TRUE(other.l2.update_enabled());
+    other.enable_update();  // of the copy alone
+    EXPECT_TRUE(other.l1.update_enabled());
+    EXPECT_FALSE(link.l1.update_enabled());
+  }
+}
+
 // Errors of all functions name the link by class and name.
 TEST(Link, ErrorsNameIt) {
   const auto message_of = [](const auto& call) {
@@ -547,6 +593,15 @@ TEST(Links, BatchNormalizationLearnsItsStatistics) {
   EXPECT_EQ(bn.namedpersistents().size(), 3u);
 }
 
+// New links have a mean of 0 and a variance of 1.
+TEST(Links, NormalizationsUseTheirEpsInTestModeToo) {
+  const auto testing = ct::test_mode();
+  const ct::Array x = normal_numbers({5, 6});
+  const ct::Array expected = x / std::sqrt(1.5);
+  ct::gradient_check::assert_allclose(L::BatchNormalization({6}, {.eps = 0.5})(x).array(), expected);
+  ct::gradient_check::assert_allclose(L::BatchRenormalization({6}, {.eps = 0.5})(x).array(), expected);
+}
+
 TEST(Links, DecorrelatedBatchNormalizationLearnsItsStatistics) {
   const L::DecorrelatedBatchNormalization bn(6, {.groups = 2, .decay = 0.5});
   const ct::Array base = normal_numbers({50, 6});
@@ -559,15 +614,16 @@ TEST(Links, DecorrelatedBatchNormalizationLearnsItsStatistics) {
   const ct::Array y = bn(x).array()(ct::slice(), ct::slice(3));
   const std::vector<double> covariance = (ct::matmul(y.T(), y) / 50).to_vector<double>();
   for (std::size_t i = 0; i < 9; ++i) EXPECT_NEAR(covariance[i], i % 4 == 0 ? 1 : 0, 0.1);
-  // the mean of both batches, not of the last one only
+  // the mean of all batches, which no decay gives
   bn.start_finetuning();
   {
     const auto training = ct::train_mode();
     bn(x, true);
     bn(x + 4, true);
+    bn(x + 8, true);
   }
   const std::vector<double> mean = bn.avg_mean->to_vector<double>(),
-                            expected = (ct::mean(x, 0) + 2).to_vector<double>();
+                            expected = (ct::mean(x, 0) + 4).to_vector<double>();
   for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(mean[i], expected[i], 1e-4);
   EXPECT_EQ(bn.namedpersistents().size(), 3u);
   EXPECT_THROW(L::DecorrelatedBatchNormalization(6), ct::ValueError);

@@ -95,6 +95,19 @@ TEST(Links, WordsAreDrawnAsOftenAsTheyWereCounted) {
   EXPECT_THROW(L::NegativeSampling(3, {1, -1}, 4), ct::ValueError);
 }
 
+// With W = 0 each draw adds a half to its word's gradient, and each label takes a half away.
+TEST(Links, NegativeSamplesFollowThePowerOfTheCounts) {
+  ct::random::seed(2);
+  constexpr int kSamples = 20000;
+  for (const auto& [power, share] : {std::pair(0.0, 0.5), {1.0, 15.0 / 16}, {0.75, 0.88400}}) {
+    const L::NegativeSampling link(1, {1, 15}, kSamples, power);
+    link.cleargrads();
+    link(ct::ones({1, 1}, ct::Dtype::float32), ct::array({0})).backward();
+    const double draws = 2 * link.W.grad().to_vector<double>()[1];
+    EXPECT_NEAR(draws / kSamples, share, 0.02) << power;
+  }
+}
+
 TEST(Links, HierarchicalSoftmaxIsADistribution) {
   const ct::Array x = normal_numbers({1, 4});
   const L::ClassTree tree = L::BinaryHierarchicalSoftmax::create_huffman_tree({{0, 8}, {1, 5}, {2, 6}, {3, 4}});

@@ -69,6 +69,25 @@ TEST(RecurrentLinks, RememberAndForget) {
   EXPECT_TRUE(same_bits(other(x).array(), lstm(x).array()).item<bool>());
 }
 
+// A ratio of 1 keeps all of the old state, and 0 nothing.
+TEST(RecurrentLinks, ZoneoutHasARatioForEachState) {
+  const auto training = ct::train_mode();
+  for (const bool keeps_c : {true, false}) {
+    const L::StatefulZoneoutLSTM link(3, 4, keeps_c ? 1 : 0, keeps_c ? 0 : 1);
+    const L::StatelessLSTM plain(3, 4);
+    plain.copyparams(link);
+    Array c = numbers({2, 4}, 5), h = numbers({2, 4}, 6);
+    link.set_state(Variable(c), Variable(h));
+    for (int step = 0; step < 3; ++step) {
+      const Array x = numbers({2, 3}, step);
+      const auto [c_next, h_next] = plain(c, h, x);
+      (keeps_c ? h : c) = (keeps_c ? h_next : c_next).array();
+      assert_allclose(link(x).array(), h);
+      assert_allclose(link.c->array(), c);
+    }
+  }
+}
+
 TEST(RecurrentLinks, AnEvaluatorsCopyHasAStateOfItsOwn) {
   const L::LSTM lstm(2, 3);
   const Array x = numbers({4, 2});

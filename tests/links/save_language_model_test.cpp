@@ -200,6 +200,84 @@ TEST(SaveLanguageModel, DtypesAndEnds) {
   }
 }
 
+TEST(SaveLanguageModel, OptionsOtherThanTheDefaultsAreKept) {
+  const Folder folder;
+  const L::GPT gpt({.vocabulary = 31,
+                    .context = 16,
+                    .width = 12,
+                    .layers = 1,
+                    .heads = 3,
+                    .dropout = 0.25,
+                    .hidden = 7,
+                    .epsilon = 0.125});
+  const L::Llama llama({.vocabulary = 31,
+                        .context = 16,
+                        .width = 12,
+                        .layers = 2,
+                        .heads = 4,
+                        .hidden = 14,
+                        .groups = 2,
+                        .head_size = 8,
+                        .epsilon = 0.125,
+                        .rotary = {.base = 500}});
+  const std::vector<std::int64_t> ids = {3, 1, 4, 1, 5};
+  const auto scores_of = [&](const L::LanguageModel& model) {
+    const auto mode = no_backprop_mode();
+    const auto testing = test_mode();
+    return model(Array::from_host(ids.data(), {1, 5}, Dtype::int64, current_device())).array().to_vector<float>();
+  };
+  const std::vector<float> gpt_scores = scores_of(gpt), llama_scores = scores_of(llama);
+  for (const char* name : {"gpt", "gpt.gguf"}) {
+    L::save_language_model(folder / name, gpt);
+    const auto again = L::load_language_model(folder / name);
+    EXPECT_EQ(scores_of(*again), gpt_scores) << name;
+    EXPECT_EQ(dynamic_cast<const L::GPT&>(*again).options.epsilon, 0.125) << name;
+  }
+  // GGUF has no dropout
+  const auto trainable = L::load_language_model(folder / "gpt");
+  EXPECT_EQ(dynamic_cast<const L::GPT&>(*trainable).options.dropout, 0.25);
+  for (const char* name : {"llama", "llama.gguf"}) {
+    L::save_language_model(folder / name, llama);
+    const auto again = L::load_language_model(folder / name);
+    EXPECT_EQ(scores_of(*again), llama_scores) << name;
+    const L::LlamaOptions& options = dynamic_cast<const L::Llama&>(*again).options;
+    EXPECT_EQ(options.head_size, 8) << name;
+    EXPECT_EQ(options.groups, 2) << name;
+    EXPECT_EQ(options.epsilon, 0.125) << name;
+    EXPECT_EQ(options.rotary.base, 500) << name;
+  }
+}
+
+// The model's end tokens come before the tokenizer's, and the first of them is GGUF's eos token.
+TEST(SaveLanguageModel, TheModelsEndTokensAreKept) {
+  const Folder folder;
+  const Tokenizer tokenizer = train_byte_pairs(
+      "the best of times", 264, {.special = {"<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end|>", "<s>"}});
+  L::GPT model({.vocabulary = 264, .context = 16, .width = 12, .layers = 1, .heads = 2, .dropout = 0});
+  ASSERT_TRUE(tokenizer.bos_id() && tokenizer.eos_id());
+  const std::int64_t own = tokenizer.id("<s>").value();
+  ASSERT_NE(*tokenizer.eos_id(), own);
+  model.end_tokens = {own};
+  for (const char* name : {"one", "one.gguf"}) {
+    L::save_language_model(folder / name, model, {.tokenizer = tokenizer});
+    EXPECT_EQ(L::load_language_model(folder / name)->end_tokens, model.end_tokens) << name;
+  }
+  EXPECT_EQ(config_of(folder / "one")["eos_token_id"], own);
+  EXPECT_EQ(config_of(folder / "one")["bos_token_id"], *tokenizer.bos_id());
+  // more than GGUF has keys for: those that are known by name can be left out, but not the first
+  const std::int64_t first = tokenizer.id("<|im_end|>").value();
+  model.end_tokens = {first};
+  for (const char* name : {"<|endoftext|>", "<|eot_id|>", "<|end|>", "<s>"})
+    model.end_tokens.push_back(tokenizer.id(name).value());
+  L::save_language_model(folder / "five.gguf", model, {.tokenizer = tokenizer});
+  EXPECT_EQ(io::GgufReader(folder / "five.gguf").integer("tokenizer.ggml.eos_token_id"), first);
+  std::vector<std::int64_t> ends = L::load_generator(folder / "five.gguf").model().end_tokens;
+  std::ranges::sort(ends);
+  std::vector<std::int64_t> expected = model.end_tokens;
+  std::ranges::sort(expected);
+  EXPECT_EQ(ends, expected);
+}
+
 TEST(SaveLanguageModel, RefusesWhatOthersWouldNotRun) {
   const Folder folder;
   const auto glm = L::load_language_model(language_model("glm")),
