@@ -307,6 +307,23 @@ TEST(Gguf, TokenizersAreSavedIntoFolders) {
   }
 }
 
+// The second text of a pair has the type 1, as in the templates of `tokenizers`.
+TEST(Gguf, SavedTemplatesTellTheTextsOfAPairApart) {
+  const ::tests::Folder folder;
+  GgufTokens tokens = of_file("gpt2", "gpt-2");
+  tokens.bos = 0, tokens.eos = 1;
+  tokens.add_bos = true, tokens.add_eos = true;
+  make_tokenizer(tokens).save(folder / "saved");
+  const auto saved = nlohmann::json::parse(read_text(folder / "saved/tokenizer.json"));
+  const auto part = [](const char* kind, const std::string& id, int type) {
+    return nlohmann::json{{kind, {{"id", id}, {"type_id", type}}}};
+  };
+  const std::string bos = tokens.tokens[0], eos = tokens.tokens[1];
+  EXPECT_EQ(saved["post_processor"]["pair"],
+            (nlohmann::json{part("SpecialToken", bos, 0), part("Sequence", "A", 0), part("SpecialToken", eos, 0),
+                            part("SpecialToken", bos, 1), part("Sequence", "B", 1), part("SpecialToken", eos, 1)}));
+}
+
 /// A folder that was saved from a GGUF file becomes an equal GGUF file.
 TEST(Gguf, SavedTokenizersBecomeGgufAgain) {
   const ::tests::Folder folder;
@@ -372,6 +389,11 @@ TEST(Gguf, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(refusal([](auto& t) { t.bos = 4; }), "file: tokenizer.ggml.bos_token_id: 4 is no id of 4 tokens");
   EXPECT_EQ(refusal([](auto& t) { t.merges = {"ab"}; }),
             "file: tokenizer.ggml.merges: the merge 0 is not two tokens: 'ab'");
+  EXPECT_EQ(refusal([](auto& t) {  // the first token is a space
+              t.tokens = {" ", "a", " a", "<s>"};
+              t.merges = {"  a"};
+            }),
+            "");
   EXPECT_EQ(refusal([](auto& t) { t.merges = {"a c"}; }),
             "file: tokenizer.ggml.merges: a token of merge 0 is not among the tokens: 'a c'");
   EXPECT_EQ(refusal([](auto& t) {
