@@ -136,6 +136,38 @@ TEST(OnRanks, IteratorsGiveAllTheSame) {
   EXPECT_THROW(D::create_multi_node_iterator({}, flat(), size()), ct::ValueError);
 }
 
+TEST(OnRanks, IteratorsGoOnFromSnapshots) {
+  const tests::Folder folder;
+  const std::string file = folder / "iterator.npz";
+  const ct::Dataset dataset = ct::datasets::TupleDataset(ct::arange(10));
+  const int master = size() - 1;
+  const auto sent = [&] {
+    const ct::iterators::SerialIterator own(dataset, 4, {.shuffle = false});
+    return D::create_multi_node_iterator(rank() == master ? ct::Iterator(own) : ct::Iterator(), flat(), master);
+  };
+  const auto synchronized = [&](int seed) {
+    ct::random::seed(static_cast<std::uint64_t>(10 * seed + rank()));
+    return D::create_synchronized_iterator(ct::iterators::SerialIterator(dataset, 4), flat());
+  };
+  const auto expect_equal = [&](const ct::Iterator& whole, const ct::Iterator& again) {
+    numbers_of(whole, 3);
+    ct::serializers::save_npz(file, whole);
+    ct::serializers::load_npz(file, again);
+    EXPECT_EQ(again.epoch(), 1);
+    EXPECT_TRUE(again.is_new_epoch());
+    EXPECT_DOUBLE_EQ(again.epoch_detail(), 1.2);
+    ASSERT_TRUE(again.previous_epoch_detail().has_value());
+    EXPECT_DOUBLE_EQ(*again.previous_epoch_detail(), 0.8);
+    const ct::random::Generator before = ct::random::get_state();
+    const std::vector<double> rest = numbers_of(again, 9);
+    EXPECT_EQ(ct::random::get_state().call, before.call);  // orders come from another generator
+    EXPECT_EQ(ct::random::get_state().seed, before.seed);
+    EXPECT_EQ(rest, numbers_of(whole, 9));
+  };
+  expect_equal(sent(), sent());
+  expect_equal(synchronized(1), synchronized(2));
+}
+
 // With and without prefetch, ranks train on equal minibatches of their parts with equal noise.
 TEST(OnRanks, PrefetchChangesNothing) {
   const auto train = [](bool synchronized, bool prefetch) {

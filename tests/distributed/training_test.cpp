@@ -548,6 +548,9 @@ TEST(OnRanks, BatchNormalizationOverAllRanks) {
     near(bn.beta.grad(), plain.bn.beta.grad() / static_cast<float>(size()), "gbeta");
     near(bn.avg_mean.array(), plain.bn.avg_mean.array(), "avg_mean");
   }
+  // the variance starts with 0 as in ChainerMN, and with 1 as in Chainer
+  EXPECT_EQ(D::MultiNodeBatchNormalization(3, comm()).avg_var->to_vector<double>(), std::vector<double>(3, 0));
+  EXPECT_EQ(L::BatchNormalization(3).avg_var->to_vector<double>(), std::vector<double>(3, 1));
   L::BatchNormalization alone(3);  // the original model is unchanged
   EXPECT_EQ(alone.type_name(), "BatchNormalization");
 }
@@ -588,6 +591,19 @@ TEST(OnRanks, ScatterDataset) {
   EXPECT_FALSE(std::is_sorted(all.begin(), all.end()));
   std::sort(all.begin(), all.end());
   for (int i = 0; i < 12; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+
+  // the order depends on the seed alone
+  const auto dealt = [&](std::uint64_t seed) {
+    ct::random::uniform(0.0, 1.0, {1});
+    const ct::Dataset share =
+        D::scatter_dataset(rank() == 0 ? ct::Dataset(whole) : ct::Dataset(), comm(), {.shuffle = true, .seed = seed});
+    std::vector<int> numbers;
+    for (std::int64_t i = 0; i < share.size(); ++i) numbers.push_back(share[i].values[1].item<int>());
+    return comm().allgather_obj(numbers);
+  };
+  const auto third = dealt(3);
+  EXPECT_EQ(dealt(3), third);
+  EXPECT_NE(dealt(4), third);
 }
 
 struct Mean : ct::Chain {
