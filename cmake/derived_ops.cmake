@@ -13,7 +13,7 @@ function(write_if_new path content)
 endfunction()
 
 # The families of special functions of which only float64's text exists, ops/special_FAMILY.inc. In float32 each literal gets an f.
-set(single_families bessel)
+set(single_families bessel integrals elliptic gamma incomplete distributions wright_zeta)
 
 # derive_ops(ROOT OUTPUT): writes OUTPUT/catenary/ops/….inc, and sets `derived_ops` to their paths.
 function(derive_ops root output)

@@ -12,8 +12,8 @@ import math
 import struct
 import sys
 
-from mpmath import (asin, atan, atanh, besseli, besselj, bessely, chebyfit, cos, digamma, erf, erfc, erfinv, exp, findroot, gamma, log, log1p,
-                    loggamma, mp, mpf, psi, sin, sinh, sqrt, tan, tanh)
+from mpmath import (asin, atan, atanh, besseli, besselj, bessely, chebyfit, ci, cos, digamma, erf, erfc, erfinv, exp, findroot, gamma, log, log1p,
+                    loggamma, mp, mpf, psi, si, sin, sinh, sqrt, tan, tanh)
 
 mp.dps = 60
 
@@ -76,6 +76,12 @@ def hankel(n, w):
     return (sum(terms) - terms[0] / 2) / 50 / (gamma(n + mpf(1) / 2) / 2)
 
 
+def auxiliary(x, power):
+    """Returns x f(x) or x^2 g(x) for power 1 or 2: the auxiliary functions of the sine and cosine integrals."""
+    s, c = mp.pi / 2 - si(x), ci(x)
+    return x * (c * sin(x) + s * cos(x)) if power == 1 else x * x * (s * sin(x) - c * cos(x))
+
+
 half_ln2 = log(2) / 2 * mpf("1.001")
 quarter_pi = mp.pi / 4 * mpf("1.002")
 log_range = (sqrt(mpf(1) / 2) - 1, sqrt(mpf(2)) - 1)
@@ -124,6 +130,11 @@ ROWS = {
     "i1_near": (lambda t: besseli(1, 4 * t + 4) * exp(-4 * t - 4), (-1, 1), 0, 30),
     "i0_far": (inverse(lambda w: besseli(0, 1 / w) * exp(-1 / w) / sqrt(w) if w > 1e-8 else 1 / sqrt(2 * mp.pi), 8), (-1, 1), 0, 24),
     "i1_far": (inverse(lambda w: besseli(1, 1 / w) * exp(-1 / w) / sqrt(w) if w > 1e-8 else 1 / sqrt(2 * mp.pi), 8), (-1, 1), 0, 24),
+    # special_integrals.inc
+    "sine_integral_near": (squared(lambda x: si(x) / x, 8), (-1, 1), 0, 15),
+    "cosine_integral_near": (squared(lambda x: (mp.euler + log(x) - ci(x)) / x**2, 8), (-1, 1), 0, 14),
+    "sine_integral_first": (inverse(lambda w: auxiliary(1 / w, 1) if w > 1e-6 else mpf(1), 8, 2), (-1, 1), 0, 28),
+    "sine_integral_second": (inverse(lambda w: auxiliary(1 / w, 2) if w > 1e-6 else mpf(1), 8, 2), (-1, 1), 0, 32),
 }
 
 

@@ -83,8 +83,30 @@ struct Helpers {
   std::unordered_multimap<std::string_view, std::size_t> by_name;
 
   Helpers() {
-    for (const char* text : {"memory", "math", "special", "special_integers", "special_bessel", "special_bessel_f32",
-                             "rows", "complex", "complex128", "complex_casts", "axes"})
+    for (const char* text : {"memory",
+                             "math",
+                             "special",
+                             "special_limits",
+                             "special_integers",
+                             "special_bessel",
+                             "special_bessel_f32",
+                             "special_integrals",
+                             "special_integrals_f32",
+                             "special_elliptic",
+                             "special_elliptic_f32",
+                             "special_gamma",
+                             "special_gamma_f32",
+                             "special_incomplete",
+                             "special_incomplete_f32",
+                             "special_distributions",
+                             "special_distributions_f32",
+                             "special_wright_zeta",
+                             "special_wright_zeta_f32",
+                             "rows",
+                             "complex",
+                             "complex128",
+                             "complex_casts",
+                             "axes"})
       split_helpers(kernels::text(text), all);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (!all[i].name.empty()) by_name.emplace(all[i].name, i);

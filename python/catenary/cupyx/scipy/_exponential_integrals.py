@@ -1,9 +1,6 @@
-"""Exponential, trigonometric and hyperbolic integrals."""
+"""Trigonometric and hyperbolic integrals of complex numbers, and their functions of both kinds of numbers."""
 
-import functools
 import math
-
-import numpy
 
 from catenary import _core
 from catenary.cupy._array import is_complex
@@ -12,23 +9,14 @@ from catenary.cupyx.scipy._gamma import stored, wide
 from catenary.cupyx.scipy._iteration import function, until_all_are_done
 
 _ufuncs = _core.ufuncs
-_exp, _log, _lgamma, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'lgamma', 'absolute'))
+_exp, _log, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'absolute'))
 _EULER = 0.57721566490153286
 _EPSILON = {'f': 6e-8, 'd': 1.2e-16}
 _LARGEST_OF_SERIES = 40  # beyond it the asymptotic series is exact to rounding
-_NEAR = 4
-
-
-def _chebyshev(coefficients, t):
-    """Evaluates a Chebyshev series by Clenshaw's recurrence."""
-    above, two_above = coefficients[-1] + t * 0, t * 0
-    for c in coefficients[-2:0:-1]:
-        above, two_above = _core._copy(c + 2 * t * above - two_above, 'C'), above  # the same small kernel serves all steps
-    return coefficients[0] + t * above - two_above
 
 
 def _fraction(n, x):
-    """Returns exp(x) E_n(x) for x above 1, by a continued fraction."""
+    """Returns exp(x) E_n(x) of complex numbers, by a continued fraction."""
     eps = 4 * _EPSILON[x.real.dtype.char]
 
     def step(k, state):
@@ -43,122 +31,14 @@ def _fraction(n, x):
     return until_all_are_done(step, (b, _core.full_like(x, 1e30), stored(1 / b), stored(1 / b), x == x))[3]
 
 
-def _expn(n, x):
-    order = stored(_ufuncs['trunc'](_core.where(_ufuncs['isfinite'](n), n, 0)))
-    m = stored(_ufuncs['maximum'](order, 1))
-    far = stored(x > 1)
-    u, v = stored(_core.where(far, x, 2)), stored(_core.where(far, 0.5, x))
-    by_fraction = stored(_exp(-u) * _fraction(m, u))
-    # 1 / (n - 1) - x / (n - 2) + ..., except for the power n - 1, which has the logarithm
-    total, power = _core.zeros_like(x), _core.ones_like(x)
-    psi = stored(_ufuncs['digamma'](m))
-    for k in range(20):
-        gap = k + 1 - m
-        total = stored(total - _core.where(gap == 0, 0, power / _core.where(gap == 0, 1, gap)))
-        power = stored(power * -v / (k + 1))
-    log = stored(_log(v))
-    last = stored(_exp((m - 1) * log - _lgamma(m)) * (psi - log))
-    last = _core.where(m == 1, psi - log, last)
-    value = _core.where(far, by_fraction, total + _core.where(_ufuncs['remainder'](m, 2) == 0, -last, last))
-    value = _core.where(order == 0, _exp(-x) / x, value)
-    value = _core.where(x == 0, _core.where(order <= 1, math.inf, 1 / _core.where(m == 1, 1, m - 1)), value)
-    value = _core.where(x == math.inf, 0, value)
-    value = _core.where((order < 0) | (x < 0), math.nan, value)
-    return _core.where(_ufuncs['isnan'](n + x) | _ufuncs['isinf'](n), math.nan, value)
-
-
-def _exp1(x):
-    return _expn(_core.ones_like(x), x)
-
-
-def _sum(x, first, ratio):
-    """Sums terms of one sign until they no longer change the sum. The first is `first`, and each next follows by the factor ratio(k)."""
-    eps = _EPSILON[x.dtype.char]
-
-    def step(k, state):
-        power, total, _ = state
-        power, part = ratio(k, power)
-        total = total + part
-        return power, total, _absolute(part) > eps * _absolute(total)
-    return until_all_are_done(step, (first[0], first[1], x == x))[1]
-
-
-def _expi_of_positive(x):
-    v = stored(_ufuncs['minimum'](x, _LARGEST_OF_SERIES))
-    near = _EULER + _log(v) + _sum(v, (v, v), lambda k, p: (p * v / (k + 1), p * v / (k + 1) / (k + 1)))
-    return stored(_core.where(x <= _LARGEST_OF_SERIES, near, _asymptotic(x)))
-
-
-def _asymptotic(x):
-    """Returns exp(x) / x (1 + 1 / x + 2 / x**2 + ...) for large x."""
-    u = stored(_ufuncs['maximum'](x, _LARGEST_OF_SERIES))
-    total = _core.ones_like(u)
-    for k in range(36, 0, -1):
-        total = stored(1 + k / u * total)
-    half = stored(_exp(u / 2))  # exp(u) would overflow too early
-    return _core.where(x == math.inf, x, half * (total / u) * half)
-
-
-def _expi(x):
-    size = stored(_absolute(x))
-    value = _core.where(x > 0, _expi_of_positive(stored(_core.where(x > 0, size, 1))), -_exp1(stored(_core.where(x < 0, size, 1))))
-    return _core.where(x == 0, -math.inf, _core.where(_ufuncs['isnan'](x), x, value))
-
-
-expn = function('expn', 'Returns the exponential integral of integer order n, the integral of exp(-x t) / t**n over t >= 1. Negative x gives NaN.', _expn)
-exp1 = function('exp1', 'Returns the exponential integral of order 1. Negative x gives NaN.', _exp1)
-expi = function('expi', 'Returns the exponential integral Ei, the integral of exp(t) / t up to x.', _expi)
+def _sici(x):
+    return _ufuncs['sine_integral'](x), _ufuncs['cosine_integral'](x)
 
 
 def _shichi(x):
-    size = stored(_absolute(x))
-    v = stored(_ufuncs['minimum'](size, _LARGEST_OF_SERIES))
-    z = stored(v * v)
-    sine = _sum(v, (v, v), lambda k, p: (p * z / (2 * k * (2 * k + 1)), p * z / (2 * k * (2 * k + 1)) / (2 * k + 1)))
-    cosine = _EULER + _log(v) + _sum(v, (z / 2, z / 4), lambda k, p: (p * z / ((2 * k + 1) * (2 * k + 2)), p * z / ((2 * k + 1) * (2 * k + 2)) / (2 * k + 2)))
-    far = stored(_asymptotic(size) / 2)
-    sine, cosine = (stored(_core.where(size <= _LARGEST_OF_SERIES, near, far)) for near in (sine, cosine))
-    undefined = _ufuncs['isnan'](x)
-    return _core.where(undefined, x, _core.where(x < 0, -sine, sine)), _core.where(undefined, x, cosine)
+    return _ufuncs['hyperbolic_sine_integral'](x), _ufuncs['hyperbolic_cosine_integral'](x)
 
 
-_STEPS = numpy.linspace(-4.5, 4.5, 301)
-
-
-@functools.lru_cache(None)
-def _far_of_sine():
-    """Returns Chebyshev coefficients, in w = (4 / x)**2 / 16, of the integrals of exp(-u) / (1 + w u**2) and exp(-u) u / (1 + w u**2) over u >= 0."""
-    u = numpy.exp(_STEPS - numpy.exp(-_STEPS))
-    weights = numpy.exp(-u) * u * (1 + numpy.exp(-_STEPS)) * (_STEPS[1] - _STEPS[0])
-
-    def of(power):
-        return numpy.polynomial.chebyshev.chebinterpolate(lambda t: (weights * u ** power / (1 + numpy.multiply.outer((t + 1) / 2 / _NEAR ** 2, u * u))).sum(axis=-1), 40).tolist()
-    return of(0), of(1)
-
-
-def _sici(x):
-    size = stored(_absolute(x))
-    small, large = stored(_ufuncs['minimum'](size, _NEAR)), stored(_ufuncs['maximum'](size, _NEAR))
-    sine, cosine, power = small, _EULER + _log(small), small
-    for k in range(2, 28):
-        power = stored(power * small / k)
-        sign = -1 if k % 4 in (2, 3) else 1
-        sine, cosine = (sine, stored(cosine + sign * power / k)) if k % 2 == 0 else (stored(sine + sign * power / k), cosine)
-    w = stored(2 * (_NEAR / large) ** 2 - 1)
-    f, g = (stored(_chebyshev(c, w)) for c in _far_of_sine())
-    f, g = stored(f / large), stored(g / (large * large))
-    s, c = stored(_ufuncs['sin'](large)), stored(_ufuncs['cos'](large))
-    near = stored(size <= _NEAR)
-    end = stored(size == math.inf)
-    sine = stored(_core.where(near, sine, _core.where(end, math.pi / 2, math.pi / 2 - f * c - g * s)))
-    cosine = stored(_core.where(near, cosine, _core.where(end, 0, f * s - g * c)))
-    cosine = _core.where(x == -math.inf, math.nan, cosine)
-    undefined = _ufuncs['isnan'](x)
-    return _core.where(undefined, x, _core.where(x < 0, -sine, sine)), _core.where(undefined, x, cosine)
-
-
-
-# ------------------------------------------------------------------ of complex numbers
 _NEAR_OF_COMPLEX = 5
 
 

@@ -1,4 +1,4 @@
-"""The gamma function, its logarithm, derivative and sign."""
+"""The gamma function, its logarithm and derivative of complex numbers, and dtypes of the special functions."""
 
 import math
 import numbers
@@ -8,7 +8,7 @@ from catenary.cupy._array import is_complex
 from catenary.cupy._arguments import operand as _operand
 
 _ufuncs = _core.ufuncs
-_exp, _lgamma, _absolute, _power, _floor = (_ufuncs[n] for n in ('exp', 'lgamma', 'absolute', 'power', 'floor'))
+_exp, _lgamma, _absolute, _floor = (_ufuncs[n] for n in ('exp', 'lgamma', 'absolute', 'floor'))
 
 
 # Functions that give float64 for integers and 16-bit floats. The next list gives it for integers alone. Other functions give float32 where it holds
@@ -49,46 +49,8 @@ def stored(x):
     return _core._copy(x, 'C')
 
 
-def sine_of_pi(x, y=0.0):
-    """Returns sin(pi (x + y)) without rounding x + y. It is exactly 0 at integers."""
-    near_x, near_y = (_ufuncs['rint'](v) for v in (x, y + 0 * x))
-    rest = stored((x - near_x) + (y - near_y))
-    near = _ufuncs['rint'](rest)
-    sine = stored(_ufuncs['sin'](stored(math.pi * (rest - near))))
-    odd = _ufuncs['remainder'](near_x, 2) + _ufuncs['remainder'](near_y, 2) + _ufuncs['remainder'](near, 2)
-    return _core.where(_ufuncs['remainder'](odd, 2) == 0, sine, -sine)
-
-
 # coefficients of Stirling's series, highest power of 1 / x**2 first
-STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
-
-
-def _of_positive(x):
-    """Returns the gamma function of numbers from 0.5 on, by Stirling's series for x + 8, or for large x directly. This keeps kernels short, which are
-    compiled on devices."""
-    product = x
-    for k in range(1, 8):
-        product = product * (x + k)
-    near = x < 12
-    z = _core.where(near, x + 8, _ufuncs['minimum'](x, 172 if x.dtype == 'd' else 36))  # beyond it the result overflows
-    r = 1 / (z * z)
-    series = STIRLING[0] * r
-    for c in STIRLING[1:-1]:
-        series = (series + c) * r
-    series = (series + STIRLING[-1]) / z
-    z, series = stored(z), stored(series)
-    root = stored(_power(z, stored(z / 2 - 0.25)))  # the whole power would overflow too early
-    value = math.sqrt(2 * math.pi) * root * stored(_exp(stored(series - z))) * root / _core.where(near, product, 1)
-    whole = (x == _floor(x)) & (value < (2.0 ** 49 if x.dtype == 'd' else 2.0 ** 20))
-    return _core.where(whole, _ufuncs['rint'](value), value)
-
-
-def _gamma(x):
-    positive = stored(_of_positive(stored(_core.where(x < 0.5, 1 - x, x))))
-    sine = sine_of_pi(x)
-    value = _core.where(x < 0.5, math.pi / (sine * positive), positive)
-    value = _core.where((x < 0) & (x == _floor(x)) | _ufuncs['isnan'](x), math.nan, value)
-    return _core.where(x == 0, _ufuncs['copysign'](math.inf, x), value)
+_STIRLING = (1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
 
 
 # ------------------------------------------------------------------ of complex numbers
@@ -142,7 +104,7 @@ def _log_gamma_of_complex(z):
         for k in range(8):
             total = stored(total + _log(_core.where(near, z + k, 1)))
         w = stored(_core.where(near, z + 8, z))
-        return (w - 0.5) * stored(_log(w)) - w + 0.5 * math.log(2 * math.pi) + _series(STIRLING, w) / w - total
+        return (w - 0.5) * stored(_log(w)) - w + 0.5 * math.log(2 * math.pi) + _series(_STIRLING, w) / w - total
 
     def to_the_left(z, e, other):
         return math.log(2 * math.pi) - 0.5j * math.pi + 1j * math.pi * z - _log(-e) - other
@@ -190,34 +152,7 @@ def _of_logarithm(sign):
     return function
 
 
-def gamma(x):
-    """Returns the gamma function. Negative integers give NaN."""
-    x, dtype = prepared('gamma', x)
-    return _gamma(stored(*wide(x))).astype(dtype)
-
-
-def rgamma(x):
-    """Returns 1 / gamma(x), with 0 at 0 and the negative integers."""
-    x, dtype = prepared('rgamma', x)
-    x, = wide(x)
-    value = _core.where((x <= 0) & (x == _floor(x)), 0, 1 / stored(_gamma(stored(x))))
-    return _core.where(_absolute(x) < (1e-300 if x.dtype == 'd' else 1e-37), x, value).astype(dtype)  # where gamma may overflow
-
-
-gamma, rgamma = of_complex('gamma', gamma, _of_logarithm(1)), of_complex('rgamma', rgamma, _of_logarithm(-1))
-
-
-def sign_of_gamma(x):
-    """Returns the sign of gamma(x)."""
-    below = _core.where(_ufuncs['remainder'](_floor(x), 2) == 0, 1.0, -1.0).astype(x.dtype)
-    return _core.where(x > 0, 1, _core.where((x == _floor(x)) & (x < 0), math.nan, below))
-
-
-def gammasgn(x):
-    """Returns the sign of the gamma function. Negative integers give NaN."""
-    x, dtype = prepared('gammasgn', x)
-    value = _core.where(x == 0, _ufuncs['copysign'](1.0, x), sign_of_gamma(x))
-    return _core.where(_ufuncs['isnan'](x), x, value).astype(dtype)
+gamma_of_complex, rgamma_of_complex = _of_logarithm(1), _of_logarithm(-1)
 
 
 def wide(*args):

@@ -4,7 +4,7 @@ import math
 
 from catenary import _core
 from catenary.cupy._arguments import operand as _operand
-from catenary.cupyx.scipy._gamma import sign_of_gamma, stored
+from catenary.cupyx.scipy._gamma import stored
 from catenary.cupyx.scipy._complex import of_parts
 from catenary.cupyx.scipy._iteration import function, largest, until_all_are_done
 
@@ -43,7 +43,7 @@ def _about_one(order, degree, z):
         term = term * (k - 1 + order - degree) * (order + degree + k) / ((order + k) * k) * z
         return term, total + term, _absolute(term) > eps * _absolute(total)
     one, below = _core.ones_like(z), stored(degree + (1 - order))
-    scale = stored(_exp(_lgamma(degree + order + 1) - _lgamma(below) - _lgamma(2 * order + 1)) * sign_of_gamma(below))
+    scale = stored(_exp(_lgamma(degree + order + 1) - _lgamma(below) - _lgamma(2 * order + 1)) * _ufuncs['gammasgn'](below))
     return stored(until_all_are_done(step, (one, one, z == z))[1] * scale)
 
 
@@ -103,7 +103,7 @@ def _lpmv(m, v, x):
     value = stored(_core.where(whole & (degree < order), 0, value))
     # negative orders: a quotient of factorials
     below = stored(degree + (1 - order))
-    quotient = stored(_exp(_lgamma(below) - _lgamma(degree + order + 1)) * sign_of_gamma(_core.where(whole, 1, below)))
+    quotient = stored(_exp(_lgamma(below) - _lgamma(degree + order + 1)) * _ufuncs['gammasgn'](_core.where(whole, 1, below)))
     value = _core.where(m < 0, _core.where(_ufuncs['remainder'](order, 2) == 1, -quotient, quotient) * value, value)
     value = _core.where((y == -1) & ~whole, _core.where(order == 0, -math.inf, math.inf), value)
     return _core.where(fine, value, math.nan)

@@ -5,17 +5,14 @@ import math as _math
 from catenary import _core, _wheel
 from catenary.cupy._arguments import delivered as _delivered, operand as _operand
 from catenary.cupy._ufuncs import sinc  # noqa: F401
-from catenary.cupyx.scipy._distributions import (bdtr, bdtrc, bdtri, betainc, betaincinv, btdtr, btdtri, chdtr, chdtrc, chdtri, fdtr, fdtrc, fdtri,  # noqa: F401
-                                                 gammainc, gammaincc, gammainccinv, gammaincinv, gdtr, gdtrc, nbdtr, nbdtrc, nbdtri, pdtr, pdtrc, pdtri)
-from catenary.cupyx.scipy._elliptic import ellipeinc, ellipj, ellipk, ellipkinc, ellipkm1  # noqa: F401
-from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, gamma, gammasgn, multigammaln, rgamma)  # noqa: F401
+from catenary.cupyx.scipy._gamma import (_digamma_of_complex, _log_gamma_of_complex, gamma_of_complex as _gamma_of_complex, multigammaln,  # noqa: F401
+                                          rgamma_of_complex as _rgamma_of_complex)
 from catenary.cupyx.scipy._gamma import (in_float64 as _in_float64, is_complex as _is_complex, of_complex as _of_complex, prepared as _prepared, stored as _stored, wide as _wide,
                                           widened as _widened)
-from catenary.cupyx.scipy._beta_binom import beta, betaln, binom, poch  # noqa: F401
 from catenary.cupyx.scipy._sph_harm import lpmv, sph_harm, sph_harm_y  # noqa: F401
-from catenary.cupyx.scipy._exponential_integrals import exp1, expi, expn, shichi, sici  # noqa: F401
+from catenary.cupyx.scipy._exponential_integrals import shichi, sici  # noqa: F401
 from catenary.cupyx.scipy._iteration import function as _function, of_row as _of_row
-from catenary.cupyx.scipy._lambertw_wright_bessel import lambertw, wright_bessel, zetac  # noqa: F401
+from catenary.cupyx.scipy._lambertw import lambertw  # noqa: F401
 
 _ufuncs = _core.ufuncs
 _exp, _log, _log1p, _expm1, _absolute = (_ufuncs[n] for n in ('exp', 'log', 'log1p', 'expm1', 'absolute'))
@@ -285,8 +282,20 @@ tandg = _of_degrees('tandg', 'tangent', lambda s, c: (s / c, _ratio(-c, s)) * 2)
 cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), -s / c) * 2)
 
 
-j0, j1, y0, y1, yn, i0, i0e, i1, i1e, k0, k0e, k1, k1e, _spherical_yn = (_of_row(name) for name in (
-    'j0', 'j1', 'y0', 'y1', 'yn', 'i0', 'i0e', 'i1', 'i1e', 'k0', 'k0e', 'k1', 'k1e', 'spherical_yn'))
+(j0, j1, y0, y1, yn, i0, i0e, i1, i1e, k0, k0e, k1, k1e, exp1, expi, expn, ellipk, ellipkm1, ellipkinc, ellipeinc, gammasgn, beta, betaln, binom,
+ poch, gammainc, gammaincc, gammaincinv, gammainccinv, betainc, betaincinv, pdtr, pdtrc, pdtri, chdtr, chdtrc, chdtri, gdtr, gdtrc, fdtr, fdtrc,
+ fdtri, bdtr, bdtrc, bdtri, nbdtr, nbdtrc, nbdtri, wright_bessel, zetac, _spherical_yn) = (_of_row(name) for name in (
+    'j0', 'j1', 'y0', 'y1', 'yn', 'i0', 'i0e', 'i1', 'i1e', 'k0', 'k0e', 'k1', 'k1e', 'exp1', 'expi', 'expn', 'ellipk', 'ellipkm1', 'ellipkinc',
+    'ellipeinc', 'gammasgn', 'beta', 'betaln', 'binom', 'poch', 'gammainc', 'gammaincc', 'gammaincinv', 'gammainccinv', 'betainc', 'betaincinv',
+    'pdtr', 'pdtrc', 'pdtri', 'chdtr', 'chdtrc', 'chdtri', 'gdtr', 'gdtrc', 'fdtr', 'fdtrc', 'fdtri', 'bdtr', 'bdtrc', 'bdtri', 'nbdtr', 'nbdtrc',
+    'nbdtri', 'wright_bessel', 'zetac', 'spherical_yn'))
+
+
+btdtr, btdtri = betainc, betaincinv
+gamma = _of_complex('gamma', _of_row('gamma'), _gamma_of_complex)
+rgamma = _of_complex('rgamma', _of_row('rgamma'), _rgamma_of_complex)
+ellipj = _function('ellipj', "Returns Jacobi's elliptic functions sn, cn and dn of u, and the amplitude. NaN for m outside 0 to 1.",
+                   lambda u, m: tuple(_ufuncs['jacobi_' + name](u, m) for name in ('sn', 'cn', 'dn', 'am')))
 
 
 def _derivative_of_spherical_yn(n, z):
