@@ -90,7 +90,7 @@ TEST(Share, AnySizeHasWholeParts) {
   }
 }
 
-TEST(Share, PythonHasTheSameRule) {  // as in python/tests/share_test.py
+TEST(Share, PythonHasTheSameRule) {  // as in python/tests/package/share_test.py
   EXPECT_NEAR(tests::Share::place("Room.Test"), 0.695364, 1e-6);
   EXPECT_EQ(tests::Share(0.05, 27).words(), "part 8 of 20");
 }

@@ -296,7 +296,7 @@ template<typename T> __global__ void f(T* x, const T* y) { x[0] = max(y[0], y[1]
 
 
 def test_a_project_tests_its_code_as_the_documentation_says(tmp_path):
-    text = (pathlib.Path(__file__).resolve().parents[2] / 'docs/guide/python.md').read_text()
+    text = (pathlib.Path(__file__).resolve().parents[3] / 'docs/guide/python.md').read_text()
     chapter = re.search(r'^## Test CuPy code on a CI machine\n(.*?)^## ', text, re.M | re.S)[1]
     workflow, program = (re.search(rf'^```{kind}\n(.*?)^```', chapter, re.M | re.S)[1] for kind in ('yaml', 'python'))
     assert "CATENARY_CUPY_CPU: '1'" in workflow and 'python -m pytest' in workflow
@@ -306,7 +306,7 @@ def test_a_project_tests_its_code_as_the_documentation_says(tmp_path):
 
 
 def test_the_first_program_prints_its_output():
-    text = (pathlib.Path(__file__).resolve().parents[2] / 'README.md').read_text()
+    text = (pathlib.Path(__file__).resolve().parents[3] / 'README.md').read_text()
     program, output = re.search(r'^```python\n(.*?)^```\n\n^```\n\$ CATENARY_CUPY_CPU=1 python example.py\n(.*?)^```', text, re.M | re.S).groups()
     assert run(program) == output
 

@@ -15,7 +15,7 @@ import sys
 import numpy
 import pytest
 
-PYTHON = pathlib.Path(__file__).resolve().parent.parent
+PYTHON = pathlib.Path(__file__).resolve().parents[2]
 FILES = ['_finder.py', '_names.py', '_wheel.py', 'names.txt', '_requirements.py', '_data.py', '__main__.py', '_children/sitecustomize.py']
 
 

@@ -13,7 +13,7 @@ from compare import DTYPES, outcome, same, values
 pytestmark = pytest.mark.usefixtures('device')
 
 ROWS = [name for name in _core.ufuncs if isinstance(getattr(numpy, name, None), numpy.ufunc)]
-OPS = pathlib.Path(__file__).resolve().parents[2] / 'catenary' / 'ops'
+OPS = pathlib.Path(__file__).resolve().parents[3] / 'catenary' / 'ops'
 FUNCTIONS_OF_SMALL = {'arcsin', 'arccos', 'arctanh'}
 
 

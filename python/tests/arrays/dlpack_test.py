@@ -353,8 +353,9 @@ def taken_by_c(x):
 
 
 def in_python_of_its_own(text, **environment):
+    path = os.pathsep.join([str(pathlib.Path(__file__).parents[1]), *filter(None, [os.environ.get('PYTHONPATH')])])
     done = subprocess.run([sys.executable, '-c', TAKEN_BY_C + text], capture_output=True, text=True, timeout=100,
-                          cwd=pathlib.Path(__file__).parent, env={**os.environ, **environment})
+                          cwd=pathlib.Path(__file__).parent, env={**os.environ, 'PYTHONPATH': path, **environment})
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
 
 

@@ -14,7 +14,7 @@ import pytest
 from catenary import cupy
 import catenary.cupyx.scipy.linalg as linalg
 
-ROOT = pathlib.Path(__file__).resolve().parents[2] / 'tests/data/reference'
+ROOT = pathlib.Path(__file__).resolve().parents[3] / 'tests/data/reference'
 # functions in the vectors that NumPy lacks
 NOT_NUMPYS = {'astype': lambda x, dtype: x.astype(dtype), 'partition_kth': lambda x, k: cupy.partition(x, k)[k],
               'solve_triangular': linalg.solve_triangular}

@@ -53,7 +53,7 @@ def test_gradients_by_every_communicator(on, n):
 
 @pytest.mark.parametrize('n', [2, 4])
 def test_vectors_of_the_original(n):
-    job(n, 'vectors', TESTS.parents[1] / 'tests/data/chainermn')
+    job(n, 'vectors', TESTS.parents[2] / 'tests/data/chainermn')
 
 
 @pytest.fixture(scope='module')

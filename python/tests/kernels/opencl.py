@@ -104,7 +104,7 @@ class OpenCL:
 
 def library_prelude():
     """Returns the library's text before a portable OpenCL kernel: its prelude and all helpers."""
-    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'catenary')
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'catenary')
     text = '#define CT_HAS_F64\n#define CT_HAS_ATOMIC64\n'
     for name in ('kernels/prelude_opencl.kernel', 'kernels/memory.kernel', 'ops/math.inc', 'ops/special.inc'):
         with open(os.path.join(root, name)) as file:

@@ -237,7 +237,7 @@ def test_a_running_product_of_bools_stays_one():
 
 @pytest.fixture(scope='module')
 def fuzz():
-    path = pathlib.Path(__file__).resolve().parents[2] / 'scripts' / 'cupy_fuzz'
+    path = pathlib.Path(__file__).resolve().parents[3] / 'scripts' / 'cupy_fuzz'
     loader = importlib.machinery.SourceFileLoader('cupy_fuzz', str(path))
     module = types.ModuleType('cupy_fuzz')
     loader.exec_module(module)

@@ -10,7 +10,7 @@ import place
 
 def pytest_of(folder, *options):
     (folder / 'pytest.ini').write_text('[pytest]\nmarkers = odd\n')
-    environment = dict(os.environ, PYTHONPATH=str(pathlib.Path(__file__).parent))
+    environment = dict(os.environ, PYTHONPATH=str(pathlib.Path(__file__).parents[1]))
     return subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-p', 'share', '-m', 'not odd', *options], cwd=folder, env=environment,
                           capture_output=True, text=True).stdout
 

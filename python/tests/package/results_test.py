@@ -5,8 +5,8 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / 'benchmarks/peers'))
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / 'benchmarks/peers'))  # last, because compare.py of both folders has the same name
 import results  # noqa: E402
 
 CPUINFO = 'processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC\nflags\t\t: sse2 avx2 fma\n\nprocessor\t: 1\nflags\t\t: avx512f\n'

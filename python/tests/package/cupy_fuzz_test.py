@@ -10,7 +10,7 @@ import warnings
 import numpy
 import pytest
 
-SCRIPT = pathlib.Path(__file__).parents[2] / 'scripts/cupy_fuzz'
+SCRIPT = pathlib.Path(__file__).parents[3] / 'scripts/cupy_fuzz'
 
 
 @pytest.fixture(scope='module')
