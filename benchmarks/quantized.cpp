@@ -44,8 +44,8 @@ int main(int argc, char** argv) {
   fmt::print("{} threads\n", num_threads());
   const Array transposed = w.transpose();
   report("float32", static_cast<double>(w.nbytes()) / 1e6, [&] { return matmul(x, transposed); });
-  for (int i = 0; i < kQuantizations; ++i) {
-    const QuantizedArray q = quantize(w, static_cast<Quantization>(i));
+  for (const Quantization kind : kAllQuantizations) {
+    const QuantizedArray q = quantize(w, kind);
     report(quantization_info(q.kind()).name, static_cast<double>(q.nbytes()) / 1e6, [&] { return linear(x, q); });
   }
 }

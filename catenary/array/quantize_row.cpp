@@ -30,11 +30,16 @@ float put_half(uint8_t* to, float x) {
   return half;
 }
 
+/// Makes a block of a kind's numbers. Returns false if a scale does not fit its type.
+template <Quantization kind>
+bool encode(const float* x, uint8_t* block);
+
 constexpr float kNone = 1e-15f;  // Q6_K treats smaller numbers as 0
 
 int nearest(float x) { return static_cast<int>(std::lrint(x)); }
 
-bool q8_0(const float* x, uint8_t* block) {
+template <>
+bool encode<Quantization::q8_0>(const float* x, uint8_t* block) {
   float largest = 0;
   for (int i = 0; i < 32; ++i) largest = std::max(largest, std::abs(x[i]));
   const float scale = largest / 127, inverse = scale == 0 ? 0 : 1 / scale;
@@ -43,7 +48,8 @@ bool q8_0(const float* x, uint8_t* block) {
   return std::isfinite(kept);
 }
 
-bool q4_0(const float* x, uint8_t* block) {
+template <>
+bool encode<Quantization::q4_0>(const float* x, uint8_t* block) {
   float extreme = 0;
   for (int i = 0; i < 32; ++i)
     if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
@@ -99,7 +105,8 @@ float scale_of_16(const float* x, uint8_t* numbers) {
   return scale;
 }
 
-bool q6_k(const float* x, uint8_t* block) {
+template <>
+bool encode<Quantization::q6_k>(const float* x, uint8_t* block) {
   uint8_t *low = block, *high = block + 128, *scales = block + 192;
   std::array<float, 16> wanted;
   std::array<uint8_t, 256> numbers;
@@ -194,7 +201,8 @@ std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers) {
   return {scale, -minimum};
 }
 
-bool q4_k(const float* x, uint8_t* block) {
+template <>
+bool encode<Quantization::q4_k>(const float* x, uint8_t* block) {
   std::array<float, 8> scales, minima;
   std::array<uint8_t, 256> l;
   float most_scale = 0, most_minimum = 0;
@@ -229,7 +237,8 @@ bool q4_k(const float* x, uint8_t* block) {
   return std::isfinite(d) && std::isfinite(dmin);
 }
 
-bool int8(const float* x, int64_t n, uint8_t* row) {
+/// Makes a row of int8, whose scale and zero point are those of all its blocks.
+bool int8_row(const float* x, int64_t n, uint8_t* row) {
   float low = 0, high = 0;
   for (int64_t i = 0; i < n; ++i) {
     low = std::min(low, x[i]);
@@ -251,7 +260,7 @@ bool int8(const float* x, int64_t n, uint8_t* row) {
 }  // namespace
 
 bool quantize_row(Quantization kind, const float* x, int64_t n, uint8_t* blocks) {
-  if (kind == Quantization::int8) return int8(x, n, blocks);
+  if (kind == Quantization::int8) return int8_row(x, n, blocks);
   const QuantizationInfo& info = quantization_info(kind);
   bool fits = true;
   std::array<float, 256> last{};  // zeros pad the last block
@@ -261,19 +270,9 @@ bool quantize_row(Quantization kind, const float* x, int64_t n, uint8_t* blocks)
       std::copy_n(from, n - i, last.begin());
       from = last.data();
     }
-    switch (kind) {
-      case Quantization::q8_0:
-        fits &= q8_0(from, blocks);
-        break;
-      case Quantization::q4_0:
-        fits &= q4_0(from, blocks);
-        break;
-      case Quantization::q4_k:
-        fits &= q4_k(from, blocks);
-        break;
-      default:
-        fits &= q6_k(from, blocks);
-    }
+    visit_quantization(kind, [&](auto k) {
+      if constexpr (k() != Quantization::int8) fits &= encode<k()>(from, blocks);
+    });
   }
   return fits;
 }

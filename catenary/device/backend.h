@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "catenary/core/quantization.h"
 #include "catenary/device/device_info.h"
 #include "catenary/device/device_streams.h"
 #include "catenary/device/pool.h"

@@ -17,7 +17,6 @@
 
 #include "catenary/core/dtype.h"
 #include "catenary/core/export.h"
-#include "catenary/core/quantization.h"
 #include "catenary/core/shape.h"
 #include "catenary/core/window.h"
 #include "catenary/device/index_mode.h"
@@ -26,6 +25,7 @@
 namespace catenary {
 
 struct Range;
+enum class Quantization : std::uint8_t;  // core/quantization.h, which each new kind changes
 
 /// Elements in a device's memory: a handle that only the backend understands, an offset, a shape and strides.
 struct View {

@@ -1,6 +1,7 @@
 #pragma once
 // Private to io: constants of the GGUF format for its reader and writer.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -61,6 +62,16 @@ inline constexpr GgmlType kGgmlTypes[] = {
     {40, "NVFP4", 64, 36},
     {41, "Q1_0", 128, 18},
 };
+
+static_assert(std::ranges::all_of(kQuantizationInfos,
+                                  [](const QuantizationInfo& info) {
+                                    return std::ranges::all_of(kGgmlTypes, [&](const GgmlType& type) {
+                                      return type.name != info.name ||
+                                             (type.elements == static_cast<std::uint64_t>(info.elements) &&
+                                              type.bytes == static_cast<std::uint64_t>(info.bytes));
+                                    });
+                                  }),
+              "the sizes of a kind's blocks differ between core/quantizations.def and GGUF's types");
 
 /// Returns the kind of a type whose blocks can be read.
 inline std::optional<Quantization> quantization_of(const GgmlType& type) {

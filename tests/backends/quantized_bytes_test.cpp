@@ -33,13 +33,12 @@ Array bytes(std::int64_t rows, std::int64_t columns) {
 
 TEST_F(WithoutVnni, ProductsAreTheSame) {
   if (simd_level() == SimdLevel::v2) return;  // does not round to bytes
-  for (int kind = 0; kind < kQuantizations; ++kind) {
+  for (const Quantization kind : kAllQuantizations) {
     for (const std::int64_t rows : {1, 3, 8}) {
       for (const std::int64_t columns : {31, 256, 600}) {
         std::vector<float> weights;
         for (std::int64_t i = 0; i < 7 * columns; ++i) weights.push_back(std::sin(1.7F * static_cast<float>(i)));
-        const QuantizedArray w =
-            quantize(Array::from_host(weights.data(), {7, columns}, Dtype::float32), static_cast<Quantization>(kind));
+        const QuantizedArray w = quantize(Array::from_host(weights.data(), {7, columns}, Dtype::float32), kind);
         const Array x = bytes(rows, columns);
         const auto rounded = [&] {
           const auto scope = using_config(config.int8_products, true);
@@ -52,7 +51,7 @@ TEST_F(WithoutVnni, ProductsAreTheSame) {
         const std::vector<float> exact = linear(x, w).to_vector<float>();
         for (std::size_t i = 0; i < exact.size(); ++i)
           ASSERT_NEAR(without[i], exact[i], 1e-5 * 127 * static_cast<double>(columns))
-              << kind << ", " << rows << " rows of " << columns << " at " << i;
+              << quantization_info(kind).name << ", " << rows << " rows of " << columns << " at " << i;
       }
     }
   }

@@ -32,9 +32,6 @@ using testing_devices::same;
 using testing_devices::small;
 using tests::error_of;
 
-constexpr Quantization kKinds[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k,
-                                   Quantization::int8};
-
 Array numbers(const Shape& shape, double phase, Dtype dtype = Dtype::float32) {
   std::vector<double> all;
   for (std::int64_t i = 0; i < shape.product(); ++i)
@@ -79,7 +76,7 @@ void expect_product(const Array& y, const Array& x, const QuantizedArray& w, con
 std::string name_of(Quantization kind) { return quantization_info(kind).name; }
 
 TEST(Quantized, ProductsOfRowsOfEveryLength) {
-  for (const Quantization kind : kKinds) {
+  for (const Quantization kind : kAllQuantizations) {
     for (std::int64_t columns = 1; columns <= 200; columns += small() ? 37 : 1) {
       const QuantizedArray w = quantize(numbers({3, columns}, 1), kind);
       const Array x = numbers({2, columns}, 2);
@@ -107,7 +104,7 @@ TEST(Quantized, ProductsOfAnyNumberOfRowsAreTheSameSums) {
 TEST(Quantized, ProductsOfEveryDtype) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16, Dtype::float64}) {
     if (dtype == Dtype::float64 && !has_float64(current_device())) continue;
-    for (const Quantization kind : kKinds) {
+    for (const Quantization kind : kAllQuantizations) {
       // each compiles a kernel of one text, so test few
       if (!current_device().is_cpu() && dtype != Dtype::float16 && kind != Quantization::q4_k) continue;
       const QuantizedArray w = quantize(numbers({7, 90}, 1), kind);
@@ -141,7 +138,7 @@ TEST(Quantized, XMayHaveAnyStrides) {
 }
 
 TEST(Quantized, WithoutElements) {
-  for (const Quantization kind : kKinds) {
+  for (const Quantization kind : kAllQuantizations) {
     const QuantizedArray none_of = quantize(numbers({0, 40}, 1), kind), narrow = quantize(numbers({3, 0}, 1), kind),
                          w = quantize(numbers({3, 40}, 1), kind);
     EXPECT_EQ(dequantize(none_of).shape(), (Shape{0, 40}));
@@ -156,7 +153,7 @@ TEST(Quantized, WithoutElements) {
 }
 
 TEST(Quantized, NumbersAreTheProcessors) {
-  for (const Quantization kind : kKinds) {
+  for (const Quantization kind : kAllQuantizations) {
     const Array x = numbers({4, 290}, 1);
     const QuantizedArray here = quantize(x, kind), there = quantize(x.to_device(Device()), kind);
     EXPECT_EQ(here.device(), current_device());
@@ -217,7 +214,7 @@ TEST(Quantized, ScalesMayBeSubnormalOrInfinite) {
 }
 
 TEST(Quantized, RowsByTheirNumbers) {
-  for (const Quantization kind : kKinds) {
+  for (const Quantization kind : kAllQuantizations) {
     const QuantizedArray w = quantize(numbers({9, 2, 20}, 1), kind);
     const std::vector<std::int64_t> ids = {8, 0, -1, 3, 3, 5};
     const Array rows = Array::from_host(ids.data(), {2, 3}, Dtype::int64);
@@ -227,7 +224,7 @@ TEST(Quantized, RowsByTheirNumbers) {
 }
 
 TEST(Quantized, ProductsBackwards) {
-  for (const Quantization kind : kKinds) {
+  for (const Quantization kind : kAllQuantizations) {
     const QuantizedArray w = quantize(numbers({300, 1100}, 1), kind);  // more than one part
     const Array y = numbers({3, 300}, 2), x = linear_back(y, w);
     const auto ws = values(dequantize(w)), ys = values(y), xs = values(x);
@@ -295,7 +292,7 @@ bool rounds_to_bfloat16() {
 TEST(Quantized, ProductsWithXInBytesAreTheSameWhereNothingIsRounded) {
   const auto scope = using_config(config.int8_products, true);
   at_each_level([&](const std::string& level) {
-    for (const Quantization kind : kKinds) {
+    for (const Quantization kind : kAllQuantizations) {
       for (std::int64_t columns = 1; columns <= 330; columns += small() ? 37 : 1) {
         // more rows of x and w if many rows are rounded to bytes too
         const bool many = columns % 3 != 0 && multiplies_rounded(kind);
@@ -333,7 +330,7 @@ TEST(Quantized, ProductsWithXInBytesAreTheSameWhereNothingIsRounded) {
 TEST(Quantized, XInBytesIsRoundedToThe254thPartOfItsLargest) {
   const auto scope = using_config(config.int8_products, true);
   at_each_level([&](const std::string& level) {
-    for (const Quantization kind : kKinds) {
+    for (const Quantization kind : kAllQuantizations) {
       for (const std::int64_t rows : {3, 14, 170}) {
         if (rows > 8 && !multiplies_rounded(kind)) continue;
         const std::int64_t columns = 800;
@@ -367,7 +364,7 @@ TEST(Quantized, XInBytesIsRoundedToThe254thPartOfItsLargest) {
 TEST(Quantized, ManyRowsMayBeRoundedToBfloat16) {
   const auto scope = using_config(config.int8_products, true);
   const bool rounds = rounds_to_bfloat16();
-  for (const Quantization kind : kKinds) {
+  for (const Quantization kind : kAllQuantizations) {
     if (multiplies_rounded(kind)) continue;  // x is rounded to bytes there
     for (const std::int64_t rows : {9, 70}) {
       const QuantizedArray w = quantize(numbers({70, 301}, 1), kind);
@@ -442,7 +439,7 @@ TEST(Quantized, LastComputationSaysWhetherXWasRounded) {
     EXPECT_EQ(now->algorithm.find("x in 8 bits") != std::string::npos, level == "v3" || level == "v4")
         << now->algorithm;
     // with many rows only some kinds are rounded, and none if AMX multiplies bfloat16
-    for (const Quantization kind : kKinds) {
+    for (const Quantization kind : kAllQuantizations) {
       (void)linear(numbers({20, 100}, 3), quantize(numbers({5, 100}, 1), kind));
       const std::optional<Computation> many = last_computation(Device(), "blas");
       EXPECT_EQ(many->algorithm.find("x in 8 bits") != std::string::npos, multiplies_rounded(kind)) << many->algorithm;

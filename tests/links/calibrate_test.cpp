@@ -81,7 +81,7 @@ L::ConvolutionND link(const Convolution& c, Quantization kind) {
 
 TEST(Calibrate, BothOperandsAreRoundedAndNothingElse) {
   const auto scope = no_backprop_mode();
-  for (const Quantization kind : test::kQuantizations) {
+  for (const Quantization kind : kAllQuantizations) {
     for (const Convolution& c : convolutions()) {
       if (c.in > 100 && kind != Quantization::int8) continue;
       const L::ConvolutionND conv = link(c, kind);

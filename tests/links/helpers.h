@@ -1,16 +1,11 @@
 #pragma once
 // Helpers for tests of links.
 
-#include "catenary/array/quantized.h"
 #include "catenary/array/random.h"
 #include "catenary/autograd/variable.h"
 #include "tests/arrays.h"
 
 namespace catenary::test {
-
-/// All kinds of blocks for links' weights.
-constexpr Quantization kQuantizations[] = {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k,
-                                           Quantization::q6_k, Quantization::int8};
 
 /// tests::waves in float32.
 inline Array numbers(const Shape& shape, double phase = 0, Dtype dtype = Dtype::float32) {

@@ -284,8 +284,7 @@ TEST(Generate, PiecesGiveTheScoresOfTheWhole) {
     expect_same(model, dtype_name(dtype));
   }
   const bool on_cpu = current_device().is_cpu();
-  for (const Quantization kind :
-       {Quantization::q8_0, Quantization::q4_0, Quantization::q4_k, Quantization::q6_k, Quantization::int8}) {
+  for (const Quantization kind : kAllQuantizations) {
     // other devices dequantise all kinds by common code, without rounding x
     if (!on_cpu && kind != Quantization::q8_0 && kind != Quantization::q4_0) continue;
     L::Llama model = made();

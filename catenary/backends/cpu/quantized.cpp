@@ -160,15 +160,13 @@ void compute(const QuantizedProduct& p) {
   View copy{x.as<void>(), 0, is_double ? Dtype::float64 : Dtype::float32, p.x.shape, {padded, 1}};
   compute(Copy{copy, p.x});
   args.x = x.as<void>();
-  const bool sums = p.kind == Quantization::q4_k;
-  const Scratch x_sums(sums ? m * padded / 32 * static_cast<int64_t>(sizeof(double)) : 0);
-  if (sums) {
-    for (int64_t i = 0; i < m * padded / 32; ++i) {
-      double sum = 0;
-      for (int64_t e = 32 * i; e < 32 * i + 32; ++e)
-        sum += is_double ? x.as<double>()[e] : static_cast<double>(x.as<float>()[e]);
-      x_sums.as<double>()[i] = sum;
-    }
+  const int64_t group = CT_SIMD_SELECT(quantized_group)(p.kind), groups = group ? m * padded / group : 0;
+  const Scratch x_sums(groups * static_cast<int64_t>(sizeof(double)));
+  for (int64_t i = 0; i < groups; ++i) {
+    double sum = 0;
+    for (int64_t e = group * i; e < group * i + group; ++e)
+      sum += is_double ? x.as<double>()[e] : static_cast<double>(x.as<float>()[e]);
+    x_sums.as<double>()[i] = sum;
   }
   const int64_t row = is_double ? 0 : CT_SIMD_SELECT(quantized_x_row)(p.kind, blocks);
   const Scratch ordered(m * row * bytes);

@@ -16,7 +16,7 @@ struct QuantizedArgs {
   std::int64_t blocks;   ///< of a row
   const void* x;         ///< m rows made by quantized_x, or x's elements, padded with zeros
   std::int64_t x_row;    ///< from row to row
-  const double* x_sums;  ///< [m, blocks of a row * 8]: sums of 32 elements of x, for Q4_K
+  const double* x_sums;  ///< [m, groups of a row]: sums of quantized_group elements of x
   const std::uint8_t* w;
   std::int64_t row_bytes;
   void* y;
@@ -63,6 +63,8 @@ CT_SIMD_DECLARE(
   std::int64_t quantized_x_row(Quantization kind, std::int64_t blocks);
   /// Makes such a row from whole blocks of x.
   void quantized_x(Quantization kind, std::int64_t blocks, const float* x, float* out);
+  /// Returns the number of weights that share a minimum to subtract, or 0 if a kind has no minima.
+  std::int64_t quantized_group(Quantization kind);
   /// Writes the numbers that the blocks of a row represent.
   void dequantized_row(Quantization kind, const std::uint8_t* row, std::int64_t columns, float* out);
 )

@@ -4,153 +4,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "catenary/backends/cpu/quantized_blocks.h"
+#include "catenary/backends/cpu/quantized_decoders.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
-
-using std::int8_t;
-
-// Loads 16 bytes at once. Loops would be compiled to single bytes.
-typedef uint8_t Bytes __attribute__((vector_size(16)));
-CT_INLINE Bytes bytes_at(const uint8_t* p) {
-  Bytes x;
-  std::memcpy(&x, p, sizeof(x));
-  return x;
-}
-CT_INLINE void put(int8_t* to, Bytes x) { std::memcpy(to, &x, sizeof(x)); }
-
-// Vectors of as many bytes, or of the lower or upper four bits of bytes.
-#if defined(__AVX512F__)
-CT_INLINE __m128i some_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
-CT_INLINE Vector<float> signed_bytes(const void* p, float) {
-  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(some_bytes(p)));
-}
-template <bool upper, int less>
-CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
-  const __m512i x = _mm512_cvtepu8_epi32(some_bytes(p));
-  // four bits select an entry of the table, higher bits are ignored
-  const __m512 table =
-      _mm512_setr_ps(0 - less, 1 - less, 2 - less, 3 - less, 4 - less, 5 - less, 6 - less, 7 - less, 8 - less, 9 - less,
-                     10 - less, 11 - less, 12 - less, 13 - less, 14 - less, 15 - less);
-  return _mm512_permutexvar_ps(upper ? _mm512_srli_epi32(x, 4) : x, table);
-}
-#elif defined(__AVX2__)
-CT_INLINE __m128i some_bytes(const void* p) { return _mm_loadl_epi64(static_cast<const __m128i_u*>(p)); }
-CT_INLINE Vector<float> signed_bytes(const void* p, float) {
-  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(some_bytes(p)));
-}
-template <bool upper, int less>
-CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
-  const __m256i x = _mm256_cvtepu8_epi32(some_bytes(p));
-  const __m256i bits = upper ? _mm256_srli_epi32(x, 4) : _mm256_and_si256(x, _mm256_set1_epi32(15));
-  return _mm256_cvtepi32_ps(less ? _mm256_sub_epi32(bits, _mm256_set1_epi32(less)) : bits);
-}
-#else
-CT_INLINE Vector<float> signed_bytes(const void* p, float) {
-  Vector<float> x;
-  for (int i = 0; i < kLanes<float>; ++i) x[i] = static_cast<const int8_t*>(p)[i];
-  return x;
-}
-template <bool upper, int less>
-CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
-  Vector<float> x;
-  for (int i = 0; i < kLanes<float>; ++i) x[i] = static_cast<float>((upper ? p[i] >> 4 : p[i] & 15) - less);
-  return x;
-}
-#endif
-CT_INLINE Vector<double> signed_bytes(const void* p, double) {
-  Vector<double> x;
-  for (int i = 0; i < kLanes<double>; ++i) x[i] = static_cast<const int8_t*>(p)[i];
-  return x;
-}
-template <bool upper, int less>
-CT_INLINE Vector<double> half_bytes(const uint8_t* p, double) {
-  Vector<double> x;
-  for (int i = 0; i < kLanes<double>; ++i) x[i] = (upper ? p[i] >> 4 : p[i] & 15) - less;
-  return x;
-}
-
-// The scales of a block, one for each `group` of its weights, and for Q4_K the minimum to subtract for each.
-struct Scales {
-  float of[16], minima[8];
-};
-
-// A kind: open() reads the scales and unpacks to `room` the weights that vector() cannot read in place. vector()
-// returns the weights from position p of a group on. (The formulas are those of kernels/quantized.kernel.)
-struct Q8_0 {
-  static constexpr int elements = 32, bytes = 34, head = 0, group = 32;
-  static constexpr bool has_minima = false, has_zero = false;
-  CT_INLINE void open(const uint8_t* block, int8_t*, Scales& scales) { scales.of[0] = half_at(block); }
-  template <class T>
-  CT_INLINE Vector<T> vector(const uint8_t* block, const int8_t*, int, int p) {
-    return signed_bytes(block + 2 + p, T());
-  }
-};
-
-struct Q4_0 {
-  static constexpr int elements = 32, bytes = 18, head = 0, group = 32;
-  static constexpr bool has_minima = false, has_zero = false;
-  CT_INLINE void open(const uint8_t* block, int8_t*, Scales& scales) { scales.of[0] = half_at(block); }
-  template <class T>
-  CT_INLINE Vector<T> vector(const uint8_t* block, const int8_t*, int, int p) {
-    return p < 16 ? half_bytes<false, 8>(block + 2 + p, T()) : half_bytes<true, 8>(block + 2 + p - 16, T());
-  }
-};
-
-struct Q4_K {
-  static constexpr int elements = 256, bytes = 144, head = 0, group = 32;
-  static constexpr bool has_minima = true, has_zero = false;
-  CT_INLINE void open(const uint8_t* block, int8_t*, Scales& scales) {
-    const uint8_t* packed = block + 4;
-    const float d = half_at(block), dmin = half_at(block + 2);
-    for (int j = 0; j < 4; ++j) {
-      scales.of[j] = d * static_cast<float>(packed[j] & 63);
-      scales.minima[j] = dmin * static_cast<float>(packed[j + 4] & 63);
-      scales.of[j + 4] = d * static_cast<float>((packed[j + 8] & 15) | packed[j] >> 6 << 4);
-      scales.minima[j + 4] = dmin * static_cast<float>(packed[j + 8] >> 4 | packed[j + 4] >> 6 << 4);
-    }
-  }
-  template <class T>
-  CT_INLINE Vector<T> vector(const uint8_t* block, const int8_t*, int group, int p) {
-    const uint8_t* from = block + 16 + group / 2 * 32 + p;
-    return group % 2 ? half_bytes<true, 0>(from, T()) : half_bytes<false, 0>(from, T());
-  }
-};
-
-struct Q6_K {
-  static constexpr int elements = 256, bytes = 210, head = 0, group = 16;
-  static constexpr bool has_minima = false, has_zero = false;
-  CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
-    CT_UNROLL for (int h = 0; h < 2; ++h) {
-      const uint8_t *low = block + 64 * h, *high = block + 128 + 32 * h;
-      int8_t* to = room + 128 * h;
-      CT_UNROLL for (int i = 0; i < 32; i += 16) {
-        const Bytes near = bytes_at(low + i), far = bytes_at(low + 32 + i), bits = bytes_at(high + i);
-        put(to + i, ((near & 15) | (bits & 3) << 4) - 32);
-        put(to + 32 + i, ((far & 15) | (bits >> 2 & 3) << 4) - 32);
-        put(to + 64 + i, (near >> 4 | (bits >> 4 & 3) << 4) - 32);
-        put(to + 96 + i, (far >> 4 | bits >> 6 << 4) - 32);
-      }
-    }
-    const float d = half_at(block + 208);
-    for (int j = 0; j < 16; ++j) scales.of[j] = d * static_cast<float>(static_cast<int8_t>(block[192 + j]));
-  }
-  template <class T>
-  CT_INLINE Vector<T> vector(const uint8_t*, const int8_t* room, int group, int p) {
-    return signed_bytes(room + 16 * group + p, T());
-  }
-};
-
-struct Int8 {
-  static constexpr int elements = 32, bytes = 32, head = 8, group = 32;
-  static constexpr bool has_minima = false, has_zero = true;
-  CT_INLINE void open(const uint8_t*, int8_t*, Scales&) {}
-  template <class T>
-  CT_INLINE Vector<T> vector(const uint8_t* block, const int8_t*, int, int p) {
-    return signed_bytes(block + p, T());
-  }
-};
 
 // Partial sums of rows [j, j0 + count) of w with kM rows of x from row i on.
 template <class T, int kM>
@@ -206,6 +63,8 @@ CT_INLINE void add_blocks(const QuantizedArgs& g, int64_t i, int64_t j, int64_t 
 // mask extracts one weight of each word in place, that is, multiplied by a power of 16, and x is reordered and divided
 // by that power instead. A vector of weights then costs a mask, a conversion and a product.
 #if defined(__AVX2__) && !defined(__AVX512F__)
+using Q4_0 = Decoder<Quantization::q4_0>;
+using Q4_K = Decoder<Quantization::q4_k>;
 template <class T, class Kind>
 constexpr bool kByWords = std::is_same_v<T, float> && (std::is_same_v<Kind, Q4_0> || std::is_same_v<Kind, Q4_K>);
 
@@ -380,20 +239,14 @@ static void floats(const uint8_t* row, int64_t columns, float* out) {
   std::memcpy(out, last, static_cast<std::size_t>(columns) * sizeof(float));
 }
 
-template <class F>
-CT_INLINE void visit(Quantization kind, F&& f) {
-  visit_kinds<Q8_0, Q4_0, Q4_K, Q6_K, Int8>(kind, f);
-}
-
 }  // namespace
 
 void quantized_rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
-  visit(g.kind, [&](auto kind) {
-    using Kind = decltype(kind);
+  visit_quantization(g.kind, [&](auto kind) {
     if (g.dtype == Dtype::float64) {
-      rows<double, Kind>(g, begin, end);
+      rows<double, Decoder<kind()>>(g, begin, end);
     } else {
-      rows<float, Kind>(g, begin, end);
+      rows<float, Decoder<kind()>>(g, begin, end);
     }
   });
 }
@@ -402,8 +255,13 @@ std::int64_t quantized_x_row(Quantization kind, std::int64_t blocks) { return or
 
 void quantized_x(Quantization kind, std::int64_t blocks, const float* x, float* out) { order(kind, blocks, x, out); }
 
+std::int64_t quantized_group(Quantization kind) {
+  return visit_quantization(kind,
+                            [](auto k) -> std::int64_t { return Decoder<k()>::has_minima ? Decoder<k()>::group : 0; });
+}
+
 void dequantized_row(Quantization kind, const uint8_t* row, int64_t columns, float* out) {
-  visit(kind, [&](auto k) { floats<decltype(k)>(row, columns, out); });
+  visit_quantization(kind, [&](auto k) { floats<Decoder<k()>>(row, columns, out); });
 }
 
 }  // namespace catenary::cpu::CT_SIMD_NAMESPACE

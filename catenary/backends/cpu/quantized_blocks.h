@@ -16,24 +16,6 @@ namespace {
 
 using std::uint8_t;
 
-// Calls f with a value of the class that reads a kind's blocks.
-template <class Q8_0, class Q4_0, class Q4_K, class Q6_K, class Int8, class F>
-CT_INLINE auto visit_kinds(Quantization kind, F&& f) {
-  switch (kind) {
-    case Quantization::q8_0:
-      return f(Q8_0());
-    case Quantization::q4_0:
-      return f(Q4_0());
-    case Quantization::q4_k:
-      return f(Q4_K());
-    case Quantization::q6_k:
-      return f(Q6_K());
-    case Quantization::int8:
-      break;
-  }
-  return f(Int8());
-}
-
 CT_INLINE float half_at(const uint8_t* p) {
   float16 half;
   std::memcpy(&half, p, sizeof(half));

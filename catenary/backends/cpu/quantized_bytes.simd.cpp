@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "catenary/backends/cpu/quantized_byte_vectors.h"
+#include "catenary/backends/cpu/quantized_decoders.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
@@ -29,13 +30,50 @@ CT_INLINE Vector<float> spread(__m256 x) {
 
 // ---- the kinds ----
 
-// A unit consists of some blocks, read in steps of one vector of four-byte sums each. element() maps a byte of x to the
-// unit's weight that multiplies it.
+// How a kind is read. A unit consists of some blocks, read in steps of one vector of four-byte sums each. element()
+// maps a byte of x to the unit's weight that multiplies it. This form unpacks the numbers of a unit by the kind's
+// Decoder. Kinds whose numbers can be read in place have a form of their own below.
+template <Quantization kind>
+struct ByteForm : Layout<kind> {
+  using From = Decoder<kind>;
+  static constexpr int group = From::group, blocks = From::elements < kBytes ? kBytes / From::elements : 1;
+  static constexpr int numbers_of_unit = blocks * From::elements, groups = From::elements / group;
+  static constexpr int steps = numbers_of_unit / kBytes, vectors = 1, offset = From::is_signed ? kRaised : 0;
+  static constexpr bool is_signed = From::is_signed, has_minima = From::has_minima;
+  static constexpr int element(int step, int, int byte) { return kBytes * step + byte; }
+  struct Opened {
+    alignas(64) int8_t room[numbers_of_unit];
+    __m256 scales[std::max(1, blocks*groups / 8)], minima[std::max(1, blocks*groups / 8)];
+  };
+  CT_INLINE Opened open(const uint8_t* w) {
+    Opened opened;
+    alignas(32) float all[8 * std::size(decltype(Opened::scales){})] = {};
+    CT_UNROLL for (int b = 0; b < blocks; ++b) {
+      Scales scales;
+      From::open(w + b * From::bytes, opened.room + b * From::elements, scales);
+      for (int g = 0; g < groups; ++g) all[b * groups + g] = scales.of[g];
+      if constexpr (has_minima)
+        for (int g = 0; g < groups; g += 8) opened.minima[g / 8] = _mm256_loadu_ps(scales.minima + g);
+    }
+    for (std::size_t i = 0; i < std::size(opened.scales); ++i) opened.scales[i] = _mm256_load_ps(all + 8 * i);
+    return opened;
+  }
+  template <int step, int vector>
+  CT_INLINE Ints numbers(const uint8_t*, const Opened& o) {
+    return whole_bytes(o.room + kBytes * step);
+  }
+  template <int step>
+  CT_INLINE Vector<float> scale(const Opened& o) {
+    constexpr int first = step * kBytes / group;
+    return spread<first % 8, group / 4, 1>(o.scales[first / 8]);
+  }
+};
 
-struct ByQ8_0 {
-  static constexpr int blocks = kBytes / 32, elements = 32, bytes = 34, head = 0;
+template <>
+struct ByteForm<Quantization::q8_0> : Layout<Quantization::q8_0> {
+  static constexpr int blocks = kBytes / 32;
   static constexpr int steps = 1, vectors = 1, offset = kRaised;
-  static constexpr bool is_signed = true, has_minima = false, has_zero = false;
+  static constexpr bool is_signed = true;
   static constexpr int element(int, int, int byte) { return byte; }
   struct Opened {
     Vector<float> scales;
@@ -64,10 +102,11 @@ struct ByQ8_0 {
 };
 
 // The lower 4 bits of all blocks form one vector, the upper 4 bits a second one.
-struct ByQ4_0 {
-  static constexpr int blocks = L / 4, elements = 32, bytes = 18, head = 0;
+template <>
+struct ByteForm<Quantization::q4_0> : Layout<Quantization::q4_0> {
+  static constexpr int blocks = L / 4;
   static constexpr int steps = 1, vectors = 2, offset = 8;
-  static constexpr bool is_signed = false, has_minima = false, has_zero = false;
+  static constexpr bool is_signed = false;
   static constexpr int element(int, int vector, int byte) { return byte / 16 * 32 + 16 * vector + byte % 16; }
   struct Opened {
     Ints packed;
@@ -103,15 +142,17 @@ struct ByQ4_0 {
 
 // 32 bytes contain a group in their lower 4 bits and the next group in their upper 4 bits. Wide vectors hold two such
 // pairs.
-struct ByQ4_K {
-  static constexpr int blocks = 1, elements = 256, bytes = 144, head = 0;
+template <>
+struct ByteForm<Quantization::q4_k> : Layout<Quantization::q4_k> {
+  static constexpr int blocks = 1;
   static constexpr int steps = 256 / kBytes, vectors = 1, offset = 0;
-  static constexpr bool is_signed = false, has_minima = true, has_zero = false;
+  static constexpr bool is_signed = false, has_minima = true;
+  static constexpr int group = 32;
   static constexpr int element(int step, int, int byte) {
     return kWide ? step / 2 * 128 + byte / 32 * 64 + step % 2 * 32 + byte % 32 : 32 * step + byte;
   }
   struct Opened {
-    __m256 scales, minima;
+    __m256 scales, minima[1];
   };
   CT_INLINE __m256 times(float d, std::uint32_t low, std::uint32_t high) {
     const __m128i six_bits = _mm_set_epi64x(0, static_cast<std::int64_t>(std::uint64_t{high} << 32 | low));
@@ -124,7 +165,7 @@ struct ByQ4_K {
     std::memcpy(&c, w + 12, 4);
     const std::uint32_t scales = (c & 0x0f0f0f0f) | (a >> 6 & 0x03030303) << 4;
     const std::uint32_t minima = (c >> 4 & 0x0f0f0f0f) | (b >> 6 & 0x03030303) << 4;
-    return {times(half_at(w), a & 0x3f3f3f3f, scales), times(half_at(w + 2), b & 0x3f3f3f3f, minima)};
+    return {times(half_at(w), a & 0x3f3f3f3f, scales), {times(half_at(w + 2), b & 0x3f3f3f3f, minima)}};
   }
   template <int step, int vector>
   CT_INLINE Ints numbers(const uint8_t* w, const Opened&) {
@@ -137,10 +178,11 @@ struct ByQ4_K {
   }
 };
 
-struct ByQ6_K {
-  static constexpr int blocks = 1, elements = 256, bytes = 210, head = 0;
+template <>
+struct ByteForm<Quantization::q6_k> : Layout<Quantization::q6_k> {
+  static constexpr int blocks = 1;
   static constexpr int steps = 256 / kBytes, vectors = 1, offset = 32;
-  static constexpr bool is_signed = false, has_minima = false, has_zero = false;
+  static constexpr bool is_signed = false;
   static constexpr int element(int step, int, int byte) { return kBytes * step + byte; }
   struct Opened {
     __m256 scales[2];  // for 16 weights each
@@ -178,10 +220,11 @@ struct ByQ6_K {
   }
 };
 
-struct ByInt8 {
-  static constexpr int blocks = kBytes / 32, elements = 32, bytes = 32, head = 8;
+template <>
+struct ByteForm<Quantization::int8> : Layout<Quantization::int8> {
+  static constexpr int blocks = kBytes / 32;
   static constexpr int steps = 1, vectors = 1, offset = kRaised;
-  static constexpr bool is_signed = true, has_minima = false, has_zero = true;
+  static constexpr bool is_signed = true, has_zero = true;
   static constexpr int element(int, int, int byte) { return byte; }
   struct Opened {};
   CT_INLINE Opened open(const uint8_t*) { return {}; }
@@ -205,19 +248,32 @@ struct alignas(64) Step {
   float scales[L];
   int8_t bytes[vectors * kBytes];
 };
-// After a row's steps: the rounded sums of 32 elements each (Q4_K), or the sum of all (int8).
+// After a row's steps: the rounded sums of each group's elements (has_minima), or the sum of all (has_zero).
 template <class Kind>
 struct Rounded {
   using Of = Step<Kind::vectors>;
   static int64_t units(int64_t blocks) { return ceil_div(blocks, Kind::blocks); }
   static int64_t steps(int64_t blocks) { return units(blocks) * Kind::steps; }
-  static int64_t sums(int64_t blocks) { return Kind::has_minima ? 8 * blocks : Kind::has_zero ? 1 : 0; }
+  static int64_t sums(int64_t blocks) {
+    if constexpr (Kind::has_minima) return blocks * (Kind::elements / Kind::group);
+    return Kind::has_zero ? 1 : 0;
+  }
   static int64_t bytes(int64_t blocks) {
     const auto bytes =
         steps(blocks) * static_cast<int64_t>(sizeof(Of)) + sums(blocks) * static_cast<int64_t>(sizeof(float));
     return ceil_div(bytes, 64) * 64;
   }
 };
+
+// Writes the rounded sums of the groups of 32 bytes.
+template <int group>
+CT_INLINE void put_sums(const int8_t* bytes, float scale, float* sums) {
+  for (int g = 0; g < 32 / group; ++g) {
+    std::int32_t sum = 0;
+    for (int i = 0; i < group; ++i) sum += bytes[group * g + i];
+    sums[g] = scale * static_cast<float>(sum);
+  }
+}
 
 template <class Kind>
 static CT_BYTE_UNITS bool round_row(int64_t blocks, const float* x, void* out) {
@@ -235,7 +291,7 @@ static CT_BYTE_UNITS bool round_row(int64_t blocks, const float* x, void* out) {
         std::int32_t sum = 0;
         if (!round_block(x + at, bytes + 32 * part, scales[part], sum)) return false;
         const float rounded = scales[part] * static_cast<float>(sum);
-        if constexpr (Kind::has_minima) sums[at / 32] = rounded;
+        if constexpr (Kind::has_minima) put_sums<Kind::group>(bytes + 32 * part, scales[part], sums + at / Kind::group);
         all += rounded;
       } else {
         std::memset(bytes + 32 * part, 0, 32);
@@ -288,14 +344,20 @@ CT_INLINE CT_BYTE_UNITS void add_step(const uint8_t* w, const typename Kind::Ope
 }
 
 template <class Kind, int kM, int... s>
-CT_INLINE CT_BYTE_UNITS void add_unit(const uint8_t* w, const char* x, int64_t x_row, Vector<float> (&sum)[kM],
-                                      std::integer_sequence<int, s...>) {
-  const typename Kind::Opened opened = Kind::open(w);
+CT_INLINE CT_BYTE_UNITS void add_unit(const uint8_t* w, const typename Kind::Opened& opened, const char* x,
+                                      int64_t x_row, Vector<float> (&sum)[kM], std::integer_sequence<int, s...>) {
   (add_step<Kind, s, kM>(w, opened, x, x_row, sum), ...);
 }
 
 // Distance of prefetches in w, in bytes.
 constexpr int kAhead = 1536;
+
+// Returns the number of minima of a block.
+template <class Kind>
+constexpr int minima_of() {
+  if constexpr (Kind::has_minima) return Kind::elements / Kind::group;
+  return 0;
+}
 
 // Computes kN rows of w at once (rows j, j + apart, …), because each row alone is limited by the latency of its sum.
 template <class Kind, int kN, int kM>
@@ -307,6 +369,7 @@ static CT_BYTE_UNITS void side_by_side(const QuantizedArgs& g, int64_t i, int64_
   const char* x = static_cast<const char*>(g.x) + i * g.x_row;
   const auto* x_sums = reinterpret_cast<const float*>(x + Rounded<Kind>::steps(g.blocks) *
                                                               static_cast<int64_t>(sizeof(Step<Kind::vectors>)));
+  constexpr int kMinima = minima_of<Kind>();
   Vector<float> sums[kN][kM] = {};
   __m256 minima[kN][kM] = {};
   int64_t block = 0;
@@ -315,12 +378,14 @@ static CT_BYTE_UNITS void side_by_side(const QuantizedArgs& g, int64_t i, int64_
       const uint8_t* at = w + n * apart * g.row_bytes;
       __builtin_prefetch(at + kAhead);
       if constexpr (kUnit > 64) __builtin_prefetch(at + kAhead + 64);
-      add_unit<Kind, kM>(at, x, g.x_row, sums[n], kSteps);
+      const typename Kind::Opened opened = Kind::open(at);
+      add_unit<Kind, kM>(at, opened, x, g.x_row, sums[n], kSteps);
       if constexpr (Kind::has_minima) {
         CT_UNROLL for (int r = 0; r < kM; ++r) {
           const auto* of =
-              reinterpret_cast<const float*>(reinterpret_cast<const char*>(x_sums + 8 * block) + r * g.x_row);
-          minima[n][r] = _mm256_fmadd_ps(Kind::open(at).minima, _mm256_loadu_ps(of), minima[n][r]);
+              reinterpret_cast<const float*>(reinterpret_cast<const char*>(x_sums + kMinima * block) + r * g.x_row);
+          CT_UNROLL for (int part = 0; part < kMinima / 8; ++part) minima[n][r] =
+              _mm256_fmadd_ps(opened.minima[part], _mm256_loadu_ps(of + 8 * part), minima[n][r]);
         }
       }
     }
@@ -329,7 +394,7 @@ static CT_BYTE_UNITS void side_by_side(const QuantizedArgs& g, int64_t i, int64_
     for (int n = 0; n < kN; ++n) {
       alignas(64) uint8_t last[kUnit] = {};
       std::memcpy(last, w + n * apart * g.row_bytes, static_cast<std::size_t>((g.blocks - block) * Kind::bytes));
-      add_unit<Kind, kM>(last, x, g.x_row, sums[n], kSteps);
+      add_unit<Kind, kM>(last, Kind::open(last), x, g.x_row, sums[n], kSteps);
     }
   }
   for (int n = 0; n < kN; ++n) {
@@ -366,19 +431,14 @@ static void rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
   if (i < g.m) some_rows<Kind, 1>(g, i, begin, end);
 }
 
-template <class F>
-CT_INLINE auto visit(Quantization kind, F&& f) {
-  return visit_kinds<ByQ8_0, ByQ4_0, ByQ4_K, ByQ6_K, ByInt8>(kind, f);
-}
-
 static int64_t x_bytes(Quantization kind, int64_t blocks) {
-  return visit(kind, [&](auto k) { return Rounded<decltype(k)>::bytes(blocks); });
+  return visit_quantization(kind, [&](auto k) { return Rounded<ByteForm<k()>>::bytes(blocks); });
 }
 static bool round_x(Quantization kind, int64_t blocks, const float* x, void* out) {
-  return visit(kind, [&](auto k) { return round_row<decltype(k)>(blocks, x, out); });
+  return visit_quantization(kind, [&](auto k) { return round_row<ByteForm<k()>>(blocks, x, out); });
 }
 static void rounded_rows(const QuantizedArgs& g, int64_t begin, int64_t end) {
-  visit(g.kind, [&](auto k) { rows<decltype(k)>(g, begin, end); });
+  visit_quantization(g.kind, [&](auto k) { rows<ByteForm<k()>>(g, begin, end); });
 }
 
 #endif

@@ -3,16 +3,21 @@
 // converted to floats at once.
 
 #include "catenary/backends/cpu/quantized_byte_vectors.h"
+#include "catenary/backends/cpu/quantized_decoders.h"
 
 namespace catenary::cpu::CT_SIMD_NAMESPACE {
 namespace {
 
 #if defined(__AVX2__)
 
-// ---- the kinds: a block of 32 weights as bytes ----
+// ---- the kinds of has_panels: a block of 32 weights as bytes ----
 
-struct OfQ8_0 {
-  static constexpr int bytes = 34, offset = kRaised;
+template <Quantization kind>
+struct PanelForm;
+
+template <>
+struct PanelForm<Quantization::q8_0> : Layout<Quantization::q8_0> {
+  static constexpr int offset = kRaised;
   static constexpr bool is_signed = true;
   CT_INLINE void unpack(const uint8_t* w, uint8_t* to) {
     const __m256i numbers = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(w + 2));
@@ -21,8 +26,9 @@ struct OfQ8_0 {
   }
 };
 
-struct OfQ4_0 {
-  static constexpr int bytes = 18, offset = 8;
+template <>
+struct PanelForm<Quantization::q4_0> : Layout<Quantization::q4_0> {
+  static constexpr int offset = 8;
   static constexpr bool is_signed = false;
   CT_INLINE void unpack(const uint8_t* w, uint8_t* to) {
     const __m128i packed = sixteen(w + 2), low = _mm_set1_epi8(15);
@@ -150,11 +156,16 @@ static void rows(const QuantizedArgs& g, int64_t begin, int64_t end, void* memor
   }
 }
 
+// Calls f with the form of a kind of has_panels.
+template <class F>
+CT_INLINE auto visit_panels(Quantization kind, F&& f) {
+  return kind == Quantization::q4_0 ? f(PanelForm<Quantization::q4_0>()) : f(PanelForm<Quantization::q8_0>());
+}
 static bool round_x(Quantization kind, int64_t blocks, const float* x, void* out) {
-  return kind == Quantization::q4_0 ? round_row<OfQ4_0>(blocks, x, out) : round_row<OfQ8_0>(blocks, x, out);
+  return visit_panels(kind, [&](auto form) { return round_row<decltype(form)>(blocks, x, out); });
 }
 static void rounded_rows(const QuantizedArgs& g, int64_t begin, int64_t end, void* memory) {
-  return g.kind == Quantization::q4_0 ? rows<OfQ4_0>(g, begin, end, memory) : rows<OfQ8_0>(g, begin, end, memory);
+  visit_panels(g.kind, [&](auto form) { rows<decltype(form)>(g, begin, end, memory); });
 }
 
 #endif

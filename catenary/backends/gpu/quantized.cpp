@@ -5,13 +5,25 @@
 #include "catenary/backends/gpu/codegen.h"
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
+#include "catenary/core/quantization.h"
 
 namespace catenary::gpu {
 
 namespace {
+/// The names that select a kind's decoders in the text, by the kinds' numbers.
+constexpr const char* kDecoders[] = {
+#define CT_QUANTIZATION(id, name, elements, bytes, head, text) "KIND_" #id,
+#include "catenary/core/quantizations.def"
+#undef CT_QUANTIZATION
+};
+
 Defines kind_defines(const Context& context, bool wide, Dtype dtype, Quantization kind) {
   Defines defines = grid_defines(context, wide, dtype_defines(context, dtype));
-  defines.emplace_back("KIND", static_cast<std::int64_t>(kind));
+  const QuantizationInfo& info = quantization_info(kind);
+  defines.emplace_back(kDecoders[static_cast<int>(kind)], "");
+  defines.emplace_back("BLOCK", info.elements);
+  defines.emplace_back("BLOCK_BYTES", info.bytes);
+  defines.emplace_back("HEAD", info.head);
   if (context.loops) {
     const bool is_double = dtype == Dtype::float64;
     defines.emplace_back("VEC", is_double ? "double16" : "float16");
