@@ -56,12 +56,6 @@ inline Array empty_beside(const Array& like, const Shape& shape, Dtype dtype) {
   const Array fresh = Array::empty(shape, dtype, like.device());
   return like.is_contiguous() ? fresh : fresh.as_strided(shape, strides_like(shape, like.strides()));
 }
-/// Returns a matrix as a stack of one matrix, as primitives::Matmul takes it.
-inline View stack_of_one(View matrix) {
-  matrix.shape.insert(0, 1);
-  matrix.strides.insert(0, 0);
-  return matrix;
-}
 /// Returns a view of a C-ordered array: `a`, or a copy that `keep` holds.
 inline View readable_contiguous(const Array& a, Array& keep) {
   keep = a.contiguous();

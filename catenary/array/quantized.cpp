@@ -10,7 +10,6 @@
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/quantize_row.h"
-#include "catenary/core/config.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
 
@@ -21,9 +20,6 @@ using detail::check_same_device;
 namespace {
 
 using std::int64_t;
-
-/// Up to this many rows of x are multiplied with the blocks directly; more if a device multiplies bytes fast.
-constexpr int64_t kFewRows = 8;
 
 void check_float(Dtype dtype, const char* function, const char* what) {
   if (!is_floating(dtype)) fail<DtypeError>("{}: {} must be of a floating dtype, not {}", function, what, dtype);
@@ -65,9 +61,7 @@ Array as_matrix(const Array& x, int64_t columns) {
 }  // namespace
 
 int64_t QuantizedArray::rows_at_once(Dtype dtype) const {
-  constexpr int64_t kBytes = int64_t{1} << 20;
-  const int64_t row_bytes = std::max<int64_t>(1, columns() * static_cast<int64_t>(itemsize(dtype)));
-  return std::max<int64_t>(1, std::min(kBytes / row_bytes, rows()));
+  return dequantized_rows_at_once(rows(), columns(), static_cast<int64_t>(itemsize(dtype)));
 }
 
 QuantizedArray::QuantizedArray(const Array& blocks, Quantization kind, const Shape& shape)
@@ -158,30 +152,8 @@ Array linear(const Array& x, const QuantizedArray& w, const Array* bias) {
   }
   const Array rows = as_matrix(x, w.columns()), y = out.reshape({-1, w.rows()});
   const View b = bias ? readable(given) : View();
-  const bool by_bytes = config.int8_products && x.dtype() != Dtype::float64 &&
-                        x.device().backend().multiplies_rounded(x.device().index(), w.kind());
-  if (rows.shape()[0] <= kFewRows || by_bytes) {
-    const Array even = rows.strides()[1] == 1 || w.columns() == 1 ? rows : rows.contiguous();
-    // a rounded element takes 1.25 bytes: process less than 1 MiB at a time, in equal parts
-    const int64_t count = rows.shape()[0],
-                  most = std::max(kFewRows, (int64_t{3} << 18) / std::max<int64_t>(w.columns(), 64)),
-                  parts = (count + most - 1) / most, together = (count + parts - 1) / parts;
-    for (int64_t i = 0; i < count; i += together) {
-      const Slice some = slice(i, std::min(count, i + together));
-      compute(x.device(), primitives::QuantizedProduct{w.kind(), readable(even(some)), readable(w.blocks()),
-                                                       writable(y(some)), bias ? &b : nullptr});
-    }
-    return out;
-  }
-  const bool rounds = config.int8_products && x.dtype() == Dtype::float32 &&
-                      x.device().backend().multiplies_into_float32(x.device().index(), Dtype::bfloat16);
-  const Array operand = rounds ? rows.astype(Dtype::bfloat16) : rows;
-  each_part(w, operand.dtype(), [&](const Array& part, int64_t first, int64_t end) {
-    View to = writable(y(slice(), slice(first, end))), row = b;
-    if (bias) row.offset += first, row.shape = {end - first};
-    compute(x.device(), primitives::Matmul{stack_of_one(readable(operand)), stack_of_one(readable(part.transpose())),
-                                           stack_of_one(to), bias ? &row : nullptr});
-  });
+  compute(x.device(), primitives::QuantizedProduct{w.kind(), readable(rows), readable(w.blocks()), writable(y),
+                                                   bias ? &b : nullptr});
   return out;
 }
 

@@ -50,8 +50,8 @@ CT_API Array take(const QuantizedArray& w, const Array& rows, Dtype dtype = Dtyp
 
 /// Computes x wᵀ (+ bias) for floats x [..., columns] and a bias [rows]: [..., rows] in x's dtype, summed in float32
 /// (in float64 for float64). Without config.int8_products x is not rounded, and the result matches dequantised weights
-/// up to rounding of the sums. Up to 8 rows of x, or any number where the device multiplies_rounded, are multiplied
-/// with the blocks directly; for more rows, 1 MiB of w at a time is dequantised to x's dtype. Throws ShapeError,
+/// up to rounding of the sums. The device multiplies few rows of x with the blocks directly. For more rows, 1 MiB of w
+/// at a time is dequantised to x's dtype, unless the device is faster with x rounded to bytes. Throws ShapeError,
 /// DtypeError, DeviceError.
 CT_API Array linear(const Array& x, const QuantizedArray& w, const Array* bias = nullptr);
 /// Computes y w for y [..., rows]: [..., columns], the gradient of x in linear.

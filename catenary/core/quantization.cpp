@@ -27,4 +27,9 @@ std::int64_t quantized_row_bytes(Quantization kind, std::int64_t columns) {
   return info.head + (columns + info.elements - 1) / info.elements * info.bytes;
 }
 
+std::int64_t dequantized_rows_at_once(std::int64_t rows, std::int64_t columns, std::int64_t itemsize) {
+  constexpr std::int64_t kBytes = std::int64_t{1} << 20;
+  return std::max<std::int64_t>(1, std::min(kBytes / std::max<std::int64_t>(1, columns * itemsize), rows));
+}
+
 }  // namespace catenary

@@ -66,5 +66,7 @@ CT_API std::optional<Quantization> quantization_from_name(std::string_view name)
 CT_API std::string quantization_names();
 /// Returns the bytes of a row of this many numbers: whole blocks, the last of which is padded with zeros.
 CT_API std::int64_t quantized_row_bytes(Quantization kind, std::int64_t columns);
+/// Returns how many rows of dequantised numbers take 1 MiB, at least one and at most `rows`.
+CT_API std::int64_t dequantized_rows_at_once(std::int64_t rows, std::int64_t columns, std::int64_t itemsize);
 
 }  // namespace catenary

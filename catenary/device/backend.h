@@ -67,9 +67,6 @@ class CT_API Backend {
   /// Returns whether Matmul and a forward Convolution take operands of this dtype with a float32 result, faster than in
   /// float32.
   virtual bool multiplies_into_float32(int /*device*/, Dtype) const { return false; }
-  /// Returns whether QuantizedProduct is faster than a product of dequantised weights for any number of rows of x, if
-  /// config.int8_products lets it round x.
-  virtual bool multiplies_rounded(int /*device*/, Quantization) const { return false; }
 
  protected:
   virtual void do_compute(int device, const Primitive& primitive) = 0;

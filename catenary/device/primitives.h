@@ -44,6 +44,13 @@ struct View {
   }
 };
 
+/// Returns a matrix as a stack of one matrix, as primitives::Matmul takes it.
+inline View stack_of_one(View matrix) {
+  matrix.shape.insert(0, 1);
+  matrix.strides.insert(0, 0);
+  return matrix;
+}
+
 /// The operation of a scatter on the elements that it writes.
 enum class ScatterMode : std::uint8_t { assign, add, max, min };
 /// The operation of a scan.
@@ -306,9 +313,10 @@ struct Dequantize {
   Work work() const { return {"dequantize", out.shape, blocks.nbytes() + out.nbytes(), {blocks, out}}; }
 };
 
-/// Computes y = x w^T (+ bias) for few rows of x. x is [m, k] of floats with contiguous rows, w is given by blocks [n,
+/// Computes y = x w^T (+ bias). x is [m, k] of floats with any strides, w is given by blocks [n,
 /// quantized_row_bytes(kind, k)] (uint8, C-ordered), y is [m, n], and the C-ordered bias [n] has x's dtype. Sums are
-/// float32, or float64 for float64.
+/// float32, or float64 for float64. The device multiplies the blocks directly, or dequantises rows of w to x's dtype.
+/// If config.int8_products allows it, it may round x.
 struct QuantizedProduct {
   Quantization kind;
   const View &x, &blocks, &y;

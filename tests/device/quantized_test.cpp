@@ -14,6 +14,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/backends/cpu/quantized.h"
 #include "catenary/core/config.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/error.h"
@@ -41,10 +42,8 @@ Array numbers(const Shape& shape, double phase, Dtype dtype = Dtype::float32) {
 
 std::vector<double> values(const Array& x) { return x.to_device(Device()).astype(Dtype::float64).to_vector<double>(); }
 
-bool multiplies_rounded(Quantization kind) {
-  const Device device = current_device();
-  return device.backend().multiplies_rounded(device.index(), kind);
-}
+/// Whether config.int8_products rounds x to bytes for any number of rows.
+bool multiplies_rounded(Quantization kind) { return current_device().is_cpu() && cpu::rounds_many_rows(kind); }
 
 /// Expects y = x wᵀ + b within the rounding errors of the sums and of the result.
 void expect_product(const Array& y, const Array& x, const QuantizedArray& w, const Array* bias,

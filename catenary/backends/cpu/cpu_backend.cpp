@@ -8,7 +8,6 @@
 #include "catenary/backends/cpu/host_compiler.h"
 #include "catenary/backends/cpu/launcher.h"
 #include "catenary/backends/cpu/primitives.h"
-#include "catenary/backends/cpu/quantized.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/memory.h"
@@ -72,10 +71,7 @@ class CpuBackend final : public Backend {
     return dtype == Dtype::bfloat16 && multiplies_in_tiles(dtype);
   }
   bool multiplies_into_float32(int, Dtype dtype) const override {
-    return dtype == Dtype::bfloat16 && simd_level() == SimdLevel::v4 && bfloat_unit() != BfloatUnit::widened;
-  }
-  bool multiplies_rounded(int, Quantization kind) const override {
-    return multiplies_panels(kind) && !multiplies_in_tiles(Dtype::bfloat16);
+    return dtype == Dtype::bfloat16 && multiplies_bfloat16();
   }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }

@@ -69,6 +69,8 @@ CT_API FloatUnit float_unit();
 /// Changes the unit for the whole process, for tests and comparisons. Throws DeviceError if it is not available.
 CT_API void set_float_unit(FloatUnit unit);
 
+/// Returns whether a unit in use multiplies bfloat16 without widening it.
+bool multiplies_bfloat16();
 /// Returns whether AMX computes sufficiently large products and convolutions of this dtype.
 bool multiplies_in_tiles(Dtype dtype);
 /// Returns a summary for `catenary info`: "float32 by vectors, bfloat16 by AMX", or the alternative and its reason.

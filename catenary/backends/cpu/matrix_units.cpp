@@ -100,6 +100,8 @@ void set_float_unit(FloatUnit unit) {
   current_of_floats().store(unit, std::memory_order_relaxed);
 }
 
+bool multiplies_bfloat16() { return simd_level() == SimdLevel::v4 && bfloat_unit() != BfloatUnit::widened; }
+
 bool multiplies_in_tiles(Dtype dtype) {
   if (simd_level() != SimdLevel::v4) return false;
   return dtype == Dtype::float32 ? float_unit() == FloatUnit::tiles

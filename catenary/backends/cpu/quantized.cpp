@@ -11,10 +11,13 @@
 
 #include "catenary/backends/cpu/computations.h"
 #include "catenary/backends/cpu/copy.h"
+#include "catenary/backends/cpu/gemm.h"
 #include "catenary/backends/cpu/move.h"
 #include "catenary/backends/cpu/primitives.h"
 #include "catenary/core/config.h"
+#include "catenary/core/half.h"
 #include "catenary/core/parallel.h"
+#include "catenary/device/dequantized_product.h"
 
 namespace catenary::cpu {
 
@@ -55,7 +58,7 @@ const RoundedLevel* rounded_level() { return nullptr; }
 const PanelLevel* panel_level() { return nullptr; }
 #endif
 
-constexpr int64_t kFewRows = 8;
+constexpr int64_t kFewRows = 8;  // up to this many rows of x are multiplied with the blocks directly
 
 /// Rounds the rows of x by `round`, padded with zeros to `padded` numbers. Returns false if it rejects a row.
 template <class Round>
@@ -108,7 +111,9 @@ bool computed_rounded(QuantizedArgs args, const View& x, int64_t padded, int64_t
 
 }  // namespace
 
-bool multiplies_panels(Quantization kind) { return has_panels(kind) && panel_level() != nullptr; }
+bool rounds_many_rows(Quantization kind) {
+  return has_panels(kind) && panel_level() != nullptr && !multiplies_in_tiles(Dtype::bfloat16);
+}
 
 template <>
 void compute(const Dequantize& p) {
@@ -131,8 +136,10 @@ void compute(const Dequantize& p) {
   });
 }
 
-template <>
-void compute(const QuantizedProduct& p) {
+namespace {
+
+/// Multiplies x with the blocks directly.
+void multiply_blocks(const QuantizedProduct& p) {
   const QuantizationInfo& info = quantization_info(p.kind);
   const int64_t m = p.x.shape[0], columns = p.x.shape[1], n = p.y.shape[1];
   const int64_t blocks = (columns + info.elements - 1) / info.elements, padded = blocks * info.elements;
@@ -177,6 +184,35 @@ void compute(const QuantizedProduct& p) {
   const auto rows = CT_SIMD_SELECT(quantized_rows);
   parallel_for(n, grain, [&](int64_t begin, int64_t end) { rows(args, begin, end); });
   note_product(Way::quantized, p.x.dtype);
+}
+
+/// Dequantises the weights, and rounds them and x to bfloat16 if that is allowed and faster.
+void multiply_dequantized(const QuantizedProduct& p) {
+  const bool rounds = config.int8_products && p.x.dtype == Dtype::float32 && multiplies_bfloat16();
+  const int64_t columns = p.x.shape[1];
+  const Scratch rounded(rounds ? p.x.size() * static_cast<int64_t>(sizeof(bfloat16)) : 0);
+  const View x = rounds ? View{rounded.as<void>(), 0, Dtype::bfloat16, p.x.shape, {columns, 1}} : p.x;
+  if (rounds) compute(Copy{x, p.x});
+  const Scratch memory(dequantized_rows_at_once(p, x.dtype) * columns * static_cast<int64_t>(itemsize(x.dtype)));
+  compute_dequantized(p, x, memory.as<void>(), [](const auto& part) { compute(part); });
+}
+
+}  // namespace
+
+template <>
+void compute(const QuantizedProduct& p) {
+  const int64_t m = p.x.shape[0];
+  const bool by_bytes = config.int8_products && p.x.dtype != Dtype::float64 && rounds_many_rows(p.kind);
+  if (m > kFewRows && !by_bytes) return multiply_dequantized(p);
+  // a rounded element takes 1.25 bytes: process less than 1 MiB at a time, in equal parts
+  const int64_t most = std::max(kFewRows, (int64_t{3} << 18) / std::max<int64_t>(p.x.shape[1], 64)),
+                parts = (m + most - 1) / most, together = (m + parts - 1) / std::max<int64_t>(parts, 1);
+  for (int64_t i = 0; i < m; i += together) {
+    View x = p.x, y = p.y;
+    x.offset += i * x.strides[0], y.offset += i * y.strides[0];
+    x.shape[0] = y.shape[0] = std::min(together, m - i);
+    multiply_blocks({p.kind, x, p.blocks, y, p.bias});
+  }
 }
 
 }  // namespace catenary::cpu

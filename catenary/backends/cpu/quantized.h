@@ -50,8 +50,9 @@ struct PanelLevel {
   void (*rows)(const QuantizedArgs& args, std::int64_t begin, std::int64_t end, void* memory);
 };
 constexpr bool has_panels(Quantization kind) { return kind == Quantization::q8_0 || kind == Quantization::q4_0; }
-/// Returns whether products of many rows with weights of this kind are faster with x rounded to 8 bits than in float.
-bool multiplies_panels(Quantization kind);
+/// Returns whether config.int8_products rounds x to 8 bits also for many rows, because this is faster here than
+/// products of floats or bfloat16.
+CT_API bool rounds_many_rows(Quantization kind);
 
 // clang-format off
 CT_SIMD_DECLARE(

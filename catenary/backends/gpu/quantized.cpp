@@ -6,6 +6,7 @@
 #include "catenary/backends/gpu/grid.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/quantization.h"
+#include "catenary/device/dequantized_product.h"
 
 namespace catenary::gpu {
 
@@ -50,17 +51,20 @@ void compute(Context& context, const Dequantize& p) {
   launch_units(context, context.kernel("quantized", "dequantize", defines), units, wide, args);
 }
 
-template <>
-void compute(Context& context, const QuantizedProduct& p) {
+namespace {
+
+constexpr std::int64_t kFewRows = 8;  // up to this many rows of x are multiplied with the blocks directly
+
+/// Multiplies x, whose rows are contiguous, with the blocks directly.
+void multiply_blocks(Context& context, const QuantizedProduct& p) {
   constexpr int kItems = 64;
-  constexpr std::int64_t kRows = 8;  // rows of x at a time
   const std::int64_t m = p.x.shape[0], n = p.y.shape[1], columns = p.x.shape[1], row_bytes = p.blocks.shape[1];
   const bool wide = needs_wide(
       {p.x.offset + m * std::abs(p.x.strides[0]) + columns, p.blocks.offset + p.blocks.size() + 512 * kItems,
        p.y.offset + m * std::abs(p.y.strides[0]) + n * std::abs(p.y.strides[1]), p.bias ? p.bias->offset + n : 0});
   const bool is_double = p.x.dtype == Dtype::float64;
   for (std::int64_t row = 0; row < m;) {
-    std::int64_t count = kRows;
+    std::int64_t count = kFewRows;
     while (count > m - row) count /= 2;
     Defines defines = kind_defines(context, wide, p.x.dtype, p.kind);
     if (!context.loops) defines.emplace_back("ITEMS", kItems);
@@ -83,6 +87,23 @@ void compute(Context& context, const QuantizedProduct& p) {
     }
     row += count;
   }
+}
+
+}  // namespace
+
+template <>
+void compute(Context& context, const QuantizedProduct& p) {
+  const auto each = [&](const auto& part) { compute(context, part); };
+  const std::int64_t columns = p.x.shape[1], bytes = static_cast<std::int64_t>(itemsize(p.x.dtype));
+  if (p.x.shape[0] > kFewRows) {
+    const Scratch memory(context, dequantized_rows_at_once(p, p.x.dtype) * columns * bytes);
+    return compute_dequantized(p, p.x, memory.handle(), each);
+  }
+  if (p.x.strides[1] == 1 || columns == 1) return multiply_blocks(context, p);
+  const Scratch memory(context, p.x.size() * bytes);
+  const View x{memory.handle(), 0, p.x.dtype, p.x.shape, {columns, 1}};
+  each(Copy{x, p.x});
+  multiply_blocks(context, {p.kind, x, p.blocks, p.y, p.bias});
 }
 
 }  // namespace catenary::gpu
