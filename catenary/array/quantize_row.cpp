@@ -138,9 +138,16 @@ bool encode<Quantization::q6_k>(const float* x, uint8_t* block) {
   return std::isfinite(kept);
 }
 
+/// How scale_and_minimum searches: the largest quantised number, and the scales that it tries, from (most + first) /
+/// range on in 21 or so steps of 0.1.
+struct Search {
+  int most;
+  float first;
+  int steps;
+};
+
 /// Returns the scale and the negated minimum that represent 32 numbers best, and writes the quantised numbers.
-std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers) {
-  constexpr int most = 15;
+std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers, const Search& search) {
   float squares = 0;
   for (int i = 0; i < 32; ++i) squares += x[i] * x[i];
   const float mean = std::sqrt(squares / 32);
@@ -158,7 +165,8 @@ std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers) {
   if (high == low) return {0, -low};
   std::array<uint8_t, 32> now;
   const auto round_all = [&](float inverse, float from) {
-    for (int i = 0; i < 32; ++i) now[i] = static_cast<uint8_t>(std::clamp(nearest(inverse * (x[i] - from)), 0, most));
+    for (int i = 0; i < 32; ++i)
+      now[i] = static_cast<uint8_t>(std::clamp(nearest(inverse * (x[i] - from)), 0, search.most));
   };
   const auto error_of = [&](float scale, float from) {
     float error = 0;
@@ -168,13 +176,14 @@ std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers) {
     }
     return error;
   };
-  const float first = static_cast<float>(most) / (high - low);
+  const float first = static_cast<float>(search.most) / (high - low);
   float scale = 1 / first, minimum = low;
   round_all(first, minimum);
   float best = error_of(scale, minimum);
   std::copy(now.begin(), now.end(), numbers);
-  for (int step = 0; step <= 20; ++step) {
-    round_all((-1.f + 0.1f * static_cast<float>(step) + static_cast<float>(most)) / (high - minimum), minimum);
+  for (int step = 0; step <= search.steps; ++step) {
+    round_all((search.first + 0.1f * static_cast<float>(step) + static_cast<float>(search.most)) / (high - minimum),
+              minimum);
     float sum_l = 0, sum_ll = 0, sum_xl = 0;
     for (int i = 0; i < 32; ++i) {
       const auto l = static_cast<float>(now[i]);
@@ -201,22 +210,21 @@ std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers) {
   return {scale, -minimum};
 }
 
-template <>
-bool encode<Quantization::q4_k>(const float* x, uint8_t* block) {
+/// Quantises a block of Q4_K or Q5_K, and writes its scales and minima. Returns false if they do not fit.
+bool with_six_bits(const float* x, uint8_t* block, const Search& search, std::array<uint8_t, 256>& l) {
   std::array<float, 8> scales, minima;
-  std::array<uint8_t, 256> l;
   float most_scale = 0, most_minimum = 0;
   for (int j = 0; j < 8; ++j) {
-    std::tie(scales[j], minima[j]) = scale_and_minimum(x + 32 * j, l.data() + 32 * j);
+    std::tie(scales[j], minima[j]) = scale_and_minimum(x + 32 * j, l.data() + 32 * j, search);
     if (!std::isfinite(scales[j]) || !std::isfinite(minima[j])) return false;
     most_scale = std::max(most_scale, scales[j]);
     most_minimum = std::max(most_minimum, minima[j]);
   }
   const float inverse_scale = most_scale > 0 ? 63 / most_scale : 0,
               inverse_minimum = most_minimum > 0 ? 63 / most_minimum : 0;
-  std::memset(block, 0, 144);
+  std::memset(block, 0, 16);
   const float d = put_half(block, most_scale / 63), dmin = put_half(block + 2, most_minimum / 63);
-  uint8_t *packed = block + 4, *numbers = block + 16;
+  uint8_t* packed = block + 4;
   for (int j = 0; j < 8; ++j) {
     const int s = std::min(63, nearest(inverse_scale * scales[j])),
               m = std::min(63, nearest(inverse_minimum * minima[j]));
@@ -230,11 +238,35 @@ bool encode<Quantization::q4_k>(const float* x, uint8_t* block) {
     }
     const float scale = d * static_cast<float>(s), minimum = dmin * static_cast<float>(m);
     for (int i = 32 * j; scale != 0 && i < 32 * j + 32; ++i)
-      l[i] = static_cast<uint8_t>(std::clamp(nearest((x[i] + minimum) / scale), 0, 15));
+      l[i] = static_cast<uint8_t>(std::clamp(nearest((x[i] + minimum) / scale), 0, search.most));
   }
-  for (int g = 0; g < 4; ++g)
-    for (int i = 0; i < 32; ++i) numbers[32 * g + i] = static_cast<uint8_t>(l[64 * g + i] | l[64 * g + 32 + i] << 4);
   return std::isfinite(d) && std::isfinite(dmin);
+}
+
+/// Packs the lower 4 bits of a block's numbers. The lower halves of 32 bytes are a group, the upper ones the next.
+void put_nibbles(const std::array<uint8_t, 256>& l, uint8_t* to) {
+  for (int g = 0; g < 4; ++g)
+    for (int i = 0; i < 32; ++i)
+      to[32 * g + i] = static_cast<uint8_t>((l[64 * g + i] & 15) | (l[64 * g + 32 + i] & 15) << 4);
+}
+
+template <>
+bool encode<Quantization::q4_k>(const float* x, uint8_t* block) {
+  std::array<uint8_t, 256> l;
+  const bool fits = with_six_bits(x, block, {15, -1, 20}, l);
+  put_nibbles(l, block + 16);
+  return fits;
+}
+
+template <>
+bool encode<Quantization::q5_k>(const float* x, uint8_t* block) {
+  std::array<uint8_t, 256> l;
+  const bool fits = with_six_bits(x, block, {31, -0.5F, 15}, l);
+  uint8_t* const bits = block + 16;
+  std::memset(bits, 0, 32);
+  for (int i = 0; i < 256; ++i) bits[i % 32] |= static_cast<uint8_t>(l[i] >> 4 << i / 32);
+  put_nibbles(l, block + 48);
+  return fits;
 }
 
 /// Makes a row of int8, whose scale and zero point are those of all its blocks.

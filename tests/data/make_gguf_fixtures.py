@@ -70,9 +70,25 @@ def model(writer):
 
 def listed(writer):
     """Adds a tensor of a known but unsupported type, and a supported one."""
-    size = gguf.GGML_QUANT_SIZES[Type.Q5_K][1]
-    writer.add_tensor("q5_k", numbers("u1", (2, size)), raw_dtype=Type.Q5_K)
+    size = gguf.GGML_QUANT_SIZES[Type.IQ4_XS][1]
+    writer.add_tensor("iq4_xs", numbers("u1", (2, size)), raw_dtype=Type.IQ4_XS)
     writer.add_tensor("f32", numbers("<f4", (2,)))
+
+
+def blocks(writer):
+    """Adds blocks of random bytes, with reasonable float16 scales at these offsets."""
+    random = np.random.default_rng(8)
+    for kind, halves in [(Type.Q2_K, (80, 82)), (Type.Q3_K, (108,)), (Type.Q5_K, (0, 2)), (Type.IQ4_NL, (0,))]:
+        elements, size = gguf.GGML_QUANT_SIZES[kind]
+        tensor = random.integers(0, 256, (3, 512 // elements, size)).astype("u1")
+        for at in halves:
+            tensor[:, :, at : at + 2] = random.standard_normal(tensor.shape[:2] + (1,)).astype("<f2").view("u1")
+        tensor = tensor.reshape(3, -1)
+        writer.add_tensor(kind.name.lower(), tensor, raw_dtype=kind)
+        writer.add_tensor(kind.name.lower() + ".values", gguf.quants.dequantize(tensor, kind))
+    tensor = gguf.quants.quantize(random.standard_normal((3, 512)).astype("<f4"), Type.MXFP4)
+    writer.add_tensor("mxfp4", tensor, raw_dtype=Type.MXFP4)
+    writer.add_tensor("mxfp4.values", gguf.quants.dequantize(tensor, Type.MXFP4))
 
 
 def numbers_of_blocks(writer):
@@ -92,6 +108,7 @@ def aligned(writer):
 
 write("model.gguf", model)
 write("listed.gguf", listed)
+write("blocks.gguf", blocks)
 write("numbers_of_blocks.gguf", numbers_of_blocks)
 write("aligned.gguf", aligned, arch="")
 write("vocabulary.gguf", lambda writer: writer.add_array("tokenizer.ggml.tokens", [f"t{i}" for i in range(50)]))

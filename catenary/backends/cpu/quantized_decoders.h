@@ -165,6 +165,22 @@ struct Decoder<Quantization::q6_k> : Unpacked<Quantization::q6_k, 16> {
 };
 
 template <>
+struct Decoder<Quantization::q5_k> : Unpacked<Quantization::q5_k, 32> {
+  static constexpr bool is_signed = false, has_minima = true;
+  CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
+    open_six_bits(block, scales);
+    CT_UNROLL for (int i = 0; i < 32; i += 16) {
+      const Bytes bits = bytes_at(block + 16 + i);
+      CT_UNROLL for (int g = 0; g < 4; ++g) {
+        const Bytes both = bytes_at(block + 48 + 32 * g + i);
+        put(room + 64 * g + i, (both & 15) | (bits >> (2 * g) & 1) << 4);
+        put(room + 64 * g + 32 + i, both >> 4 | (bits >> (2 * g + 1) & 1) << 4);
+      }
+    }
+  }
+};
+
+template <>
 struct Decoder<Quantization::int8> : Layout<Quantization::int8> {
   static constexpr int group = 32;
   static constexpr bool has_zero = true;
