@@ -269,6 +269,75 @@ bool encode<Quantization::q5_k>(const float* x, uint8_t* block) {
   return fits;
 }
 
+/// Returns the scale that represents 16 numbers best by numbers from -4 to 3, each error weighted by the square of its
+/// number, and writes the quantised numbers plus 4. Starts from the largest number and moves one number at a time.
+float scale_of_3_bits(const float* x, uint8_t* numbers) {
+  constexpr int most = 4, passes = 5;
+  float extreme = 0;
+  for (int i = 0; i < 16; ++i)
+    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  std::fill_n(numbers, 16, uint8_t{most});
+  if (std::abs(extreme) < kNone) return 0;
+  std::array<int, 16> l;
+  float sum_xl = 0, sum_ll = 0;
+  const auto weighted = [&](int i, int number) {
+    const float n = static_cast<float>(number), weight = x[i] * x[i];
+    return std::pair(weight * x[i] * n, weight * n * n);
+  };
+  for (int i = 0; i < 16; ++i) {
+    l[i] = std::clamp(nearest(-static_cast<float>(most) / extreme * x[i]), -most, most - 1);
+    const auto [xl, ll] = weighted(i, l[i]);
+    sum_xl += xl, sum_ll += ll;
+  }
+  bool moved = true;
+  for (int pass = 0; pass < passes && moved; ++pass) {
+    moved = false;
+    for (int i = 0; i < 16; ++i) {
+      const auto [old_xl, old_ll] = weighted(i, l[i]);
+      const float rest_xl = sum_xl - old_xl, rest_ll = sum_ll - old_ll;
+      if (!(rest_xl > 0)) continue;
+      const int number = std::clamp(nearest(x[i] * rest_ll / rest_xl), -most, most - 1);
+      if (number == l[i]) continue;
+      const auto [xl, ll] = weighted(i, number);
+      const float new_xl = rest_xl + xl, new_ll = rest_ll + ll;
+      if (!(new_ll > 0) || !(new_xl * new_xl * sum_ll > sum_xl * sum_xl * new_ll)) continue;
+      l[i] = number, sum_xl = new_xl, sum_ll = new_ll;
+      moved = true;
+    }
+  }
+  for (int i = 0; i < 16; ++i) numbers[i] = static_cast<uint8_t>(l[i] + most);
+  return sum_xl / sum_ll;
+}
+
+template <>
+bool encode<Quantization::q3_k>(const float* x, uint8_t* block) {
+  uint8_t *low = block + 32, *packed = block + 96;
+  std::array<float, 16> wanted;
+  std::array<uint8_t, 256> numbers;
+  float extreme = 0;
+  for (int j = 0; j < 16; ++j) {
+    wanted[j] = scale_of_3_bits(x + 16 * j, numbers.data() + 16 * j);
+    if (!std::isfinite(wanted[j])) return false;
+    if (std::abs(wanted[j]) > std::abs(extreme)) extreme = wanted[j];
+  }
+  std::memset(block, 0, 110);
+  if (std::abs(extreme) < kNone) return true;
+  const float inverse = -32 / extreme, kept = put_half(block + 108, 1 / inverse);
+  for (int j = 0; j < 16; ++j) {
+    const int scale = std::clamp(nearest(inverse * wanted[j]), -32, 31), raised = scale + 32;
+    packed[j % 8] |= static_cast<uint8_t>((raised & 15) << j / 8 * 4);
+    packed[8 + j % 4] |= static_cast<uint8_t>(raised >> 4 << j / 4 * 2);
+    const float d = kept * static_cast<float>(scale);
+    for (int i = 16 * j; i < 16 * j + 16; ++i)
+      numbers[i] = static_cast<uint8_t>(d == 0 ? 4 : std::clamp(nearest(x[i] / d), -4, 3) + 4);
+  }
+  for (int i = 0; i < 256; ++i) {
+    block[i % 32] |= static_cast<uint8_t>(numbers[i] >> 2 << i / 32);
+    low[i / 128 * 32 + i % 32] |= static_cast<uint8_t>((numbers[i] & 3) << i % 128 / 32 * 2);
+  }
+  return std::isfinite(kept);
+}
+
 /// Makes a row of int8, whose scale and zero point are those of all its blocks.
 bool int8_row(const float* x, int64_t n, uint8_t* row) {
   float low = 0, high = 0;

@@ -181,6 +181,27 @@ struct Decoder<Quantization::q5_k> : Unpacked<Quantization::q5_k, 32> {
 };
 
 template <>
+struct Decoder<Quantization::q3_k> : Unpacked<Quantization::q3_k, 16> {
+  static constexpr bool is_signed = true;
+  CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
+    CT_UNROLL for (int i = 0; i < 32; i += 16) {
+      const Bytes bits = bytes_at(block + i);
+      CT_UNROLL for (int h = 0; h < 2; ++h) {
+        const Bytes low = bytes_at(block + 32 + 32 * h + i);
+        CT_UNROLL for (int k = 0; k < 4; ++k)
+            put(room + 128 * h + 32 * k + i, ((low >> (2 * k) & 3) | (bits >> (4 * h + k) & 1) << 2) - 4);
+      }
+    }
+    const uint8_t* packed = block + 96;
+    const float d = half_at(block + 108);
+    for (int j = 0; j < 16; ++j) {
+      const int low = j < 8 ? packed[j] & 15 : packed[j - 8] >> 4, high = packed[8 + j % 4] >> (j / 4 * 2) & 3;
+      scales.of[j] = d * static_cast<float>((low | high << 4) - 32);
+    }
+  }
+};
+
+template <>
 struct Decoder<Quantization::int8> : Layout<Quantization::int8> {
   static constexpr int group = 32;
   static constexpr bool has_zero = true;
