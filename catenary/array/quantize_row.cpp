@@ -139,40 +139,42 @@ bool encode<Quantization::q6_k>(const float* x, uint8_t* block) {
 }
 
 /// How scale_and_minimum searches: the largest quantised number, and the scales that it tries, from (most + first) /
-/// range on in 21 or so steps of 0.1.
+/// range on in 21 or so steps of 0.1. `absolute`: sums the errors, not their squares.
 struct Search {
   int most;
   float first;
   int steps;
+  bool absolute = false;
 };
 
-/// Returns the scale and the negated minimum that represent 32 numbers best, and writes the quantised numbers.
+/// Returns the scale and the negated minimum that represent n numbers best, and writes the quantised numbers.
+template <int n>
 std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers, const Search& search) {
   float squares = 0;
-  for (int i = 0; i < 32; ++i) squares += x[i] * x[i];
-  const float mean = std::sqrt(squares / 32);
-  std::array<float, 32> weights;
-  for (int i = 0; i < 32; ++i) weights[i] = mean + std::abs(x[i]);
+  for (int i = 0; i < n; ++i) squares += x[i] * x[i];
+  const float mean = search.absolute ? 0 : std::sqrt(squares / n);
+  std::array<float, n> weights;
+  for (int i = 0; i < n; ++i) weights[i] = mean + std::abs(x[i]);
   float low = x[0], high = x[0], sum_w = weights[0], sum_x = sum_w * x[0];
-  for (int i = 1; i < 32; ++i) {
+  for (int i = 1; i < n; ++i) {
     low = std::min(low, x[i]);
     high = std::max(high, x[i]);
     sum_w += weights[i];
     sum_x += weights[i] * x[i];
   }
   low = std::min(low, 0.f);
-  std::fill_n(numbers, 32, uint8_t{0});
+  std::fill_n(numbers, n, uint8_t{0});
   if (high == low) return {0, -low};
-  std::array<uint8_t, 32> now;
+  std::array<uint8_t, n> now;
   const auto round_all = [&](float inverse, float from) {
-    for (int i = 0; i < 32; ++i)
+    for (int i = 0; i < n; ++i)
       now[i] = static_cast<uint8_t>(std::clamp(nearest(inverse * (x[i] - from)), 0, search.most));
   };
   const auto error_of = [&](float scale, float from) {
     float error = 0;
-    for (int i = 0; i < 32; ++i) {
+    for (int i = 0; i < n; ++i) {
       const float difference = scale * static_cast<float>(now[i]) + from - x[i];
-      error += weights[i] * (difference * difference);
+      error += weights[i] * (search.absolute ? std::abs(difference) : difference * difference);
     }
     return error;
   };
@@ -185,7 +187,7 @@ std::pair<float, float> scale_and_minimum(const float* x, uint8_t* numbers, cons
     round_all((search.first + 0.1f * static_cast<float>(step) + static_cast<float>(search.most)) / (high - minimum),
               minimum);
     float sum_l = 0, sum_ll = 0, sum_xl = 0;
-    for (int i = 0; i < 32; ++i) {
+    for (int i = 0; i < n; ++i) {
       const auto l = static_cast<float>(now[i]);
       sum_l += weights[i] * l;
       sum_ll += weights[i] * l * l;
@@ -215,7 +217,7 @@ bool with_six_bits(const float* x, uint8_t* block, const Search& search, std::ar
   std::array<float, 8> scales, minima;
   float most_scale = 0, most_minimum = 0;
   for (int j = 0; j < 8; ++j) {
-    std::tie(scales[j], minima[j]) = scale_and_minimum(x + 32 * j, l.data() + 32 * j, search);
+    std::tie(scales[j], minima[j]) = scale_and_minimum<32>(x + 32 * j, l.data() + 32 * j, search);
     if (!std::isfinite(scales[j]) || !std::isfinite(minima[j])) return false;
     most_scale = std::max(most_scale, scales[j]);
     most_minimum = std::max(most_minimum, minima[j]);
@@ -336,6 +338,32 @@ bool encode<Quantization::q3_k>(const float* x, uint8_t* block) {
     low[i / 128 * 32 + i % 32] |= static_cast<uint8_t>((numbers[i] & 3) << i % 128 / 32 * 2);
   }
   return std::isfinite(kept);
+}
+
+template <>
+bool encode<Quantization::q2_k>(const float* x, uint8_t* block) {
+  std::array<float, 16> scales, minima;
+  std::array<uint8_t, 256> numbers;
+  float most_scale = 0, most_minimum = 0;
+  for (int j = 0; j < 16; ++j) {
+    std::tie(scales[j], minima[j]) = scale_and_minimum<16>(x + 16 * j, numbers.data() + 16 * j, {3, -0.5F, 15, true});
+    if (!std::isfinite(scales[j]) || !std::isfinite(minima[j])) return false;
+    most_scale = std::max(most_scale, scales[j]);
+    most_minimum = std::max(most_minimum, minima[j]);
+  }
+  std::memset(block, 0, 84);
+  const float d = put_half(block + 80, most_scale / 15), dmin = put_half(block + 82, most_minimum / 15);
+  for (int j = 0; j < 16; ++j) {
+    const int s = most_scale > 0 ? std::clamp(nearest(15 / most_scale * scales[j]), 0, 15) : 0,
+              m = most_minimum > 0 ? std::clamp(nearest(15 / most_minimum * minima[j]), 0, 15) : 0;
+    block[j] = static_cast<uint8_t>(s | m << 4);
+    const float scale = d * static_cast<float>(s), minimum = dmin * static_cast<float>(m);
+    for (int i = 16 * j; scale != 0 && i < 16 * j + 16; ++i)
+      numbers[i] = static_cast<uint8_t>(std::clamp(nearest((x[i] + minimum) / scale), 0, 3));
+  }
+  for (int i = 0; i < 256; ++i)
+    block[16 + i / 128 * 32 + i % 32] |= static_cast<uint8_t>(numbers[i] << i % 128 / 32 * 2);
+  return std::isfinite(d) && std::isfinite(dmin);
 }
 
 /// Makes a row of int8, whose scale and zero point are those of all its blocks.

@@ -202,6 +202,24 @@ struct Decoder<Quantization::q3_k> : Unpacked<Quantization::q3_k, 16> {
 };
 
 template <>
+struct Decoder<Quantization::q2_k> : Unpacked<Quantization::q2_k, 16> {
+  static constexpr bool is_signed = false, has_minima = true;
+  CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
+    CT_UNROLL for (int h = 0; h < 2; ++h) {
+      CT_UNROLL for (int i = 0; i < 32; i += 16) {
+        const Bytes four = bytes_at(block + 16 + 32 * h + i);
+        CT_UNROLL for (int k = 0; k < 4; ++k) put(room + 128 * h + 32 * k + i, four >> (2 * k) & 3);
+      }
+    }
+    const float d = half_at(block + 80), dmin = half_at(block + 82);
+    for (int j = 0; j < 16; ++j) {
+      scales.of[j] = d * static_cast<float>(block[j] & 15);
+      scales.minima[j] = dmin * static_cast<float>(block[j] >> 4);
+    }
+  }
+};
+
+template <>
 struct Decoder<Quantization::int8> : Layout<Quantization::int8> {
   static constexpr int group = 32;
   static constexpr bool has_zero = true;
