@@ -366,6 +366,48 @@ bool encode<Quantization::q2_k>(const float* x, uint8_t* block) {
   return std::isfinite(d) && std::isfinite(dmin);
 }
 
+/// The numbers of IQ4_NL.
+constexpr std::array<int, 16> kUneven = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+/// Returns the index of the number of IQ4_NL that is nearest to x.
+int nearest_uneven(float x) {
+  int index = 0;
+  while (index < 15 && x > 0.5F * static_cast<float>(kUneven[index] + kUneven[index + 1])) ++index;
+  return index;
+}
+
+// Tries 15 scales around those that take the largest number to an end of the table.
+template <>
+bool encode<Quantization::iq4_nl>(const float* x, uint8_t* block) {
+  constexpr int tries = 7;
+  float extreme = 0;
+  for (int i = 0; i < 32; ++i)
+    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  std::memset(block, 0, 18);
+  if (std::abs(extreme) < kNone) return true;
+  std::array<float, 32> shares;  // of the largest number, whose squares do not overflow
+  for (int i = 0; i < 32; ++i) shares[i] = x[i] / extreme;
+  float scale = 0, best = 0;
+  for (int step = -tries; step <= tries; ++step) {
+    const auto inverse = static_cast<float>(kUneven[0] + step);
+    float sum_xv = 0, sum_vv = 0;
+    for (const float share : shares) {
+      const auto value = static_cast<float>(kUneven[nearest_uneven(inverse * share)]);
+      const float weight = share * share;
+      sum_xv += weight * share * value;
+      sum_vv += weight * value * value;
+    }
+    if (sum_vv > 0 && sum_xv * sum_xv > best * sum_vv) {
+      scale = extreme * (sum_xv / sum_vv);
+      best = sum_xv * sum_xv / sum_vv;
+    }
+  }
+  const float kept = put_half(block, scale), inverse = scale == 0 ? 0 : 1 / scale;
+  for (int i = 0; i < 16; ++i)
+    block[2 + i] = static_cast<uint8_t>(nearest_uneven(inverse * x[i]) | nearest_uneven(inverse * x[16 + i]) << 4);
+  return std::isfinite(kept);
+}
+
 /// Makes a row of int8, whose scale and zero point are those of all its blocks.
 bool int8_row(const float* x, int64_t n, uint8_t* row) {
   float low = 0, high = 0;

@@ -20,6 +20,17 @@ CT_INLINE Bytes bytes_at(const uint8_t* p) {
 }
 CT_INLINE void put(int8_t* to, Bytes x) { std::memcpy(to, &x, sizeof(x)); }
 
+// Looks up 16 indices of 4 bits.
+CT_INLINE Bytes looked_up(const int8_t (&table)[16], Bytes indices) {
+#if defined(__SSSE3__)
+  const __m128i entries = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(table));
+  return reinterpret_cast<Bytes>(_mm_shuffle_epi8(entries, reinterpret_cast<__m128i>(indices)));
+#else
+  Bytes x;
+  for (int i = 0; i < 16; ++i) x[i] = static_cast<uint8_t>(table[indices[i]]);
+  return x;
+#endif
+}
 // Vectors of as many bytes, or of the lower or upper four bits of bytes.
 #if defined(__AVX512F__)
 CT_INLINE __m128i some_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
@@ -216,6 +227,18 @@ struct Decoder<Quantization::q2_k> : Unpacked<Quantization::q2_k, 16> {
       scales.of[j] = d * static_cast<float>(block[j] & 15);
       scales.minima[j] = dmin * static_cast<float>(block[j] >> 4);
     }
+  }
+};
+
+template <>
+struct Decoder<Quantization::iq4_nl> : Unpacked<Quantization::iq4_nl, 32> {
+  static constexpr bool is_signed = true;
+  static constexpr int8_t table[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+  CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
+    const Bytes both = bytes_at(block + 2);
+    put(room, looked_up(table, both & 15));
+    put(room + 16, looked_up(table, both >> 4));
+    scales.of[0] = half_at(block);
   }
 };
 
