@@ -408,6 +408,25 @@ bool encode<Quantization::iq4_nl>(const float* x, uint8_t* block) {
   return std::isfinite(kept);
 }
 
+template <>
+bool encode<Quantization::mxfp4>(const float* x, uint8_t* block) {
+  constexpr std::array<float, 8> floats = {0, 1, 2, 3, 4, 6, 8, 12};  // doubled
+  float largest = 0;
+  for (int i = 0; i < 32; ++i) largest = std::max(largest, std::abs(x[i]));
+  const int power = largest > 0 ? static_cast<int>(std::floor(std::log2(largest))) : 0;
+  const int stored = largest > 0 ? std::clamp(power + 125, 0, 254) : 0;
+  block[0] = static_cast<uint8_t>(stored);
+  const float scale = std::ldexp(1.F, stored - 128);
+  const auto number = [&](float value) {
+    int best = 0;
+    for (int i = 1; i < 8; ++i)
+      if (std::abs(scale * floats[i] - std::abs(value)) < std::abs(scale * floats[best] - std::abs(value))) best = i;
+    return value < 0 && best > 0 ? best + 8 : best;
+  };
+  for (int i = 0; i < 16; ++i) block[1 + i] = static_cast<uint8_t>(number(x[i]) | number(x[16 + i]) << 4);
+  return true;
+}
+
 /// Makes a row of int8, whose scale and zero point are those of all its blocks.
 bool int8_row(const float* x, int64_t n, uint8_t* row) {
   float low = 0, high = 0;

@@ -243,6 +243,19 @@ struct Decoder<Quantization::iq4_nl> : Unpacked<Quantization::iq4_nl, 32> {
 };
 
 template <>
+struct Decoder<Quantization::mxfp4> : Unpacked<Quantization::mxfp4, 32> {
+  static constexpr bool is_signed = true;
+  static constexpr int8_t table[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};  // twice the floats
+  CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
+    const Bytes both = bytes_at(block + 1);
+    put(room, looked_up(table, both & 15));
+    put(room + 16, looked_up(table, both >> 4));
+    const std::uint32_t bits = block[0] < 2 ? 0x200000U << block[0] : (block[0] - 1U) << 23;  // half the power of 2
+    std::memcpy(&scales.of[0], &bits, sizeof(float));
+  }
+};
+
+template <>
 struct Decoder<Quantization::int8> : Layout<Quantization::int8> {
   static constexpr int group = 32;
   static constexpr bool has_zero = true;
