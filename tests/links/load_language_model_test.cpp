@@ -350,7 +350,8 @@ TEST(LoadGguf, LargeBlocksStayBlocks) {
   const Array ids = Array::from_host(text.data(), {1, 6}, Dtype::int64);
   const auto no_graph = no_backprop_mode();
   for (const auto& [usual, last] :
-       {std::pair(Quantization::q4_k, Quantization::q6_k), std::pair(Quantization::q6_k, Quantization::q4_k)}) {
+       {std::pair(Quantization::q4_k, Quantization::q6_k), std::pair(Quantization::q6_k, Quantization::q4_k),
+        std::pair(Quantization::q3_k, Quantization::q5_k), std::pair(Quantization::mxfp4, Quantization::iq4_nl)}) {
     const auto kind_of = [usual = usual, last = last](const std::string& name) {
       return name.starts_with("blk.") ? usual : last;
     };

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "catenary/array/io.h"
 #include "catenary/array/quantized.h"
@@ -121,12 +122,12 @@ std::vector<io::GgufTensor> layers_of(int count) {
   return tensors;
 }
 
-/// The layers whose tensor of a role is Q6_K.
-std::vector<int> with_more_bits(const io::GgufReader& file, const std::string& role, int count) {
+/// The layers whose tensor of a role is of this kind.
+std::vector<int> with_more_bits(const io::GgufReader& file, const std::string& role, int count,
+                                ct::Quantization kind = ct::Quantization::q6_k) {
   std::vector<int> layers;
   for (int i = 0; i < count; ++i)
-    if (file.tensor("blk." + std::to_string(i) + "." + role + ".weight").kind == ct::Quantization::q6_k)
-      layers.push_back(i);
+    if (file.tensor("blk." + std::to_string(i) + "." + role + ".weight").kind == kind) layers.push_back(i);
   return layers;
 }
 
@@ -157,10 +158,66 @@ TEST(Quantize, MixturesAreThoseOfLlamaCpp) {
   ASSERT_TRUE(quantize({plain, "-o", small, "--kind", "Q4_K_S"}).ok());
   const io::GgufReader file(small);
   EXPECT_EQ(file.integer("general.file_type"), 14);
-  EXPECT_EQ(with_more_bits(file, "attn_v", 16), (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(with_more_bits(file, "ffn_down", 16), (std::vector<int>{0, 1}));
+  EXPECT_EQ(with_more_bits(file, "attn_v", 16, ct::Quantization::q5_k), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(with_more_bits(file, "ffn_down", 16, ct::Quantization::q5_k), (std::vector<int>{0, 1}));
   EXPECT_EQ(file.tensor("output.weight").kind, ct::Quantization::q6_k);
   EXPECT_EQ(file.tensor("token_embd.weight").kind, ct::Quantization::q4_k);
+}
+
+TEST(Quantize, EachMixtureHasItsKinds) {
+  using enum ct::Quantization;
+  const Folder folder;
+  const std::string plain = folder / "plain.gguf", small = folder / "small.gguf";
+  auto tensors = layers_of(16);
+  tensors.push_back({"blk.9.attn_output.weight", waves({2, 256}, 3)});
+  tensors.push_back({"output.weight", waves({2, 256}, 1)});
+  io::write_gguf(plain, {}, tensors);
+  const std::vector<int> half = {0, 1, 4, 7, 10, 13, 14, 15}, none;
+  std::vector<int> all(16);
+  std::iota(all.begin(), all.end(), 0);
+  struct Case {
+    const char* name;
+    int file_type;
+    ct::Quantization base, kind;  // and the layers whose attn_v and ffn_down are of the kind
+    std::vector<int> values, last;
+    ct::Quantization attention_output;
+  };
+  for (const Case& c : {Case{"Q3_K_S", 11, q3_k, q5_k, none, none, q3_k},
+                        {"Q3_K_M", 12, q3_k, q5_k, {0, 1}, {0}, q4_k},
+                        {"Q3_K_L", 13, q3_k, q5_k, all, all, q5_k},
+                        {"Q5_K_S", 16, q5_k, q6_k, none, none, q5_k},
+                        {"Q5_K_M", 17, q5_k, q6_k, half, half, q5_k}}) {
+    const auto result = quantize({plain, "-o", small, "--kind", c.name});
+    ASSERT_TRUE(result.ok()) << c.name << result.errors;
+    EXPECT_TRUE(result.output.starts_with(std::string(c.name) + ": ")) << result.output;
+    const io::GgufReader file(small);
+    EXPECT_EQ(file.integer("general.file_type"), c.file_type) << c.name;
+    EXPECT_EQ(with_more_bits(file, "attn_v", 16, c.kind), c.values) << c.name;
+    EXPECT_EQ(with_more_bits(file, "ffn_down", 16, c.kind), c.last) << c.name;
+    EXPECT_EQ(with_more_bits(file, "attn_q", 16, c.base), all) << c.name;
+    EXPECT_EQ(file.tensor("blk.9.attn_output.weight").kind, c.attention_output) << c.name;
+    EXPECT_EQ(file.tensor("blk.9.attn_v.weight").kind, c.base == q3_k && c.values.size() == 2 ? q4_k
+                                                       : c.values == all                      ? c.kind
+                                                                                              : c.base)
+        << c.name;
+    EXPECT_EQ(file.tensor("output.weight").kind, q6_k) << c.name;
+  }
+}
+
+TEST(Quantize, EveryKindOfGgufIsWrittenAndRead) {
+  const Folder folder;
+  const std::string plain = folder / "plain.gguf", small = folder / "small.gguf";
+  io::write_gguf(plain, {}, {{"w.weight", waves({3, 256}, 1)}});
+  for (const ct::Quantization kind : ct::kAllQuantizations) {
+    if (kind == ct::Quantization::int8) continue;
+    const auto result = quantize({plain, "-o", small, "--kind", ct::quantization_info(kind).name});
+    ASSERT_TRUE(result.ok()) << result.errors;
+    const io::GgufReader file(small);
+    EXPECT_EQ(file.tensor("w.weight").kind, kind);
+    const auto blocks = ct::quantize(ct::from_host(waves({3, 256}, 1)), kind).blocks();
+    EXPECT_EQ(std::memcmp(file.bytes("w.weight").data(), blocks.raw_data(), blocks.nbytes()), 0)
+        << ct::quantization_info(kind).name;
+  }
 }
 
 TEST(Quantize, MixturesKnowNamesOfTransformers) {
@@ -222,7 +279,7 @@ TEST(Quantize, WhatIsWrongIsSaid) {
   io::write_safetensors(folder / "w.safetensors", {{"w", waves({2, 40}, 1)}});
   io::write_gguf(folder / "w.gguf", {{"general.architecture", std::string("llama")}}, {{"w", waves({2, 32}, 1)}});
   EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.safetensors", "--kind", "Q5_0"}),
-                  "unknown kind 'Q5_0'; expected one of Q8_0, Q6_K, Q4_K_M, Q4_K_S, Q4_K, Q4_0, int8"));
+                  "unknown kind 'Q5_0'; expected one of " + ct::quantization_names() + ", Q3_K_S, "));
   EXPECT_TRUE(has(no_quantization({folder / "w.safetensors", "-o", folder / "x.pth"}),
                   "must end with .npz, .safetensors or .gguf"));
   EXPECT_TRUE(

@@ -14,9 +14,11 @@
 
 #include "catenary/core/command_line.h"
 #include "catenary/core/environment.h"
+#include "catenary/core/quantization.h"
 #include "catenary/core/version.h"
 #include "catenary/distributed/launch.h"
 #include "tools/catenary/commands.h"
+#include "tools/catenary/mixture.h"
 
 namespace {
 
@@ -131,8 +133,9 @@ CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
   command->add_option("FILE", options.from, "The file to read")->required();
   command->add_option("-o,--out", options.to, "The file to write")->required();
   command
-      ->add_option("--kind", options.kind,
-                   "Q8_0, Q6_K, Q4_K, Q4_0, int8 (not in GGUF), or llama.cpp's mixtures Q4_K_M and Q4_K_S")
+      ->add_option(
+          "--kind", options.kind,
+          catenary::quantization_names() + " (int8 is not in GGUF), or llama.cpp's mixtures " + Mixture::names())
       ->capture_default_str();
   command->add_option("--keep", options.keep,
                       "A regular expression of tensors not to quantise. May be repeated")

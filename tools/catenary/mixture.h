@@ -10,16 +10,21 @@
 
 namespace catenary::command {
 
+/// One of llama.cpp's mixtures: a row of mixture.cpp.
+struct Recipe;
+
 /// Chooses the kind of each tensor. Mixtures give more bits to the tensors that lose most: the last layer, and in some
 /// layers attention's values and the last projection of the feed-forward part.
 class Mixture {
  public:
-  /// Accepts "Q4_K_M", "Q4_K_S", or a kind's name. Throws ValueError that lists the known names.
+  /// Accepts a mixture's or a kind's name. Throws ValueError that lists the known names.
   explicit Mixture(const std::string& name);
+  /// Returns the names of all mixtures, separated by commas.
+  static std::string names();
   /// Sets the names of all tensors, to find the number of layers and whether the last layer has separate weights.
   void look_at(const std::vector<std::string>& names);
   /// Returns the kind of a tensor with `columns` numbers in each row. In a mixture, rows that are not a multiple of
-  /// Q4_K's and Q6_K's blocks become Q8_0.
+  /// 256 become Q8_0.
   Quantization kind(const std::string& name, std::int64_t columns) const;
   /// Returns the kind of most tensors.
   Quantization base() const { return base_; }
@@ -29,8 +34,7 @@ class Mixture {
   std::optional<std::uint32_t> file_type() const;
 
  private:
-  bool has_more_bits(const std::string& name) const;
-  enum class Size : std::uint8_t { none, small, medium } size_ = Size::none;
+  const Recipe* recipe_ = nullptr;
   Quantization base_ = Quantization::q8_0;
   std::int64_t layers_ = 0;
   bool has_output_ = false;

@@ -136,7 +136,7 @@ Tensors as_links_have_them(const std::vector<Weight>& weights) {
 void quantize_gguf(const QuantizeFileOptions& options, Quantizer& quantizer) {
   const io::GgufReader reader(options.from);
   if (quantizer.mixture().base() == Quantization::int8)
-    throw ValueError("quantize: GGUF does not support int8; use Q8_0, Q4_0, Q4_K or Q6_K");
+    throw ValueError("quantize: GGUF does not support int8; use Q8_0, which is as large");
   quantizer.look_at(reader.names());
   std::vector<io::GgufTensor> tensors;
   for (const std::string& name : reader.names()) {
