@@ -38,29 +38,36 @@ struct ByteForm : Layout<kind> {
   using From = Decoder<kind>;
   static constexpr int group = From::group, blocks = From::elements < kBytes ? kBytes / From::elements : 1;
   static constexpr int numbers_of_unit = blocks * From::elements, groups = From::elements / group;
+  static_assert(groups == 1 ? blocks <= 2 : blocks == 1 && groups % 8 == 0);
   static constexpr int steps = numbers_of_unit / kBytes, vectors = 1, offset = From::is_signed ? kRaised : 0;
   static constexpr bool is_signed = From::is_signed, has_minima = From::has_minima;
   static constexpr int element(int step, int, int byte) { return kBytes * step + byte; }
   struct Opened {
     alignas(64) int8_t room[numbers_of_unit];
-    __m256 scales[std::max(1, blocks*groups / 8)], minima[std::max(1, blocks*groups / 8)];
+    __m256 scales[std::max(1, groups / 8)], minima[std::max(1, groups / 8)];
   };
   CT_INLINE Opened open(const uint8_t* w) {
     Opened opened;
-    alignas(32) float all[8 * std::size(decltype(Opened::scales){})] = {};
-    CT_UNROLL for (int b = 0; b < blocks; ++b) {
-      Scales scales;
-      From::open(w + b * From::bytes, opened.room + b * From::elements, scales);
-      for (int g = 0; g < groups; ++g) all[b * groups + g] = scales.of[g];
-      if constexpr (has_minima)
-        for (int g = 0; g < groups; g += 8) opened.minima[g / 8] = _mm256_loadu_ps(scales.minima + g);
+    Scales scales[blocks];
+    CT_UNROLL for (int b = 0; b < blocks; ++b)
+        From::open(w + b * From::bytes, opened.room + b * From::elements, scales[b]);
+    if constexpr (groups == 1) {  // in registers, because a load of several stores waits for all
+      const float last = scales[blocks - 1].of[0];
+      opened.scales[0] = _mm256_setr_ps(scales[0].of[0], last, last, last, last, last, last, last);
+    } else {
+      for (int g = 0; g < groups; g += 8) opened.scales[g / 8] = _mm256_loadu_ps(scales[0].of + g);
     }
-    for (std::size_t i = 0; i < std::size(opened.scales); ++i) opened.scales[i] = _mm256_load_ps(all + 8 * i);
+    if constexpr (has_minima)
+      for (int g = 0; g < groups; g += 8) opened.minima[g / 8] = _mm256_loadu_ps(scales[0].minima + g);
     return opened;
   }
   template <int step, int vector>
   CT_INLINE Ints numbers(const uint8_t*, const Opened& o) {
+#  if defined(__AVX512F__)
+    return two_of(o.room + kBytes * step, o.room + kBytes * step + 32);  // decoders store 32 bytes at once
+#  else
     return whole_bytes(o.room + kBytes * step);
+#  endif
   }
   template <int step>
   CT_INLINE Vector<float> scale(const Opened& o) {

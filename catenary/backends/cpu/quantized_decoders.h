@@ -11,8 +11,14 @@ namespace {
 
 using std::int8_t;
 
-// Loads 16 bytes at once. Loops would be compiled to single bytes.
-typedef uint8_t Bytes __attribute__((vector_size(16)));
+// Loads and stores as many bytes at once as a register of integers holds. Loops would be compiled to single bytes, and
+// a load that spans two stores waits for both.
+#if defined(__AVX2__)
+constexpr int kAtOnce = 32;
+#else
+constexpr int kAtOnce = 16;
+#endif
+typedef uint8_t Bytes __attribute__((vector_size(kAtOnce)));
 CT_INLINE Bytes bytes_at(const uint8_t* p) {
   Bytes x;
   std::memcpy(&x, p, sizeof(x));
@@ -20,17 +26,21 @@ CT_INLINE Bytes bytes_at(const uint8_t* p) {
 }
 CT_INLINE void put(int8_t* to, Bytes x) { std::memcpy(to, &x, sizeof(x)); }
 
-// Looks up 16 indices of 4 bits.
-CT_INLINE Bytes looked_up(const int8_t (&table)[16], Bytes indices) {
-#if defined(__SSSE3__)
-  const __m128i entries = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(table));
-  return reinterpret_cast<Bytes>(_mm_shuffle_epi8(entries, reinterpret_cast<__m128i>(indices)));
+// Looks up the lower halves of 16 bytes, then the upper halves.
+CT_INLINE void look_up(const int8_t (&table)[16], const uint8_t* packed, int8_t* to) {
+#if defined(__AVX2__)
+  const __m128i both = _mm_loadu_si128(reinterpret_cast<const __m128i_u*>(packed));
+  const __m256i indices = _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(both, 4), both), _mm256_set1_epi8(15));
+  const __m256i entries = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i_u*>(table)));
+  _mm256_storeu_si256(reinterpret_cast<__m256i_u*>(to), _mm256_shuffle_epi8(entries, indices));
 #else
-  Bytes x;
-  for (int i = 0; i < 16; ++i) x[i] = static_cast<uint8_t>(table[indices[i]]);
-  return x;
+  for (int i = 0; i < 16; ++i) {
+    to[i] = table[packed[i] & 15];
+    to[16 + i] = table[packed[i] >> 4];
+  }
 #endif
 }
+
 // Vectors of as many bytes, or of the lower or upper four bits of bytes.
 #if defined(__AVX512F__)
 CT_INLINE __m128i some_bytes(const void* p) { return _mm_loadu_si128(static_cast<const __m128i_u*>(p)); }
@@ -162,7 +172,7 @@ struct Decoder<Quantization::q6_k> : Unpacked<Quantization::q6_k, 16> {
     CT_UNROLL for (int h = 0; h < 2; ++h) {
       const uint8_t *low = block + 64 * h, *high = block + 128 + 32 * h;
       int8_t* to = room + 128 * h;
-      CT_UNROLL for (int i = 0; i < 32; i += 16) {
+      CT_UNROLL for (int i = 0; i < 32; i += kAtOnce) {
         const Bytes near = bytes_at(low + i), far = bytes_at(low + 32 + i), bits = bytes_at(high + i);
         put(to + i, ((near & 15) | (bits & 3) << 4) - 32);
         put(to + 32 + i, ((far & 15) | (bits >> 2 & 3) << 4) - 32);
@@ -180,7 +190,7 @@ struct Decoder<Quantization::q5_k> : Unpacked<Quantization::q5_k, 32> {
   static constexpr bool is_signed = false, has_minima = true;
   CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
     open_six_bits(block, scales);
-    CT_UNROLL for (int i = 0; i < 32; i += 16) {
+    CT_UNROLL for (int i = 0; i < 32; i += kAtOnce) {
       const Bytes bits = bytes_at(block + 16 + i);
       CT_UNROLL for (int g = 0; g < 4; ++g) {
         const Bytes both = bytes_at(block + 48 + 32 * g + i);
@@ -195,7 +205,7 @@ template <>
 struct Decoder<Quantization::q3_k> : Unpacked<Quantization::q3_k, 16> {
   static constexpr bool is_signed = true;
   CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
-    CT_UNROLL for (int i = 0; i < 32; i += 16) {
+    CT_UNROLL for (int i = 0; i < 32; i += kAtOnce) {
       const Bytes bits = bytes_at(block + i);
       CT_UNROLL for (int h = 0; h < 2; ++h) {
         const Bytes low = bytes_at(block + 32 + 32 * h + i);
@@ -217,7 +227,7 @@ struct Decoder<Quantization::q2_k> : Unpacked<Quantization::q2_k, 16> {
   static constexpr bool is_signed = false, has_minima = true;
   CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
     CT_UNROLL for (int h = 0; h < 2; ++h) {
-      CT_UNROLL for (int i = 0; i < 32; i += 16) {
+      CT_UNROLL for (int i = 0; i < 32; i += kAtOnce) {
         const Bytes four = bytes_at(block + 16 + 32 * h + i);
         CT_UNROLL for (int k = 0; k < 4; ++k) put(room + 128 * h + 32 * k + i, four >> (2 * k) & 3);
       }
@@ -235,9 +245,7 @@ struct Decoder<Quantization::iq4_nl> : Unpacked<Quantization::iq4_nl, 32> {
   static constexpr bool is_signed = true;
   static constexpr int8_t table[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
   CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
-    const Bytes both = bytes_at(block + 2);
-    put(room, looked_up(table, both & 15));
-    put(room + 16, looked_up(table, both >> 4));
+    look_up(table, block + 2, room);
     scales.of[0] = half_at(block);
   }
 };
@@ -247,9 +255,7 @@ struct Decoder<Quantization::mxfp4> : Unpacked<Quantization::mxfp4, 32> {
   static constexpr bool is_signed = true;
   static constexpr int8_t table[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};  // twice the floats
   CT_INLINE void open(const uint8_t* block, int8_t* room, Scales& scales) {
-    const Bytes both = bytes_at(block + 1);
-    put(room, looked_up(table, both & 15));
-    put(room + 16, looked_up(table, both >> 4));
+    look_up(table, block + 1, room);
     const std::uint32_t bits = block[0] < 2 ? 0x200000U << block[0] : (block[0] - 1U) << 23;  // half the power of 2
     std::memcpy(&scales.of[0], &bits, sizeof(float));
   }

@@ -18,7 +18,7 @@ struct PanelForm;
 template <>
 struct PanelForm<Quantization::q8_0> : Layout<Quantization::q8_0> {
   static constexpr int offset = kRaised;
-  static constexpr bool is_signed = true;
+  [[maybe_unused]] static constexpr bool is_signed = true;
   CT_INLINE void unpack(const uint8_t* w, uint8_t* to) {
     const __m256i numbers = _mm256_loadu_si256(reinterpret_cast<const __m256i_u*>(w + 2));
     const __m256i raised = kRaised ? _mm256_xor_si256(numbers, _mm256_set1_epi8(-128)) : numbers;
@@ -29,7 +29,7 @@ struct PanelForm<Quantization::q8_0> : Layout<Quantization::q8_0> {
 template <>
 struct PanelForm<Quantization::q4_0> : Layout<Quantization::q4_0> {
   static constexpr int offset = 8;
-  static constexpr bool is_signed = false;
+  [[maybe_unused]] static constexpr bool is_signed = false;
   CT_INLINE void unpack(const uint8_t* w, uint8_t* to) {
     const __m128i packed = sixteen(w + 2), low = _mm_set1_epi8(15);
     _mm_store_si128(reinterpret_cast<__m128i*>(to), _mm_and_si128(packed, low));
