@@ -25,7 +25,7 @@ struct QuantizationInfo {
   std::int64_t elements;  ///< of a block
   std::int64_t bytes;     ///< of a block
   std::int64_t head;      ///< bytes before a row's first block
-  const char* text;       ///< what a block holds
+  const char* text;       ///< the contents of a block, for help texts
   constexpr double bits_per_element() const { return 8.0 * static_cast<double>(bytes) / static_cast<double>(elements); }
 };
 /// The layouts of all kinds, by their numbers.

@@ -129,6 +129,22 @@ TEST(Documents, ListEverySetting) {
   EXPECT_EQ(found_in(source_path("docs/reference/options.md"), std::regex("\n\\| `(\\w+)` \\|")), known);
 }
 
+TEST(Documents, ListEveryKindOfQuantisation) {
+  const std::set<std::string> kinds = found_in(source_path("catenary/core/quantizations.def"),
+                                               std::regex(R"x(\nCT_QUANTIZATION\(\w+, "(\w+)")x")),
+                              mixtures = found_in(source_path("tools/catenary/mixture.cpp"),
+                                                  std::regex(R"x(\n    \{"(Q\w+)",)x"));
+  EXPECT_GT(kinds.size(), 5u);
+  EXPECT_GT(mixtures.size(), 5u);
+  const std::string guide = text_of(source_path("docs/guide/language-models.md")),
+                    commands = text_of(source_path("docs/reference/commands.md"));
+  for (const std::string& name : kinds) {
+    EXPECT_NE(guide.find("\n| `" + name + "` | "), std::string::npos) << name;
+    EXPECT_NE(commands.find("`" + name + "`"), std::string::npos) << name;
+  }
+  for (const std::string& name : mixtures) EXPECT_NE(guide.find("\n| `" + name + "` | "), std::string::npos) << name;
+}
+
 TEST(Documents, ListEveryCommandAndOption) {
   const std::string page = text_of(source_path("docs/reference/commands.md"));
   const std::string source = source_path("tools/catenary/main.cpp");

@@ -114,10 +114,17 @@ CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
   return command;
 }
 
+std::string lines_of_kinds() {
+  std::string lines;
+  for (const catenary::QuantizationInfo& info : catenary::kQuantizationInfos)
+    lines += fmt::format("  {:<7}{:5.2f}  {}\n", info.name, info.bits_per_element(), info.text);
+  return lines;
+}
+
 CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
   CLI::App* command =
-      app.add_subcommand("quantize", "Quantises weights to 4, 6 or 8 bits, for a file 2 to 7 times smaller");
-  command->footer(
+      app.add_subcommand("quantize", "Quantises weights to 2 to 8 bits, for a file 2 to 12 times smaller");
+  command->footer(fmt::format(
       "GGUF files are written as GGUF, with their metadata. NPZ and safetensors files (also an index or a folder) are\n"
       "written as NPZ or safetensors. OUT's folder is created if needed.\n"
       "\n"
@@ -128,8 +135,12 @@ CLI::App* add_quantize(CLI::App& app, QuantizeFileOptions& options) {
       "Local,\n"
       "Bilinear) do not: name their W with --keep. `catenary generate` runs GGUF.\n"
       "\n"
+      "Kinds, and their bits for each weight:\n"
+      "{}"
+      "\n"
       "Example: catenary quantize --kind Q4_K_M --keep output model.gguf -o small.gguf\n"
-      "See docs/guide/language-models.md.");
+      "See docs/guide/language-models.md.",
+      lines_of_kinds()));
   command->add_option("FILE", options.from, "The file to read")->required();
   command->add_option("-o,--out", options.to, "The file to write")->required();
   command
