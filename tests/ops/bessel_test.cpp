@@ -7,7 +7,7 @@
 
 #include "catenary/ops/special.h"
 
-namespace {
+namespace testing_bessel {
 
 using namespace catenary::math;
 using Wide = long double;
@@ -271,4 +271,4 @@ TEST(Bessel, Edges) {
   EXPECT_NEAR(ct_k0_f64(5e-324), 744.55600343703967, 1e-10);
 }
 
-}  // namespace
+}  // namespace testing_bessel

@@ -3,9 +3,7 @@
 
 #include "tests/ops/special_facts.h"
 
-namespace {
-
-using namespace testing_special;
+namespace testing_special::distributions {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -61,4 +59,4 @@ TEST(Distributions, OutsideTheirDomains) {
   EXPECT_TRUE(std::isnan(ct_nbdtr_f64(1, 0, 0.5)));
 }
 
-}  // namespace
+}  // namespace testing_special::distributions

@@ -3,9 +3,7 @@
 
 #include "tests/ops/special_facts.h"
 
-namespace {
-
-using namespace testing_special;
+namespace testing_special::elliptic {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -61,4 +59,4 @@ TEST(Elliptic, Edges) {
     EXPECT_TRUE(std::isnan(f(1, -0.5)) && std::isnan(f(1, 1.5)));
 }
 
-}  // namespace
+}  // namespace testing_special::elliptic

@@ -3,9 +3,7 @@
 
 #include "tests/ops/special_facts.h"
 
-namespace {
-
-using namespace testing_special;
+namespace testing_special::gamma {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -69,4 +67,4 @@ TEST(Gamma, Edges) {
   EXPECT_EQ(ct_poch_f64(0.5, -1.5), kInf);
 }
 
-}  // namespace
+}  // namespace testing_special::gamma

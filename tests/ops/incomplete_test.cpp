@@ -3,9 +3,7 @@
 
 #include "tests/ops/special_facts.h"
 
-namespace {
-
-using namespace testing_special;
+namespace testing_special::incomplete {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -62,4 +60,4 @@ TEST(Incomplete, Edges) {
   EXPECT_EQ(ct_betaincinv_f64(2, 3, 1), 1);
 }
 
-}  // namespace
+}  // namespace testing_special::incomplete

@@ -3,9 +3,7 @@
 
 #include "tests/ops/special_facts.h"
 
-namespace {
-
-using namespace testing_special;
+namespace testing_special::integrals {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -91,4 +89,4 @@ TEST(Integrals, Edges) {
   EXPECT_TRUE(std::isnan(ct_cosine_integral_f64(-kInf)));
 }
 
-}  // namespace
+}  // namespace testing_special::integrals

@@ -3,9 +3,7 @@
 
 #include "tests/ops/special_facts.h"
 
-namespace {
-
-using namespace testing_special;
+namespace testing_special::wright_zeta {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
@@ -36,4 +34,4 @@ TEST(WrightZeta, Edges) {
   EXPECT_TRUE(std::isnan(ct_zetac_f64(-kInf)));
 }
 
-}  // namespace
+}  // namespace testing_special::wright_zeta
