@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <initializer_list>
 #include <numeric>
 #include <optional>
@@ -60,12 +61,6 @@ std::string lower(std::string_view value) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return name;
 }
-bool is_blas(std::string_view value) {
-  return is_one_of(lower(value), {"own", "cublaslt", "cublas", "hipblaslt", "rocblas", "clblast"});
-}
-bool is_dnn(std::string_view value) { return is_one_of(lower(value), {"own", "cudnn", "miopen"}); }
-bool is_attention(std::string_view value) { return is_one_of(lower(value), {"own", "cudnn"}); }
-bool is_fft(std::string_view value) { return is_one_of(lower(value), {"own", "cufft", "hipfft"}); }
 
 std::vector<std::string_view> words_of(std::string_view list) {
   std::vector<std::string_view> words;
@@ -76,12 +71,18 @@ std::vector<std::string_view> words_of(std::string_view list) {
   }
   return words;
 }
+
+/// The words of CATENARY_TRACE. Kinds of libraries are added.
+std::vector<std::string>& trace_words() {
+  static auto& words =
+      *new std::vector<std::string>{"compile", "source", "kernels", "ops", "counts", "libraries"};  // never destroyed
+  return words;
+}
 bool is_trace(std::string_view value) {
+  const std::vector<std::string>& known = trace_words();
   const std::vector<std::string_view> words = words_of(value);
-  return std::all_of(words.begin(), words.end(), [](std::string_view word) {
-    return is_one_of(word,
-                     {"compile", "source", "kernels", "ops", "counts", "blas", "dnn", "attention", "fft", "libraries"});
-  });
+  return std::all_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return std::find(known.begin(), known.end(), word) != known.end(); });
 }
 
 constexpr const char* kFlag = "0 or 1";
@@ -90,52 +91,52 @@ constexpr const char* kThreads = "a number of threads, 1 or more";
 
 struct Variable {
   std::string_view name;
-  bool (*fits)(std::string_view);
-  const char* expected;
-  const char* in_place_of = "";  ///< an older variable that counts if this one is not set
+  std::function<bool(std::string_view)> fits;
+  std::string expected;
+  std::string_view in_place_of = "";  ///< an older variable that counts if this one is not set
 };
-constexpr Variable kVariables[] = {
-    {"CATENARY_AUTOTUNE", is_flag, kFlag},
-    {"CATENARY_BFLOAT16", is_bfloat_unit, "widened, dots or tiles"},
-    {"CATENARY_CACHE_DIR", is_any, ""},
-    {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5; inf: no limit"},
-    {"CATENARY_COMPILE_TIMEOUT", is_duration, "a number of minutes above 0, such as 10 or 0.5; inf: no limit"},
-    {"CATENARY_CUDA_ARRAY_INTERFACE", is_flag, kFlag},
-    {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},
-    {"CATENARY_CUPY_CPU", is_flag, kFlag},
-    {"CATENARY_DATA", is_any, ""},
-    {"CATENARY_DEBUG", is_flag, kFlag, "CHAINER_DEBUG"},
-    {"CATENARY_DOCTOR_ROOT", is_any, ""},
-    {"CATENARY_DTYPE", is_precision, kDtype, "CHAINER_DTYPE"},
-    {"CATENARY_FLOAT32", is_float_unit, "vectors or tiles"},
-    {"CATENARY_FUSION", is_flag, kFlag},
-    {"CATENARY_GPU_ATTENTION", is_attention, "one of own, cudnn"},
-    {"CATENARY_GPU_BLAS", is_blas, "one of own, cublaslt, cublas, hipblaslt, rocblas, clblast"},
-    {"CATENARY_GPU_DNN", is_dnn, "one of own, cudnn, miopen"},
-    {"CATENARY_GPU_FFT", is_fft, "one of own, cufft, hipfft"},
-    {"CATENARY_GPU_FORMS", is_flag, kFlag},
-    {"CATENARY_GPU_INCLUDE_CPU", is_flag, kFlag},
-    {"CATENARY_GPU_INCLUDE_SIMULATED", is_flag, kFlag},
-    {"CATENARY_HOST_ID", is_any, ""},
-    {"CATENARY_INT8_PRODUCTS", is_flag, kFlag},
-    {"CATENARY_KEEP_GRAPH_ON_REPORT", is_flag, kFlag, "CHAINER_KEEP_GRAPH_ON_REPORT"},
-    {"CATENARY_KERNEL_CACHE", is_flag, kFlag},
-    {"CATENARY_KERNEL_LOG", is_any, ""},
-    {"CATENARY_LAUNCH", is_any, ""},
-    {"CATENARY_MPI_PLUGIN", is_any, ""},
-    {"CATENARY_NO_FLOAT64", is_flag, kFlag},
-    {"CATENARY_NUM_THREADS", is_number, kThreads},
-    {"CATENARY_ONEDNN", is_flag, kFlag},
-    {"CATENARY_PYTHON", is_any, ""},
-    {"CATENARY_SIMD", is_simd_level, "v2, v3 or v4 (native on CPUs that are not x86-64)"},
-    {"CATENARY_SYNC", is_flag, kFlag},
-    {"CATENARY_TF32", is_flag, kFlag},
-    {"CATENARY_TRACE", is_trace,
-     "a list, with commas between, of compile, source, kernels, ops, counts, blas, dnn, attention, fft, libraries"},
-    {"CATENARY_TRACE_FILE", is_any, ""},
-    {"CATENARY_WINOGRAD", is_flag, kFlag},
-    {"OMP_NUM_THREADS", begins_with_number, kThreads},
-};
+/// All variables. Other rooms add theirs before main (add_library_choice).
+std::vector<Variable>& variables() {
+  static auto& all = *new std::vector<Variable>{
+      // never destroyed, as destructors of other statics may ask
+      {"CATENARY_AUTOTUNE", is_flag, kFlag},
+      {"CATENARY_BFLOAT16", is_bfloat_unit, "widened, dots or tiles"},
+      {"CATENARY_CACHE_DIR", is_any, ""},
+      {"CATENARY_COLLECTIVE_TIMEOUT", is_duration, "a number of minutes above 0, such as 30 or 0.5; inf: no limit"},
+      {"CATENARY_COMPILE_TIMEOUT", is_duration, "a number of minutes above 0, such as 10 or 0.5; inf: no limit"},
+      {"CATENARY_CUDA_ARRAY_INTERFACE", is_flag, kFlag},
+      {"CATENARY_CUDNN_DETERMINISTIC", is_flag, kFlag},
+      {"CATENARY_CUPY_CPU", is_flag, kFlag},
+      {"CATENARY_DATA", is_any, ""},
+      {"CATENARY_DEBUG", is_flag, kFlag, "CHAINER_DEBUG"},
+      {"CATENARY_DOCTOR_ROOT", is_any, ""},
+      {"CATENARY_DTYPE", is_precision, kDtype, "CHAINER_DTYPE"},
+      {"CATENARY_FLOAT32", is_float_unit, "vectors or tiles"},
+      {"CATENARY_FUSION", is_flag, kFlag},
+      {"CATENARY_GPU_FORMS", is_flag, kFlag},
+      {"CATENARY_GPU_INCLUDE_CPU", is_flag, kFlag},
+      {"CATENARY_GPU_INCLUDE_SIMULATED", is_flag, kFlag},
+      {"CATENARY_HOST_ID", is_any, ""},
+      {"CATENARY_INT8_PRODUCTS", is_flag, kFlag},
+      {"CATENARY_KEEP_GRAPH_ON_REPORT", is_flag, kFlag, "CHAINER_KEEP_GRAPH_ON_REPORT"},
+      {"CATENARY_KERNEL_CACHE", is_flag, kFlag},
+      {"CATENARY_KERNEL_LOG", is_any, ""},
+      {"CATENARY_LAUNCH", is_any, ""},
+      {"CATENARY_MPI_PLUGIN", is_any, ""},
+      {"CATENARY_NO_FLOAT64", is_flag, kFlag},
+      {"CATENARY_NUM_THREADS", is_number, kThreads},
+      {"CATENARY_ONEDNN", is_flag, kFlag},
+      {"CATENARY_PYTHON", is_any, ""},
+      {"CATENARY_SIMD", is_simd_level, "v2, v3 or v4 (native on CPUs that are not x86-64)"},
+      {"CATENARY_SYNC", is_flag, kFlag},
+      {"CATENARY_TF32", is_flag, kFlag},
+      {"CATENARY_TRACE", is_trace, ""},  // see complaint()
+      {"CATENARY_TRACE_FILE", is_any, ""},
+      {"CATENARY_WINOGRAD", is_flag, kFlag},
+      {"OMP_NUM_THREADS", begins_with_number, kThreads},
+  };
+  return all;
+}
 
 /// The Python package reads these before the library is loaded.
 constexpr std::string_view kOfPython[] = {"CATENARY_CHAINER", "CATENARY_CUPY", "CATENARY_PYTHON_HOOKS"};
@@ -197,7 +198,7 @@ void tell_of_unknown_names() {
       least = d;
       nearest = known;
     };
-    for (const Variable& variable : kVariables) look_at(variable.name);
+    for (const Variable& variable : variables()) look_at(variable.name);
     for (const std::string_view known : kOfPython) look_at(known);
     if (least == 0 || not_utf8(name)) continue;
     fmt::print(stderr, "catenary: unknown environment variable {}{}\n", name,
@@ -212,7 +213,10 @@ std::string complaint(const Variable& variable) {
     return fmt::format("{}: its value is not UTF-8: byte {} is 0x{:02x}", value.name, *at,
                        static_cast<unsigned char>(value.text[*at]));
   if (value.text.empty() || variable.fits(value.text)) return {};
-  return fmt::format("{}={}: expected {}", value.name, value.text, variable.expected);
+  const std::string expected = variable.name == "CATENARY_TRACE"
+                                   ? fmt::format("a list, with commas between, of {}", fmt::join(trace_words(), ", "))
+                                   : variable.expected;
+  return fmt::format("{}={}: expected {}", value.name, value.text, expected);
 }
 
 }  // namespace
@@ -221,7 +225,7 @@ void check() {
   static std::atomic<bool> checked{false};
   if (checked.load(std::memory_order_relaxed)) return;
   std::string all;
-  for (const Variable& variable : kVariables)
+  for (const Variable& variable : variables())
     if (const std::string wrong = complaint(variable); !wrong.empty()) all += (all.empty() ? "" : "; ") + wrong;
   if (!all.empty()) fail<ValueError>("{}", all);
   if (!checked.exchange(true)) tell_of_unknown_names();
@@ -229,12 +233,23 @@ void check() {
 
 std::string text(std::string_view name) {
   check();
-  for (const Variable& variable : kVariables) {
+  for (const Variable& variable : variables()) {
     if (variable.name != name) continue;
     if (const std::string wrong = complaint(variable); !wrong.empty()) fail<ValueError>("{}", wrong);
     return value_of(variable).text;
   }
   fail<ValueError>("internal: the variable {} is not in the list of core/environment.cpp", name);
+}
+
+void add_library_choice(std::string_view kind, std::string_view variable, const std::vector<std::string>& names) {
+  std::vector<std::string> words = {"own"};
+  for (const std::string& name : names) words.push_back(lower(name));
+  const std::string expected = fmt::format("one of {}", fmt::join(words, ", "));
+  const auto fits = [words](std::string_view value) {
+    return std::find(words.begin(), words.end(), lower(value)) != words.end();
+  };
+  variables().push_back({variable, fits, expected});
+  trace_words().emplace_back(kind);
 }
 
 bool flag(std::string_view name, bool otherwise) {

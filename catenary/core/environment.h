@@ -1,10 +1,12 @@
 #pragma once
-// Private to the library and its tools: all environment variables CATENARY_…, which are listed and read here. The first
-// call of any of these functions checks all variables, so that an invalid value is reported early and once. It also
-// reports once, on standard error, names CATENARY_… that nothing reads.
+// Private to the library and its tools: all environment variables CATENARY_…, which are listed and read here, except
+// that those for libraries are listed with the libraries. The first call of any of these functions checks all
+// variables, so that an invalid value is reported early and once. It also reports once, on standard error, names
+// CATENARY_… that nothing reads.
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "catenary/core/export.h"
 
@@ -21,5 +23,9 @@ CT_API bool flag(std::string_view name, bool otherwise = false);
 CT_API int number(std::string_view name);
 /// Returns whether a list contains a word.
 CT_API bool lists(std::string_view name, std::string_view word);
+
+/// Adds a variable that selects a library: "own" or one of the names, in upper or lower case. The kind becomes a word
+/// of CATENARY_TRACE. Must be called before main. `variable` must be a literal.
+void add_library_choice(std::string_view kind, std::string_view variable, const std::vector<std::string>& names);
 
 }  // namespace catenary::environment

@@ -17,6 +17,8 @@
 namespace catenary {
 
 enum class ComputationKind : std::uint8_t { product, convolution, attention };
+/// Their names in Computation::kind, in order.
+constexpr std::array<std::string_view, 3> kComputationKinds = {"blas", "dnn", "attention"};
 
 /// The computations of a device. Lives as long as the process.
 class CT_API Computations {

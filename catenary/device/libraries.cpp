@@ -1,5 +1,6 @@
 #include "catenary/device/libraries.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -16,7 +17,7 @@ namespace catenary {
 
 namespace {
 
-using Lasts = std::array<const Computation*, 3>;  // one for each kind
+using Lasts = std::array<const Computation*, kComputationKinds.size()>;
 
 /// Returns the calling thread's last computations, indexed by device number.
 std::vector<Lasts>& lasts() {
@@ -49,12 +50,12 @@ std::string Computation::text() const {
 }
 
 std::optional<Computation> last_computation(const Device& device, std::string_view kind) {
-  if (kind != "blas" && kind != "dnn" && kind != "attention")
-    fail<ValueError>("last_computation: expected the kind blas, dnn or attention, got '{}'", kind);
+  const auto at = std::find(kComputationKinds.begin(), kComputationKinds.end(), kind);
+  if (at == kComputationKinds.end())
+    fail<ValueError>("last_computation: expected a kind of {}, got '{}'", fmt::join(kComputationKinds, ", "), kind);
+  const auto index = static_cast<std::size_t>(at - kComputationKinds.begin());
   const Computation* const last =
-      device.backend().last_computation(device.index(), kind == "blas"  ? ComputationKind::product
-                                                        : kind == "dnn" ? ComputationKind::convolution
-                                                                        : ComputationKind::attention);
+      device.backend().last_computation(device.index(), static_cast<ComputationKind>(index));
   return last ? std::optional(*last) : std::nullopt;
 }
 

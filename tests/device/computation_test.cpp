@@ -111,7 +111,7 @@ TEST(Computation, OtherKindsAreRefused) {
       FAIL() << kind;
     } catch (const ValueError& error) {
       EXPECT_EQ(error.what(),
-                std::string("last_computation: expected the kind blas, dnn or attention, got '") + kind + "'");
+                std::string("last_computation: expected a kind of blas, dnn, attention, got '") + kind + "'");
     }
   }
 }

@@ -1,6 +1,5 @@
-// The libraries that are tried before our own code, each in a separate file. To add one, add a line here and its name
-// in core/environment.cpp, which checks the variable that selects libraries. For a new kind, also add a kind here and a
-// variable there, and let the primitive's source call it.
+// The libraries that are tried before our own code, each in a separate file. To add one, add a line here. For a new
+// kind, also define it here, add its type to kKinds, and let the primitive's source call it.
 
 #include "catenary/backends/gpu/blas/gemm.h"
 #include "catenary/backends/gpu/dnn/attention_spec.h"
@@ -54,21 +53,35 @@ const LibraryKind<Fft>& library_kind() {
 
 namespace {
 
+/// The list of kinds. It adds their variables before main, because all variables are checked at once.
 template <class... Specs>
-std::vector<LibraryInfo> libraries_of(Context& context, std::string_view kind) {
-  std::vector<LibraryInfo> all;
-  const auto add = [&]<class Spec>(const LibraryKind<Spec>& known) {
-    if (!kind.empty() && kind != known.name) return;
-    for (LibraryInfo& info : libraries_for<Spec>(context).info()) all.push_back(std::move(info));
-  };
-  (add(library_kind<Specs>()), ...);
-  return all;
-}
+class Kinds {
+ public:
+  Kinds() { (add_variable(library_kind<Specs>()), ...); }
+
+  std::vector<LibraryInfo> libraries(Context& context, std::string_view kind) const {
+    std::vector<LibraryInfo> all;
+    const auto add = [&]<class Spec>(const LibraryKind<Spec>& known) {
+      if (!kind.empty() && kind != known.name) return;
+      for (LibraryInfo& info : libraries_for<Spec>(context).info()) all.push_back(std::move(info));
+    };
+    (add(library_kind<Specs>()), ...);
+    return all;
+  }
+
+ private:
+  template <class Spec>
+  static void add_variable(const LibraryKind<Spec>& kind) {
+    std::vector<std::string> names;
+    for (const auto& known : kind.list) names.emplace_back(known.name);
+    environment::add_library_choice(kind.name, kind.variable, names);
+  }
+};
+
+const Kinds<Gemm, ConvolutionSpec, AttentionSpec, Fft> kKinds;
 
 }  // namespace
 
-std::vector<LibraryInfo> libraries(Context& context, std::string_view kind) {
-  return libraries_of<Gemm, ConvolutionSpec, AttentionSpec, Fft>(context, kind);
-}
+std::vector<LibraryInfo> libraries(Context& context, std::string_view kind) { return kKinds.libraries(context, kind); }
 
 }  // namespace catenary::gpu
