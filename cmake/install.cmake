@@ -20,17 +20,13 @@ install(TARGETS catenary EXPORT CatenaryTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Public headers: every .h and .def except backends/, kernels/, detail*.h, and headers whose first comment begins with "Private".
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} catenary/*.h catenary/*.def)
-list(FILTER headers EXCLUDE REGEX "^catenary/(backends|kernels)/|/detail[^/]*\\.h$")
+catenary_public(headers)
 foreach(header IN LISTS headers)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
-  file(STRINGS ${header} marks LIMIT_COUNT 1 REGEX "^// Private")
-  if(NOT marks)
-    get_filename_component(folder ${header} DIRECTORY)
-    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT development)
-  endif()
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT development)
 endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/include/catenary/catenary.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/catenary COMPONENT development)
 
 install(DIRECTORY data/mnist catenary/distributed/mpi catenary/backends/cpu/onednn DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary COMPONENT library)
 # The documents and the sources of the examples lie as in the tree, so that links between them work.

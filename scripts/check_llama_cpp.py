@@ -39,7 +39,7 @@ SILENT = llama_cpp.llama_log_callback(lambda level, text, data: None)
 
 def compiled(build, folder):
     program = folder / "llama_cpp"
-    subprocess.run(["c++", "-std=c++20", "-O1", "-DFMT_SHARED", "-I", TREE, TREE / "scripts/data/llama_cpp.cpp", "-L", build / "lib",
+    subprocess.run(["c++", "-std=c++20", "-O1", "-DFMT_SHARED", "-I", TREE, "-I", build / "include", TREE / "scripts/data/llama_cpp.cpp", "-L", build / "lib",
                     f"-Wl,-rpath,{build / 'lib'}", "-lcatenary", "-lfmt", "-o", program], check=True)
     return program
 
