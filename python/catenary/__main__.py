@@ -3,21 +3,27 @@
     python -m catenary script.py arguments…     runs as `python script.py arguments…`
     python -m catenary -m module arguments…     runs as `python -m module arguments…`
     python -m catenary data mnist               puts MNIST into Chainer's cache of data sets
+    python -m catenary names [MODULE]           lists which of CuPy's names are available
+    python -m catenary chainer                  lists which of Chainer's names CATENARY_CHAINER=1 replaces
+
+These run the command `catenary` of the package, which pip also installs beside python. `python -m catenary COMMAND --help` shows the options:
+
     python -m catenary devices                  lists the devices: ordinal, name, memory, the default
     python -m catenary doctor                   checks drivers and devices, and says how to repair them
     python -m catenary info                     prints versions and devices, for a bug report
     python -m catenary launch -n 4 python x.py  runs a script as several ranks on this machine that train one model (chainermn)
-    python -m catenary names [MODULE]           lists which of CuPy's names are available
-    python -m catenary chainer                  lists which of Chainer's names CATENARY_CHAINER=1 replaces
+    python -m catenary bench, cache, convert, data list, data fetch, generate, inspect, quantize
 """
 
 import os
 import runpy
+import signal
 import sys
 
 from catenary import _finder
 
-COMMANDS = ('devices', 'doctor', 'info', 'launch')
+# The commands of the program `catenary`
+COMMANDS = ('bench', 'cache', 'convert', 'data', 'devices', 'doctor', 'generate', 'info', 'inspect', 'launch', 'quantize')
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -46,30 +52,40 @@ def run(arguments):
     if script.startswith('-'):
         sys.exit('python -m catenary: unknown option %s\n%s' % (script, __doc__))
     if not os.path.exists(script):
-        sys.exit('python -m catenary: there is no file %s' % script)
+        sys.exit('python -m catenary: there is no file %s. Expected a script, -m MODULE, names, chainer, or a command: %s' % (script, ', '.join(COMMANDS)))
     sys.argv = arguments
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     runpy.run_path(script, run_name='__main__')
 
 
-def command(arguments):
-    """Replaces this process by the package's command `catenary`, which examines this Python."""
-    from catenary import _core
-    program = os.path.join(os.path.dirname(_core._library_folder()), 'bin', 'catenary')
+def _program():
+    """Returns the path of the program `catenary`: in an installed package inside of it, otherwise in the build of the library."""
+    program = os.path.join(_HERE, 'bin', 'catenary')
     if not os.path.exists(program):
-        sys.exit('python -m catenary %s: the program %s is not there: install the package again, or build the target '
-                 'catenary_command' % (arguments[0], program))
+        from catenary import _core
+        program = os.path.join(os.path.dirname(_core._library_folder()), 'bin', 'catenary')
+    return program
+
+
+def command(arguments=None):
+    """Replaces this process by the program `catenary`, which examines this Python. pip installs this function as the command `catenary`."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    program = _program()
+    if not os.path.exists(program):
+        sys.exit('catenary: the program %s is missing. Install the package again, or build the target catenary_command' % program)
     os.environ.setdefault('CATENARY_PYTHON', sys.executable)
     if not os.access(program, os.X_OK):
         os.chmod(program, 0o755)  # some installers drop the executable bit
     sys.stdout.flush()
-    os.execv(program, [program, *arguments])
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these signals, and execv would keep that
+        signal.signal(ignored, signal.SIG_DFL)
+    os.execv(program, ['catenary', *arguments])  # the name in messages and --help
 
 
 def main(arguments):
     if not arguments or arguments[0] in ('-h', '--help'):
         print(__doc__)
-    elif arguments[0] == 'data':
+    elif arguments[:2] == ['data', 'mnist']:
         from catenary import _data
         _data.main(arguments[1:])
     elif arguments[0] == 'names':
@@ -82,7 +98,7 @@ def main(arguments):
     elif arguments[0] == 'chainer':
         from catenary import _chainer
         print('\n'.join(_chainer.names()))
-    elif arguments[0] in COMMANDS:
+    elif arguments[0] in COMMANDS or arguments == ['--version']:
         command(arguments)
     else:
         run(arguments)

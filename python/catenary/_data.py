@@ -26,7 +26,7 @@ def mnist():
 def main(arguments):
     """Runs `python -m catenary data` with these arguments."""
     if arguments != ['mnist']:
-        sys.exit('python -m catenary data: expected "mnist", got %s' % (' '.join(arguments) or 'nothing'))
+        sys.exit('python -m catenary data mnist: unexpected argument %s' % ' '.join(arguments[1:]))
     try:
         print('\n'.join(mnist()))
     except OSError as error:

@@ -199,11 +199,9 @@ ct::Device device_of_ordinal(std::int64_t ordinal) {
     try {
       return ct::get_device("gpu:0");
     } catch (const ct::DeviceError& e) {
-      throw ct::DeviceError(
-          std::string("cudaErrorNoDevice: no CUDA-capable device is detected. ") + e.what() +
-          ". The processor is ordinal 0 with CATENARY_CUPY_CPU=1 in the environment, or after "
-          "cupy.cuda.Device('cpu').use(). PoCL makes an OpenCL device of it: apt install pocl-opencl-icd, and "
-          "CATENARY_GPU_INCLUDE_CPU=1");
+      throw ct::DeviceError(std::string("cudaErrorNoDevice: no CUDA-capable device is detected. ") + e.what() +
+                            "\nTo compute on the processor, set CATENARY_CUPY_CPU=1 in the environment, or call "
+                            "cupy.cuda.Device('cpu').use()");
     }
   }
   if (ordinal < 0 || ordinal >= static_cast<int>(all.size()))

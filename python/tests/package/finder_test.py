@@ -291,8 +291,8 @@ if __name__ == '__main__':
 
 @pytest.mark.parametrize('arguments, says', [
     (['nothing.py'], 'there is no file nothing.py'), (['-x'], 'unknown option -x'), (['-m'], 'the name of a module'),
-    (['data', 'cifar'], 'expected "mnist", got cifar'), (['data'], 'got nothing')])
-def test_what_cannot_be_run_is_said(site, tmp_path, arguments, says):
+    (['generat'], 'a command: bench, cache, '), (['data', 'mnist', 'cifar'], 'data mnist: unexpected argument cifar')])
+def test_unknown_scripts_and_arguments(site, tmp_path, arguments, says):
     result = subprocess.run([sys.executable, '-m', 'catenary'] + arguments, cwd=tmp_path, capture_output=True, text=True,
                             env={'PATH': os.environ['PATH'], 'PYTHONPATH': str(site)})
     assert result.returncode == 1 and says in result.stderr and 'Traceback' not in result.stderr
