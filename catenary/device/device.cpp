@@ -28,27 +28,32 @@ thread_local Device current;
   fail<DeviceError>("device '{}' is not a device name; expected cpu, cuda:N, hip:N, opencl:N or gpu:N", name);
 }
 
-/// Throws DeviceError with the known devices. `kind` is the part before the colon, and only its reasons are given.
+/// Throws DeviceError with the known devices, and a line for each backend that says why it offers no more. `kind` is
+/// the part before the colon: only its backends are named.
 [[noreturn]] void no_such_device(std::string_view name, std::string_view kind) {
   std::string known, why;
-  bool is_kind = kind == "gpu", processor = false;
-  for (const Device& device : devices()) {
-    known += (known.empty() ? "" : ", ") + device.name();
-    processor |= !device.is_cpu() && device.info().is_cpu;
-  }
-  if (kind == "gpu" && processor) why = "; gpu:N does not count CPUs";
+  for (const Device& device : devices()) known += (known.empty() ? "" : ", ") + device.name();
+  bool is_kind = kind == "gpu";
   for (Backend* backend : backends()) {
     if (kind != "gpu" && kind != backend->name()) continue;
     is_kind = true;
     if (const std::string reason = backend->reason(); !reason.empty())
-      why += fmt::format("; {}: {}", backend->name(), reason);
+      why += fmt::format("\n  {}: {}", backend->name(), reason);
+    if (kind != "gpu" || backend == backends().front()) continue;
+    for (int i = 0; i < backend->device_count(); ++i)
+      if (backend->info(i).is_cpu)
+        why += fmt::format("\n  {0}: {0}:{1} is a processor, which gpu:N counts only with CATENARY_GPU_INCLUDE_CPU=1",
+                           backend->name(), i);
   }
   if (name.starts_with("dml"))
     fail<DeviceError>(
         "device '{}': DirectML is not a backend here; on the same card use 'opencl:0'. Available devices: {}", name,
         known);
   if (!is_kind) not_a_name(name);
-  fail<DeviceError>("device '{}' is not available: this machine offers {}{} (see `catenary info`)", name, known, why);
+  fail<DeviceError>(
+      "device '{}' is not available: this machine offers {}{}\n`catenary doctor` checks drivers and devices, and names "
+      "remedies",
+      name, known, why);
 }
 }  // namespace
 

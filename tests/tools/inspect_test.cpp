@@ -1,5 +1,4 @@
-// `catenary inspect` on files of every kind, the libraries that programs are linked with, and HIP's library without a
-// GPU.
+// `catenary inspect` on files of every kind, the libraries that programs are linked with, and drivers without a GPU.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -245,10 +244,24 @@ TEST(Hip, ItsOwnLibraryWithoutACard) {
     if (card) continue;
     EXPECT_TRUE(backend["devices"].empty()) << backend;
     EXPECT_TRUE(has(reason, here ? "/dev/kfd is missing" : "not found")) << reason;
-    EXPECT_TRUE(has(reason, here ? "is there, but its first call failed with" : "libamdhip64.so")) << reason;
+    EXPECT_TRUE(has(reason, here ? "hipError" : "libamdhip64.so")) << reason;
     return;
   }
   EXPECT_TRUE(card) << result.output;
+}
+
+TEST(Opencl, NoDriverNamesTheRemedy) {
+  const ct::os::ProcessResult result =
+      ct::os::run_process({tests::build_path("bin/catenary"), "bench", "launch", "-d", "opencl:0"},
+                          {.timeout = 60, .environment = {{"OCL_ICD_VENDORS", "/nonexistent"}}});
+  EXPECT_EQ(result.exit_code, 1);
+  for (const char* text :
+       {"device 'opencl:0' is not available: this machine offers cpu\n  opencl: ", "\n`catenary doctor`"})
+    EXPECT_TRUE(has(result.errors, text)) << text << " is not in\n" << result.errors;
+  EXPECT_TRUE(has(result.errors, "`apt install pocl-opencl-icd` runs OpenCL on the processor") ||
+              has(result.errors, "`apt install ocl-icd-libopencl1`"))
+      << result.errors;
+  EXPECT_FALSE(has(result.errors, "hip: ")) << result.errors;
 }
 
 }  // namespace

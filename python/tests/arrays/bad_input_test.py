@@ -267,7 +267,7 @@ def test_without_a_gpu():
         assert error == 'CUDARuntimeError', (statement, error, text)
         assert text.startswith("cudaErrorNoDevice: no CUDA-capable device is detected. device 'gpu:0' is not available"), text
         # doctor reports on each kind of device
-        assert 'this machine offers cpu' in text and 'cuda: ' in text and 'hip: ' in text and 'catenary info' in text, text
+        assert 'this machine offers cpu' in text and '\n  cuda: ' in text and '\n  hip: ' in text and 'catenary doctor' in text, text
 
 
 def test_an_error_leaves_the_array_as_it_was(device):

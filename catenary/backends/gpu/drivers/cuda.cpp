@@ -426,8 +426,8 @@ class CudaDriver final : public Driver {
     if (code == 0) code = api_->device_count(&count);
     if (code != 0 || count == 0) {
       if (code == 0) code = kNoDevice;
-      add_reason(fmt::format("{} is there, but its first call failed with {} ({}): {}", library->path(),
-                             error_name(code), code, hip_ ? hip_hint(code) : cuda_hint(code)));
+      add_reason(fmt::format("{} ({}: {}, {})", hip_ ? hip_hint(code) : cuda_hint(code), library->path(),
+                             error_name(code), code));
       return;
     }
     std::vector<std::shared_ptr<RuntimeCompiler>> compilers;
@@ -457,7 +457,7 @@ class CudaDriver final : public Driver {
     auto library = os::Library::find("libcuda.so.1", &why);
     // WSL's driver is in a folder that loaders do not search by default.
     if (!library) library = os::Library::find("/usr/lib/wsl/lib/libcuda.so.1");
-    if (!library) add_reason(fmt::format("NVIDIA's driver was not found: {}", why));
+    if (!library) add_reason(fmt::format("NVIDIA's driver was not found ({})", why));
     return library;
   }
 

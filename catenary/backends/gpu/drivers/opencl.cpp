@@ -66,7 +66,8 @@ class OpenclDriver final : public Driver {
     std::string why;
     const auto library = os::Library::find("libOpenCL.so.1", &why);
     if (!library) {
-      reason_ = fmt::format("OpenCL's loader was not found: {}", why);
+      reason_ = fmt::format(
+          "OpenCL's loader was not found ({}): on Debian and Ubuntu, `apt install ocl-icd-libopencl1`", why);
       return;
     }
     try {
@@ -377,7 +378,9 @@ class OpenclDriver final : public Driver {
     cl_uint n = 0;
     const cl_int code = api_->GetPlatformIDs(0, nullptr, &n);
     if (code == kNoPlatform || (code == 0 && n == 0)) {
-      reason_ = "OpenCL's loader is there, but no platform: /etc/OpenCL/vendors names no driver that can be loaded";
+      reason_ =
+          "/etc/OpenCL/vendors names no driver that can be loaded. A GPU's driver brings OpenCL's, too. On Debian "
+          "and Ubuntu, `apt install pocl-opencl-icd` runs OpenCL on the processor";
       return;
     }
     check(code, "GetPlatformIDs");
