@@ -3,7 +3,6 @@
 include(CMakePackageConfigHelpers)
 
 # Installed programs find the library, and the library its plugins, even if the installation is moved.
-file(RELATIVE_PATH lib_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set_target_properties(catenary PROPERTIES INSTALL_RPATH "$ORIGIN")
 foreach(plugin catenary_onednn catenary_mpi)
   if(TARGET ${plugin})
@@ -11,9 +10,18 @@ foreach(plugin catenary_onednn catenary_mpi)
     install(TARGETS ${plugin} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
   endif()
 endforeach()
-if(CATENARY_PROGRAMS)
-  set_target_properties(${CATENARY_PROGRAMS} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-  install(TARGETS ${CATENARY_PROGRAMS} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+# install_programs(FOLDER TARGET…)
+function(install_programs folder)
+  file(RELATIVE_PATH lib_from_folder ${CMAKE_INSTALL_PREFIX}/${folder} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(${ARGN} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_folder}")
+  install(TARGETS ${ARGN} RUNTIME DESTINATION ${folder} COMPONENT tools)
+endfunction()
+# The only program in bin is catenary. Other packages may have programs with the names of the examples (gpt, gemm, nms).
+if(TARGET catenary_command)
+  install_programs(${CMAKE_INSTALL_BINDIR} catenary_command)
+endif()
+if(CATENARY_EXAMPLES)
+  install_programs(${CMAKE_INSTALL_LIBEXECDIR}/catenary ${CATENARY_EXAMPLES})
 endif()
 install(TARGETS catenary EXPORT CatenaryTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
@@ -29,9 +37,11 @@ endforeach()
 install(FILES ${PROJECT_BINARY_DIR}/include/catenary/catenary.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/catenary COMPONENT development)
 
 install(DIRECTORY data/mnist catenary/distributed/mpi catenary/backends/cpu/onednn DESTINATION ${CMAKE_INSTALL_DATADIR}/catenary COMPONENT library)
-# The documents and the sources of the examples lie as in the tree, so that links between them work.
-install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary COMPONENT tools)
-install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/catenary COMPONENT tools)
+# The documents and the sources of the examples lie as in the tree, so that links between them work. scripts/data/dead_links checks the links.
+set(documents ${CMAKE_INSTALL_DATADIR}/doc/catenary)
+install(FILES LICENSE README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${documents} COMPONENT tools)
+install(DIRECTORY docs examples docker DESTINATION ${documents} COMPONENT tools)
+install(FILES data/mnist/README.md DESTINATION ${documents}/data/mnist COMPONENT tools)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Catenary)
 install(EXPORT CatenaryTargets NAMESPACE Catenary:: DESTINATION ${package} COMPONENT development)

@@ -47,10 +47,9 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION "Deep-learning framework for CPUs and GPUs of any vendor (programs)
 Catenary computes arrays and trains networks on processors, NVIDIA, AMD and OpenCL devices.
 .
-This package contains the command catenary, which lists devices, generates text and starts several processes, and programs that train on MNIST, tables, images and texts. The documentation and the sources of these programs are in /usr/share/doc/catenary.")
+This package contains the command catenary, which lists devices, generates text and starts several processes, and programs in /usr/libexec/catenary that train on MNIST, tables, images and texts. The documentation and the sources of these programs are in /usr/share/doc/catenary.")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "libcurl4 | libcurl4t64, ca-certificates")  # catenary data fetch
-set(CPACK_DEBIAN_TOOLS_PACKAGE_CONFLICTS gpt)  # whose compiler is /usr/bin/gpt, too
 
 # Debian's policy: a package has its terms and its changes in a folder of its own. cmake --install leaves these out.
 foreach(component library development tools)

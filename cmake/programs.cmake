@@ -1,9 +1,10 @@
-# Tools and examples: each folder (tools/x, examples/x) is one program. All are installed.
+# Tools and examples: each folder (tools/x, examples/x) is one program. install.cmake installs the command catenary and the examples.
 file(GLOB programs CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR} tools/* examples/*)
 if(NOT CATENARY_BUILD_EXAMPLES) # the Python package contains the command
   set(programs tools/catenary)
 endif()
 set(CATENARY_PROGRAMS)
+set(CATENARY_EXAMPLES)
 set(program_options ${CATENARY_WARNINGS} $<$<CONFIG:Release>:-Og>) # the library does the computing
 set(program_libraries catenary CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 foreach(folder IN LISTS programs)
@@ -22,6 +23,9 @@ foreach(folder IN LISTS programs)
   target_link_libraries(${target} PRIVATE ${program_libraries})
   catenary_unity(${target})
   list(APPEND CATENARY_PROGRAMS ${target})
+  if(folder MATCHES "^examples/")
+    list(APPEND CATENARY_EXAMPLES ${target})
+  endif()
 endforeach()
 # Headers that most programs include, precompiled. (The command is compiled without them, as for the Python package, so that a cache serves both.)
 list(LENGTH CATENARY_PROGRAMS count)

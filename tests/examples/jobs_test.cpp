@@ -21,7 +21,7 @@ class Jobs : public testing::Test {
     ct::os::make_directories(share);
     std::filesystem::create_symlink(tests::source_path("examples/jobs"), share + "/jobs");
     folder_.write("bundle/share/catenary/mpi/plugin.cpp", "");
-    program("bundle/bin/train_mnist_mn",
+    program("bundle/libexec/catenary/train_mnist_mn",
             "echo \"rank: $* ; plugin $CATENARY_MPI_PLUGIN\"; mkdir -p \"$5\"; touch \"$5/log\"");
     // each prints its arguments, and runs the given program as one rank
     program("bin/mpicxx", "echo \"mpicxx $*\"; touch \"${@: -1}\"");
