@@ -19,9 +19,9 @@ namespace detail {
 
 void check_alike(const Array& a, const Array& b, const char* what) {
   if (a.dtype() != b.dtype() || !is_floating(a.dtype()))
-    fail<DtypeError>("{}: both inputs must be of one floating dtype, not {} and {}", what, a.dtype(), b.dtype());
+    fail<DtypeError>("{}: both inputs must have the same floating dtype, got {} and {}", what, a.dtype(), b.dtype());
   if (a.shape() != b.shape())
-    fail<ShapeError>("{}: both inputs must be of one shape, not {} and {}", what, a.shape(), b.shape());
+    fail<ShapeError>("{}: both inputs must have the same shape, got {} and {}", what, a.shape(), b.shape());
 }
 
 Variable mean_of_rows(const Variable& losses, std::int64_t rows) {
@@ -54,12 +54,16 @@ namespace {
 struct Squared {
   static constexpr const char* kName = "SquaredError";
   static constexpr const char* kMean = "MeanSquaredError";
+  static constexpr const char* kFunction = "squared_error";
+  static constexpr const char* kMeanFunction = "mean_squared_error";
   static auto f(const auto& d) { return d * d; }
   static auto df(const auto& d) { return d * 2.0; }
 };
 struct Absolute {
   static constexpr const char* kName = "AbsoluteError";
   static constexpr const char* kMean = "MeanAbsoluteError";
+  static constexpr const char* kFunction = "absolute_error";
+  static constexpr const char* kMeanFunction = "mean_absolute_error";
   static auto f(const Array& d) { return catenary::absolute(d); }
   static auto df(const auto& d) { return catenary::sign(values_of(d)); }
 };
@@ -68,7 +72,7 @@ template <class E>
 struct Error : Binary<Error<E>, keep::x0 | keep::x1> {
   static constexpr const char* kName = E::kName;
   static Array f(const Array& a, const Array& b) {
-    detail::check_alike(a, b, kName);
+    detail::check_alike(a, b, E::kFunction);
     return E::f(a - b);
   }
   static auto df0(const auto& gy, const auto& a, const auto& b, const auto&) { return gy * E::df(a - b); }
@@ -83,7 +87,7 @@ class MeanError : public FunctionNode {
 
  protected:
   Arrays forward(Inputs x) override {
-    detail::check_alike(x[0], x[1], name());
+    detail::check_alike(x[0], x[1], E::kMeanFunction);
     retain_inputs({0, 1});
     return E::f(x[0] - x[1]).mean();
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
@@ -144,6 +145,29 @@ TEST(Loss, Clustering) {
   };
   const auto scope = tests::one_by_one_on_devices();
   EXPECT_NO_THROW(check_backward(f, {e}));
+}
+
+TEST(Loss, ErrorsBeginWithTheFunctionsName) {
+  const Array x = zeros({2, 3}), shorter = zeros({3}), integers = zeros({2, 3}, Dtype::int32);
+  const std::vector<std::pair<std::string, std::function<Variable(const Array&, const Array&)>>> functions = {
+      {"squared_error", [](auto& a, auto& b) { return F::squared_error(a, b); }},
+      {"absolute_error", [](auto& a, auto& b) { return F::absolute_error(a, b); }},
+      {"mean_squared_error", [](auto& a, auto& b) { return F::mean_squared_error(a, b); }},
+      {"mean_absolute_error", [](auto& a, auto& b) { return F::mean_absolute_error(a, b); }},
+      {"huber_loss", [](auto& a, auto& b) { return F::huber_loss(a, b, 1); }},
+      {"bernoulli_nll", [](auto& a, auto& b) { return F::bernoulli_nll(a, b); }},
+      {"sigmoid_cross_entropy", [](auto& a, auto& b) { return F::sigmoid_cross_entropy(b, a); }}};
+  for (const auto& [name, function] : functions) {
+    for (const Array& other : {shorter, integers}) {
+      std::string text;
+      try {
+        function(x, other);
+      } catch (const Error& error) {
+        text = error.what();
+      }
+      EXPECT_TRUE(text.starts_with(name + ": ")) << name << " reports: " << text;
+    }
+  }
 }
 
 TEST(Loss, Errors) {
