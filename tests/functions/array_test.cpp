@@ -37,7 +37,7 @@ void check_squared(const char* name, const Function& f, const std::vector<Array>
   test::check(name, squared, x);
 }
 
-TEST(ArrayFunctions, GradientsOfWhatHasNoVectors) {
+TEST(ArrayFunctions, GradientsOfFunctionsWithoutReferenceVectors) {
   check_squared("pad_sequence", [](const V& x) { return V{F::pad_sequence(x, 5, -1)}; },
                 {numbers({4, 2}), numbers({1, 2}), numbers({3, 2})});
   check_squared("transpose_sequence", [](const V& x) { return all(F::transpose_sequence(x)); },

@@ -78,7 +78,7 @@ TEST(Attention, AxesBeforeTheRowsAreOptional) {
   EXPECT_EQ(five.shape(), (Shape{2, 3, 4, 5, 2}));
 }
 
-TEST(Attention, ScalesByWhatIsGiven) {
+TEST(Attention, ScalesByTheGivenScale) {
   const Variable q(waves({1, 2, 20, 4}, 0)), k(waves({1, 2, 9, 4}, 1)), v(waves({1, 2, 9, 3}, 2));
   const Variable wanted = F::matmul(F::softmax(F::matmul(q, k, false, true) * 0.3, -1), v);
   F::sum(F::square(wanted)).backward();

@@ -193,7 +193,7 @@ TEST(Ctc, ScoresThatAreNoNumbersGiveNone) {
       F::connectionist_temporal_classification(x, array<std::int32_t>({1}, {1, 1}), 0).array().item<float>()));
 }
 
-TEST(Ctc, WhatDoesNotFitIsSaid) {
+TEST(Ctc, InvalidArgumentsAreNamed) {
   const V x = scores();
   const auto with = [&](const Array& t, std::int64_t blank, const F::CtcOptions& options = {}) {
     return values(F::connectionist_temporal_classification(x, t, blank, options).array());

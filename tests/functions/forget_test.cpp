@@ -186,7 +186,7 @@ TEST(Forget, KnowsVariablesFromElsewhere) {
   EXPECT_FALSE(W.grad().defined());
 }
 
-TEST(Forget, AnOutputMayBeWhatWasThereBefore) {
+TEST(Forget, AnOutputMayBeAnExistingVariable) {
   const Variable x(floats({3})), W(floats({3}, 2));
   const Variables ys = F::forget([&](const Variable& v) { return Variables{W, v, W * v}; }, x);
   (F::sum(ys[0] * 3) + F::sum(ys[1] * 5)).backward();

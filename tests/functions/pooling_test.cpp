@@ -207,7 +207,7 @@ TEST(Pooling, SmallDtypesAndEmptyArrays) {
   EXPECT_EQ(F::average_pooling_2d(zeros({2, 0, 4, 4}), 2).shape(), (Shape{2, 0, 2, 2}));
 }
 
-TEST(Pooling, SaysWhatIsWrong) {
+TEST(Pooling, InvalidArgumentsAreNamed) {
   const Array x = distinct_numbers({1, 2, 4, 4});
   EXPECT_THROW(F::max_pooling_1d(x, 2), ShapeError);
   EXPECT_THROW(F::max_pooling_2d(x, 7, {.cover_all = false}), ShapeError);

@@ -237,7 +237,7 @@ TEST(Shift, ValuesGradientsAndLayouts) {
   check_layouts(f, x);
 }
 
-TEST(Resampling, WhatDoesNotFitIsSaid) {
+TEST(Resampling, InvalidArgumentsAreNamed) {
   const Array x = zeros({1, 2, 3, 4}), theta = zeros({1, 2, 3}), grid = zeros({1, 2, 5, 5});
   EXPECT_THROW(F::resize_images(zeros({2, 3, 4}), {2, 2}), ShapeError);
   EXPECT_THROW(F::resize_images(zeros({1, 2, 0, 4}), {2, 2}), ShapeError);

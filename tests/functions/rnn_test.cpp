@@ -85,7 +85,7 @@ TEST(Lstm, OddLayoutsAndDtypes) {
   EXPECT_EQ(half.grad().dtype(), Dtype::float16);
 }
 
-TEST(Lstm, WhatDoesNotFitIsRefused) {
+TEST(Lstm, InvalidArgumentsThrow) {
   const Array c = device_numbers({2, 2}), x = device_numbers({2, 8});
   EXPECT_THROW(F::lstm(c, device_numbers({2, 6})), ShapeError);
   EXPECT_THROW(F::lstm(c, device_numbers({3, 8})), ShapeError);
@@ -289,7 +289,7 @@ TEST(NStep, AStepIsAFewKernels) {
   EXPECT_LE(many.second - few.second, 20);
 }
 
-TEST(NStep, WhatDoesNotFitIsRefused) {
+TEST(NStep, InvalidArgumentsThrow) {
   const Kind kind = kinds()[2];
   const Stack stack(3, 1, 1, 3, 2);
   const std::vector<Array> good = arguments(kind, stack, 2, 3, 2, {2, 1});

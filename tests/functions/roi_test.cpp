@@ -198,7 +198,7 @@ TEST(Roi, NoRegions) {
   EXPECT_EQ(values(x.grad()), std::vector<double>(32, 0));
 }
 
-TEST(Roi, WhatDoesNotFitIsSaid) {
+TEST(Roi, InvalidArgumentsAreNamed) {
   const Array x = zeros({2, 3, 4, 4}), rois = zeros({2, 4}), images = zeros({2}, Dtype::int32);
   EXPECT_THROW(F::roi_max_pooling_2d(x, zeros({2, 5}), images, {2}, 1), ShapeError);
   EXPECT_THROW(F::roi_max_pooling_2d(x, rois, zeros({3}, Dtype::int32), {2}, 1), ShapeError);

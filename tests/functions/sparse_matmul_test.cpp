@@ -44,7 +44,7 @@ TEST(SparseMatmul, IsTheProductOfMatrices) {
       }
 }
 
-TEST(CooMatrix, HoldsWhatIsNotZero) {
+TEST(CooMatrix, HoldsNonzeroElements) {
   const Array x = array<double>({0, 2, 0, 0, 0, 3, 4, 0}, {2, 2, 2});
   const F::CooMatrix coo = F::to_coo(x, {}, true);
   EXPECT_EQ(coo.data.shape(), (Shape{2, 2}));

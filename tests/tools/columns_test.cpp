@@ -73,7 +73,7 @@ TEST_F(Columns, OpTableNamesAnOperationThatAColumnLacks) {
   EXPECT_TRUE(has(result.output, "   MISSING on opencl\n")) << result.output;
 }
 
-TEST_F(Columns, OpTableComparesInAShareWhatWasChosen) {
+TEST_F(Columns, OpTableComparesOnlyTheChosenShare) {
   write("cpu.array.ops", "op cpu add 4\nop cpu sort 1\nop cpu take 1\n");
   write("one.array.ops", "op opencl:0 add 2\nop opencl:0 take 2\n");
   write("two.array.ops", "op cuda:0 add 2\nop cpu take 2\n");
@@ -110,7 +110,7 @@ TEST_F(Columns, SanitizersRunEveryRoomOfTheLibrary) {
   }
 }
 
-TEST_F(Columns, WhatThisMachineLacksIsSaidLastAndFailsInCI) {
+TEST_F(Columns, MissingColumnsAreListedLastAndFailInCI) {
   write("test-results/ctest.xml", "<testcase name=\"layers\" classname=\"layers\" time=\"1\" status=\"run\">\n");
   os::ProcessResult result = count_tests("1");
   EXPECT_EQ(result.exit_code, 0);
@@ -125,7 +125,7 @@ TEST_F(Columns, WhatThisMachineLacksIsSaidLastAndFailsInCI) {
   EXPECT_EQ(result.output, "not run: opencl on opencl:0: PoCL is not installed\n1 passed, 1 failed\n");
 }
 
-TEST_F(Columns, WhatFailedIsSaidInAFewLines) {
+TEST_F(Columns, FailuresAreSummarisedInAFewLines) {
   const auto what_failed = [&](const std::string& log, const std::string& lines) {
     write("log", log);
     return os::run_process({tests::source_path("scripts/failure_summary"), folder_ + "/log", lines}, {.timeout = 60})

@@ -58,7 +58,7 @@ std::vector<std::string> troubles(const std::string& machine, int code) {
 }
 
 // /dev/full simulates a full disk.
-TEST(Command, WhatCannotBeWrittenIsAnError) {
+TEST(Command, OutputThatCannotBeWrittenIsAnError) {
   for (const std::string command : {"devices", "info", "info --json", "--version", "--help", "inspect --help",
                                     "generate tests/data/language_models/glm --ids -p 1 -n 3"}) {
     const std::string line =

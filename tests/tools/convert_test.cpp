@@ -116,7 +116,7 @@ TEST(Convert, ToNpzAndFromIt) {
   EXPECT_TRUE(io::SafetensorsReader(folder / "same.safetensors").contains("res2.a.conv1.W"));
 }
 
-TEST(Convert, WhatCannotBe) {
+TEST(Convert, FilesThatCannotBeConverted) {
   const Folder folder;
   const std::string theirs = folder / "theirs.safetensors", out = folder / "ours.npz";
   io::write_safetensors(theirs, resnet());

@@ -150,7 +150,7 @@ TEST(Data, AServerThatSendsWithoutEndIsLeft) {
   EXPECT_TRUE(error_of("headers").starts_with(begin("headers")));
 }
 
-TEST(Data, WhatIsNotAsPublishedIsNotKept) {
+TEST(Data, FilesWithAnotherDigestAreNotKept) {
   const Server server(tests::source_path("data/mnist"));
   const Folder folder;
   const auto error_of = [&](const std::string& name, const std::string& url,

@@ -36,7 +36,7 @@ std::vector<std::int64_t> numbers(const std::string& text) {
   return {std::istream_iterator<std::int64_t>(stream), {}};
 }
 
-TEST(Generate, WhatIsNoModel) {
+TEST(Generate, FilesThatAreNotModels) {
   const Folder folder;
   const auto said = [&](const std::string& name, const std::string& content, std::vector<std::string> more = {}) {
     ct::os::write_file(folder / name, std::string_view(content));
@@ -84,7 +84,7 @@ TEST(Generate, DrawsBySeed) {
   EXPECT_NE(drawn({"--dtype", "bfloat16", "--seed", "1"}), "");
 }
 
-TEST(Generate, RoundsWhatQuantisedWeightsAreMultipliedWithUnlessToldNotTo) {
+TEST(Generate, RoundsActivationsForQuantisedWeightsUnlessExact) {
   const auto traced = [](std::vector<std::string> more) {
     more.insert(more.begin(), {model("llama_q8_0.gguf"), "--ids", "-p", "1 2 3", "-n", "3"});
     return generate(more, {"env", "CATENARY_TRACE=libraries"}).errors;
@@ -178,7 +178,7 @@ TEST(Generate, ALineIsAMessageOfAChat) {
   EXPECT_TRUE(has(generate({folder.path}).errors, "--prompt, or --chat is required"));
 }
 
-TEST(Generate, SaysWhatIsWrong) {
+TEST(Generate, NamesInvalidArguments) {
   const auto said = [](const std::vector<std::string>& arguments) {
     const ct::os::ProcessResult result = generate(arguments);
     EXPECT_NE(result.exit_code, 0);

@@ -42,7 +42,7 @@ TEST(CheckLayers, IncludesPointDown) {
   EXPECT_TRUE(has(told("catenary/nowhere/x.h", "\n"), "does not know"));
 }
 
-TEST(CheckLayers, WhatIsOfNoLayerIsOfCOrTheSystem) {
+TEST(CheckLayers, OtherIncludesAreTheStandardLibraryOrTheSystem) {
   EXPECT_EQ(told("catenary/core/x.cpp", "#include <sys/stat.h>\n#include <unistd.h>\n#include <charconv>\n"), "");
   for (const char* line : {"#include <Python.h>", "#include \"Python.h\"", "#  include <numpy/arrayobject.h>",
                            "#include <nanobind/nanobind.h>", "#include \"../python/src/array.h\"", "#include PYTHON"})

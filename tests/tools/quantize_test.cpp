@@ -251,7 +251,7 @@ TEST(Quantize, BlocksStayAndItIsSaid) {
   EXPECT_EQ(reader.read_array("a/W_kind").as<std::int64_t>()[0], static_cast<std::int64_t>(ct::Quantization::q4_0));
 }
 
-TEST(Quantize, WhatNoLinkLoadsAsBlocksStays) {
+TEST(Quantize, TensorsThatNoLinkLoadsQuantisedStay) {
   const Folder folder;
   io::write_safetensors(folder / "w.safetensors", {{"rnn.0.w1", waves({2, 64}, 1)}, {"fc.weight", waves({2, 64}, 2)}});
   const auto result = quantize({folder / "w.safetensors", "-o", folder / "x.safetensors"});
@@ -274,7 +274,7 @@ TEST(Quantize, OptionsStandBeforeTheFile) {
   EXPECT_EQ(reader.read_array("b/W_blocks").dtype, ct::Dtype::uint8);
 }
 
-TEST(Quantize, WhatIsWrongIsSaid) {
+TEST(Quantize, InvalidArgumentsAreNamed) {
   const Folder folder;
   io::write_safetensors(folder / "w.safetensors", {{"w", waves({2, 40}, 1)}});
   io::write_gguf(folder / "w.gguf", {{"general.architecture", std::string("llama")}}, {{"w", waves({2, 32}, 1)}});

@@ -55,7 +55,7 @@ TEST(Share, TurnsInARowRunEveryTestOnce) {
   EXPECT_EQ(count, all.size());
 }
 
-TEST(Share, IsOfWhatTheFilterLeaves) {
+TEST(Share, IsAShareOfTheFilteredTests) {
   const std::set<std::string> some = chosen("0.5", "1"), filtered = chosen("0.5", "1", "*-Share.*:Doctor*");
   EXPECT_LT(filtered.size(), some.size());
   for (const std::string& name : some)
@@ -64,7 +64,7 @@ TEST(Share, IsOfWhatTheFilterLeaves) {
 }
 
 /// Run by the next test in a separate process.
-TEST(InsideShare, WhatATestStartsRunsWhole) {
+TEST(InsideShare, ProgramsThatATestStartsRunWhole) {
   EXPECT_EQ(std::getenv("CATENARY_TEST_SHARE"), nullptr);
   EXPECT_EQ(std::getenv("CATENARY_TEST_TURN"), nullptr);
 }
