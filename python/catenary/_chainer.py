@@ -226,8 +226,8 @@ def _function_node(module):
         return self._native_backward(target_input_indexes, grad_outputs)
 
     def add_hook(self, hook, name=None):
-        raise NotImplementedError("%s is the library's function, which has no hooks of its own: `with hook:` around the call "
-                                  'shows it, as then Chainer computes it' % self.label)
+        raise NotImplementedError("%s: functions of the library have no hooks of their own. Put `with hook:` around the call, and "
+                                  "Chainer's function computes it" % self.label)
 
     native = {'backward': backward, 'add_hook': add_hook, 'label': property(lambda self: self._native_label()),
               'attributes': property(lambda self: self._native_attributes()), '__module__': 'chainer.functions'}

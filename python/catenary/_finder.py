@@ -260,8 +260,8 @@ def patched_source(name, source, where):
     source = source.replace(b'\r\n', b'\n')
     if hashlib.sha256(source).hexdigest() != digest:
         raise ImportError(
-            'Chainer %s cannot be imported by this Python and NumPy (%s). Catenary repairs the imports of Chainer %s, and of no other version. '
-            'Scripts of older versions run on it but for what https://docs.chainer.org/en/stable/upgrade.html lists. %s'
+            'Chainer %s cannot be imported by this Python and NumPy (%s). Catenary repairs only the imports of Chainer %s. '
+            'Scripts of older versions run on it, except for the changes in https://docs.chainer.org/en/stable/upgrade.html. %s'
             % (_chainer_version(), where, CHAINER, HOW_TO_INSTALL), name=name, path=where)
     text = source.decode()
     for old, new in edits:
@@ -290,7 +290,7 @@ def _check_version(path):
     with open(os.path.join(os.path.dirname(spec.origin), '_version.py')) as file:
         text = file.read()
     if "'%s'" % CHAINER not in text:
-        raise ImportError("CATENARY_CHAINER=1 puts Chainer %s on the library's graph, and another one is installed in %s. %s"
+        raise ImportError("CATENARY_CHAINER=1 supports only Chainer %s, but another version is installed in %s. %s"
                           % (CHAINER, os.path.dirname(spec.origin), HOW_TO_INSTALL), name='chainer')
 
 

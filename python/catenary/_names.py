@@ -74,7 +74,7 @@ def main(arguments):
     """Runs `python -m catenary names` with these arguments."""
     for module in arguments or known():
         if module not in known():
-            sys.exit('python -m catenary names: %r is none of %s' % (module, ', '.join(known())))
+            sys.exit('python -m catenary names: unknown module %r; expected one of %s' % (module, ', '.join(known())))
         names, gone = known()[module]
         print('%s: %d of %d are here' % (module, len(names), len(names) + len(gone)))
         if arguments:

@@ -65,7 +65,7 @@ def require(*requirements, get=get_distribution):
         clauses = [re.fullmatch(r'\s*(==|!=|>=|<=|~=|>|<)\s*(v?\d[\w.*+!-]*)\s*', clause)
                    for clause in match.group(2).split(',')] if match and match.group(2) else []
         if match is None or None in clauses:
-            raise ValueError('%r is no requirement; expected a name and perhaps versions, as in "numpy>=1.10"'
+            raise ValueError('%r is not a requirement; expected a name and perhaps versions, as in "numpy>=1.10"'
                              % requirement)
         distribution = get(match.group(1))
         for clause in clauses:

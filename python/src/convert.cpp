@@ -238,7 +238,8 @@ void Argument::without_parts(Dtype into) {
 void Argument::stored_as(Dtype into) {
   if (ct::is_inexact(into)) beyond_uint64 = nullptr;
   if (!array && !strong && scalar.kind() == Scalar::Kind::complex && ct::loses_parts(Dtype::complex128, into))
-    raise(PyExc_TypeError, std::string("a complex number does not go into ") + ct::dtype_name(into));
+    raise(PyExc_TypeError,
+          std::string("cannot convert a complex number to ") + ct::dtype_name(into) + "; take its real or imag");
   without_parts(into);
   if (array || beyond_int64 || !ct::is_integer(into) || !ct::is_floating(strong.value_or(scalar.default_dtype())))
     return;
@@ -387,9 +388,8 @@ nb::object Out::operator()(Array result, const char* function) const {
     raise(PyExc_ValueError,
           std::string(function) + ": out has shape " + out.shape().str() + ", the result has " + result.shape().str());
   if (!ct::can_cast_same_kind(result.dtype(), out.dtype()))
-    raise(PyExc_TypeError, std::string(function) + ": the result is " + ct::dtype_name(result.dtype()) +
-                               ", which does not go into out's " + ct::dtype_name(out.dtype()) +
-                               " (same_kind casting)");
+    raise(PyExc_TypeError, std::string(function) + ": cannot cast the result from " + ct::dtype_name(result.dtype()) +
+                               " to out's " + ct::dtype_name(out.dtype()) + " (same_kind casting)");
   ct::copyto(out, result);
   return nb::borrow(o);
 }

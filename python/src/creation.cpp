@@ -45,7 +45,8 @@ Scalar scalar_from(PyObject* o, const char* function) {
 /// Returns an uninitialised array like `a`, on its device, and with order K in its layout.
 Array like(const Array& a, const DtypeArg& dtype, nb::handle order, nb::handle subok,
            const std::optional<Shape>& shape) {
-  if (!subok.is_none() && nb::cast<bool>(subok)) raise(PyExc_TypeError, "subok: there are no subclasses to keep");
+  if (!subok.is_none() && nb::cast<bool>(subok))
+    raise(PyExc_TypeError, "subok=True is not supported: cupy.ndarray has no subclasses");
   const Dtype d = dtype.value_or(a.dtype());
   const Order o = order_from(order.ptr(), Order::K, {&a});
   if (o == Order::K && !shape) return ct::empty_like(a, d);

@@ -56,7 +56,7 @@ void limit_memory(const ct::Device& device) {
   const bool is_number = error == std::errc() && end == text.data() + text.size() && number >= 0;
   if (!is_number || (is_share ? number > 100 : number != std::floor(number)))
     throw ct::ValueError(std::string("CUPY_GPU_MEMORY_LIMIT=") + given +
-                         ": expected a number of bytes, or of hundredths of a device's memory as in 50%");
+                         ": expected a number of bytes, or a percentage of the device's memory such as 50%");
   ct::MemoryPool& pool = ct::memory_pool(device);
   if (is_share)
     pool.set_limit_fraction(number / 100);
@@ -276,7 +276,7 @@ void register_device(nb::module_& m) {
            })
       .def("__exit__",
            [](PyDevice& d, nb::args) {
-             if (d.before.empty()) throw ct::ValueError("Device.__exit__: was not entered");
+             if (d.before.empty()) throw ct::ValueError("Device.__exit__: called without __enter__; use `with`");
              use(d.before.back());
              d.before.pop_back();
            })
@@ -334,10 +334,11 @@ void register_events(nb::module_& m) {
   m.def(
       "get_elapsed_time",
       [](const PyEvent& from, const PyEvent& to) {
-        if (!from.event || !to.event) throw ct::ValueError("get_elapsed_time: an event was not recorded");
+        if (!from.event || !to.event)
+          throw ct::ValueError("get_elapsed_time: an event was not recorded; call record() on both");
         if (!from.timed || !to.timed)
           throw ct::DeviceError(
-              "cudaErrorInvalidResourceHandle: get_elapsed_time: an event was made with disable_timing=True");
+              "cudaErrorInvalidResourceHandle: get_elapsed_time: an event has disable_timing=True; make it without");
         const Released released;
         return ct::elapsed_time(*from.event, *to.event);
       },
@@ -379,7 +380,7 @@ void register_streams(nb::module_& m) {
            })
       .def("__exit__",
            [](PyStream& s, nb::args) {
-             if (s.before.empty()) throw ct::ValueError("Stream.__exit__: was not entered");
+             if (s.before.empty()) throw ct::ValueError("Stream.__exit__: called without __enter__; use `with`");
              use_stream(s.before.back());
              s.before.pop_back();
            })

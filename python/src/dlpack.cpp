@@ -63,7 +63,7 @@ ct::Device device_from(const DLDevice& device) {
   if (device.type == kOnHost) return ct::Device();
   for (const auto& [backend, number] : device_types)
     if (number == device.type) return ct::get_device(std::string(backend) + ":" + std::to_string(device.id));
-  raise(PyExc_BufferError, "from_dlpack: memory of DLPack's device type " + std::to_string(device.type) +
+  raise(PyExc_BufferError, "from_dlpack: unsupported DLPack device type " + std::to_string(device.type) +
                                "; expected the host's (1), CUDA's (2), OpenCL's (4) or ROCm's (10)");
 }
 
@@ -91,7 +91,7 @@ Dtype dtype_from(const DLDtype& dtype) {
     if (known.code == dtype.code && known.bits == dtype.bits && dtype.lanes == 1) return static_cast<Dtype>(i);
   }
   raise(PyExc_BufferError,
-        "from_dlpack: elements of DLPack's type code " + std::to_string(dtype.code) + " with " +
+        "from_dlpack: unsupported DLPack type code " + std::to_string(dtype.code) + " with " +
             std::to_string(dtype.bits) + " bits and " + std::to_string(dtype.lanes) +
             " lanes; expected bool, an integer dtype, float16, bfloat16, float32, float64, complex64 or complex128");
 }
@@ -142,12 +142,12 @@ nb::object to_dlpack(Self self, nb::object stream, nb::object max_version, nb::o
     const DLDevice own = device_of(a.device());
     if (type == kOnHost && id != 0)
       raise(PyExc_BufferError,
-            "__dlpack__: DLPack's device (1, " + std::to_string(id) + ") was asked for; the host is (1, 0)");
+            "__dlpack__: dl_device (1, " + std::to_string(id) + ") does not exist; the host is (1, 0)");
     if (type != own.type || id != own.id) {
       if (!copy.is_none() && !nb::cast<bool>(copy))
-        raise(PyExc_ValueError, "__dlpack__: copy=False, but the array is on " + a.device().name() +
-                                    " and was asked for on DLPack's device (" + std::to_string(type) + ", " +
-                                    std::to_string(id) + ")");
+        raise(PyExc_ValueError, "__dlpack__: copy=False, but copying from " + a.device().name() +
+                                    " is necessary for dl_device (" + std::to_string(type) + ", " + std::to_string(id) +
+                                    ")");
       const ct::Device other = device_from({type, id});  // with the GIL, as it may raise
       a = without_gil(true, [&] { return a.to_device(other); });
       copied = true;
@@ -172,21 +172,19 @@ Array taken(PyObject* capsule, bool copy) {
   bool read_only = false;
   if constexpr (std::is_same_v<Managed, Versioned>) {
     if (managed->major != 1)
-      raise(PyExc_BufferError, "from_dlpack: a capsule of DLPack " + std::to_string(managed->major) + "." +
-                                   std::to_string(managed->minor) +
-                                   ", which lays its memory out differently; expected 1");
+      raise(PyExc_BufferError, "from_dlpack: unsupported DLPack version " + std::to_string(managed->major) + "." +
+                                   std::to_string(managed->minor) + "; expected 1");
     read_only = managed->flags & kReadOnly;
   }
   if (read_only && !copy)
-    raise(PyExc_BufferError,
-          "from_dlpack: the memory is read-only, and a cupy.ndarray can be written; copy=True copies it");
+    raise(PyExc_BufferError, "from_dlpack: the memory is read-only, but a cupy.ndarray is writable; pass copy=True");
   const DLTensor& tensor = managed->tensor;
   const Dtype dtype = dtype_from(tensor.dtype);
   const ct::Device device = device_from(tensor.device);
   const auto size = static_cast<std::int64_t>(ct::itemsize(dtype));
   if (tensor.ndim < 0 || tensor.ndim > ct::kMaxDims)
-    raise(PyExc_BufferError,
-          "from_dlpack: " + std::to_string(tensor.ndim) + " axes; expected at most " + std::to_string(ct::kMaxDims));
+    raise(PyExc_BufferError, "from_dlpack: the array has " + std::to_string(tensor.ndim) + " axes; expected at most " +
+                                 std::to_string(ct::kMaxDims));
   Shape shape;
   for (int i = 0; i < tensor.ndim; ++i) shape.push_back(tensor.shape[i]);
   ct::Strides strides = ct::contiguous_strides(shape);
@@ -200,8 +198,9 @@ Array taken(PyObject* capsule, bool copy) {
     handle = static_cast<char*>(handle) + static_cast<std::int64_t>(tensor.byte_offset) - before;
     first = -low;
   } else if (static_cast<std::int64_t>(tensor.byte_offset) % size != 0 || first < -low) {
-    raise(PyExc_BufferError, "from_dlpack: a byte offset of " + std::to_string(tensor.byte_offset) +
-                                 " into OpenCL's memory for elements of " + std::to_string(size) + " bytes");
+    raise(PyExc_BufferError, "from_dlpack: byte offset " + std::to_string(tensor.byte_offset) +
+                                 " into OpenCL's memory is not a multiple of the " + std::to_string(size) +
+                                 " bytes of an element, or an element lies before the memory");
   }
   // from here on the memory is owned, and nothing may be rejected
   std::shared_ptr<void> owner(managed, [](void* p) {
@@ -244,7 +243,7 @@ nb::object from_dlpack(nb::object x, nb::object copy) {
   }
   if (PyCapsule_IsValid(given.ptr(), Versioned::name)) return nb::cast(taken<Versioned>(given.ptr(), wants_copy));
   if (PyCapsule_IsValid(given.ptr(), Unversioned::name)) return nb::cast(taken<Unversioned>(given.ptr(), wants_copy));
-  raise(PyExc_ValueError, "from_dlpack: a capsule that was taken before, or that is none of DLPack's");
+  raise(PyExc_ValueError, "from_dlpack: expected a DLPack capsule that has not been used before");
 }
 
 /// https://nvidia.github.io/numba-cuda/user/cuda_array_interface.html, version 3
@@ -254,8 +253,8 @@ nb::object cuda_array_interface(Self self) {
   const bool stands_in = type == kOnHost || type == kOpenCL;
   if (stands_in && !gives_stand_ins())
     raise(PyExc_AttributeError, "__cuda_array_interface__: the array is on " + a.device().name() +
-                                    "; expected CUDA's or HIP's memory. __dlpack__ hands over other memory, and "
-                                    "CATENARY_CUDA_ARRAY_INTERFACE=1 has cupy tell such arrays as a GPU's");
+                                    "; expected CUDA's or HIP's memory. Use __dlpack__, or set "
+                                    "CATENARY_CUDA_ARRAY_INTERFACE=1 for libraries that only look for the attribute");
   if (stands_in) watch_stand_ins();
   const std::uint64_t address = address_of(self.o) + (type == kOnHost ? kStandIn : 0);
   without_gil(true, [&] { a.device().synchronize(); });

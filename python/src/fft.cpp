@@ -29,7 +29,7 @@ template <class F>
 F named(const std::string& name, std::initializer_list<std::pair<const char*, F>> all) {
   for (const auto& [known, f] : all)
     if (name == known) return f;
-  raise(PyExc_ValueError, "no transform is called " + name);
+  raise(PyExc_ValueError, "unknown transform " + name);
 }
 
 }  // namespace

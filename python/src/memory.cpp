@@ -121,7 +121,7 @@ void register_memory(nb::module_& m) {
         }
         raise(PyExc_ValueError, std::to_string(size) + " elements of " + ct::dtype_name(d) + " at address " +
                                     std::to_string(address) +
-                                    ": no array whose address was asked for, and that is in use, has them");
+                                    " are not inside of a living array whose address was taken (data.ptr)");
       },
       nb::arg("address"), nb::arg("dtype").none(), nb::arg("size"),
       "Returns a view of the array at an address from _address.");

@@ -46,7 +46,7 @@ ct::QuantileMethod quantile_method(const std::string& method) {
                                             "median_unbiased",
                                             "normal_unbiased"};
   if (const auto found = named<ct::QuantileMethod>(methods, method)) return *found;
-  raise(PyExc_ValueError, "quantile: '" + method + "' is none of NumPy's methods");
+  raise(PyExc_ValueError, "quantile: unknown method '" + method + "'; expected one of numpy.quantile's");
 }
 
 using OneQuantile = Array (*)(const Array&, double, const AxisArg&, bool, ct::QuantileMethod);
@@ -144,7 +144,7 @@ Array integer_variance(const Array& a, const AxisArg& axis, Dtype dtype, bool ke
   const Array result = ct::divide(total, std::max(n - ddof, 0.0)).astype(dtype);
   if (!is_root) return result;
   if (result.ndim() > 0)
-    raise(PyExc_TypeError, name + ": the roots do not go into " + ct::dtype_name(dtype) + " (same_kind casting)");
+    raise(PyExc_TypeError, name + ": cannot cast the roots to " + ct::dtype_name(dtype) + " (same_kind casting)");
   return ct::sqrt(result).astype(dtype);
 }
 
@@ -294,8 +294,7 @@ void register_elementwise(nb::module_& m) {
       m, "clip",
       [](const Array& a, nb::object low, nb::object high, Out out, nb::object min, nb::object max) {
         if ((!low.is_none() && !min.is_none()) || (!high.is_none() && !max.is_none()))
-          raise(PyExc_ValueError,
-                "clip: min and a_min, and max and a_max, are two names of one limit; give one of each");
+          raise(PyExc_ValueError, "clip: min is another name of a_min, and max of a_max; pass only one of each");
         if (low.is_none()) low = min;
         if (high.is_none()) high = max;
         if (low.is_none() && high.is_none()) return out(a.copy(), "clip");

@@ -22,7 +22,7 @@ using ct::ops::Rule;
 struct Ufunc {
   std::optional<Op> known;
   Op op() const {
-    if (!known) raise(PyExc_TypeError, "ufunc: this one has no row of the library's");
+    if (!known) raise(PyExc_TypeError, "ufunc: not one of the library's functions; call it from Python");
     return *known;
   }
   const ct::ops::OpInfo& row() const { return ct::ops::info(op()); }
@@ -258,7 +258,7 @@ void register_ufuncs(nb::module_& m) {
           "_reduce",
           [](const Ufunc& f, const Array& a, const ct::AxisArg& axis, DtypeArg dtype, Out out, bool keepdims) {
             const auto op = reduction_of(f.op());
-            if (!op) raise(PyExc_ValueError, std::string(f.row().name) + ".reduce: there is no such reduction");
+            if (!op) raise(PyExc_ValueError, std::string(f.row().name) + ".reduce is not supported");
             return reduce(*op, a, axis, dtype, out, keepdims);
           },
           nb::arg("array"), nb::arg("axis").none() = 0, nb::arg("dtype").none() = nb::none(), out_argument(),

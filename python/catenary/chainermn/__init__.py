@@ -5,7 +5,7 @@ original's, and calls these communicators. CATENARY_CHAINER=0 gives the original
 """
 
 if __name__ != 'chainermn':
-    raise ImportError('%s: import this package as chainermn; CATENARY_CHAINER=0 or another CuPy prevents that now' % __name__, name=__name__)
+    raise ImportError('%s: import this package as chainermn. Without CATENARY_CHAINER=0 and without another CuPy, that name leads to it' % __name__, name=__name__)
 
 from catenary import _finder
 
@@ -18,7 +18,7 @@ except ModuleNotFoundError as error:
                               name='chainer') from None
 
 if chainer.__version__ != _finder.CHAINER:
-    raise ImportError("chainermn of Catenary is made for Chainer %s, and Chainer %s is installed; CATENARY_CHAINER=0 gives that one's own"
+    raise ImportError("Catenary's chainermn supports Chainer %s, but Chainer %s is installed; CATENARY_CHAINER=0 selects that version's own chainermn"
                       % (_finder.CHAINER, chainer.__version__), name='chainermn')
 
 from chainermn import (communicators, datasets, extensions, functions, global_except_hook, iterators, links,  # noqa: E402

@@ -363,7 +363,7 @@ def refuse_complex(name, *values):
         if isinstance(x, (list, tuple)):
             refuse_complex(name, *x)
         elif is_complex(x):
-            raise TypeError(f'{name}: complex numbers were given where real ones are computed with; give real(x), imag(x) or absolute(x)')
+            raise TypeError(f'{name}: complex input is not supported; pass real(x), imag(x) or absolute(x)')
 
 
 def of_real_numbers(function, name, module):
@@ -587,7 +587,7 @@ def _reduce(self, array, axis=0, dtype=None, out=None, keepdims=False, initial=N
     if name in _IN_ONE_KERNEL:
         return self._reduce(array, axis, dtype, out, keepdims)
     if name not in _ASSOCIATIVE:
-        raise ValueError(f'{name}.reduce: there is no such reduction')
+        raise ValueError(f'{name}.reduce is not supported')
     ndim = getattr(array, 'ndim', 0)
     axes = tuple(range(ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if ndim == 0 and axes in ((0,), (-1,)):

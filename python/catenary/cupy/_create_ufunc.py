@@ -57,7 +57,7 @@ class TypedUfunc:
         for row in self._rows:
             if row.outputs[0] == dtype if dtype is not None else row.takes(kinds):
                 return row
-        raise TypeError('%s: no row of types (%s) takes %s' % (self.name, ', '.join(self.types), dtype if dtype is not None else ', '.join(
+        raise TypeError('%s: none of the types (%s) accepts %s' % (self.name, ', '.join(self.types), dtype if dtype is not None else ', '.join(
             str(a.dtype) if hasattr(a, 'dtype') else type(a).__name__ for a in args)))
 
     def _kernel(self, row):

@@ -252,7 +252,7 @@ def _instantiated(text, name):
     for start, end, kernel, at in list(_templates(ts)):
         parameters = split(ts[start + 2:end])
         if not arguments and ts[at].text == base:
-            raise ValueError('RawKernel: %s is a template: its name is one such as %s<float>, in name_expressions of a RawModule' % (
+            raise ValueError('RawKernel: %s is a template; name an instance such as %s<float> in name_expressions of RawModule' % (
                 base, base))
         if not arguments or ts[at].text != base or len(parameters) != len(arguments):
             ts[kernel].text = '__device__'

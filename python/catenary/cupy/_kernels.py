@@ -33,14 +33,14 @@ def _check_arguments(kernel, arguments, whole=False):
             continue
         if not isinstance(a, (ndarray, int, float, complex, numpy.generic)) or isinstance(a, numpy.void) and not whole:
             raise TypeError('%s: unsupported type %s of an argument; expected cupy.ndarray or a number%s' % (
-                kernel, type(a), '; a structure is not passed: give its numbers one by one, or in a cupy.ndarray'
+                kernel, type(a), '. Pass the members of a structure one by one, or in a cupy.ndarray'
                 if getattr(getattr(a, 'dtype', None), 'kind', '') == 'V' else ''))
 
 
 def _scalar(dtype, value):
     """Returns a number in the kernel's type. Raises TypeError for a complex number where a real one is needed."""
     if dtype.kind != 'c' and numpy.iscomplexobj(value):
-        raise TypeError('a kernel takes %s where the complex number %s is given' % (dtype, value))
+        raise TypeError('cannot pass a complex number as %s, got %s' % (dtype, value))
     with numpy.errstate(over='ignore'):
         cast = numpy.asarray(value).astype(dtype)
     return cast.astype(_SCALAR_MEMORY.get(dtype.name, dtype))[()]
@@ -92,7 +92,7 @@ class ElementwiseKernel:
     def cached_code(self):
         """The kernel's text, if one has been generated."""
         if len(self._cached_codes) != 1:
-            raise ValueError('%s: %d texts have been made, for different arguments' % (self.name, len(self._cached_codes)))
+            raise ValueError('%s: expected one kernel text, there are %d for different arguments; use cached_codes' % (self.name, len(self._cached_codes)))
         return next(iter(self._cached_codes.values()))
 
     @property

@@ -131,7 +131,7 @@ def noncentral_f(self, dfnum, dfden, nonc, size=None, dtype=float):
 def shuffle(self, a):
     """Shuffles the first axis of `a` in place."""
     if numpy.ndim(a) == 0:
-        raise TypeError('shuffle: a 0-d array has nothing to shuffle')
+        raise TypeError('shuffle: expected an array with at least one axis, got a 0-d array')
     self._shuffle(a)
 
 

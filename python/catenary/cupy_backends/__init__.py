@@ -9,7 +9,7 @@ from catenary.cupy.cuda import cublas, driver, runtime, stream
 def _unused(library):
     """Returns the __getattr__ of a stand-in for an NVIDIA library that CuPy's modules import."""
     def __getattr__(name):
-        raise AttributeError(f"cupy_backends.cuda.libs.{library}.{name} is not here: none of NVIDIA's libraries is called")
+        raise AttributeError(f"cupy_backends.cuda.libs.{library}.{name} is not available: Catenary does not provide the interfaces of NVIDIA's libraries")
     return __getattr__
 
 

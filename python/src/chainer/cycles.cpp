@@ -180,7 +180,7 @@ void keep(PyObject*& place, nb::object o) {
 }
 
 PyObject* kept(PyObject* o) {
-  if (!o) raise(PyExc_RuntimeError, "the interpreter ends, and Chainer is gone");
+  if (!o) raise(PyExc_RuntimeError, "the interpreter is shutting down and has freed Chainer's modules");
   return o;
 }
 

@@ -142,7 +142,7 @@ class PythonFunction final : public ct::FunctionNode {
 
  protected:
   ct::Arrays forward(ct::Inputs) override {
-    raise(PyExc_RuntimeError, name_ + ": a function of Python's is applied by its method apply");
+    raise(PyExc_RuntimeError, name_ + ": call the method apply() of a function that is written in Python");
   }
 
   ct::Variables backward(ct::Targets targets, ct::Grads grad_outputs) override {
@@ -269,7 +269,9 @@ std::vector<int> indexes_from(PyObject* o, int count, const char* what) {
   for (nb::handle item : nb::handle(o)) {
     long i = nb::cast<long>(nb::int_(item));
     if (i < 0) i += count;
-    if (i < 0 || i >= count) raise(PyExc_IndexError, std::string(what) + ": there is no such index");
+    if (i < 0 || i >= count)
+      raise(PyExc_IndexError,
+            std::string(what) + ": an index is out of range for " + std::to_string(count) + " arrays");
     indexes.push_back(static_cast<int>(i));
   }
   return indexes;
@@ -394,7 +396,8 @@ int set_inputs(PyObject* o, PyObject* value, void*) {
     if (!value || value == Py_None) {
       cut_off(o);
     } else {
-      if (!self(o).own) raise(PyExc_AttributeError, "FunctionNode.inputs: this function is the library's");
+      if (!self(o).own)
+        raise(PyExc_AttributeError, "FunctionNode.inputs: the inputs of the library's functions cannot be set");
       Py_XDECREF(std::exchange(self(o).ends, Py_NewRef(value)));
     }
     return 0;
@@ -409,14 +412,15 @@ int set_outputs(PyObject* o, PyObject* value, void*) {
     }
     PythonFunction* const f = self(o).own;
     if (!f || !self(o).ends)
-      raise(PyExc_AttributeError, "FunctionNode.outputs: it is set once, after inputs, by what applies a function");
+      raise(PyExc_AttributeError, "FunctionNode.outputs: set inputs first, and outputs only once");
     const nb::object ends = nb::steal(std::exchange(self(o).ends, nullptr));
     std::vector<ct::VariableNode*> inputs;
     for (nb::handle x : ends) inputs.push_back(reinterpret_cast<NodeObject*>(x.ptr())->node.get());
     ct::Variables outputs;
     for (nb::handle reference : nb::handle(value)) {
       const nb::object node = reference();
-      if (node.is_none()) raise(PyExc_ValueError, "FunctionNode.outputs: an output is gone");
+      if (node.is_none())
+        raise(PyExc_ValueError, "FunctionNode.outputs: an output has been freed; keep a reference to it");
       outputs.push_back(ct::Variable(reinterpret_cast<NodeObject*>(node.ptr())->node.get()));
       outputs.back().node().set_creator(nullptr);
     }
@@ -455,7 +459,7 @@ PyObject* get_output(PyObject* o, PyObject* index) {
 PyObject* kept_output(PyObject* o, PyObject* index) {
   return guarded([&] {
     PythonFunction* const f = self(o).own;
-    if (!f) raise(PyExc_RuntimeError, "get_retained_outputs: this function is the library's");
+    if (!f) raise(PyExc_RuntimeError, "get_retained_outputs: the library's functions do not give out their outputs");
     return wrap_variable(f->kept_output(nb::cast<int>(nb::handle(index))));
   });
 }

@@ -132,7 +132,7 @@ ct::Variables negative_sampling(Floats x, Any t, Floats W, Draws sampler, std::i
   const auto draw = [&](const Shape& shape) {
     Array a;
     const nb::object drawn = sampler.f(nb::steal(tuple_of(shape)));
-    if (!array_over(drawn.ptr(), a)) throw ct::DtypeError("negative_sampling: the sampler gave no array");
+    if (!array_over(drawn.ptr(), a)) throw ct::DtypeError("negative_sampling: the sampler must return an array");
     return a;
   };
   Array samples;

@@ -372,7 +372,8 @@ PyMethodDef variable_methods[] = {{"_init_impl", init, METH_VARARGS, nullptr}, {
 
 ct::VariableNode& node_of(PyObject* o) {
   ct::VariableNode* node = reinterpret_cast<NodeObject*>(o)->node.get();
-  if (!node) raise(PyExc_RuntimeError, "VariableNode: it has no variable");
+  if (!node)
+    raise(PyExc_RuntimeError, "VariableNode: made without a Variable; make it as VariableNode(variable, name)");
   return *node;
 }
 

@@ -73,7 +73,7 @@ def test_operands(device, statement, says):
     ('cupy.add(a, 1, out=(a, a))', ValueError, 'add: out must have one array'),
     ("cupy.add(a, 1, out=cupy.zeros((2, 3), 'i'))", TypeError, "would be float32, which does not go into the array's int32"),
     ('cupy.sum(a, out=a)', ValueError, 'sum: out has shape (2, 3), the result has ()'),
-    ("cupy.sum(a, out=cupy.zeros((), 'i'))", TypeError, "sum: the result is float32, which does not go into out's int32"),
+    ("cupy.sum(a, out=cupy.zeros((), 'i'))", TypeError, "sum: cannot cast the result from float32 to out's int32"),
     ('cupy.sum(a, out=n)', TypeError, "sum: argument 'out' must be"), ('cupy.take(a, 0, out=1)', TypeError, "take: argument 'out' must be"),
     ('cupy.concatenate([a, a], out=n)', TypeError, "out must be a cupy.ndarray, not <class 'numpy.ndarray'>"),
     ('cupy.stack([a], out=1)', TypeError, "stack: out must be a cupy.ndarray, not <class 'int'>"),
@@ -110,7 +110,7 @@ def test_operands(device, statement, says):
     ('a[1.5]', IndexError, "not <class 'float'>"), ('a[a]', IndexError, 'integer or boolean type, not float32'),
     ('a[0, 0, 0]', IndexError, 'too many indices: the array has 2 axes, 3 are indexed'), ('a[2 ** 70]', IndexError, 'index-sized'),
     ('a[:, ::0]', ValueError, 'slice step'), ('a[0] = [1, 2]', ValueError, 'shape (2,) do not broadcast to the shape (3,)'),
-    ("a[0] = 'x'", TypeError, 'expected bool, an integer dtype'), ('a[0] = 1j', TypeError, 'a complex number does not go into float32'),
+    ("a[0] = 'x'", TypeError, 'expected bool, an integer dtype'), ('a[0] = 1j', TypeError, 'cannot convert a complex number to float32'),
     ('del a[0]', ValueError, 'cannot delete array elements'), ('a[[0, 9]].get()', IndexError, 'index 9 is out of bounds for axis 0'),
     # attributes and shapes
     ('del a.shape', AttributeError, 'cannot delete the shape'), ('a.shape = (4,)', ValueError, '(4,)'),
@@ -139,11 +139,11 @@ def test_operands(device, statement, says):
     ("cupy.ravel_multi_index((i, i), (3, 3), order='V')", ValueError, "order must be 'C' or 'F'"),
     ('cupy.ravel_multi_index((i, i), (2 ** 62, 3))', ValueError, 'is too large'), ('a[cupy.zeros((0, 1), bool)]', IndexError, ''),
     ('cupy.copyto(a, 1, where=[1, 0, 1])', TypeError, 'where must be an array of bool, not of int64'),
-    ('cupy.clip(a, 1, min=2)', ValueError, 'min and a_min, and max and a_max, are two names'),
+    ('cupy.clip(a, 1, min=2)', ValueError, 'min is another name of a_min'),
     ("cupy.put(a, [0], 'x')", TypeError, 'put: '),
     ('cupy.fft.fft(a, axis=2)', cupy.AxisError, 'axis 2 is out of bounds'), ('cupy.fft.fft(a, 0)', ValueError, 'at least one element, 0 were'),
     ('cupy.fft.fft(a, norm="x")', ValueError, 'Invalid norm value'), ('cupy.fft.rfft(a * 1j)', TypeError, 'real numbers are needed'),
-    ('cupy.fft.fft(n)', TypeError, 'use cupy.asarray'), ('cupy.fft.config.set_cufft_gpus(2)', NotImplementedError, 'and not on several'),
+    ('cupy.fft.fft(n)', TypeError, 'use cupy.asarray'), ('cupy.fft.config.set_cufft_gpus(2)', NotImplementedError, 'only on the device of its array'),
     ('cupy.floor(a * 1j)', TypeError, 'floor: not defined for complex64; it has no meaning for complex numbers'),
     ('cupy.linalg.svd(a.astype("e"))', TypeError, 'linalg::svd: float16 is too narrow'),
     ('cupy.linalg.eig(a)', numpy.linalg.LinAlgError, 'linalg::eig: square matrices are needed'),
@@ -154,7 +154,7 @@ def test_operands(device, statement, says):
     ('cupyx.scipy.linalg.solve_triangular(cupy.eye(2) / 0, cupy.ones(2), check_finite=True)', ValueError, 'Infs or NaNs'),
     ('cupy.get_default_memory_pool().set_limit(size=1, fraction=.5)', ValueError, 'must not both be given'),
     ('cupy.get_default_memory_pool().set_limit(size=-1)', ValueError, 'size must be 0, for no limit, or greater, given -1'),
-    ('cupy.cuda.get_elapsed_time(untimed(), untimed())', CUDA_ERROR, 'an event was made with disable_timing=True'),
+    ('cupy.cuda.get_elapsed_time(untimed(), untimed())', CUDA_ERROR, 'an event has disable_timing=True'),
     # ordinals
     ('cupy.cuda.Device(-1).use()', CUDA_ERROR, 'cudaErrorInvalidDevice: invalid device ordinal -1'),
     ('cupy.cuda.Device(2 ** 70).synchronize()', CUDA_ERROR, 'cudaErrorInvalidDevice: invalid device ordinal'),
@@ -288,7 +288,7 @@ def test_an_error_leaves_the_array_as_it_was(device):
     ("cupy.add(cupy.ones(2, 'i'), cupy.ones(2, 'l'), casting='equiv')", TypeError), ("cupy.sqrt(cupy.ones(2, 'i'), casting='no')", TypeError),
     ("cupy.add(cupy.ones(2, 'i'), 1.5, casting='no')", TypeError), ("cupy.less(cupy.ones(2, 'i'), cupy.ones(2), casting='equiv')", TypeError),
     ('cupy.fuse(foo=3)', TypeError), ('cupy.cuda.ExternalStream(12345)', NotImplementedError)])
-def test_what_is_not_heeded_is_refused(call, error):
+def test_unsupported_arguments_raise(call, error):
     with pytest.raises(error):
         eval(call)
 

@@ -102,7 +102,7 @@ random.RandomState(0).beta(1j, 2); random.binomial(3, 1j); random.multinomial(3,
 histogram(x, range=(0, 1j)); ldexp(x, 1j); ldexp(x[:2], z); ldexp(z, 1); i0(z); isneginf(z); isposinf(z); packbits(z); unpackbits(z)
 '''.replace('\n', ';').split(';')[1:-1])
 def test_where_real_numbers_are_computed_with_complex_ones_are_refused(call):
-    with pytest.raises(TypeError, match='complex numbers were given where real ones are computed with'):
+    with pytest.raises(TypeError, match='complex input is not supported'):
         eval('xp.' + call.strip(), {'xp': cupy, 'numpy': numpy, 'x': cupy.arange(3.), 'z': cupy.array([1 + 2j, 3])})
 
 
@@ -127,7 +127,7 @@ def test_a_cast_to_real_numbers_warns():
 
 def test_in_place_and_out():
     x, z = cupy.arange(3.), cupy.zeros(3, 'D')
-    with pytest.raises(TypeError, match='which does not go into'):
+    with pytest.raises(TypeError, match='does not go into|cannot cast the result'):
         x += 1j
     cupy.add(x, 1j, out=z)
     same(z, numpy.arange(3) + 1j)
@@ -161,7 +161,7 @@ def test_kernels_of_users(device):
     close(z, x * y - 2.5 * y + 2 - 2j)
     numpy.testing.assert_allclose(n.get(), abs(x) ** 2 + numpy.angle(y) + abs(x), rtol=1e-5)
     assert t.all()
-    with pytest.raises(TypeError, match='takes float32 where the complex number'):
+    with pytest.raises(TypeError, match='cannot pass a complex number as float32'):
         cupy.ElementwiseKernel('float32 x, float32 a', 'float32 y', 'y = x + a', 'of_real')(cupy.ones(2, 'f'), 1j)
 
 
@@ -232,7 +232,7 @@ def test_complex_numbers_that_are_stored_as_real_ones_warn():
         z[:] = z * 1j
         z.astype('F')
     assert truth.all()
-    with pytest.raises(TypeError, match='a complex number does not go into float64'):
+    with pytest.raises(TypeError, match='cannot convert a complex number to float64'):
         x[0] = 1j
 
 

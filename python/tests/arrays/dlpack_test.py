@@ -126,14 +126,14 @@ def test_a_devices_memory(device):
     with pytest.raises(ValueError, match=rf'copy=False.*on {name}:0.*\(1, 0\)'):
         x.__dlpack__(dl_device=(HOST, 0), copy=False)
     for device in ((HOST, 2 ** 30), (9, 0)):
-        with pytest.raises(BufferError, match='DLPack'):
+        with pytest.raises(BufferError, match='DLPack|dl_device'):
             x.__dlpack__(dl_device=device)
 
 
 def test_old_and_new_capsules(cpu):
     x = cupy.arange(3.)
     for device in ((HOST, 2 ** 30), (9, 0)):
-        with pytest.raises(BufferError, match='DLPack'):
+        with pytest.raises(BufferError, match='DLPack|dl_device'):
             x.__dlpack__(dl_device=device)
     assert 'dltensor_versioned' in repr(x.__dlpack__(max_version=(1, 0)))
     assert '"dltensor"' in repr(x.__dlpack__()) and '"dltensor"' in repr(x.__dlpack__(max_version=(0, 8)))
@@ -153,10 +153,10 @@ def test_old_and_new_capsules(cpu):
     same(cupy.from_dlpack(copied), numpy.arange(3.))
 
 
-def test_what_is_refused(cpu):
+def test_unsupported_requests_raise(cpu):
     capsule = cupy.ones(3).__dlpack__()
     cupy.from_dlpack(capsule)
-    with pytest.raises(ValueError, match='taken before'):
+    with pytest.raises(ValueError, match='has not been used before'):
         cupy.from_dlpack(capsule)
     with pytest.raises(TypeError, match="'list'.*__dlpack__"):
         cupy.from_dlpack([1, 2])
@@ -313,7 +313,7 @@ def test_lent_memory_comes_back_once(cpu, kind):
 
 
 @pytest.mark.parametrize('lent, says', [
-    (dict(major=2), 'a capsule of DLPack 2.0, which lays its memory out differently; expected 1'), (dict(lanes=2), '2 lanes'),
+    (dict(major=2), 'unsupported DLPack version 2.0; expected 1'), (dict(lanes=2), '2 lanes'),
     (dict(ndim=-1), '-1 axes'), (dict(ndim=99), '99 axes; expected at most'), (dict(code=7), 'type code 7'), (dict(flags=1), 'read-only')])
 def test_refused_memory_stays_its_owners(cpu, lent, says):
     memory = Lent(New, numpy.arange(4.), (4,), **lent)
@@ -413,7 +413,7 @@ def test_our_memory_lives_as_long_as_who_has_it(device, version):
     assert used() == before
 
 
-def test_what_a_capsule_says(cpu):
+def test_fields_of_a_capsule(cpu):
     x = cupy.arange(6, dtype='f4').reshape(2, 3)
     plain, copied = (x.__dlpack__(max_version=(1, 0), copy=copy) for copy in (None, True))
     assert (pointer_in(plain).major, pointer_in(plain).flags, pointer_in(copied).flags) == (1, 0, 2)
@@ -464,7 +464,7 @@ def test_offsets_into_opencls_memory(device):
         assert tensor.byte_offset == 24
         for offset in (16, 25):
             tensor.byte_offset = offset
-            with pytest.raises(BufferError, match=f'a byte offset of {offset} into OpenCL'):
+            with pytest.raises(BufferError, match=f'byte offset {offset} into OpenCL'):
                 cupy.from_dlpack(capsule)
         tensor.byte_offset = 24
     assert cupy.from_dlpack(capsule).tolist() == [3, 2, 1, 0]

@@ -70,7 +70,7 @@ def test_text_is_written_aside_and_compressed_by_its_name(tmp_path):
         assert stream.getvalue() == '0\n1\n'
 
 
-def test_what_cannot_be_read(tmp_path):
+def test_unreadable_files_raise(tmp_path):
     numpy.save(tmp_path / 'objects.npy', numpy.array([{}], object), allow_pickle=True)
     numpy.save(tmp_path / 'wide.npy', numpy.array([1j], numpy.complex256))
     with pytest.raises(ValueError, match='allow_pickle'):

@@ -128,7 +128,7 @@ MASKED = [
 
 
 @pytest.mark.parametrize('call', MASKED)
-def test_reductions_of_what_a_mask_keeps(call):
+def test_reductions_of_masked_elements(call):
     values = {'a': A, 'i': A.astype('i'), 'b': A > 2, 'c': A + 1j * B, 'm': MASK, 'e': EMPTY, 'n': numpy.where(A == 9, numpy.nan, A)}
 
     def computed(xp):

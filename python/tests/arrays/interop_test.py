@@ -30,7 +30,7 @@ def test_numpys_functions_are_answered():
     same(out, numpy.exp(x.get()) + [[2], [0]])
 
 
-def test_what_is_not_answered():
+def test_numpy_functions_reject_cupy_arrays():
     x = cupy.ones(3)
     for f in (lambda: numpy.add(x, numpy.ones(3)), lambda: numpy.ones(3) + x, lambda: numpy.exp(x, out=numpy.ones(3)),
               lambda: numpy.divide.accumulate(x), lambda: numpy.busday_count(x, x)):
@@ -41,7 +41,7 @@ def test_what_is_not_answered():
         y += x
 
 
-def test_views_of_structured_dtypes_say_what_is_possible():
+def test_views_of_structured_dtypes_name_the_alternative():
     x = cupy.zeros((2, 4), 'f')
     for dtype, says in (([('a', 'f'), ('b', 'f')], "view('float32') has the fields one after the other"), ([('a', 'f'), ('b', 'i')], "view('u1') has the bytes"),
                         ('f,f', "view('float32')")):
@@ -57,7 +57,7 @@ def test_streams_by_their_handles():
         with found:
             x = cupy.arange(3)
         assert (x + 1).tolist() == [1, 2, 3]
-    with pytest.raises(NotImplementedError, match='0x3039 is the handle of no Stream'):
+    with pytest.raises(NotImplementedError, match='0x3039 is not the handle of a living cupy Stream'):
         cupy.cuda.ExternalStream(12345)
     gone = cupy.cuda.Stream()
     handle = gone.ptr

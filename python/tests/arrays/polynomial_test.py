@@ -37,8 +37,8 @@ def test_where_powers_lie():
 
 @pytest.mark.parametrize('line, error, says', [
     ('P.polycompanion(r[:1])', ValueError, 'degree of at least 1'), ('P.polyvander(r, -1)', ValueError, 'non-negative'), ('P.polyvander(r, 0.5)', TypeError, 'received 0.5'), ('P.polyvander(r, 2.0)', TypeError, 'received 2.0'),
-    ('U.trimseq(r.reshape(2, 3))', ValueError, 'coefficients have one axis'),
+    ('U.trimseq(r.reshape(2, 3))', ValueError, 'expected coefficients with one axis'),
     ('U.trimcoef(r, -1)', ValueError, 'non-negative'), ('U.as_series([r.reshape(2, 3)])', ValueError, 'not 1-d'), ('U.as_series([r[:0]])', ValueError, 'is empty'),
     ('P.polyvalfromroots(r, r, tensor=False)', ValueError, 'x.ndim must be'), ('cupy.sort_complex(r[0])', ValueError, 'rank of zero'), ('cupy.polynomial.Polynomial', AttributeError, 'no attribute')])
-def test_what_is_refused(line, error, says):
+def test_invalid_arguments_raise(line, error, says):
     refused(line, error, says, P=cupy.polynomial.polynomial, U=cupy.polynomial.polyutils, r=cupy.asarray(VALUES['r']))

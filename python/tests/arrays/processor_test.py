@@ -140,7 +140,7 @@ def test_the_limit_of_memory(device):
     assert int(limit) == int(total) // 2 and result == 'taken'
     assert limited('')[0::2] == ['0', 'taken']
     for wrong in ('half', '-1', '1.5', '101%', '%'):
-        with pytest.raises(AssertionError, match=rf'CUPY_GPU_MEMORY_LIMIT={wrong}: expected a number of bytes, or of hundredths'):
+        with pytest.raises(AssertionError, match=rf'CUPY_GPU_MEMORY_LIMIT={wrong}: expected a number of bytes, or a percentage'):
             limited(wrong)
 
 
@@ -225,7 +225,7 @@ def test_names_in_a_kernel_are_its_own():
         assert x.tolist() == [5, 5]
 
 
-def test_what_a_text_includes_tells_it_apart(tmp_path, monkeypatch):
+def test_included_files_are_part_of_the_cache_key(tmp_path, monkeypatch):
     """Compiled kernels are cached by their texts."""
     from catenary.cupy import _host
     text = 'extern "C" __global__ void f(double* x) { x[0] = %s(x[0]); }'

@@ -28,7 +28,7 @@ def test_ranges(ends, dtype):
     same(cupy.arange(*ends, dtype=dtype), theirs)
 
 
-def test_steps_beyond_what_floats_tell_apart():
+def test_steps_too_small_for_floats():
     assert cupy.arange(0, 2 ** 63 + 6, 2 ** 62, 'u8').tolist() == [0, 2 ** 62, 2 ** 63]  # NumPy's length is a float's
 
 
@@ -55,7 +55,7 @@ def test_beside_numpy(call):
 
 
 @pytest.mark.parametrize('call', ['arange(5)[2 ** 63]', 'arange(2 ** 63, 2 ** 63 + 3, dtype="i8")', 'arange(-2, 3, dtype="u8")', 'array([2 ** 64], "u8")'])
-def test_what_no_dtype_holds(call):
+def test_integers_beyond_every_dtype(call):
     for xp in (numpy, cupy):
         with pytest.raises((OverflowError, IndexError)):
             eval('xp.' + call, {'xp': xp})

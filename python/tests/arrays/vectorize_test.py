@@ -57,7 +57,7 @@ def test_against_numpy(text):
     ('cupy.gcd(cupy.ones(2), 2)', TypeError, 'gcd: not defined for float64'), ("cupy.lcm(cupy.ones(2, '?'), True)", TypeError, 'lcm: not defined for bool'),
     ("cupy.gcd(cupy.ones(2, 'b'), 300)", OverflowError, 'does not fit into int8'), ("cupy.gcd(numpy.ones(2, 'b'), 3)", TypeError, "numpy.ndarray'>"),
     ('cupy.i0(numpy.ones(2))', TypeError, 'use cupy.asarray'), ("cupy.gcd(cupy.ones(2, 'i'), 2, cupy.ones(3, 'i'))", ValueError, 'gcd: shapes')])
-def test_what_is_refused(text, error, says):
+def test_unsupported_functions_raise(text, error, says):
     refused(text, error, says)
 
 

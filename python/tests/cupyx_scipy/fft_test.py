@@ -57,7 +57,7 @@ def test_on_every_device():
         near(fft.dst(x, 3), transformed(a, 'sin', 3), dtype)
 
 
-def test_what_has_conjugates_at_mirrored_places():
+def test_hermitian_transforms_of_several_axes():
     whole = numpy.fft.fftn(numbers((4, 6), 'd'))
     half = cupy.asarray(whole[:, :4])
     for norm in NORMS:
@@ -200,7 +200,7 @@ def test_plans(shape, axes):
     ('fft.hfft(x, plan=1)', NotImplementedError, 'hfft: plan=1: this transform has no plans'), ('fft.get_fft_plan(x, value_type="R2R")', ValueError, "not 'R2R'"),
     ('fft.get_fft_plan(x, axes=1)', ValueError, 'axis (1) exceeds the number of dimensions of a (1)'), ('fft.get_fft_plan(x, (2, 3), 0)', ValueError, 'different lengths'),
     ('fft.get_fft_plan(numpy.ones(3))', TypeError, 'use cupy.asarray'), ('fft.fft(x, plan=fft.get_fft_plan(x, 3))', ValueError, 'fft: lengths (4,) of axes (0,) in double precision'),
-    ('fft.rfft(x, plan=fft.get_fft_plan(x))', ValueError, 'rfft: a plan of R2C is needed, given <plan of C2C'),
+    ('fft.rfft(x, plan=fft.get_fft_plan(x))', ValueError, 'rfft: expected a plan of R2C, got <plan of C2C'),
     ('fft.fft(x.astype("f"), plan=fft.get_fft_plan(x))', ValueError, 'in single precision are to be transformed'),
     ('fft.rfft(x * 1j)', TypeError, 'real numbers are needed'), ('fft.fft(numpy.ones(3))', TypeError, 'use cupy.asarray'),
     ('fft.dct(x, 5)', ValueError, 'invalid type 5'), ('fft.dct(x, norm="x")', ValueError, "Invalid norm value 'x'"), ('fft.dct(x, 1, 1)', ValueError, 'at least 2 is needed'),
@@ -208,9 +208,9 @@ def test_plans(shape, axes):
     ('fft.dctn(x, s=(2, 3), axes=0)', ValueError, 'same length, not 1 and 2'), ('fft.dctn(x, axes=(0, -1))', ValueError, 'all axes must be unique'),
     ('fft.dctn(cupy.array(1.), axes=0)', ValueError, 'axes exceeds dimensionality of input'), ('fft.rfftn(x, axes=())', ValueError, 'at least 1 axis must be'),
     ('fft.next_fast_len(0)', ValueError, 'must be positive, not 0'), ('fft.fft2(x, (-1, 2))', ValueError, 'axes exceeds dimensionality'),
-    ('fft.fht(x * 1j, 0.1, 0)', TypeError, 'real numbers are needed'), ('fft.fht(x, 0.1, 0, bias=-1)', ValueError, 'singular for mu=0 and bias=-1'),
-    ('fftpack.irfft(x * 1j)', TypeError, 'real numbers are needed'), ('cupy.fft.config.set_cufft_callbacks()', NotImplementedError, 'no callbacks')])
-def test_what_is_refused(statement, error, says):
+    ('fft.fht(x * 1j, 0.1, 0)', TypeError, 'expected real numbers'), ('fft.fht(x, 0.1, 0, bias=-1)', ValueError, 'singular for mu=0 and bias=-1'),
+    ('fftpack.irfft(x * 1j)', TypeError, 'expected real numbers'), ('cupy.fft.config.set_cufft_callbacks()', NotImplementedError, 'callbacks are not supported')])
+def test_invalid_arguments_raise(statement, error, says):
     refused(statement, error, says, fft=fft, fftpack=fftpack, x=cupy.arange(4.))
 
 

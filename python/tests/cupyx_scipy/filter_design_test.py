@@ -173,7 +173,7 @@ def test_an_old_scipy(monkeypatch):
     ("signal.resample_poly(x, 2, 1, padtype='mean', cval=1)", ValueError, 'no effect'), ("signal.decimate(x, 2, ftype='q')", ValueError, 'invalid ftype'), ("signal.chirp(x, 1, 2, 3, 'z')", ValueError, "'z'"), ("signal.chirp(x, -1, 2, 3, 'log')", ValueError, 'same sign'),
     ('signal.gausspulse(x, bw=0)', ValueError, 'bandwidth'), ('signal.argrelmax(x, order=0)', ValueError, 'Order'), ("signal.argrelmax(x, mode='raise')", NotImplementedError, "'raise'"), ('signal.lfiltic([1], [0], [1])', ValueError, 'nonzero'),
     ('signal.deconvolve(cupy.ones((2, 2)), x)', ValueError, 'signal must be 1-D'), ('signal.filtfilt([1], [1], numpy.ones(9))', TypeError, 'use cupy.asarray')])
-def test_what_is_refused(statement, error, says):
+def test_invalid_arguments_raise(statement, error, says):
     with pytest.raises(error) as caught:
         eval(statement, {'signal': signal, 'numpy': numpy, 'cupy': cupy, 'x': cupy.arange(20.)})
     assert says in str(caught.value), caught.value

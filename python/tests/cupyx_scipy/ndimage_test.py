@@ -204,7 +204,7 @@ def test_parts():
     ("signal.convolve(x, cupy.ones((1, 4)), 'valid')", ValueError, "for 'valid' mode"), ("signal.convolve2d(x, x, boundary='line')", ValueError, "not 'line'"),
     ('signal.medfilt(x, 2)', ValueError, 'should be odd'), ('signal.order_filter(x, numpy.ones((2, 1)), 0)', ValueError, 'odd number of elements'),
     ('signal.lombscargle', AttributeError, 'names cupyx.scipy.signal')])
-def test_what_is_refused(statement, error, says):
+def test_invalid_arguments_raise(statement, error, says):
     refused(statement, error, says, ndimage=ndimage, signal=signal, x=cupy.ones((2, 3)))
 
 
@@ -392,7 +392,7 @@ def test_turned_and_enlarged():
 @pytest.mark.parametrize('statement, error, says', [
     ('ndimage.shift(x, 1, order=6)', RuntimeError, 'expected 0 to 5, given 6'), ("ndimage.shift(x, 1, mode='q')", ValueError, 'boundary mode (q)'),
     ('ndimage.map_coordinates(x, cupy.ones((3, 2)))', RuntimeError, '(3, 2) for an array of 2 axes'), ('ndimage.map_coordinates(x, x * 1j)', TypeError, 'for coordinates'),
-    ('ndimage.affine_transform(x, numpy.ones((3, 2)))', RuntimeError, 'wrong number of rows or columns'), ('ndimage.affine_transform(x, [1, 1], texture_memory=True)', NotImplementedError, 'no textures'),
+    ('ndimage.affine_transform(x, numpy.ones((3, 2)))', RuntimeError, 'wrong number of rows or columns'), ('ndimage.affine_transform(x, [1, 1], texture_memory=True)', NotImplementedError, 'texture_memory=True is not supported'),
     ('ndimage.affine_transform(x, numpy.ones((3, 3)))', ValueError, 'bottom row'), ('ndimage.rotate(x[0], 3)', ValueError, 'at least 2D'), ('ndimage.rotate(x, 3, (0, 2))', ValueError, 'invalid rotation plane'),
     ('ndimage.spline_filter(x, 1)', RuntimeError, 'spline order not supported'), ("ndimage.shift(x * 1j, 1, output='d')", RuntimeError, 'must have complex dtype'), ('ndimage.zoom(numpy.ones(3), 2)', TypeError, 'use cupy.asarray')])
 def test_interpolations_that_are_refused(statement, error, says):
@@ -409,7 +409,7 @@ def test_complex_results_have_complex_dtypes():
         ndimage.correlate(x, w, output=cupy.zeros_like(x))
     for call in (lambda m: ndimage.correlate(x, w, mode=m), lambda m: ndimage.median_filter(x, 3, mode=m), lambda m: ndimage.maximum_filter(
             x, footprint=[[1, 0], [0, 1]], mode=m)):
-        with pytest.raises(RuntimeError, match='a sequence of modes is not supported'):
+        with pytest.raises(RuntimeError, match='a sequence of modes is supported only'):
             call(['reflect', 'wrap'])
     assert ndimage.maximum_filter(x, 3, mode=['reflect', 'wrap']).shape == x.shape
     with pytest.warns(UserWarning, match='use mode = grid-wrap instead of wrap'):
@@ -466,7 +466,7 @@ def test_boxes_of_labels():
     assert ndimage.find_objects(cupy.asarray(a)) == boxes and ndimage.find_objects(cupy.asarray(a), 1) == boxes[:1]
     assert ndimage.find_objects(cupy.asarray(a), 6) == boxes + [None, None] and ndimage.find_objects(cupy.zeros((2, 0), 'i')) == []
     assert ndimage.find_objects(cupy.zeros(3, 'i')) == [] and ndimage.find_objects(cupy.asarray([0, 2, 2, 0, 2])) == [None, (slice(1, 5),)]
-    with pytest.raises(TypeError, match='labels are integers, given float64'):
+    with pytest.raises(TypeError, match='expected labels of an integer dtype, got float64'):
         ndimage.find_objects(cupy.ones(3))
 
 
@@ -623,7 +623,7 @@ def test_axes_that_are_in_no_order():
             call()
 
 
-def test_what_results_are_like():
+def test_dtypes_and_memory_order_of_results():
     """As in SciPy, results are in C order for every input, and morphology returns bools for every requested dtype."""
     turned = cupy.asarray(ALONG[0]).T
     for found in (ndimage.median_filter(turned, 3), ndimage.gaussian_filter(turned, 1), ndimage.laplace(turned),

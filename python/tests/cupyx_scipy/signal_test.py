@@ -347,7 +347,7 @@ def test_sections():
     ('signal.istft(x)', ValueError, 'at least 2d'), ("signal.welch(x, average='q')", ValueError, "'mean', got q"), ('signal.lfilter([1], [0, 1], x)', ValueError, 'a[0] must not be 0'),
     ('signal.lfilter([1, 2], [1], x, zi=cupy.ones(2))', ValueError, 'expected (1,), found (2,)'), ('signal.sosfilt([[1, 2, 3]], x)', ValueError, '(n_sections, 6)'),
     ("signal.get_window('q', 4)", ValueError, "'q'"), ('signal.windows.hann(-1)', ValueError, 'non-negative integer'), ('signal.windows.dpss', AttributeError, 'has no attribute'), ('signal.lombscargle', AttributeError, 'names cupyx.scipy.signal')])
-def test_what_is_refused(statement, error, says):
+def test_invalid_arguments_raise(statement, error, says):
     refused(statement, error, says, signal=signal, x=cupy.arange(20.), m=cupy.ones((3, 4)))
 
 
@@ -416,7 +416,7 @@ def test_filters_of_mirrored_signals(dtype):
         signal.symiirorder1(cupy.ones(5), 1.0, 1)
 
 
-def test_what_designs_and_responses_give():
+def test_designs_and_responses():
     """Compares with values of SciPy's: minimum phase of an even length, gains in a list, arrays for plotting, edges that NumPy can copy."""
     h = numpy.asarray([0.02459027, -0.04131458, -0.0759438, 0.00321, 0.1931, 0.3667])
     h = numpy.concatenate([h, h[::-1]])

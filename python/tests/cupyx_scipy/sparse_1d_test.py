@@ -42,7 +42,7 @@ def as_scipys(ours, theirs):
 
 
 @BOTH
-def test_what_makes_arrays_of_one_axis(format):
+def test_constructors_of_1d_arrays(format):
     ours, theirs = getattr(sparse, format + '_array'), getattr(scipy.sparse, format + '_array')
     data, places = V[1:4], numpy.asarray([0, 2, 4])
     for arguments, keywords in (((V,), {}), ((V,), {'dtype': 'f'}), (((5,),), {}), (((0,),), {'dtype': 'i'}), (((data, (places,)),), {}), (((data, (places,)),), {'shape': (7,)}),
@@ -192,7 +192,7 @@ KEYS = [3, -1, numpy.int64(2), numpy.asarray(1), slice(1, 4), slice(None, None, 
 
 @BOTH
 @pytest.mark.parametrize('key', KEYS, ids=repr)
-def test_what_is_at_places_of_one_axis(key, format):
+def test_indexing_1d_arrays(key, format):
     x, expected = of(V, format), V[key]
     for own in (key, cupy.asarray(key) if isinstance(key, numpy.ndarray) else key):
         found = x[own]
@@ -248,7 +248,7 @@ def test_more_of_rows(format):
 
 @pytest.mark.parametrize('key, value', [(2, 9), (slice(0, 2), [7, 8]), ([0, 1], [5, 6]), ([0, 0], [5, 6]), (..., 1), (V > 0, 4), (slice(None), W), (-1, 0), ((), 2), ((2, ...), 4), (numpy.asarray([[0, 1], [2, 3]]), [[1, 2], [3, 4]])],
                          ids=repr)
-def test_what_is_set_in_one_axis(key, value):
+def test_assignment_to_1d_arrays(key, value):
     x, expected = of(V, 'csr'), V.copy()
     expected[key] = value
     x[cupy.asarray(key) if isinstance(key, numpy.ndarray) else key] = cupy.asarray(value, 'd') if isinstance(value, (list, numpy.ndarray)) else value
@@ -280,7 +280,7 @@ def test_arrays_of_one_axis_that_are_set():
 
 
 @BOTH
-def test_what_is_made_of_arrays_of_one_axis(format):
+def test_stacking_1d_arrays(format):
     x, y = of(V, format), of(W, format)
     as_scipys(sparse.hstack([x, y]), scipy.sparse.hstack([getattr(scipy.sparse, format + '_array')(a) for a in (V, W)]))
     equal(sparse.vstack([x, y]), numpy.stack([V, W]), 'csr' if format == 'csr' else 'coo')
@@ -379,7 +379,7 @@ def test_frobenius_norm_of_one_axis(format):
     ('sparse.coo_matrix(x)', ValueError, 'may have one axis'), ('sparse.csr_matrix(x)', ValueError, 'may have one axis'), ('sparse.coo_matrix((5,))', TypeError, 'invalid input'), ('sparse.coo_array((2, 3, 4))', ValueError, '1-D and 2-D'), ('sparse.coo_array(scipy.sparse.coo_array(numpy.ones((2, 2, 2))))', ValueError, '1-D and 2-D'),
    
     ('x.diagonal()', ValueError, 'diagonal'), ('x.trace()', ValueError, 'diagonal'), ('x.setdiag(1)', ValueError, 'setdiag'), ('sparse.tril(x)', ValueError, 'tril'), ('sparse.triu(x)', ValueError, 'triu'), ('x.mT', ValueError, 'mT'),
-    ('sparse.matrix_transpose(x)', ValueError, 'matrix_transpose'), ('sparse.swapaxes(x, 0, 1)', ValueError, 'axis 1'), ('sparse.permute_dims(x, (1,))', ValueError, 'not the 1 axes'),
+    ('sparse.matrix_transpose(x)', ValueError, 'matrix_transpose'), ('sparse.swapaxes(x, 0, 1)', ValueError, 'axis 1'), ('sparse.permute_dims(x, (1,))', ValueError, 'a permutation of the 1 axes'),
     ('x.transpose((0,))', ValueError, 'axes'), ('x.reshape(2, 3)', ValueError, 'cannot reshape'), ('x.reshape(1, 5, 1)', ValueError, '1-D and 2-D'), ('sparse.csr_matrix(cupy.ones((2, 2))).reshape(4)', ValueError, 'shape must have length'),
     ('bool(x)', ValueError, 'ambiguous'), ('len(x)', TypeError, 'ambiguous'), ('x + 1', NotImplementedError, 'nonzero scalar'), ('x @ 2', ValueError, 'Scalar'), ('x @ cupy.ones(4)', ValueError, 'dimension mismatch'),
     ('x + type(x)((4,))', ValueError, 'inconsistent shapes'), ('x + sparse.csr_array((2, 5))', ValueError, 'inconsistent shapes'), ('type(x)(x, shape=(3,))', ValueError, 'inconsistent shapes'),
@@ -388,5 +388,5 @@ def test_frobenius_norm_of_one_axis(format):
     ('sparse.csr_array((cupy.ones(2), cupy.arange(2), cupy.asarray([0, 1, 2])), shape=(5,))', ValueError, 'index pointer size'), ('type(x)((-1,))', ValueError, 'negative'),
     ('linalg.aslinearoperator(x)', ValueError, '2-d'), ('linalg.norm(x, "fro", 0)', ValueError, 'Invalid norm order'), ('linalg.norm(x, "nuc")', ValueError, 'Invalid norm order'),
     ('sparse.kronsum(x, x)', ValueError, 'two axes'), ('sparse.kronsum(cupy.ones((2, 2)), type(x)((1,)))', ValueError, 'two axes'), ('linalg.norm(x, axis=1)', ValueError, 'axis out of range'), ('x ** 1j', NotImplementedError, 'power')])
-def test_what_one_axis_refuses(statement, error, says, format):
+def test_invalid_arguments_of_1d_arrays_raise(statement, error, says, format):
     refused(statement, error, says, scipy=scipy, sparse=sparse, linalg=linalg, x=of(V, format))

@@ -73,7 +73,7 @@ def test_numbers_that_are_none_beside_matrices():
 
 @pytest.mark.parametrize('format', FORMATS)
 @pytest.mark.parametrize('dtype', ['f', 'd', 'i', '?'])
-def test_extrema_of_what_is_kept(format, dtype):
+def test_extrema_of_stored_elements(format, dtype):
     a = some(5, 7, dtype='i')
     a[2], a[:, 3] = 0, 0
     for sign in (1, -1) if dtype != '?' else (1,):
@@ -89,7 +89,7 @@ def test_extrema_of_what_is_kept(format, dtype):
                 same(x.argmin(axis), b.argmin(axis, keepdims=axis is not None))
 
 
-def test_formats_and_types_of_what_operations_give():
+def test_formats_and_dtypes_of_results():
     """As in SciPy: coo gives csr, products and quotients with an array give coo, and float32 divided by a number or a matrix gives float64."""
     a = some(4, 4, dtype='f')
     x, dense = of(a, 'coo'), cupy.asarray(a + 10)
@@ -195,7 +195,7 @@ def test_arrays_of_which_few_elements_are_kept(format):
         assert not hasattr(a, name)
 
 
-def test_counts_of_what_is_not_zero():
+def test_counts_of_nonzero_elements():
     x = sparse.coo_matrix((numpy.asarray([1., -1, 2, 0]), ([0, 0, 1, 2], [1, 1, 0, 2])), shape=(3, 3))
     assert x.count_nonzero() == 1 and x.nnz == 4
     assert x.count_nonzero(0).tolist() == [1, 0, 0] and x.tocsr().count_nonzero(1).tolist() == [0, 1, 0]
@@ -232,7 +232,7 @@ def test_products_and_differences_as_scipys(format):
 
 
 @pytest.mark.parametrize('format', FORMATS)
-def test_functions_of_what_is_there_twice(format):
+def test_functions_of_duplicate_entries(format):
     parts = (numpy.asarray([1., 1, -3]), ([0, 0, 1], [1, 1, 0])) if format == 'coo' else (numpy.asarray([1., 1, -3]), [1, 1, 0], [0, 2, 3])
     whole = numpy.asarray([[0, 2.], [-3, 0]])
     whole = whole.T if format == 'csc' else whole

@@ -161,7 +161,7 @@ def test_shapes_beside_matrices():
         sparse.csr_matrix((2, 3), shape=(4, 5))
 
 
-def test_what_a_program_says_of_indices():
+def test_has_sorted_indices_can_be_set():
     x = sparse.csr_matrix((numpy.asarray([1., 2]), [1, 0], [0, 2]))
     assert not x.has_sorted_indices
     x.has_sorted_indices = True
@@ -248,7 +248,7 @@ def test_counts_of_diagonals():
     ('x + 1', NotImplementedError, 'adding a nonzero scalar'), ('x[5]', IndexError, 'index (5) out of range for an axis of size 5'),
     ('x[0, 0, 0]', IndexError, 'too many indices'), ("x[2, 'foo']", IndexError, 'indexed by integers'), ('x[[[0, 0], [1, 1]]]', IndexError, 'one axis'), ('x[0.5]', IndexError, 'not by float64'), ('x.__setitem__(7, 1)', IndexError, 'out of range'),
     ('x.__setitem__((0, slice(3)), numpy.ones(4))', ValueError, 'broadcast'), ('x.todia()[0]', TypeError, 'not subscriptable'), ('len(x)', TypeError, 'ambiguous'), ('bool(x)', ValueError, 'ambiguous'),
-    ('x.asformat("lil")', ValueError, 'Format lil is unknown: csr, csc, coo, dia'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x.toarray("K")', ValueError, 'order must be'), ('x ** 2', TypeError, 'not square'),
+    ('x.asformat("lil")', ValueError, 'Format lil is unknown; expected one of csr, csc, coo, dia'), ('x.setdiag(1, 7)', ValueError, 'k exceeds'), ('x.reshape(5, 6)', ValueError, 'cannot reshape'), ('x.transpose(0)', ValueError, 'axes'), ('x.toarray("K")', ValueError, 'order must be'), ('x ** 2', TypeError, 'not square'),
     ('sparse.coo_matrix(([1.], ([2], [0])), shape=(2, 2))', ValueError, 'exceeds matrix dimensions (2, 2)'), ('x.power(-1)', NotImplementedError, 'power(-1)'),
     ('sparse.coo_matrix(([1.], ([2, 1], [0, 1])))', ValueError, 'must all be the same length, given 2, 2 and 1'), ('sparse.csr_matrix((2, -1))', ValueError, "'shape' elements cannot be negative"),
     ('sparse.csr_matrix(([1.], [3], [0, 1]), shape=(1, 2))', ValueError, 'an index exceeds'), ('sparse.csr_matrix(([1.], [0], [0, 1]), shape=(3, 2))', ValueError, 'index pointer size 2'),
@@ -257,7 +257,7 @@ def test_counts_of_diagonals():
     ('sparse.dia_matrix((cupy.ones((1, 3)), cupy.asarray([0])))', ValueError, 'expected a shape'), ('x.todia().getnnz(2)', ValueError, 'axis out of'),
     ('sparse.dia_matrix((cupy.ones((2, 3)), cupy.asarray([1, 1])), shape=(3, 3))', ValueError, 'duplicate'), ('sparse.linalg.lsmr', AttributeError, 'names cupyx.scipy.sparse.linalg'),
     ('x[[[1, 2], [3, 4]], [[1, 2], [3, 4]]]', IndexError, 'one axis, or the two that ix_ gives'), ('sparse.linalg.norm(x, 2)', NotImplementedError, 'ord=2')])
-def test_what_is_refused(statement, error, says):
+def test_invalid_arguments_raise(statement, error, says):
     refused(statement, error, says, sparse=sparse, x=of(A, 'csr'))
 
 

@@ -64,7 +64,7 @@ OPERATIONS = {
 
 @pytest.mark.parametrize('name', OPERATIONS)
 @pytest.mark.parametrize('index, other', [('q', 'q'), ('q', 'i'), ('i', 'q'), ('i', 'i')])
-def test_indices_of_what_operations_make(name, index, other):
+def test_index_dtypes_of_results(name, index, other):
     for format in ('coo', 'csr'):
         both(lambda module, xp: OPERATIONS[name](made(module, xp, format, index), made(module, xp, 'coo', other), module, xp))
 

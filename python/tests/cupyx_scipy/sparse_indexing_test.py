@@ -140,7 +140,7 @@ def test_elements_that_are_set(format, share):
 
 
 @pytest.mark.parametrize('format', ['csr', 'csc'])
-def test_what_is_set_where_something_is(format):
+def test_assignment_to_stored_elements(format):
     """As in SciPy, existing elements are overwritten in the shared data."""
     x = of(A + 10, format)
     data = cupy.array(x.data)

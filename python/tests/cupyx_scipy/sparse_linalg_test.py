@@ -213,7 +213,7 @@ def test_operators_that_set_their_shape_themselves():
     ('linalg.eigsh(cupy.eye(3), 3)', ValueError, 'smaller than 3'), ('linalg.eigsh(cupy.eye(3), 0)', ValueError, 'greater than 0'), ("linalg.eigsh(cupy.eye(3), 1, which='SM')", ValueError, 'SM'),
     ('linalg.eigsh(cupy.eye(3, dtype=int), 1)', TypeError, 'unsupported dtype'), ("linalg.svds(cupy.eye(3), 1, which='SM')", ValueError, 'SM'), ('linalg.svds(cupy.ones(3), 1)', ValueError, 'expected a matrix'),
     ('linalg.aslinearoperator(cupy.eye(2)) @ linalg.aslinearoperator(cupy.eye(3))', ValueError, 'shape mismatch'), ('linalg.aslinearoperator(cupy.eye(2)) @ 2', ValueError, 'Scalar'), ('linalg.LinearOperator((2, 2, 2), abs)', ValueError, '2-d')])
-def test_what_solvers_refuse(statement, error, says):
+def test_invalid_arguments_of_solvers_raise(statement, error, says):
     with pytest.raises(error) as caught:
         eval(statement, {'linalg': linalg, 'cupy': cupy})
     assert says in str(caught.value), caught.value

@@ -21,7 +21,7 @@ def test_the_first_row_that_takes_all_arguments():
         y = f(x)
         assert y.dtype == ('f' if dtype == 'f' else 'd') and y.tolist() == [2 * v for v in x.tolist()]
     assert f(cupy.ones((2, 0, 3))).shape == (2, 0, 3)
-    with pytest.raises(TypeError, match=r'made: no row of types \(l->d, e->d, f->f, d->d\) takes complex64'):
+    with pytest.raises(TypeError, match=r'made: none of the types \(l->d, e->d, f->f, d->d\) accepts complex64'):
         f(cupy.ones(3, 'F'))
 
 

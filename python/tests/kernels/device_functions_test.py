@@ -123,7 +123,7 @@ def test_loads_and_stores_by_cache():
 
 
 @pytest.mark.parametrize('call', ['__vadd2(1u, 2u)', '__no_such_function(1)', 'j0(1.0, 2.0)'])
-def test_what_is_not_there_is_named(call):
+def test_missing_functions_are_named(call):
     kernel = cupy.RawKernel('extern "C" __global__ void named(double* y) { y[0] = %s; }' % call, 'named')
     with pytest.raises(cupy.cuda.compiler.CompileException, match=call.partition('(')[0]):
         kernel((1,), (1,), (cupy.zeros(1),))

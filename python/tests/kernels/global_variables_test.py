@@ -122,7 +122,7 @@ def test_names_that_are_no_variables():
                 module.get_global(name)
     with pytest.raises(ValueError, match="the text has no kernel 'missing'"):
         cupy.RawModule(code=COUNTED).get_function('missing')((1,), (1,), ())
-    with pytest.raises(ValueError, match="'missing' is no type for the parameter T"):
+    with pytest.raises(ValueError, match="expected a type for the parameter T, got 'missing'"):
         cupy.RawModule(code=COUNTED, name_expressions=['taken<missing, 2>']).get_function('taken<missing, 2>')((1,), (1,), (cupy.zeros(1),))
 
 
@@ -215,7 +215,7 @@ extern "C" __global__ void k(int* out) { static __shared__ int s[2]; s[0] = A::f
     assert not has_variables(code, 'k') and has_variables(code.replace('const int table', 'int table'), 'k')
 
 
-def test_what_opencl_cannot_have():
+def test_globals_that_opencl_does_not_support():
     if _core.backend_of(_core.Device()) != 'opencl':
         return
     for text, why in (('__device__ float* x;', 'a pointer that persists between launches'), ('extern __device__ int x;', 'an extern variable'),

@@ -177,7 +177,7 @@ def refused(error, match, *args):
     return check
 
 
-def test_what_a_kernel_cannot_be():
+def test_unsupported_python_raises():
     """Each error names the function and the line."""
     x = cupy.zeros(3)
 
@@ -201,15 +201,15 @@ def test_what_a_kernel_cannot_be():
     def f(x):
         x[0, 0] = 1
 
-    @refused(TypeError, 'an index: whole numbers are needed', x)
+    @refused(TypeError, 'an index: expected integers', x)
     def f(x):
         x[0.5] = 1
 
-    @refused(TypeError, 'a kernel returns nothing', x)
+    @refused(TypeError, 'a kernel cannot return a value', x)
     def f(x):
         return 1
 
-    @refused(TypeError, 'loops over range', x)
+    @refused(TypeError, 'need range', x)
     def f(x):
         for y in x.shape:
             x[0] = y
@@ -254,7 +254,7 @@ def test_what_a_kernel_cannot_be():
         jit.rawkernel(mode='python')
     with pytest.raises(AttributeError, match='cooperative groups, CUB and Thrust'):
         jit.cg
-    with pytest.raises(ValueError, match='def makes'):
+    with pytest.raises(ValueError, match='a function defined by def'):
         jit.rawkernel()(lambda x: x)((1,), (1,), (x,))
 
 

@@ -125,7 +125,7 @@ def test_long_reductions_are_cut():
     numpy.testing.assert_array_equal(count(cupy.asarray(mask), axis=1).get(), mask.sum(1))
 
 
-def test_a_reduction_into_what_is_there():
+def test_a_reduction_into_an_existing_array():
     kernel = cupy.ReductionKernel('T x, U g', 'V y', 'x * g', 'a + b', 'y += a / 2', '0', 'into')
     x, y = values((4,), 'float32'), cupy.ones((), 'float64')
     kernel(cupy.asarray(x), cupy.asarray(x), y)
@@ -142,7 +142,7 @@ def test_the_type_in_which_a_reduction_collects(reduce_type, expected):
     assert kernel(cupy.full(4, .5, 'f4')) == expected
 
 
-def test_what_a_reduction_takes_for_a_type_and_for_axes():
+def test_type_and_axes_arguments_of_a_reduction():
     exact = cupy.ReductionKernel('float32 x', 'float32 y', 'x', 'a + b', 'y = a - 16777216.0', '0', 'exact', 'double')
     assert exact(cupy.asarray([16777216, 1, 1, 1], 'f4')) == 3
     x = cupy.ones((2, 3))
@@ -447,7 +447,7 @@ def test_without_a_compiler(monkeypatch):
 
 
 @pytest.mark.parametrize('on_the_device', ['cpu'], indirect=True)
-def test_what_is_preloaded_is_not_for_the_compiler(monkeypatch, tmp_path):
+def test_the_compiler_does_not_inherit_ld_preload(monkeypatch, tmp_path):
     script = tmp_path / 'c++'
     script.write_text('#!/bin/sh\n[ -z "$LD_PRELOAD" ] || { echo preloaded >&2; exit 1; }\nexec c++ "$@"\n')
     script.chmod(0o755)
@@ -484,7 +484,7 @@ def test_kernels_that_are_templates():
     module.get_function('filled<float>')((1,), (3,), (broken, 7))
     module.get_function('plain')((1,), (1,), (plain,))
     assert (whole.get().tolist(), broken.get().tolist(), plain.get().tolist()) == ([3] * 3, [3.5] * 3, [7])
-    with pytest.raises(ValueError, match="'missing' is no type for the parameter U"):
+    with pytest.raises(ValueError, match="expected a type for the parameter U, got 'missing'"):
         module.get_function('filled<missing>')((1,), (1,), (whole, 7))
     with pytest.raises(ValueError, match=r"'filled<char>' is not among the name_expressions"):
         module.get_function('filled<char>')
@@ -587,7 +587,7 @@ def test_attributes_of_a_whole_kernel():
         cupy.RawKernel('extern "C" __global__ void f(float* x) { nothing(x); }', 'f').attributes
 
 
-def test_what_a_kernel_prints(capfd):
+def test_printf_in_a_kernel(capfd):
     cupy.RawKernel('extern "C" __global__ void f(const float* x, int n) { if (threadIdx.x == 1) printf("%d of %d: %.2f\\n", (int)threadIdx.x, n, x[1]); }', 'f')(
         (1,), (3,), (cupy.asarray([1, 2.5, 3], 'f'), 3))
     cupy.ElementwiseKernel('T x', 'T y', 'y = x; if (i == 0) printf("first\\n")')(cupy.arange(3))

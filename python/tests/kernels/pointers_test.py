@@ -97,7 +97,7 @@ def test_an_opencl_kernel_cannot_follow_them():
                 kernel(cupy.array([x.data, x.data], numpy.uintp))
 
 
-def test_what_is_known_outside_is_not_deferred():
+def test_arrays_with_a_known_address_are_not_deferred():
     with _core.Device('cpu'):
         x = cupy.zeros(4, 'f4')
         seen = (ctypes.c_float * 4).from_address(x.data.ptr)

@@ -162,7 +162,7 @@ def test_atomic_additions(device, dtype):
 
 
 @pytest.mark.parametrize('dtype', ['int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
-def test_atomic_additions_give_what_was_there(device, dtype):
+def test_atomic_additions_return_the_old_value(device, dtype):
     n = 500
     sums, before = kernel_compilers.elementwise(
         device, [Argument('r', dtype, 'raw', numpy.zeros((3,), dtype), True), out('y', dtype, (n,))],
@@ -308,7 +308,7 @@ def test_reductions(device, dtype, shape, rows, layout, chunks):
     numpy.testing.assert_allclose(host.astype('f8'), expected, rtol=8 * tolerance)
 
 
-def test_a_reduction_over_raw_arrays_and_into_what_is_there(device):
+def test_a_reduction_over_raw_arrays_into_an_existing_array(device):
     t = Argument('t', 'int32', 'element', numpy.array([[0, 1, 2], [2, 1, 0]], 'int32'))
     w = given('w', 'float32', (3,), 'raw', 'strided')
     y = Argument('y', 'float32', 'element', numpy.array([10, 20], 'float32'), True)
@@ -378,7 +378,7 @@ def test_shifts_of_integers(device, left, right):
 
 
 @pytest.mark.parametrize('dtype', ['int8', 'uint32', 'int64', 'float16', 'float32'])
-def test_what_numbers_casts_and_signs_are(device, dtype):
+def test_literals_casts_and_signs(device, dtype):
     """A generic helper shows the types of numbers, casts and signs. A suffix is part of a number."""
     x = given('x', dtype, (12,))
     both(device, [x] + [out(name, 'int64', (12,)) for name in 'abcdef'], '''

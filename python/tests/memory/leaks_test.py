@@ -83,7 +83,7 @@ def test_a_temporary_that_is_reduced_is_not_stored(device):
     assert float(total) == 3 << 20
 
 
-def test_what_looked_like_a_temporary_and_stays_has_its_values(device):
+def test_a_kept_array_marked_as_temporary_has_its_values(device):
     x = cupy.arange(1000, dtype='f4')
     call = ctypes.pythonapi.PyObject_CallMethod
     call.restype, call.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)

@@ -53,7 +53,7 @@ def difference(fuzz, line, values, dtype):
     ("b = xp.sum(a, axis=0, dtype='L')", [-1e300, 1e300, 3 - 2j], 'D'),
     ("b = xp.std(a, axis=0, dtype='h')", [1e3 + 1e4j, 1e3 - 1e4j], 'F'),
 ])
-def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
+def test_listed_differences_are_skipped(fuzz, line, values, dtype):
     assert difference(fuzz, line, values, dtype) is None
 
 
@@ -79,7 +79,7 @@ def test_what_is_listed_is_passed_over(fuzz, line, values, dtype):
     ('a[0:] += 1 if xp is numpy else 1.5', [1, 2], 'l'),
     ('b = xp.negative(a) if xp is numpy else 1 / 0', [1, 2], 'l'),
 ])
-def test_what_is_not_is_found(fuzz, line, values, dtype):
+def test_other_differences_are_found(fuzz, line, values, dtype):
     assert difference(fuzz, line, values, dtype) is not None
 
 

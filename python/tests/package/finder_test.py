@@ -103,7 +103,7 @@ for name in ('cupy.nothing', 'cupy_backends', 'cupy.nothing.below'):
     assert out == ("No module named 'cupy.nothing'\nNo module named 'cupy_backends'\nNo module named 'cupy.nothing'\n")
 
 
-def test_what_ours_lacks_is_not_hidden(site):
+def test_an_import_error_inside_a_module_is_not_hidden(site):
     out, _ = run(site, '''
 try:
     import cupy.broken
@@ -378,7 +378,7 @@ def test_chainermn_is_the_originals_where_it_is_asked_for_or_another_cupy_is_use
     assert run(site, WHICH, path=[chainers, other], CATENARY_CUPY='1')[0] == 'ours ours original ours original\n'
 
 
-def test_without_chainer_chainermn_says_what_to_type(site):
+def test_without_chainer_chainermn_names_the_remedy(site):
     (site / 'catenary/chainermn').mkdir()
     shutil.copy(PYTHON / 'catenary/chainermn/__init__.py', site / 'catenary/chainermn/__init__.py')
     out, _ = run(site, '''

@@ -34,7 +34,7 @@ def test_shifts(shape, axes):
         cupy.fft.ifftshift(cupy.asarray(a), len(shape))
 
 
-def test_what_a_namespace_is_made_of():
+def test_a_namespace_as_array_api_compat_builds_it():
     """Builds a namespace as array_api_compat does, from all public names of three modules, and checks the parameters of `unique`."""
     found = {}
     exec('from cupy import *\nfrom cupy.linalg import *\nfrom cupy.fft import *\nfrom cupy.cuda.device import Device\n'

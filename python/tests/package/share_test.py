@@ -43,7 +43,7 @@ def test_turns_in_a_row_run_every_test(tmp_path):
     assert len(names(tmp_path, 0)) == 2
 
 
-def test_what_failed_last_runs_first(tmp_path):
+def test_failed_tests_run_first(tmp_path):
     (tmp_path / 'test_a.py').write_text('import pytest, pathlib\n@pytest.mark.parametrize("i", range(100))\n'
                                         'def test_it(i): assert i != 63 or pathlib.Path("mended").exists()\n')
     failed, test = tmp_path / 'state/failed', 'test_a.py::test_it[63]'

@@ -44,7 +44,7 @@ def names(body):
 
 
 @pytest.mark.parametrize('name', MODULES)
-def test_a_stub_names_what_the_extension_has(name):
+def test_a_stub_lists_the_extensions_names(name):
     result = subprocess.run([sys.executable, '-c', QUESTION % MODULES[name]], capture_output=True, text=True, check=True)
     members, stub = json.loads(result.stdout), names(tree(name).body)
     written = {what for what, node in stub.items() if not isinstance(node, (ast.Import, ast.ImportFrom))}

@@ -121,7 +121,7 @@ def told(results):
     return {f.label: attributes for f, attributes in found.values() if attributes is not None}
 
 
-def test_functions_tell_what_they_are_made_of():
+def test_functions_report_their_attributes():
     x = chainer.Variable(some(2, 3, 4, 4))
     assert F.sum(x, axis=(1, 2)).creator.attributes == {'axis': (1, 2), 'keepdims': False}
     assert F.relu(x).creator.attributes == {}
@@ -394,7 +394,7 @@ def test_sparse_products_are_dense_ones(batch, transposed):
         F.sparse_matmul(matrix, matrix)
 
 
-def test_what_is_by_name_only_is_no_argument_by_place():
+def test_keyword_only_arguments():
     with pytest.raises(TypeError):
         F.rrelu(x_data, 0.1, 0.2, x_data)
     with pytest.raises(TypeError):
@@ -491,7 +491,7 @@ def test_hooks_see_every_function():
         y.backward()
     assert seen[:3] == [('forward', 'ReLU'), ('forward', '_ * 2'), ('forward', 'Sum')] or len(seen) == 6
     assert [direction for direction, _ in seen].count('backward') == 3
-    with pytest.raises(NotImplementedError, match='ReLU is the library'):
+    with pytest.raises(NotImplementedError, match='ReLU: functions of the library'):
         F.relu(x).creator.add_hook(Hook())
     # and hooks of functions that were applied before the hook was added
     x.cleargrad()
@@ -567,7 +567,7 @@ def test_on_the_device_of_ordinal_0():
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
 
 
-def test_what_the_library_has_no_dtype_for_stays_numpys():
+def test_unsupported_dtypes_fall_back_to_numpy():
     x = chainer.Variable(np.zeros(3, 'c8'))
     assert x.dtype == 'c8' and x.shape == (3,) and x.array.dtype == 'c8'
     none = chainer.Variable(None)
@@ -580,7 +580,7 @@ def test_what_the_library_has_no_dtype_for_stays_numpys():
     [np.zeros((), 'i'), np.ones((), 'i')], [np.arange(3), np.arange(3.0)], [np.ones(2, '>f4'), np.ones(2, '>f4')], [np.ones(2, 'q'), np.ones(2, 'q')],
     [np.ones(2, 'F'), np.ones(2, 'F')], [np.array(['a', 'b']), np.array(['a', 'b'])], [[1, 2], [3, 4]],
     [np.broadcast_to(np.float32(1), (3,)), np.ones(3, 'f')], [np.ma.masked_array([1, 2]), np.ma.masked_array([3, 4])]])
-def test_batches_are_what_numpy_makes_of_them(examples):
+def test_batches_equal_numpys(examples):
     batch = [(x, {'a': x}['a']) for x in examples]
     first, second = chainer.dataset.concat_examples(batch)
     expected = np.concatenate([np.asarray(x)[None] for x in np.asarray(examples)]) if not isinstance(examples[0], np.ndarray) else \
@@ -620,7 +620,7 @@ def test_tuple_datasets():
     assert [e[2] for e in batch] == list('abc')
 
 
-def test_backward_begins_with_what_there_is():
+def test_backward_starts_from_an_existing_grad():
     gc.collect()  # old-style functions of earlier tests make Chainer's own walk run
     x = chainer.Variable(x_data.copy())
     y = x * 2
@@ -656,7 +656,7 @@ def test_backward_begins_with_what_there_is():
     assert seen == [False, True] and chainer.config.enable_backprop
 
 
-def test_cleargrads_calls_what_users_override():
+def test_cleargrads_calls_overridden_methods():
     class Kept(chainer.Parameter):
         def cleargrad(self):
             cleared.append(self.name)
@@ -773,7 +773,7 @@ def test_values_and_gradients_at_the_edges_are_chainers(call):
     np.testing.assert_allclose(*(gx for _, gx in found), rtol=1e-4)
 
 
-def test_none_is_what_chainer_takes_it_for():
+def test_none_as_an_argument():
     """Where None is not the default, axis=None means all axes, and other options reject None."""
     x = some(3, 4)
     np.testing.assert_allclose(F.normalize(x, axis=None).array, x / (np.linalg.norm(x) + 1e-5), rtol=1e-5)

@@ -120,7 +120,7 @@ def test_cycles_are_collected(tie):
 
 @pytest.mark.parametrize('tie', LOOPS)
 @pytest.mark.parametrize('kept', KEPT)
-def test_what_somebody_holds_of_a_cycle_stays(tie, kept):
+def test_referenced_parts_of_a_cycle_stay(tie, kept):
     x = chainer.Variable(x_data)
 
     def make():

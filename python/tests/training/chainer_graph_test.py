@@ -97,7 +97,7 @@ print(type(model.loss.array) is cupy.ndarray, type(model.predictor[0].W.grad) is
 @pytest.mark.parametrize('graph, statement', [
     *((graph, statement) for graph in ('0', '1', None) for statement in ('import chainer', 'import chainer.functions as F', 'from chainer import links')),
     ('1', 'import chainermn'), (None, 'import chainermn')])  # with 0 that is the original, which is not there either
-def test_without_chainer_the_error_says_in_two_lines_what_to_type(graph, statement):
+def test_without_chainer_the_error_names_the_remedy_in_two_lines(graph, statement):
     code = '''
 import importlib.machinery, sys
 find = importlib.machinery.PathFinder.find_spec
@@ -119,4 +119,4 @@ def test_another_version_is_refused(tmp_path):
     (tmp_path / 'chainer/_version.py').write_text("__version__ = '6.7.0'\n")
     ran = subprocess.run([sys.executable, '-c', 'import chainer'], capture_output=True, text=True,
                          env={**os.environ, 'CATENARY_CHAINER': '1', 'PYTHONPATH': str(tmp_path)})
-    assert 'CATENARY_CHAINER=1 puts Chainer 7.8.1 on' in ran.stderr and str(tmp_path) in ran.stderr
+    assert 'CATENARY_CHAINER=1 supports only Chainer 7.8.1' in ran.stderr and str(tmp_path) in ran.stderr

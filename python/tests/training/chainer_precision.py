@@ -97,7 +97,7 @@ def test_small_steps_add_up_and_state_is_float32():
     assert host(model.p.update_rule._fp32_param.array) == pytest.approx([0.99, -1.01], abs=4e-6)
 
 
-def test_what_is_set_meanwhile_holds():
+def test_values_set_between_updates_are_kept():
     model = one([1, 2, 3])
     optimizer = chainer.optimizers.SGD(1e-4).setup(model)
 
@@ -188,7 +188,7 @@ def test_nan_in_all_batches_is_told():
             optimizer.update()
 
 
-def test_what_is_asked_for_holds():
+def test_a_disabled_fp32_update_stays_disabled():
     model = one([1, 1])
     optimizer = chainer.optimizers.SGD(1e-4).setup(model)
     optimizer.use_fp32_update(False)

@@ -140,7 +140,7 @@ def test_pickles_of_older_versions_are_loaded_when_asked_for(tmp_path, make):
     assert loaded.best == 1.5
     assert (numpy.random.rand(3).tolist(), random.random()) == expected
     old_file(tmp_path / 'two.0.1', {**state, 'ranks': 2})
-    with pytest.raises(ValueError, match='was saved by 2 ranks, and there are 1'):
+    with pytest.raises(ValueError, match='was saved by 2 ranks, but this job has 1'):
         make('two', allow_pickle=True).maybe_load(Counter())
 
 
@@ -165,7 +165,7 @@ def test_another_number_of_ranks_is_refused(tmp_path, make):
         arrays = {**saved, '_catenary/ranks': numpy.asarray(3)}
     with open(tmp_path / 'job.0.1', 'wb') as file:
         numpy.savez_compressed(file, **arrays)
-    with pytest.raises(ValueError, match='was saved by 3 ranks, and there are 1'):
+    with pytest.raises(ValueError, match='was saved by 3 ranks, but this job has 1'):
         make().maybe_load(Counter())
 
 
@@ -383,7 +383,7 @@ def test_names_and_numbers_that_make_no_sense(tmp_path, name, options):
         checkpointer(Alone(), tmp_path, name, **options)
 
 
-def test_what_was_saved_before_stays_until_the_new_file_is_on_the_disk(tmp_path, make, monkeypatch):
+def test_the_old_file_stays_until_the_new_one_is_on_the_disk(tmp_path, make, monkeypatch):
     saver = make()
     saver.save(at(1), 1)
     before = (tmp_path / 'job.0.1').read_bytes()

@@ -116,7 +116,7 @@ def test_a_checkpoint_resumes_bit_for_bit(tmp_path):
         for path, values in numpy.load(folder / 'weights.npz').items():
             numpy.testing.assert_array_equal(values, expected[path])
     _, err = job(1, 'resumed', killed, 12, 0, by='nobody', status=1)
-    assert re.search(r'was saved by 2 ranks, and there are 1', err), err
+    assert re.search(r'was saved by 2 ranks, but this job has 1', err), err
 
 
 def test_one_module_for_each_file():

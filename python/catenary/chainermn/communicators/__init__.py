@@ -28,9 +28,9 @@ def create_communicator(communicator_name='pure_nccl', mpi_comm=None, *, allredu
     other than pure_nccl.
     """
     if communicator_name not in _CLASSES:
-        raise ValueError('create_communicator: %r is none of %s' % (communicator_name, ', '.join(_CLASSES)))
+        raise ValueError('create_communicator: unknown name %r; expected one of %s' % (communicator_name, ', '.join(_CLASSES)))
     if allreduce_grad_dtype is not None and communicator_name != 'pure_nccl':
-        raise ValueError('create_communicator: allreduce_grad_dtype is for pure_nccl, not for ' + communicator_name)
+        raise ValueError('create_communicator: only pure_nccl supports allreduce_grad_dtype, not ' + communicator_name)
     name = _CLASSES[communicator_name]
     module = communicator_name if name != 'FlatCommunicator' else 'flat'
     made = getattr(importlib.import_module('chainermn.communicators.%s_communicator' % module), name)

@@ -93,7 +93,7 @@ class MpiCommunicatorBase(CommunicatorBase):
     def alltoall(self, xs):
         """Sends xs[i] to rank i and returns the arrays received from all ranks as a tuple. Raises ValueError unless xs has `size` arrays."""
         if len(xs) != self.size:
-            raise ValueError('alltoall: %d arrays for %d ranks; one for each is expected' % (len(xs), self.size))
+            raise ValueError('alltoall: got %d arrays for %d ranks; expected one for each rank' % (len(xs), self.size))
         ys = self._ranks.alltoall([_arrays.given(x, 'alltoall') for x in _arrays.sequence(xs, 'alltoall')])
         return self._like(xs[0], ys)
 
@@ -103,7 +103,7 @@ class MpiCommunicatorBase(CommunicatorBase):
             on_host = self.bcast_obj(None, root=root)
             return _arrays.delivered(self._ranks.scatter([], root), on_host)
         if len(xs) != self.size:
-            raise ValueError('scatter: %d arrays for %d ranks; one for each is expected' % (len(xs), self.size))
+            raise ValueError('scatter: got %d arrays for %d ranks; expected one for each rank' % (len(xs), self.size))
         xs = _arrays.sequence(xs, 'scatter')
         on_host = self.bcast_obj(isinstance(xs[0], numpy.ndarray), root=root)
         return _arrays.delivered(self._ranks.scatter([_arrays.given(x, 'scatter') for x in xs], root), on_host)

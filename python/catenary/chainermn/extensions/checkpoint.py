@@ -57,9 +57,9 @@ class _CheckpointStats:
 class _MultiNodeCheckpointer(extension.Extension):
     def __init__(self, name, comm, cp_interval, gc_interval, path, allow_pickle=False):
         if not name or '/' in name:
-            raise ValueError('create_multi_node_checkpointer: the name %r; expected one without a slash' % name)
+            raise ValueError('create_multi_node_checkpointer: the name %r must not contain a slash' % name)
         if cp_interval < 1 or gc_interval < 1:
-            raise ValueError('create_multi_node_checkpointer: cp_interval %d and gc_interval %d; expected at least 1'
+            raise ValueError('create_multi_node_checkpointer: cp_interval and gc_interval must be at least 1, got %d and %d'
                              % (cp_interval, gc_interval))
         self.name, self.comm, self.path = name, comm, path
         self.cp_interval, self.gc_interval = cp_interval, gc_interval
@@ -181,7 +181,7 @@ def _load(path, target, ranks, allow_pickle=False):
             state = _random_state(arrays.ours)
             made_by = int(arrays.ours.get('ranks', ranks))
         if made_by != ranks:
-            raise ValueError('maybe_load: %s was saved by %d ranks, and there are %d' % (path, made_by, ranks))
+            raise ValueError('maybe_load: %s was saved by %d ranks, but this job has %d; start as many' % (path, made_by, ranks))
         chainer.serializers.NpzDeserializer(arrays).load(target)
     if 'numpy' in state:
         numpy.random.set_state(state['numpy'])
@@ -216,8 +216,8 @@ def _random_arrays():
         arrays['numpy_place'] = numpy.asarray([state['state']['pos'], state['has_gauss']], numpy.int64)
         arrays['numpy_gauss'] = numpy.asarray(state['gauss'], numpy.float64)
     else:
-        warnings.warn('create_multi_node_checkpointer: the state of numpy.random is not saved, as it is a %s; numpy.random.seed() makes it a '
-                      'MT19937, which is saved' % state['bit_generator'], RuntimeWarning, stacklevel=2)
+        warnings.warn('create_multi_node_checkpointer: the state of numpy.random is not saved, because its generator is %s. Call '
+                      'numpy.random.seed(), which selects MT19937' % state['bit_generator'], RuntimeWarning, stacklevel=2)
     version, key, gauss = random.getstate()
     arrays['python_version'] = numpy.asarray(version)
     arrays['python_key'] = numpy.asarray(key, numpy.uint32)

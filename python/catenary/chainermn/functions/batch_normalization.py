@@ -38,7 +38,7 @@ def get_communication_backend(comm, communication_backend='auto'):
     and for 'nccl' with a communicator other than pure_nccl."""
     from chainermn.communicators.pure_nccl_communicator import PureNcclCommunicator
     if communication_backend not in BACKENDS:
-        raise ValueError('MultiNodeBatchNormalization: communication_backend %r is none of %s' % (communication_backend, ', '.join(BACKENDS)))
+        raise ValueError('MultiNodeBatchNormalization: unknown communication_backend %r; expected one of %s' % (communication_backend, ', '.join(BACKENDS)))
     is_nccl = isinstance(comm, PureNcclCommunicator)
     if communication_backend == 'nccl' and not is_nccl:
         raise ValueError("MultiNodeBatchNormalization: communication_backend 'nccl' needs pure_nccl, not %s" % type(comm).__name__)

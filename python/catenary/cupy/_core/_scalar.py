@@ -11,5 +11,5 @@ def get_typename(dtype):
     """Returns the kernel type of a dtype. Raises ValueError for an unsupported one."""
     name = numpy.dtype(dtype).name
     if name not in _NAMES:
-        raise ValueError('%s: no kernel has elements of this dtype' % name)
+        raise ValueError('dtype %s is not supported in kernels' % name)
     return _NAMES[name]

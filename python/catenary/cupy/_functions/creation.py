@@ -109,7 +109,7 @@ def require(a, dtype=None, requirements=None):
     wanted = {{'C_CONTIGUOUS': 'C', 'CONTIGUOUS': 'C', 'F_CONTIGUOUS': 'F', 'FORTRAN': 'F', 'OWNDATA': 'O'}.get(r.upper(), r.upper())
               for r in requirements or ()}
     if wanted - set('CFO'):
-        raise ValueError(f'require: C, F and O are known, not {sorted(wanted - set("CFO"))}')
+        raise ValueError(f'require: expected some of C, F and O, got {sorted(wanted - set("CFO"))}')
     if {'C', 'F'} <= wanted:
         raise ValueError('require: cannot specify both C and F order')
     try:

@@ -99,7 +99,7 @@ atleast_1d, atleast_2d, atleast_3d = map(_at_least, (1, 2, 3))
 def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
     """Returns views of all windows of this shape, along new last axes."""
     if writeable:
-        raise NotImplementedError('sliding_window_view: windows share their elements; writeable=True is not supported, in CuPy neither')
+        raise NotImplementedError('sliding_window_view: writeable=True is not supported, as in CuPy, because windows share their elements; copy the result first')
     x = given(x)
     if axis is None and (count := len(window_shape) if numpy.iterable(window_shape) else 1) != x.ndim:
         raise ValueError(f'Since axis is `None`, must provide window_shape for all dimensions of `x`; got {count} window_shape elements and `x.ndim` is {x.ndim}.')

@@ -31,7 +31,7 @@ def lexsort(keys, axis=-1):
         raise TypeError('lexsort: expected a sequence of at least one key')
     keys = [given(key) for key in keys]
     if len({key.shape for key in keys}) > 1:
-        raise ValueError(f'lexsort: the keys must be of one shape, not {", ".join(str(key.shape) for key in keys)}')
+        raise ValueError(f'lexsort: the keys must have the same shape, got {", ".join(str(key.shape) for key in keys)}')
     if keys[0].ndim == 0:
         return _core.zeros((), int)  # a single index
     if keys[0].ndim == 1 and axis in (0, -1):

@@ -113,7 +113,7 @@ def tokens(text, kernel='kernel', line=1, source=None):
             return found
         match = _DIRECTIVE.match(text, at) if fresh and text[at] == '#' else token_of(text, at)
         if match is None:
-            raise Untranslatable('kernel %s, line %d: %r is no token of CUDA C++' % (kernel, line, text[at]))
+            raise Untranslatable('kernel %s, line %d: %r is not CUDA C++' % (kernel, line, text[at]))
         word = match.group()
         found.append(Token(match.lastgroup or 'directive', word, line, keep, source))
         if '\n' in word:

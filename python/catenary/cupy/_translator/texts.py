@@ -75,7 +75,7 @@ def number_of(kernel, parameter, text):
     if text in ('true', 'false'):
         return int(text == 'true')
     if not re.fullmatch(r'-?\d\w*', text):
-        raise ValueError('RawKernel: %s: %r is no number for the parameter %s' % (kernel, text, parameter))
+        raise ValueError('RawKernel: %s: expected a number for the parameter %s, got %r' % (kernel, parameter, text))
     return int(text.rstrip('uUlL'), 0)
 
 
@@ -87,7 +87,7 @@ def type_of(kernel, parameter, text, resolve):
     except Untranslatable:
         found = None
     if found is None:
-        raise ValueError('RawKernel: %s: %r is no type for the parameter %s' % (kernel, text, parameter))
+        raise ValueError('RawKernel: %s: expected a type for the parameter %s, got %r' % (kernel, parameter, text))
     return found
 
 

@@ -26,8 +26,8 @@ def ExternalStream(ptr, device_id=-1):
     """Returns this package's stream with the handle `ptr` (Stream.ptr). Raises NotImplementedError for a stream of another library."""
     stream = _core._stream_of_handle(ptr, device_id)
     if stream is None:
-        raise NotImplementedError(f'ExternalStream: {ptr:#x} is the handle of no Stream that is in use here; a stream of another library is not taken: '
-                                  'synchronize it first, and use Stream()')
+        raise NotImplementedError(f'ExternalStream: {ptr:#x} is not the handle of a living cupy Stream. Streams of other libraries are not supported: '
+                                  'synchronize them, and use Stream()')
     return stream
 
 

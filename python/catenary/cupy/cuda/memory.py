@@ -16,8 +16,7 @@ def check_allocator(allocator):
         return
     if allocator is malloc_managed:
         malloc_managed(0)
-    raise NotImplementedError('allocators other than MemoryPool.malloc are not supported: all memory is Catenary\'s '
-                              'pool\'s')
+    raise NotImplementedError('set_allocator: only MemoryPool.malloc is supported, because all memory comes from Catenary\'s pool')
 
 
 class MemoryPool:

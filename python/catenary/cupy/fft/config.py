@@ -28,11 +28,11 @@ sys.modules[__name__].__class__ = _Config
 
 def set_cufft_gpus(gpus):
     """Raises NotImplementedError: a transform is computed by one device."""
-    raise NotImplementedError(f'set_cufft_gpus({gpus!r}): a transform runs on the device of its array, and not on several')
+    raise NotImplementedError(f'set_cufft_gpus({gpus!r}): a transform runs only on the device of its array')
 
 
 class set_cufft_callbacks:
     """Raises NotImplementedError: transforms take no callbacks."""
 
     def __init__(self, *args, **kwargs):
-        raise NotImplementedError('set_cufft_callbacks: transforms take no callbacks; compute with the array before or after')
+        raise NotImplementedError('set_cufft_callbacks: callbacks are not supported; compute before or after the transform')

@@ -12,7 +12,7 @@ def trimseq(seq):
     if len(seq) == 0:
         return seq
     if numpy.ndim(seq) > 1:
-        raise ValueError(f'trimseq: coefficients have one axis, these the shape {numpy.shape(seq)}')
+        raise ValueError(f'trimseq: expected coefficients with one axis, got shape {numpy.shape(seq)}')
     found = numpy.flatnonzero(asnumpy(seq))
     return seq[:int(found[-1]) + 1 if found.size else 1]
 

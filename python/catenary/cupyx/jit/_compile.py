@@ -57,14 +57,14 @@ class _Function(Numbers):
         try:
             lines, self.first = inspect.getsourcelines(func)
         except OSError:
-            raise ValueError('%s: its source cannot be read: a kernel is written in a file, not typed' % made.__name__) from None
+            raise ValueError('%s: the source cannot be read; define the kernel in a file, not in an interactive session' % made.__name__) from None
         self.lines = textwrap.dedent(''.join(lines)).split('\n')
         self.tree = next((n for n in ast.parse('\n'.join(self.lines)).body if isinstance(n, ast.FunctionDef)), None)
         if self.tree is None:
-            raise ValueError('%s: a kernel is a function that def makes' % made.__name__)
+            raise ValueError('%s: expected a function defined by def' % made.__name__)
         given = self.tree.args
         if given.vararg or given.kwarg or given.kwonlyargs or given.defaults:
-            raise ValueError('%s: a kernel has parameters without defaults, * and **' % made.__name__)
+            raise ValueError('%s: parameters of a kernel cannot have defaults, * or **' % made.__name__)
         self.names = [a.arg for a in given.posonlyargs + given.args]
         if len(self.names) != len(types):
             raise TypeError('%s takes %d arguments, given %d' % (made.__name__, len(self.names), len(types)))
@@ -139,7 +139,7 @@ class _Function(Numbers):
         if isinstance(value, Constant) and value.obj is None:
             return self.emit('return;')
         if not self.is_device:
-            raise TypeError('a kernel returns nothing')
+            raise TypeError('a kernel cannot return a value; store it in an argument')
         value = self.data(value)
         if self.result not in (None, value.dtype):
             raise TypeError('the function returns %s here and %s before' % (value.dtype, self.result))
@@ -163,10 +163,10 @@ class _Function(Numbers):
         if node.orelse:
             raise NotImplementedError('a for loop with else cannot be in a kernel')
         if not isinstance(node.target, ast.Name):
-            raise NotImplementedError('a for loop has one variable in a kernel')
+            raise NotImplementedError('a for loop in a kernel needs exactly one variable')
         loop = self.expression(node.iter)
         if not isinstance(loop, Loop):
-            raise TypeError('a kernel loops over range(), not over %s' % type(node.iter).__name__)
+            raise TypeError('for loops in a kernel need range(), not %s' % type(node.iter).__name__)
         dtype = self.common((loop.start, loop.stop, loop.step))
         variable = self.variables.get(node.target.id)
         if variable is None:
@@ -191,7 +191,7 @@ class _Function(Numbers):
 
     def do_Assign(self, node):
         if len(node.targets) != 1:
-            raise NotImplementedError('a value is given to one variable at a time in a kernel')
+            raise NotImplementedError('a kernel can assign to only one target at a time')
         self.assign(node.targets[0], self.expression(node.value))
 
     def do_AnnAssign(self, node):
@@ -208,7 +208,7 @@ class _Function(Numbers):
         else:
             place = self.expression(node.target)
             if not isinstance(place, Data):
-                raise TypeError('a variable that has no number yet')
+                raise TypeError('a variable has no value yet')
         value = self.operation(_OPERATORS[type(node.op)], place, self.expression(node.value))
         self.emit('%s = %s;' % (place.text, self.cast(value, place.dtype)))
 
@@ -319,7 +319,7 @@ class _Function(Numbers):
 
     def of_Compare(self, node):
         if len(node.ops) != 1:
-            raise NotImplementedError('a comparison of more than two values cannot be in a kernel')
+            raise NotImplementedError('chained comparisons are not supported in a kernel; write `a < b and b < c`')
         if type(node.ops[0]) not in _OPERATORS:
             raise NotImplementedError('the comparison %s cannot be in a kernel' % type(node.ops[0]).__name__)
         return self.operation(_OPERATORS[type(node.ops[0])], self.expression(node.left), self.expression(node.comparators[0]))
@@ -396,7 +396,7 @@ class _Function(Numbers):
     def function(self, callee, args):
         if callee is len:
             if len(args) != 1 or not isinstance(args[0], Array) or args[0].type.ndim == 0:
-                raise TypeError('len() is of an array with axes in a kernel')
+                raise TypeError('len() in a kernel needs an array with at least one axis')
             return args[0].numbers('n')[0]
         if callee in (min, max):
             result = args[0]

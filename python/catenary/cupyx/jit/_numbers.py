@@ -182,12 +182,12 @@ class Numbers:
             return numpy.dtype(('float64' if wide else 'float32') if isinstance(obj, float) else 'complex128' if wide else 'complex64')
         what = 'nothing' if isinstance(value, Data) else repr(obj) if isinstance(value, Constant) else 'a tuple' if isinstance(
             value, tuple) else 'an array'
-        raise TypeError('a number is needed, not %s' % what)
+        raise TypeError('expected a number, got %s' % what)
 
     def check_whole(self, value, what):
         """Raises TypeError if the value is not an integer."""
         if not isinstance(value, (Data, Constant)) or self.type_of(value).kind not in 'iub':
-            raise TypeError('%s: whole numbers are needed' % what)
+            raise TypeError('%s: expected integers' % what)
 
     def common(self, values):
         """Returns the dtype for all of these."""
@@ -208,7 +208,7 @@ class Numbers:
         """Returns the text of a number as one of another dtype."""
         of = self.type_of(value)
         if of.kind == 'c' and dtype.kind not in 'cb':
-            raise TypeError('a complex number is not one of %s; take real parts' % dtype)
+            raise TypeError('cannot convert a complex number to %s; take its real part' % dtype)
         if isinstance(value, Constant):
             return self.literal(value, dtype)
         if of == dtype or _WORDS[of.char] == self.word(dtype):
@@ -277,9 +277,9 @@ class Numbers:
             asked = [type(v.obj) if isinstance(v, Constant) and type(v.obj) in (int, float, complex) else self.type_of(v) for v in values]
         *types, result = ufunc.resolve_dtypes((*asked, None))
         if len({t.kind for t in types} | {'i', 'u'}) == 2 and len({t.kind for t in types}) == 2:
-            raise TypeError('%s of %s and %s: neither holds the other; give them one dtype' % (name, *types))
+            raise TypeError('%s of %s and %s: no common dtype; convert one of them' % (name, *types))
         if 'O' in {t.char for t in types}:
-            raise TypeError('%s is not there for %s' % (name, ', '.join(str(self.type_of(v)) for v in values)))
+            raise TypeError('%s is not defined for %s' % (name, ', '.join(str(self.type_of(v)) for v in values)))
         texts = [self.cast(v, t) for v, t in zip(values, types)]
         return Data(self.expressed(name, types[0], texts, result), result)
 

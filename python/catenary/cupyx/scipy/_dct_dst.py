@@ -117,7 +117,7 @@ def _cut(x, n, axis):
 
 def _transform(function, name, inverse, x, type, n, axis, norm, orthogonalize):
     if type not in _INVERSE_TYPE:
-        raise ValueError(f'{name}: invalid type {type!r}: 1, 2, 3 and 4 are here')
+        raise ValueError(f'{name}: invalid type {type!r}: expected 1, 2, 3 or 4')
     if norm not in _OTHER_WAY:
         raise ValueError(f'{name}: Invalid norm value {norm!r}; should be "backward", "ortho" or "forward"')
     orthogonalize = norm == 'ortho' if orthogonalize is None else orthogonalize

@@ -88,7 +88,7 @@ def check_plan(plan, function, x=None, lengths=None, axes=None):
     if not isinstance(plan, Plan):
         raise TypeError(f'{function}: plan must be None or a result of cupyx.scipy.fft.get_fft_plan, not {plan!r}')
     if plan.value_type != which:
-        raise ValueError(f'{function}: a plan of {which} is needed, given {plan!r}')
+        raise ValueError(f'{function}: expected a plan of {which}, got {plan!r}')
     wanted = _described(x, lengths, axes, which)
     if wanted != (plan.shape, plan.axes, plan.precision):
         raise ValueError('{}: lengths {} of axes {} in {} precision are to be transformed, given {!r}: The cuFFT plan and a.shape do not match'.format(function, *wanted, plan))

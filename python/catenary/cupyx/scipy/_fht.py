@@ -48,7 +48,7 @@ def _coefficients(n, dln, mu, offset, bias):
 def _transform(a, dln, mu, offset, bias, inverse, function):
     a = _fft._operand(a)
     if a.dtype.kind == 'c':
-        raise TypeError(f'{function}: real numbers are needed, {a.dtype} was given')
+        raise TypeError(f'{function}: expected real numbers, got {a.dtype}')
     if a.ndim == 0 or a.shape[-1] < 1:
         raise ValueError(f'{function}: expected samples along the last axis, given shape {a.shape}')
     a = a.astype('d')

@@ -55,5 +55,5 @@ def largest(x, name=None, most=100000):
     steps grow with the value."""
     value = int(_core.max(x)) if x.size else 0
     if name and value > most:
-        raise ValueError(f'{name}: degrees and orders are at most {most} here, and one is {value}')
+        raise ValueError(f'{name}: degrees and orders must be at most {most}, got {value}')
     return value

@@ -37,7 +37,7 @@ def lambertw(z, k=0, tol=1e-8):
     """Returns W such that W exp(W) is z, on the branch k, as complex numbers. `tol` is ignored: the result is accurate to rounding."""
     z, k = broadcast_arrays(_operand(z, 'lambertw'), _operand(k, 'lambertw'))
     if k.dtype.kind not in 'biu':
-        raise TypeError(f'lambertw: k is of whole numbers, and not of {k.dtype}')
+        raise TypeError(f'lambertw: k must be of integers, got {k.dtype}')
     (z,) = wide(z.astype('D'))
     k = stored(k.astype(z.real.dtype))
     fine = stored(_ufuncs['isfinite'](z) & (z != 0))

@@ -146,7 +146,7 @@ def sph_harm_y(n, m, theta, phi):
     n, m = (_operand(x, 'sph_harm_y') for x in (n, m))
     for name, x in (('n', n), ('m', m)):
         if x.dtype.kind not in 'biu':
-            raise TypeError(f'sph_harm_y: {name} is of whole numbers, and not of {x.dtype}')
+            raise TypeError(f'sph_harm_y: {name} must be of integers, got {x.dtype}')
     dtypes = [x.dtype.char if hasattr(x, 'dtype') else 'd' for x in (theta, phi)]
     n, m = (x.astype('f' if dtypes == ['f', 'f'] else 'd') for x in (n, m))
     return of_parts(*_parts(n, m, theta, phi))

@@ -57,7 +57,7 @@ def irfft(x, n=None, axis=-1, overwrite_x=False):
     """Returns the inverse of rfft."""
     x = _operand(x)
     if x.dtype.kind == 'c':
-        raise TypeError(f'irfft: real numbers are needed, {x.dtype} was given')
+        raise TypeError(f'irfft: expected real numbers, got {x.dtype}')
     x = _core.moveaxis(x if x.dtype.char in 'fd' else x.astype('d'), (axis,), (-1,))
     n = x.shape[-1] if n is None else n
     missing = max(0, n - x.shape[-1])

@@ -16,7 +16,7 @@ _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 def _one_mode(mode, function):
     """Raises RuntimeError for a sequence of modes, as a filter without separate axes takes one."""
     if not isinstance(mode, str):
-        raise RuntimeError(f'{function}: a sequence of modes is not supported for windows that are not taken axis by axis, given {mode}')
+        raise RuntimeError(f'{function}: a sequence of modes is supported only by separable filters, got {mode}')
 
 
 @on_axes()

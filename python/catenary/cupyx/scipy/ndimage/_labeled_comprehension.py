@@ -109,7 +109,7 @@ def find_objects(input, max_label=0):
     """Returns for each label from 1 to max_label, by default the largest, the slices of its bounding box, or None for an absent label."""
     x = operand(input, 'find_objects')
     if x.dtype.kind not in 'biu':
-        raise TypeError(f'find_objects: labels are integers, given {x.dtype}')
+        raise TypeError(f'find_objects: expected labels of an integer dtype, got {x.dtype}')
     count = max_label if max_label > 0 else int(x.max()) if x.size else 0
     if count < 1:
         return []

@@ -231,7 +231,7 @@ def affine_transform(input, matrix, offset=0.0, output_shape=None, output=None, 
     A 1-d matrix is a diagonal, and one with an extra column holds homogeneous coordinates. Raises NotImplementedError for texture_memory=True.
     """
     if texture_memory:
-        raise NotImplementedError('affine_transform: there are no textures; texture_memory=False')
+        raise NotImplementedError('affine_transform: texture_memory=True is not supported; leave it out')
     x, mode = _operands('affine_transform', input, order, mode)
     matrix = numpy.asarray(matrix.get() if isinstance(matrix, ndarray) else matrix, float)
     offset = offset.get() if isinstance(offset, ndarray) else offset

@@ -198,7 +198,7 @@ def steady_sections(sos):
 def _gain(b, a):
     """Returns the step response's final value. Raises LinAlgError if it grows without bound."""
     if a.sum() == 0:
-        raise numpy.linalg.LinAlgError('lfilter_zi: the coefficients a have the sum 0: a step has no end')
+        raise numpy.linalg.LinAlgError('lfilter_zi: the coefficients a have the sum 0, so the step response has no limit')
     return b.sum() / a.sum()
 
 

@@ -142,7 +142,7 @@ def _blocks(blocks, format, dtype, kind_of_all):
     if set(heights) | set(widths) == {None}:
         return made((0, 0), dtype=dtype).asformat(format)
     if None in heights or None in widths:
-        raise ValueError('a row or a column of the blocks is None alone')
+        raise ValueError('blocks: a row or column contains only None, so its size is unknown')
     rows, columns, data, index = [], [], [], index_dtype((sum(heights), sum(widths)))
     for i, row in enumerate(parts):
         for j, x in enumerate(row):
@@ -275,7 +275,7 @@ def random_array(shape, *, density=0.01, format='coo', dtype=None, rng=None, dat
 def matrix_transpose(A):
     """Returns A transposed. Raises ValueError for a 1-d array."""
     if A.ndim == 1:
-        raise ValueError('matrix_transpose: the array has one axis')
+        raise ValueError('matrix_transpose: expected two axes, the array has one')
     return A.transpose()
 
 
@@ -283,7 +283,7 @@ def swapaxes(A, axis1, axis2):
     """Returns A with two axes swapped."""
     for axis in (axis1, axis2):
         if not -A.ndim <= axis < A.ndim:
-            raise ValueError(f'swapaxes: axis {axis} of {A.ndim} axes')
+            raise ValueError(f'swapaxes: axis {axis} is out of range for {A.ndim} axes')
     return A.copy() if (axis1 - axis2) % A.ndim == 0 else A.transpose()
 
 
@@ -291,5 +291,5 @@ def permute_dims(A, axes=None, copy=False):
     """Permutes the axes, which are reversed by default. Raises ValueError if `axes` is not a permutation."""
     axes = tuple(range(A.ndim))[::-1] if axes is None else tuple(axes)
     if sorted(k % A.ndim for k in axes) != list(range(A.ndim)) or not all(-A.ndim <= k < A.ndim for k in axes):
-        raise ValueError(f'permute_dims: {axes} are not the {A.ndim} axes of the array')
+        raise ValueError(f'permute_dims: axes {axes} must be a permutation of the {A.ndim} axes of the array')
     return (A.copy() if copy else A) if axes[0] % A.ndim == 0 else A.transpose(copy=copy)

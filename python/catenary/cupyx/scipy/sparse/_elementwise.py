@@ -29,7 +29,7 @@ class Elementwise(Sparse):
     def power(self, n, dtype=None):
         """Raises the stored elements to the power n, which must be positive."""
         if not is_scalar(n) or isinstance(n, (complex, numpy.complexfloating)) or n <= 0:
-            raise NotImplementedError(ABSENT % f'power({n!r}), which makes something of what is 0,')
+            raise NotImplementedError(ABSENT % f'power({n!r}), whose result is not 0 where the matrix is 0,')
         data = self._deduped()
         return self._with((data if dtype is None else data.astype(dtype)) ** n)
 

@@ -61,7 +61,7 @@ class _coo(_spbase):
         else:
             dense = given(arg1)
             if self._is_array and dense.ndim == 0:
-                raise TypeError('a sparse array is made of an array of one or two axes, not of a number')
+                raise TypeError('a sparse array needs an array with one or two axes, got a number')
             if not self._is_array:
                 dense = dense.reshape((1,) * (2 - dense.ndim) + dense.shape)
             if dense.ndim > 2:

@@ -49,7 +49,7 @@ class Reductions(Sparse):
 
     def _extremum(self, function, axis, out, explicit):
         if out is not None:
-            raise NotImplementedError(ABSENT % 'out= of extrema')
+            raise NotImplementedError(ABSENT % 'out= of max and min')
         axis = checked_axis(axis, self.ndim)
         dense, keep = self.toarray(), axis is not None and not self._is_array
         if dense.size == 0 and (axis is None or dense.shape[axis] == 0):
@@ -86,7 +86,7 @@ class Reductions(Sparse):
 
     def _place_of(self, function, axis, out):
         if out is not None:
-            raise NotImplementedError(ABSENT % 'out= of places')
+            raise NotImplementedError(ABSENT % 'out= of argmax and argmin')
         axis = checked_axis(axis, self.ndim)
         keep, dense = axis is not None and not self._is_array, self.toarray()
         found = function(dense, axis=axis, keepdims=keep)

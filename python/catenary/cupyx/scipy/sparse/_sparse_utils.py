@@ -7,7 +7,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._array import asarray, ndarray
 
-ABSENT = ('cupyx.scipy.sparse: %s is not supported; toarray() gives the matrix as an array, get() SciPy\'s')
+ABSENT = ('cupyx.scipy.sparse: %s is not supported; toarray() returns a dense array, get() a matrix of SciPy')
 
 
 def spread(starts, counts):
@@ -86,7 +86,7 @@ def checked_axis(axis, ndim=2):
         if not -ndim <= k < ndim:
             raise ValueError(f'axis out of range: {axis!r} of {ndim} axes')
     if len({k % ndim for k in axes}) != len(axes) or not axes:
-        raise ValueError(f'axis: {axis!r} names none, or one twice')
+        raise ValueError(f'axis: {axis!r} is empty or names an axis twice')
     return None if len(axes) == ndim else int(axes[0]) % 2
 
 
@@ -115,4 +115,4 @@ class Sparse:
 def check_axes(axes):
     """Raises ValueError unless the axes are those of a transposition, (1, 0) or None."""
     if axes is not None and (not isinstance(axes, tuple) or tuple(k % 2 for k in axes) != (1, 0)):
-        raise ValueError(f'transpose: the axes of a sparse matrix are (1, 0), given {axes}')
+        raise ValueError(f'transpose: axes of a sparse matrix must be (1, 0), got {axes}')

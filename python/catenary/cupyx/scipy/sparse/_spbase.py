@@ -109,7 +109,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
     def asformat(self, format):
         """Converts the matrix to a format, or returns it for None. Raises ValueError for an unknown format."""
         if format is not None and format not in _NAMES:
-            raise ValueError(f'Format {format} is unknown: {", ".join(_NAMES)} are here.')
+            raise ValueError(f'Format {format} is unknown; expected one of {", ".join(_NAMES)}.')
         return self if format in (None, self.format) else getattr(self, 'to' + format)()
 
     def toarray(self, order=None, out=None):
@@ -191,7 +191,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
     def mT(self):
         """The transposed matrix. Raises ValueError for an array of one axis."""
         if self.ndim == 1:
-            raise ValueError('mT: a matrix is transposed, and the array has one axis')
+            raise ValueError('mT: expected two axes, the array has one')
         return self.transpose()
 
     def _pattern(self):
@@ -202,7 +202,7 @@ class _spbase(Elementwise, Products, Reductions, Places):
         """Returns the rows and columns of true elements."""
         rows, columns, data = merged(*self._elements(), self._extents)
         if data.dtype != bool:
-            raise IndexError(f'a mask is of bools, not of {data.dtype}')
+            raise IndexError(f'a mask must be of bool, got {data.dtype}')
         return rows[data].astype('l'), columns[data].astype('l')
 
     def nonzero(self):
