@@ -79,8 +79,8 @@ class AttentionLaunch {
     }
     const std::int64_t tiles = context_.loops ? count : ceil_div(count, kTile), units = q_.shape[0] * heads * tiles;
     args.add(std::int32_t{rules_.causal});
-    for (const std::int64_t number : {rules_.first, rules_.window, q_.shape[1], q_.shape[1] / k_.shape[1], q_.shape[2],
-                                      k_.shape[2], q_.shape[3], v_.shape[3], tiles, units})
+    for (const std::int64_t number : {rules_.first, rules_.window, q_.shape[1], k_.shape[1], q_.shape[2], k_.shape[2],
+                                      q_.shape[3], v_.shape[3], tiles, units})
       args.index(number, wide_);
     Defines defines = defines_;
     defines.emplace_back(part, "");
