@@ -19,5 +19,5 @@ set_property(TEST documents APPEND PROPERTY ENVIRONMENT CATENARY_GPU_INCLUDE_CPU
 find_program(CATENARY_CLANG NAMES clang++-14 clang++-15 clang++)
 if(CATENARY_CLANG AND NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_test(NAME documents_clang COMMAND ${CATENARY_CLANG} -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Wno-unused-variable
-                                        -Wno-unused-but-set-variable -I ${PROJECT_SOURCE_DIR} ${document_code})
+                                        -Wno-unused-but-set-variable -I ${PROJECT_SOURCE_DIR} -I ${PROJECT_BINARY_DIR}/include ${document_code})
 endif()

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
 #include "tests/folder.h"
@@ -59,20 +63,53 @@ TEST(CheckLayers, OtherLibrariesHaveTheirFiles) {
   EXPECT_TRUE(has(told("catenary/core/error.h", "#include <fmt/format.h>\n"), "must not include fmt/format.h"));
 }
 
-TEST(CheckLayers, LinksAndFunctionsAreReachedFromCatenaryH) {
+/// What check_layers says of a tree.
+std::string said_of(const tests::Folder& tree) {
+  const os::ProcessResult result =
+      os::run_process({tests::source_path("scripts/check_layers"), tree.path}, {.timeout = 60});
+  return result.output + result.errors;
+}
+
+TEST(CheckLayers, ContributingHasTheOrder) {
   const tests::Folder tree;
-  const auto say = [&] {
-    return os::run_process({tests::source_path("scripts/check_layers"), tree.path}, {.timeout = 60}).output;
-  };
-  tree.write("catenary/catenary.h", "#include \"catenary/links/models/net.h\"\n");
-  tree.write("catenary/links/models/net.h", "#include \"catenary/links/dense.h\"\n");
-  tree.write("catenary/links/dense.h", "#pragma once\n");
-  tree.write("catenary/links/detail.h", "#pragma once\n");
-  tree.write("catenary/links/parts.h", "#pragma once\n// Private to the library: what links share.\n");
-  tree.write("catenary/core/os/file.h", "#pragma once\n");
-  EXPECT_EQ(say(), "");
-  tree.write("catenary/links/models/other.h", "#pragma once\n// A link.\n");
-  EXPECT_EQ(say(), "catenary/links/models/other.h: include it in catenary.h, or begin the file with \"// Private\"\n");
+  tree.write("catenary/core/error.h", "#pragma once\n");
+  tree.write("CONTRIBUTING.md",
+             "- Includes point down only: core < ops < device < kernels, backends, io < array, tokenizers\n"
+             "  < autograd < functions < serializers < initializers < reporter < links < optimizers <\n"
+             "  datasets < iterators < training < distributed.\n");
+  EXPECT_EQ(said_of(tree), "");
+  tree.write("CONTRIBUTING.md", "- Includes point down only: ops < core.\n");
+  EXPECT_TRUE(has(said_of(tree), "CONTRIBUTING.md: write that includes point down only: core < ops")) << said_of(tree);
+}
+
+TEST(CheckLayers, CirclesOfIncludes) {
+  const tests::Folder tree;
+  tree.write("catenary/core/error.h", "#pragma once\n");
+  tree.write("catenary/links/a.h", "#include \"catenary/links/b.h\"\n");
+  tree.write("catenary/links/b.h", "#pragma once\n");
+  EXPECT_EQ(said_of(tree), "");
+  tree.write("catenary/links/b.cpp", "#include \"catenary/links/a.h\"\n");
+  EXPECT_TRUE(has(said_of(tree), "catenary/links: sources include each other in a circle")) << said_of(tree);
+}
+
+// CMake makes catenary.h from the headers that programs may include.
+TEST(CatenaryH, HasEachPublicHeaderOfLinksAndOptimizers) {
+  std::ifstream umbrella(tests::build_path("include/catenary/catenary.h"));
+  const std::string all(std::istreambuf_iterator<char>(umbrella), {});
+  int included = 0;
+  for (const char* room : {"links", "links/models", "optimizers"}) {
+    for (const std::string& name : os::list_directory(tests::source_path(std::string("catenary/") + room))) {
+      if (!name.ends_with(".h")) continue;
+      const std::string path = std::string("catenary/") + room + "/" + name;
+      std::ifstream header(tests::source_path(path));
+      std::string first, second;
+      std::getline(std::getline(header, first), second);
+      const bool is_private = name.starts_with("detail") || second.starts_with("// Private");
+      EXPECT_EQ(has(all, "#include \"" + path + "\"\n"), !is_private) << path;
+      included += !is_private;
+    }
+  }
+  EXPECT_GT(included, 30);
 }
 
 }  // namespace
