@@ -102,7 +102,7 @@ random.RandomState(0).beta(1j, 2); random.binomial(3, 1j); random.multinomial(3,
 histogram(x, range=(0, 1j)); ldexp(x, 1j); ldexp(x[:2], z); ldexp(z, 1); i0(z); isneginf(z); isposinf(z); packbits(z); unpackbits(z)
 '''.replace('\n', ';').split(';')[1:-1])
 def test_where_real_numbers_are_computed_with_complex_ones_are_refused(call):
-    with pytest.raises(TypeError, match='complex input is not supported'):
+    with pytest.raises(TypeError, match='complex input is not supported|not defined for complex128'):
         eval('xp.' + call.strip(), {'xp': cupy, 'numpy': numpy, 'x': cupy.arange(3.), 'z': cupy.array([1 + 2j, 3])})
 
 

@@ -123,7 +123,7 @@ def test_a_devices_memory(device):
     same(cupy.from_dlpack(x[::-1, ::-1]), x.get()[::-1, ::-1])
     host = numpy.from_dlpack(x, device='cpu')
     assert host.tolist() == x.get().tolist()
-    with pytest.raises(ValueError, match=rf'copy=False.*on {name}:0.*\(1, 0\)'):
+    with pytest.raises(ValueError, match=rf'copy=False.*from {name}:0.*\(1, 0\)'):
         x.__dlpack__(dl_device=(HOST, 0), copy=False)
     for device in ((HOST, 2 ** 30), (9, 0)):
         with pytest.raises(BufferError, match='DLPack|dl_device'):

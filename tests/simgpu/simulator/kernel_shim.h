@@ -190,12 +190,17 @@ float scalblnf(float, long);
 }
 #endif
 
-#define SIM_ATOMIC(name, expression)        \
-  template <class T>                        \
-  static inline T atomic##name(T* p, T x) { \
-    T old = *p;                             \
-    *p = (expression);                      \
-    return old;                             \
+// As CUDA's overloads, an atomic function converts its operand to the type of the memory.
+template <class T>
+struct sim_same {
+  using type = T;
+};
+#define SIM_ATOMIC(name, expression)                                 \
+  template <class T>                                                 \
+  static inline T atomic##name(T* p, typename sim_same<T>::type x) { \
+    T old = *p;                                                      \
+    *p = (expression);                                               \
+    return old;                                                      \
   }
 SIM_ATOMIC(Add, (T)(old + x))
 SIM_ATOMIC(Sub, (T)(old - x))
