@@ -102,7 +102,7 @@ Results expected(const AttentionProblem& p, const Values& q, const Values& k, co
       const std::int64_t g = b * p.groups + h / (p.heads / p.groups);
       for (std::int64_t i = 0; i < p.queries; ++i) {
         const std::int64_t row = (b * p.heads + h) * p.queries + i;
-        const double *query = &q[0] + row * p.depth, *grad = &gy[0] + row * p.width;
+        const double *query = q.data() + row * p.depth, *grad = gy.data() + row * p.width;
         Values scores(size(p.keys)), gp(size(p.keys));
         double most = none, sum = 0, dot = 0;
         for (std::int64_t j = 0; j < p.keys; ++j) {
