@@ -225,7 +225,7 @@ Array binary(Op op, Operand& x, Operand& y) {
       return *fast == Op::sqrt && is_floating(x.array().dtype()) ? half_power(x.array()) : unary(*fast, x);
     }
     if (!y.is_array() && y.scalar().kind() == Scalar::Kind::integer && y.scalar().integer() < 0 &&
-        !is_inexact(dtype_of_operand(x)))
+        !is_inexact(dtype_of_operand(x)) && (!x.is_array() || x.array().size() > 0))
       fail<ValueError>("power: an integer to the negative power {} is not an integer; cast x to a float dtype",
                        y.scalar().integer());
   }

@@ -8,6 +8,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
+#include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "tests/device/same.h"
 
@@ -30,6 +31,16 @@ TEST(Power, OfSpecialNumbersIsThatOfC) {
         EXPECT_EQ(std::signbit(got[i]), std::signbit(wanted)) << what;
       }
     }
+  }
+}
+
+// NumPy checks each element, so an array without elements has a result.
+TEST(Power, RefusesNegativeExponentsOfElementsOnly) {
+  for (const Dtype dtype : {Dtype::int8, Dtype::int64}) {
+    EXPECT_THROW(power(zeros({2}, dtype), -1), ValueError);
+    const Array none = power(zeros({0, 3}, dtype), -2);
+    EXPECT_EQ(none.shape(), Shape({0, 3}));
+    EXPECT_EQ(none.dtype(), power(zeros({0, 3}, dtype), 2).dtype());
   }
 }
 
