@@ -309,13 +309,15 @@ bool run(const std::string& command) { return std::system(command.c_str()) == 0;
 std::string translate(const std::string& text, const std::string& folder, std::string& log) {
   const std::string base = folder + "/", to_log = " 2>" + base + "log";
   write(base + "a.cpp", text);
+  const bool defines_half =
+      text.find("typedef float16 half") != std::string::npos && text.find("#define CT_HIP") == std::string::npos;
+  const std::string shim = (defines_half ? " -DSIM_OWN_HALF -include " : " -include ") + std::string(SIMGPU_SHIM),
+                    both = " -DSIM_FUNCTIONS" + shim + " -include " SIMGPU_FUNCTIONS;
   std::string code;
   // SIMGPU_FUNCTIONS slows compiling down and few texts need it, so it is included only after an attempt without it
   // failed.
-  for (const char* headers :
-       {" -include " SIMGPU_SHIM, " -DSIM_FUNCTIONS -include " SIMGPU_SHIM " -include " SIMGPU_FUNCTIONS}) {
-    if (!run(SIMGPU_PREPROCESS " -w" + std::string(headers) + " -o " + base + "b.ii " + base + "a.cpp" + to_log))
-      continue;
+  for (const std::string& headers : {shim, both}) {
+    if (!run(SIMGPU_PREPROCESS " -w" + headers + " -o " + base + "b.ii " + base + "a.cpp" + to_log)) continue;
     const std::string plain = for_host(with_dynamic_memory(without_linkage_blocks(without_ptx(read(base + "b.ii"))))),
                       key = options() + "\n" + plain;
     code = stored(key);
@@ -330,10 +332,8 @@ std::string translate(const std::string& text, const std::string& folder, std::s
     }
   }
   // compiles the original text again, so that messages have its line numbers
-  run(SIMGPU_CXX
-      " -w -std=c++17 -fsyntax-only -D__global__= '-D__launch_bounds__(...)=' -DSIM_FUNCTIONS -include " SIMGPU_SHIM
-      " -include " SIMGPU_FUNCTIONS " " +
-      base + "a.cpp" + to_log);
+  run(SIMGPU_CXX " -w -std=c++17 -fsyntax-only -D__global__= '-D__launch_bounds__(...)='" + both + " " + base +
+      "a.cpp" + to_log);
   log = read(base + "log");
   return "";
 }

@@ -566,10 +566,11 @@ int launch(Handle function, Extent groups, Extent group, unsigned dynamic_bytes,
   if (const int code = ready(s)) return code;
   const auto& f = *static_cast<const Function*>(function);
   if (f.device != current_device) return kInvalidHandle;
-  constexpr unsigned kMost = 1024, kMostAlongZ = 64, kMostGroups = 65535, kMostBytes = 48 << 10;
+  constexpr unsigned kMost = 1024, kMostAlongZ = 64, kMostGroups = 65535;
+  const unsigned most_bytes = (exact ? 64 : 48) << 10;  // as HIP's and CUDA's attribute say
   const std::uint64_t size = group.size();
   if (groups.size() == 0 || size == 0 || size > kMost || group.z > kMostAlongZ) return kInvalidValue;
-  if (groups.y > kMostGroups || groups.z > kMostGroups || dynamic_bytes > kMostBytes) return kInvalidValue;
+  if (groups.y > kMostGroups || groups.z > kMostGroups || dynamic_bytes > most_bytes) return kInvalidValue;
   if (f.group_size && (exact ? size != f.group_size : size > f.group_size)) return kInvalidValue;
   if (fault("launch")) return kLaunchFailed;
   static const bool idle = std::getenv("SIMGPU_IDLE");

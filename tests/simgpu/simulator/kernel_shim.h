@@ -51,9 +51,13 @@ double ceil(double);
 double trunc(double);
 double rint(double);
 double fma(double, double, double);
+double nan(const char*);
+float nanf(const char*);
 int printf(const char*, ...);
 }
-// Built into hipRTC. CUDA texts define their own.
+#define assert(condition) ((condition) ? (void)0 : __builtin_trap())  // built into NVRTC
+// Built into hipRTC. NVRTC lacks them, so cupy's kernels define them there.
+#ifndef SIM_OWN_HALF
 typedef _Float16 __half;
 typedef __half half;
 static inline float __half2float(__half x) { return x; }
@@ -61,6 +65,7 @@ template <class T>
 static inline __half __float2half(T x) {
   return (__half)x;
 }
+#endif
 // C functions that the vendors' compilers offer for float under both names.
 #define SIM_OF_ONE(name)           \
   extern "C" float name##f(float); \
