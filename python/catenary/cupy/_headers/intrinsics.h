@@ -341,6 +341,7 @@ CATENARY_OWN T atomicDec(T* p, typename ct_same<T>::type most) {
   return ct_atomically(p, [=](T old) { return old == 0 || old > most ? most : (T)(old - 1); });
 }
 // Block scope and system scope behave as device scope.
+#define CATENARY_HAS_SCOPES
 #define CATENARY_SCOPES(name)                    \
   template <class... A>                          \
   CATENARY_OWN auto name##_block(A... values) {  \
