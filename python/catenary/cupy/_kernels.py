@@ -391,6 +391,9 @@ class RawKernel:
                 self.name, device.name, other.name))
         if len(kinds) > len(args):
             raise TypeError('%s: the kernel takes %d arguments, given %d' % (self.name, len(kinds), len(args)))
+        sizes = {k: a.nbytes for k, (a, kind) in enumerate(zip(args, kinds)) if kind is None and isinstance(a, numpy.void)}
+        if sizes:
+            launcher.check_sizes(sizes)
         values = []  # CUDA reads as many arguments as the kernel declares
         for position, (a, kind) in enumerate(zip(args, kinds)):
             if a is None and kind == 'pointer':
@@ -412,6 +415,7 @@ class RawKernel:
         shared_mem = (shared_mem or 1) if dynamic else 0 if dynamic is False else shared_mem
         try:
             launcher(grid, block, values, shared_mem)
+            launcher.sizes.update(sizes)
         except _core.CUDARuntimeError as error:
             if math.prod(block) <= device.info['group_size'] or isinstance(error, InvalidLaunch):
                 raise

@@ -11,6 +11,14 @@ from catenary.cupy._translator.reader import LONGEST
 from catenary.cupy.cuda.compiler import CompileException
 
 
+# Behind a kernel's text: the size of its parameter `k`.
+_SIZE_OF_PARAMETER = '''
+template <class F, int k> struct CatenarySize;
+template <class A, class... B> struct CatenarySize<void(A, B...), 0> { static const int value = sizeof(A); };
+template <class A, class... B, int k> struct CatenarySize<void(A, B...), k> : CatenarySize<void(B...), k - 1> {};
+'''
+
+
 class Launcher:
     """A kernel's text and its launch. Compiler errors become CompileException."""
 
@@ -18,6 +26,19 @@ class Launcher:
         self.text, self.called = text, (entry or name, name)
         self.function, self.addresses = function or _core.RawFunction(text, entry or name, portable), addresses
         self.compiled, self.variables = False, None
+        self.sizes, self._asserts = {}, function is None and portable
+
+    def check_sizes(self, sizes):
+        """Requires the given numbers of bytes of structures, by the argument's index. The processor and OpenCL check each launch. CUDA and HIP cannot:
+        their compiler checks the first launch, and later launches must pass equally many bytes."""
+        for k, size in sizes.items():
+            if self.sizes.get(k, size) != size:
+                raise TypeError('%s: argument %d is a structure of %d bytes, given %d' % (self.called[1], k, self.sizes[k], size))
+        if self._asserts and not self.compiled:
+            text = self.text + _SIZE_OF_PARAMETER + ''.join(
+                'static_assert(CatenarySize<decltype(%s), %d>::value == %d, "argument %d has another size than the %d bytes that are given");\n' % (
+                    self.called[0], k, size, k, size) for k, size in sizes.items())
+            self.function = _core.RawFunction(text, self.called[0], True)
 
     def __call__(self, groups, group, arguments, *shared_mem):
         if self.compiled:
