@@ -192,7 +192,8 @@ ctypes.string_at(at, 8) if sys.argv[1] == 'read' else ctypes.memset(at, 0, 8) if
 @pytest.mark.parametrize('on', [{'CATENARY_CUPY_CPU': '1'}, {'CATENARY_GPU_INCLUDE_CPU': '1', 'CATENARY_CUPY_CPU': '0'}])
 def test_addresses_that_stand_in_for_memory(way, on):
     import os
-    done = subprocess.run([sys.executable, '-c', STAND_INS, way], capture_output=True, text=True, env={**os.environ, **on, 'CATENARY_CUDA_ARRAY_INTERFACE': '1'})
+    done = subprocess.run([sys.executable, '-c', STAND_INS, way], capture_output=True, text=True, env={
+        **os.environ, **on, 'CATENARY_CUDA_ARRAY_INTERFACE': '1', 'CATENARY_GPU_INCLUDE_SIMULATED': '0'})
     assert 'before' in done.stdout, done.stderr
     assert done.returncode == (0 if way == 'none' else 1)
     assert ('__cuda_array_interface__' in done.stderr) == (way != 'none')
