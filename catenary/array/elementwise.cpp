@@ -104,8 +104,7 @@ Types types_of(Op op, Dtype d) {
       if (d == Dtype::bool_) d = Dtype::int8;
       return {d, d};
     case Rule::ARITH_NO_BOOL:
-      if (d == Dtype::bool_)
-        refuse(op == Op::subtract ? "use logical_xor or bitwise_xor" : "use logical_not or a cast");
+      if (d == Dtype::bool_) refuse(row.arity == 2 ? "use logical_xor or bitwise_xor" : "use logical_not or a cast");
       return {d, d};
     case Rule::FLOAT:
       return {float_of(d), float_of(d)};
@@ -119,13 +118,16 @@ Types types_of(Op op, Dtype d) {
     case Rule::PREDICATE:
       return {float_of(d), Dtype::bool_};
     case Rule::BITS:
-      if (const bool of_numbers = op == Op::gcd || op == Op::lcm; is_floating(d) || (d == Dtype::bool_ && of_numbers))
-        refuse(of_numbers ? "expected an integer dtype" : "expected bool or an integer dtype");
+      if (is_floating(d)) refuse("expected bool or an integer dtype");
+      return {d, d};
+    case Rule::INTEGER:
+      if (!is_integer(d)) refuse("expected an integer dtype");
       return {d, d};
     case Rule::SHIFT:
+    case Rule::COUNT:
       if (is_floating(d)) refuse("expected an integer dtype");
       if (d == Dtype::bool_) d = Dtype::int8;
-      return {d, op == Op::bitwise_count ? Dtype::uint8 : d};
+      return {d, row.rule == Rule::COUNT ? Dtype::uint8 : d};
     case Rule::INTERNAL:
       break;
   }

@@ -39,6 +39,8 @@ enum class Rule : std::uint8_t {
   PREDICATE,      ///< operands as for FLOAT, result bool
   BITS,           ///< bool and integers only
   SHIFT,          ///< integers only, bool becomes int8
+  INTEGER,        ///< integers only, bool is refused
+  COUNT,          ///< operands as for SHIFT, result uint8
   INTERNAL,       ///< not an array function: made by the library itself
 };
 

@@ -56,15 +56,13 @@ void read_option(Options& options, const char* name, const std::string& key, PyO
   }
 }
 
-/// Is the row bitwise_count, whose result is uint8 for every operand?
-bool counts(const ct::ops::OpInfo& row) { return &row == &ct::ops::info(Op::bitwise_count); }
-
 /// Casts the inputs to the dtype that the caller requests for the operation.
 void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, const std::string& casting) {
   const bool is_float_rule = row.rule == Rule::FLOAT || row.rule == Rule::DIVIDE;
   const bool is_bool_rule = row.rule == Rule::COMPARE || row.rule == Rule::PREDICATE;
-  if ((is_bool_rule && dtype == Dtype::bool_) || (counts(row) && dtype == Dtype::uint8)) return;
-  if (is_bool_rule || counts(row) || (is_float_rule && !ct::is_inexact(dtype)))
+  const bool is_count = row.rule == Rule::COUNT;
+  if ((is_bool_rule && dtype == Dtype::bool_) || (is_count && dtype == Dtype::uint8)) return;
+  if (is_bool_rule || is_count || (is_float_rule && !ct::is_inexact(dtype)))
     raise(PyExc_TypeError, std::string(row.name) + ": no loop with the result dtype " + ct::dtype_name(dtype));
   for (int i = 0; i < row.arity; ++i) {
     Argument& x = inputs[i];
@@ -82,7 +80,7 @@ void cast_inputs(const ct::ops::OpInfo& row, Argument* inputs, Dtype dtype, cons
 
 /// Throws if an input cannot be cast to the dtype of the computation by this casting rule.
 void check_inputs(const ct::ops::OpInfo& row, const Argument* inputs, Dtype result, const std::string& casting) {
-  if (row.rule == Rule::PREDICATE || counts(row)) return;  // they have loops for all integers
+  if (row.rule == Rule::PREDICATE || row.rule == Rule::COUNT) return;  // they have loops for all integers
   if (row.rule == Rule::COMPARE) result = ct::result_type(inputs[0].operand(), inputs[1].operand());
   for (int i = 0; i < row.arity; ++i)
     if (const Array* x = inputs[i].array)
