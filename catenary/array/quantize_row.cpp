@@ -38,6 +38,25 @@ constexpr float kNone = 1e-15f;  // Q6_K treats smaller numbers as 0
 
 int nearest(float x) { return static_cast<int>(std::lrint(x)); }
 
+/// Returns the number with the largest magnitude.
+float extreme_of(const float* x, int n) {
+  float extreme = 0;
+  for (int i = 0; i < n; ++i)
+    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  return extreme;
+}
+
+/// Calls `scale_of` for the 16 groups of a block. It returns a group's scale and writes the quantised numbers. Returns
+/// false if a scale is not finite.
+bool scales_of_groups(float (*scale_of)(const float* x, uint8_t* numbers), const float* x,
+                      std::array<float, 16>& scales, std::array<uint8_t, 256>& numbers) {
+  for (int j = 0; j < 16; ++j) {
+    scales[j] = scale_of(x + 16 * j, numbers.data() + 16 * j);
+    if (!std::isfinite(scales[j])) return false;
+  }
+  return true;
+}
+
 template <>
 bool encode<Quantization::q8_0>(const float* x, uint8_t* block) {
   float largest = 0;
@@ -50,9 +69,7 @@ bool encode<Quantization::q8_0>(const float* x, uint8_t* block) {
 
 template <>
 bool encode<Quantization::q4_0>(const float* x, uint8_t* block) {
-  float extreme = 0;
-  for (int i = 0; i < 32; ++i)
-    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  const float extreme = extreme_of(x, 32);
   const float scale = extreme / -8, inverse = scale == 0 ? 0 : 1 / scale;
   const float kept = put_half(block, scale);
   const auto number = [&](float value) {
@@ -67,9 +84,7 @@ bool encode<Quantization::q4_0>(const float* x, uint8_t* block) {
 /// quantised numbers.
 float scale_of_16(const float* x, uint8_t* numbers) {
   constexpr int most = 32;
-  float extreme = 0;
-  for (int i = 0; i < 16; ++i)
-    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  const float extreme = extreme_of(x, 16);
   std::fill_n(numbers, 16, uint8_t{0});
   if (std::abs(extreme) < kNone) return 0;
   struct Sums {
@@ -110,12 +125,8 @@ bool encode<Quantization::q6_k>(const float* x, uint8_t* block) {
   uint8_t *low = block, *high = block + 128, *scales = block + 192;
   std::array<float, 16> wanted;
   std::array<uint8_t, 256> numbers;
-  float extreme = 0;
-  for (int j = 0; j < 16; ++j) {
-    wanted[j] = scale_of_16(x + 16 * j, numbers.data() + 16 * j);
-    if (!std::isfinite(wanted[j])) return false;
-    if (std::abs(wanted[j]) > std::abs(extreme)) extreme = wanted[j];
-  }
+  if (!scales_of_groups(scale_of_16, x, wanted, numbers)) return false;
+  const float extreme = extreme_of(wanted.data(), 16);
   std::memset(block, 0, 210);
   if (std::abs(extreme) < kNone) return true;
   const float inverse = -128.f / extreme;
@@ -275,9 +286,7 @@ bool encode<Quantization::q5_k>(const float* x, uint8_t* block) {
 /// number, and writes the quantised numbers plus 4. Starts from the largest number and moves one number at a time.
 float scale_of_3_bits(const float* x, uint8_t* numbers) {
   constexpr int most = 4, passes = 5;
-  float extreme = 0;
-  for (int i = 0; i < 16; ++i)
-    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  const float extreme = extreme_of(x, 16);
   std::fill_n(numbers, 16, uint8_t{most});
   if (std::abs(extreme) < kNone) return 0;
   std::array<int, 16> l;
@@ -316,12 +325,8 @@ bool encode<Quantization::q3_k>(const float* x, uint8_t* block) {
   uint8_t *low = block + 32, *packed = block + 96;
   std::array<float, 16> wanted;
   std::array<uint8_t, 256> numbers;
-  float extreme = 0;
-  for (int j = 0; j < 16; ++j) {
-    wanted[j] = scale_of_3_bits(x + 16 * j, numbers.data() + 16 * j);
-    if (!std::isfinite(wanted[j])) return false;
-    if (std::abs(wanted[j]) > std::abs(extreme)) extreme = wanted[j];
-  }
+  if (!scales_of_groups(scale_of_3_bits, x, wanted, numbers)) return false;
+  const float extreme = extreme_of(wanted.data(), 16);
   std::memset(block, 0, 110);
   if (std::abs(extreme) < kNone) return true;
   const float inverse = -32 / extreme, kept = put_half(block + 108, 1 / inverse);
@@ -380,9 +385,7 @@ int nearest_uneven(float x) {
 template <>
 bool encode<Quantization::iq4_nl>(const float* x, uint8_t* block) {
   constexpr int tries = 7;
-  float extreme = 0;
-  for (int i = 0; i < 32; ++i)
-    if (std::abs(x[i]) > std::abs(extreme)) extreme = x[i];
+  const float extreme = extreme_of(x, 32);
   std::memset(block, 0, 18);
   if (std::abs(extreme) < kNone) return true;
   std::array<float, 32> shares;  // of the largest number, whose squares do not overflow
