@@ -67,28 +67,18 @@ CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
   const __m256i bits = upper ? _mm256_srli_epi32(x, 4) : _mm256_and_si256(x, _mm256_set1_epi32(15));
   return _mm256_cvtepi32_ps(less ? _mm256_sub_epi32(bits, _mm256_set1_epi32(less)) : bits);
 }
-#else
-CT_INLINE Vector<float> signed_bytes(const void* p, float) {
-  Vector<float> x;
-  for (int i = 0; i < kLanes<float>; ++i) x[i] = static_cast<const int8_t*>(p)[i];
-  return x;
-}
-template <bool upper, int less>
-CT_INLINE Vector<float> half_bytes(const uint8_t* p, float) {
-  Vector<float> x;
-  for (int i = 0; i < kLanes<float>; ++i) x[i] = static_cast<float>((upper ? p[i] >> 4 : p[i] & 15) - less);
-  return x;
-}
 #endif
-CT_INLINE Vector<double> signed_bytes(const void* p, double) {
-  Vector<double> x;
-  for (int i = 0; i < kLanes<double>; ++i) x[i] = static_cast<const int8_t*>(p)[i];
+// For double, and for float without AVX2.
+template <class T>
+CT_INLINE Vector<T> signed_bytes(const void* p, T) {
+  Vector<T> x;
+  for (int i = 0; i < kLanes<T>; ++i) x[i] = static_cast<T>(static_cast<const int8_t*>(p)[i]);
   return x;
 }
-template <bool upper, int less>
-CT_INLINE Vector<double> half_bytes(const uint8_t* p, double) {
-  Vector<double> x;
-  for (int i = 0; i < kLanes<double>; ++i) x[i] = (upper ? p[i] >> 4 : p[i] & 15) - less;
+template <bool upper, int less, class T>
+CT_INLINE Vector<T> half_bytes(const uint8_t* p, T) {
+  Vector<T> x;
+  for (int i = 0; i < kLanes<T>; ++i) x[i] = static_cast<T>((upper ? p[i] >> 4 : p[i] & 15) - less);
   return x;
 }
 
