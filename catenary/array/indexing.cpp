@@ -133,13 +133,11 @@ Array take(const Array& a, const Operand& indices, const std::optional<int>& axi
   const int at = normalize_axis(*axis, a.ndim(), "take");
   const std::int64_t n = a.shape()[at];
   const Array picks = index_array(indices, a, "take");
-  Shape before, after;
-  for (int i = 0; i < at; ++i) before.push_back(a.shape()[i]);
-  for (int i = at + 1; i < a.ndim(); ++i) after.push_back(a.shape()[i]);
+  const Shape before(a.shape().data(), at), after(a.shape().data() + at + 1, a.ndim() - at - 1);
   if (before.product() == 0) {  // NumPy looks at the indices once for each block before the axis, so here never
-    Shape shape = before;
-    for (const std::int64_t d : picks.shape()) shape.push_back(d);
-    for (const std::int64_t d : after) shape.push_back(d);
+    Shape shape = a.shape();
+    shape.erase(at);
+    for (int i = 0; i < picks.ndim(); ++i) shape.insert(at + i, picks.shape()[i]);
     return Array::empty(shape, a.dtype(), a.device());
   }
   if (n == 0 && picks.size() != 0 && after.product() != 0)
