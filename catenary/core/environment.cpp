@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "catenary/core/format.h"
+#include "catenary/core/lower.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/precision.h"
 
@@ -56,11 +56,6 @@ bool is_one_of(std::string_view value, std::initializer_list<std::string_view> n
 bool is_simd_level(std::string_view value) { return is_one_of(value, {"v2", "v3", "v4", "native"}); }
 bool is_bfloat_unit(std::string_view value) { return is_one_of(value, {"widened", "dots", "tiles"}); }
 bool is_float_unit(std::string_view value) { return is_one_of(value, {"vectors", "tiles"}); }
-std::string lower(std::string_view value) {
-  std::string name(value);
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
-}
 
 std::vector<std::string_view> words_of(std::string_view list) {
   std::vector<std::string_view> words;

@@ -1,18 +1,14 @@
 #include "catenary/core/quantization.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "catenary/core/lower.h"
 
 namespace catenary {
 
 std::optional<Quantization> quantization_from_name(std::string_view name) {
-  const auto equal = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  for (const Quantization kind : kAllQuantizations) {
-    const std::string_view known = quantization_info(kind).name;
-    if (std::equal(known.begin(), known.end(), name.begin(), name.end(), equal)) return kind;
-  }
+  for (const Quantization kind : kAllQuantizations)
+    if (lower(quantization_info(kind).name) == lower(name)) return kind;
   return {};
 }
 

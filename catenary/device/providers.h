@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "catenary/core/format.h"
+#include "catenary/core/lower.h"
 #include "catenary/device/libraries.h"
 #include "catenary/device/trace.h"
 
@@ -60,11 +60,7 @@ class Providers {
   /// `because` explains the choice in messages. Throws DeviceError if the named library cannot be used.
   void choose(std::string asked, const std::string& because) {
     std::lock_guard lock(mutex_);
-    const auto lower = [](std::string text) {
-      for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      return text;
-    };
-    asked = lower(std::move(asked));
+    asked = lower(asked);
     const bool one =
         std::any_of(entries_.begin(), entries_.end(), [&](const auto& e) { return lower(e->name) == asked; });
     for (const auto& e : entries_) {

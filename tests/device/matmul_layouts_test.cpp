@@ -15,6 +15,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/random.h"
+#include "catenary/core/lower.h"
 #include "catenary/device/backend.h"
 #include "catenary/device/libraries.h"
 #include "catenary/device/stream.h"
@@ -208,10 +209,7 @@ TEST(DeviceMatmulLayouts, TheProviderThatWasAskedForComputed) {
   EXPECT_TRUE(own->usable);
   const char* asked = std::getenv("CATENARY_GPU_BLAS");
   if (!asked || current_device() == Device()) return;
-  std::string name = providers.front().name;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  EXPECT_EQ(name, asked);
+  EXPECT_EQ(lower(providers.front().name), asked);
   EXPECT_GT(providers.front().computed, 0);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "catenary/core/lower.h"
 #include "tools/catenary/doctor.h"
 
 namespace catenary::doctor {
@@ -19,11 +20,6 @@ std::map<std::string, std::string> pairs(const std::string& text) {
   for (std::string line; std::getline(lines, line);)
     if (const auto at = line.find('='); at != std::string::npos) result[line.substr(0, at)] = line.substr(at + 1);
   return result;
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 const std::map<std::string, std::string> kVendors = {{"1002", "AMD"}, {"10de", "NVIDIA"}, {"8086", "Intel"}};

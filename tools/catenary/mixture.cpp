@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <string_view>
 
 #include "catenary/core/format.h"
+#include "catenary/core/lower.h"
 
 namespace catenary::command {
 
@@ -52,10 +52,7 @@ constexpr std::array kAttentionOutputs = {"attn_output", "o_proj"};
 
 bool is_weight(const std::string& name) { return name.ends_with("weight") || name.ends_with("/W"); }
 
-bool equal(std::string_view a, std::string_view b) {
-  const auto small = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  return std::ranges::equal(a, b, {}, small, small);
-}
+bool equal(std::string_view a, std::string_view b) { return lower(a) == lower(b); }
 
 }  // namespace
 

@@ -1,11 +1,11 @@
 #include "catenary/links/models/unused_settings.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <string_view>
 
 #include "catenary/core/format.h"
+#include "catenary/core/lower.h"
 
 namespace catenary::links::detail {
 
@@ -46,8 +46,8 @@ bool is_harmless(std::string_view name) {
 }
 
 /// Whether a setting of this name may change scores.
-bool matters(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+bool matters(std::string_view setting) {
+  const std::string name = lower(setting);
   static constexpr const char* kWords[] = {"activation", "alibi",       "attention", "attn", "bias",  "expert",
                                            "head",       "layer_types", "logit",     "mask", "moe",   "mscale",
                                            "multiplier", "norm",        "position",  "qk",   "quant", "rope",
