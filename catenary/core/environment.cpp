@@ -11,6 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "catenary/core/format.h"
@@ -50,8 +51,9 @@ bool is_precision(std::string_view value) {
   }
 }
 
-bool is_one_of(std::string_view value, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), value) != names.end();
+template <class Words = std::initializer_list<std::string_view>>
+bool is_one_of(std::string_view value, const Words& words) {
+  return std::ranges::find(words, value) != std::ranges::end(words);
 }
 bool is_simd_level(std::string_view value) { return is_one_of(value, {"v2", "v3", "v4", "native"}); }
 bool is_bfloat_unit(std::string_view value) { return is_one_of(value, {"widened", "dots", "tiles"}); }
@@ -74,10 +76,10 @@ std::vector<std::string>& trace_words() {
   return words;
 }
 bool is_trace(std::string_view value) {
-  const std::vector<std::string>& known = trace_words();
-  const std::vector<std::string_view> words = words_of(value);
-  return std::all_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return std::find(known.begin(), known.end(), word) != known.end(); });
+  return std::ranges::all_of(words_of(value), [](std::string_view word) { return is_one_of(word, trace_words()); });
+}
+std::string list_of_trace_words() {
+  return fmt::format("a list, with commas between, of {}", fmt::join(trace_words(), ", "));
 }
 
 constexpr const char* kFlag = "0 or 1";
@@ -87,8 +89,8 @@ constexpr const char* kThreads = "a number of threads, 1 or more";
 struct Variable {
   std::string_view name;
   std::function<bool(std::string_view)> fits;
-  std::string expected;
-  std::string_view in_place_of = "";  ///< an older variable that counts if this one is not set
+  std::variant<std::string, std::string (*)()> expected;  ///< the text for messages, or a function that returns it
+  std::string_view in_place_of = "";                      ///< an older variable that counts if this one is not set
 };
 /// All variables. Other rooms add theirs before main (add_library_choice).
 std::vector<Variable>& variables() {
@@ -125,7 +127,7 @@ std::vector<Variable>& variables() {
       {"CATENARY_SIMD", is_simd_level, "v2, v3 or v4 (native on CPUs that are not x86-64)"},
       {"CATENARY_SYNC", is_flag, kFlag},
       {"CATENARY_TF32", is_flag, kFlag},
-      {"CATENARY_TRACE", is_trace, ""},  // see complaint()
+      {"CATENARY_TRACE", is_trace, list_of_trace_words},
       {"CATENARY_TRACE_FILE", is_any, ""},
       {"CATENARY_WINOGRAD", is_flag, kFlag},
       {"OMP_NUM_THREADS", begins_with_number, kThreads},
@@ -208,10 +210,9 @@ std::string complaint(const Variable& variable) {
     return fmt::format("{}: its value is not UTF-8: byte {} is 0x{:02x}", value.name, *at,
                        static_cast<unsigned char>(value.text[*at]));
   if (value.text.empty() || variable.fits(value.text)) return {};
-  const std::string expected = variable.name == "CATENARY_TRACE"
-                                   ? fmt::format("a list, with commas between, of {}", fmt::join(trace_words(), ", "))
-                                   : variable.expected;
-  return fmt::format("{}={}: expected {}", value.name, value.text, expected);
+  const auto* const compose = std::get_if<std::string (*)()>(&variable.expected);
+  return fmt::format("{}={}: expected {}", value.name, value.text,
+                     compose ? (*compose)() : std::get<std::string>(variable.expected));
 }
 
 }  // namespace
@@ -240,9 +241,7 @@ void add_library_choice(std::string_view kind, std::string_view variable, const 
   std::vector<std::string> words = {"own"};
   for (const std::string& name : names) words.push_back(lower(name));
   const std::string expected = fmt::format("one of {}", fmt::join(words, ", "));
-  const auto fits = [words](std::string_view value) {
-    return std::find(words.begin(), words.end(), lower(value)) != words.end();
-  };
+  const auto fits = [words](std::string_view value) { return is_one_of(lower(value), words); };
   variables().push_back({variable, fits, expected});
   trace_words().emplace_back(kind);
 }
@@ -256,8 +255,7 @@ int number(std::string_view name) { return first_number(text(name), false); }
 
 bool lists(std::string_view name, std::string_view word) {
   const std::string value = text(name);
-  const std::vector<std::string_view> words = words_of(value);
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return is_one_of(word, words_of(value));
 }
 
 }  // namespace catenary::environment
