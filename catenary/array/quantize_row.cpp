@@ -381,7 +381,7 @@ int nearest_uneven(float x) {
   return index;
 }
 
-// Tries 15 scales around those that take the largest number to an end of the table.
+// Takes the best of 15 scales near the scale that maps the largest number to an end of the table.
 template <>
 bool encode<Quantization::iq4_nl>(const float* x, uint8_t* block) {
   constexpr int tries = 7;

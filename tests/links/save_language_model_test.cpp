@@ -264,7 +264,7 @@ TEST(SaveLanguageModel, TheModelsEndTokensAreKept) {
   }
   EXPECT_EQ(config_of(folder / "one")["eos_token_id"], own);
   EXPECT_EQ(config_of(folder / "one")["bos_token_id"], *tokenizer.bos_id());
-  // more than GGUF has keys for: those that are known by name can be left out, but not the first
+  // GGUF has fewer keys than this model has end tokens: a reader finds the others by their names, but not the first
   const std::int64_t first = tokenizer.id("<|im_end|>").value();
   model.end_tokens = {first};
   for (const char* name : {"<|endoftext|>", "<|eot_id|>", "<|end|>", "<s>"})

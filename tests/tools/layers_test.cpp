@@ -63,7 +63,7 @@ TEST(CheckLayers, OtherLibrariesHaveTheirFiles) {
   EXPECT_TRUE(has(told("catenary/core/error.h", "#include <fmt/format.h>\n"), "must not include fmt/format.h"));
 }
 
-/// What check_layers says of a tree.
+/// Returns the output and errors of check_layers for a tree.
 std::string said_of(const tests::Folder& tree) {
   const os::ProcessResult result =
       os::run_process({tests::source_path("scripts/check_layers"), tree.path}, {.timeout = 60});
