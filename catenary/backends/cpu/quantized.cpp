@@ -80,30 +80,25 @@ bool round_rows(const View& x, int64_t padded, const Round& round) {
 /// Computes a product with x in 8 bits, `padded` numbers per row. Returns false, without results, if x is not suitable.
 bool computed_rounded(QuantizedArgs args, const View& x, int64_t padded, int64_t grain) {
   if (!config.int8_products || x.dtype == Dtype::float64) return false;
-  if (const PanelLevel* const level = panel_level(); args.m > kFewRows && level && has_panels(args.kind)) {
-    args.x_row = level->x_bytes(args.blocks);
-    const Scratch rounded(args.m * args.x_row);
-    if (!round_rows(x, padded, [&](int64_t i, const float* row) {
-          return level->round_x(args.kind, args.blocks, row, rounded.as<char>() + i * args.x_row);
-        }))
-      return false;
-    args.x = rounded.as<void>();
-    const int64_t panels = (args.n + level->rows_of_panel - 1) / level->rows_of_panel;
+  const PanelLevel* const many = args.m > kFewRows && has_panels(args.kind) ? panel_level() : nullptr;
+  const RoundedLevel* const few = many ? nullptr : rounded_level();
+  if (!many && !few) return false;
+  args.x_row = many ? many->x_bytes(args.blocks) : few->x_bytes(args.kind, args.blocks);
+  const auto round_x = many ? many->round_x : few->round_x;
+  const Scratch rounded(args.m * args.x_row);
+  const bool is_suitable = round_rows(x, padded, [&](int64_t i, const float* row) {
+    return round_x(args.kind, args.blocks, row, rounded.as<char>() + i * args.x_row);
+  });
+  if (!is_suitable) return false;
+  args.x = rounded.as<void>();
+  if (many) {
+    const int64_t panels = (args.n + many->rows_of_panel - 1) / many->rows_of_panel;
     parallel_for(panels, 1, [&](int64_t begin, int64_t end) {
-      const Scratch memory(level->panel_bytes(args.blocks));
-      level->rows(args, begin * level->rows_of_panel, std::min(args.n, end * level->rows_of_panel), memory.as<void>());
+      const Scratch memory(many->panel_bytes(args.blocks));
+      many->rows(args, begin * many->rows_of_panel, std::min(args.n, end * many->rows_of_panel), memory.as<void>());
     });
-  } else if (const RoundedLevel* const few = rounded_level()) {
-    args.x_row = few->x_bytes(args.kind, args.blocks);
-    const Scratch rounded(args.m * args.x_row);
-    if (!round_rows(x, padded, [&](int64_t i, const float* row) {
-          return few->round_x(args.kind, args.blocks, row, rounded.as<char>() + i * args.x_row);
-        }))
-      return false;
-    args.x = rounded.as<void>();
-    parallel_for(args.n, grain, [&](int64_t begin, int64_t end) { few->rows(args, begin, end); });
   } else {
-    return false;
+    parallel_for(args.n, grain, [&](int64_t begin, int64_t end) { few->rows(args, begin, end); });
   }
   note_product(Way::rounded, args.dtype);
   return true;
