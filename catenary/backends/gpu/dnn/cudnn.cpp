@@ -8,7 +8,6 @@
 #include "catenary/backends/gpu/dnn/cudnn_library.h"
 #include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/libraries.h"
-#include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/backends/gpu/stream_handles.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -26,8 +25,6 @@ constexpr int kCrossCorrelation = 1;                            // cudnnConvolut
 constexpr int kDefaultMath = 0, kTensorMath = 1, kFmaMath = 3;  // cudnnMathType_t
 constexpr int kDeterministic = 1;                               // cudnnDeterminism_t
 constexpr int kMostAlgorithms = 8;
-// More than most algorithms want. Others are not worth that much memory.
-constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
 
 /// cudnnConvolution{Fwd,BwdData,BwdFilter}AlgoPerf_t, which have equal layouts.
 struct Found {
@@ -132,7 +129,7 @@ struct Api {
 };
 
 /// The descriptors of a convolution and its algorithm, empty if the library has none.
-struct Plan {
+struct Plan : ConvolutionPlan {
   explicit Plan(const Api& of) : api(of) {}
   ~Plan() {
     if (x) api.destroy_tensor(x);
@@ -144,11 +141,7 @@ struct Plan {
   Plan& operator=(const Plan&) = delete;
 
   const Api& api;
-  Handle x = nullptr, w = nullptr, y = nullptr, convolution = nullptr;
-  bool found = false;
-  const Computation* computation = nullptr;
   int algorithm = 0;
-  std::size_t workspace = 0;
 };
 
 /// A pass's arrays in cuDNN's order.
@@ -193,7 +186,6 @@ class Cudnn final : public ConvolutionProvider {
   }
 
  private:
-  static std::size_t pass(const ConvolutionSpec& spec) { return static_cast<std::size_t>(spec.pass); }
   static void check(int status, const char* action) {
     if (status == 0) return;
     if (not_supported(status)) throw Refused{};
@@ -204,17 +196,9 @@ class Cudnn final : public ConvolutionProvider {
     std::vector<std::int64_t> key = spec.key();
     key.insert(key.end(),
                {bool{config.cudnn_deterministic}, bool{config.autotune}, spec.dtype == Dtype::float32 && config.tf32});
-    return plans_.get(key, [&] { return make_plan(handle, spec, key); });
-  }
-
-  std::shared_ptr<Plan> make_plan(Handle handle, const ConvolutionSpec& spec, const std::vector<std::int64_t>& key) {
-    auto plan = std::make_shared<Plan>(api_);
-    try {
-      describe(handle, spec, *plan, key);
-    } catch (const Refused& refused) {
-      if (!refused.text.empty()) throw;  // an empty text means not supported, which is cached as well
-    }
-    return plan;
+    return plans_.get(key, [&] {
+      return described(std::make_shared<Plan>(api_), [&](Plan& plan) { describe(handle, spec, plan, key); });
+    });
   }
 
   void describe(Handle handle, const ConvolutionSpec& spec, Plan& plan, const std::vector<std::int64_t>& key) {
@@ -296,9 +280,7 @@ class Cudnn final : public ConvolutionProvider {
   /// Describes an algorithm. cuDNN reports the arithmetic that it may use, not the arithmetic that it does use.
   Computation tell(const ConvolutionSpec& spec, const Found& found, bool exact) const {
     const int math = exact ? kFmaMath : found.math;
-    const bool eights = spec.x[1] / spec.groups % 8 == 0 && spec.y[1] / spec.groups % 8 == 0;
-    Computation c = untold("dnn", "cuDNN", context_.info, spec.dtype, !exact && spec.dtype == Dtype::float32,
-                           eights ? "channels are multiples of 8" : "alignment: not all channels are multiples of 8");
+    Computation c = computation_by("cuDNN", spec, !exact && spec.dtype == Dtype::float32);
     c.algorithm = fmt::format("algorithm {}, {}", algorithm_name(spec.pass, found.algorithm), math_name(math));
     if (!c.told && math == kFmaMath) {
       c.told = true;

@@ -5,7 +5,6 @@
 
 #include "catenary/backends/gpu/dnn/provider.h"
 #include "catenary/backends/gpu/libraries.h"
-#include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/backends/gpu/stream_handles.h"
 #include "catenary/core/config.h"
 #include "catenary/core/format.h"
@@ -24,7 +23,6 @@ constexpr int kNotImplemented = 6, kUnsupported = 8;    // miopenStatus_t
 // Stable numbers of ConvDirectNaiveConvFwd, …Bwd and …Wrw: plain loops, slower than our kernels.
 constexpr std::uint64_t kFirstNaive = 85, kLastNaive = 87;
 constexpr std::size_t kMostSolutions = 32;
-constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
 
 /// miopenConvSolution_t
 struct Solution {
@@ -80,7 +78,7 @@ struct Api {
 };
 
 /// The descriptors of a convolution and its solution, empty if the library has none.
-struct Plan {
+struct Plan : ConvolutionPlan {
   explicit Plan(const Api& of) : api(of) {}
   ~Plan() {
     for (Handle array : {x, w, y})
@@ -91,11 +89,7 @@ struct Plan {
   Plan& operator=(const Plan&) = delete;
 
   const Api& api;
-  Handle x = nullptr, w = nullptr, y = nullptr, convolution = nullptr;
-  bool found = false;
-  const Computation* computation = nullptr;
   std::uint64_t solution = 0;
-  std::size_t workspace = 0;
 };
 
 /// A pass's arrays in MIOpen's order.
@@ -127,7 +121,9 @@ class Miopen final : public ConvolutionProvider {
     const int status = handles_.with(context_.driver.queue(context_.index), [&](Handle handle) {
       std::vector<std::int64_t> key = spec.key();
       key.push_back(bool{config.cudnn_deterministic});
-      const std::shared_ptr<Plan> plan = plans_.get(key, [&] { return make_plan(handle, spec); });
+      const std::shared_ptr<Plan> plan = plans_.get(key, [&] {
+        return described(std::make_shared<Plan>(api_), [&](Plan& made) { describe(handle, spec, made); });
+      });
       if (!plan->found) throw Refused{};
       computation = plan->computation;
       const Scratch workspace(context_, static_cast<std::int64_t>(std::max<std::size_t>(1, plan->workspace)));
@@ -140,21 +136,10 @@ class Miopen final : public ConvolutionProvider {
   }
 
  private:
-  static std::size_t pass(const ConvolutionSpec& spec) { return static_cast<std::size_t>(spec.pass); }
   static void check(int status, const char* action) {
     if (status == 0) return;
     if (status == kNotImplemented || status == kUnsupported) throw Refused{};
     throw Refused{fmt::format("it cannot {} (status {})", action, status)};
-  }
-
-  std::shared_ptr<Plan> make_plan(Handle handle, const ConvolutionSpec& spec) {
-    auto plan = std::make_shared<Plan>(api_);
-    try {
-      describe(handle, spec, *plan);
-    } catch (const Refused& refused) {
-      if (!refused.text.empty()) throw;  // an empty text means not supported, which is cached as well
-    }
-    return plan;
   }
 
   void describe(Handle handle, const ConvolutionSpec& spec, Plan& plan) {
@@ -196,9 +181,7 @@ class Miopen final : public ConvolutionProvider {
   }
 
   Computation tell(const ConvolutionSpec& spec, const Solution& solution) const {
-    const bool eights = spec.x[1] / spec.groups % 8 == 0 && spec.y[1] / spec.groups % 8 == 0;
-    Computation c = untold("dnn", "MIOpen", context_.info, spec.dtype, false,
-                           eights ? "channels are multiples of 8" : "alignment: not all channels are multiples of 8");
+    Computation c = computation_by("MIOpen", spec, false);
     constexpr std::array<const char*, 6> names = {"GEMM", "direct", "FFT", "Winograd", "", "implicit GEMM"};
     const auto number = static_cast<std::size_t>(solution.algorithm);
     const bool is_known = solution.algorithm >= 0 && number < names.size() && *names[number];

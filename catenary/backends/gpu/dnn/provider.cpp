@@ -1,5 +1,6 @@
 #include "catenary/backends/gpu/dnn/provider.h"
 
+#include "catenary/backends/gpu/matrix_units.h"
 #include "catenary/backends/gpu/primitives.h"
 
 namespace catenary::gpu {
@@ -30,6 +31,12 @@ bool ConvolutionProvider::run(const ConvolutionSpec& spec, std::string& why) {
     why = error.what();  // no memory for its workspace
   }
   return false;
+}
+
+Computation ConvolutionProvider::computation_by(const char* library, const ConvolutionSpec& spec, bool tf32) const {
+  const bool eights = spec.x[1] / spec.groups % 8 == 0 && spec.y[1] / spec.groups % 8 == 0;
+  return untold("dnn", library, context_.info, spec.dtype, tf32,
+                eights ? "channels are multiples of 8" : "alignment: not all channels are multiples of 8");
 }
 
 }  // namespace catenary::gpu

@@ -29,7 +29,34 @@ class ConvolutionProvider : public Provider<ConvolutionSpec> {
   /// Returns whether the library can add to the present result. If not, our own kernels handle sums and biases.
   virtual bool accumulates() const { return true; }
 
+  /// More than most algorithms want. Others are not worth that much memory.
+  static constexpr std::size_t kMostWorkspace = std::size_t{256} << 20;
+
+  /// Returns the position of the pass in tables of functions.
+  static std::size_t pass(const ConvolutionSpec& spec) { return static_cast<std::size_t>(spec.pass); }
+  /// Returns the plan after `describe(*plan)`. A plan without an algorithm is returned as well, so that an unsupported
+  /// convolution is asked for once.
+  template <class Plan, class Describe>
+  static std::shared_ptr<Plan> described(std::shared_ptr<Plan> plan, const Describe& describe) {
+    try {
+      describe(*plan);
+    } catch (const Refused& refused) {
+      if (!refused.text.empty()) throw;
+    }
+    return plan;
+  }
+  /// Describes a computation by `library`, without its algorithm.
+  Computation computation_by(const char* library, const ConvolutionSpec& spec, bool tf32) const;
+
   Context& context_;
+};
+
+/// The descriptors of a convolution, and whether the library has an algorithm for it.
+struct ConvolutionPlan {
+  void *x = nullptr, *w = nullptr, *y = nullptr, *convolution = nullptr;
+  bool found = false;
+  const Computation* computation = nullptr;
+  std::size_t workspace = 0;
 };
 
 /// A library's descriptor of an array, and the array's view.
