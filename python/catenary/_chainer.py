@@ -11,7 +11,7 @@ import weakref
 
 import numpy
 
-from catenary import _core, _precision
+from catenary import _core, _precision, _updates
 
 
 def _graft(module):
@@ -32,7 +32,7 @@ def names():
     """Returns Chainer's names that the library implements. All others are the original's."""
     return sorted({'chainer.Variable', 'chainer.Parameter', 'chainer.variable.VariableNode', 'chainer.FunctionNode', 'chainer.backward',
                    'chainer.grad',
-                   *('chainer.optimizers.' + name for name in _OPTIMIZERS.values()), *_core._chainer_rows()})
+                   *('chainer.optimizers.' + name for name in _updates.OPTIMIZERS.values()), *_core._chainer_rows()})
 
 
 def takes(name):
@@ -288,109 +288,6 @@ def _chainer(module):
 
 # ---- chainer.optimizer, chainer.optimizers
 
-# Chainer's optimizer modules that the library implements, with the optimizer's name. The rule's name adds Rule.
-_OPTIMIZERS = {
-    'ada_delta': 'AdaDelta', 'ada_grad': 'AdaGrad', 'adam': 'Adam', 'corrected_momentum_sgd': 'CorrectedMomentumSGD', 'momentum_sgd': 'MomentumSGD',
-    'msvag': 'MSVAG', 'nesterov_ag': 'NesterovAG', 'rmsprop': 'RMSprop', 'rmsprop_graves': 'RMSpropGraves', 'sgd': 'SGD', 'smorms3': 'SMORMS3',
-}
-# Update-rule classes whose formula the library implements -> the optimizer's name.
-_RULES = {}
-# Methods that a rule or its class overrides if a user changed its behaviour.
-_CHANGES = frozenset(('update', 'update_core', 'update_core_cpu', 'update_core_gpu', 'init_state', '_init_states'))
-
-_formula = functools.cache(_core._Formula)
-_names_of = functools.cache(lambda formula: ['weight_decay_rate' if name == 'chainer_decay' else name for name in formula.hyperparameters])
-
-
-def _numbers(rule):
-    """Returns (formula, hyperparameters) for a rule's next update, or None if the library's formula does not cover it."""
-    name, hyperparam = _RULES[type(rule)], rule.hyperparam
-    if name != 'Adam':
-        formula = _formula(name)
-    elif hyperparam.adabound:
-        formula = _formula(name, bool(hyperparam.amsgrad), True, float(rule.initial_alpha))
-    else:
-        formula = _formula(name, bool(hyperparam.amsgrad))
-    shared = hyperparam._parent.__dict__ if len(hyperparam.__dict__) == 1 and hyperparam._parent is not None else {}
-    values = []
-    for name in _names_of(formula):
-        value = shared[name] if name in shared else getattr(hyperparam, name)
-        if type(value) is not float and not isinstance(value, (int, float, numpy.number, numpy.bool_)):
-            return None
-        if name == 'eps' and value != 0 and numpy.float32(value) == 0:
-            return None
-        values.append(float(value))
-    return formula, tuple(values)
-
-
-def _counts(rule):
-    """Is the count of a rule's updates the one that its formula goes by? M-SVAG's has its own in Chainer."""
-    if rule.t < 1:
-        return False
-    power = rule.__dict__.get('beta_power')
-    return power is None or abs(power - rule.hyperparam.beta ** rule.t) <= 1e-9 * power
-
-
-def _was_updated(rule):
-    if 'beta_power' in rule.__dict__:
-        rule.beta_power *= rule.hyperparam.beta
-
-
-def _rule(name, module):
-    """Makes the library compute the updates of a rule of Chainer's."""
-    rule = getattr(module, name + 'Rule')
-    _RULES[rule] = name
-
-    def core(original):
-        @functools.wraps(original)
-        def update_core(self, param):
-            numbers = _numbers(self) if type(self) in _RULES and _counts(self) else None
-            if numbers is None or numbers[0].update(self.t, numbers[1], [(param, self.state)]):
-                return original(self, param)
-            _was_updated(self)
-        return update_core
-
-    rule.update_core_cpu = core(rule.update_core_cpu)
-    rule.update_core_gpu = core(rule.update_core_gpu)
-
-
-def _update_all(params, update):
-    """Updates parameters, in one call for all with equal formula, update number and hyperparameters."""
-    groups, known = {}, {}
-    for param in params:
-        rule = param.update_rule
-        if (type(rule) not in _RULES or type(param).update is not update or 'update' in param.__dict__ or not rule.enabled
-                or param._loss_scale is not None or not _CHANGES.isdisjoint(rule.__dict__)):
-            param.update()
-            continue
-        hookable = rule._hookable
-        if hookable._pre_update_hooks or hookable._post_update_hooks:
-            param.update()
-            continue
-        if rule.state is None and param.is_initialized:
-            rule._init_states(param)
-        hyperparam = rule.hyperparam
-        if len(hyperparam.__dict__) == 1:  # only the parent, whose values apply
-            key = type(rule), hyperparam._parent, rule.__dict__.get('initial_alpha')
-            numbers = known[key] if key in known else known.setdefault(key, _numbers(rule))
-        else:
-            numbers = _numbers(rule)
-        rule.t += 1
-        if numbers is None or not _counts(rule):
-            rule.t -= 1
-            param.update()
-        else:
-            groups.setdefault((*numbers, rule.t), []).append((param, rule.state))
-    for (formula, values, t), pairs in groups.items():
-        refused = formula.update(t, values, pairs)
-        for i, (param, _) in enumerate(pairs):
-            if i in refused:
-                param.update_rule.t -= 1
-                param.update()
-            else:
-                _was_updated(param.update_rule)
-
-
 def _optimizer(module):
     """Makes optimizers update all parameters in one call. Hooks, loss scales and parameters with rules of their own behave as in Chainer."""
     GradientMethod = module.GradientMethod
@@ -402,7 +299,7 @@ def _optimizer(module):
             reallocate(self)
 
     def update_all(params):
-        _update_all(params, module.variable.Parameter.update)
+        _updates.update_all(params, module.variable.Parameter.update)
 
     def reallocated(optimizer, params):
         return type(optimizer).reallocate_cleared_grads is reallocate_cleared_grads and _core._have_grads(params)
@@ -479,7 +376,7 @@ _MODULES = {
     'chainer.datasets.tuple_dataset': _tuple_dataset,
     'chainer.optimizer': _optimizer,
     'chainer.training.updaters.standard_updater': _precision.standard_updater,
-    **{'chainer.optimizers.' + module: functools.partial(_rule, name) for module, name in _OPTIMIZERS.items()},
+    **{'chainer.optimizers.' + module: functools.partial(_updates.rule, name) for module, name in _updates.OPTIMIZERS.items()},
     'chainer': _chainer,
     'chainer._backprop': _backprop,
     'chainer.configuration': _configuration,

@@ -1,4 +1,7 @@
-"""Serves `cupy`, `cupyx`, `cupy_backends` and `chainermn` from `catenary`, and makes Chainer 7.8.1 importable on a current Python.
+"""Serves `cupy`, `cupyx`, `cupy_backends`, `chainer` and `chainermn` from `catenary`, and makes Chainer 7.8.1 importable on a current Python.
+
+Which `chainer` is served, CATENARY_CHAINER says: `own` is the package catenary/chainer, `original` an installed Chainer, and so do `0`
+and `1`. Without it, an installed Chainer is used, and ours where there is none.
 
 catenary_hook.pth calls `install()` whenever an interpreter starts. To keep that fast, this module imports only `sys` until a program imports one
 of the names below. CATENARY_PYTHON_HOOKS=0 disables all hooks. NumPy is never changed.
@@ -51,10 +54,15 @@ class Finder:
         self._serves = None  # is `cupy` ours? Decided at first use
         self._deciding = False
         self._grafts = None
+        self._owns = None  # is `chainer` ours?
         self._layers = {}  # name in LAID_OVER -> folders, ours first, or empty if only the original is used
 
     def find_spec(self, name, path=None, target=None):
         package = name.partition('.')[0]
+        if package in ('chainer', 'chainerx') and self.owns():
+            return self._own(name, path)
+        if name.startswith('catenary.chainer.') or name == 'catenary.chainer':
+            return self._own_alias(name)
         if package == 'chainer' and self.grafts():
             return self._grafted(name, path)
         if name in TRAINING and self.is_ours():
@@ -102,6 +110,59 @@ class Finder:
                 "`import cupy` gives %s; CATENARY_CUPY=1 gives Catenary's")
         sys.stderr.write('catenary: two CuPys are installed: ' + says % os.path.dirname(other.origin) + '\n')
         return ours
+
+    def owns(self):
+        """Is `chainer` the package catenary/chainer? Yes with CATENARY_CHAINER=own, and without that variable where no Chainer is installed."""
+        if self._owns is None and not self._deciding:
+            import os
+            asked = os.environ.get('CATENARY_CHAINER', '')
+            if 'chainer' in sys.modules or asked not in ('', 'own'):
+                self._owns = False
+                return False
+            other = self._original('chainer')
+            self._owns = asked == 'own' or other is None
+            if self._owns and other is not None:
+                sys.stderr.write('catenary: two Chainers are installed: `import chainer` gives Catenary\'s, as CATENARY_CHAINER=own asks; '
+                                 '%s is not used\n' % os.path.dirname(other.origin))
+        return bool(self._owns)
+
+    def _original(self, package):
+        """Returns the spec of an installed package that is not ours, or None."""
+        import importlib.util
+        self._deciding = True  # keeps this finder out of the search
+        try:
+            found = importlib.util.find_spec(package)
+        except (ImportError, ValueError):
+            found = None
+        finally:
+            self._deciding = False
+        return found if found is not None and found.origin else None
+
+    def _own(self, name, path):
+        import importlib.util
+        import os
+        ours = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'chainer')
+        if name == 'chainerx':
+            return importlib.util.spec_from_file_location(name, os.path.join(ours, '_chainerx.py'))
+        if name == 'chainer':
+            return importlib.util.spec_from_file_location(name, os.path.join(ours, '__init__.py'), submodule_search_locations=[ours])
+        from importlib.machinery import PathFinder
+        found = PathFinder.find_spec(name, path)
+        if found is None and name.startswith('chainer.'):
+            from chainer import _paths
+            found = _paths.spec_of(name)
+        return found
+
+    def _own_alias(self, name):
+        real = name.partition('.')[2]
+        if not self.owns():
+            return None
+        import importlib.util
+        found = importlib.util.find_spec(real)
+        if found is None:
+            return None
+        from importlib.machinery import ModuleSpec
+        return ModuleSpec(name, AliasLoader(real), origin=found.origin, is_package=found.submodule_search_locations is not None)
 
     def grafts(self):
         """Are Chainer's variables and functions to be the library's? Where CATENARY_CHAINER=1 says so."""
@@ -166,16 +227,9 @@ class Finder:
             if package in sys.modules or not self.is_ours():
                 self._layers[package] = ()
                 return ()
-            import importlib.util
-            self._deciding = True  # keeps this finder out of the search for the original
-            try:
-                original = importlib.util.find_spec(package)
-            except (ImportError, ValueError):
-                original = None
-            finally:
-                self._deciding = False
+            original = self._original(package)
             ours = os.path.join(os.path.dirname(os.path.abspath(__file__)), package)
-            self._layers[package] = (ours, *(original.submodule_search_locations or () if original and original.origin else ()))
+            self._layers[package] = (ours, *(original.submodule_search_locations or () if original else ()))
         return self._layers.get(package, ())
 
     def _laid_over(self, name):

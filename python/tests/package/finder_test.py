@@ -385,7 +385,7 @@ def test_without_chainer_chainermn_names_the_remedy(site):
 try:
     import chainermn
 except ModuleNotFoundError as error:
-    print(error.name, str(error).count(chr(10)), error)''')
+    print(error.name, str(error).count(chr(10)), error)''', CATENARY_CHAINER='original')
     assert out.startswith('chainer 1 chainermn runs on Chainer 7.8.1') and 'pip install' in out
 
 
@@ -399,3 +399,33 @@ try:
 except ImportError as error:
     print(error)''', path=[chainers])
     assert '7.8.1' in out and '6.7.0' in out and 'CATENARY_CHAINER=0' in out
+
+
+OWN = 'import chainer, chainer.part, catenary.chainer; print(chainer.which, chainer.part.which, catenary.chainer is chainer)'
+
+
+@pytest.fixture
+def own_chainer(site, tmp_path):
+    """Adds a small package of ours to the site, and makes a folder with an installed one."""
+    for folder, which in ((site / 'catenary' / 'chainer', 'ours'), (tmp_path / 'installed' / 'chainer', 'theirs')):
+        folder.mkdir(parents=True)
+        for name in ('__init__.py', 'part.py'):
+            (folder / name).write_text('which = %r\n' % which)
+    return tmp_path / 'installed'
+
+
+def test_our_chainer_is_served_where_there_is_no_other(site, own_chainer):
+    assert run(site, OWN) == ('ours ours True\n', '')
+
+
+def test_the_variable_chooses_between_two_chainers(site, own_chainer):
+    out, err = run(site, OWN, path=[own_chainer], CATENARY_CHAINER='own')
+    assert out == 'ours ours True\n'
+    assert err.count('\n') == 1 and 'two Chainers' in err and str(own_chainer) in err
+    for asked in ('', 'original', '0'):
+        out, err = run(site, 'import chainer, chainer.part; print(chainer.which, chainer.part.which)', path=[own_chainer], CATENARY_CHAINER=asked)
+        assert (out, err) == ('theirs theirs\n', '')
+
+
+def test_a_chainer_that_is_asked_for_and_not_installed_is_named(site, own_chainer):
+    assert 'not installed' in run(site, 'import chainer', status=1, CATENARY_CHAINER='original')[1]

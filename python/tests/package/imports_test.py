@@ -10,8 +10,8 @@ PACKAGE = pathlib.Path(catenary.__file__).parent
 
 
 def sources():
-    """Returns {module: file}."""
-    files = sorted(PACKAGE.rglob('*.py'))
+    """Returns {module: file}. The package `chainer` is left out: links, functions and variables call each other."""
+    files = sorted(file for file in PACKAGE.rglob('*.py') if file.relative_to(PACKAGE).parts[0] != 'chainer')
     names = ('.'.join(('catenary', *file.relative_to(PACKAGE).with_suffix('').parts)).removesuffix('.__init__') for file in files)
     return dict(zip(names, files))
 

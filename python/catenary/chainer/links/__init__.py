@@ -1,0 +1,4 @@
+"""Links: functions with parameters."""
+
+from .classifier import Classifier
+from .linear import Linear

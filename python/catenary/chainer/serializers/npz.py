@@ -1,0 +1,91 @@
+"""npz: NumPy's files of several arrays."""
+
+import numpy
+
+from .. import backend, serializer
+from ..backends import _cpu, cuda
+
+
+class DictionarySerializer(serializer.Serializer):
+    """Saves values into a dict of NumPy arrays."""
+
+    def __init__(self, target=None, path=''):
+        self.target = {} if target is None else target
+        self.path = path
+
+    def __getitem__(self, key):
+        return DictionarySerializer(self.target, self.path + key.strip('/') + '/')
+
+    def __call__(self, key, value):
+        key = key.lstrip('/')
+        self.target[self.path + key] = (_cpu.to_numpy(value) if isinstance(value, cuda.ndarray)
+                                        else numpy.asarray(value))
+        return value
+
+
+def serialize(obj):
+    """Returns the values of an object as a dict of NumPy arrays."""
+    saved = DictionarySerializer()
+    saved.save(obj)
+    return saved.target
+
+
+def save_npz(file, obj, compression=True):
+    """Saves an object to a file (a name or a file object)."""
+    if hasattr(file, 'write'):
+        _save(file, obj, compression)
+    else:
+        with open(file, 'wb') as opened:
+            _save(opened, obj, compression)
+
+
+def _save(file, obj, compression):
+    (numpy.savez_compressed if compression else numpy.savez)(file, **serialize(obj))
+
+
+class NpzDeserializer(serializer.Deserializer):
+    """Loads values from a file of save_npz, or from a dict of arrays."""
+
+    def __init__(self, npz, path='', strict=True, ignore_names=None):
+        self.npz = npz
+        self.path = path
+        self.strict = strict
+        names = [] if ignore_names is None else ignore_names
+        self.ignore_names = names if isinstance(names, (list, tuple)) else [names]
+        for name in self.ignore_names:
+            if not isinstance(name, str) and not callable(name):
+                raise ValueError('ignore_names holds strings and functions, not %s' % type(name))
+
+    def __getitem__(self, key):
+        return NpzDeserializer(self.npz, self.path + key.strip('/') + '/', self.strict, self.ignore_names)
+
+    def _is_ignored(self, key):
+        return any(key == name if isinstance(name, str) else name(key) for name in self.ignore_names)
+
+    def __call__(self, key, value):
+        key = self.path + key.lstrip('/')
+        if not self.strict and key not in self.npz or self._is_ignored(key):
+            return value
+        dataset = self.npz[key]
+        if dataset.dtype == object and dataset[()] is None:
+            return None
+        if value is None:
+            return dataset
+        if isinstance(value, numpy.ndarray):
+            numpy.copyto(value, dataset)
+        elif isinstance(value, cuda.ndarray):
+            backend.copyto(value, numpy.asarray(dataset, dtype=value.dtype))
+        else:
+            kind = type(value)
+            value = numpy.asarray(dataset)
+            try:
+                value = kind(value)
+            except TypeError:
+                value = kind(value.item()) if value.ndim == 0 else value
+        return value
+
+
+def load_npz(file, obj, path='', strict=True, ignore_names=None):
+    """Loads an object from a file of save_npz. Without `strict`, values that are missing in the file keep their value."""
+    with numpy.load(file, allow_pickle=True) as npz:
+        NpzDeserializer(npz, path=path, strict=strict, ignore_names=ignore_names).load(obj)

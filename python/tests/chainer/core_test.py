@@ -1,0 +1,146 @@
+"""The package catenary/chainer: its selection, training and files."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from own import run  # noqa: E402
+
+MODEL = '''
+import numpy as np
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer import optimizers
+
+class MLP(chainer.Chain):
+    def __init__(self):
+        super().__init__()
+        with self.init_scope():
+            self.l1 = L.Linear(None, 20)
+            self.l2 = L.Linear(20, 3)
+    def forward(self, x):
+        return self.l2(F.relu(self.l1(x)))
+
+np.random.seed(0)
+x = np.random.randn(61, 5).astype(np.float32)
+t = (x[:, 0] > 0).astype(np.int32) + (x[:, 1] > 0)
+t = t.astype(np.int32)
+
+def trained(model, optimizer, x, t, updates=150):
+    optimizer.setup(model)
+    losses = []
+    for _ in range(updates):
+        loss = model(x, t)
+        model.cleargrads()
+        loss.backward()
+        optimizer.update()
+        losses.append(float(loss.array))
+    return losses
+'''
+
+
+def test_import_is_ours_and_quick_modules_only():
+    out = run('''
+        import sys, chainer
+        print(chainer.__file__)
+        print([m for m in ('matplotlib', 'PIL', 'multiprocessing', 'chainer.testing', 'catenary.cupy') if m in sys.modules])
+        import catenary.chainer
+        print(catenary.chainer is chainer)
+        import chainerx
+        print(chainerx.is_available())
+    ''').splitlines()
+    assert 'catenary' in out[0] and out[1:] == ['[]', 'True', 'False']
+
+
+def test_absent_names_are_named():
+    assert run('''
+        import chainer
+        for code in ('chainer.nothing', 'chainer.graph_optimizations', 'chainer.backends.intel64', 'from chainer import nothing', 'import chainer.nothing'):
+            try:
+                exec(code)
+            except (AttributeError, ImportError) as error:
+                print(type(error).__name__, code.split('.')[-1].split()[-1] in str(error))
+    ''').split() == ['AttributeError', 'True', 'AttributeError', 'True', 'AttributeError', 'True', 'ImportError', 'True',
+                     'ModuleNotFoundError', 'True']
+
+
+@pytest.mark.parametrize('optimizer', ['SGD(0.5)', 'Adam(0.01)', 'MomentumSGD(0.1)', 'RMSprop()', 'AdamW(0.01, weight_decay_rate=0.01)', 'MSVAG(1)'])
+def test_training_on_the_processor(optimizer):
+    run(MODEL + f'''
+losses = trained(L.Classifier(MLP()), optimizers.{optimizer}, x, t)
+assert losses[-1] < 0.6 * losses[0], losses[::30]
+''')
+
+
+def test_training_on_a_device_equals_the_processor():
+    run(MODEL + '''
+import copy
+import cupy
+model = L.Classifier(MLP())
+model.predictor(x[:1])
+other = copy.deepcopy(model)
+other.to_gpu(0)
+assert isinstance(other.predictor.l1.W.array, cupy.ndarray) and other.xp is cupy
+a = trained(model, optimizers.Adam(0.01), x, t, 40)
+b = trained(other, optimizers.Adam(0.01), cupy.asarray(x), cupy.asarray(t), 40)
+np.testing.assert_allclose(a, b, rtol=2e-4)
+other.to_cpu()
+np.testing.assert_allclose(other.predictor.l1.W.array, model.predictor.l1.W.array, atol=2e-3)
+''')
+
+
+def test_files_restore_a_model_and_its_optimizer(tmp_path):
+    run(MODEL + f'''
+from chainer import serializers
+model, optimizer = L.Classifier(MLP()), optimizers.Adam(0.01)
+trained(model, optimizer, x, t, 20)
+serializers.save_npz({str(tmp_path / 'model.npz')!r}, model)
+serializers.save_npz({str(tmp_path / 'optimizer.npz')!r}, optimizer)
+names = sorted(np.load({str(tmp_path / 'model.npz')!r}).files)
+assert names == ['predictor/l1/W', 'predictor/l1/b', 'predictor/l2/W', 'predictor/l2/b'], names
+again, other = L.Classifier(MLP()), optimizers.Adam(0.01)
+serializers.load_npz({str(tmp_path / 'model.npz')!r}, again)
+other.setup(again)
+serializers.load_npz({str(tmp_path / 'optimizer.npz')!r}, other)
+assert other.t == 20
+def steps(model, optimizer):
+    for _ in range(5):
+        optimizer.update(model, x, t)
+    return model.predictor.l1.W.array
+np.testing.assert_array_equal(steps(model, optimizer), steps(again, other))
+''')
+
+
+def test_functions_of_the_user():
+    run('''
+import numpy as np
+import chainer
+
+class Square(chainer.FunctionNode):
+    def forward(self, inputs):
+        self.retain_inputs((0,))
+        return inputs[0] ** 2,
+    def backward(self, indexes, gys):
+        x, = self.get_retained_inputs()
+        return 2 * x * gys[0],
+
+class OldSquare(chainer.Function):
+    def forward(self, inputs):
+        return inputs[0] ** 2,
+    def backward(self, inputs, gys):
+        return 2 * inputs[0] * gys[0],
+
+x = chainer.Variable(np.array([1, -2, 3], np.float32))
+for f in (lambda x: Square().apply((x,))[0], OldSquare()):
+    x.cleargrad()
+    y = f(x)
+    y.grad = np.ones(3, np.float32)
+    y.backward()
+    np.testing.assert_array_equal(x.grad, 2 * x.array)
+g, = chainer.grad([Square().apply((x,))[0]], [x], enable_double_backprop=True)
+gg, = chainer.grad([g * g], [x])
+np.testing.assert_array_equal(gg.array, 8 * x.array)
+''')
