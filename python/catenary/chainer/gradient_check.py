@@ -6,6 +6,7 @@ import numpy
 
 from . import backend, configuration
 from .backends import cuda
+from .function_node import FunctionNode
 from .testing.array import assert_allclose
 
 __all__ = ['NondifferentiableError', 'assert_allclose', 'check_backward', 'check_double_backward', 'numerical_grad']
@@ -120,20 +121,25 @@ def _variable_class():
     return Variable
 
 
+class _Joined(FunctionNode):
+    """Passes several variables on, as outputs of one node."""
+
+    def forward(self, inputs):
+        return tuple(inputs)
+
+    def backward(self, indexes, grad_outputs):
+        return grad_outputs
+
+
 def _run_backward(outputs, grads, **options):
-    """Sets the gradients of several outputs and runs one backward pass."""
-    from . import functions
-    joined = _as_tuple(functions.identity(*outputs))  # with one creator, one pass reaches all
-    start = None
-    for output, grad in zip(joined, grads):
-        if isinstance(grad, _variable_class()):
-            output.grad_var = grad
-        else:
-            output.grad = grad
-        if grad is not None and start is None:
-            start = output
-    if start is not None:
-        start.backward(**options)
+    """Runs one backward pass from several outputs. Gradients are arrays (copied, as some functions change them), variables or None."""
+    from . import backward
+    Variable = _variable_class()
+    pairs = [(output, grad if isinstance(grad, Variable) else Variable(grad.copy())) for output, grad in zip(outputs, grads) if grad is not None]
+    if pairs:
+        outputs, grads = zip(*pairs)
+        # an output may be an input, or come twice
+        backward(_Joined().apply(outputs), grads, **options)
 
 
 def _check_outputs_and_grad_outputs(outputs, grad_outputs):

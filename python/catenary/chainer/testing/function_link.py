@@ -116,6 +116,7 @@ class _TestBase:
         if is_skipped:
             raise unittest.SkipTest(f'skip_{test_name[5:]}_test is set')
         self.backend_config = backend_config
+        self.test_name = test_name
         self.before_test(test_name)
 
     def _arranged(self, arrays):

@@ -95,7 +95,7 @@ def _methods(func, func_expected, options, is_linear):
     def test_label(self):
         from .. import Variable
         y = func(Variable(self.x))
-        self.assertEqual(y.creator.label, options['label'])
+        self.assertEqual(y.creator.label.lower(), options['label'].lower())
 
     methods = {'setUp': set_up, 'check_forward': check_forward, 'check_backward': check_backward, 'check_double_backward': check_double_backward,
                'test_label': test_label}

@@ -2,8 +2,10 @@
 
 import warnings
 
+from ... import backend
 from ...backends import cuda
 from ...dataset import convert
+from ...device_resident import DeviceResidentsVisitor
 from ..updater import Updater
 
 
@@ -109,11 +111,36 @@ def call_with(function, first, arrays):
     return function(first, **arrays) if isinstance(arrays, dict) else function(first, arrays)
 
 
+class _FromHost(DeviceResidentsVisitor):
+    """Sends the parts of a model that are on the host. Those on GPUs stay there, as models may be spread over several."""
+
+    def __init__(self, device):
+        self._device = device
+        self.has_left_some = False
+
+    def _stays(self, place):
+        is_on_gpu = isinstance(place, cuda.GpuDevice)
+        self.has_left_some |= is_on_gpu and place != self._device
+        return is_on_gpu
+
+    def visit_device_resident(self, device_resident):
+        device_resident._device = self._device
+
+    def visit_array(self, arr):
+        return arr if self._stays(backend.get_device_from_array(arr)) else self._device.send(arr)
+
+    def visit_variable(self, param):
+        if not self._stays(param.device):
+            param.to_device(self._device)
+
+
 def _send(target, device):
-    """Sends a model to a device. A model on another GPU stays there, as users of model parallelism place its parts themselves."""
-    if isinstance(device, cuda.GpuDevice) and isinstance(target.device, cuda.GpuDevice):
-        if target.device != device:
-            warnings.warn(f'the model stays on {target.device}, although the updater is for {device}: send it with to_device() if it should move',
-                          FutureWarning, stacklevel=4)
+    """Sends a model to a device."""
+    if not (isinstance(device, cuda.GpuDevice) and any(isinstance(link.device, cuda.GpuDevice) for link in target.links())):
+        target.to_device(device)
         return
-    target.to_device(device)
+    visitor = _FromHost(device)
+    target.device_resident_accept(visitor)
+    if visitor.has_left_some:
+        warnings.warn(f'parts of the model stay on another GPU, although the updater is for {device}: send the model with to_device() if it should '
+                      'move', FutureWarning, stacklevel=4)
