@@ -188,5 +188,5 @@ def real_functions():
               ('scalbln{f}(1.5{f}, 3L)', 12), ('nextafter{f}(1.0{f}, 1.0{f})', 1)]
     fast = [('__expf(0.5f)', math.exp(0.5)), ('__exp10f(0.5f)', 10 ** 0.5), ('__logf(2.5f)', math.log(2.5)), ('__log2f(2.5f)', math.log2(2.5)), ('__log10f(2.5f)', math.log10(2.5)),
             ('__sinf(0.5f)', math.sin(0.5)), ('__cosf(0.5f)', math.cos(0.5)), ('__tanf(0.5f)', math.tan(0.5)), ('__powf(2.5f, 1.5f)', 2.5 ** 1.5), ('__fdividef(1.5f, 4.0f)', 0.375),
-            ('fdividef(1.5f, 4.0f)', 0.375), ('__saturatef(1.5f)', 1), ('__saturatef(-0.5f)', 0), ('__frsqrt_rn(4.0f)', 0.5), ('fma(2, 3, 1)', 7)]
+            ('fdividef(1.5f, 4.0f)', 0.375), ('__saturatef(1.5f)', 1), ('__saturatef(-0.5f)', 0), ('__frsqrt_rn(4.0f)', 0.5), ('fma(2.0f, 3.0f, 1.0f)', 7)]
     return [(text.format(f=f), value, f or 'd') for text, value in found for f in ('', 'f')] + [(text, value, 'f') for text, value in fast]
