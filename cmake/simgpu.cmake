@@ -15,11 +15,12 @@ endif()
 list(APPEND SIMGPU_COMPILER "SIMGPU_ASSEMBLE=\"${as}\"" "SIMGPU_LINK=\"${ld} -shared -Bsymbolic\"" "SIMGPU_LIBRARIES=\"${libgcc}\"")
 
 function(simgpu_library folder name soname sources)
+  set(functions ${PROJECT_SOURCE_DIR}/python/catenary/cupy/_headers)
   add_library(simgpu_${name} SHARED ${sources} tests/simgpu/simulator/device.cpp tests/simgpu/simulator/compiler.cpp)
   target_include_directories(simgpu_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(simgpu_${name} PRIVATE ${SIMGPU_COMPILER} ${ARGN}
                                                     SIMGPU_SHIM="${PROJECT_SOURCE_DIR}/tests/simgpu/simulator/kernel_shim.h"
-                                                    SIMGPU_FUNCTIONS="${PROJECT_SOURCE_DIR}/python/catenary/cupy/_headers/intrinsics.h")
+                                                    SIMGPU_FUNCTIONS="${functions}/cuda_only.h -include ${functions}/intrinsics.h")
   target_compile_options(simgpu_${name} PRIVATE ${CATENARY_WARNINGS})
   target_link_libraries(simgpu_${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(simgpu_${name} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname} CXX_VISIBILITY_PRESET hidden NO_SONAME ON

@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 from catenary import _core
+from catenary.cupy import _cuda
 import catenary.cupy as cupy
 import device_functions
 
@@ -118,8 +119,26 @@ def test_loads_and_stores_by_cache():
     x, y = cupy.arange(6, dtype='f') * 10, cupy.zeros(6, 'f')
     cupy.RawKernel('''extern "C" __global__ void moved(const float* x, float* y) {
         __stcg(y, __ldcg(x + 1)); __stcs(y + 1, __ldcs(x + 2)); __stwb(y + 2, __ldca(x + 3)); __stwt(y + 3, __ldcv(x + 4)); y[4] = __ldlu(x + 5); y[5] = __ldg(x);
+        __nanosleep(100u);
     }''', 'moved')((1,), (1,), (x, y))
     assert y.get().tolist() == [10, 20, 30, 40, 50, 0]
+
+
+def test_texts_get_the_functions_that_hip_lacks_by_name():
+    text = _cuda._text('cuda_only.h')
+    names = re.findall(r'CATENARY_NAMED [\w ]*?(\w+(?:##m)?)\(', text) + re.findall(r'CATENARY_(?:LOAD|STORE)\((__\w+)\)', text)
+    assert len(names) == 42
+    for name in {name.replace('##m', mode) for name in names for mode in 'zud'}:
+        assert text in _cuda.header('y[0] = %s(x[0]);' % name), name
+    assert text not in _cuda.header('y[0] = __fadd_rn(x[0], x[1]) + __ldg(x) + my_umin(x);')
+
+
+def test_traps_that_no_thread_reaches():
+    if _core.backend_of(_core.Device()) == 'opencl':
+        return  # which lacks the function
+    y = cupy.zeros(1)
+    cupy.RawKernel('extern "C" __global__ void trapped(double* y) { if (y[0] < 0) __trap(); y[0] = 1; }', 'trapped')((1,), (1,), (y,))
+    assert y[0] == 1
 
 
 @pytest.mark.parametrize('call', ['__vadd2(1u, 2u)', '__no_such_function(1)', 'j0(1.0, 2.0)'])

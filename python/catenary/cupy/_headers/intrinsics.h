@@ -1,121 +1,8 @@
-// CUDA's device functions that C++ lacks, for the processor's C++ compiler (after host.kernel and host.h) and for
-// simulated cards. It includes nothing: functions of C are the compiler's built-ins.
+// CUDA's device functions that C++ lacks and HIP has, after cuda_only.h, for the processor's C++ compiler (after
+// host.kernel and host.h) and for simulated cards. It includes nothing: functions of C are the compiler's built-ins.
 #ifndef CATENARY_INTRINSICS
 #define CATENARY_INTRINSICS
-#define CATENARY_OWN static inline
 
-// ------------------------------------------------------------------ rounding
-// `value` is a result rounded to nearest, and `error` has the sign of (exact result - value). Modes: n, z, u, d
-// (nearest, to zero, up, down).
-template <class T>
-CATENARY_OWN T ct__step(T value, bool up) {
-  if (sizeof(T) == sizeof(float))
-    return (T)__builtin_nextafterf((float)value, up ? __builtin_inff() : -__builtin_inff());
-  return (T)__builtin_nextafter((double)value, up ? __builtin_inf() : -__builtin_inf());
-}
-template <char kMode, class T, class E>
-CATENARY_OWN T ct__rounded(T value, E error) {
-  if (kMode == 'n' || error == 0 || error != error) return value;
-  if (kMode == 'u') return error > 0 ? ct__step(value, true) : value;
-  if (kMode == 'd') return error < 0 ? ct__step(value, false) : value;
-  return value > 0 && error < 0 ? ct__step(value, false) : value < 0 && error > 0 ? ct__step(value, true) : value;
-}
-// If finite operands overflow, rounding to nearest gives infinity, and the other modes may give the largest number.
-template <char kMode, class T>
-CATENARY_OWN T ct__beyond(T infinite) {
-  if (kMode == 'z' || kMode == (infinite > 0 ? 'd' : 'u')) return ct__step(infinite, infinite < 0);
-  return infinite;
-}
-CATENARY_OWN float ct__fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-CATENARY_OWN double ct__fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
-template <class T>
-CATENARY_OWN T ct__error_of_sum(T x, T y, T sum) {
-  const T other = sum - x;
-  return (x - (sum - other)) + (y - other);
-}
-// Returns a power of two by which small operands are scaled, so that the rounding error of their product stays
-// representable.
-template <class T>
-CATENARY_OWN T ct__large() {
-  return sizeof(T) == sizeof(float) ? (T)0x1p100f : (T)0x1p700;
-}
-template <class T>
-CATENARY_OWN T ct__error_of_product(T x, T y, T product) {
-  if (product == 0) return x == 0 || y == 0 ? 0 : (x < 0) == (y < 0) ? 1 : -1;
-  if (__builtin_fabs((double)product) * (double)ct__large<T>() >= 1) return ct__fma(x, y, -product);
-  const bool first = __builtin_fabs((double)x) < __builtin_fabs((double)y);
-  return ct__fma((first ? x : y) * ct__large<T>(), first ? y : x, -product * ct__large<T>());
-}
-template <char kMode, class T>
-CATENARY_OWN T ct__add(T x, T y) {
-  const T sum = x + y;
-  if (__builtin_isinf(sum) && __builtin_isfinite(x) && __builtin_isfinite(y)) return ct__beyond<kMode>(sum);
-  if (sum == 0 && x != 0) return kMode == 'd' ? (T)-0.0 : sum;
-  return ct__rounded<kMode>(sum, ct__error_of_sum(x, y, sum));
-}
-template <char kMode, class T>
-CATENARY_OWN T ct__mul(T x, T y) {
-  const T product = x * y;
-  if (__builtin_isinf(product))
-    return __builtin_isfinite(x) && __builtin_isfinite(y) ? ct__beyond<kMode>(product) : product;
-  return ct__rounded<kMode>(product, ct__error_of_product(x, y, product));
-}
-template <char kMode, class T>
-CATENARY_OWN T ct__div(T x, T y) {
-  const T quotient = x / y;
-  if (__builtin_isinf(quotient)) return y != 0 && __builtin_isfinite(x) ? ct__beyond<kMode>(quotient) : quotient;
-  if (x == 0 || !__builtin_isfinite(y) || !__builtin_isfinite(x)) return quotient;
-  // the remainder has the sign of the rounding error times that of y
-  const T scale = __builtin_fabs((double)x) * (double)ct__large<T>() < 1 ? ct__large<T>() : (T)1;
-  const T rest = ct__fma(-quotient, y * scale, x * scale);
-  return ct__rounded<kMode>(quotient, y < 0 ? -rest : rest);
-}
-CATENARY_OWN float ct__root(float x) { return __builtin_sqrtf(x); }
-CATENARY_OWN double ct__root(double x) { return __builtin_sqrt(x); }
-template <char kMode, class T>
-CATENARY_OWN T ct__sqrt(T x) {
-  const T root = ct__root(x);
-  if (!(x > 0) || __builtin_isinf(root)) return root;
-  return ct__rounded<kMode>(root, -ct__error_of_product(root, root, x));
-}
-// Returns the rounding error of x * y + z (Boldo and Muller).
-template <class T>
-CATENARY_OWN T ct__error_of_fused(T x, T y, T z, T sum) {
-  const T high = x * y, low = ct__fma(x, y, -high);
-  const T a = z + low, b = high + a;
-  return ((b - sum) + ct__error_of_sum(high, a, b)) + ct__error_of_sum(z, low, a);
-}
-template <char kMode, class T>
-CATENARY_OWN T ct__fused(T x, T y, T z) {
-  const T sum = ct__fma(x, y, z), large = ct__large<T>();
-  if (__builtin_isinf(sum))
-    return __builtin_isfinite(x) && __builtin_isfinite(y) && __builtin_isfinite(z) ? ct__beyond<kMode>(sum) : sum;
-  if (__builtin_fabs((double)(x * y)) * (double)large >= 1)
-    return ct__rounded<kMode>(sum, ct__error_of_fused(x, y, z, sum));
-  const bool first = __builtin_fabs((double)x) < __builtin_fabs((double)y);
-  const T one = (first ? x : y) * large, other = first ? y : x;
-  if (z > 1 || z < -1 || one * other == 0) return ct__rounded<kMode>(sum, ct__error_of_product(x, y, (T)0));
-  return ct__rounded<kMode>(sum, ct__error_of_fused(one, other, z * large, sum * large));
-}
-#define CATENARY_MODES(define) define(n) define(z) define(u) define(d)
-#define CATENARY_MODE(m)                                                                               \
-  CATENARY_OWN float __fadd_r##m(float x, float y) { return ct__add<#m[0]>(x, y); }                    \
-  CATENARY_OWN float __fsub_r##m(float x, float y) { return ct__add<#m[0]>(x, -y); }                   \
-  CATENARY_OWN float __fmul_r##m(float x, float y) { return ct__mul<#m[0]>(x, y); }                    \
-  CATENARY_OWN float __fdiv_r##m(float x, float y) { return ct__div<#m[0]>(x, y); }                    \
-  CATENARY_OWN float __frcp_r##m(float x) { return ct__div<#m[0]>(1.0f, x); }                          \
-  CATENARY_OWN float __fsqrt_r##m(float x) { return ct__sqrt<#m[0]>(x); }                              \
-  CATENARY_OWN float __fmaf_r##m(float x, float y, float z) { return ct__fused<#m[0]>(x, y, z); }      \
-  CATENARY_OWN float __fmaf_ieee_r##m(float x, float y, float z) { return ct__fused<#m[0]>(x, y, z); } \
-  CATENARY_OWN double __dadd_r##m(double x, double y) { return ct__add<#m[0]>(x, y); }                 \
-  CATENARY_OWN double __dsub_r##m(double x, double y) { return ct__add<#m[0]>(x, -y); }                \
-  CATENARY_OWN double __dmul_r##m(double x, double y) { return ct__mul<#m[0]>(x, y); }                 \
-  CATENARY_OWN double __ddiv_r##m(double x, double y) { return ct__div<#m[0]>(x, y); }                 \
-  CATENARY_OWN double __drcp_r##m(double x) { return ct__div<#m[0]>(1.0, x); }                         \
-  CATENARY_OWN double __dsqrt_r##m(double x) { return ct__sqrt<#m[0]>(x); }                            \
-  CATENARY_OWN double __fma_r##m(double x, double y, double z) { return ct__fused<#m[0]>(x, y, z); }
-CATENARY_MODES(CATENARY_MODE)
-#undef CATENARY_MODE
 CATENARY_OWN float __frsqrt_rn(float x) { return (float)(1 / __builtin_sqrt((double)x)); }
 
 // ------------------------------------------------------------------ conversions
@@ -199,9 +86,6 @@ CATENARY_OWN unsigned __brev(unsigned x) {
 CATENARY_OWN unsigned long long __brevll(unsigned long long x) {
   return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
-CATENARY_OWN unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
-CATENARY_OWN unsigned __nv_bswap32(unsigned x) { return __builtin_bswap32(x); }
-CATENARY_OWN unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
 // Returns the four of the eight bytes of y and x that the digits of `chosen` select. Adding 8 to a digit replicates the
 // sign bit.
 CATENARY_OWN unsigned __byte_perm(unsigned x, unsigned y, unsigned chosen) {
@@ -225,15 +109,6 @@ CATENARY_OWN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) 
 CATENARY_OWN unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) {
   return by < 32u ? __funnelshift_r(low, high, by) : high;
 }
-// Returns the position of the offset-th set bit, counted from `base` upwards, or downwards if the offset is negative,
-// and all ones if there is none.
-CATENARY_OWN unsigned __fns(unsigned mask, unsigned base, int offset) {
-  if (offset == 0) return mask >> (base & 31u) & 1u ? base : 0xffffffffu;
-  int left = offset > 0 ? offset : -offset;
-  for (int k = (int)base; k >= 0 && k<32; k += offset> 0 ? 1 : -1)
-    if ((mask >> k & 1u) && --left == 0) return (unsigned)k;
-  return 0xffffffffu;
-}
 CATENARY_OWN int __mul24(int x, int y) {
   return (int)((unsigned)((int)((unsigned)x << 8) >> 8) * (unsigned)((int)((unsigned)y << 8) >> 8));
 }
@@ -252,38 +127,6 @@ CATENARY_OWN unsigned __sad(int x, int y, unsigned z) {
   return (unsigned)(x < y ? (long long)y - x : (long long)x - y) + z;
 }
 CATENARY_OWN unsigned __usad(unsigned x, unsigned y, unsigned z) { return (x < y ? y - x : x - y) + z; }
-CATENARY_OWN unsigned umin(unsigned x, unsigned y) { return x < y ? x : y; }
-CATENARY_OWN unsigned umax(unsigned x, unsigned y) { return x < y ? y : x; }
-CATENARY_OWN long long llmin(long long x, long long y) { return x < y ? x : y; }
-CATENARY_OWN long long llmax(long long x, long long y) { return x < y ? y : x; }
-CATENARY_OWN unsigned long long ullmin(unsigned long long x, unsigned long long y) { return x < y ? x : y; }
-CATENARY_OWN unsigned long long ullmax(unsigned long long x, unsigned long long y) { return x < y ? y : x; }
-// Sums products of bytes with bytes, or with halves of a word. A vector of CUDA's is passed as its bytes.
-template <class T, class A>
-CATENARY_OWN T ct__piece(A x, int k) {
-  T parts[sizeof(A) / sizeof(T)];
-  __builtin_memcpy(parts, &x, sizeof(A));
-  return parts[k];
-}
-#define CATENARY_DOT(S, C, H, words, bytes, halves)                                                                   \
-  CATENARY_OWN S __dp4a(words x, words y, S sum) {                                                                    \
-    for (int k = 0; k < 4; ++k) sum += (S)((S)ct__piece<C>(x, k) * (S)ct__piece<C>(y, k));                            \
-    return sum;                                                                                                       \
-  }                                                                                                                   \
-  CATENARY_OWN S __dp4a(bytes x, bytes y, S sum) { return __dp4a(ct_bits<words>(x), ct_bits<words>(y), sum); }        \
-  CATENARY_OWN S __dp2a_lo(words x, words y, S sum) {                                                                 \
-    for (int k = 0; k < 2; ++k) sum += (S)((S)ct__piece<H>(x, k) * (S)ct__piece<C>(y, k));                            \
-    return sum;                                                                                                       \
-  }                                                                                                                   \
-  CATENARY_OWN S __dp2a_hi(words x, words y, S sum) {                                                                 \
-    for (int k = 0; k < 2; ++k) sum += (S)((S)ct__piece<H>(x, k) * (S)ct__piece<C>(y, k + 2));                        \
-    return sum;                                                                                                       \
-  }                                                                                                                   \
-  CATENARY_OWN S __dp2a_lo(halves x, bytes y, S sum) { return __dp2a_lo(ct_bits<words>(x), ct_bits<words>(y), sum); } \
-  CATENARY_OWN S __dp2a_hi(halves x, bytes y, S sum) { return __dp2a_hi(ct_bits<words>(x), ct_bits<words>(y), sum); }
-CATENARY_DOT(int, signed char, short, int, char4, short2)
-CATENARY_DOT(unsigned, unsigned char, unsigned short, unsigned, uchar4, ushort2)
-#undef CATENARY_DOT
 
 // ------------------------------------------------------------------ functions of real numbers
 CATENARY_OWN float ct__hypot(float x, float y) { return __builtin_hypotf(x, y); }
@@ -319,8 +162,6 @@ CATENARY_OWN void __sincosf(float x, float* s, float* c) {
 static inline void __threadfence_block() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-static inline void __nanosleep(unsigned) {}
-static inline void __trap() { __builtin_trap(); }
 #if defined(__x86_64__)
 CATENARY_OWN long long clock64() { return (long long)__builtin_ia32_rdtsc(); }
 #else
@@ -363,28 +204,6 @@ CATENARY_SCOPES(atomicXor)
 CATENARY_SCOPES(atomicExch)
 CATENARY_SCOPES(atomicCAS)
 #undef CATENARY_SCOPES
-// Loads and stores with cache hints, which are ignored.
-#define CATENARY_LOAD(name)         \
-  template <class T>                \
-  CATENARY_OWN T name(const T* p) { \
-    return *p;                      \
-  }
-CATENARY_LOAD(__ldca)
-CATENARY_LOAD(__ldcg)
-CATENARY_LOAD(__ldcs)
-CATENARY_LOAD(__ldcv)
-CATENARY_LOAD(__ldlu)
-#undef CATENARY_LOAD
-#define CATENARY_STORE(name)                                      \
-  template <class T>                                              \
-  CATENARY_OWN void name(T* p, typename ct_same<T>::type value) { \
-    *p = value;                                                   \
-  }
-CATENARY_STORE(__stwb)
-CATENARY_STORE(__stcg)
-CATENARY_STORE(__stcs)
-CATENARY_STORE(__stwt)
-#undef CATENARY_STORE
 #undef CATENARY_MODES
 #undef CATENARY_OWN
 #endif
