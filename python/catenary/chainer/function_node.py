@@ -156,9 +156,14 @@ class FunctionNode(_core._FunctionNodeBase):
         if not self._checks_types():
             return
         from .utils import type_check
-        types = type_check.get_light_types(in_data) if hasattr(type_check, 'get_light_types') else type_check.get_types(in_data, 'in_types', False)
+        with type_check.light_mode:
+            try:
+                self.check_type_forward(type_check.get_light_types(in_data))
+                return
+            except type_check.InvalidType:
+                pass  # the full types name what is wrong
         with type_check.get_function_check_context(self):
-            self.check_type_forward(types)
+            self.check_type_forward(type_check.get_types(in_data, 'in_types', False))
 
     def check_type_forward(self, in_types):
         """Checks the types of the inputs. A subclass may define it."""
