@@ -5,13 +5,30 @@ import importlib
 from catenary import _core, _updates
 
 # module -> (module here, its names)
-_MODULES = {'chainer.links.model.classifier': ('chainer.links', ('Classifier',)),
-            'chainer.links.connection.linear': ('chainer.links', ('Linear',)),
-            'chainer.initializers.constant': ('chainer.initializers', ('Constant', 'Identity', 'NaN', 'One', 'Zero')),
+_MODULES = {'chainer.initializers.constant': ('chainer.initializers', ('Constant', 'Identity', 'NaN', 'One', 'Zero')),
             'chainer.initializers.normal': ('chainer.initializers', ('GlorotNormal', 'HeNormal', 'LeCunNormal', 'Normal')),
             'chainer.initializers.uniform': ('chainer.initializers', ('GlorotUniform', 'HeUniform', 'LeCunUniform', 'Uniform')),
             'chainer.initializers.orthogonal': ('chainer.initializers', ('Orthogonal',)),
             'chainer.initializers.sampling': ('chainer.initializers', ('DownsamplingConvFilter', 'UpsamplingDeconvFilter'))}
+
+_LINKS = """activation.maxout Maxout, activation.prelu PReLU, activation.simplified_dropconnect SimplifiedDropconnect, activation.swish Swish,
+connection.bias Bias, connection.bilinear Bilinear, connection.convolution_2d Convolution2D, connection.convolution_nd Convolution1D Convolution3D
+ConvolutionND, connection.deconvolution_2d Deconvolution2D, connection.deconvolution_nd Deconvolution1D Deconvolution3D DeconvolutionND,
+connection.deformable_convolution_2d DeformableConvolution2D, connection.depthwise_convolution_2d DepthwiseConvolution2D,
+connection.dilated_convolution_2d DilatedConvolution2D, connection.embed_id EmbedID, connection.highway Highway, connection.inceptionbn InceptionBN,
+connection.local_convolution_2d LocalConvolution2D, connection.mlp_convolution_2d MLPConvolution2D, connection.parameter Parameter,
+connection.scale Scale, loss.black_out BlackOut, loss.crf1d CRF1d, loss.hierarchical_softmax BinaryHierarchicalSoftmax,
+loss.negative_sampling NegativeSampling, normalization.batch_normalization BatchNormalization, normalization.batch_renormalization
+BatchRenormalization, normalization.decorrelated_batch_normalization DecorrelatedBatchNormalization, normalization.group_normalization
+GroupNormalization, normalization.layer_normalization LayerNormalization, rnn.gru GRU StatefulGRU StatelessGRU, rnn.lstm LSTM StatelessLSTM,
+rnn.mgu StatefulMGU StatelessMGU, rnn.n_step_gru NStepBiGRU NStepGRU, rnn.n_step_lstm NStepBiLSTM NStepLSTM, rnn.n_step_rnn NStepBiRNNReLU
+NStepBiRNNTanh NStepRNNReLU NStepRNNTanh, rnn.peephole StatefulPeepholeLSTM, rnn.zoneoutlstm StatefulZoneoutLSTM,
+theano.theano_function TheanoFunction, caffe.caffe_function CaffeFunction"""
+_MODULES.update({'chainer.links.' + module: ('chainer.links.caffe' if module.startswith('caffe') else 'chainer.links', tuple(names))
+                 for module, *names in map(str.split, _LINKS.split(','))})
+_MODULES.update({'chainer.optimizer_hooks.' + module: ('chainer.optimizer_hooks', (name,)) for module, name in (
+    ('gradient_clipping', 'GradientClipping'), ('gradient_hard_clipping', 'GradientHardClipping'), ('gradient_lars', 'GradientLARS'),
+    ('gradient_noise', 'GradientNoise'), ('lasso', 'Lasso'), ('weight_decay', 'WeightDecay'))})
 
 
 def _all():
