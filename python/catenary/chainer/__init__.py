@@ -20,7 +20,7 @@ from .function_node import FunctionNode, get_function_hooks, grad  # noqa: E402
 from ._backprop import backprop as backward  # noqa: E402
 from .function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode  # noqa: E402
 from .function_hook import FunctionHook  # noqa: E402
-from . import _operators, initializers  # noqa: E402
+from . import _errors, _operators, initializers  # noqa: E402
 from .initializer import Initializer  # noqa: E402
 from .device_resident import DeviceResident, DeviceResidentsVisitor  # noqa: E402
 from .link import Chain, ChainList, Link, LinkHook  # noqa: E402

@@ -190,13 +190,13 @@ class FunctionNode(_core._FunctionNodeBase):
     def forward_chainerx(self, inputs):
         raise NotImplementedError('ChainerX is not provided')
 
-    def retain_inputs(self, indexes):
-        """Keeps these inputs for backward. forward() calls it."""
-        self._input_indexes_to_retain = indexes
-
     def retain_outputs(self, indexes):
         """Keeps these outputs for backward. forward() calls it."""
         self._output_indexes_to_retain = indexes
+
+    def retain_inputs(self, indexes):
+        """Keeps these inputs for backward. forward() calls it."""
+        self._input_indexes_to_retain = indexes
 
     def backward(self, target_input_indexes, grad_outputs):
         """Returns the gradients of the inputs at these indexes as Variables or None. A subclass defines it."""

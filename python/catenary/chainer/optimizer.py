@@ -256,21 +256,20 @@ class Optimizer:
 
     def call_hook(self, hook):
         """Calls a hook, for each parameter if it asks for that."""
-        if getattr(hook, 'call_for_each_param', False):
-            for param in self.target.params():
-                hook(param.update_rule, param)
-        else:
+        if not getattr(hook, 'call_for_each_param', False):
             hook(self)
+            return
+        for param in self.target.params():
+            hook(param.update_rule, param)
 
     def serialize(self, serializer):
         """Saves or loads the counts and the state of the update rules."""
         self._need('serialize')
-        self.t = serializer('t', self.t)
-        self.epoch = serializer('epoch', self.epoch)
-        for name, param in self.target.namedparams():
-            rule = getattr(param, 'update_rule', None)
-            if rule is not None:
-                rule.serialize(serializer[name])
+        for name in ('t', 'epoch'):
+            setattr(self, name, serializer(name, getattr(self, name)))
+        for path, param in self.target.namedparams():
+            if param.update_rule is not None:
+                param.update_rule.serialize(serializer[path])
 
     def loss_scaling(self, interval=1000, scale=None):
         """Makes the scale of the loss dynamic, or sets it."""

@@ -141,9 +141,8 @@ class Summary:
     def serialize(self, serializer):
         """Saves or loads the sums."""
         try:
-            self._x = serializer('_x', self._x)
-            self._x2 = serializer('_x2', self._x2)
-            self._n = serializer('_n', self._n)
+            for name in ('_x', '_x2', '_n'):
+                setattr(self, name, serializer(name, getattr(self, name)))
         except KeyError:
             import warnings
             warnings.warn('the file holds no sums of this summary')

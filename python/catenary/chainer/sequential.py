@@ -14,22 +14,21 @@ class Sequential(ChainList):
         for layer in layers:
             self.append(layer)
 
-    def __len__(self):
-        return len(self._layers)
-
-    def __iter__(self):
-        return iter(self._layers)
-
-    def __reversed__(self):
-        return reversed(self._layers)
+    def __getitem__(self, i):
+        chosen = self._layers[i]
+        return type(self)(*chosen) if isinstance(i, slice) else chosen
 
     def __contains__(self, item):
         return item in self._layers
 
-    def __getitem__(self, i):
-        if isinstance(i, slice):
-            return type(self)(*self._layers[i])
-        return self._layers[i]
+    def __reversed__(self):
+        return reversed(self._layers)
+
+    def __iter__(self):
+        return iter(self._layers)
+
+    def __len__(self):
+        return len(self._layers)
 
     def __setitem__(self, i, layer):
         if not callable(layer):

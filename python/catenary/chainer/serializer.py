@@ -4,20 +4,12 @@
 class AbstractSerializer:
     """Saves or loads values by a key. serializer[key] is the serializer of a part."""
 
-    def __getitem__(self, key):
-        raise NotImplementedError
-
     def __call__(self, key, value):
         """Saves a value, or loads one into it. Returns the value that holds."""
         raise NotImplementedError
 
-
-class Serializer(AbstractSerializer):
-    """The base of serializers that save."""
-
-    def save(self, obj):
-        """Saves an object by its method serialize."""
-        obj.serialize(self)
+    def __getitem__(self, key):
+        raise NotImplementedError
 
 
 class Deserializer(AbstractSerializer):
@@ -25,4 +17,12 @@ class Deserializer(AbstractSerializer):
 
     def load(self, obj):
         """Loads an object by its method serialize."""
+        obj.serialize(self)
+
+
+class Serializer(AbstractSerializer):
+    """The base of serializers that save."""
+
+    def save(self, obj):
+        """Saves an object by its method serialize."""
         obj.serialize(self)

@@ -88,17 +88,17 @@ class VariableNode(_core._VariableNodeBase):
         """The shape and dtype in words."""
         return _label(self)
 
-    def set_creator(self, creator):
-        """Sets the function that computed the variable."""
-        self.creator = creator
+    def unchain(self):
+        """Detaches the node from the function that computed it."""
+        self.creator_node = None
 
     def set_creator_node(self, creator_node):
         """Sets the FunctionNode that computed the variable."""
         self.creator_node = creator_node
 
-    def unchain(self):
-        """Detaches the node from the function that computed it."""
-        self.creator_node = None
+    def set_creator(self, creator):
+        """Sets the function that computed the variable."""
+        self.creator = creator
 
     def retain_data(self):
         """Keeps the values for as long as the node lives."""

@@ -80,14 +80,31 @@ class ToChainersHooks final : public ct::FunctionHook {
   std::string name() const override { return "Chainer's hooks"; }
   void forward_preprocess(ct::FunctionNode& f, ct::Inputs x) override { tell("forward_preprocess", f, x); }
   void forward_postprocess(ct::FunctionNode& f, ct::Inputs x) override { tell("forward_postprocess", f, x); }
+  void backward_preprocess(ct::FunctionNode& f, ct::Inputs x, ct::Grads gy) override {
+    if (chainer_is_own) tell("backward_preprocess", f, x, gy);
+  }
+  void backward_postprocess(ct::FunctionNode& f, ct::Inputs x, ct::Grads gy) override {
+    if (chainer_is_own) tell("backward_postprocess", f, x, gy);
+  }
 
  private:
-  static void tell(const char* method, ct::FunctionNode& f, ct::Inputs x) {
-    const nb::object in_data = checked(PyTuple_New(x.size()));
-    for (int i = 0; i < x.size(); ++i)
-      PyTuple_SetItem(in_data.ptr(), i, x[i].device() == ct::Device() ? numpy_over(x[i]) : wrap(x[i]));
+  static nb::object arrays(ct::Inputs x) {
+    const nb::object all = checked(PyTuple_New(x.size()));
+    for (int i = 0; i < x.size(); ++i) {
+      PyObject* const o = !x[i].defined()                 ? Py_NewRef(Py_None)
+                          : x[i].device() == ct::Device() ? numpy_over(x[i])
+                                                          : wrap(x[i]);
+      PyTuple_SetItem(all.ptr(), i, o);
+    }
+    return all;
+  }
+  template <class... Gradients>
+  static void tell(const char* method, ct::FunctionNode& f, ct::Inputs x, const Gradients&... gy) {
+    const Held gil;
+    const nb::object in_data = arrays(x);
     const nb::object function = checked(wrap_function(&f));
-    for (nb::handle hook : nb::handle(thread_hooks()).attr("values")()) hook.attr(method)(function, in_data);
+    for (nb::handle hook : nb::list(nb::handle(thread_hooks()).attr("values")()))
+      hook.attr(method)(function, in_data, arrays_of(gy)...);
   }
 };
 
@@ -154,7 +171,7 @@ class PythonFunction final : public ct::FunctionNode {
     const nb::handle self(o_);
     const nb::object hooks = get_attribute(o_, names().hooks);
     const auto tell = [&](const char* method) {
-      if (hooks.is_none() || is_special()) return;  // Chainer's own walk calls the hooks itself
+      if (hooks.is_none() || (!chainer_is_own && is_special())) return;  // Chainer's own walk calls the hooks itself
       for (nb::handle hook : hooks.attr("values")())
         hook.attr(method)(self, in_data_of(*this), arrays_of(grad_outputs));
     };
@@ -528,11 +545,7 @@ PyObject* native_backward(PyObject* o, PyObject* arguments) {
     const std::vector<int> targets = indexes_from(indexes, f.input_count(), "backward");
     ct::Variables given;
     for (nb::handle g : nb::handle(gradients)) given.push_back(variable_from(g));
-    ToChainersHooks hooks;
-    std::optional<ct::HookScope> scope;
-    if (PyObject* const known = thread_hooks(); known && PyDict_Size(known) > 0) scope.emplace(hooks);
-    const ct::Variables results = f.checked_backward(targets, given);
-    scope.reset();
+    const ct::Variables results = with_hooks([&] { return f.checked_backward(targets, given); });
     return wrap_variables(results).release().ptr();
   });
 }
@@ -551,6 +564,16 @@ PyMethodDef function_methods[] = {{"apply", apply, METH_O, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+HooksOfThread::HooksOfThread() {
+  static ToChainersHooks hooks;
+  if (PyObject* const known = thread_hooks(); known && PyDict_Size(known) > 0) {
+    for (const ct::FunctionHook* other : ct::get_function_hooks())
+      if (other == &hooks) return;
+    scope_ = std::make_unique<ct::HookScope>(hooks);
+  }
+}
+HooksOfThread::~HooksOfThread() = default;
 
 PyObject* wrap_function(ct::FunctionNode* f) {
   if (!f) return Py_NewRef(Py_None);
@@ -578,7 +601,8 @@ void register_function_nodes(nb::module_& m) {
   numpy_array = reinterpret_cast<PyTypeObject*>(nb::object(numpy().attr("ndarray")).release().ptr());
   m.def(
       "_chainer_functions",
-      [](nb::object check, nb::object base, nb::object reference, nb::object hooks) {
+      [](nb::object check, nb::object base, nb::object reference, nb::object hooks, bool own) {
+        chainer_is_own = chainer_is_own || own;
         if (!check.is_none()) keep(check_grad_type, check);
         if (!base.is_none()) {
           keep(backward_accumulate, base.attr("backward_accumulate"));
@@ -589,7 +613,7 @@ void register_function_nodes(nb::module_& m) {
         if (!hooks.is_none()) set_hooks(hooks);
       },
       nb::arg("check").none() = nb::none(), nb::arg("base").none() = nb::none(),
-      nb::arg("reference").none() = nb::none(), nb::arg("hooks").none() = nb::none());
+      nb::arg("reference").none() = nb::none(), nb::arg("hooks").none() = nb::none(), nb::arg("own") = false);
 }
 
 }  // namespace catenary_python

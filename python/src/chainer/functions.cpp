@@ -82,16 +82,32 @@ bool placed(const Row& row, PyObject* arguments, PyObject* keywords, PyObject** 
   return true;
 }
 
-/// Returns f's result, or nothing if the library throws.
+PyObject* own_errors = nullptr;  // raises an error of the package catenary/chainer
+
+/// Raises the error that our package has for an error of the library.
+[[noreturn]] void raise_own(const char* function, const char* kind, const ct::Error& error) {
+  (void)nb::handle(kept(own_errors))(function, kind, error.what());
+  throw error;
+}
+
+/// Returns f's result. If the library throws, Chainer's own code computes and raises, and the result is nothing. Our
+/// package raises.
 template <class Compute>
-auto or_nothing(Compute&& f) -> decltype(f()) {
+auto or_nothing(const char* function, Compute&& f) -> decltype(f()) {
   try {
-    return f();
+    return with_hooks(f);
   } catch (const ct::DeviceError&) {
     throw;
-  } catch (const ct::Error&) {
-    return {};
+  } catch (const ct::ShapeError& error) {
+    if (chainer_is_own) raise_own(function, "shape", error);
+  } catch (const ct::DtypeError& error) {
+    if (chainer_is_own) raise_own(function, "dtype", error);
+  } catch (const ct::IndexError& error) {
+    if (chainer_is_own) raise_own(function, "index", error);
+  } catch (const ct::Error& error) {
+    if (chainer_is_own) raise_own(function, "value", error);
   }
+  return {};
 }
 
 /// Returns the position of an uninitialised Variable in an argument: "xs", or "xs[1]" in a list, or empty.
@@ -167,9 +183,9 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const Row& row = *self(o).row;
     PyObject* places[kMostArguments] = {};
-    if (!is_special() && placed(row, arguments, keywords, places)) {
+    if (!is_for_chainer() && placed(row, arguments, keywords, places)) {
       const unsigned refusing = no_none(self(o), places);
-      const ct::Variables ys = or_nothing([&] {
+      const ct::Variables ys = or_nothing(name_of(row), [&] {
         ct::Variables result;
         return row.call.run(places, refusing, result) ? result : ct::Variables();
       });
@@ -310,18 +326,18 @@ template <Operator op>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     const bool left = is_variable(a);
-    if (!is_special()) {
+    if (!is_for_chainer()) {
       Variable y;
       Scalar literal(false);
       if (left && is_variable(b)) {
         if (usable(a) && usable(b) && of_one_dtype(variable_of(a), variable_of(b)))
-          y = or_nothing([&] { return computed<op>(variable_of(a), variable_of(b)); });
+          y = or_nothing(kSymbols[op], [&] { return computed<op>(variable_of(a), variable_of(b)); });
       } else if (PyObject* const self = left ? a : b; usable(self)) {
         const Variable& v = variable_of(self);
         if (number(left ? b : a, literal)) {
-          y = or_nothing([&] { return left ? computed<op>(v, literal) : computed<op>(literal, v); });
+          y = or_nothing(kSymbols[op], [&] { return left ? computed<op>(v, literal) : computed<op>(literal, v); });
         } else if (const Variable other = operand(left ? b : a, v); other.defined() && of_one_dtype(v, other)) {
-          y = or_nothing([&] { return left ? computed<op>(v, other) : computed<op>(other, v); });
+          y = or_nothing(kSymbols[op], [&] { return left ? computed<op>(v, other) : computed<op>(other, v); });
         }
       }
       if (y.defined()) return wrap_variable(y);
@@ -340,7 +356,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulo) {
 
 PyObject* negative(PyObject* a) {
   return guarded([&]() -> PyObject* {
-    if (!is_special() && usable(a)) return wrap_variable(F::negative(variable_of(a)));
+    if (!is_for_chainer() && usable(a)) return wrap_variable(with_hooks([&] { return F::negative(variable_of(a)); }));
     kept(methods[kNegative]);
     return by_chainer(kNegative, a, nullptr);
   });
@@ -348,9 +364,9 @@ PyObject* negative(PyObject* a) {
 
 PyObject* matrix_product(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
-    if (!is_special() && is_variable(a) && is_variable(b) && usable(a) && usable(b) &&
+    if (!is_for_chainer() && is_variable(a) && is_variable(b) && usable(a) && usable(b) &&
         of_one_dtype(variable_of(a), variable_of(b))) {
-      const Variable y = or_nothing([&] { return F::matmul(variable_of(a), variable_of(b)); });
+      const Variable y = or_nothing(kSymbols[kMatmul], [&] { return F::matmul(variable_of(a), variable_of(b)); });
       if (y.defined()) return wrap_variable(y);
     }
     return by_chainer(kMatmul, a, b);
@@ -359,8 +375,8 @@ PyObject* matrix_product(PyObject* a, PyObject* b) {
 
 PyObject* get_item(PyObject* a, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    if (!is_special() && usable(a)) {
-      const Variable y = or_nothing([&] {
+    if (!is_for_chainer() && usable(a)) {
+      const Variable y = or_nothing(kSymbols[kGetItem], [&] {
         std::vector<ct::Index> indices;
         return read_key(key, variable_of(a), indices) ? F::get_item(variable_of(a), indices) : Variable();
       });
@@ -428,6 +444,7 @@ void register_functions(nb::module_& m) {
     }
     return all;
   });
+  m.def("_chainer_errors", [](nb::object raise) { keep(own_errors, std::move(raise)); });
   m.def("_chainer_operators", [](nb::list own, nb::list other) {
     for (std::size_t i = 0; i < kOperators; ++i) {
       if (!own[i].is_none()) keep(methods[i], nb::object(own[i]));

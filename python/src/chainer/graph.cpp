@@ -86,6 +86,7 @@ class Walk {
 /// Propagates gradients from the starts and adds them to grad of all leaves.
 void walk_back(std::vector<ct::walk::Start> starts, const Ahead& ahead, bool retain_grad,
                std::optional<ct::Number> scale) {
+  if (is_special()) return with_hooks([&] { ct::walk::backprop_to_all(std::move(starts), retain_grad, scale); });
   if (retain_grad || !ahead.releases()) return ct::walk::backprop_to_all(std::move(starts), retain_grad, scale);
   // Other threads may write a leaf's grad meanwhile: the walk starts with its current value.
   std::unordered_set<ct::VariableNode*> met;
@@ -113,6 +114,7 @@ PyObject* thread_hooks() {
   return hooks;
 }
 
+bool chainer_is_own = false;
 bool layouts_are_used = false;
 bool cupy_is_on_processor = false;
 
@@ -141,7 +143,8 @@ void register_graph(nb::module_& m) {
       "_backward",
       [](nb::handle y, bool retain_grad, bool enable_double_backprop) {
         const ct::Variable& v = variable_of(y.ptr());
-        if (is_special() || old_style_gradients > 0 || !v.defined() || !v.array().defined()) return false;
+        if (is_for_chainer() || (old_style_gradients > 0 && !chainer_is_own) || !v.defined() || !v.array().defined())
+          return false;
         const ct::Variable given = v.grad_var();
         if (!given.defined() && v.ndim() != 0) return false;
         std::vector<ct::walk::Start> starts = {{&v.node(), given}};
@@ -176,8 +179,8 @@ void register_graph(nb::module_& m) {
         for (const ct::Variable& y : ys) nodes.push_back(&y.node());
         std::vector<ct::Variable> gradients;
         {
-          const Walk walk(!set_grad && !retain_grad && Ahead(nodes).releases());
-          gradients = ct::grad(ys, xs, options);
+          const Walk walk(!set_grad && !retain_grad && !is_special() && Ahead(nodes).releases());
+          gradients = with_hooks([&] { return ct::grad(ys, xs, options); });
         }
         nb::list results;
         for (const ct::Variable& g : gradients) results.append(checked(wrap_variable(g)));
@@ -203,6 +206,7 @@ void register_graph(nb::module_& m) {
         };
         if (name == "enable_backprop") set(S::enable_backprop);
         if (name == "train") set(S::train);
+        if (name == "debug" && chainer_is_own) set(S::debug);
       },
       "Passes a setting of Chainer's to the library, for all threads or for this one. -1 removes this thread's.");
 }

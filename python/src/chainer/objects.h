@@ -6,12 +6,14 @@
 // known to their nodes. A function written in Python is an object that contains a function of the library, whose
 // reference count is the object's.
 
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "../core.h"
 #include "catenary/autograd/function_node.h"
+#include "catenary/autograd/hooks.h"
 #include "catenary/autograd/variable.h"
 
 namespace catenary_python {
@@ -137,6 +139,29 @@ extern bool layouts_are_used;
 /// cupy's arrays are also on the processor (CATENARY_CUPY_CPU). As results could then be meant as NumPy's or as cupy's,
 /// Chainer's own code computes everything.
 extern bool cupy_is_on_processor;
+
+/// Is `chainer` the package catenary/chainer? Then no function has code of Chainer's behind it: hooks and debug mode
+/// belong to the library's graph.
+extern bool chainer_is_own;
+/// Does Chainer's own code have to compute this call?
+inline bool is_for_chainer() { return !chainer_is_own && is_special(); }
+
+/// Shows functions of the library to the calling thread's hooks until the end of the scope.
+class HooksOfThread {
+ public:
+  HooksOfThread();
+  ~HooksOfThread();
+  HooksOfThread(const HooksOfThread&) = delete;
+  HooksOfThread& operator=(const HooksOfThread&) = delete;
+
+ private:
+  std::unique_ptr<ct::HookScope> scope_;
+};
+template <class F>
+auto with_hooks(const F& f) {
+  const HooksOfThread scope;
+  return f();
+}
 
 /// Returns the type slots of a Variable's operators.
 PyType_Slot* variable_operators();

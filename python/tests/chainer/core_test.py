@@ -144,3 +144,30 @@ g, = chainer.grad([Square().apply((x,))[0]], [x], enable_double_backprop=True)
 gg, = chainer.grad([g * g], [x])
 np.testing.assert_array_equal(gg.array, 8 * x.array)
 ''')
+
+
+def test_hooks_and_debug_mode_see_functions_of_the_library():
+    run('''
+import numpy as np
+import chainer
+import chainer.functions as F
+
+class Names(chainer.FunctionHook):
+    name = 'Names'
+    def __init__(self):
+        self.seen = []
+    def forward_preprocess(self, function, in_data):
+        self.seen.append((function.label, len(in_data)))
+    def backward_postprocess(self, function, in_data, out_grad):
+        self.seen.append((function.label, out_grad[0].shape))
+
+x = chainer.Variable(np.ones((2, 3), np.float32))
+with Names() as hook:
+    F.sum(F.relu(x) * 2).backward()
+forward, backward = [s for s in hook.seen if isinstance(s[1], int)], [s for s in hook.seen if isinstance(s[1], tuple)]
+names = [s[0] for s in forward[:3]]  # the gradients of functions call functions, too
+assert [s[0] for s in backward] == names[::-1] == ['Sum', '_ * 2', 'ReLU'], hook.seen
+np.testing.assert_array_equal(x.grad, 2 * np.ones((2, 3)))
+with chainer.using_config('debug', True):
+    np.testing.assert_allclose(F.exp(x).array, np.exp(x.array), rtol=1e-6)
+''')

@@ -54,9 +54,10 @@ class HDF5Deserializer(serializer.Deserializer):
 
     def __call__(self, key, value):
         key = key.lstrip('/')
-        if self.group is None or not self.strict and key not in self.group:
+        group = self.group
+        if group is None or not (self.strict or key in group):
             return value
-        dataset = self.group[key]
+        dataset = group[key]
         if dataset.shape is None:
             return None
         if value is None:

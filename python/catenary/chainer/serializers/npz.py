@@ -2,19 +2,19 @@
 
 import numpy
 
-from .. import backend, serializer
+from .. import backend
 from ..backends import _cpu, cuda
+from ..serializer import Deserializer, Serializer
 
 
-class DictionarySerializer(serializer.Serializer):
+class DictionarySerializer(Serializer):
     """Saves values into a dict of NumPy arrays."""
 
     def __init__(self, target=None, path=''):
-        self.target = {} if target is None else target
-        self.path = path
+        self.path, self.target = path, {} if target is None else target
 
     def __getitem__(self, key):
-        return DictionarySerializer(self.target, self.path + key.strip('/') + '/')
+        return DictionarySerializer(self.target, '%s%s/' % (self.path, key.strip('/')))
 
     def __call__(self, key, value):
         key = key.lstrip('/')
@@ -43,13 +43,11 @@ def _save(file, obj, compression):
     (numpy.savez_compressed if compression else numpy.savez)(file, **serialize(obj))
 
 
-class NpzDeserializer(serializer.Deserializer):
+class NpzDeserializer(Deserializer):
     """Loads values from a file of save_npz, or from a dict of arrays."""
 
     def __init__(self, npz, path='', strict=True, ignore_names=None):
-        self.npz = npz
-        self.path = path
-        self.strict = strict
+        self.npz, self.path, self.strict = npz, path, strict
         names = [] if ignore_names is None else ignore_names
         self.ignore_names = names if isinstance(names, (list, tuple)) else [names]
         for name in self.ignore_names:
