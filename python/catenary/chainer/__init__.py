@@ -11,6 +11,7 @@ if __name__ != 'chainer':
 from . import _backend, backends, configuration, types  # noqa: E402
 from ._dtypes import get_dtype, mixed16  # noqa: E402
 from .backends import cuda  # noqa: E402
+from .backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core  # noqa: E402
 from .configuration import config, global_config, using_config  # noqa: E402
 from . import backend  # noqa: E402
 from .backend import get_array_module, get_device, using_device  # noqa: E402

@@ -38,7 +38,7 @@ class FunctionAdapter(FunctionNode):
         return self._function._impl_name
 
     def _checks_types(self):
-        return type(self._function).check_type_forward is not Function.check_type_forward
+        return getattr(self._function.check_type_forward, '__func__', None) is not Function.check_type_forward
 
     def check_type_forward(self, in_types):
         self._function.check_type_forward(in_types)

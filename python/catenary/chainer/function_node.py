@@ -150,7 +150,7 @@ class FunctionNode(_core._FunctionNodeBase):
         return '\n'.join(lines)
 
     def _checks_types(self):
-        return type(self).check_type_forward is not FunctionNode.check_type_forward
+        return getattr(self.check_type_forward, '__func__', None) is not FunctionNode.check_type_forward
 
     def _check_data_type_forward(self, in_data):
         if not self._checks_types():
