@@ -32,6 +32,10 @@ endmacro()
 needs_module(libzip libzip-dev)
 needs_module(libpcre2-8 libpcre2-dev) # regular expressions of tokenizers
 needs_module(libutf8proc libutf8proc-dev) # Unicode normalization of tokenizers
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp) # header-only: protocol buffers of ONNX files
+if(NOT PROTOZERO_INCLUDE_DIR)
+  list(APPEND missing "protozero (Debian and Ubuntu: libprotozero-dev)")
+endif()
 if(missing)
   list(JOIN missing "\n  " missing)
   message(FATAL_ERROR "Catenary needs libraries that were not found:\n  ${missing}\n"
