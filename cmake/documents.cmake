@@ -1,6 +1,6 @@
 # test_documents compiles and runs the C++ code of the documents, on a simulated card if the code needs one.
 set(documents README.md)
-foreach(name guide/tutorial guide/training guide/precision guide/from-chainer guide/from-pytorch guide/language-models guide/gpus guide/distributed
+foreach(name guide/tutorial guide/training guide/precision guide/from-chainer guide/from-pytorch guide/language-models guide/onnx guide/gpus guide/distributed
              reference/tokenizers design/adding-a-function)
   list(APPEND documents docs/${name}.md)
 endforeach()

@@ -13,7 +13,7 @@ function(catenary_public list)
 endfunction()
 
 # Makes catenary/catenary.h, which programs include, from catenary.h.in and the public headers of these folders.
-set(public_rooms datasets distributed functions initializers iterators links optimizers reporter serializers tokenizers training)
+set(public_rooms datasets distributed functions initializers iterators links onnx optimizers reporter serializers tokenizers training)
 list(TRANSFORM public_rooms REPLACE "(.+)" "catenary/\\1/*.h")
 file(GLOB_RECURSE public_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${public_rooms})
 catenary_public(public_headers)

@@ -9,20 +9,21 @@ namespace catenary {
 CT_API Array negative(Operand x), absolute(Operand x), sign(Operand x), conjugate(Operand x), square(Operand x),
     sqrt(Operand x), rsqrt(Operand x), exp(Operand x), expm1(Operand x), log(Operand x), log2(Operand x),
     log10(Operand x), log1p(Operand x), sin(Operand x), cos(Operand x), tan(Operand x), arcsin(Operand x),
-    arccos(Operand x), arctan(Operand x), sinh(Operand x), cosh(Operand x), tanh(Operand x), arctanh(Operand x),
-    rint(Operand x), floor(Operand x), ceil(Operand x), trunc(Operand x), isnan(Operand x), isinf(Operand x),
-    isfinite(Operand x), logical_not(Operand x), invert(Operand x), sigmoid(Operand x), softplus(Operand x),
-    relu(Operand x), erf(Operand x), erfc(Operand x), erfcx(Operand x), erfinv(Operand x), erfcinv(Operand x),
-    ndtr(Operand x), ndtri(Operand x), log_ndtr(Operand x), lgamma(Operand x), digamma(Operand x);
+    arccos(Operand x), arctan(Operand x), sinh(Operand x), cosh(Operand x), tanh(Operand x), arcsinh(Operand x),
+    arccosh(Operand x), arctanh(Operand x), rint(Operand x), floor(Operand x), ceil(Operand x), trunc(Operand x),
+    isnan(Operand x), isinf(Operand x), isfinite(Operand x), logical_not(Operand x), invert(Operand x),
+    sigmoid(Operand x), softplus(Operand x), relu(Operand x), erf(Operand x), erfc(Operand x), erfcx(Operand x),
+    erfinv(Operand x), erfcinv(Operand x), ndtr(Operand x), ndtri(Operand x), log_ndtr(Operand x), lgamma(Operand x),
+    digamma(Operand x);
 CT_API Array add(Operand x, Operand y), subtract(Operand x, Operand y), multiply(Operand x, Operand y),
     divide(Operand x, Operand y), floor_divide(Operand x, Operand y), remainder(Operand x, Operand y),
     fmod(Operand x, Operand y), power(Operand x, Operand y), maximum(Operand x, Operand y),
     minimum(Operand x, Operand y), arctan2(Operand x, Operand y), equal(Operand x, Operand y),
     not_equal(Operand x, Operand y), less(Operand x, Operand y), less_equal(Operand x, Operand y),
     greater(Operand x, Operand y), greater_equal(Operand x, Operand y), logical_and(Operand x, Operand y),
-    logical_or(Operand x, Operand y), bitwise_and(Operand x, Operand y), bitwise_or(Operand x, Operand y),
-    left_shift(Operand x, Operand y), right_shift(Operand x, Operand y), polygamma(Operand x, Operand y),
-    zeta(Operand x, Operand y);
+    logical_or(Operand x, Operand y), logical_xor(Operand x, Operand y), bitwise_and(Operand x, Operand y),
+    bitwise_or(Operand x, Operand y), bitwise_xor(Operand x, Operand y), left_shift(Operand x, Operand y),
+    right_shift(Operand x, Operand y), polygamma(Operand x, Operand y), zeta(Operand x, Operand y);
 
 /// Returns x as a new array. Throws DtypeError for bool. (numpy.positive)
 CT_API Array positive(const Array& x);

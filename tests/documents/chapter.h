@@ -11,6 +11,7 @@
 #include "catenary/catenary.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/process.h"
+#include "tests/onnx/writer.h"
 
 namespace ct = catenary;
 namespace D = ct::datasets;

@@ -1,0 +1,446 @@
+#include "catenary/onnx/file.h"
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "catenary/core/format.h"
+#include "catenary/io/protobuf.h"
+
+namespace catenary::onnx {
+
+namespace {
+
+using io::ProtobufField;
+using io::ProtobufMessage;
+using io::read_protobuf;
+
+/// Graphs in attributes of If, Loop and Scan may be nested this deep.
+constexpr int kMaxDepth = 32;
+
+struct DataType {
+  const char* name;
+  std::optional<Dtype> dtype;
+};
+/// TensorProto.DataType, by number.
+const std::array kTypes = {
+    DataType{"UNDEFINED", {}},
+    DataType{"FLOAT", Dtype::float32},
+    DataType{"UINT8", Dtype::uint8},
+    DataType{"INT8", Dtype::int8},
+    DataType{"UINT16", Dtype::uint16},
+    DataType{"INT16", Dtype::int16},
+    DataType{"INT32", Dtype::int32},
+    DataType{"INT64", Dtype::int64},
+    DataType{"STRING", {}},
+    DataType{"BOOL", Dtype::bool_},
+    DataType{"FLOAT16", Dtype::float16},
+    DataType{"DOUBLE", Dtype::float64},
+    DataType{"UINT32", Dtype::uint32},
+    DataType{"UINT64", Dtype::uint64},
+    DataType{"COMPLEX64", Dtype::complex64},
+    DataType{"COMPLEX128", Dtype::complex128},
+    DataType{"BFLOAT16", Dtype::bfloat16},
+    DataType{"FLOAT8E4M3FN", {}},
+    DataType{"FLOAT8E4M3FNUZ", {}},
+    DataType{"FLOAT8E5M2", {}},
+    DataType{"FLOAT8E5M2FNUZ", {}},
+    DataType{"UINT4", {}},
+    DataType{"INT4", {}},
+    DataType{"FLOAT4E2M1", {}},
+    DataType{"FLOAT8E8M0", {}},
+    DataType{"UINT2", {}},
+    DataType{"INT2", {}},
+};
+
+std::pair<std::string, std::string> read_entry(const ProtobufMessage& message) {
+  std::pair<std::string, std::string> entry;
+  read_protobuf(message, [&](const ProtobufField& f) {
+    if (f.number() == 1) entry.first = f.text();
+    if (f.number() == 2) entry.second = f.text();
+  });
+  return entry;
+}
+
+Tensor read_tensor(const ProtobufMessage& message) {
+  Tensor tensor;
+  bool external = false;
+  read_protobuf(message, [&](const ProtobufField& f) {
+    switch (f.number()) {
+      case 1:
+        f.append_to(tensor.dims);
+        break;
+      case 2:
+        tensor.type = static_cast<int>(f.integer());
+        break;
+      case 3:
+        throw FileError(fmt::format("{}: at byte {}: a tensor in segments is not supported", message.file, f.offset()));
+      case 4:
+        f.append_to(tensor.reals);
+        break;
+      case 5:
+      case 7:
+      case 11:
+        f.append_to(tensor.integers);
+        break;
+      case 6:
+        tensor.has_strings = true;
+        break;
+      case 8:
+        tensor.name = f.text();
+        break;
+      case 9:
+        tensor.raw = f.bytes();
+        break;
+      case 10:
+        f.append_to(tensor.doubles);
+        break;
+      case 13:
+        tensor.external.insert(read_entry(message.inside(f)));
+        break;
+      case 14:
+        external = f.integer() == 1;
+        break;
+      default:  // doc_string and metadata_props change no value
+        break;
+    }
+  });
+  if (external != !tensor.external.empty())
+    throw FileError(fmt::format("{}: tensor '{}' has {}", message.file, tensor.name,
+                                external ? "external data without a location" : "a location, but no external data"));
+  return tensor;
+}
+
+Graph read_graph(const ProtobufMessage& message, int depth);
+
+Attribute read_attribute(const ProtobufMessage& message, int depth) {
+  Attribute a;
+  read_protobuf(message, [&](const ProtobufField& f) {
+    switch (f.number()) {
+      case 1:
+        a.name = f.text();
+        break;
+      case 2:
+        a.real = f.real();
+        break;
+      case 3:
+        a.integer = f.integer();
+        break;
+      case 4:
+        a.text = f.text();
+        break;
+      case 5:
+        a.tensor = read_tensor(message.inside(f));
+        break;
+      case 6:
+        a.graph = std::make_shared<const Graph>(read_graph(message.inside(f), depth + 1));
+        break;
+      case 7:
+        f.append_to(a.reals);
+        break;
+      case 8:
+        f.append_to(a.integers);
+        break;
+      case 9:
+        a.texts.push_back(f.text());
+        break;
+      case 20:
+        a.type = static_cast<int>(f.integer());
+        break;
+      case 21:
+        throw FileError(fmt::format("{}: attribute '{}' refers to an argument of a function, which is not supported",
+                                    message.file, a.name));
+      default:
+        break;
+    }
+  });
+  return a;
+}
+
+Node read_node(const ProtobufMessage& message, int depth) {
+  Node node;
+  read_protobuf(message, [&](const ProtobufField& f) {
+    switch (f.number()) {
+      case 1:
+        node.inputs.push_back(f.text());
+        break;
+      case 2:
+        node.outputs.push_back(f.text());
+        break;
+      case 3:
+        node.name = f.text();
+        break;
+      case 4:
+        node.type = f.text();
+        break;
+      case 5:
+        node.attributes.push_back(read_attribute(message.inside(f), depth));
+        break;
+      case 7:
+        node.domain = f.text() == "ai.onnx" ? "" : f.text();
+        break;
+      default:
+        break;
+    }
+  });
+  return node;
+}
+
+void read_shape(ValueInfo& info, const ProtobufMessage& message) {
+  info.shape.emplace();
+  read_protobuf(message, [&](const ProtobufField& f) {
+    if (f.number() != 1) return;
+    std::variant<std::int64_t, std::string> extent = std::string();
+    read_protobuf(message.inside(f), [&](const ProtobufField& g) {
+      if (g.number() == 1) extent = g.integer();
+      if (g.number() == 2) extent = g.text();
+    });
+    info.shape->push_back(extent);
+  });
+}
+
+ValueInfo read_value_info(const ProtobufMessage& message) {
+  static constexpr std::pair<int, const char*> kKinds[] = {
+      {1, "tensor"}, {4, "sequence"}, {5, "map"}, {8, "sparse tensor"}, {9, "optional"}};
+  ValueInfo info;
+  const auto read_tensor_type = [&](const ProtobufMessage& type) {
+    read_protobuf(type, [&](const ProtobufField& f) {
+      if (f.number() == 1) info.type = static_cast<int>(f.integer());
+      if (f.number() == 2) read_shape(info, type.inside(f));
+    });
+  };
+  read_protobuf(message, [&](const ProtobufField& f) {
+    if (f.number() == 1) info.name = f.text();
+    if (f.number() != 2) return;
+    const ProtobufMessage type = message.inside(f);
+    read_protobuf(type, [&](const ProtobufField& g) {
+      for (const auto& [number, kind] : kKinds)
+        if (g.number() == number) info.kind = kind;
+      if (g.number() == 1) read_tensor_type(type.inside(g));
+    });
+  });
+  return info;
+}
+
+Graph read_graph(const ProtobufMessage& message, int depth) {
+  if (depth > kMaxDepth)
+    throw FileError(
+        fmt::format("{}: at byte {}: graphs are nested more than {} deep", message.file, message.offset, kMaxDepth));
+  Graph graph;
+  read_protobuf(message, [&](const ProtobufField& f) {
+    switch (f.number()) {
+      case 1:
+        graph.nodes.push_back(read_node(message.inside(f), depth));
+        break;
+      case 2:
+        graph.name = f.text();
+        break;
+      case 5:
+        graph.initializers.push_back(read_tensor(message.inside(f)));
+        break;
+      case 11:
+        graph.inputs.push_back(read_value_info(message.inside(f)));
+        break;
+      case 12:
+        graph.outputs.push_back(read_value_info(message.inside(f)));
+        break;
+      case 15:
+        throw FileError(
+            fmt::format("{}: graph '{}' has sparse initializers, which are not supported: convert them to "
+                        "dense tensors",
+                        message.file, graph.name));
+      default:
+        break;
+    }
+  });
+  return graph;
+}
+
+/// Returns the number of elements, or nullopt if it does not fit into memory.
+std::optional<std::uint64_t> elements_of(const Tensor& tensor) {
+  std::uint64_t count = 1;
+  for (const std::int64_t n : tensor.dims) {
+    if (n < 0) return {};
+    if (n != 0 && count > (std::uint64_t{1} << 48) / static_cast<std::uint64_t>(n)) return {};
+    count *= static_cast<std::uint64_t>(n);
+  }
+  return count;
+}
+
+template <class T, class From>
+void store(const io::HostArray& to, const std::vector<From>& values) {
+  T* out = to.as<T>();
+  for (const From& value : values) {
+    if constexpr (std::is_arithmetic_v<T>)
+      *out++ = static_cast<T>(value);
+    else
+      *out++ = T(static_cast<float>(value));
+  }
+}
+
+/// Stores 16-bit floats, which lie in the low halves of integers.
+void store_bits(const io::HostArray& to, const std::vector<std::int64_t>& values) {
+  std::byte* out = to.data.get();
+  for (const std::int64_t value : values) {
+    const auto bits = static_cast<std::uint16_t>(value);
+    std::memcpy(out, &bits, sizeof bits);
+    out += sizeof bits;
+  }
+}
+
+template <class From>
+void store_all(const io::HostArray& to, const std::vector<From>& values) {
+  switch (to.dtype) {
+#define CT_DTYPE(id, name, T, ...) \
+  case Dtype::id:                  \
+    return store<T>(to, values);
+#define CT_COMPLEX_DTYPE(id, ...) \
+  case Dtype::id:                 \
+    break;
+#include "catenary/core/dtypes.def"
+  }
+}
+
+}  // namespace
+
+std::optional<Dtype> dtype_of_type(int type) {
+  return type >= 0 && type < static_cast<int>(kTypes.size()) ? kTypes[static_cast<std::size_t>(type)].dtype
+                                                             : std::nullopt;
+}
+
+std::string name_of_type(int type) {
+  if (type < 0 || type >= static_cast<int>(kTypes.size())) return fmt::format("data type {}", type);
+  return kTypes[static_cast<std::size_t>(type)].name;
+}
+
+std::string Node::label() const {
+  const std::string& shown = name.empty() && !outputs.empty() ? outputs[0] : name;
+  return fmt::format("node '{}' ({}{}{})", shown, domain, domain.empty() ? "" : ".", type);
+}
+
+File::File(const std::string& path) : path(path), view_(path) {
+  const ProtobufMessage message{{reinterpret_cast<const char*>(view_.bytes().data()), view_.bytes().size()},
+                                this->path};
+  bool has_graph = false;
+  read_protobuf(message, [&](const ProtobufField& f) {
+    switch (f.number()) {
+      case 1:
+        ir_version = f.integer();
+        break;
+      case 2:
+        producer = f.text();
+        break;
+      case 7:
+        graph = read_graph(message.inside(f), 0);
+        has_graph = true;
+        break;
+      case 8: {
+        std::string domain;
+        std::int64_t version = 0;
+        read_protobuf(message.inside(f), [&](const ProtobufField& g) {
+          if (g.number() == 1) domain = g.text();
+          if (g.number() == 2) version = g.integer();
+        });
+        opsets[domain == "ai.onnx" ? "" : domain] = version;
+        break;
+      }
+      case 25:
+        throw FileError(
+            fmt::format("{}: the model has local functions, which are not supported: inline them "
+                        "(onnx.inliner.inline_local_functions)",
+                        this->path));
+      default:
+        break;
+    }
+  });
+  if (!has_graph || ir_version == 0) throw FileError(fmt::format("{}: not an ONNX model: it has no graph", path));
+}
+
+std::string_view File::external(const Tensor& tensor) const {
+  namespace fs = std::filesystem;
+  const auto number = [&](const char* key) -> std::optional<std::uint64_t> {
+    const auto found = tensor.external.find(key);
+    if (found == tensor.external.end()) return {};
+    std::uint64_t value = 0;
+    for (const char c : found->second) {
+      if (c < '0' || c > '9' || value > std::numeric_limits<std::uint64_t>::max() / 16)
+        throw FileError(
+            fmt::format("{}: tensor '{}': {} is not a number of bytes: '{}'", path, tensor.name, key, found->second));
+      value = value * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    return value;
+  };
+  const auto location = tensor.external.find("location");
+  if (location == tensor.external.end())
+    throw FileError(fmt::format("{}: tensor '{}' has external data without a location", path, tensor.name));
+  const fs::path relative = fs::path(location->second).lexically_normal();
+  const fs::path folder = fs::path(path).parent_path();
+  std::error_code failed;
+  const fs::path real_folder = fs::canonical(folder.empty() ? fs::path(".") : folder, failed);
+  const fs::path real = failed ? fs::path() : fs::canonical(real_folder / relative, failed);
+  if (failed)
+    throw FileError(
+        fmt::format("{}: tensor '{}' lies in '{}', which does not exist", path, tensor.name, location->second));
+  const fs::path inside = real.lexically_relative(real_folder);
+  if (relative.is_absolute() || inside.empty() || *inside.begin() == ".." || !fs::is_regular_file(real))
+    throw FileError(fmt::format("{}: tensor '{}' lies in '{}'; external data must be a file in the model's folder",
+                                path, tensor.name, location->second));
+  auto other = others_.find(real.string());
+  if (other == others_.end()) other = others_.emplace(real.string(), os::FileView(real.string())).first;
+  const std::span<const std::byte> all = other->second.bytes();
+  const std::uint64_t offset = number("offset").value_or(0);
+  const std::uint64_t length = number("length").value_or(offset <= all.size() ? all.size() - offset : 0);
+  if (offset > all.size() || length > all.size() - offset)
+    throw FileError(fmt::format("{}: tensor '{}' needs bytes {} to {} of '{}', which has {}", path, tensor.name, offset,
+                                offset + length, location->second, all.size()));
+  return {reinterpret_cast<const char*>(all.data()) + offset, length};
+}
+
+namespace {
+
+/// Returns the number of elements that a tensor holds outside `raw`.
+std::uint64_t listed_elements(const Tensor& tensor, Dtype dtype) {
+  return tensor.integers.size() + (tensor.reals.size() + tensor.doubles.size()) / (is_complex(dtype) ? 2 : 1);
+}
+
+io::HostArray elements(const Tensor& tensor, std::string_view raw, const std::string& where) {
+  const std::optional<Dtype> dtype = dtype_of_type(tensor.type);
+  if (!dtype || tensor.has_strings)
+    throw FileError(fmt::format("{}: elements of {} are not supported", where, name_of_type(tensor.type)));
+  const std::optional<std::uint64_t> count = elements_of(tensor);
+  if (!count) throw FileError(fmt::format("{}: impossible shape ({})", where, fmt::join(tensor.dims, ", ")));
+  const std::uint64_t given = !raw.empty() ? raw.size() / itemsize(*dtype) : listed_elements(tensor, *dtype);
+  if (given != *count || raw.size() % itemsize(*dtype) != 0)
+    throw FileError(fmt::format("{}: {} elements are given, but the shape has {}", where, given, *count));
+  const io::HostArray array = io::HostArray::empty(*dtype, Shape(tensor.dims));
+  if (!raw.empty()) {
+    std::memcpy(array.data.get(), raw.data(), raw.size());
+  } else if (is_complex(*dtype)) {
+    const auto copy = [&](const auto& parts) {
+      if (!parts.empty()) std::memcpy(array.data.get(), parts.data(), parts.size() * sizeof parts[0]);
+    };
+    if (*dtype == Dtype::complex64) copy(tensor.reals);
+    if (*dtype == Dtype::complex128) copy(tensor.doubles);
+  } else if (is_16bit_float(*dtype) && !tensor.integers.empty()) {
+    store_bits(array, tensor.integers);
+  } else {
+    if (!tensor.integers.empty()) store_all(array, tensor.integers);
+    if (!tensor.reals.empty()) store_all(array, tensor.reals);
+    if (!tensor.doubles.empty()) store_all(array, tensor.doubles);
+  }
+  return array;
+}
+
+}  // namespace
+
+io::HostArray read_tensor_elements(const Tensor& tensor, const std::string& where) {
+  return elements(tensor, tensor.raw, where);
+}
+
+io::HostArray File::read(const Tensor& tensor) const {
+  return elements(tensor, tensor.external.empty() ? tensor.raw : external(tensor),
+                  fmt::format("{}: tensor '{}'", path, tensor.name));
+}
+
+}  // namespace catenary::onnx

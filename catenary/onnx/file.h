@@ -1,0 +1,98 @@
+#pragma once
+// Private to onnx/: the messages of an ONNX file (onnx.proto of ONNX 1.23) as structures. Weights are views of the
+// mapped file.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "catenary/core/os/file.h"
+#include "catenary/io/host_array.h"
+
+namespace catenary::onnx {
+
+/// A TensorProto.
+struct Tensor {
+  std::string name;
+  int type = 0;  ///< TensorProto.DataType
+  std::vector<std::int64_t> dims;
+  std::string_view raw;
+  std::vector<std::int64_t> integers;
+  std::vector<float> reals;
+  std::vector<double> doubles;
+  bool has_strings = false;
+  std::map<std::string, std::string> external;  ///< location, offset and length of data in another file
+};
+
+struct Graph;
+
+/// An AttributeProto. `type` tells which member has the value.
+struct Attribute {
+  std::string name;
+  int type = 0;
+  float real = 0;
+  std::int64_t integer = 0;
+  std::string text;
+  std::optional<Tensor> tensor;
+  std::shared_ptr<const Graph> graph;
+  std::vector<float> reals;
+  std::vector<std::int64_t> integers;
+  std::vector<std::string> texts;
+};
+
+/// A NodeProto.
+struct Node {
+  std::string name, type, domain;
+  std::vector<std::string> inputs, outputs;
+  std::vector<Attribute> attributes;
+  /// Returns "node 'conv1' (Conv)", or the name of its first output if it has no name.
+  std::string label() const;
+};
+
+/// A ValueInfoProto: a named tensor. An extent is a number, or a name such as "batch", which may be empty.
+struct ValueInfo {
+  std::string name, kind;  ///< kind: "tensor", "sequence", "optional", "map" or "sparse tensor"
+  int type = 0;
+  std::optional<std::vector<std::variant<std::int64_t, std::string>>> shape;
+};
+
+/// A GraphProto.
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;
+  std::vector<Tensor> initializers;
+  std::vector<ValueInfo> inputs, outputs;
+};
+
+/// A ModelProto, and the mapped file that its views point into.
+struct File {
+  explicit File(const std::string& path);
+
+  std::string path, producer;
+  std::int64_t ir_version = 0;
+  std::map<std::string, std::int64_t> opsets;  ///< by domain; ai.onnx is ""
+  Graph graph;
+  /// Reads a tensor's elements, also from another file. Throws FileError.
+  io::HostArray read(const Tensor& tensor) const;
+
+ private:
+  std::string_view external(const Tensor& tensor) const;
+
+  os::FileView view_;
+  mutable std::map<std::string, os::FileView> others_;
+};
+
+/// Returns the elements of a tensor in the file itself. `where` names it in messages.
+io::HostArray read_tensor_elements(const Tensor& tensor, const std::string& where);
+
+/// Returns the dtype of a TensorProto.DataType, or nullopt if Catenary has none.
+std::optional<Dtype> dtype_of_type(int type);
+/// Returns a TensorProto.DataType's name, such as "FLOAT8E4M3FN".
+std::string name_of_type(int type);
+
+}  // namespace catenary::onnx

@@ -1,0 +1,111 @@
+#include "catenary/onnx/operators.h"
+
+#include <algorithm>
+#include <map>
+
+namespace catenary::onnx {
+
+Call::Call(const Node& node, std::int64_t opset, Values inputs, const Device& device)
+    : node_(node), opset_(opset), inputs_(std::move(inputs)) {
+  const auto on_device = [&](const Value& v) { return v.defined() && v.device() == device; };
+  if (std::any_of(inputs_.begin(), inputs_.end(), on_device)) device_ = device;
+}
+
+bool Call::wants(int i) const { return i < outputs() && !node_.outputs[static_cast<std::size_t>(i)].empty(); }
+
+Variable Call::x(int i) const {
+  if (!has(i)) fail("input {} is missing", i);
+  const Variable& value = inputs_[static_cast<std::size_t>(i)];
+  return value.device() == device_ ? value : F::copy(value, device_);
+}
+
+std::optional<Integers> Call::integers(int i) const {
+  if (!has(i)) return {};
+  const Array& a = inputs_[static_cast<std::size_t>(i)].array();
+  if (!is_integer(a.dtype()) && a.dtype() != Dtype::bool_)
+    fail("input {} has {} where integers are needed", i, a.dtype());
+  return a.to_vector<std::int64_t>();
+}
+
+const Attribute* Call::find(const char* name) const {
+  asked_.insert(name);
+  for (const Attribute& a : node_.attributes)
+    if (a.name == name) return &a;
+  return nullptr;
+}
+
+namespace {
+
+/// AttributeProto.AttributeType
+enum AttributeType : int { kReal = 1, kInteger = 2, kText = 3, kReals = 6, kIntegers = 7 };
+
+const Attribute* typed(const Call& call, const char* name, AttributeType type, bool required) {
+  const Attribute* a = call.find(name);
+  if (!a && required) call.fail("attribute '{}' is missing", name);
+  if (a && a->type != type) call.fail("attribute '{}' has another type than ONNX gives it", name);
+  return a;
+}
+
+}  // namespace
+
+std::int64_t Call::integer(const char* name, std::optional<std::int64_t> otherwise) const {
+  const Attribute* a = typed(*this, name, kInteger, !otherwise);
+  return a ? a->integer : *otherwise;
+}
+double Call::real(const char* name, std::optional<double> otherwise) const {
+  const Attribute* a = typed(*this, name, kReal, !otherwise);
+  return a ? static_cast<double>(a->real) : *otherwise;
+}
+std::string Call::text(const char* name, const std::optional<std::string>& otherwise) const {
+  const Attribute* a = typed(*this, name, kText, !otherwise);
+  return a ? a->text : *otherwise;
+}
+std::optional<Integers> Call::list(const char* name) const {
+  const Attribute* a = typed(*this, name, kIntegers, false);
+  return a ? std::optional(a->integers) : std::nullopt;
+}
+std::optional<std::vector<float>> Call::reals(const char* name) const {
+  const Attribute* a = typed(*this, name, kReals, false);
+  return a ? std::optional(a->reals) : std::nullopt;
+}
+
+std::optional<Integers> Call::axes(int i, std::int64_t since, const char* name) const {
+  return opset_ >= since ? integers(i) : list(name);
+}
+
+void Call::refuse_other_attributes() const {
+  for (const Attribute& a : node_.attributes)
+    if (!asked_.contains(a.name)) fail("attribute '{}' is not known", a.name);
+}
+
+int axis_of(const Call& call, std::int64_t axis, int ndim) {
+  if (axis < -ndim || axis >= ndim) call.fail("axis {} is out of range for an array with {} axes", axis, ndim);
+  return static_cast<int>(axis < 0 ? axis + ndim : axis);
+}
+
+const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset) {
+  using Key = std::pair<std::string, std::string>;
+  static const auto table = [] {
+    std::map<Key, std::vector<const Operator*>> rows;
+    for (const Operator* row : all_operators()) rows[{row->domain, row->name}].push_back(row);
+    return rows;
+  }();
+  const auto found = table.find({domain, name});
+  const Operator* best = nullptr;
+  if (found == table.end()) return best;
+  for (const Operator* row : found->second)
+    if (row->since <= opset && (!best || row->since > best->since)) best = row;
+  return best;
+}
+
+std::vector<const Operator*> all_operators() {
+  std::vector<const Operator*> rows;
+  for (const auto family : {elementwise_operators(), shape_operators(), index_operators(), layer_operators(),
+                            reduction_operators(), recurrent_operators(), resize_operators(), quantised_operators()})
+    for (const Operator& row : family) rows.push_back(&row);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Operator* a, const Operator* b) { return std::string(a->name) < b->name; });
+  return rows;
+}
+
+}  // namespace catenary::onnx

@@ -1,0 +1,101 @@
+#pragma once
+// Private to onnx/: the operators. Each is one row: name, first opset, function. An operator family is one file.
+//
+// A row's function computes with Variables, so that imported models can be trained. Small integer arrays (shapes, and
+// values computed from them) stay in host memory: an operator runs on the CPU unless one of its arrays is on the
+// model's device. Operators read shapes, axes and similar inputs by Call::integers, which does not wait for a device if
+// the array is in host memory.
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "catenary/core/format.h"
+#include "catenary/functions/functions.h"
+#include "catenary/onnx/file.h"
+
+namespace catenary::onnx {
+
+namespace F = catenary::functions;
+using Integers = std::vector<std::int64_t>;
+
+/// A value at run time: an array, or nothing, which stands for an omitted optional input.
+using Value = Variable;
+using Values = std::vector<Value>;
+
+/// A call of an operator: its node, its inputs, and the attributes by name.
+class Call {
+ public:
+  Call(const Node& node, std::int64_t opset, Values inputs, const Device& device);
+
+  std::int64_t opset() const { return opset_; }
+  const Node& node() const { return node_; }
+  int count() const { return static_cast<int>(inputs_.size()); }
+  int outputs() const { return static_cast<int>(node_.outputs.size()); }
+  /// Whether the result `i` is used.
+  bool wants(int i) const;
+  bool has(int i) const { return i < count() && inputs_[static_cast<std::size_t>(i)].defined(); }
+  /// Returns an input on the device where the operator runs. Throws ValueError if it is missing.
+  Variable x(int i) const;
+  Array array(int i) const { return x(i).array(); }
+  /// Returns the elements of an input of integers, or nullopt if it is omitted.
+  std::optional<Integers> integers(int i) const;
+  /// Returns a new array on the device where the operator runs.
+  Array placed(const Array& a) const { return a.to_device(device_); }
+  const Device& device() const { return device_; }
+
+  // Attributes. A second argument is the default; without one, the attribute is required.
+  std::int64_t integer(const char* name, std::optional<std::int64_t> otherwise = {}) const;
+  double real(const char* name, std::optional<double> otherwise = {}) const;
+  std::string text(const char* name, const std::optional<std::string>& otherwise = {}) const;
+  std::optional<Integers> list(const char* name) const;
+  std::optional<std::vector<float>> reals(const char* name) const;
+  const Attribute* find(const char* name) const;
+  /// Axes from an attribute, or since opset `since` from input `i`.
+  std::optional<Integers> axes(int i, std::int64_t since, const char* name = "axes") const;
+  /// Throws ValueError if the node has an attribute that was not asked for.
+  void refuse_other_attributes() const;
+
+  /// Throws ValueError with the node's label.
+  template <class... A>
+  [[noreturn]] void fail(fmt::format_string<A...> format, A&&... arguments) const {
+    throw ValueError(fmt::format(format, std::forward<A>(arguments)...));
+  }
+
+ private:
+  const Node& node_;
+  std::int64_t opset_;
+  Values inputs_;
+  Device device_;
+  mutable std::set<std::string> asked_;
+};
+
+struct Operator {
+  const char* name;
+  int since;  ///< the first opset with this meaning
+  Values (*compute)(const Call&);
+  const char* domain = "";
+};
+
+/// The rows of each family.
+std::span<const Operator> elementwise_operators();
+std::span<const Operator> shape_operators();
+std::span<const Operator> index_operators();
+std::span<const Operator> layer_operators();
+std::span<const Operator> reduction_operators();
+std::span<const Operator> recurrent_operators();
+std::span<const Operator> resize_operators();
+std::span<const Operator> quantised_operators();
+
+/// Returns the row for an operator in an opset, or null.
+const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset);
+/// Returns all rows, sorted by name.
+std::vector<const Operator*> all_operators();
+
+/// Returns an axis as a number from 0 on. Throws ValueError.
+int axis_of(const Call& call, std::int64_t axis, int ndim);
+
+}  // namespace catenary::onnx

@@ -1,0 +1,370 @@
+// Layers: products, convolutions, pooling, normalisations.
+
+#include <algorithm>
+#include <numeric>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/linalg.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/core/config.h"
+#include "catenary/onnx/operators.h"
+
+namespace catenary::onnx {
+
+namespace {
+
+/// The windows of a convolution or pooling, for `n` spatial axes.
+struct Windows {
+  Integers kernel, strides, dilations, before, after;
+};
+
+Integers or_ones(const Call& c, const char* name, std::size_t n) {
+  const Integers given = c.list(name).value_or(Integers(n, 1));
+  if (given.size() != n) c.fail("{} has {} entries for {} spatial axes", name, given.size(), n);
+  return given;
+}
+
+/// Reads strides, dilations and padding. `shape` is the input's.
+Windows windows_of(const Call& c, const Shape& shape, const Integers& kernel) {
+  const std::size_t n = kernel.size();
+  if (static_cast<std::size_t>(shape.size()) != n + 2) c.fail("an input of shape {} has not {} spatial axes", shape, n);
+  Windows w{kernel, or_ones(c, "strides", n), or_ones(c, "dilations", n), Integers(n, 0), Integers(n, 0)};
+  const std::string how = c.text("auto_pad", "NOTSET");
+  const std::optional<Integers> pads = c.list("pads");
+  if (how == "NOTSET" && pads) {
+    if (pads->size() != 2 * n) c.fail("pads has {} entries for {} spatial axes", pads->size(), n);
+    std::copy_n(pads->begin(), n, w.before.begin());
+    std::copy_n(pads->begin() + static_cast<std::ptrdiff_t>(n), n, w.after.begin());
+  } else if (how == "SAME_UPPER" || how == "SAME_LOWER") {
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int64_t size = shape[static_cast<int>(i) + 2], stride = w.strides[i];
+      const std::int64_t taps = (kernel[i] - 1) * w.dilations[i] + 1;
+      const std::int64_t all = std::max<std::int64_t>(((size + stride - 1) / stride - 1) * stride + taps - size, 0);
+      w.before[i] = how == "SAME_UPPER" ? all / 2 : all - all / 2;
+      w.after[i] = all - w.before[i];
+    }
+  } else if (how != "NOTSET" && how != "VALID") {
+    c.fail("auto_pad '{}' is not known", how);
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    if (w.before[i] < 0 || w.after[i] < 0) c.fail("negative padding is not supported");
+  return w;
+}
+
+/// Pads the spatial axes of x by `value`, where the two sides differ, and then takes the padding out of `w`.
+Variable padded(const Variable& x, Windows& w, double value) {
+  if (w.before == w.after) return x;
+  std::vector<PerSide<std::int64_t>::Pair> widths(2, {0, 0});
+  for (std::size_t i = 0; i < w.before.size(); ++i) widths.emplace_back(w.before[i], w.after[i]);
+  std::fill(w.before.begin(), w.before.end(), 0);
+  w.after = w.before;
+  PadOptions options;
+  options.constant_value = PerSide<Scalar>(value);
+  return F::pad(x, PerSide<std::int64_t>(widths), options);
+}
+
+PerAxis per_axis(const Integers& entries) { return PerAxis(Shape(entries)); }
+
+Integers spatial(const Shape& shape) { return Integers(shape.begin() + 2, shape.end()); }
+
+Values convolution(const Call& c) {
+  const Variable weight = c.x(1);
+  if (weight.ndim() < 3) c.fail("a weight of shape {} has no spatial axis", weight.shape());
+  c.list("kernel_shape");
+  Windows w = windows_of(c, c.x(0).shape(), spatial(weight.shape()));
+  const Variable x = padded(c.x(0), w, 0.0);
+  F::ConvolutionOptions options;
+  options.stride = per_axis(w.strides);
+  options.pad = per_axis(w.before);
+  options.dilate = per_axis(w.dilations);
+  options.groups = c.integer("group", 1);
+  return {c.has(2) ? F::convolution_nd(x, weight, c.x(2), options) : F::convolution_nd(x, weight, options)};
+}
+
+Values transposed_convolution(const Call& c) {
+  const Variable x = c.x(0), weight = c.x(1);
+  if (weight.ndim() < 3 || x.ndim() != weight.ndim())
+    c.fail("shapes {} and {} do not match", x.shape(), weight.shape());
+  c.list("kernel_shape");
+  const Integers kernel = spatial(weight.shape());
+  const std::size_t n = kernel.size();
+  const Integers strides = or_ones(c, "strides", n), dilations = or_ones(c, "dilations", n);
+  const Integers more = c.list("output_padding").value_or(Integers(n, 0));
+  Integers pads = c.list("pads").value_or(Integers(2 * n, 0));
+  const std::optional<Integers> wanted = c.list("output_shape");
+  const std::string how = c.text("auto_pad", "NOTSET");
+  if (pads.size() != 2 * n || more.size() != n)
+    c.fail("pads or output_padding has another length than the spatial axes");
+  std::vector<Index> kept(2, Index(slice()));
+  Integers full;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int64_t size = x.shape(static_cast<int>(i) + 2);
+    const std::int64_t all = strides[i] * (size - 1) + (kernel[i] - 1) * dilations[i] + 1 + more[i];
+    std::int64_t target = 0;
+    if (wanted || how == "SAME_UPPER" || how == "SAME_LOWER") {
+      target = wanted ? wanted->at(wanted->size() - n + i) : size * strides[i];
+      const std::int64_t cut = std::max<std::int64_t>(all - target, 0);
+      pads[i] = how == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+      pads[n + i] = cut - pads[i];
+    }
+    full.push_back(std::max(all, target));
+    kept.emplace_back(slice(pads[i], full[i] - pads[n + i]));
+  }
+  F::DeconvolutionOptions options;
+  options.stride = per_axis(strides);
+  options.dilate = per_axis(dilations);
+  options.outsize = Shape(full);
+  options.groups = c.integer("group", 1);
+  const Variable y =
+      c.has(2) ? F::deconvolution_nd(x, weight, c.x(2), options) : F::deconvolution_nd(x, weight, options);
+  return {F::get_item(y, kept)};
+}
+
+/// Adds windows that begin inside the padded input, as ceil_mode does.
+void round_up(Windows& w, const Shape& shape) {
+  for (std::size_t i = 0; i < w.kernel.size(); ++i) {
+    const std::int64_t size = shape[static_cast<int>(i) + 2] + w.before[i] + w.after[i];
+    const std::int64_t taps = (w.kernel[i] - 1) * w.dilations[i] + 1, rest = (size - taps) % w.strides[i];
+    if (rest == 0 || size < taps) continue;
+    // the last window must begin in the input or in the padding before it
+    const std::int64_t start = size - taps - rest + w.strides[i];
+    if (start < shape[static_cast<int>(i) + 2] + w.before[i]) w.after[i] += w.strides[i] - rest;
+  }
+}
+
+Values max_pooling(const Call& c) {
+  const Variable x = c.x(0);
+  const Integers kernel = c.list("kernel_shape").value_or(Integers());
+  Windows w = windows_of(c, x.shape(), kernel);
+  if (c.integer("storage_order", 0) != 0) c.fail("storage_order 1 is not supported");
+  if (c.integer("ceil_mode", 0) != 0) round_up(w, x.shape());
+  if (c.wants(1)) c.fail("indices of maxima are not supported");
+  if (std::any_of(w.dilations.begin(), w.dilations.end(), [](std::int64_t d) { return d != 1; }))
+    c.fail("dilated pooling is not supported");
+  const Dtype dtype = x.dtype();
+  const Variable real = is_floating(dtype) ? x : Variable(x.array().astype(Dtype::float32));
+  F::MaxPoolingOptions options;
+  const Variable filled = padded(real, w, -std::numeric_limits<double>::infinity());
+  options.stride = per_axis(w.strides);
+  options.pad = per_axis(w.before);
+  options.cover_all = false;
+  const Variable y = F::max_pooling_nd(filled, per_axis(w.kernel), options);
+  return {y.dtype() == dtype ? y : Variable(y.array().astype(dtype))};
+}
+
+Values average_pooling(const Call& c) {
+  const Variable x = c.x(0);
+  const Integers kernel = c.list("kernel_shape").value_or(Integers());
+  Windows w = windows_of(c, x.shape(), kernel);
+  const bool counts_padding = c.integer("count_include_pad", 0) != 0;
+  const Windows plain = w;
+  if (c.integer("ceil_mode", 0) != 0) round_up(w, x.shape());
+  if (std::any_of(w.dilations.begin(), w.dilations.end(), [](std::int64_t d) { return d != 1; }))
+    c.fail("dilated pooling is not supported");
+  F::AveragePoolingOptions options;
+  options.stride = per_axis(w.strides);
+  // sums and counts of elements, so that both sides may be padded differently
+  Array counted = ones(x.shape(), x.dtype()).to_device(x.device());
+  if (counts_padding) {
+    Windows inner = plain;
+    counted = pad(
+        counted,
+        [&] {
+          std::vector<PerSide<std::int64_t>::Pair> widths(2, {0, 0});
+          for (std::size_t i = 0; i < inner.before.size(); ++i) widths.emplace_back(inner.before[i], inner.after[i]);
+          return PerSide<std::int64_t>(widths);
+        }(),
+        [] {
+          PadOptions o;
+          o.constant_value = PerSide<Scalar>(1.0);
+          return o;
+        }());
+    for (std::size_t i = 0; i < w.after.size(); ++i) {
+      w.after[i] -= plain.after[i];
+    }
+  }
+  const auto sums = [&](const Variable& v, const Integers& before, const Integers& after) {
+    std::vector<PerSide<std::int64_t>::Pair> widths(2, {0, 0});
+    for (std::size_t i = 0; i < before.size(); ++i) widths.emplace_back(before[i], after[i]);
+    return F::average_pooling_nd(F::pad(v, PerSide<std::int64_t>(widths)), per_axis(kernel), options);
+  };
+  Integers all_after = w.after, none(kernel.size(), 0);
+  if (counts_padding)
+    for (std::size_t i = 0; i < all_after.size(); ++i) all_after[i] += plain.after[i];
+  const Variable numbers = sums(x, plain.before, all_after);
+  const Variable weights =
+      counts_padding ? sums(Variable(counted), none, w.after) : sums(Variable(counted), plain.before, w.after);
+  return {numbers / weights};
+}
+
+AxisArg spatial_axes(const Variable& x) {
+  Axes axes;
+  for (int i = 2; i < x.ndim(); ++i) axes.push_back(i);
+  return AxisArg(axes);
+}
+
+Values product(const Call& c) {
+  const Variable a = c.x(0), b = c.x(1);
+  if (!is_inexact(a.dtype())) return {Variable(matmul(a.array(), b.array()))};
+  return {F::matmul(a, b)};
+}
+
+Values general_product(const Call& c) {
+  const Variable a = c.x(0), b = c.x(1);
+  const double alpha = c.real("alpha", 1.0), beta = c.real("beta", 1.0);
+  const bool transa = c.integer("transA", 0) != 0, transb = c.integer("transB", 0) != 0;
+  Variable y = F::matmul(a, b, transa, transb);
+  if (alpha != 1.0) y = y * alpha;
+  if (c.has(2)) y = y + (beta == 1.0 ? c.x(2) : c.x(2) * beta);
+  return {y};
+}
+
+Values einsum_of(const Call& c) {
+  std::vector<Variable> xs;
+  for (int i = 0; i < c.count(); ++i) xs.push_back(c.x(i));
+  std::string text = c.text("equation");
+  text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+  return {F::einsum(text, xs)};
+}
+
+/// Gives an array for channels the axes of x.
+Variable per_channel(const Variable& v, const Variable& x) {
+  Shape shape;
+  for (int i = 0; i < x.ndim(); ++i) shape.push_back(i == 1 ? v.size() : 1);
+  return F::reshape(v, shape);
+}
+
+Values batch_normalization(const Call& c) {
+  const Variable x = c.x(0);
+  const double eps = c.real("epsilon", 1e-5);
+  c.real("momentum", 0.9);
+  if (c.opset() < 9) c.integer("spatial", 1);
+  if (c.opset() >= 14 && c.integer("training_mode", 0) != 0)
+    c.fail("training mode is not supported: export the model for inference");
+  if (c.wants(1)) c.fail("results besides the first are not supported: export the model for inference");
+  const Variable scale = c.x(1) / F::sqrt(c.x(4) + eps), shift = c.x(2) - c.x(3) * scale;
+  const Variable y = x * per_channel(scale, x) + per_channel(shift, x);
+  return {y.dtype() == x.dtype() ? y : F::cast(y, x.dtype())};
+}
+
+Values instance_normalization(const Call& c) {
+  const Variable x = c.x(0);
+  const double eps = c.real("epsilon", 1e-5);
+  const AxisArg axes = spatial_axes(x);
+  const Variable centred = x - F::broadcast_to(F::mean(x, axes, true), x.shape());
+  const Variable var = F::mean(centred * centred, axes, true);
+  return {centred / F::sqrt(var + eps) * per_channel(c.x(1), x) + per_channel(c.x(2), x)};
+}
+
+Values layer_normalization(const Call& c) {
+  const Variable x = c.x(0);
+  const int axis = axis_of(c, c.integer("axis", -1), x.ndim());
+  const double eps = c.real("epsilon", 1e-5);
+  c.integer("stash_type", 1);
+  Axes axes;
+  for (int i = axis; i < x.ndim(); ++i) axes.push_back(i);
+  const Variable mean = F::mean(x, AxisArg(axes), true), centred = x - mean;
+  const Variable inverse = 1 / F::sqrt(F::mean(centred * centred, AxisArg(axes), true) + eps);
+  Variable y = centred * inverse * c.x(1);
+  if (c.has(2)) y = y + c.x(2);
+  return {y, mean, inverse};
+}
+
+Values rms_normalization(const Call& c) {
+  const Variable x = c.x(0);
+  const int axis = axis_of(c, c.integer("axis", -1), x.ndim());
+  const double eps = c.real("epsilon", 1e-5);
+  c.integer("stash_type", 1);
+  Axes axes;
+  for (int i = axis; i < x.ndim(); ++i) axes.push_back(i);
+  return {x / F::sqrt(F::mean(x * x, AxisArg(axes), true) + eps) * c.x(1)};
+}
+
+Values group_normalization(const Call& c) {
+  const Variable x = c.x(0);
+  const std::int64_t groups = c.integer("num_groups");
+  const double eps = c.real("epsilon", 1e-5);
+  c.integer("stash_type", 1);
+  if (groups < 1 || x.ndim() < 2 || x.shape(1) % groups != 0)
+    c.fail("{} channels have no {} groups", x.shape(1), groups);
+  const Variable rows = F::reshape(x, {x.shape(0), groups, -1});
+  const Variable centred = rows - F::mean(rows, AxisArg(2), true);
+  const Variable y = F::reshape(centred / F::sqrt(F::mean(centred * centred, AxisArg(2), true) + eps), x.shape());
+  const auto spread = [&](const Variable& v) {  // one number for each group before opset 21
+    return c.opset() >= 21 ? v : F::repeat(v, {x.shape(1) / groups}, 0);
+  };
+  return {y * per_channel(spread(c.x(1)), x) + per_channel(spread(c.x(2)), x)};
+}
+
+Values lp_normalization(const Call& c) {
+  const Variable x = c.x(0);
+  const int axis = axis_of(c, c.integer("axis", -1), x.ndim());
+  const std::int64_t p = c.integer("p", 2);
+  if (p != 1 && p != 2) c.fail("p is {} where 1 or 2 is known", p);
+  const Variable norm =
+      p == 1 ? F::sum(F::absolute(x), AxisArg(axis), true) : F::sqrt(F::sum(x * x, AxisArg(axis), true));
+  // a row of zeros stays zero
+  return {x / F::where(Variable(equal(norm.array(), 0)), norm * 0 + 1, norm)};
+}
+
+Values local_response_normalization(const Call& c) {
+  const Variable x = c.x(0);
+  const std::int64_t size = c.integer("size");
+  const double alpha = c.real("alpha", 1e-4), beta = c.real("beta", 0.75), bias = c.real("bias", 1.0);
+  const std::int64_t before = (size - 1) / 2, after = size - 1 - before, channels = x.shape(1);
+  const Variable squares = x * x;
+  std::vector<PerSide<std::int64_t>::Pair> widths(static_cast<std::size_t>(x.ndim()), {0, 0});
+  widths[1] = {before, after};
+  const Variable wide = F::pad(squares, PerSide<std::int64_t>(widths));
+  Variable sum = F::get_item(wide, {Index(slice()), Index(slice(0, channels))});
+  for (std::int64_t k = 1; k < size; ++k)
+    sum = sum + F::get_item(wide, {Index(slice()), Index(slice(k, k + channels))});
+  return {x / F::power(sum * (alpha / static_cast<double>(size)) + bias, beta)};
+}
+
+Values dropout(const Call& c) {
+  if (c.opset() < 12) c.real("ratio", 0.5);
+  c.integer("seed", 0);
+  const bool training = c.has(2) && c.array(2).item<bool>();
+  if (training) c.fail("training mode is not supported: export the model for inference");
+  const Variable x = c.x(0);
+  Values result{x};
+  if (c.wants(1)) result.emplace_back(ones(x.shape(), Dtype::bool_).to_device(c.device()));
+  return result;
+}
+
+Values mean_variance_normalization(const Call& c) {
+  const Variable x = c.x(0);
+  const AxisArg axes{Axes(c.list("axes").value_or(Integers{0, 2, 3}))};
+  const Variable centred = x - F::mean(x, axes, true);
+  return {centred / (F::sqrt(F::mean(centred * centred, axes, true)) + 1e-9)};
+}
+
+}  // namespace
+
+std::span<const Operator> layer_operators() {
+  static const Operator rows[] = {
+      {"Conv", 1, convolution},
+      {"ConvTranspose", 1, transposed_convolution},
+      {"MaxPool", 1, max_pooling},
+      {"AveragePool", 1, average_pooling},
+      {"GlobalAveragePool", 1, [](const Call& c) { return Values{F::mean(c.x(0), spatial_axes(c.x(0)), true)}; }},
+      {"GlobalMaxPool", 1, [](const Call& c) { return Values{F::max(c.x(0), spatial_axes(c.x(0)), true)}; }},
+      {"MatMul", 1, product},
+      {"Gemm", 7, general_product},
+      {"Einsum", 12, einsum_of},
+      {"BatchNormalization", 7, batch_normalization},
+      {"InstanceNormalization", 6, instance_normalization},
+      {"LayerNormalization", 17, layer_normalization},
+      {"RMSNormalization", 23, rms_normalization},
+      {"GroupNormalization", 18, group_normalization},
+      {"LpNormalization", 1, lp_normalization},
+      {"LRN", 1, local_response_normalization},
+      {"MeanVarianceNormalization", 9, mean_variance_normalization},
+      {"Dropout", 7, dropout},
+  };
+  return rows;
+}
+
+}  // namespace catenary::onnx
