@@ -22,6 +22,16 @@ bool is_conversion_rule(const std::string& word);
 /// Writes a file's tensors under Catenary's names.
 int convert(const ConvertOptions& options);
 
+struct RunModelArguments {
+  std::string model;                ///< an ONNX file
+  std::vector<std::string> inputs;  ///< FILE.npy in the order of the inputs, or NAME=FILE.npy
+  std::string output;               ///< folder for NAME.npy; empty to print the outputs
+  std::string device = "cpu";
+  bool bench = false;  ///< also print the time of a run
+};
+/// Runs an ONNX model once, and prints or writes its outputs.
+int run_model(const RunModelArguments& arguments);
+
 struct GenerateArguments {
   std::string model;                  ///< path for links::load_language_model
   std::optional<std::string> prompt;  ///< text, or token ids with `ids`; optional with `chat` (standard input)

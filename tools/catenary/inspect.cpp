@@ -187,6 +187,33 @@ void print_metadata(const std::vector<Fact>& metadata) {
   }
 }
 
+/// Prints an ONNX model's inputs, outputs and operators, and returns them as JSON.
+nlohmann::ordered_json inspect_onnx(const std::string& file, bool json) {
+  const onnx::Model model(file);
+  nlohmann::ordered_json result = {
+      {"file", file}, {"kind", "onnx"}, {"opset", model.opset()}, {"parameters", model.count_params()}};
+  if (!json) fmt::print("{}: onnx, opset {}, {} parameters\n", file, model.opset(), model.count_params());
+  const auto list = [&](const char* name, const std::vector<onnx::Port>& ports) {
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const onnx::Port& port : ports) {
+      rows.push_back({{"name", port.name}, {"dtype", dtype_name(*port.dtype)}, {"shape", port.shape}});
+      if (!json)
+        fmt::print("  {:<8} {:<24} {:<9} ({})\n", name, port.name, dtype_name(*port.dtype),
+                   fmt::join(port.shape, ", "));
+    }
+    result[name] = rows;
+  };
+  list("input", model.inputs());
+  list("output", model.outputs());
+  nlohmann::ordered_json counts;
+  for (const auto& [name, count] : model.operators()) {
+    counts[name] = count;
+    if (!json) fmt::print("  operator {:<24} {}\n", name, count);
+  }
+  result["operators"] = counts;
+  return result;
+}
+
 }  // namespace
 
 int inspect(const std::vector<std::string>& files, bool json) {
@@ -194,6 +221,10 @@ int inspect(const std::vector<std::string>& files, bool json) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const std::string& file : files) {
     try {
+      if (file.ends_with(".onnx")) {
+        list.push_back(inspect_onnx(file, json));
+        continue;
+      }
       // a folder must contain safetensors
       const io::FileKind kind = os::is_directory(file) ? io::FileKind::safetensors_index : io::identify(file);
       const auto [entries, metadata] = read(file, kind);

@@ -50,6 +50,22 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
   return command;
 }
 
+CLI::App* add_run(CLI::App& app, RunModelArguments& options) {
+  CLI::App* command = app.add_subcommand("run", "Runs an ONNX model on any device");
+  command->footer(
+      "Inputs are NPY files. `catenary inspect MODEL.onnx` shows their names, dtypes and shapes.\n"
+      "\n"
+      "Example: catenary run model.onnx --input image.npy --output results --device opencl:0\n"
+      "See docs/guide/onnx.md.");
+  command->add_option("MODEL", options.model, "The ONNX file")->required();
+  command->add_option("--input", options.inputs, "FILE.npy in the order of the inputs, or NAME=FILE.npy");
+  command->add_option("--output", options.output,
+                      "The folder to write each output to, as NAME.npy. Without it they are printed");
+  command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
+  command->add_flag("--bench", options.bench, "Also run the model for 3 seconds and print the time of a run");
+  return command;
+}
+
 CLI::App* add_generate(CLI::App& app, GenerateArguments& options) {
   CLI::App* command = app.add_subcommand("generate", "Generates text after a prompt, or answers in a chat");
   command->footer(
@@ -242,7 +258,8 @@ CLI::App* add_launch(CLI::App& app, catenary::distributed::LaunchOptions& option
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Checks this machine and its devices, measures their speed, inspects and converts files, runs language models, "
+      "Checks this machine and its devices, measures their speed, inspects and converts files, runs ONNX and language "
+      "models, "
       "and starts programs as several processes.");
   app.footer(
       "First steps:\n"
@@ -267,7 +284,8 @@ int run(int argc, char** argv) {
   CLI::App* inspect_command = app.add_subcommand(
       "inspect",
       "Shows names, dtypes, shapes, minimum, mean and maximum of the arrays in NPY, NPZ (also trainer snapshots), "
-      "safetensors and IDX files, and metadata, kinds, shapes and bytes of GGUF files");
+      "safetensors and IDX files, metadata, kinds, shapes and bytes of GGUF files, and inputs, outputs and operators "
+      "of ONNX files");
   add_json(inspect_command, json);
   inspect_command->add_option("FILE", files, "Files to inspect. The content determines the kind")->required();
 
@@ -275,6 +293,8 @@ int run(int argc, char** argv) {
   CLI::App* convert_command = add_convert(app, convert_options);
   GenerateArguments generate_arguments;
   CLI::App* generate_command = add_generate(app, generate_arguments);
+  RunModelArguments run_arguments;
+  CLI::App* run_command = add_run(app, run_arguments);
   QuantizeFileOptions quantize_options;
   CLI::App* quantize_command = add_quantize(app, quantize_options);
   DoctorOptions doctor_options;
@@ -334,6 +354,7 @@ int run(int argc, char** argv) {
     if (*inspect_command) return inspect(files, json);
     if (*convert_command) return convert(convert_options);
     if (*generate_command) return generate(generate_arguments);
+    if (*run_command) return run_model(run_arguments);
     if (*quantize_command) return quantize_file(quantize_options);
     if (*cache_command)
       return cache(action == "list"    ? CacheAction::list
