@@ -8,18 +8,12 @@ import sys
 import tempfile
 import urllib.request
 
-_dataset_root = os.environ.get('CHAINER_DATASET_ROOT', os.path.join(os.path.expanduser('~'), '.chainer', 'dataset'))
+_dataset_root = os.environ.get('CHAINER_DATASET_ROOT') or os.path.expanduser('~/.chainer/dataset')
 
 
 def get_dataset_root():
     """Returns the folder of all datasets, ~/.chainer/dataset or CHAINER_DATASET_ROOT."""
     return _dataset_root
-
-
-def set_dataset_root(path):
-    """Sets the folder of all datasets for this process."""
-    global _dataset_root
-    _dataset_root = path
 
 
 def get_dataset_directory(dataset_name, create_directory=True):
@@ -28,6 +22,12 @@ def get_dataset_directory(dataset_name, create_directory=True):
     if create_directory:
         os.makedirs(path, exist_ok=True)
     return path
+
+
+def set_dataset_root(path):
+    """Sets the folder of all datasets for this process."""
+    global _dataset_root
+    _dataset_root = path
 
 
 @contextlib.contextmanager

@@ -13,14 +13,16 @@ class CUDAProfileHook(FunctionHook):
         if not cuda.cupy.cuda.nvtx_enabled:
             raise RuntimeError('nvtx is required for CUDAProfileHook')
 
-    def forward_preprocess(self, function, in_data):
-        cuda.cupy.cuda.nvtx.RangePush(function.label + '.forward')
+    def _enter(self, function, suffix):
+        cuda.cupy.cuda.nvtx.RangePush('{}.{}'.format(function.label, suffix))
 
-    def forward_postprocess(self, function, in_data):
+    def _leave(self, *_):
         cuda.cupy.cuda.nvtx.RangePop()
+
+    def forward_preprocess(self, function, in_data):
+        self._enter(function, 'forward')
+
+    forward_postprocess = backward_postprocess = _leave
 
     def backward_preprocess(self, function, in_data, out_grad):
-        cuda.cupy.cuda.nvtx.RangePush(function.label + '.backward')
-
-    def backward_postprocess(self, function, in_data, out_grad):
-        cuda.cupy.cuda.nvtx.RangePop()
+        self._enter(function, 'backward')

@@ -12,11 +12,9 @@ class PrintHook(FunctionHook):
     name = 'PrintHook'
 
     def __init__(self, sep=None, end='\n', file=sys.stdout, flush=True):
+        self.end, self.file, self.flush = end, file, flush
         if sep is not None:
             warnings.warn('PrintHook ignores sep', DeprecationWarning, stacklevel=2)
-        self.end = end
-        self.file = file
-        self.flush = flush
 
     def _line(self, text):
         self.file.write(text + self.end)

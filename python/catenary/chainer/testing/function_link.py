@@ -14,12 +14,6 @@ class _TestError(AssertionError):
     """A failed check of a function or link."""
 
     @classmethod
-    def check(cls, expr, message):
-        """Raises the error if `expr` is false."""
-        if not expr:
-            raise cls(message)
-
-    @classmethod
     def fail(cls, message, exc=None):
         """Raises the error, with `exc` as its cause."""
         if exc is not None:
@@ -36,6 +30,12 @@ class _TestError(AssertionError):
             raise
         except error_types as error:
             cls.fail(message, error)
+
+    @classmethod
+    def check(cls, expr, message):
+        """Raises the error if `expr` is false."""
+        if not expr:
+            raise cls(message)
 
 
 class FunctionTestError(_TestError):
@@ -238,17 +238,20 @@ class FunctionTestBase(_TestBase):
         self._until_differentiable(check)
 
 
+def _tests(*kinds):
+    """Returns the methods test_KIND, which call run_test_KIND."""
+    def test_of(name):
+        def test(self, backend_config):
+            getattr(self, 'run_' + name)(backend_config)
+        test.__name__ = name
+        return test
+    return [test_of('test_' + kind) for kind in kinds]
+
+
 class FunctionTestCase(FunctionTestBase, unittest.TestCase):
     """A test case of a function, for the devices of `inject_backend_tests`."""
 
-    def test_forward(self, backend_config):
-        self.run_test_forward(backend_config)
-
-    def test_backward(self, backend_config):
-        self.run_test_backward(backend_config)
-
-    def test_double_backward(self, backend_config):
-        self.run_test_double_backward(backend_config)
+    test_forward, test_backward, test_double_backward = _tests('forward', 'backward', 'double_backward')
 
 
 class _LinkTestBase(_TestBase):
@@ -304,12 +307,9 @@ class _LinkTestBase(_TestBase):
 class LinkTestCase(_LinkTestBase, unittest.TestCase):
     """A test case of a link's outputs and gradients, for the devices of `inject_backend_tests`."""
 
-    check_forward_options = None
-    check_backward_options = None
-    skip_forward_test = False
-    skip_backward_test = False
-    dodge_nondifferentiable = False
     numerical_grad_dtype = numpy.float64
+    dodge_nondifferentiable = skip_backward_test = skip_forward_test = False
+    check_backward_options = check_forward_options = None
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)

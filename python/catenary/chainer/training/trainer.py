@@ -46,18 +46,17 @@ class Trainer:
             self.extend(*given) if isinstance(given, tuple) else self.extend(given)
 
     @property
+    def elapsed_time(self):
+        """Seconds of the loop, with those before a snapshot that was loaded."""
+        if not self._done and self._start_at is None:
+            raise RuntimeError('the training has not started: elapsed_time is known from run() on')
+        now = time.monotonic
+        return self._final_elapsed_time if self._done else self._snapshot_elapsed_time + now() - self._start_at
+
+    @property
     def is_before_training(self):
         """Was there no update yet?"""
         return self.updater.iteration == 0
-
-    @property
-    def elapsed_time(self):
-        """Seconds of the loop, with those before a snapshot that was loaded."""
-        if self._done:
-            return self._final_elapsed_time
-        if self._start_at is None:
-            raise RuntimeError('the training has not started: elapsed_time is known from run() on')
-        return time.monotonic() - self._start_at + self._snapshot_elapsed_time
 
     def extend(self, extension, name=None, trigger=None, priority=None, *, call_before_training=False, **kwargs):
         """Adds an extension. The arguments replace its own attributes.

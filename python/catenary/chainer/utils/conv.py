@@ -18,17 +18,15 @@ def get_deconv_outsize(size, k, s, p, cover_all=False, d=1):
     return covered - s + 1 if cover_all else covered
 
 
-def im2col_cpu(img, kh, kw, sy, sx, ph, pw, pval=0, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):
+def im2col_cpu(img, kh: int, kw: int, sy: int, sx: int, ph: int, pw: int, pval=0, cover_all: bool = False, dy: int = 1, dx: int = 1,
+               out_h=None, out_w=None):
     """Returns the columns (n, c, kh, kw, out_h, out_w) of the images `img` (n, c, h, w)."""
     from .conv_nd import gather
-    h, w = img.shape[2:]
-    if out_h is None:
-        out_h = get_conv_outsize(h, kh, sy, ph, cover_all, dy)
-    assert out_h > 0, 'Height in the output should be positive.'
-    if out_w is None:
-        out_w = get_conv_outsize(w, kw, sx, pw, cover_all, dx)
-    assert out_w > 0, 'Width in the output should be positive.'
-    return gather(img, (kh, kw), (sy, sx), (ph, pw), (out_h, out_w), (dy, dx), pval)
+    axes = zip((out_h, out_w), img.shape[2:], (kh, kw), (sy, sx), (ph, pw), (dy, dx))
+    outs = tuple(get_conv_outsize(size, k, step, p, cover_all, d) if out is None else out
+                 for out, size, k, step, p, d in axes)
+    assert min(outs) > 0, 'the output would be empty: its size is {}'.format(outs)
+    return gather(img, (kh, kw), (sy, sx), (ph, pw), outs, (dy, dx), pval)
 
 
 def im2col_gpu(img, kh, kw, sy, sx, ph, pw, cover_all=False, dy=1, dx=1, out_h=None, out_w=None):

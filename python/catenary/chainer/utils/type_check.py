@@ -30,9 +30,7 @@ class TypeInfo:
     """Shape and dtype of one array."""
 
     def __init__(self, shape, dtype):
-        self.shape = shape
-        self.dtype = dtype
-        self.ndim = len(shape)
+        self.shape, self.dtype, self.ndim = shape, dtype, len(shape)
 
     @property
     def size(self):
@@ -144,11 +142,11 @@ class Constant(Atom):
         super().__init__()
         self.value = value
 
-    def __str__(self):
-        return _repr(self.value)
-
     def eval(self):
         return self.value
+
+    def __str__(self):
+        return _repr(self.value)
 
 
 class Variable(Atom):
@@ -156,14 +154,13 @@ class Variable(Atom):
 
     def __init__(self, value, name):
         super().__init__()
-        self.value = value
-        self.name = name
-
-    def __str__(self):
-        return self.name
+        self.value, self.name = value, name
 
     def eval(self):
         return self.value
+
+    def __str__(self):
+        return self.name
 
 
 class GetAttr(Atom):
@@ -235,9 +232,7 @@ class UnaryOperator(Expr):
 
     def __init__(self, priority, term, exp, func):
         super().__init__(priority)
-        self.term = term
-        self.exp = exp
-        self.func = func
+        self.term, self.exp, self.func = term, exp, func
 
     def eval(self):
         return self.func(_eval_expr(self.term))
@@ -252,10 +247,8 @@ class BinaryOperator(Expr):
 
     def __init__(self, priority, lhs, rhs, exp, func, right_associative=False):
         super().__init__(priority)
-        self.lhs = lhs
-        self.rhs = rhs
-        self.exp = exp
-        self.func = func
+        self.lhs, self.rhs = lhs, rhs
+        self.exp, self.func = exp, func
         self.right_associative = right_associative
 
     def eval(self):

@@ -75,12 +75,12 @@ class SimplifiedDropconnect(Link):
                 self._initialize_params(in_size)
             self.b = None if nobias else constant(initial_bias, 0, out_size)
 
-    def _initialize_params(self, in_size):
-        self.W.initialize((self.out_size, in_size))
-
     def forward(self, x, train=True, mask=None, use_batchwise_mask=True):
         if self.W.array is None:
             self._initialize_params(size_of_shape(x.shape[1:]))
         if mask is not None and 'mask' not in self.__dict__:
             self.add_persistent('mask', mask)
         return functions.simplified_dropconnect(x, self.W, self.b, self.ratio, train, mask, use_batchwise_mask)
+
+    def _initialize_params(self, in_size):
+        self.W.initialize((self.out_size, in_size))

@@ -5,6 +5,7 @@ All have filters W and an optional bias b. The number of input channels may be N
 from ... import functions
 from ...link import Chain, ChainList, Link
 from ...utils import argument, conv_nd, get_conv_outsize
+from .._arguments import takes
 from .._weights import constant, pair, weight
 
 _OLD = {
@@ -13,22 +14,52 @@ _OLD = {
 }
 
 
+_COMMON = 'in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, '
+_VALUES = 'initialW=None, initial_bias=None'
+
+
 class _Convolution(Link):
-    """Gives W and b to links whose method ``_weight_shape(in_channels)`` says the shape of W."""
+    """Gives W and b to links whose method ``_weight_shape(in_channels)`` returns the shape of W."""
 
-    def _shift_arguments(self, in_channels, out_channels, ksize):
-        """Reads arguments of which the first, in_channels, may be missing."""
-        return (in_channels, out_channels, ksize) if ksize is not None else (None, in_channels, out_channels)
+    _extra = ()  # the keyword arguments of from_params, with their defaults
 
-    def _add_params(self, in_channels, bias_size, nobias, initialW, initial_bias):
+    def _begin(self, a, tuple_of, tuples, plain=''):
+        """Stores the arguments `a`: those named in `tuples` by tuple_of, those in `plain` unchanged. Then makes W and b."""
+        Link.__init__(self)
+        if a.ksize is None:  # in_channels, the first argument, was left out
+            a.in_channels, a.out_channels, a.ksize = None, a.in_channels, a.out_channels
+        for name in ('out_channels', 'ksize', *plain.split()):
+            setattr(self, name, getattr(a, name))
+        for name in tuples.split():
+            setattr(self, name, tuple_of(getattr(a, name)))
+        if hasattr(a, 'groups'):
+            self.groups = int(a.groups)
         with self.init_scope():
-            self.W = weight(initialW)
-            if in_channels is not None:
-                self._initialize_params(in_channels)
-            self.b = None if nobias else constant(initial_bias, 0, bias_size)
+            self.W = weight(a.initialW)
+            if a.in_channels is not None:
+                self._initialize_params(a.in_channels)
+            self.b = None if a.nobias else constant(a.initial_bias, 0, a.out_channels)
+
+    @classmethod
+    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
+        """Returns a link with given arrays or variables."""
+        names = [name for name, _ in cls._extra]
+        more = dict(zip(names, argument.parse_kwargs(kwargs, *cls._extra)))
+        bias = None if nobias or b is None else getattr(b, 'array', b)
+        return cls(*cls._head(W), W.shape[1] * more['groups'], W.shape[0], W.shape[2:], stride, pad, bias is None,
+                   initialW=getattr(W, 'array', W), initial_bias=bias, **more)
+
+    @staticmethod
+    def _head(W):
+        """Returns the arguments in front of in_channels."""
+        return ()
 
     def _initialize_params(self, in_channels):
         self.W.initialize(self._weight_shape(in_channels))
+
+    def _filters(self, first, second):
+        """Returns the shape of W for this many channels. One of them is divided among the groups."""
+        return first, second, *(self.ksize if isinstance(self.ksize, tuple) else pair(self.ksize))
 
     def _check_groups(self, in_channels):
         if self.out_channels % self.groups or in_channels % self.groups:
@@ -41,134 +72,102 @@ class _Convolution(Link):
         return self._convolve(x)
 
 
-def _params(cls, W, b, nobias, ksize, channels, args, **kwargs):
-    """Returns a link of `cls` with given arrays."""
-    bias = None if nobias or b is None else getattr(b, 'array', b)
-    return cls(*channels, ksize, *args, bias is None, initialW=getattr(W, 'array', W), initial_bias=bias, **kwargs)
+class _Forward(_Convolution):
+    """W is [out_channels, in_channels / groups, taps…]."""
+
+    def _weight_shape(self, in_channels):
+        self._check_groups(in_channels)
+        return self._filters(self.out_channels, in_channels // self.groups)
 
 
-class Convolution2D(_Convolution):
+class _Transposed(_Convolution):
+    """W is [in_channels, out_channels / groups, taps…]."""
+
+    from_params = None  # Chainer's transposed convolutions have none
+
+    def _weight_shape(self, in_channels):
+        self._check_groups(in_channels)
+        return self._filters(in_channels, self.out_channels // self.groups)
+
+
+class Convolution2D(_Forward):
     """Convolves images (n, channels, height, width)."""
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, initialW=None,
-                 initial_bias=None, **kwargs):
-        super().__init__()
-        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_OLD)
-        in_channels, out_channels, ksize = self._shift_arguments(in_channels, out_channels, ksize)
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.ksize = ksize
-        self.stride = pair(stride)
-        self.pad = pair(pad)
-        self.dilate = pair(dilate)
-        self.groups = int(groups)
-        self._add_params(in_channels, out_channels, nobias, initialW, initial_bias)
+    _extra = (('dilate', 1), ('groups', 1))
+
+    @takes(_COMMON + _VALUES + ', **kwargs')
+    def __init__(self, a):
+        a.dilate, a.groups = argument.parse_kwargs(a.kwargs, *self._extra, **_OLD)
+        self.in_channels = None
+        self._begin(a, pair, 'stride pad dilate')
+        self.in_channels = a.in_channels
 
     @property
     def printable_specs(self):
-        for name in ('in_channels', 'out_channels', 'ksize', 'stride', 'pad'):
-            yield name, getattr(self, name)
-        yield 'nobias', self.b is None
-        yield 'dilate', self.dilate
-        yield 'groups', self.groups
+        shown = 'in_channels out_channels ksize stride pad nobias dilate groups'
+        return ((name, self.b is None if name == 'nobias' else getattr(self, name)) for name in shown.split())
 
     def _initialize_params(self, in_channels):
         self.in_channels = in_channels
         super()._initialize_params(in_channels)
 
-    def _weight_shape(self, in_channels):
-        self._check_groups(in_channels)
-        return (self.out_channels, in_channels // self.groups) + tuple(pair(self.ksize))
-
-    @classmethod
-    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
-        """Returns a link with given arrays or variables."""
-        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1))
-        channels = (W.shape[1] * groups, W.shape[0])
-        return _params(cls, W, b, nobias, W.shape[2:], channels, (stride, pad), dilate=dilate, groups=groups)
-
     def _convolve(self, x):
         return functions.convolution_2d(x, self.W, self.b, self.stride, self.pad, dilate=self.dilate, groups=self.groups)
 
 
-class Deconvolution2D(_Convolution):
+class Deconvolution2D(_Transposed):
     """Transposed convolution of images (n, channels, height, width)."""
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None, initialW=None,
-                 initial_bias=None, **kwargs):
-        super().__init__()
-        dilate, groups = argument.parse_kwargs(kwargs, ('dilate', 1), ('groups', 1), **_OLD)
-        in_channels, out_channels, ksize = self._shift_arguments(in_channels, out_channels, ksize)
-        self.out_channels = out_channels
-        self.ksize = ksize
-        self.stride = pair(stride)
-        self.pad = pair(pad)
-        self.dilate = pair(dilate)
-        self.outsize = (None, None) if outsize is None else outsize
-        self.groups = int(groups)
-        self._add_params(in_channels, out_channels, nobias, initialW, initial_bias)
-
-    def _weight_shape(self, in_channels):
-        self._check_groups(in_channels)
-        return (in_channels, self.out_channels // self.groups) + tuple(pair(self.ksize))
+    @takes(_COMMON + 'outsize=None, ' + _VALUES + ', **kwargs')
+    def __init__(self, a):
+        a.dilate, a.groups = argument.parse_kwargs(a.kwargs, *Convolution2D._extra, **_OLD)
+        self._begin(a, pair, 'stride pad dilate')
+        self.outsize = (None, None) if a.outsize is None else a.outsize
 
     def _convolve(self, x):
         return functions.deconvolution_2d(x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate,
                                           groups=self.groups)
 
 
-class ConvolutionND(_Convolution):
+class _OfAxes:
+    """Links for `ndim` spatial axes."""
+
+    def _begin_axes(self, ndim, a, plain):
+        def of_axes(value):
+            return conv_nd.as_tuple(value, ndim)
+        if a.ksize is None:
+            a.in_channels, a.out_channels, a.ksize = None, a.in_channels, a.out_channels
+        a.ksize = of_axes(a.ksize)
+        self._begin(a, of_axes, 'dilate', plain)
+
+
+class ConvolutionND(_OfAxes, _Forward):
     """Convolves arrays (n, channels, d1, …, dN)."""
 
-    def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, initialW=None,
-                 initial_bias=None, cover_all=False, dilate=1, groups=1):
-        super().__init__()
-        in_channels, out_channels, ksize = self._shift_arguments(in_channels, out_channels, ksize)
-        self.out_channels = out_channels
-        self.ksize = conv_nd.as_tuple(ksize, ndim)
-        self.stride = stride
-        self.pad = pad
-        self.cover_all = cover_all
-        self.dilate = conv_nd.as_tuple(dilate, ndim)
-        self.groups = int(groups)
-        self._add_params(in_channels, out_channels, nobias, initialW, initial_bias)
+    _extra = (('cover_all', False), ('dilate', 1), ('groups', 1))
+    _more = _VALUES + ', cover_all=False, dilate=1, groups=1'
 
-    def _weight_shape(self, in_channels):
-        self._check_groups(in_channels)
-        return (self.out_channels, in_channels // self.groups) + self.ksize
+    @takes('ndim, ' + _COMMON + _more)
+    def __init__(self, a):
+        self._begin_axes(a.ndim, a, 'stride pad cover_all')
 
-    @classmethod
-    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
-        """Returns a link with given arrays or variables."""
-        cover_all, dilate, groups = argument.parse_kwargs(kwargs, ('cover_all', False), ('dilate', 1), ('groups', 1))
-        head = () if issubclass(cls, (Convolution1D, Convolution3D)) else (W.ndim - 2,)
-        return _params(cls, W, b, nobias, W.shape[2:], head + (W.shape[1] * groups, W.shape[0]), (stride, pad),
-                       cover_all=cover_all, dilate=dilate, groups=groups)
+    @staticmethod
+    def _head(W):
+        return (W.ndim - 2,)
 
     def _convolve(self, x):
-        return functions.convolution_nd(x, self.W, self.b, self.stride, self.pad, cover_all=self.cover_all,
-                                        dilate=self.dilate, groups=self.groups)
+        options = {name: getattr(self, name) for name, _ in self._extra}
+        return functions.convolution_nd(x, self.W, self.b, self.stride, self.pad, **options)
 
 
-class DeconvolutionND(_Convolution):
+class DeconvolutionND(_OfAxes, _Transposed):
     """Transposed convolution of arrays (n, channels, d1, …, dN)."""
 
-    def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None,
-                 initialW=None, initial_bias=None, dilate=1, groups=1):
-        super().__init__()
-        in_channels, out_channels, ksize = self._shift_arguments(in_channels, out_channels, ksize)
-        self.out_channels = out_channels
-        self.ksize = conv_nd.as_tuple(ksize, ndim)
-        self.stride = stride
-        self.pad = pad
-        self.outsize = outsize
-        self.dilate = conv_nd.as_tuple(dilate, ndim)
-        self.groups = int(groups)
-        self._add_params(in_channels, out_channels, nobias, initialW, initial_bias)
+    _more = 'outsize=None, ' + _VALUES + ', dilate=1, groups=1'
 
-    def _weight_shape(self, in_channels):
-        self._check_groups(in_channels)
-        return (in_channels, self.out_channels // self.groups) + self.ksize
+    @takes('ndim, ' + _COMMON + _more)
+    def __init__(self, a):
+        self._begin_axes(a.ndim, a, 'stride pad outsize')
 
     def _convolve(self, x):
         return functions.deconvolution_nd(x, self.W, self.b, self.stride, self.pad, self.outsize, dilate=self.dilate,
@@ -178,55 +177,50 @@ class DeconvolutionND(_Convolution):
 class Convolution1D(ConvolutionND):
     """`ConvolutionND` with one axis."""
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, initialW=None,
-                 initial_bias=None, cover_all=False, dilate=1, groups=1):
-        super().__init__(1, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, cover_all,
-                         dilate, groups)
+    _head = _Convolution._head
+
+    @takes(_COMMON + ConvolutionND._more)
+    def __init__(self, a):
+        self._begin_axes(1, a, 'stride pad cover_all')
 
 
 class Convolution3D(ConvolutionND):
     """`ConvolutionND` with three axes."""
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, initialW=None,
-                 initial_bias=None, cover_all=False, dilate=1, groups=1):
-        super().__init__(3, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias, cover_all,
-                         dilate, groups)
+    _head = _Convolution._head
+
+    @takes(_COMMON + ConvolutionND._more)
+    def __init__(self, a):
+        self._begin_axes(3, a, 'stride pad cover_all')
 
 
 class Deconvolution1D(DeconvolutionND):
     """`DeconvolutionND` with one axis."""
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None, initialW=None,
-                 initial_bias=None, dilate=1, groups=1):
-        super().__init__(1, in_channels, out_channels, ksize, stride, pad, nobias, outsize, initialW, initial_bias,
-                         dilate, groups)
+    @takes(_COMMON + DeconvolutionND._more)
+    def __init__(self, a):
+        self._begin_axes(1, a, 'stride pad outsize')
 
 
 class Deconvolution3D(DeconvolutionND):
     """`DeconvolutionND` with three axes."""
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None, initialW=None,
-                 initial_bias=None, dilate=1, groups=1):
-        super().__init__(3, in_channels, out_channels, ksize, stride, pad, nobias, outsize, initialW, initial_bias,
-                         dilate, groups)
+    @takes(_COMMON + DeconvolutionND._more)
+    def __init__(self, a):
+        self._begin_axes(3, a, 'stride pad outsize')
 
 
 class DilatedConvolution2D(_Convolution):
     """Convolves images with filters whose elements lie `dilate` apart."""
 
-    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, dilate=1, nobias=False, initialW=None,
-                 initial_bias=None):
-        super().__init__()
-        in_channels, out_channels, ksize = self._shift_arguments(in_channels, out_channels, ksize)
-        self.out_channels = out_channels
-        self.ksize = ksize
-        self.stride = pair(stride)
-        self.pad = pair(pad)
-        self.dilate = pair(dilate)
-        self._add_params(in_channels, out_channels, nobias, initialW, initial_bias)
+    from_params = None
+
+    @takes('in_channels, out_channels, ksize=None, stride=1, pad=0, dilate=1, nobias=False, ' + _VALUES)
+    def __init__(self, a):
+        self._begin(a, pair, 'stride pad dilate')
 
     def _weight_shape(self, in_channels):
-        return (self.out_channels, in_channels) + tuple(pair(self.ksize))
+        return self._filters(self.out_channels, in_channels)
 
     def _convolve(self, x):
         return functions.dilated_convolution_2d(x, self.W, self.b, self.stride, self.pad, self.dilate)
@@ -264,19 +258,16 @@ class DepthwiseConvolution2D(_Convolution):
 class LocalConvolution2D(_Convolution):
     """Convolves images with filters that differ at each position. W is (out, height, width, in, kh, kw)."""
 
-    def __init__(self, in_channels, out_channels, in_size=None, ksize=None, stride=1, nobias=False, initialW=None,
-                 initial_bias=None, **kwargs):
+    @takes('in_channels, out_channels, in_size=None, ksize=None, stride=1, nobias=False, ' + _VALUES + ', **kwargs')
+    def __init__(self, a):
+        argument.assert_kwargs_empty(a.kwargs)
         super().__init__()
-        self.ksize = ksize
-        self.stride = pair(stride)
-        self.nobias = nobias
-        self.out_channels = out_channels
-        argument.assert_kwargs_empty(kwargs)
+        self.out_channels, self.ksize, self.stride, self.nobias = a.out_channels, a.ksize, pair(a.stride), a.nobias
         with self.init_scope():
-            self.W = weight(initialW)
-            self.b = None if nobias else constant(initial_bias, 0)
-        if in_channels is not None and in_size is not None:
-            self._initialize_params(in_channels, in_size)
+            self.W = weight(a.initialW)
+            self.b = None if a.nobias else constant(a.initial_bias, 0)
+        if None not in (a.in_channels, a.in_size):
+            self._initialize_params(a.in_channels, a.in_size)
 
     def _initialize_params(self, in_channels, in_size):
         ksize = tuple(pair(self.ksize))
@@ -293,13 +284,10 @@ class LocalConvolution2D(_Convolution):
 
 
 class _DeformableSampler(_Convolution):
-    def __init__(self, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias):
-        super().__init__()
-        self.out_channels = out_channels
-        self.ksize = ksize
-        self.stride = pair(stride)
-        self.pad = pair(pad)
-        self._add_params(in_channels, out_channels, nobias, 0 if initialW is None else initialW, initial_bias)
+    @takes('in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias')
+    def __init__(self, a):
+        a.initialW = 0 if a.initialW is None else a.initialW
+        self._begin(a, pair, 'stride pad')
 
     def _weight_shape(self, in_channels):
         return (self.out_channels, in_channels) + tuple(pair(self.ksize))
@@ -313,15 +301,17 @@ class _DeformableSampler(_Convolution):
 class DeformableConvolution2D(Chain):
     """Convolves images at positions that a convolution of the same images moves."""
 
-    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, offset_nobias=False, offset_initialW=None,
-                 offset_initial_bias=None, deform_nobias=False, deform_initialW=None, deform_initial_bias=None):
+    @takes('in_channels, out_channels, ksize, stride=1, pad=0, offset_nobias=False, offset_initialW=None, '
+           'offset_initial_bias=None, deform_nobias=False, deform_initialW=None, deform_initial_bias=None')
+    def __init__(self, a):
         super().__init__()
-        height, width = pair(ksize)
+        height, width = pair(a.ksize)
+        window = a.ksize, a.stride, a.pad
         with self.init_scope():
-            self.offset_conv = Convolution2D(in_channels, 2 * height * width, ksize, stride, pad, offset_nobias,
-                                             offset_initialW, offset_initial_bias)
-            self.deform_conv = _DeformableSampler(in_channels, out_channels, ksize, stride, pad, deform_nobias,
-                                                  deform_initialW, deform_initial_bias)
+            self.offset_conv = Convolution2D(a.in_channels, 2 * height * width, *window, a.offset_nobias, a.offset_initialW,
+                                             a.offset_initial_bias)
+            self.deform_conv = _DeformableSampler(a.in_channels, a.out_channels, *window, a.deform_nobias, a.deform_initialW,
+                                                  a.deform_initial_bias)
 
     def forward(self, x):
         return self.deform_conv(x, self.offset_conv(x))

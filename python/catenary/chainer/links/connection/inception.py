@@ -1,6 +1,7 @@
 """Blocks of GoogLeNet."""
 from ... import functions
 from ...link import Chain
+from .._arguments import takes
 from ..normalization import BatchNormalization
 from .convolution import Convolution2D
 
@@ -32,22 +33,19 @@ class Inception(Chain):
 class InceptionBN(Chain):
     """`Inception` with batch normalization and two convolutions of 3x3 in place of one of 5x5."""
 
-    def __init__(self, in_channels, out1, proj3, out3, proj33, out33, pooltype, proj_pool=None, stride=1, conv_init=None,
-                 dtype=None):
+    @takes('in_channels, out1, proj3, out3, proj33, out33, pooltype, proj_pool=None, stride=1, conv_init=None, dtype=None')
+    def __init__(self, a):
         super().__init__()
-        self.out1 = out1
-        self.proj_pool = proj_pool
-        self.stride = stride
-        self.pooltype = pooltype
-        if pooltype not in ('max', 'avg'):
-            raise NotImplementedError('pooltype must be max or avg, but it is {!r}'.format(pooltype))
-        if out1 > 0:
-            assert stride == 1, 'a path of 1x1 convolutions needs stride 1'
-            assert proj_pool is not None, 'a path of 1x1 convolutions needs proj_pool'
+        self.out1, self.proj_pool, self.stride, self.pooltype = a.out1, a.proj_pool, a.stride, a.pooltype
+        if a.pooltype not in ('max', 'avg'):
+            raise NotImplementedError('pooltype must be max or avg, but it is {!r}'.format(a.pooltype))
+        if a.out1 > 0:
+            assert a.stride == 1, 'a path of 1x1 convolutions needs stride 1'
+            assert a.proj_pool is not None, 'a path of 1x1 convolutions needs proj_pool'
         with self.init_scope():
-            for name, before, after, ksize, step in self._paths(in_channels, proj3, out3, proj33, out33):
-                setattr(self, name, Convolution2D(before, after, ksize, step, ksize // 2, True, conv_init))
-                setattr(self, name + 'n', BatchNormalization(after, dtype=dtype))
+            for name, before, after, ksize, step in self._paths(a.in_channels, a.proj3, a.out3, a.proj33, a.out33):
+                setattr(self, name, Convolution2D(before, after, ksize, step, ksize // 2, True, a.conv_init))
+                setattr(self, name + 'n', BatchNormalization(after, dtype=a.dtype))
 
     def _paths(self, in_channels, proj3, out3, proj33, out33):
         """Returns name, channels before and after, kernel size and stride of each convolution."""

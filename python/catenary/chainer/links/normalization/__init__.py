@@ -9,6 +9,7 @@ from ...link import Link
 from ...serializer import Deserializer
 from ...utils import argument, size_of_shape
 from ...variable import Parameter
+from .._arguments import takes
 
 _OLD_TEST = 'test is not an argument any more: use chainer.using_config("train", False)'
 
@@ -37,34 +38,31 @@ class BatchNormalization(Link):
         axis: axes over which mean and variance are computed.
     """
 
-    gamma = None
-    beta = None
+    gamma = beta = None
 
-    def __init__(self, size=None, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True, initial_gamma=None,
-                 initial_beta=None, axis=None, initial_avg_mean=None, initial_avg_var=None):
+    @takes('size=None, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True, initial_gamma=None, initial_beta=None, '
+           'axis=None, initial_avg_mean=None, initial_avg_var=None')
+    def __init__(self, a):
+        self._begin(a, a.axis)
+
+    def _begin(self, a, axis):
         from ... import get_dtype
-        super().__init__()
-        if size is None and axis is None:
+        Link.__init__(self)
+        if a.size is None and axis is None:
             raise RuntimeError('size or axis is required')
-        self._initial_avg_mean = initial_avg_mean
-        self._initial_avg_var = initial_avg_var
-        self.N = 0
-        self.register_persistent('N')
-        self.decay = decay
-        self.eps = eps
+        self._initial_avg_mean, self._initial_avg_var = a.initial_avg_mean, a.initial_avg_var
+        self.N, self.decay, self.eps = 0, a.decay, a.eps
         self.axis = (axis,) if isinstance(axis, int) else axis
-        self._wide_dtype = get_dtype(dtype, map_mixed16=numpy.float32)
+        self._wide_dtype = get_dtype(a.dtype, map_mixed16=numpy.float32)
         with self.init_scope():
-            if use_gamma:
-                self.gamma = _parameter(initial_gamma, 1, self._wide_dtype)
-            if use_beta:
-                self.beta = _parameter(initial_beta, 0, self._wide_dtype)
-        self.avg_mean = None
-        self.avg_var = None
-        self.register_persistent('avg_mean')
-        self.register_persistent('avg_var')
-        if size is not None:
-            self._initialize_params((size,) if isinstance(size, int) else size)
+            for name, value, wanted in (('gamma', 1, a.use_gamma), ('beta', 0, a.use_beta)):
+                if wanted:
+                    setattr(self, name, _parameter(getattr(a, 'initial_' + name), value, self._wide_dtype))
+        self.avg_mean = self.avg_var = None
+        for name in ('N', 'avg_mean', 'avg_var'):
+            self.register_persistent(name)
+        if a.size is not None:
+            self._initialize_params((a.size,) if isinstance(a.size, int) else a.size)
 
     def _initialize_params(self, shape):
         self.avg_mean = self._init_array(self._initial_avg_mean, 0, shape)
@@ -131,14 +129,12 @@ class BatchNormalization(Link):
 class BatchRenormalization(BatchNormalization):
     """Batch normalization whose outputs depend less on the batch (Ioffe 2017)."""
 
-    def __init__(self, size, rmax=1, dmax=0, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True,
-                 initial_gamma=None, initial_beta=None, initial_avg_mean=None, initial_avg_var=None):
-        super().__init__(size, decay, eps, dtype, use_gamma, use_beta, initial_gamma, initial_beta, None,
-                         initial_avg_mean, initial_avg_var)
-        self.rmax = rmax
-        self.dmax = dmax
-        self.r = None
-        self.d = None
+    @takes('size, rmax=1, dmax=0, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True, initial_gamma=None, '
+           'initial_beta=None, initial_avg_mean=None, initial_avg_var=None')
+    def __init__(self, a):
+        self._begin(a, None)
+        self.rmax, self.dmax = a.rmax, a.dmax
+        self.r = self.d = None
 
     def forward(self, x, finetune=False):
         gamma, beta = self._get_gamma(), self._get_beta()
@@ -203,7 +199,15 @@ class DecorrelatedBatchNormalization(Link):
         self.N = 0
 
 
-class GroupNormalization(Link):
+class _Scaled(Link):
+    """Has gamma and beta."""
+
+    def _initialize_params(self, size):
+        for parameter in (self.gamma, self.beta):
+            parameter.initialize(size)
+
+
+class GroupNormalization(_Scaled):
     """Normalises groups of channels of each sample."""
 
     def __init__(self, groups, size=None, eps=1e-5, initial_gamma=None, initial_beta=None):
@@ -211,10 +215,6 @@ class GroupNormalization(Link):
         self.groups = groups
         self.eps = eps
         _scale_and_shift(self, size, initial_gamma, initial_beta)
-
-    def _initialize_params(self, size):
-        self.gamma.initialize(size)
-        self.beta.initialize(size)
 
     def forward(self, x):
         if x.ndim < 2:
@@ -224,17 +224,13 @@ class GroupNormalization(Link):
         return functions.group_normalization(x, self.groups, self.gamma, self.beta, self.eps)
 
 
-class LayerNormalization(Link):
+class LayerNormalization(_Scaled):
     """Normalises the features of each sample."""
 
     def __init__(self, size=None, eps=1e-6, initial_gamma=None, initial_beta=None):
         super().__init__()
         self.eps = eps
         _scale_and_shift(self, size, initial_gamma, initial_beta)
-
-    def _initialize_params(self, size):
-        self.gamma.initialize(size)
-        self.beta.initialize(size)
 
     def forward(self, x):
         if self.gamma.array is None:

@@ -3,6 +3,7 @@ from ... import backend, functions, initializers
 from ...link import Chain
 from ...utils import argument, size_of_shape
 from ...variable import Variable
+from .._arguments import takes
 from ..connection.linear import Linear
 
 
@@ -93,18 +94,19 @@ class GRU(StatefulGRU):
         return super().forward(args[0])
 
 
+_LSTM = 'in_size, out_size=None, lateral_init=None, upward_init=None, bias_init=None, forget_bias_init=None'
+
+
 class LSTMBase(Chain):
     """The two linear links of a long short-term memory, whose outputs hold the gates a, i, f and o of each unit."""
 
-    def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None, bias_init=None, forget_bias_init=None):
-        if out_size is None:
-            in_size, out_size = None, in_size
+    @takes(_LSTM)
+    def __init__(self, a):
+        in_size, out_size = (None, a.in_size) if a.out_size is None else (a.in_size, a.out_size)
         super().__init__()
-        self.bias_init = 0 if bias_init is None else bias_init
-        self.forget_bias_init = 1 if forget_bias_init is None else forget_bias_init
-        self.lateral_init = lateral_init
-        self.upward_init = upward_init
-        self.state_size = out_size
+        self.bias_init = 0 if a.bias_init is None else a.bias_init
+        self.forget_bias_init = 1 if a.forget_bias_init is None else a.forget_bias_init
+        self.lateral_init, self.upward_init, self.state_size = a.lateral_init, a.upward_init, out_size
         with self.init_scope():
             self.upward = Linear(in_size, 4 * out_size, initialW=0)
             self.lateral = Linear(out_size, 4 * out_size, initialW=0, nobias=True)
@@ -150,8 +152,9 @@ class LSTM(_Stateful, LSTMBase):
 
     _states = ('c', 'h')
 
-    def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None, bias_init=None, forget_bias_init=None):
-        super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
+    @takes(_LSTM)
+    def __init__(self, a):
+        super().__init__(**vars(a))
         self.reset_state()
 
     def set_state(self, c, h):

@@ -7,6 +7,7 @@ from ... import configuration, function
 from ... import reporter as reporter_module
 from ...dataset import convert
 from .. import extension
+from .._accessors import accessors
 from ..updaters.standard_updater import call_with
 from . import util
 
@@ -38,21 +39,8 @@ class Evaluator(extension.Extension):
                 warnings.warn(f'the iterator {name!r} of an evaluation repeats, so that the evaluation never ends: make it with repeat=False',
                               stacklevel=2)
 
-    def get_iterator(self, name):
-        """Returns the iterator with this name."""
-        return self._iterators[name]
-
-    def get_all_iterators(self):
-        """Returns a dict of all iterators."""
-        return dict(self._iterators)
-
-    def get_target(self, name):
-        """Returns the target with this name."""
-        return self._targets[name]
-
-    def get_all_targets(self):
-        """Returns a dict of all targets."""
-        return dict(self._targets)
+    get_iterator, get_all_iterators = accessors('iterator')
+    get_target, get_all_targets = accessors('target')
 
     def __call__(self, trainer=None):
         """Evaluates, reports the means and returns them."""

@@ -14,12 +14,10 @@ class PrintReport(extension.Extension):
     """
 
     def __init__(self, entries, log_report='LogReport', out=sys.stdout):
-        self._entries = entries
-        self._log_report = log_report
-        self._out = out
+        self._log_len = 0
+        self._entries, self._log_report, self._out = entries, log_report, out
         self._widths = [max(10, len(entry)) for entry in entries]
         self._header = '  '.join(entry.ljust(width) for entry, width in zip(entries, self._widths)) + '\n'
-        self._log_len = 0
 
     def initialize(self, trainer):
         if isinstance(self._log_report, LogReport):

@@ -13,11 +13,8 @@ class ProgressBar(extension.Extension):
     """
 
     def __init__(self, training_length=None, update_interval=100, bar_length=50, out=sys.stdout):
-        self._training_length = training_length
-        self._update_interval = update_interval
-        self._bar_length = bar_length
-        self._out = out
-        self._bar = None
+        self._bar, self._bar_length, self._out = None, bar_length, out
+        self._update_interval, self._training_length = update_interval, training_length
 
     def __call__(self, trainer):
         if self._training_length is None:

@@ -181,10 +181,6 @@ class MultiprocessParallelUpdater(StandardUpdater):
         setattr(optimizer, name, value)
         warnings.warn(f'{name} of the optimizer is set to {value} as gradients of {count} devices are added up', stacklevel=3)
 
-    def _send_message(self, message):
-        for pipe in self._pipes:
-            pipe.send(message)
-
     def setup_workers(self):
         """Starts the processes before the first update."""
         if self._initialized:
@@ -204,6 +200,17 @@ class MultiprocessParallelUpdater(StandardUpdater):
                 key = nccl.get_unique_id()
                 self._send_message(('communicator', key))
                 self.comm = nccl.NcclCommunicator(len(self._devices), key, 0)
+
+    def finalize(self):
+        """Ends the processes."""
+        self._send_message(('finalize', None))
+        for worker in self._workers:
+            worker.join()
+        super().finalize()
+
+    def _send_message(self, message):
+        for pipe in self._pipes:
+            pipe.send(message)
 
     def update_core(self):
         self.setup_workers()
@@ -225,10 +232,3 @@ class MultiprocessParallelUpdater(StandardUpdater):
                 self.comm.bcast(parameters.data.ptr, parameters.size, nccl.NCCL_FLOAT, 0, stream.ptr)
         if self.auto_new_epoch and iterator.is_new_epoch:
             optimizer.new_epoch(auto=True)
-
-    def finalize(self):
-        """Ends the processes."""
-        self._send_message(('finalize', None))
-        for worker in self._workers:
-            worker.join()
-        super().finalize()

@@ -14,7 +14,8 @@ class ParallelUpdater(StandardUpdater):
 
     def __init__(self, iterator, optimizer, converter=convert.concat_examples, models=None, devices=None, loss_func=None, loss_scale=None,
                  auto_new_epoch=True):
-        super().__init__(iterator, optimizer, converter, loss_func=loss_func, loss_scale=loss_scale, auto_new_epoch=auto_new_epoch)
+        options = {'loss_func': loss_func, 'loss_scale': loss_scale, 'auto_new_epoch': auto_new_epoch}
+        super().__init__(iterator, optimizer, converter, **options)
         if models is None:
             if devices is None:
                 raise ValueError('a ParallelUpdater needs models or devices')

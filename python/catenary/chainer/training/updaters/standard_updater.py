@@ -6,6 +6,7 @@ from ... import backend
 from ...backends import cuda
 from ...dataset import convert
 from ...device_resident import DeviceResidentsVisitor
+from .._accessors import accessors
 from ..updater import Updater
 
 
@@ -73,15 +74,8 @@ class StandardUpdater(Updater):
         for iterator in self._iterators.values():
             iterator.finalize()
 
-    def get_optimizer(self, name):
-        return self._optimizers[name]
-
-    def get_all_optimizers(self):
-        return dict(self._optimizers)
-
-    def get_iterator(self, name):
-        """Returns the iterator with this name."""
-        return self._iterators[name]
+    get_optimizer, get_all_optimizers = accessors('optimizer')
+    get_iterator = accessors('iterator')[0]
 
     def update(self):
         self.update_core()
