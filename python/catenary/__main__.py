@@ -12,7 +12,7 @@ These run the command `catenary` of the package, which pip also installs beside 
     python -m catenary doctor                   checks drivers and devices, and says how to repair them
     python -m catenary info                     prints versions and devices, for a bug report
     python -m catenary launch -n 4 python x.py  runs a script as several ranks on this machine that train one model (chainermn)
-    python -m catenary bench, cache, convert, data list, data fetch, generate, inspect, quantize
+    python -m catenary bench, cache, convert, data list, data fetch, generate, inspect, quantize, run
 """
 
 import os
@@ -23,7 +23,7 @@ import sys
 from catenary import _finder
 
 # The commands of the program `catenary`
-COMMANDS = ('bench', 'cache', 'convert', 'data', 'devices', 'doctor', 'generate', 'info', 'inspect', 'launch', 'quantize')
+COMMANDS = ('bench', 'cache', 'convert', 'data', 'devices', 'doctor', 'generate', 'info', 'inspect', 'launch', 'quantize', 'run')
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 

@@ -676,9 +676,10 @@ TEST(Command, ExitCodes) {
   EXPECT_EQ(run({"doctor", "--help"}).exit_code, 0);
   EXPECT_EQ(run({}).exit_code, 2);
   EXPECT_EQ(run({"nothing"}).exit_code, 2);
-  EXPECT_TRUE(has(run({"nothing"}).errors,
-                  "expected info, devices, inspect, convert, generate, quantize, doctor, cache, bench, data or launch, "
-                  "got 'nothing'"))
+  EXPECT_TRUE(
+      has(run({"nothing"}).errors,
+          "expected info, devices, inspect, convert, generate, run, quantize, doctor, cache, bench, data or launch, "
+          "got 'nothing'"))
       << run({"nothing"}).errors;
   EXPECT_TRUE(has(run({"bench", "gemm", "--size", "x"}).errors, "--size: expected a whole number from 1 to"))
       << run({"bench", "gemm", "--size", "x"}).errors;
