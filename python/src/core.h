@@ -275,6 +275,7 @@ void register_random(nb::module_& m);
 void register_kernels(nb::module_& m);
 void register_communicator(nb::module_& m);
 void register_chainer(nb::module_& m);
+void register_onnx(nb::module_& m);
 
 }  // namespace catenary_python
 

@@ -26,5 +26,6 @@ NB_MODULE(_core, m) {
   register_kernels(m);
   register_communicator(m);
   register_chainer(m);
+  register_onnx(m);
   register_refusals(m);
 }
