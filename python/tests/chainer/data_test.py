@@ -1,0 +1,169 @@
+"""Iterators, converters and datasets of the package catenary/chainer."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from own import run  # noqa: E402
+
+
+def test_a_batch_is_a_list_that_fetches_when_looked_at():
+    run('''
+import copy, pickle
+import numpy as np
+import chainer
+from chainer.dataset import concat_examples
+x, t = np.arange(24, dtype='f').reshape(8, 3), np.arange(8, dtype='i')
+def batch(data, size=3):
+    return chainer.iterators.SerialIterator(data, size, shuffle=False).next()
+for data, kind in ((chainer.datasets.TupleDataset(x, t), tuple), (chainer.datasets.DictDataset(x=x, t=t), dict), (x, np.ndarray)):
+    fetched = [data[i] for i in range(3)]
+    same = lambda a, b: all(map(np.array_equal, a, b)) if kind is tuple else np.array_equal(a, b) if kind is np.ndarray else \\
+        a.keys() == b.keys() and all(np.array_equal(a[key], b[key]) for key in a)
+    for look in (list, tuple, lambda b: b[:], lambda b: b + [], lambda b: [] + b, lambda b: [b[i] for i in range(-3, 0)], lambda b: list(reversed(b))[::-1],
+                 copy.copy, copy.deepcopy, lambda b: pickle.loads(pickle.dumps(b)), lambda b: sum([b], []), lambda b: [*b], lambda b: b.copy()):
+        made = batch(data)
+        assert isinstance(made, list) and len(made) == 3 and made
+        looked = look(made)
+        assert len(looked) == 3 and all(map(same, looked, fetched)), look
+        assert len(made) == 3
+    lazily, looked = batch(data), batch(data)
+    looked[0]
+    a, b = concat_examples(lazily), concat_examples(looked)
+    assert type(a) is type(b) and same(a, b) if kind is not np.ndarray else a.dtype == b.dtype and np.array_equal(a, b)
+made = batch(chainer.datasets.TupleDataset(x, t))
+made.append((x[7], t[7]))  # a changed list counts
+assert [list(part) for part in zip(*made)][1] == [0, 1, 2, 7]
+assert concat_examples(made)[1].tolist() == [0, 1, 2, 7]
+made[0][0][:] = 100  # an example is a view, as in the original
+assert x[0].tolist() == [100, 100, 100]
+class Own(chainer.datasets.TupleDataset):
+    def __getitem__(self, i):
+        return super().__getitem__(i)[1] + 1
+assert concat_examples(batch(Own(x, t))).tolist() == [1, 2, 3]
+assert concat_examples([(np.ones(2), 1), (np.zeros(3), 2)], padding=(7, None))[0].tolist() == [[1, 1, 7], [0, 0, 0]]
+''')
+
+
+def test_processes_return_any_example_and_their_errors():
+    run('''
+import collections
+import numpy as np
+import chainer
+Pair = collections.namedtuple('Pair', 'a b')
+class Data:
+    def __len__(self):
+        return 11
+    def __getitem__(self, i):
+        if i == self.bad:
+            raise KeyError('example', i)
+        return Pair(np.full((i, 2), i, 'f'), {'list': [np.array(i), 'text', None], 'empty': np.zeros((0, 3)), 'objects': np.array([i, None], object)})
+    bad = None
+for memory in (None, 0, 8, 10 ** 6):
+    with chainer.iterators.MultiprocessIterator(Data(), 4, shuffle=False, repeat=False, n_processes=2, n_prefetch=2, shared_mem=memory) as it:
+        seen = [example for batch in it for example in batch]
+    assert len(seen) == 11
+    for i, (a, b) in enumerate(seen):
+        assert np.array_equal(a, np.full((i, 2), i, 'f')) and a.dtype == np.float32 and b['list'][0] == i and b['list'][1:] == ['text', None]
+        assert b['empty'].shape == (0, 3) and b['objects'].tolist() == [i, None] and isinstance(seen[i], Pair)
+        a += 1  # a copy of its own
+for kind, options in ((chainer.iterators.MultiprocessIterator, {'n_processes': 2}), (chainer.iterators.MultithreadIterator, {'n_threads': 2})):
+    data = Data()
+    data.bad = 6
+    it = kind(data, 4, shuffle=False, **options)
+    assert len(it.next()) == 4
+    try:
+        it.next()
+        assert False
+    except KeyError as error:
+        assert error.args == ('example', 6)
+    it.finalize()
+''')
+
+
+def test_downloads_are_made_once_and_prepared():
+    run('''
+import gzip, io, os, pathlib, pickle, struct, tarfile, tempfile
+import numpy as np
+import chainer
+from chainer import datasets
+root = pathlib.Path(tempfile.mkdtemp())
+chainer.dataset.set_dataset_root(str(root / 'cache'))
+site = root / 'site'
+site.mkdir()
+rng = np.random.default_rng(0)
+truth = {}
+for part, prefix, count in (('train', 'train', 7), ('test', 't10k', 3)):
+    images, labels = rng.integers(0, 256, (count, 28, 28), dtype='u1'), rng.integers(0, 10, count, dtype='u1')
+    truth[part] = images, labels
+    with gzip.open(site / f'{prefix}-images-idx3-ubyte.gz', 'wb') as file:
+        file.write(struct.pack('>4i', 0x803, count, 28, 28) + images.tobytes())
+    with gzip.open(site / f'{prefix}-labels-idx1-ubyte.gz', 'wb') as file:
+        file.write(struct.pack('>2i', 0x801, count) + labels.tobytes())
+for module, get, folder in ((datasets.mnist, datasets.get_mnist, 'mnist'), (datasets.fashion_mnist, datasets.get_fashion_mnist, 'fashion-mnist'),
+                            (datasets.kuzushiji_mnist, datasets.get_kuzushiji_mnist, 'kuzushiji_mnist')):
+    module._URL = site.as_uri() + '/'
+    for again in range(2):
+        for data, (images, labels) in zip(get(), truth.values()):
+            x, t = data[:][1]
+            assert np.array_equal(x, images[1].ravel().astype('f') * np.float32(1 / 255.)) and x.dtype == np.float32 and t == labels[1] and t.dtype == np.int32
+        module._URL = 'file:///nowhere/'  # the cache is used
+    train, test = get(withlabel=False, ndim=3, scale=255., dtype=np.float16, rgb_format=True)
+    assert train.shape == (7, 3, 28, 28) and train.dtype == np.float16 and np.array_equal(train[2, 1], truth['train'][0][2].astype('e'))
+    assert sorted(os.listdir(root / 'cache/pfnet/chainer' / folder)) == ['test.npz', 'train.npz']
+    assert sorted(np.load(root / 'cache/pfnet/chainer' / folder / 'train.npz').files) == ['x', 'y']
+
+def archive(name, files):
+    with tarfile.open(site / name, 'w:gz') as made:
+        for path, content in files.items():
+            data = pickle.dumps(content)
+            info = tarfile.TarInfo(path)
+            info.size = len(data)
+            made.addfile(info, io.BytesIO(data))
+ten = {f'cifar-10-batches-py/{name}': {'data': rng.integers(0, 256, (2, 3072), dtype='u1'), 'labels': [3, 4]}
+       for name in ['test_batch'] + [f'data_batch_{i}' for i in range(1, 6)]}
+archive('cifar-10-python.tar.gz', ten)
+real = chainer.dataset.download.cached_download
+chainer.dataset.download.cached_download = lambda url: real(site.as_uri() + '/' + url.rpartition('/')[2])
+train, test = datasets.get_cifar10()
+assert len(train) == 10 and len(test) == 2 and train[0][0].shape == (3, 32, 32) and train[3][1] == 4
+assert np.allclose(test[1][0].ravel() * 255, ten['cifar-10-batches-py/test_batch']['data'][1], atol=1e-4)
+
+for part, text in (('train', ' a b a \\n c \\n'), ('valid', ' b \\n'), ('test', ' c a \\n')):
+    (site / f'ptb.{part}.txt').write_text(text)
+words = datasets.get_ptb_words()
+assert [part.tolist() for part in words] == [[0, 1, 0, 2, 3, 2], [1, 2], [3, 0, 2]]
+assert datasets.get_ptb_words_vocabulary() == {'a': 0, 'b': 1, '<eos>': 2, 'c': 3}
+''')
+
+
+def test_svhn_and_parts_of_datasets():
+    run('''
+import tempfile
+import numpy as np
+import chainer
+from chainer import datasets
+from scipy import io
+root = tempfile.mkdtemp()
+chainer.dataset.set_dataset_root(root)
+rng = np.random.default_rng(0)
+content = {'X': rng.integers(0, 256, (32, 32, 3, 4), dtype='u1'), 'y': np.array([[1], [10], [9], [2]], 'u1')}
+io.savemat(root + '/one.mat', content)
+chainer.dataset.download.cached_download = lambda url: root + '/one.mat'
+sets = datasets.get_svhn(add_extra=True, scale=255.)
+assert len(sets) == 3 and [int(t) for _, t in sets[2]] == [1, 0, 9, 2]
+assert np.array_equal(sets[0][1][0], content['X'][:, :, :, 1].transpose(2, 0, 1))
+assert sorted(np.load(root + '/pfnet/chainer/svhn/test.npz').files) == ['x', 'y']
+data = list(range(7))
+parts = datasets.get_cross_validation_datasets(data, n_folds=3)
+assert [(sorted([*train, *valid]), len(valid)) for train, valid in parts] == [(data, 3), (data, 2), (data, 2)]
+assert sorted(i for _, valid in parts for i in valid) == data
+first, second = datasets.split_dataset_random(data, 3, seed=5)
+assert len(first) == 3 and sorted([*first, *second]) == data and first[-1] == list(first)[-1]
+for bad in (-1, 8, 2.5):
+    try:
+        datasets.split_dataset(data, bad)
+        assert False
+    except (ValueError, TypeError):
+        pass
+''')

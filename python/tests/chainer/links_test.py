@@ -1,0 +1,103 @@
+"""Links of the package catenary/chainer: shapes, seeds, files and hooks."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from own import run  # noqa: E402
+
+
+def test_recurrent_link_keeps_shorter_batches():
+    run('''
+        import numpy as np
+        import chainer.links as L
+        np.random.seed(0)
+        link = L.LSTM(5, 3)
+        x = np.random.randn(7, 5).astype('f')
+        link(x)
+        tail = link.h.array[4:].copy()
+        assert link(x[:4]).shape == (4, 3)
+        assert link.h.shape == (7, 3)
+        np.testing.assert_array_equal(link.h.array[4:], tail)
+    ''')
+
+
+def test_gates_of_lstm_start_with_forget_bias_one():
+    run('''
+        import numpy as np
+        import chainer.links as L
+        gates = L.LSTM(5, 3).upward.b.array.reshape(3, 4)
+        np.testing.assert_array_equal(gates[:, 2], 1)
+        np.testing.assert_array_equal(gates[:, [0, 1, 3]], 0)
+    ''')
+
+
+def test_batch_normalization_averages():
+    run('''
+        import numpy as np
+        import chainer
+        import chainer.links as L
+        x = np.random.RandomState(0).randn(9, 3).astype('f')
+        link = L.BatchNormalization(3)
+        link(x, finetune=True)
+        np.testing.assert_allclose(link.avg_mean, x.mean(axis=0), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(link.avg_var, x.var(axis=0, ddof=1), rtol=1e-5)
+        with chainer.using_config('train', False):
+            y = link(x).array
+        np.testing.assert_allclose(y, (x - link.avg_mean) / np.sqrt(link.avg_var + 2e-5), rtol=1e-5, atol=1e-6)
+    ''')
+
+
+def test_files_keep_parameters_and_persistent_values(tmp_path):
+    run('''
+        import sys
+        import numpy as np
+        import chainer
+        import chainer.links as L
+        first, second = L.BatchNormalization(3), L.BatchNormalization(3)
+        first(np.random.RandomState(0).randn(9, 3).astype('f'))
+        chainer.serializers.save_npz(%r, first)
+        chainer.serializers.load_npz(%r, second)
+        np.testing.assert_array_equal(first.avg_mean, second.avg_mean)
+        assert sorted(np.load(%r)) == ['N', 'avg_mean', 'avg_var', 'beta', 'gamma']
+    ''' % ((str(tmp_path / 'bn.npz'),) * 3))
+
+
+def test_spectral_normalization_divides_by_the_largest_singular_value():
+    run('''
+        import numpy as np
+        import chainer.links as L
+        from chainer.link_hooks import SpectralNormalization
+        np.random.seed(0)
+        link = L.Linear(6, 4, nobias=True)
+        link.add_hook(SpectralNormalization(n_power_iteration=200))
+        x = np.eye(6, dtype='f')
+        np.testing.assert_allclose(np.linalg.svd(link(x).array, compute_uv=False)[0], 1, rtol=1e-4)
+    ''')
+
+
+def test_types_are_checked_with_facts():
+    run('''
+        import numpy as np
+        import chainer.links as L
+        from chainer.utils.type_check import InvalidType
+        try:
+            L.SimplifiedDropconnect(3, 2)(np.zeros((4, 5), 'f'))
+        except InvalidType as error:
+            assert '5 != 3' in str(error) and 'SimplifiedDropconnect' in str(error), error
+        else:
+            assert False
+    ''')
+
+
+def test_unsupported_links_are_refused_by_name():
+    run('''
+        import chainer.links as L
+        for make, text in ((lambda: L.TheanoFunction([], []), 'Theano'), (lambda: L.caffe.CaffeFunction('m.caffemodel'), 'CaffeFunction')):
+            try:
+                make()
+            except (RuntimeError, NotImplementedError) as error:
+                assert text in str(error)
+            else:
+                assert False
+    ''')
