@@ -167,3 +167,22 @@ for bad in (-1, 8, 2.5):
     except (ValueError, TypeError):
         pass
 ''')
+
+
+def test_parts_may_be_properties_and_hooks_take_names():
+    run('''
+import inspect, os
+os.environ['CHAINER_DATASET_ROOT'] = ''
+from chainer import dataset, function_hooks, training
+assert dataset.get_dataset_root() == ''
+class Chosen(training.updaters.StandardUpdater):
+    _optimizers = property(lambda self: {'main': 3})
+    _iterators = property(lambda self: {'main': 4})
+    def __init__(self):
+        pass
+chosen = Chosen()
+assert chosen.get_optimizer('main') == 3 and chosen.get_all_optimizers() == {'main': 3} and chosen.get_iterator('main') == 4
+for way in ('forward', 'backward'):
+    names = list(inspect.signature(getattr(function_hooks.CUDAProfileHook, way + '_postprocess')).parameters)
+    assert names == ['self', 'function', 'in_data', 'out_grad'][:3 if way == 'forward' else 4], names
+''')

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import urllib.request
 
-_dataset_root = os.environ.get('CHAINER_DATASET_ROOT') or os.path.expanduser('~/.chainer/dataset')
+_dataset_root = os.environ.get('CHAINER_DATASET_ROOT', os.path.expanduser('~/.chainer/dataset'))
 
 
 def get_dataset_root():

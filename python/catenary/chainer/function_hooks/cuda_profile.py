@@ -16,13 +16,14 @@ class CUDAProfileHook(FunctionHook):
     def _enter(self, function, suffix):
         cuda.cupy.cuda.nvtx.RangePush('{}.{}'.format(function.label, suffix))
 
-    def _leave(self, *_):
-        cuda.cupy.cuda.nvtx.RangePop()
-
     def forward_preprocess(self, function, in_data):
         self._enter(function, 'forward')
 
-    forward_postprocess = backward_postprocess = _leave
+    def forward_postprocess(self, function, in_data):
+        cuda.cupy.cuda.nvtx.RangePop()
 
     def backward_preprocess(self, function, in_data, out_grad):
         self._enter(function, 'backward')
+
+    def backward_postprocess(self, function, in_data, out_grad):
+        self.forward_postprocess(function, in_data)

@@ -6,10 +6,10 @@ def accessors(kind):
     attribute = '_%ss' % kind
 
     def one(self, name):
-        return vars(self)[attribute][name]
+        return getattr(self, attribute)[name]
 
     def every(self):
-        return vars(self)[attribute].copy()
+        return dict(getattr(self, attribute))
 
     one.__name__, every.__name__ = 'get_' + kind, 'get_all_%ss' % kind
     one.__doc__, every.__doc__ = 'Returns the %s with this name.' % kind, 'Returns a dict of all %ss.' % kind
