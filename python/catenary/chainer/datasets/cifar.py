@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import tarfile
 
 import numpy
 
@@ -38,6 +37,7 @@ def _get(name, training_files, test_file, label_key, withlabel, ndim, scale, dty
 
 
 def _make(path, name, training_files, test_file, label_key):
+    import tarfile
     archive = download.cached_download(f'https://www.cs.toronto.edu/~kriz/{name}-python.tar.gz')
     arrays = {}
     with tarfile.open(archive, 'r:gz') as files:

@@ -75,6 +75,18 @@ class _Frozen:
             part(key, value)
 
 
+class _RemoveStale:
+    """Removes all but the newest snapshots. A process that writes snapshots gets it pickled."""
+
+    def __init__(self, fmt, folder, n_retains):
+        self._arguments = fmt, folder, n_retains
+
+    def __call__(self):
+        folder = self._arguments[1]
+        for name in _find_stale_snapshots(*self._arguments):
+            os.remove(os.path.join(folder, name))
+
+
 class _Snapshot(extension.Extension):
     """The extension of `snapshot` and `snapshot_object`."""
 
@@ -97,10 +109,7 @@ class _Snapshot(extension.Extension):
         if self.autoload:
             self._load_latest(trainer)
         if self.n_retains > 0:
-            def remove_stale():
-                for name in _find_stale_snapshots(self.filename, trainer.out, self.n_retains):
-                    os.remove(os.path.join(trainer.out, name))
-            self.writer._add_cleanup_hook(remove_stale)
+            self.writer._add_cleanup_hook(_RemoveStale(self.filename, trainer.out, self.n_retains))
 
     def _load_latest(self, trainer):
         name = _find_latest_snapshot(self.filename, trainer.out) if os.path.isdir(trainer.out) else None
