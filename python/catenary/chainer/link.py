@@ -83,6 +83,11 @@ class Link(DeviceResident):
     _local_link_hooks = None
     __init_done = False
 
+    @classmethod
+    def from_params(cls, *args, **kwargs):
+        """Returns a link with given arrays. Links that offer it override it."""
+        raise NotImplementedError('{} has no from_params'.format(cls.__name__))
+
     def __init__(self, **params):
         super().__init__()
         self._params = set()

@@ -101,3 +101,15 @@ def test_unsupported_links_are_refused_by_name():
             else:
                 assert False
     ''')
+
+
+def test_links_without_from_params_say_so():
+    run('''
+import numpy, pytest
+import chainer.links as L
+for name in ('Deconvolution1D', 'Deconvolution2D', 'Deconvolution3D', 'DeconvolutionND', 'DilatedConvolution2D', 'DepthwiseConvolution2D', 'LocalConvolution2D'):
+    with pytest.raises(NotImplementedError):
+        getattr(L, name).from_params(numpy.zeros((2, 3, 1, 1), 'f'))
+link = L.Convolution2D.from_params(numpy.ones((2, 3, 1, 1), 'f'), numpy.zeros(2, 'f'))
+assert (link.in_channels, link.out_channels) == (3, 2)
+''')

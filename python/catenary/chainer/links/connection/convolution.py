@@ -21,8 +21,6 @@ _VALUES = 'initialW=None, initial_bias=None'
 class _Convolution(Link):
     """Gives W and b to links whose method ``_weight_shape(in_channels)`` returns the shape of W."""
 
-    _extra = ()  # the keyword arguments of from_params, with their defaults
-
     def _begin(self, a, tuple_of, tuples, plain=''):
         """Stores the arguments `a`: those named in `tuples` by tuple_of, those in `plain` unchanged. Then makes W and b."""
         Link.__init__(self)
@@ -39,20 +37,6 @@ class _Convolution(Link):
             if a.in_channels is not None:
                 self._initialize_params(a.in_channels)
             self.b = None if a.nobias else constant(a.initial_bias, 0, a.out_channels)
-
-    @classmethod
-    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
-        """Returns a link with given arrays or variables."""
-        names = [name for name, _ in cls._extra]
-        more = dict(zip(names, argument.parse_kwargs(kwargs, *cls._extra)))
-        bias = None if nobias or b is None else getattr(b, 'array', b)
-        return cls(*cls._head(W), W.shape[1] * more['groups'], W.shape[0], W.shape[2:], stride, pad, bias is None,
-                   initialW=getattr(W, 'array', W), initial_bias=bias, **more)
-
-    @staticmethod
-    def _head(W):
-        """Returns the arguments in front of in_channels."""
-        return ()
 
     def _initialize_params(self, in_channels):
         self.W.initialize(self._weight_shape(in_channels))
@@ -75,6 +59,22 @@ class _Convolution(Link):
 class _Forward(_Convolution):
     """W is [out_channels, in_channels / groups, taps…]."""
 
+    _extra = ()  # the keyword arguments of from_params, with their defaults
+
+    @classmethod
+    def from_params(cls, W, b=None, stride=1, pad=0, nobias=False, **kwargs):
+        """Returns a link with given arrays or variables."""
+        names = [name for name, _ in cls._extra]
+        more = dict(zip(names, argument.parse_kwargs(kwargs, *cls._extra)))
+        bias = None if nobias or b is None else getattr(b, 'array', b)
+        return cls(*cls._head(W), W.shape[1] * more['groups'], W.shape[0], W.shape[2:], stride, pad, bias is None,
+                   initialW=getattr(W, 'array', W), initial_bias=bias, **more)
+
+    @staticmethod
+    def _head(W):
+        """Returns the arguments in front of in_channels."""
+        return ()
+
     def _weight_shape(self, in_channels):
         self._check_groups(in_channels)
         return self._filters(self.out_channels, in_channels // self.groups)
@@ -82,8 +82,6 @@ class _Forward(_Convolution):
 
 class _Transposed(_Convolution):
     """W is [in_channels, out_channels / groups, taps…]."""
-
-    from_params = None  # Chainer's transposed convolutions have none
 
     def _weight_shape(self, in_channels):
         self._check_groups(in_channels)
@@ -177,7 +175,7 @@ class DeconvolutionND(_OfAxes, _Transposed):
 class Convolution1D(ConvolutionND):
     """`ConvolutionND` with one axis."""
 
-    _head = _Convolution._head
+    _head = _Forward._head
 
     @takes(_COMMON + ConvolutionND._more)
     def __init__(self, a):
@@ -187,7 +185,7 @@ class Convolution1D(ConvolutionND):
 class Convolution3D(ConvolutionND):
     """`ConvolutionND` with three axes."""
 
-    _head = _Convolution._head
+    _head = _Forward._head
 
     @takes(_COMMON + ConvolutionND._more)
     def __init__(self, a):
@@ -212,8 +210,6 @@ class Deconvolution3D(DeconvolutionND):
 
 class DilatedConvolution2D(_Convolution):
     """Convolves images with filters whose elements lie `dilate` apart."""
-
-    from_params = None
 
     @takes('in_channels, out_channels, ksize=None, stride=1, pad=0, dilate=1, nobias=False, ' + _VALUES)
     def __init__(self, a):
