@@ -1,25 +1,14 @@
 """The base of hooks that see every call of a function."""
 
-from .function_node import get_function_hooks
+from . import _hooks
+from .function_node import _thread_hooks
 
 
-class FunctionHook:
+class FunctionHook(_hooks.ScopedHook):
     """Is called before and after each function, forward and backward, within `with hook:` or after function.add_hook(hook)."""
 
     name = 'FunctionHook'
-
-    def __enter__(self):
-        hooks = get_function_hooks()
-        if self.name in hooks:
-            raise KeyError('a hook %s is in use already' % self.name)
-        hooks[self.name] = self
-        self.added(None)
-        return self
-
-    def __exit__(self, *error):
-        hooks = get_function_hooks()
-        hooks[self.name].deleted(None)
-        del hooks[self.name]
+    _thread_hooks, _owner = _thread_hooks, 'function'
 
     def added(self, function):
         """Is called when the hook is added to a function, or to the thread (None)."""

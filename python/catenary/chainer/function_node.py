@@ -2,7 +2,6 @@
 
 import collections
 import functools
-import threading
 import traceback
 import weakref
 
@@ -10,23 +9,19 @@ import numpy
 
 from catenary import _core
 
-from . import backend
+from . import _hooks, backend
 from ._backprop import backprop, check_finite, grad
 from .backends import cuda
 from .configuration import config
 
 __all__ = ['FunctionNode', 'backprop', 'grad']
 
-_thread = threading.local()
+_thread_hooks = _hooks.ThreadHooks()
 
 
 def get_function_hooks():
     """Returns the hooks of this thread, by name."""
-    try:
-        return _thread.hooks
-    except AttributeError:
-        _thread.hooks = collections.OrderedDict()
-        return _thread.hooks
+    return _thread_hooks.hooks
 
 
 class _Output:
@@ -225,19 +220,12 @@ class FunctionNode(_core._FunctionNodeBase):
     def add_hook(self, hook, name=None):
         """Calls a hook for this function alone."""
         from .function_hook import FunctionHook
-        if not isinstance(hook, FunctionHook):
-            raise TypeError('a hook must be a FunctionHook, not %s' % type(hook))
-        name = hook.name if name is None else name
-        if name in self.local_function_hooks:
-            raise KeyError('the function has a hook %s already' % name)
-        self.local_function_hooks[name] = hook
-        hook.added(self)
+        _hooks.add_to(self, FunctionHook, self.local_function_hooks, hook, name)
 
     def delete_hook(self, name):
         """Removes a hook of this function."""
-        if name not in self.local_function_hooks:
-            raise KeyError('the function has no hook %s' % name)
-        self.local_function_hooks.pop(name).deleted(self)
+        from .function_hook import FunctionHook
+        _hooks.remove_from(self, FunctionHook, self.local_function_hooks, name)
 
 
 # ---- the library's functions

@@ -3,47 +3,30 @@
 import collections
 import contextlib
 import copy as copies
-import threading
 import warnings
 
 import numpy
 
 from catenary import _core
 
-from . import backend, initializers
+from . import _hooks, backend, initializers
 from .backends import cuda
 from .device_resident import DeviceResident, is_array
 from .variable import Parameter, Variable
 
-_thread = threading.local()
+_thread_hooks = _hooks.ThreadHooks()
 
 
 def _get_link_hooks():
     """Returns the link hooks of this thread, by name."""
-    try:
-        return _thread.hooks
-    except AttributeError:
-        _thread.hooks = collections.OrderedDict()
-        return _thread.hooks
+    return _thread_hooks.hooks
 
 
-class LinkHook:
+class LinkHook(_hooks.ScopedHook):
     """Is called before and after each call of a link, within `with hook:` or after link.add_hook(hook)."""
 
     name = 'LinkHook'
-
-    def __enter__(self):
-        hooks = _get_link_hooks()
-        if self.name in hooks:
-            raise KeyError('a hook %s is in use already' % self.name)
-        hooks[self.name] = self
-        self.added(None)
-        return self
-
-    def __exit__(self, *error):
-        hooks = _get_link_hooks()
-        hooks[self.name].deleted(None)
-        del hooks[self.name]
+    _thread_hooks, _owner = _thread_hooks, 'link'
 
     def added(self, link):
         """Is called when the hook is added to a link, or to the thread (None)."""
@@ -358,20 +341,12 @@ class Link(DeviceResident):
 
     def add_hook(self, hook, name=None):
         """Calls a hook for this link alone."""
-        if not isinstance(hook, LinkHook):
-            raise TypeError('a hook must be a LinkHook, not %s' % type(hook))
-        name = hook.name if name is None else name
-        if name in self.local_link_hooks:
-            raise KeyError('the link has a hook %s already' % name)
-        self.local_link_hooks[name] = hook
-        hook.added(self)
+        _hooks.add_to(self, LinkHook, self.local_link_hooks, hook, name)
         return self
 
     def delete_hook(self, name):
         """Removes a hook of this link."""
-        if name not in self.local_link_hooks:
-            raise KeyError('the link has no hook %s' % name)
-        self.local_link_hooks.pop(name).deleted(self)
+        _hooks.remove_from(self, LinkHook, self.local_link_hooks, name)
 
 
 _cleargrad = Parameter.cleargrad

@@ -17,11 +17,6 @@ class TimerHook(TimeReport, FunctionHook):
 
     name = 'TimerHook'
 
-    def __init__(self):
-        self.call_history = []
-        self._starts = []
-        self._total = 0
-
     def _now(self, arrays):
         xp = backend.get_array_module(*arrays)
         if xp is not numpy:
@@ -29,23 +24,16 @@ class TimerHook(TimeReport, FunctionHook):
         return time.perf_counter()
 
     def forward_preprocess(self, function, in_data):
-        self._starts.append(self._now(in_data))
+        self._started(self._now(in_data))
 
     def forward_postprocess(self, function, in_data):
-        seconds = self._now(in_data) - self._starts.pop()
-        self.call_history.append((function._impl_name, seconds))
-        if not self._starts:
-            self._total += seconds
+        self._ended(function._impl_name, self._now(in_data))
 
     def backward_preprocess(self, function, in_data, out_grad):
         self.forward_preprocess(function, in_data)
 
     def backward_postprocess(self, function, in_data, out_grad):
         self.forward_postprocess(function, in_data)
-
-    def total_time(self):
-        """Returns the seconds of all functions; a function inside another counts once."""
-        return self._total
 
     def print_report(self, unit='auto', file=sys.stdout):
         """Writes a table of functions. `unit` is sec, ms, us, ns, auto or auto_foreach."""

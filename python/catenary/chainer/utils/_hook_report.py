@@ -26,9 +26,27 @@ TIMES = [(1e-9, 'ns'), (1e-6, 'us'), (1e-3, 'ms'), (1, 'sec')]
 
 
 class TimeReport:
-    """Sums and prints `call_history`, pairs of a name and seconds."""
+    """Measures calls, and sums and prints `call_history`, pairs of a name and seconds."""
 
     table = {name: round(1 / seconds) for seconds, name in reversed(TIMES)}
+
+    def __init__(self):
+        self.call_history = []
+        self._starts = []
+        self._total = 0
+
+    def _started(self, now):
+        self._starts.append(now)
+
+    def _ended(self, name, now):
+        seconds = now - self._starts.pop()
+        self.call_history.append((name, seconds))
+        if not self._starts:
+            self._total += seconds
+
+    def total_time(self):
+        """Returns the seconds of all calls. A call inside another counts once."""
+        return self._total
 
     def summary(self):
         """Returns elapsed time and number of calls for each name."""
