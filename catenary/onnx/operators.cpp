@@ -83,6 +83,29 @@ int axis_of(const Call& call, std::int64_t axis, int ndim) {
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
 }
 
+AxisArg axes_from(int first, int ndim) {
+  Axes axes;
+  for (int i = first; i < ndim; ++i) axes.push_back(i);
+  return AxisArg(axes);
+}
+
+Shape shape_along(int ndim, int axis, std::int64_t size) {
+  Shape shape;
+  for (int i = 0; i < ndim; ++i) shape.push_back(i == axis ? size : 1);
+  return shape;
+}
+
+Variable as_rows(const Variable& x, int axis) {
+  const std::int64_t rows = Shape(x.shape().data(), axis).product();
+  return F::reshape(x, {rows, rows ? x.size() / rows : 0});
+}
+
+std::vector<Index> along(int axis, const Index& index) {
+  std::vector<Index> all(static_cast<std::size_t>(axis), Index(slice()));
+  all.push_back(index);
+  return all;
+}
+
 const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset) {
   using Key = std::pair<std::string, std::string>;
   static const auto table = [] {

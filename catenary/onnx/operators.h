@@ -43,8 +43,6 @@ class Call {
   Array array(int i) const { return x(i).array(); }
   /// Returns the elements of an input of integers, or nullopt if it is omitted.
   std::optional<Integers> integers(int i) const;
-  /// Returns a new array on the device where the operator runs.
-  Array placed(const Array& a) const { return a.to_device(device_); }
   const Device& device() const { return device_; }
 
   // Attributes. A second argument is the default; without one, the attribute is required.
@@ -97,5 +95,13 @@ std::vector<const Operator*> all_operators();
 
 /// Returns an axis as a number from 0 on. Throws ValueError.
 int axis_of(const Call& call, std::int64_t axis, int ndim);
+/// Returns the axes from `first` to the last of `ndim`.
+AxisArg axes_from(int first, int ndim);
+/// Returns a shape of `ndim` axes with `size` at one axis and 1 at the others, which broadcasts along that axis.
+Shape shape_along(int ndim, int axis, std::int64_t size);
+/// Returns x as an array of rows: the axes before `axis` are joined, and those from it on.
+Variable as_rows(const Variable& x, int axis);
+/// Returns the index expression that picks `index` along an axis.
+std::vector<Index> along(int axis, const Index& index);
 
 }  // namespace catenary::onnx

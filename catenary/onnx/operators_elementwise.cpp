@@ -25,7 +25,7 @@ Values of_two(const Call& c, Real real, Whole whole) {
   return {Variable(whole(x.array(), y.array()).astype(x.dtype()))};
 }
 
-Values compared(const Call& c, Array (*f)(Operand, Operand)) { return {Variable(f(c.array(0), c.array(1)))}; }
+Values of_arrays(const Call& c, Array (*f)(Operand, Operand)) { return {Variable(f(c.array(0), c.array(1)))}; }
 
 Values divided(const Call& c) {
   return of_two(
@@ -62,24 +62,16 @@ Values sum_of_all(const Call& c) {
       [](const Array& x, const Array& y) { return add(x, y); });
 }
 
-Values largest(const Call& c) {
+/// Folds by a function of Variables that does not broadcast by itself.
+template <class Whole>
+Values folded_broadcast(const Call& c, Variable (*real)(const Variable&, const Variable&), Whole whole) {
   return folded(
       c,
-      [](const Variable& x, const Variable& y) {
+      [&](const Variable& x, const Variable& y) {
         const Shape shape = broadcast_shapes({x.shape(), y.shape()});
-        return F::maximum(F::broadcast_to(x, shape), F::broadcast_to(y, shape));
+        return real(F::broadcast_to(x, shape), F::broadcast_to(y, shape));
       },
-      [](const Array& x, const Array& y) { return maximum(x, y); });
-}
-
-Values smallest(const Call& c) {
-  return folded(
-      c,
-      [](const Variable& x, const Variable& y) {
-        const Shape shape = broadcast_shapes({x.shape(), y.shape()});
-        return F::minimum(F::broadcast_to(x, shape), F::broadcast_to(y, shape));
-      },
-      [](const Array& x, const Array& y) { return minimum(x, y); });
+      whole);
 }
 
 Values raised(const Call& c) {
@@ -142,8 +134,6 @@ Values infinite(const Call& c) {
   if (!positive && !negative) return {Variable(zeros_like(found))};
   return {Variable(logical_and(found, positive ? greater(x, 0) : less(x, 0)))};
 }
-
-Values logical(const Call& c, Array (*f)(Operand, Operand)) { return {Variable(f(c.array(0), c.array(1)))}; }
 
 Values selu(const Call& c) {
   const double alpha = c.real("alpha", 1.67326319217681884765625), gamma = c.real("gamma", 1.05070102214813232421875);
@@ -252,8 +242,8 @@ std::span<const Operator> elementwise_operators() {
       {"Mod", 10, modulo},
       {"Pow", 7, raised},
       {"Sum", 8, sum_of_all},
-      {"Max", 8, largest},
-      {"Min", 8, smallest},
+      CT_ROW("Max", 8, folded_broadcast(c, F::maximum, [](const Array& x, const Array& y) { return maximum(x, y); })),
+      CT_ROW("Min", 8, folded_broadcast(c, F::minimum, [](const Array& x, const Array& y) { return minimum(x, y); })),
       CT_ROW("Mean", 8, {sum_of_all(c)[0] / static_cast<double>(c.count())}),
       {"Clip", 6, clipped},
       {"Where", 9, chosen},
@@ -261,17 +251,17 @@ std::span<const Operator> elementwise_operators() {
       {"Gelu", 20, gelu},
       {"BitShift", 11, shifted},
       {"IsInf", 10, infinite},
-      CT_ROW("Equal", 7, compared(c, equal)),
-      CT_ROW("Greater", 7, compared(c, greater)),
-      CT_ROW("Less", 7, compared(c, less)),
-      CT_ROW("GreaterOrEqual", 12, compared(c, greater_equal)),
-      CT_ROW("LessOrEqual", 12, compared(c, less_equal)),
-      CT_ROW("And", 7, logical(c, logical_and)),
-      CT_ROW("Or", 7, logical(c, logical_or)),
-      CT_ROW("Xor", 7, logical(c, logical_xor)),
-      CT_ROW("BitwiseAnd", 18, logical(c, bitwise_and)),
-      CT_ROW("BitwiseOr", 18, logical(c, bitwise_or)),
-      CT_ROW("BitwiseXor", 18, logical(c, bitwise_xor)),
+      CT_ROW("Equal", 7, of_arrays(c, equal)),
+      CT_ROW("Greater", 7, of_arrays(c, greater)),
+      CT_ROW("Less", 7, of_arrays(c, less)),
+      CT_ROW("GreaterOrEqual", 12, of_arrays(c, greater_equal)),
+      CT_ROW("LessOrEqual", 12, of_arrays(c, less_equal)),
+      CT_ROW("And", 7, of_arrays(c, logical_and)),
+      CT_ROW("Or", 7, of_arrays(c, logical_or)),
+      CT_ROW("Xor", 7, of_arrays(c, logical_xor)),
+      CT_ROW("BitwiseAnd", 18, of_arrays(c, bitwise_and)),
+      CT_ROW("BitwiseOr", 18, of_arrays(c, bitwise_or)),
+      CT_ROW("BitwiseXor", 18, of_arrays(c, bitwise_xor)),
   };
 #undef CT_OF_X
 #undef CT_ROW

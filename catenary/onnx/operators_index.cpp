@@ -20,12 +20,6 @@ Array indices_of(const Array& indices, std::int64_t length) {
   return where(less(wide, 0), add(wide, length), wide);
 }
 
-std::vector<Index> along(int axis, const Index& index) {
-  std::vector<Index> all(static_cast<std::size_t>(axis), Index(slice()));
-  all.push_back(index);
-  return all;
-}
-
 Values gathered(const Call& c) {
   const Variable x = c.x(0);
   const int axis = axis_of(c, c.integer("axis", 0), x.ndim());
@@ -43,11 +37,9 @@ Values gathered_elements(const Call& c) {
 std::vector<Index> coordinates(const Array& indices, const Shape& shape, int batch) {
   std::vector<Index> all;
   const std::int64_t count = indices.shape(indices.ndim() - 1);
-  for (int b = 0; b < batch; ++b) {  // position b in its own axis
-    Shape one;
-    for (int i = 0; i < indices.ndim() - 1; ++i) one.push_back(i == b ? shape[b] : 1);
-    all.emplace_back(arange(shape[b]).reshape(one).to_device(indices.device()));
-  }
+  for (int b = 0; b < batch; ++b)  // position b in its own axis
+    all.emplace_back(
+        arange(shape[b]).reshape(shape_along(indices.ndim() - 1, b, shape[b])).to_device(indices.device()));
   for (std::int64_t k = 0; k < count; ++k)
     all.emplace_back(indices_of(indices(ellipsis, k), shape[batch + static_cast<int>(k)]));
   return all;
@@ -81,12 +73,11 @@ Values scattered_elements(const Call& c) {
   const Array result = copy(c.array(0)), given = c.array(1);
   const int axis = axis_of(c, c.integer("axis", 0), result.ndim());
   std::vector<Index> at;
-  for (int i = 0; i < given.ndim(); ++i) {
-    Shape one;
-    for (int j = 0; j < given.ndim(); ++j) one.push_back(j == i ? given.shape(i) : 1);
-    at.emplace_back(i == axis ? broadcast_to(indices_of(given, result.shape(axis)), given.shape())
-                              : arange(given.shape(i)).reshape(one).to_device(given.device()));
-  }
+  for (int i = 0; i < given.ndim(); ++i)
+    at.emplace_back(
+        i == axis
+            ? broadcast_to(indices_of(given, result.shape(axis)), given.shape())
+            : arange(given.shape(i)).reshape(shape_along(given.ndim(), i, given.shape(i))).to_device(given.device()));
   scatter(c, result, at, c.array(2));
   return {Variable(result)};
 }
@@ -142,11 +133,7 @@ Values reversed_sequences(const Call& c) {
   const Array x = c.array(0), lengths = c.array(1).astype(Dtype::int64);
   const int time = axis_of(c, c.integer("time_axis", 0), x.ndim()),
             batch = axis_of(c, c.integer("batch_axis", 1), x.ndim());
-  const auto shaped = [&](const Array& a, int axis) {
-    Shape one;
-    for (int i = 0; i < x.ndim(); ++i) one.push_back(i == axis ? x.shape(i) : 1);
-    return a.reshape(one);
-  };
+  const auto shaped = [&](const Array& a, int axis) { return a.reshape(shape_along(x.ndim(), axis, x.shape(axis))); };
   const Array steps = shaped(arange(x.shape(time)).to_device(c.device()), time), length = shaped(lengths, batch);
   const Array order = where(less(steps, length), subtract(subtract(length, 1), steps), steps);
   return {Variable(take_along_axis(x, broadcast_to(order, x.shape()), time))};

@@ -52,16 +52,26 @@ Windows windows_of(const Call& c, const Shape& shape, const Integers& kernel) {
   return w;
 }
 
-/// Pads the spatial axes of x by `value`, where the two sides differ, and then takes the padding out of `w`.
-Variable padded(const Variable& x, Windows& w, double value) {
-  if (w.before == w.after) return x;
+/// Pads the spatial axes of x by `value`.
+Variable padded(const Variable& x, const Integers& before, const Integers& after, double value) {
   std::vector<PerSide<std::int64_t>::Pair> widths(2, {0, 0});
-  for (std::size_t i = 0; i < w.before.size(); ++i) widths.emplace_back(w.before[i], w.after[i]);
-  std::fill(w.before.begin(), w.before.end(), 0);
-  w.after = w.before;
+  for (std::size_t i = 0; i < before.size(); ++i) widths.emplace_back(before[i], after[i]);
   PadOptions options;
   options.constant_value = PerSide<Scalar>(value);
   return F::pad(x, PerSide<std::int64_t>(widths), options);
+}
+
+/// Pads x if the two sides of an axis differ, and then takes the padding out of `w`.
+Variable padded(const Variable& x, Windows& w, double value) {
+  if (w.before == w.after) return x;
+  const Variable result = padded(x, w.before, w.after, value);
+  w.before = w.after = Integers(w.before.size(), 0);
+  return result;
+}
+
+void refuse_dilations(const Call& c, const Windows& w) {
+  if (std::any_of(w.dilations.begin(), w.dilations.end(), [](std::int64_t d) { return d != 1; }))
+    c.fail("dilated pooling is not supported");
 }
 
 PerAxis per_axis(const Integers& entries) { return PerAxis(Shape(entries)); }
@@ -140,8 +150,7 @@ Values max_pooling(const Call& c) {
   if (c.integer("storage_order", 0) != 0) c.fail("storage_order 1 is not supported");
   if (c.integer("ceil_mode", 0) != 0) round_up(w, x.shape());
   if (c.wants(1)) c.fail("indices of maxima are not supported");
-  if (std::any_of(w.dilations.begin(), w.dilations.end(), [](std::int64_t d) { return d != 1; }))
-    c.fail("dilated pooling is not supported");
+  refuse_dilations(c, w);
   const Dtype dtype = x.dtype();
   const Variable real = is_floating(dtype) ? x : Variable(x.array().astype(Dtype::float32));
   F::MaxPoolingOptions options;
@@ -160,48 +169,17 @@ Values average_pooling(const Call& c) {
   const bool counts_padding = c.integer("count_include_pad", 0) != 0;
   const Windows plain = w;
   if (c.integer("ceil_mode", 0) != 0) round_up(w, x.shape());
-  if (std::any_of(w.dilations.begin(), w.dilations.end(), [](std::int64_t d) { return d != 1; }))
-    c.fail("dilated pooling is not supported");
+  refuse_dilations(c, w);
   F::AveragePoolingOptions options;
   options.stride = per_axis(w.strides);
-  // sums and counts of elements, so that both sides may be padded differently
-  Array counted = ones(x.shape(), x.dtype()).to_device(x.device());
-  if (counts_padding) {
-    Windows inner = plain;
-    counted = pad(
-        counted,
-        [&] {
-          std::vector<PerSide<std::int64_t>::Pair> widths(2, {0, 0});
-          for (std::size_t i = 0; i < inner.before.size(); ++i) widths.emplace_back(inner.before[i], inner.after[i]);
-          return PerSide<std::int64_t>(widths);
-        }(),
-        [] {
-          PadOptions o;
-          o.constant_value = PerSide<Scalar>(1.0);
-          return o;
-        }());
-    for (std::size_t i = 0; i < w.after.size(); ++i) {
-      w.after[i] -= plain.after[i];
-    }
-  }
-  const auto sums = [&](const Variable& v, const Integers& before, const Integers& after) {
-    std::vector<PerSide<std::int64_t>::Pair> widths(2, {0, 0});
-    for (std::size_t i = 0; i < before.size(); ++i) widths.emplace_back(before[i], after[i]);
-    return F::average_pooling_nd(F::pad(v, PerSide<std::int64_t>(widths)), per_axis(kernel), options);
-  };
-  Integers all_after = w.after, none(kernel.size(), 0);
-  if (counts_padding)
-    for (std::size_t i = 0; i < all_after.size(); ++i) all_after[i] += plain.after[i];
-  const Variable numbers = sums(x, plain.before, all_after);
-  const Variable weights =
-      counts_padding ? sums(Variable(counted), none, w.after) : sums(Variable(counted), plain.before, w.after);
-  return {numbers / weights};
-}
-
-AxisArg spatial_axes(const Variable& x) {
-  Axes axes;
-  for (int i = 2; i < x.ndim(); ++i) axes.push_back(i);
-  return AxisArg(axes);
+  // the mean over a window with zeros, divided by the share of its elements that count
+  const auto mean = [&](const Variable& v) { return F::average_pooling_nd(v, per_axis(kernel), options); };
+  const Variable all(ones(x.shape(), x.dtype()).to_device(x.device()));
+  Integers none(kernel.size(), 0), added;  // by ceil_mode, which never counts
+  for (std::size_t i = 0; i < kernel.size(); ++i) added.push_back(w.after[i] - plain.after[i]);
+  const Variable counted = counts_padding ? padded(padded(all, plain.before, plain.after, 1.0), none, added, 0.0)
+                                          : padded(all, plain.before, w.after, 0.0);
+  return {mean(padded(x, plain.before, w.after, 0.0)) / mean(counted)};
 }
 
 Values product(const Call& c) {
@@ -229,11 +207,7 @@ Values einsum_of(const Call& c) {
 }
 
 /// Gives an array for channels the axes of x.
-Variable per_channel(const Variable& v, const Variable& x) {
-  Shape shape;
-  for (int i = 0; i < x.ndim(); ++i) shape.push_back(i == 1 ? v.size() : 1);
-  return F::reshape(v, shape);
-}
+Variable per_channel(const Variable& v, const Variable& x) { return F::reshape(v, shape_along(x.ndim(), 1, v.size())); }
 
 Values batch_normalization(const Call& c) {
   const Variable x = c.x(0);
@@ -251,7 +225,7 @@ Values batch_normalization(const Call& c) {
 Values instance_normalization(const Call& c) {
   const Variable x = c.x(0);
   const double eps = c.real("epsilon", 1e-5);
-  const AxisArg axes = spatial_axes(x);
+  const AxisArg axes = axes_from(2, x.ndim());
   const Variable centred = x - F::broadcast_to(F::mean(x, axes, true), x.shape());
   const Variable var = F::mean(centred * centred, axes, true);
   return {centred / F::sqrt(var + eps) * per_channel(c.x(1), x) + per_channel(c.x(2), x)};
@@ -262,10 +236,9 @@ Values layer_normalization(const Call& c) {
   const int axis = axis_of(c, c.integer("axis", -1), x.ndim());
   const double eps = c.real("epsilon", 1e-5);
   c.integer("stash_type", 1);
-  Axes axes;
-  for (int i = axis; i < x.ndim(); ++i) axes.push_back(i);
-  const Variable mean = F::mean(x, AxisArg(axes), true), centred = x - mean;
-  const Variable inverse = 1 / F::sqrt(F::mean(centred * centred, AxisArg(axes), true) + eps);
+  const AxisArg axes = axes_from(axis, x.ndim());
+  const Variable mean = F::mean(x, axes, true), centred = x - mean;
+  const Variable inverse = 1 / F::sqrt(F::mean(centred * centred, axes, true) + eps);
   Variable y = centred * inverse * c.x(1);
   if (c.has(2)) y = y + c.x(2);
   return {y, mean, inverse};
@@ -276,9 +249,8 @@ Values rms_normalization(const Call& c) {
   const int axis = axis_of(c, c.integer("axis", -1), x.ndim());
   const double eps = c.real("epsilon", 1e-5);
   c.integer("stash_type", 1);
-  Axes axes;
-  for (int i = axis; i < x.ndim(); ++i) axes.push_back(i);
-  return {x / F::sqrt(F::mean(x * x, AxisArg(axes), true) + eps) * c.x(1)};
+  const AxisArg axes = axes_from(axis, x.ndim());
+  return {x / F::sqrt(F::mean(x * x, axes, true) + eps) * c.x(1)};
 }
 
 Values group_normalization(const Call& c) {
@@ -349,8 +321,9 @@ std::span<const Operator> layer_operators() {
       {"ConvTranspose", 1, transposed_convolution},
       {"MaxPool", 1, max_pooling},
       {"AveragePool", 1, average_pooling},
-      {"GlobalAveragePool", 1, [](const Call& c) { return Values{F::mean(c.x(0), spatial_axes(c.x(0)), true)}; }},
-      {"GlobalMaxPool", 1, [](const Call& c) { return Values{F::max(c.x(0), spatial_axes(c.x(0)), true)}; }},
+      {"GlobalAveragePool", 1,
+       [](const Call& c) { return Values{F::mean(c.x(0), axes_from(2, c.x(0).ndim()), true)}; }},
+      {"GlobalMaxPool", 1, [](const Call& c) { return Values{F::max(c.x(0), axes_from(2, c.x(0).ndim()), true)}; }},
       {"MatMul", 1, product},
       {"Gemm", 7, general_product},
       {"Einsum", 12, einsum_of},

@@ -19,13 +19,9 @@ Array spread(const Call& c, const Array& s, const Array& x, std::int64_t axis) {
   const int at = axis_of(c, axis, x.ndim());
   const std::int64_t block = c.integer("block_size", 0);
   if (s.ndim() == x.ndim() && block > 0) {
-    std::vector<Index> first(static_cast<std::size_t>(at), Index(slice()));
-    first.emplace_back(slice(x.shape(at)));
-    return repeat(s, block, at).get(first);
+    return repeat(s, block, at).get(along(at, slice(x.shape(at))));
   }
-  Shape shape;
-  for (int i = 0; i < x.ndim(); ++i) shape.push_back(i == at ? s.size() : 1);
-  return s.reshape(shape);
+  return s.reshape(shape_along(x.ndim(), at, s.size()));
 }
 
 std::pair<double, double> limits_of(const Call& c, Dtype dtype) {

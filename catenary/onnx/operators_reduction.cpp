@@ -35,23 +35,6 @@ Values computed(const Reduced& r, Real real, Whole whole) {
   return {Variable(whole(r.x.array()).astype(r.x.dtype()))};
 }
 
-Values summed(const Reduced& r) {
-  if (r.nothing) return {r.x};
-  return computed(
-      r, [&](const Variable& x) { return F::sum(x, r.axes, r.keepdims); },
-      [&](const Array& x) { return sum(x, r.axes, r.keepdims); });
-}
-
-Values reduce_sum(const Call& c) { return summed(reduced(c, 13)); }
-
-Values reduce_mean(const Call& c) {
-  const Reduced r = reduced(c, 18);
-  if (r.nothing) return {r.x};
-  return computed(
-      r, [&](const Variable& x) { return F::mean(x, r.axes, r.keepdims); },
-      [&](const Array& x) { return mean(x, r.axes, r.keepdims); });
-}
-
 /// Returns the result of a reduction without elements, where every element is `value`.
 Values of_nothing(const Reduced& r, const Scalar& value) {
   const Array shaped = sum(r.x.array().astype(Dtype::float32), r.axes, r.keepdims);
@@ -70,30 +53,19 @@ Scalar extreme(Dtype dtype, bool largest) {
   return largest ? most : -most - 1;
 }
 
-Values reduce_max(const Call& c) {
-  const Reduced r = reduced(c, 18);
-  if (r.nothing) return {r.x};
-  if (r.x.size() == 0) return of_nothing(r, extreme(r.x.dtype(), false));
-  return computed(
-      r, [&](const Variable& x) { return F::max(x, r.axes, r.keepdims); },
-      [&](const Array& x) { return max(x, r.axes, r.keepdims); });
-}
+/// The result of a reduction of an empty array that has no value of its own.
+enum class OfNothing { error, least, most };
 
-Values reduce_min(const Call& c) {
-  const Reduced r = reduced(c, 18);
+/// Reduces by `real` of Variables or `whole` of arrays, whose axes are an input since opset `since`.
+template <class Real, class Whole>
+Values reduced_by(const Call& c, Real real, Whole whole, OfNothing empty = OfNothing::error, std::int64_t since = 18) {
+  const Reduced r = reduced(c, since);
   if (r.nothing) return {r.x};
-  if (r.x.size() == 0) return of_nothing(r, extreme(r.x.dtype(), true));
+  if (r.x.size() == 0 && empty != OfNothing::error)
+    return of_nothing(r, extreme(r.x.dtype(), empty == OfNothing::most));
   return computed(
-      r, [&](const Variable& x) { return F::min(x, r.axes, r.keepdims); },
-      [&](const Array& x) { return min(x, r.axes, r.keepdims); });
-}
-
-Values reduce_prod(const Call& c) {
-  const Reduced r = reduced(c, 18);
-  if (r.nothing) return {r.x};
-  return computed(
-      r, [&](const Variable& x) { return F::prod(x, r.axes, r.keepdims); },
-      [&](const Array& x) { return prod(x, r.axes, r.keepdims); });
+      r, [&](const Variable& x) { return real(x, r.axes, r.keepdims); },
+      [&](const Array& x) { return whole(x, r.axes, r.keepdims); });
 }
 
 /// Computes `after(sum(before(x)))` in floating numbers.
@@ -127,28 +99,34 @@ Values over_axis(const Call& c, Variable (*f)(const Variable&, int)) {
   const Variable x = c.x(0);
   const int axis = axis_of(c, c.integer("axis", c.opset() >= 13 ? -1 : 1), x.ndim());
   if (c.opset() >= 13) return {f(x, axis)};
-  std::int64_t rows = 1;
-  for (int i = 0; i < axis; ++i) rows *= x.shape(i);
-  return {F::reshape(f(F::reshape(x, {rows, rows ? x.size() / rows : 0}), 1), x.shape())};
+  return {F::reshape(f(as_rows(x, axis), 1), x.shape())};
 }
 
 Variable hardmax(const Variable& x, int axis) {
   const Array first = argmax(x.array(), axis, true);
-  Shape one;
-  for (int i = 0; i < x.ndim(); ++i) one.push_back(i == axis ? x.shape(i) : 1);
-  return Variable(equal(arange(x.shape(axis)).to_device(x.device()).reshape(one), first).astype(x.dtype()));
+  const Array positions = arange(x.shape(axis)).to_device(x.device());
+  return Variable(equal(positions.reshape(shape_along(x.ndim(), axis, x.shape(axis))), first).astype(x.dtype()));
 }
 
 }  // namespace
 
 std::span<const Operator> reduction_operators() {
   static const auto same = [](const Variable& x) { return x; };
+#define CT_REDUCE(name, function, ...)                                                                    \
+  {                                                                                                       \
+    name, 1, [](const Call& c) {                                                                          \
+      return reduced_by(                                                                                  \
+          c, [](const Variable& x, const AxisArg& a, bool keep) { return F::function(x, a, keep); },      \
+          [](const Array& x, const AxisArg& a, bool keep) { return function(x, a, keep); } __VA_OPT__(, ) \
+              __VA_ARGS__);                                                                               \
+    }                                                                                                     \
+  }
   static const Operator rows[] = {
-      {"ReduceSum", 1, reduce_sum},
-      {"ReduceMean", 1, reduce_mean},
-      {"ReduceMax", 1, reduce_max},
-      {"ReduceMin", 1, reduce_min},
-      {"ReduceProd", 1, reduce_prod},
+      CT_REDUCE("ReduceSum", sum, OfNothing::error, 13),
+      CT_REDUCE("ReduceMean", mean),
+      CT_REDUCE("ReduceMax", max, OfNothing::least),
+      CT_REDUCE("ReduceMin", min, OfNothing::most),
+      CT_REDUCE("ReduceProd", prod),
       {"ReduceL1", 1,
        [](const Call& c) {
          return around_sum(
@@ -173,6 +151,7 @@ std::span<const Operator> reduction_operators() {
       {"LogSoftmax", 1, [](const Call& c) { return over_axis(c, F::log_softmax); }},
       {"Hardmax", 1, [](const Call& c) { return over_axis(c, hardmax); }},
   };
+#undef CT_REDUCE
   return rows;
 }
 

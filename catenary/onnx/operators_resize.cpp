@@ -87,8 +87,7 @@ Taps taps_of(const Axis& axis) {
 /// Replaces axis `at` of x by weighted sums of its elements.
 Variable interpolated(const Call& c, const Variable& x, int at, const Taps& taps, double fill) {
   const auto out = static_cast<std::int64_t>(taps.outside.size());
-  Shape one;
-  for (int i = 0; i < x.ndim(); ++i) one.push_back(i == at ? out : 1);
+  const Shape one = shape_along(x.ndim(), at, out);
   Variable result;
   for (std::size_t k = 0; k < taps.taps; ++k) {
     Integers index;
@@ -97,19 +96,19 @@ Variable interpolated(const Call& c, const Variable& x, int at, const Taps& taps
       index.push_back(taps.index[o]);
       weight.push_back(taps.weight[o]);
     }
-    std::vector<Index> which(static_cast<std::size_t>(at), Index(slice()));
-    which.emplace_back(c.placed(Array::from_host(index.data(), {out}, Dtype::int64, Device())));
-    const Variable picked = F::get_item(x, which);
+    const Array which = Array::from_host(index.data(), {out}, Dtype::int64, Device()).to_device(c.device());
+    const Variable picked = F::get_item(x, along(at, Index(which)));
     if (taps.taps == 1) {
       result = picked;
       break;
     }
-    const Array weights = c.placed(Array::from_host(weight.data(), one, Dtype::float32, Device())).astype(x.dtype());
+    const Array weights =
+        Array::from_host(weight.data(), one, Dtype::float32, Device()).to_device(c.device()).astype(x.dtype());
     result = result.defined() ? result + picked * Variable(weights) : picked * Variable(weights);
   }
   if (std::find(taps.outside.begin(), taps.outside.end(), true) == taps.outside.end()) return result;
   const std::vector<std::uint8_t> mask(taps.outside.begin(), taps.outside.end());
-  const Array outside = c.placed(Array::from_host(mask.data(), one, Dtype::bool_, Device()));
+  const Array outside = Array::from_host(mask.data(), one, Dtype::bool_, Device()).to_device(c.device());
   return F::where(Variable(broadcast_to(outside, result.shape())), result * 0 + fill, result);
 }
 

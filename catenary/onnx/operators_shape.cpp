@@ -77,9 +77,7 @@ Values flattened(const Call& c) {
   std::int64_t axis = c.integer("axis", 1);
   if (axis < -x.ndim() || axis > x.ndim()) c.fail("axis {} is out of range for an array with {} axes", axis, x.ndim());
   if (axis < 0) axis += x.ndim();
-  std::int64_t rows = 1;
-  for (int i = 0; i < axis; ++i) rows *= x.shape(i);
-  return {F::reshape(x, {rows, rows ? x.size() / rows : 0})};
+  return {as_rows(x, static_cast<int>(axis))};
 }
 
 Values concatenated(const Call& c) {
@@ -107,9 +105,7 @@ Values split(const Call& c) {
   Values result;
   std::int64_t at = 0;
   for (const std::int64_t size : *sizes) {
-    std::vector<Index> part(static_cast<std::size_t>(axis), Index(slice()));
-    part.emplace_back(slice(at, at + size));
-    result.push_back(F::get_item(x, part));
+    result.push_back(F::get_item(x, along(axis, slice(at, at + size))));
     at += size;
   }
   return result;
@@ -265,9 +261,8 @@ Values one_hot(const Call& c) {
   const int axis = axis_of(c, c.integer("axis", -1), indices.ndim() + 1);
   const Array kinds = arange(depth->at(0)).to_device(c.device());
   const Array wrapped = where(less(indices, 0), add(indices, depth->at(0)), indices);
-  Integers shape(static_cast<std::size_t>(indices.ndim() + 1), 1);
-  shape[static_cast<std::size_t>(axis)] = depth->at(0);
-  const Array hot = equal(expand_dims(wrapped, axis), kinds.reshape(Shape(shape)));
+  const Array hot =
+      equal(expand_dims(wrapped, axis), kinds.reshape(shape_along(indices.ndim() + 1, axis, depth->at(0))));
   return {Variable(where(hot, values(1), values(0)))};
 }
 
