@@ -14,16 +14,22 @@ namespace {
 
 constexpr std::int64_t kFirstOpset = 7, kLastOpset = 28;
 
-/// A node with its operator, and the values that no later node needs.
+/// The index of a value among all values of a run. -1 stands for an omitted input or result.
+using Slot = int;
+
+/// A node with its operator, and where its values are.
 struct Step {
   const Node* node;
   const Operator* row;
-  std::vector<std::string> last;  ///< names to free after the step
+  std::vector<Slot> inputs, outputs;
+  std::vector<Slot> last;  ///< values that no later node needs
 };
 
 std::string shown(const std::string& domain, const std::string& name) {
   return domain.empty() ? name : domain + "." + name;
 }
+
+Variable on(const Device& device, const Variable& x) { return x.device() == device ? x : F::copy(x, device); }
 
 Port port_of(const File& file, const ValueInfo& info) {
   if (info.kind != "tensor")
@@ -49,15 +55,18 @@ struct Model::State {
 
   File file;
   std::vector<Port> inputs, outputs;
+  // The slots are those of the parameters, the constants, the inputs, and the nodes' results, in this order.
+  std::vector<Array> constants;  ///< initializers that cannot be trained, in host memory
   std::vector<Step> steps;
-  std::vector<std::pair<std::string, Array>> constants;  ///< initializers that cannot be trained, in host memory
+  std::vector<Slot> results;  ///< of the outputs
+  std::size_t slots = 0;
 
   std::int64_t opset(const std::string& domain) const {
     const auto found = file.opsets.find(domain);
     return found == file.opsets.end() ? 0 : found->second;
   }
   void check_operators() const;
-  void plan(std::set<std::string> known);
+  void plan(const std::vector<std::string>& known);
 };
 
 void Model::State::check_operators() const {
@@ -79,51 +88,68 @@ void Model::State::check_operators() const {
       fmt::format("{}: operators are not supported in opset {}: {}", file.path, version, fmt::join(names, ", ")));
 }
 
-/// Makes the steps, and finds after which step each value is not needed any more. Throws ValueError if a node reads a
-/// value that no earlier node makes.
-void Model::State::plan(std::set<std::string> known) {
-  std::unordered_map<std::string, std::size_t> last;
-  for (std::size_t i = 0; i < file.graph.nodes.size(); ++i) {
-    const Node& node = file.graph.nodes[i];
+/// Makes the steps, and finds after which step each value is not needed any more. `known` are the names of the first
+/// slots. Throws ValueError if a node reads a value that no earlier node makes.
+void Model::State::plan(const std::vector<std::string>& known) {
+  std::unordered_map<std::string, Slot> slot_of{{"", -1}};
+  for (const std::string& name : known) slot_of.emplace(name, static_cast<Slot>(slots++));
+  std::vector<std::size_t> last(slots, file.graph.nodes.size());  // the last step that needs each slot
+  for (const Node& node : file.graph.nodes) {
+    Step step{&node, find_operator(node.domain, node.type, opset(node.domain)), {}, {}, {}};
     for (const std::string& name : node.inputs) {
-      if (!name.empty() && !known.contains(name))
+      const auto found = slot_of.find(name);
+      if (found == slot_of.end())
         throw ValueError(
             fmt::format("{}: {}: input '{}' is not known: no earlier node computes it", file.path, node.label(), name));
-      last[name] = i;
+      step.inputs.push_back(found->second);
+      if (found->second >= 0) last[static_cast<std::size_t>(found->second)] = steps.size();
     }
+    while (!step.inputs.empty() && step.inputs.back() < 0) step.inputs.pop_back();
     for (const std::string& name : node.outputs) {
-      if (!name.empty() && !known.insert(name).second)
+      if (!name.empty() && !slot_of.emplace(name, static_cast<Slot>(slots)).second)
         throw ValueError(fmt::format("{}: {}: '{}' is computed twice", file.path, node.label(), name));
-      last.emplace(name, i);
+      step.outputs.push_back(name.empty() ? -1 : static_cast<Slot>(slots++));
+      last.resize(slots, steps.size());
     }
-    steps.push_back({&node, find_operator(node.domain, node.type, opset(node.domain)), {}});
+    steps.push_back(std::move(step));
   }
   for (const Port& port : outputs) {
-    if (!known.contains(port.name))
+    const auto found = slot_of.find(port.name);
+    if (found == slot_of.end() || found->second < 0)
       throw ValueError(fmt::format("{}: output '{}' is not known: no node computes it", file.path, port.name));
-    last.erase(port.name);
+    results.push_back(found->second);
+    last[static_cast<std::size_t>(found->second)] = steps.size();
   }
-  for (const auto& [name, i] : last) steps[i].last.push_back(name);
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    if (last[slot] < steps.size()) steps[last[slot]].last.push_back(static_cast<Slot>(slot));
 }
 
 Model::Model(const std::string& path) {
   const auto state = std::make_shared<State>(path);
   const Graph& graph = state->file.graph;
   state->check_operators();
-  std::set<std::string> known;
+  std::set<std::string> names;
+  std::vector<std::string> constants, known;
   for (const Tensor& tensor : graph.initializers) {
-    if (!known.insert(tensor.name).second)
+    if (!names.insert(tensor.name).second)
       throw ValueError(fmt::format("{}: initializer '{}' is there twice", path, tensor.name));
     const Array array = from_host(state->file.read(tensor), Device());
-    if (is_floating(array.dtype()))
+    if (is_floating(array.dtype())) {
       parameters_.emplace_back(tensor.name, Parameter::from_array(array.to_device(current_device()), tensor.name));
-    else
-      state->constants.emplace_back(tensor.name, array);
+      known.push_back(tensor.name);
+    } else {
+      state->constants.push_back(array);
+      constants.push_back(tensor.name);
+    }
   }
-  for (const ValueInfo& info : graph.inputs)  // before IR version 4, initializers are inputs as well
-    if (known.insert(info.name).second) state->inputs.push_back(port_of(state->file, info));
+  known.insert(known.end(), constants.begin(), constants.end());
+  for (const ValueInfo& info : graph.inputs) {
+    if (!names.insert(info.name).second) continue;  // before IR version 4, initializers are inputs as well
+    state->inputs.push_back(port_of(state->file, info));
+    known.push_back(info.name);
+  }
   for (const ValueInfo& info : graph.outputs) state->outputs.push_back(port_of(state->file, info));
-  state->plan(std::move(known));
+  state->plan(known);
   state_ = state;
 }
 
@@ -156,39 +182,38 @@ std::vector<Variable> Model::operator()(std::span<const Variable> inputs) const 
   const Device device = !parameters_.empty() ? parameters_[0].second.device()
                         : inputs.empty()     ? current_device()
                                              : inputs[0].device();
-  std::unordered_map<std::string, Variable> values;
-  for (const auto& [name, parameter] : parameters_) values[name] = parameter;
-  for (const auto& [name, array] : state.constants) values[name] = Variable(array);
+  std::vector<Variable> values;
+  values.reserve(state.slots);
+  for (const auto& [name, parameter] : parameters_) values.push_back(parameter);
+  for (const Array& array : state.constants) values.emplace_back(array);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Port& port = state.inputs[i];
     if (inputs[i].dtype() != port.dtype)
       throw DtypeError(
           fmt::format("{}: input '{}' is {}, given {}", state.file.path, port.name, *port.dtype, inputs[i].dtype()));
-    values[port.name] = inputs[i].device() == device ? inputs[i] : F::copy(inputs[i], device);
+    values.push_back(on(device, inputs[i]));
   }
+  values.resize(state.slots);
+  const auto at = [&](Slot slot) -> Variable& { return values[static_cast<std::size_t>(slot)]; };
   for (const Step& step : state.steps) {
     Values given;
-    for (const std::string& name : step.node->inputs) given.push_back(name.empty() ? Variable() : values.at(name));
-    while (!given.empty() && !given.back().defined()) given.pop_back();
+    for (const Slot slot : step.inputs) given.push_back(slot < 0 ? Variable() : at(slot));
     try {
       const Call call(*step.node, state.opset(step.node->domain), std::move(given), device);
-      const Values results = step.row->compute(call);
+      const Values computed = step.row->compute(call);
       call.refuse_other_attributes();
-      for (int i = 0; i < call.outputs(); ++i)
-        if (call.wants(i)) {
-          if (i >= static_cast<int>(results.size())) call.fail("result {} is not supported", i);
-          values[step.node->outputs[static_cast<std::size_t>(i)]] = results[static_cast<std::size_t>(i)];
-        }
+      for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+        if (step.outputs[i] < 0) continue;
+        if (i >= computed.size()) call.fail("result {} is not supported", i);
+        at(step.outputs[i]) = computed[i];
+      }
     } catch (const Error& error) {
       throw ValueError(fmt::format("{}: {}: {}", state.file.path, step.node->label(), error.what()));
     }
-    for (const std::string& name : step.last) values.erase(name);
+    for (const Slot slot : step.last) at(slot) = Variable();
   }
   std::vector<Variable> results;
-  for (const Port& port : state.outputs) {
-    const Variable& value = values.at(port.name);
-    results.push_back(value.device() == device ? value : F::copy(value, device));
-  }
+  for (const Slot slot : state.results) results.push_back(on(device, at(slot)));
   return results;
 }
 

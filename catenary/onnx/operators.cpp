@@ -6,7 +6,7 @@
 namespace catenary::onnx {
 
 Call::Call(const Node& node, std::int64_t opset, Values inputs, const Device& device)
-    : node_(node), opset_(opset), inputs_(std::move(inputs)) {
+    : node_(node), opset_(opset), inputs_(std::move(inputs)), asked_(node.attributes.size()) {
   const auto on_device = [&](const Value& v) { return v.defined() && v.device() == device; };
   if (std::any_of(inputs_.begin(), inputs_.end(), on_device)) device_ = device;
 }
@@ -28,9 +28,11 @@ std::optional<Integers> Call::integers(int i) const {
 }
 
 const Attribute* Call::find(const char* name) const {
-  asked_.insert(name);
-  for (const Attribute& a : node_.attributes)
-    if (a.name == name) return &a;
+  for (std::size_t i = 0; i < asked_.size(); ++i)
+    if (node_.attributes[i].name == name) {
+      asked_[i] = true;
+      return &node_.attributes[i];
+    }
   return nullptr;
 }
 
@@ -74,8 +76,8 @@ std::optional<Integers> Call::axes(int i, std::int64_t since, const char* name) 
 }
 
 void Call::refuse_other_attributes() const {
-  for (const Attribute& a : node_.attributes)
-    if (!asked_.contains(a.name)) fail("attribute '{}' is not known", a.name);
+  for (std::size_t i = 0; i < asked_.size(); ++i)
+    if (!asked_[i]) fail("attribute '{}' is not known", node_.attributes[i].name);
 }
 
 int axis_of(const Call& call, std::int64_t axis, int ndim) {

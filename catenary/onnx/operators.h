@@ -8,7 +8,6 @@
 
 #include <functional>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -68,7 +67,7 @@ class Call {
   std::int64_t opset_;
   Values inputs_;
   Device device_;
-  mutable std::set<std::string> asked_;
+  mutable std::vector<bool> asked_;  ///< of each attribute of the node
 };
 
 struct Operator {

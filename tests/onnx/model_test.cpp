@@ -149,6 +149,8 @@ TEST(OnnxModel, RefusesUnsupportedModelsWhenOpened) {
   EXPECT_TRUE(has(opened(model(graph.message())), "'r' is computed twice"));
   graph.nodes = {node("Relu", {"x"}, {"q"})};
   EXPECT_TRUE(has(opened(model(graph.message())), "output 'r' is not known"));
+  graph.outputs = {value("", {2})};
+  EXPECT_TRUE(has(opened(model(graph.message())), "output '' is not known"));
 }
 
 TEST(OnnxModel, NamesTheNodeThatFails) {
