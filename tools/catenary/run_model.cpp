@@ -1,24 +1,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <filesystem>
+#include <optional>
 
 #include "catenary/catenary.h"
+#include "catenary/core/os/file.h"
+#include "tools/catenary/bench.h"
 #include "tools/catenary/commands.h"
 
 namespace catenary::command {
 
 namespace {
 
-/// Splits NAME=FILE. A file without a name belongs to the next input.
-std::pair<std::string, std::string> named(const std::string& text, const std::vector<onnx::Port>& ports) {
-  const std::size_t sign = text.find('=');
-  if (sign == std::string::npos) return {"", text};
-  const std::string name = text.substr(0, sign);
-  const bool known = std::any_of(ports.begin(), ports.end(), [&](const onnx::Port& p) { return p.name == name; });
-  if (!known) return {"", text};
-  return {name, text.substr(sign + 1)};
+/// Returns the index of the port that NAME=FILE names, or nullopt for a file without a port's name.
+std::optional<std::size_t> port_named(const std::string& text, const std::vector<onnx::Port>& ports) {
+  const std::string name = text.substr(0, text.find('='));
+  const auto found = std::ranges::find(ports, name, &onnx::Port::name);
+  if (name.size() == text.size() || found == ports.end()) return {};
+  return static_cast<std::size_t>(found - ports.begin());
 }
 
 std::vector<Variable> read_inputs(const RunModelArguments& arguments, const onnx::Model& model) {
@@ -26,14 +25,9 @@ std::vector<Variable> read_inputs(const RunModelArguments& arguments, const onnx
   std::vector<Variable> inputs(ports.size());
   std::size_t next = 0;
   for (const std::string& text : arguments.inputs) {
-    const auto [name, file] = named(text, ports);
-    std::size_t at = next;
-    if (!name.empty())
-      at = static_cast<std::size_t>(
-          std::find_if(ports.begin(), ports.end(), [&n = name](const onnx::Port& p) { return p.name == n; }) -
-          ports.begin());
-    else
-      ++next;
+    const std::optional<std::size_t> named = port_named(text, ports);
+    const std::string file = named ? text.substr(ports[*named].name.size() + 1) : text;
+    const std::size_t at = named ? *named : next++;
     if (at >= ports.size())
       throw ValueError(fmt::format("{}: the model has {} inputs, and more are given", file, ports.size()));
     const Array array = load(file);
@@ -57,23 +51,6 @@ std::string file_name(std::string name) {
   return name + ".npy";
 }
 
-void measure(const onnx::Model& model, const std::vector<Variable>& inputs) {
-  using Clock = std::chrono::steady_clock;
-  const auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
-  const Device device = inputs.empty() ? current_device() : inputs[0].device();
-  std::vector<double> times;
-  for (const auto begin = Clock::now();
-       times.size() < 3 || (times.size() < 1000 && seconds(Clock::now() - begin) < 3);) {
-    const auto from = Clock::now();
-    for (const Variable& output : model(inputs)) output.array().eval();
-    device.synchronize();
-    times.push_back(seconds(Clock::now() - from));
-  }
-  std::sort(times.begin(), times.end());
-  fmt::print("{:.3f} ms (median of {} runs, the fastest {:.3f} ms)\n", times[times.size() / 2] * 1e3, times.size(),
-             times[0] * 1e3);
-}
-
 }  // namespace
 
 int run_model(const RunModelArguments& arguments) {
@@ -86,7 +63,7 @@ int run_model(const RunModelArguments& arguments) {
   for (Variable& input : inputs)
     if (input.device() != device) input = Variable(input.array().to_device(device));
   const std::vector<Variable> outputs = model(inputs);
-  if (!arguments.output.empty()) std::filesystem::create_directories(arguments.output);
+  if (!arguments.output.empty()) os::make_directories(arguments.output);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = model.outputs()[i].name;
     const Array array = outputs[i].array().to_device(Device());
@@ -94,12 +71,17 @@ int run_model(const RunModelArguments& arguments) {
       fmt::print("{}  {}  {}\n", name, dtype_name(array.dtype()), array.shape().str());
       fmt::print("{}\n", to_string(array));
     } else {
-      const std::string path = (std::filesystem::path(arguments.output) / file_name(name)).string();
+      const std::string path = arguments.output + "/" + file_name(name);
       save(path, array.dtype() == Dtype::bfloat16 ? view(array, Dtype::uint16) : array);
       fmt::print("{}  {}  {}  {}\n", name, dtype_name(array.dtype()), array.shape().str(), path);
     }
   }
-  if (arguments.bench) measure(model, inputs);
+  if (arguments.bench) {
+    const auto run = [&] {
+      for (const Variable& output : model(inputs)) output.array().eval();
+    };
+    fmt::print("{:.3f} ms (median)\n", median_seconds({run, 0, ""}, device, 3) * 1e3);
+  }
   return 0;
 }
 
