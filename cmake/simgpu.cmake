@@ -20,7 +20,7 @@ function(simgpu_library folder name soname sources)
   target_include_directories(simgpu_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(simgpu_${name} PRIVATE ${SIMGPU_COMPILER} ${ARGN}
                                                     SIMGPU_SHIM="${PROJECT_SOURCE_DIR}/tests/simgpu/simulator/kernel_shim.h"
-                                                    SIMGPU_FUNCTIONS="${functions}/cuda_only.h -include ${functions}/intrinsics.h")
+                                                    SIMGPU_FUNCTIONS="${functions}/cuda_only.h -include ${functions}/intrinsics.h -include ${functions}/atomic_scopes.h")
   target_compile_options(simgpu_${name} PRIVATE ${CATENARY_WARNINGS})
   target_link_libraries(simgpu_${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   set_target_properties(simgpu_${name} PROPERTIES PREFIX "" SUFFIX "" OUTPUT_NAME ${soname} CXX_VISIBILITY_PRESET hidden NO_SONAME ON

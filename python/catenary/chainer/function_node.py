@@ -156,7 +156,7 @@ class FunctionNode(_core._FunctionNodeBase):
                 self.check_type_forward(type_check.get_light_types(in_data))
                 return
             except type_check.InvalidType:
-                pass  # the full types name what is wrong
+                pass  # the full check names the wrong type
         with type_check.get_function_check_context(self):
             self.check_type_forward(type_check.get_types(in_data, 'in_types', False))
 

@@ -19,10 +19,11 @@ _HALF = re.compile(r'\b(?:__)?half\b|\b__(?:half2float|float2half|float2half_rn|
 _INCLUDE = re.compile(r'#\s*include\s*[<"]([^>"]*)')
 # names of the standard headers, and names in std that std.cuh defines
 _STANDARD = re.compile(r'\b((?:FLT|DBL|M)_[A-Z0-9_]+|(?:S|U)?(?:CHAR|SHRT|INT|LONG|LLONG)(?:8|16|32|64)?_(?:MAX|MIN)|CHAR_BIT|SIZE_MAX|type_traits|ct_std)\b')
-_SCOPED = re.compile(r'\batomic\w+_(?:block|system)\b|\bassert\b')
-# functions of cuda_only.h
-_CUDA_ONLY = re.compile(r'\b(?:__(?:[fd](?:add|sub|mul|div|rcp|sqrt)|fmaf?)_r[zud]|__fmaf_ieee_r[nzud]|(?:u|ll|ull)(?:min|max)|__dp(?:4a|2a_lo|2a_hi)'
-                        r'|__nv_bswap(?:16|32|64)|__fns|__nanosleep|__trap|__ld(?:c[agsv]|lu)|__st(?:c[gs]|w[bt]))\b')
+# headers of names that HIP lacks
+_HIP_LACKS = {
+    'cuda_only.h': re.compile(r'\b(?:__(?:[fd](?:add|sub|mul|div|rcp|sqrt)|fmaf?)_r[zud]|__fmaf_ieee_r[nzud]|(?:u|ll|ull)(?:min|max)|__dp(?:4a|2a_lo|2a_hi)'
+                              r'|__nv_bswap(?:16|32|64)|__fns|__nanosleep|__trap|__ld(?:c[agsv]|lu)|__st(?:c[gs]|w[bt])|assert)\b'),
+    'atomic_scopes.h': re.compile(r'\batomic\w+_(?:block|system)\b')}
 OWN_NUMBERS = re.compile(r'\b(?:double|float)\s+(M_[A-Z0-9_]+)\s*=')  # constants that a text defines itself
 _OF_STD = re.compile(r'\bstd\s*::\s*(?=(?:numeric_limits|integral_constant|bool_constant|true_type|false_type|swap|min|max|void_t|%s)\b)' % '|'.join(
     '%s(?:_t|_v)?' % name for name in '''is_same is_integral is_floating_point is_arithmetic is_signed is_unsigned is_pointer is_void is_const conditional
@@ -43,16 +44,15 @@ def _text(name):
 
 
 def header(*texts):
-    """Returns the text of carray.cuh, with complex.cuh and half.cuh if a text uses such numbers, the constants of CUDA, atomics.cuh if a text names
-    the scope of an atomic function or asserts, cuda_only.h if it calls functions that HIP lacks, and std.cuh if it uses names of standard headers."""
+    """Returns the text of carray.cuh, with complex.cuh and half.cuh if a text uses such numbers, the constants of CUDA, the files of
+    _HIP_LACKS whose names it uses, and std.cuh if it uses names of standard headers."""
     standard = _text('std.cuh') if any(map(_STANDARD.search, texts)) else ''
     standard += ''.join('#undef %s\n' % name for name in OWN_NUMBERS.findall(' '.join(texts))) if standard else ''
     constants = _text('constants.cuh') if any('CUDART_' in text for text in texts) else ''
     complexes = _text('complex.cuh') if any(re.search(r'\bcomplex\b', text) for text in texts) else ''
     halves = _text('half.cuh') if any(map(_HALF.search, texts)) and not any(map(_NAMED_HALF.search, texts)) else ''
-    scopes = _text('atomics.cuh') if any(map(_SCOPED.search, texts)) else ''
-    functions = '#ifdef CT_HIP\n%s#endif\n' % _text('cuda_only.h') if any(map(_CUDA_ONLY.search, texts)) else ''
-    return constants + _text('carray.cuh') + standard + complexes + halves + scopes + functions
+    lacking = ''.join(_text(name) for name, words in _HIP_LACKS.items() if any(map(words.search, texts)))
+    return constants + _text('carray.cuh') + standard + complexes + halves + (lacking and '#ifdef CT_HIP\n%s#endif\n' % lacking)
 
 
 def _without_headers(text, kernel):

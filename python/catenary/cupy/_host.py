@@ -29,9 +29,9 @@ POCL = ('PoCL makes an OpenCL device of the processor: apt install pocl-opencl-i
 
 @functools.lru_cache(None)
 def header():
-    """Returns the text of host.h, cuda_only.h and intrinsics.h."""
+    """Returns the text of host.h, cuda_only.h, intrinsics.h and atomic_scopes.h."""
     text = ''
-    for name in ('host.h', 'cuda_only.h', 'intrinsics.h'):
+    for name in ('host.h', 'cuda_only.h', 'intrinsics.h', 'atomic_scopes.h'):
         with open(os.path.join(HEADERS, name)) as file:
             text += file.read()
     return text

@@ -84,7 +84,7 @@ CATENARY_OWN T ct__div(T x, T y) {
   const T quotient = x / y;
   if (__builtin_isinf(quotient)) return y != 0 && __builtin_isfinite(x) ? ct__beyond<kMode>(quotient) : quotient;
   if (x == 0 || !__builtin_isfinite(y) || !__builtin_isfinite(x)) return quotient;
-  // the remainder has the sign of the rounding error times that of y
+  // the rest divided by y has the sign of the rounding error
   const T scale = __builtin_fabs((double)x) * (double)ct__large<T>() < 1 ? ct__large<T>() : (T)1;
   const T rest = ct__fma(-quotient, y * scale, x * scale);
   return ct__rounded<kMode>(quotient, y < 0 ? -rest : rest);
@@ -212,4 +212,7 @@ CATENARY_STORE(__stwt)
 // ------------------------------------------------------------------ threads
 CATENARY_NAMED void __nanosleep(unsigned) {}
 CATENARY_NAMED void __trap() { __builtin_trap(); }
+#ifndef assert
+#  define assert(condition) ((condition) ? (void)0 : __builtin_trap())
+#endif
 #endif

@@ -181,29 +181,6 @@ template <class T>
 CATENARY_OWN T atomicDec(T* p, typename ct_same<T>::type most) {
   return ct_atomically(p, [=](T old) { return old == 0 || old > most ? most : (T)(old - 1); });
 }
-// Block scope and system scope behave as device scope.
-#define CATENARY_HAS_SCOPES
-#define CATENARY_SCOPES(name)                    \
-  template <class... A>                          \
-  CATENARY_OWN auto name##_block(A... values) {  \
-    return name(values...);                      \
-  }                                              \
-  template <class... A>                          \
-  CATENARY_OWN auto name##_system(A... values) { \
-    return name(values...);                      \
-  }
-CATENARY_SCOPES(atomicAdd)
-CATENARY_SCOPES(atomicSub)
-CATENARY_SCOPES(atomicMax)
-CATENARY_SCOPES(atomicMin)
-CATENARY_SCOPES(atomicInc)
-CATENARY_SCOPES(atomicDec)
-CATENARY_SCOPES(atomicAnd)
-CATENARY_SCOPES(atomicOr)
-CATENARY_SCOPES(atomicXor)
-CATENARY_SCOPES(atomicExch)
-CATENARY_SCOPES(atomicCAS)
-#undef CATENARY_SCOPES
 #undef CATENARY_MODES
 #undef CATENARY_OWN
 #endif
