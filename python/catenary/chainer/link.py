@@ -10,9 +10,8 @@ import numpy
 from catenary import _core
 
 from . import _hooks, backend, initializers
-from .backends import cuda
 from .device_resident import DeviceResident, is_array
-from .variable import Parameter, Variable
+from .variable import Parameter
 
 _thread_hooks = _hooks.ThreadHooks()
 

@@ -1,16 +1,13 @@
 """Variables: arrays with a place in the compiled graph, and the parameters of models."""
 
-import copy
 import traceback
 import warnings
-import weakref
 
 import numpy
 
 from catenary import _core
 
-from . import backend, configuration
-from ._backend import Device
+from . import backend
 from .backends import _cpu, cuda
 from .configuration import using_config
 
