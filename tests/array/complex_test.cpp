@@ -556,7 +556,7 @@ TEST(Complex, PlacesMiddlesAndCovariances) {
   }
 }
 
-TEST(Complex, WhatHasNoMeaningIsRefused) {
+TEST(Complex, RefusesMeaninglessOperations) {
   const Array z = from({{1, 2}, {3, 4}}, Dtype::complex64);
   EXPECT_THROW(ct::floor(z), ct::DtypeError);
   EXPECT_THROW(z % z, ct::DtypeError);

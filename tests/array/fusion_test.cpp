@@ -60,7 +60,7 @@ TEST(Fusion, AChainIsOneKernel) {
   }
 }
 
-TEST(Fusion, WhatIsKnownOutsideIsNotDeferred) {
+TEST(Fusion, ExportedArraysAreNotDeferred) {
   const Array x = iota({6}).eval();
   const Array pending = x * 2.0f;
   ct::export_memory(x);  // runs pending readers first
@@ -129,7 +129,7 @@ TEST(Fusion, TemporariesOfAStatementAreNotStored) {
   fits([&] { return ct::sum(ct::where(x > centre, x * 2, 1 - x).astype(Dtype::float64), 1); });
 }
 
-TEST(Fusion, WhatHasANameIsKept) {
+TEST(Fusion, NamedResultsAreKept) {
   const Array x = iota({5});
   Array y = x + 1;
   EXPECT_EQ((ct::exp(y) * 0 + y).sum().item<double>(), 15);
@@ -178,7 +178,7 @@ TEST(Fusion, AnotherThreadGetsValues) {
   EXPECT_EQ(a.to_vector<float>()[10], 20);
 }
 
-TEST(Fusion, WhatIsPendingWhenAThreadEndsIsComputed) {
+TEST(Fusion, PendingWorkIsComputedWhenAThreadEnds) {
   const ct::Device device = ct::current_device();
   for (int turn = 0; turn < 20; ++turn) {
     Array pending;

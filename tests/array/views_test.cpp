@@ -89,7 +89,7 @@ constexpr bool kIsNotWritten = !AddsOne<T> && !Fills<T> && !Sets<T> && !SetsAt<T
 #define CT_RESULT(...) \
   decltype([](const Array& x) -> decltype(auto) { return (__VA_ARGS__); }(std::declval<const Array&>()))
 
-TEST(Views, WhatMayBeACopyIsNotWrittenTo) {
+TEST(Views, PossibleCopiesAreNotWrittenTo) {
   static_assert(kIsWritten<Array&> && kIsWritten<const Array&> && kIsWritten<CT_RESULT(x(1))>);
   static_assert(kIsWritten<CT_RESULT(x[0])> && kIsWritten<CT_RESULT(x.T())> && kIsWritten<CT_RESULT(x(1).squeeze())>);
   static_assert(kIsWritten<CT_RESULT(ct::swapaxes(x(1), 0, 1))> && kIsWritten<CT_RESULT(ct::diagonal(x))>);
@@ -243,7 +243,7 @@ std::vector<std::pair<std::string, std::function<std::pair<Array, bool>(const Ar
 }
 
 // A function that returns a view for some arguments and a copy for others returns a const array.
-TEST(Views, WhatIsAViewHereAndACopyThereIsConst) {
+TEST(Views, PossibleViewsAreConst) {
   const Array whole = ct::arange(64, Dtype::int32).reshape({8, 8});
   const std::vector<Array> layouts = {
       whole(ct::slice(4), ct::slice(4)).copy(), whole(ct::slice(4), ct::slice(4)).copy().T(),

@@ -71,7 +71,7 @@ struct Silent : Unary<Silent, keep::nothing> {
   double by;
 };
 
-TEST(Attributes, WhatIsMadeOfMoreThanItsInputsSaysSoOrIsRefused) {
+TEST(Attributes, FunctionsWithSilentStateAreRefused) {
   const Variable plain = apply(node<Plain>(), of_shape({2})), silent = apply(node<Silent>(3.0), of_shape({2}));
   EXPECT_EQ(told(plain), "");
   EXPECT_EQ(apply(plain.node().creator()->again(), of_shape({2})).array().sum().item<float>(), 4);

@@ -79,7 +79,7 @@ TEST(HostCompiler, OneThatComesLaterIsFound) {
   EXPECT_EQ(ran(compile_on_host(text_of("later", 12), "later"), "later"), 12);
 }
 
-TEST(HostCompiler, WhatIsKeptAndCannotBeLoadedIsMadeAnew) {
+TEST(HostCompiler, UnloadableCachedLibrariesAreRebuilt) {
   const tests::Folder folder;
   const Variable cache("CATENARY_CACHE_DIR", folder.path), keeps("CATENARY_KERNEL_CACHE", "1");
   const std::string text = text_of("kept", 13);
@@ -130,7 +130,7 @@ TEST(HostCompiler, OneThatHangsIsEnded) {
                 "in minutes");
 }
 
-TEST(HostCompiler, WhatKilledProcessesLeftIsRemoved) {
+TEST(HostCompiler, FilesOfKilledProcessesAreRemoved) {
   const tests::Folder folder;
   folder.write("catenary-kernel-left/kernel.so", "half of it");
   const os::ProcessResult result =

@@ -216,7 +216,7 @@ std::vector<double> what_is_not_finite(const Array& a) {
 
 // The transforms would turn an infinity into NaN and spread a NaN to a whole tile. Such tiles are computed directly, so
 // that results equal those of direct sums.
-TEST_P(Winograd, WhatIsNotFiniteReachesWhatItReachesByDirectSums) {
+TEST_P(Winograd, NonFiniteValuesReachTheOutputsOfDirectSums) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const SimdLevel best = simd_level();
   for (const SimdLevel level : {SimdLevel::v2, SimdLevel::v3, SimdLevel::v4}) {

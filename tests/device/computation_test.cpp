@@ -171,7 +171,7 @@ TEST(MatrixUnits, OfArchitectures) {
     EXPECT_EQ(gpu::matrix_units(card(arch)), "") << arch;
 }
 
-TEST(MatrixUnits, WhatTheyLack) {
+TEST(MatrixUnits, Limits) {
   struct Case {
     const char* arch;
     Dtype dtype;

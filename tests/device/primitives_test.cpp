@@ -26,7 +26,7 @@ std::string error_of(const Primitive& primitive) {
   return tests::error_of([&] { compute(current_device(), primitive); });
 }
 
-TEST(Primitives, WhatNoDeviceComputesIsRefusedByName) {
+TEST(Primitives, UnsupportedOperationsAreRefusedByName) {
   const auto make = [](const Shape& shape, Dtype dtype) { return zeros(shape, dtype).to_device(current_device()); };
   const Array x = make({1, 2, 2}, Dtype::float32), y = make({1, 2, 2}, Dtype::int16), b = make({2}, Dtype::int32);
   Array out = make({1, 2, 2}, Dtype::float32) + 7;

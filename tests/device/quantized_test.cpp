@@ -413,7 +413,7 @@ TEST(Quantized, ManyRowsMayBeRoundedToBfloat16) {
   }
 }
 
-TEST(Quantized, WhatHasNoBytesIsComputedAsBefore) {
+TEST(Quantized, RowsWithoutBytesAreComputedAsBefore) {
   const QuantizedArray w = quantize(numbers({5, 100}, 1), Quantization::q4_0);
   const Array x = numbers({3, 100}, 2);
   for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {

@@ -54,7 +54,7 @@ TEST(RunText, UnitsAreTakenOnceHoweverManyThereAre) {
   }
 }
 
-TEST(RunText, WhatDoesNotFitTheKernelIsRefusedByName) {
+TEST(RunText, UnsuitableArgumentsAreRefusedByName) {
   const Array x = zeros({1, 1, 2, 2}, Dtype::float32), places = zeros({1, 1, 2, 2}, Dtype::int32);
   const View in = readable(x), out = writable(x), integers = readable(places);
   std::vector<TextArgument> few = shift_arguments(in, out, 1);

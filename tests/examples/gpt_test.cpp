@@ -167,7 +167,7 @@ TEST(Gpt, AKilledTrainingGoesOnBitForBit) {
   }
 }
 
-TEST(Gpt, WhatCannotEndWellIsRefusedBeforeItBegins) {
+TEST(Gpt, BadOptionsAreRefusedBeforeTraining) {
   const Folder folder;
   const auto said = [&](const std::vector<std::string>& more, int code) {
     std::vector<std::string> all = small({"-s", "2", "-o", folder / "x"});

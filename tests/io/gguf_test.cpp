@@ -128,7 +128,7 @@ TEST(Gguf, MetadataThatThePackageWrote) {
   EXPECT_EQ(second.text("t.text").data(), text.data());
 }
 
-TEST(Gguf, WhatIsAskedForWrongly) {
+TEST(Gguf, WrongRequestsAreRefused) {
   const GgufReader file(model_path());
   const std::string at = model_path() + ": at byte ";
   for (const auto& [message, expected] : std::vector<std::pair<std::string, std::string>>{

@@ -167,7 +167,7 @@ TEST(SafetensorsIndex, RefusesHostileIndices) {
   EXPECT_TRUE(has(index_error("{\"weight_map\":{\"ab\":\"b\",  \"c\":1}}"), "at byte 26:"));
 }
 
-TEST(SafetensorsIndex, WhatTheFilesDoNotHave) {
+TEST(SafetensorsIndex, MissingTensorsAreRefused) {
   const TemporaryFolder folder;
   write_safetensors(folder / "one", {{"a", numbers({1})}, {"b", numbers({2})}});
   write_safetensors(folder / "two", {{"c", numbers({3})}});

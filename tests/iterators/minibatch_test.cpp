@@ -42,7 +42,7 @@ TEST(Minibatch, PartsHaveEachExampleOnce) {
   }
 }
 
-TEST(ConcatExamples, WhatMakesNoBatchIsRefused) {
+TEST(ConcatExamples, UnequalExamplesAreRefused) {
   ct::Minibatch batch;
   EXPECT_EQ(refusal(batch), "concat_examples: the minibatch is empty");
   batch.examples = {{{ct::ones({2}), ct::ones({2})}, {}}, {{ct::ones({2}), ct::ones({3})}, {}}};

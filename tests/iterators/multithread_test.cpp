@@ -215,7 +215,7 @@ TEST(MultithreadIterator, AnExamplesRandomNumbersAreItsPlaces) {
 }
 
 // Examples prefetched for another position or with another seed must be read again, even if they have the right index.
-TEST(MultithreadIterator, WhatWasReadAheadElsewhereIsReadAgain) {
+TEST(MultithreadIterator, ExamplesPrefetchedElsewhereAreReadAgain) {
   const tests::Folder folder;
   const Draws draws;
   const ct::iterators::MultithreadOptions options{.shuffle = false, .n_prefetch = 2};
@@ -239,7 +239,7 @@ TEST(MultithreadIterator, WhatWasReadAheadElsewhereIsReadAgain) {
 }
 
 // After reset(), examples whose reading has not begun are not read.
-TEST(MultithreadIterator, WhatIsWantedNoMoreIsNotRead) {
+TEST(MultithreadIterator, UnneededExamplesAreNotRead) {
   const Draws draws;
   draws.shared->second_waits = true;
   const ct::iterators::MultithreadIterator batches(draws, 1, {.shuffle = false, .n_prefetch = 4});

@@ -204,7 +204,7 @@ TEST(Calibrate, LosesLittle) {
   EXPECT_LT(std::sqrt(difference / all), 0.03);
 }
 
-TEST(Calibrate, WhatIsWrongChangesNothing) {
+TEST(Calibrate, ErrorsChangeNothing) {
   const auto mode = test_mode();
   ConvolutionNet net;
   L::quantize(net, Quantization::int8);

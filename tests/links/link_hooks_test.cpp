@@ -130,7 +130,7 @@ TEST(LinkHooks, TheWeightIsBackAfterTheCall) {
   ct::gradient_check::assert_allclose(link(ones).array(), link.b.array().reshape({1, 4}));
 }
 
-TEST(LinkHooks, WhatAHookGivesALinkIsTheLinks) {
+TEST(LinkHooks, LinksOwnTheParametersOfHooks) {
   const L::Linear link(2);
   const auto hook = std::make_shared<SpectralNormalization>(SpectralNormalizationOptions{.use_gamma = true});
   link.add_hook(hook);

@@ -68,7 +68,7 @@ struct Tied : ct::Chain {
   CT_LINKS(l1, l2, norm, same)
 };
 
-TEST(Link, WhatIsTiedIsTiedInCopies) {
+TEST(Link, CopiesKeepTiedParameters) {
   const Tied model;
   ASSERT_EQ(model.params().size(), 5u);
   for (const ct::CopyMode mode : {ct::CopyMode::share, ct::CopyMode::copy, ct::CopyMode::init}) {
@@ -192,7 +192,7 @@ struct Counted : ct::Chain {
 };
 
 // Mismatches are found before anything changes.
-TEST(Link, WhatDoesNotFitChangesNothing) {
+TEST(Link, FailedLoadsChangeNothing) {
   const tests::Folder folder;
   const Counted link(2, 2), wider(4, 2), of_one_count(2, 1);
   const auto state = [&] {

@@ -445,7 +445,7 @@ TEST(QuantizedLinks, GroupsOfManyWeights) {
   expect_near(conv(x).array(), want, 0.2);
 }
 
-TEST(QuantizedLinks, WhatIsQuantisedStaysAndZerosLoseNothing) {
+TEST(QuantizedLinks, QuantisedWeightsStayAndZerosLoseNothing) {
   QuantizedNet net;
   net.fc.W.array().fill(0);
   for (const L::QuantizedWeight& w : L::quantize(net, Quantization::q8_0))
@@ -466,7 +466,7 @@ TEST(QuantizedLinks, CopiedParametersBringTheirKind) {
   EXPECT_TRUE((to(x).array() == from(x).array()).all());
 }
 
-TEST(QuantizedLinks, WhatIsWrongIsSaid) {
+TEST(QuantizedLinks, ErrorsNameTheFault) {
   const auto has = [](const std::string& text, const std::string& words) {
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };

@@ -50,7 +50,7 @@ std::string refused(const std::string& path, const L::LanguageModel& model,
   return "it was written";
 }
 
-TEST(SaveLanguageModel, WhatIsReadAgainIsTheSame) {
+TEST(SaveLanguageModel, SavedModelsLoadEqual) {
   const Folder folder;
   for (const std::string name : {"mistral", "qwen2", "gpt2"}) {
     const auto model = L::load_language_model(language_model(name));

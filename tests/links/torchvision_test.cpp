@@ -231,7 +231,7 @@ TEST(Names, OfTimm) {
   EXPECT_EQ(vgg[3].shape, (ct::Shape{4096, 512 * 7 * 7}));
 }
 
-TEST(Names, WhatIsNotKnownIsAnError) {
+TEST(Names, UnknownNamesThrow) {
   EXPECT_TRUE(has(
       error_of([] {
         named("torchvision", {{"features.0.weight", {64, 3, 11, 11}}});

@@ -130,7 +130,7 @@ TEST(ChainerReference, AWrongValueInAnyArrayOfAnyTrajectoryIsFound) {
   for (const std::string& id : not_found("optimizers")) ADD_FAILURE() << id;
 }
 
-TEST(ChainerReference, WhatIsNotKnownIsSaid) {
+TEST(ChainerReference, UnknownFunctionsAreReported) {
   const auto expect = [](const std::string& group, const json& entry, const char* result, const std::string& what) {
     Cases one(group);
     one.add(entry);

@@ -128,7 +128,7 @@ TEST(NumpyReference, AWrongResultOfAnyCaseIsFound) {
     EXPECT_EQ(report["cases"][i]["result"], "failed") << report["cases"][i] << cases[i];
 }
 
-TEST(NumpyReference, WhatIsNotRefusedIsFound) {
+TEST(NumpyReference, MissingRefusalsAreFound) {
   OneCase one(first_case("error", [](const json& c) { return c.value("function", "") == "reshape"; }));
   EXPECT_EQ(one.run().status, 0);
   one.content()["args"][1] = {3, 2};
@@ -136,7 +136,7 @@ TEST(NumpyReference, WhatIsNotRefusedIsFound) {
 }
 
 // A GPU reports an index out of range at the next synchronization, not in the call.
-TEST(NumpyReference, WhatAGpuTellsLaterIsRefused) {
+TEST(NumpyReference, LateErrorsOfGpusCount) {
   const tests::Folder folder;
   fs::copy_file(kNumPysVectors / "arrays.npz", folder / "arrays.npz");
   json errors = json::array();
@@ -157,7 +157,7 @@ TEST(NumpyReference, AViewThatIsACopyIsFound) {
   EXPECT_EQ(one.run().status, 1);
 }
 
-TEST(NumpyReference, WhatIsNotKnownIsSaid) {
+TEST(NumpyReference, UnknownFunctionsAreReported) {
   OneCase one(first_case("call", calls("tanh")));
   one.content()["kwargs"]["order"] = "K";
   Outcome outcome = one.run();

@@ -54,7 +54,7 @@ TEST(SixteenBitReference, NetworksPass) {
 TEST(SixteenBitReference, OptimizersPass) { expect_passed_in_16_bits("chainer/optimizers", 25, {}); }
 
 // The cases of training trajectories have dtypes of their own, and the report says so.
-TEST(SixteenBitReference, WhatHasADtypeOfItsOwnIsSaid) {
+TEST(SixteenBitReference, CasesWithOwnDtypesAreReported) {
   const json report = run_json(kAllVectors + "chainer/precision", "float16");
   EXPECT_EQ(report["not_in_16_bits"], 24);
   for (const json& c : report["cases"]) EXPECT_EQ(c["detail"], "the case has a dtype of its own");
@@ -103,7 +103,7 @@ TEST(SixteenBitReference, AWrongValueIsFound) {
 }
 
 // A function that the table excludes from 16 bits must refuse them, otherwise its case fails.
-TEST(SixteenBitReference, WhatTheTableNamesMustBeRefused) {
+TEST(SixteenBitReference, ExcludedFunctionsMustRefuse) {
   const json c = ChainersCase("functions", "inv.npz").run("float16");
   EXPECT_EQ(c["result"], "not in 16 bits");
   EXPECT_EQ(c["detail"], "matrices are inverted in float32 and float64 alone");

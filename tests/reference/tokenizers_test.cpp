@@ -16,7 +16,7 @@ using nlohmann::json;
 using reference::Outcome;
 using reference::reference_check;
 
-TEST(TokenizersReference, WhatDiffersIsFound) {
+TEST(TokenizersReference, DifferencesAreFound) {
   const tests::Folder folder;
   for (const char* file : {"gpt2.json", "unigram.json", "cases.json"})
     std::filesystem::copy(tests::source_path(std::string("tests/data/tokenizers/") + file), folder / file);

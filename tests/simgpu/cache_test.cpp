@@ -264,7 +264,7 @@ TEST_F(KernelCache, ProcessThatIsKilledWhileItWrites) {
 }
 
 // A killed process left a sparse file that is larger than the folder may be.
-TEST_F(KernelCache, WhatIsUnfinishedCountsForTheLimit) {
+TEST_F(KernelCache, UnfinishedFilesCountTowardsTheLimit) {
   const std::string left = folder_ + "/.ab.kernel.1-0-f.tmp";
   os::write_file(left, std::string_view("begun"));
   ASSERT_EQ(::truncate(left.c_str(), off_t{600} << 20), 0);

@@ -69,7 +69,7 @@ TEST(Expressions, MeanWhatOnigurumaMeans) {
   for (const auto& [expression, text, expected] : cases) EXPECT_EQ(pieces(expression, text), expected) << expression;
 }
 
-TEST(Expressions, WhatIsNotTranslatedIsRefused) {
+TEST(Expressions, UnsupportedExpressionsAreRefused) {
   const std::pair<const char*, const char*> cases[] = {
       {"(a", "a group that is not closed"},
       {"a)", "a ')' without a '('"},

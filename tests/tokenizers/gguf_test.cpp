@@ -363,7 +363,7 @@ TEST(Gguf, FoldersCannotHoldAllTokenizers) {
   EXPECT_FALSE(std::filesystem::exists(folder / "x"));
 }
 
-TEST(Gguf, WhatDoesNotFitIsRefused) {
+TEST(Gguf, InconsistentFilesAreRefused) {
   const auto refusal = [](const std::function<void(GgufTokens&)>& change) {
     GgufTokens tokens;
     tokens.model = "gpt2";

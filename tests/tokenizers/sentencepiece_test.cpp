@@ -124,7 +124,7 @@ std::string piece(const std::string& text, int type = 1, const std::string& scor
   return part(1, part(1, text) + std::string(1, 2 << 3 | 5) + score + number(3, type));
 }
 
-TEST(SentencePiece, WhatIsDamagedOrNotSupportedIsRefused) {
+TEST(SentencePiece, DamagedAndUnsupportedFilesAreRefused) {
   const auto refusal = [](const std::string& model) {
     return message<FileError>([&] { parse_sentencepiece(model, "m"); });
   };

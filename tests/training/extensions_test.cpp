@@ -456,7 +456,7 @@ TEST(Extensions, TrainersRunAtOnce) {
   make_trainer(inner_folder.path, ct::optimizers::SGD(0.1), 1).run();
 }
 
-TEST(Extensions, WhatIsCalledBeforeTrainingIsLogged) {
+TEST(Extensions, CallsBeforeTrainingAreLogged) {
   const Folder out;
   T::Trainer trainer = make_trainer(out.path, ct::optimizers::SGD(0.1), 1);
   trainer.extend(

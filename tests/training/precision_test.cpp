@@ -212,7 +212,7 @@ TEST(Precision, LaunchesDoNotGrowWithTheModel) {
 }
 
 // Values loaded, set or copied into a 16-bit parameter during training take effect: the float32 copy follows.
-TEST(Precision, WhatChangesTheParameterElsewhereHolds) {
+TEST(Precision, ChangesOfParametersElsewhereHold) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     const Three model(dtype);
     const O::SGD optimizer(0.001);

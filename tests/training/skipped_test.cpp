@@ -167,7 +167,7 @@ TEST(Skipped, AskedForByHand) {
   }
 }
 
-TEST(Skipped, WhatHooksReplacedIsSaid) {
+TEST(Skipped, ReplacedGradientsAreReported) {
   const TwoOfOnes model(Dtype::float16);
   const O::SGD optimizer(0.1);
   optimizer.setup(model);

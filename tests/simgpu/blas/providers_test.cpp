@@ -176,7 +176,7 @@ TEST(Providers, TheOneThatIsAskedFor) {
   expect_says(with("cuda", {"blas/cuda"}, {{"CATENARY_GPU_BLAS", "clblast"}}), "computed by cuBLASLt");
 }
 
-TEST(Providers, WhatIsAskedForIsHadOrIsAnError) {
+TEST(Providers, MissingRequestedLibrariesAreErrors) {
   expect_says(
       with("cuda", {}, {{"CATENARY_GPU_BLAS", "cublas"}}),
       "threw: CATENARY_GPU_BLAS=cublas: cuBLAS cannot be used on cuda:0: none of libcublas.so.13, libcublas.so.12, "

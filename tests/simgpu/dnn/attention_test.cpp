@@ -115,7 +115,7 @@ TEST(InsideAttention, EveryForm) {
   say_counts();
 }
 
-TEST(InsideAttention, WhatItDoesNotTake) {
+TEST(InsideAttention, UnsupportedForms) {
   attend("float32", Dtype::float32, {});
   attend("mask", Dtype::float16, {.mask = Variable(ones({20, 20}, Dtype::bool_))});
   attend("strides", Dtype::float16, {}, {.between = 1});
@@ -228,8 +228,8 @@ TEST(AttentionProviders, Cudnn) {
 
 TEST(AttentionProviders, EveryForm) { expect_says(with("EveryForm"), "10 by cuDNN"); }
 
-TEST(AttentionProviders, WhatCudnnDoesNotTakeIsToldWhy) {
-  const auto result = with("WhatItDoesNotTake");
+TEST(AttentionProviders, ReasonsAgainstCudnnAreReported) {
+  const auto result = with("UnsupportedForms");
   const std::string own = ", and Catenary's own kernels use none\n";
   const auto says = [&](const std::string& name, const std::string& pass, const std::string& dtype,
                         const std::string& why) {
@@ -263,7 +263,7 @@ TEST(AttentionProviders, TheOneThatIsAskedFor) {
 }
 
 // Makes each call of the graph interface fail in turn.
-TEST(AttentionProviders, WhatFailsIsLeftToOurOwnKernels) {
+TEST(AttentionProviders, FailuresFallBackToOwnKernels) {
   for (const auto& [fault, words] :
        std::vector<std::pair<std::string, std::string>>{{"sdpa-new", "it cannot make a descriptor (status 4000)"},
                                                         {"sdpa-set", "it cannot describe an array (status 4000)"},
@@ -278,7 +278,7 @@ TEST(AttentionProviders, WhatFailsIsLeftToOurOwnKernels) {
   }
 }
 
-TEST(AttentionProviders, WhatNoEngineTakesIsNotAnError) {
+TEST(AttentionProviders, MissingEnginesAreNoErrors) {
   for (const char* fault : {"sdpa-unknown", "sdpa-large"}) {
     const auto result = with("Twice", {{"SIMGPU_DNN", fault}});
     expect_says(result, "no matrix units: cuDNN has no fused form of it, and");

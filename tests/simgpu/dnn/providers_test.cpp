@@ -183,7 +183,7 @@ TEST(ConvolutionProviders, NoneIsFound) {
   expect_says(with("hip", {}), "2 by own");
 }
 
-TEST(ConvolutionProviders, WhatFailsIsLeftToOurOwnKernels) {
+TEST(ConvolutionProviders, FailuresFallBackToOwnKernels) {
   for (const auto& [vendor, name] : {std::pair("cuda", "cuDNN"), std::pair("hip", "MIOpen")}) {
     const std::vector<std::string> folders = {std::string("dnn/") + vendor};
     expect_says(with(vendor, folders, {{"SIMGPU_DNN", "create"}}), "Create failed with status");
@@ -209,7 +209,7 @@ TEST(ConvolutionProviders, BitsMayDifferOnlyWhenTheyMay) {
   expect_says(with("cuda", {"dnn/cuda"}, {{"CATENARY_CUDNN_DETERMINISTIC", "0"}}), "2 by cuDNN");
 }
 
-TEST(ConvolutionProviders, WhatAutotuneFoundIsKept) {
+TEST(ConvolutionProviders, AutotunedAlgorithmsAreKept) {
   const tests::Folder folder;
   const Environment environment = {{"CATENARY_AUTOTUNE", "1"}, {"CATENARY_CACHE_DIR", folder.path}};
   const auto first = with("cuda", {"dnn/cuda"}, environment);

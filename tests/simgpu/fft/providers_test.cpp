@@ -176,7 +176,7 @@ TEST(FftProviders, NoneIsFound) {
   expect_says(with("hip", false), "6 by own");
 }
 
-TEST(FftProviders, WhatFailsIsLeftToOurOwnKernels) {
+TEST(FftProviders, FailuresFallBackToOwnKernels) {
   for (const auto& [vendor, name] : {std::pair("cuda", "cuFFT"), std::pair("hip", "hipFFT")}) {
     for (const char* fault : {"create", "plan", "compute"}) {
       const auto result = with(vendor, true, {{"SIMGPU_FFT", fault}});

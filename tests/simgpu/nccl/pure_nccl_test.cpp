@@ -405,7 +405,7 @@ TEST_P(PureNccl, RanksWithOtherVersions) {
       << result.output << result.errors;
 }
 
-TEST_P(PureNccl, WhatIsSent) {
+TEST_P(PureNccl, Messages) {
   // 7·5 + 5 + 5·3 + 3 + 0 numbers
   auto result = inside(2, vendor(), "MeansAreFlats", {{"SIMGPU_NCCL_LOG", "1"}});
   EXPECT_EQ(count_of(result.errors, "sum of 232 bytes, type 7"), 8) << result.errors;
@@ -456,7 +456,7 @@ TEST_P(PureNccl, NoLibrary) {
       << id.output;
 }
 
-TEST_P(PureNccl, WhatFailsEndsTheJob) {
+TEST_P(PureNccl, FailuresEndTheJob) {
   const std::string mean = "mean of 6 gradients from /l1/W to /empty/b";
   struct Case {
     const char* fault;
