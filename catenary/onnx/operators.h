@@ -86,6 +86,7 @@ std::span<const Operator> reduction_operators();
 std::span<const Operator> recurrent_operators();
 std::span<const Operator> resize_operators();
 std::span<const Operator> quantised_operators();
+std::span<const Operator> loss_operators();
 
 /// Returns the row for an operator in an opset, or null.
 const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset);

@@ -12,8 +12,7 @@
 #include "catenary/core/error.h"
 #include "catenary/functions/functions.h"
 #include "catenary/optimizers/optimizers.h"
-#include "tests/folder.h"
-#include "tests/onnx/writer.h"
+#include "tests/onnx/node.h"
 #include "tests/paths.h"
 #include "tests/texts.h"
 
@@ -23,15 +22,7 @@ namespace {
 namespace F = functions;
 using namespace onnx_writer;
 using tests::error_of;
-using tests::Folder;
 using tests::has;
-
-/// A file that is removed with its folder.
-struct Written {
-  explicit Written(const Message& message) : path(folder.path + "/model.onnx") { write(path, message.bytes); }
-  Folder folder;
-  std::string path;
-};
 
 std::vector<float> numbers(std::size_t count, float scale = 0.1F) {
   std::vector<float> values(count);
