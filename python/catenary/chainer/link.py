@@ -515,12 +515,8 @@ class ChainList(_Nested, collections.abc.MutableSequence):
 
     def insert(self, index, link):
         """Inserts a link."""
-        if index == len(self._children):
-            self._children.append(link)
-            link.name = str(index)
-        else:
-            self._children.insert(index, link)
-            self._name_all()
+        self._children.insert(index, link)
+        self._name_all()
 
     def __len__(self):
         return len(self._children)

@@ -5,17 +5,13 @@ All have filters W and an optional bias b. The number of input channels may be N
 from ... import functions
 from ...link import Chain, ChainList, Link
 from ...utils import argument, conv_nd, get_conv_outsize
-from .._arguments import takes
+from .._arguments import arguments
 from .._weights import constant, pair, weight
 
 _OLD = {
     'use_cudnn': 'use_cudnn is not an argument any more: use chainer.using_config("use_cudnn", ...)',
     'deterministic': 'deterministic is not an argument any more: use chainer.using_config("cudnn_deterministic", ...)',
 }
-
-
-_COMMON = 'in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, '
-_VALUES = 'initialW=None, initial_bias=None'
 
 
 class _Convolution(Link):
@@ -93,8 +89,9 @@ class Convolution2D(_Forward):
 
     _extra = (('dilate', 1), ('groups', 1))
 
-    @takes(_COMMON + _VALUES + ', **kwargs')
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, initialW=None, initial_bias=None,
+                 **kwargs):
+        a = arguments(locals())
         a.dilate, a.groups = argument.parse_kwargs(a.kwargs, *self._extra, **_OLD)
         self.in_channels = None
         self._begin(a, pair, 'stride pad dilate')
@@ -116,8 +113,9 @@ class Convolution2D(_Forward):
 class Deconvolution2D(_Transposed):
     """Transposed convolution of images (n, channels, height, width)."""
 
-    @takes(_COMMON + 'outsize=None, ' + _VALUES + ', **kwargs')
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None, initialW=None,
+                 initial_bias=None, **kwargs):
+        a = arguments(locals())
         a.dilate, a.groups = argument.parse_kwargs(a.kwargs, *Convolution2D._extra, **_OLD)
         self._begin(a, pair, 'stride pad dilate')
         self.outsize = (None, None) if a.outsize is None else a.outsize
@@ -143,10 +141,10 @@ class ConvolutionND(_OfAxes, _Forward):
     """Convolves arrays (n, channels, d1, …, dN)."""
 
     _extra = (('cover_all', False), ('dilate', 1), ('groups', 1))
-    _more = _VALUES + ', cover_all=False, dilate=1, groups=1'
 
-    @takes('ndim, ' + _COMMON + _more)
-    def __init__(self, a):
+    def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, initialW=None,
+                 initial_bias=None, cover_all=False, dilate=1, groups=1):
+        a = arguments(locals())
         self._begin_axes(a.ndim, a, 'stride pad cover_all')
 
     @staticmethod
@@ -161,10 +159,10 @@ class ConvolutionND(_OfAxes, _Forward):
 class DeconvolutionND(_OfAxes, _Transposed):
     """Transposed convolution of arrays (n, channels, d1, …, dN)."""
 
-    _more = 'outsize=None, ' + _VALUES + ', dilate=1, groups=1'
 
-    @takes('ndim, ' + _COMMON + _more)
-    def __init__(self, a):
+    def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None, initialW=None,
+                 initial_bias=None, dilate=1, groups=1):
+        a = arguments(locals())
         self._begin_axes(a.ndim, a, 'stride pad outsize')
 
     def _convolve(self, x):
@@ -177,8 +175,9 @@ class Convolution1D(ConvolutionND):
 
     _head = _Forward._head
 
-    @takes(_COMMON + ConvolutionND._more)
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, initialW=None, initial_bias=None,
+                 cover_all=False, dilate=1, groups=1):
+        a = arguments(locals())
         self._begin_axes(1, a, 'stride pad cover_all')
 
 
@@ -187,32 +186,36 @@ class Convolution3D(ConvolutionND):
 
     _head = _Forward._head
 
-    @takes(_COMMON + ConvolutionND._more)
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, initialW=None, initial_bias=None,
+                 cover_all=False, dilate=1, groups=1):
+        a = arguments(locals())
         self._begin_axes(3, a, 'stride pad cover_all')
 
 
 class Deconvolution1D(DeconvolutionND):
     """`DeconvolutionND` with one axis."""
 
-    @takes(_COMMON + DeconvolutionND._more)
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None, initialW=None,
+                 initial_bias=None, dilate=1, groups=1):
+        a = arguments(locals())
         self._begin_axes(1, a, 'stride pad outsize')
 
 
 class Deconvolution3D(DeconvolutionND):
     """`DeconvolutionND` with three axes."""
 
-    @takes(_COMMON + DeconvolutionND._more)
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None, initialW=None,
+                 initial_bias=None, dilate=1, groups=1):
+        a = arguments(locals())
         self._begin_axes(3, a, 'stride pad outsize')
 
 
 class DilatedConvolution2D(_Convolution):
     """Convolves images with filters whose elements lie `dilate` apart."""
 
-    @takes('in_channels, out_channels, ksize=None, stride=1, pad=0, dilate=1, nobias=False, ' + _VALUES)
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize=None, stride=1, pad=0, dilate=1, nobias=False, initialW=None,
+                 initial_bias=None):
+        a = arguments(locals())
         self._begin(a, pair, 'stride pad dilate')
 
     def _weight_shape(self, in_channels):
@@ -254,8 +257,9 @@ class DepthwiseConvolution2D(_Convolution):
 class LocalConvolution2D(_Convolution):
     """Convolves images with filters that differ at each position. W is (out, height, width, in, kh, kw)."""
 
-    @takes('in_channels, out_channels, in_size=None, ksize=None, stride=1, nobias=False, ' + _VALUES + ', **kwargs')
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, in_size=None, ksize=None, stride=1, nobias=False, initialW=None,
+                 initial_bias=None, **kwargs):
+        a = arguments(locals())
         argument.assert_kwargs_empty(a.kwargs)
         super().__init__()
         self.out_channels, self.ksize, self.stride, self.nobias = a.out_channels, a.ksize, pair(a.stride), a.nobias
@@ -280,8 +284,8 @@ class LocalConvolution2D(_Convolution):
 
 
 class _DeformableSampler(_Convolution):
-    @takes('in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias')
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize, stride, pad, nobias, initialW, initial_bias):
+        a = arguments(locals())
         a.initialW = 0 if a.initialW is None else a.initialW
         self._begin(a, pair, 'stride pad')
 
@@ -297,9 +301,9 @@ class _DeformableSampler(_Convolution):
 class DeformableConvolution2D(Chain):
     """Convolves images at positions that a convolution of the same images moves."""
 
-    @takes('in_channels, out_channels, ksize, stride=1, pad=0, offset_nobias=False, offset_initialW=None, '
-           'offset_initial_bias=None, deform_nobias=False, deform_initialW=None, deform_initial_bias=None')
-    def __init__(self, a):
+    def __init__(self, in_channels, out_channels, ksize, stride=1, pad=0, offset_nobias=False, offset_initialW=None,
+                 offset_initial_bias=None, deform_nobias=False, deform_initialW=None, deform_initial_bias=None):
+        a = arguments(locals())
         super().__init__()
         height, width = pair(a.ksize)
         window = a.ksize, a.stride, a.pad

@@ -1,7 +1,7 @@
 """Blocks of GoogLeNet."""
 from ... import functions
 from ...link import Chain
-from .._arguments import takes
+from .._arguments import arguments
 from ..normalization import BatchNormalization
 from .convolution import Convolution2D
 
@@ -33,8 +33,9 @@ class Inception(Chain):
 class InceptionBN(Chain):
     """`Inception` with batch normalization and two convolutions of 3x3 in place of one of 5x5."""
 
-    @takes('in_channels, out1, proj3, out3, proj33, out33, pooltype, proj_pool=None, stride=1, conv_init=None, dtype=None')
-    def __init__(self, a):
+    def __init__(self, in_channels, out1, proj3, out3, proj33, out33, pooltype, proj_pool=None, stride=1, conv_init=None,
+                 dtype=None):
+        a = arguments(locals())
         super().__init__()
         self.out1, self.proj_pool, self.stride, self.pooltype = a.out1, a.proj_pool, a.stride, a.pooltype
         if a.pooltype not in ('max', 'avg'):

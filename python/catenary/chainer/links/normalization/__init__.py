@@ -9,7 +9,7 @@ from ...link import Link
 from ...serializer import Deserializer
 from ...utils import argument, size_of_shape
 from ...variable import Parameter
-from .._arguments import takes
+from .._arguments import arguments
 
 _OLD_TEST = 'test is not an argument any more: use chainer.using_config("train", False)'
 
@@ -40,9 +40,9 @@ class BatchNormalization(Link):
 
     gamma = beta = None
 
-    @takes('size=None, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True, initial_gamma=None, initial_beta=None, '
-           'axis=None, initial_avg_mean=None, initial_avg_var=None')
-    def __init__(self, a):
+    def __init__(self, size=None, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True, initial_gamma=None,
+                 initial_beta=None, axis=None, initial_avg_mean=None, initial_avg_var=None):
+        a = arguments(locals())
         self._begin(a, a.axis)
 
     def _begin(self, a, axis):
@@ -129,9 +129,9 @@ class BatchNormalization(Link):
 class BatchRenormalization(BatchNormalization):
     """Batch normalization whose outputs depend less on the batch (Ioffe 2017)."""
 
-    @takes('size, rmax=1, dmax=0, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True, initial_gamma=None, '
-           'initial_beta=None, initial_avg_mean=None, initial_avg_var=None')
-    def __init__(self, a):
+    def __init__(self, size, rmax=1, dmax=0, decay=0.9, eps=2e-5, dtype=None, use_gamma=True, use_beta=True, initial_gamma=None,
+                 initial_beta=None, initial_avg_mean=None, initial_avg_var=None):
+        a = arguments(locals())
         self._begin(a, None)
         self.rmax, self.dmax = a.rmax, a.dmax
         self.r = self.d = None

@@ -3,7 +3,7 @@ from ... import backend, functions, initializers
 from ...link import Chain
 from ...utils import argument, size_of_shape
 from ...variable import Variable
-from .._arguments import takes
+from .._arguments import arguments
 from ..connection.linear import Linear
 
 
@@ -94,14 +94,11 @@ class GRU(StatefulGRU):
         return super().forward(args[0])
 
 
-_LSTM = 'in_size, out_size=None, lateral_init=None, upward_init=None, bias_init=None, forget_bias_init=None'
-
-
 class LSTMBase(Chain):
     """The two linear links of a long short-term memory, whose outputs hold the gates a, i, f and o of each unit."""
 
-    @takes(_LSTM)
-    def __init__(self, a):
+    def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None, bias_init=None, forget_bias_init=None):
+        a = arguments(locals())
         in_size, out_size = (None, a.in_size) if a.out_size is None else (a.in_size, a.out_size)
         super().__init__()
         self.bias_init = 0 if a.bias_init is None else a.bias_init
@@ -152,9 +149,8 @@ class LSTM(_Stateful, LSTMBase):
 
     _states = ('c', 'h')
 
-    @takes(_LSTM)
-    def __init__(self, a):
-        super().__init__(**vars(a))
+    def __init__(self, in_size, out_size=None, lateral_init=None, upward_init=None, bias_init=None, forget_bias_init=None):
+        super().__init__(in_size, out_size, lateral_init, upward_init, bias_init, forget_bias_init)
         self.reset_state()
 
     def set_state(self, c, h):
