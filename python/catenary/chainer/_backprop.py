@@ -15,6 +15,8 @@ def backward(variable, retain_grad, loss_scale):
         raise RuntimeError('backward: the variable is not initialized')
     gradient = variable._grad_var
     if gradient is None:
+        if array.size != 1 and not variable.requires_grad:
+            return
         if array.size != 1:
             raise RuntimeError('backward: set the gradient of a variable with several elements first')
         with backend.using_device(variable.device):

@@ -8,6 +8,7 @@ from catenary import _core
 
 from ..backends import cuda
 from ..variable import Variable, as_variable
+from . import _unchanged
 
 
 def _signature(parameters):
@@ -27,7 +28,10 @@ def _refusal(path, name, parameters):
     signature = _signature(parameters)
 
     def function(*args, **kwargs):
-        signature.bind(*args, **kwargs)  # TypeError for arguments that do not fit
+        bound = signature.bind(*args, **kwargs)  # TypeError for arguments that do not fit
+        unchanged = _unchanged.result(name, bound.arguments)
+        if unchanged is not None:
+            return unchanged
         again = _of_one_dtype(args, kwargs)
         if again is not None:
             return _callables[name](*again[0], **again[1])
