@@ -114,6 +114,8 @@ Tensor read_tensor(const ProtobufMessage& message) {
 
 Graph read_graph(const ProtobufMessage& message, int depth);
 
+std::string domain_of(const ProtobufField& f) { return f.text() == "ai.onnx" ? "" : f.text(); }
+
 Attribute read_attribute(const ProtobufMessage& message, int depth) {
   Attribute a;
   read_protobuf(message, [&](const ProtobufField& f) {
@@ -131,7 +133,7 @@ Attribute read_attribute(const ProtobufMessage& message, int depth) {
         a.text = f.text();
         break;
       case 5:
-        a.tensor = read_tensor(message.inside(f));
+        a.tensor = std::make_shared<const Tensor>(read_tensor(message.inside(f)));
         break;
       case 6:
         a.graph = std::make_shared<const Graph>(read_graph(message.inside(f), depth + 1));
@@ -149,8 +151,8 @@ Attribute read_attribute(const ProtobufMessage& message, int depth) {
         a.type = static_cast<int>(f.integer());
         break;
       case 21:
-        throw FileError(fmt::format("{}: attribute '{}' refers to an argument of a function, which is not supported",
-                                    message.file, a.name));
+        a.reference = f.text();
+        break;
       default:
         break;
     }
@@ -178,7 +180,10 @@ Node read_node(const ProtobufMessage& message, int depth) {
         node.attributes.push_back(read_attribute(message.inside(f), depth));
         break;
       case 7:
-        node.domain = f.text() == "ai.onnx" ? "" : f.text();
+        node.domain = domain_of(f);
+        break;
+      case 8:
+        node.overload = f.text();
         break;
       default:
         break;
@@ -255,6 +260,54 @@ Graph read_graph(const ProtobufMessage& message, int depth) {
     }
   });
   return graph;
+}
+
+/// Reads an OperatorSetIdProto.
+void read_opset(Opsets& opsets, const ProtobufMessage& message) {
+  std::string domain;
+  std::int64_t version = 0;
+  read_protobuf(message, [&](const ProtobufField& f) {
+    if (f.number() == 1) domain = domain_of(f);
+    if (f.number() == 2) version = f.integer();
+  });
+  opsets[domain] = version;
+}
+
+/// Reads a FunctionProto, and its domain, name and overload.
+std::pair<std::array<std::string, 3>, Function> read_function(const ProtobufMessage& message) {
+  std::array<std::string, 3> key;
+  Function function;
+  read_protobuf(message, [&](const ProtobufField& f) {
+    switch (f.number()) {
+      case 1:
+        key[1] = f.text();
+        break;
+      case 4:
+        function.graph.inputs.push_back({f.text(), "", 0, {}});
+        break;
+      case 5:
+        function.graph.outputs.push_back({f.text(), "", 0, {}});
+        break;
+      case 7:
+        function.graph.nodes.push_back(read_node(message.inside(f), 0));
+        break;
+      case 9:
+        read_opset(function.opsets, message.inside(f));
+        break;
+      case 10:
+        key[0] = domain_of(f);
+        break;
+      case 11:
+        function.defaults.push_back(read_attribute(message.inside(f), 0));
+        break;
+      case 13:
+        key[2] = f.text();
+        break;
+      default:
+        break;
+    }
+  });
+  return {std::move(key), std::move(function)};
 }
 
 /// Returns the number of elements, or nullopt if it does not fit into memory.
@@ -335,26 +388,22 @@ File::File(const std::string& path) : path(path), view_(path) {
         graph = read_graph(message.inside(f), 0);
         has_graph = true;
         break;
-      case 8: {
-        std::string domain;
-        std::int64_t version = 0;
-        read_protobuf(message.inside(f), [&](const ProtobufField& g) {
-          if (g.number() == 1) domain = g.text();
-          if (g.number() == 2) version = g.integer();
-        });
-        opsets[domain == "ai.onnx" ? "" : domain] = version;
+      case 8:
+        read_opset(opsets, message.inside(f));
         break;
-      }
       case 25:
-        throw FileError(
-            fmt::format("{}: the model has local functions, which are not supported: inline them "
-                        "(onnx.inliner.inline_local_functions)",
-                        this->path));
+        functions.insert(read_function(message.inside(f)));
+        break;
       default:
         break;
     }
   });
   if (!has_graph || ir_version == 0) throw FileError(fmt::format("{}: not an ONNX model: it has no graph", path));
+}
+
+const Function* File::function(const Node& node) const {
+  const auto found = functions.find({node.domain, node.type, node.overload});
+  return found == functions.end() ? nullptr : &found->second;
 }
 
 std::string_view File::external(const Tensor& tensor) const {

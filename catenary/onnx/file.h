@@ -2,6 +2,7 @@
 // Private to onnx/: the messages of an ONNX file (onnx.proto of ONNX 1.23) as structures. Weights are views of the
 // mapped file.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -34,11 +35,12 @@ struct Graph;
 /// An AttributeProto. `type` tells which member has the value.
 struct Attribute {
   std::string name;
+  std::string reference;  ///< the argument of a function that gives the value
   int type = 0;
   float real = 0;
   std::int64_t integer = 0;
   std::string text;
-  std::optional<Tensor> tensor;
+  std::shared_ptr<const Tensor> tensor;
   std::shared_ptr<const Graph> graph;
   std::vector<float> reals;
   std::vector<std::int64_t> integers;
@@ -47,7 +49,7 @@ struct Attribute {
 
 /// A NodeProto.
 struct Node {
-  std::string name, type, domain;
+  std::string name, type, domain, overload;
   std::vector<std::string> inputs, outputs;
   std::vector<Attribute> attributes;
   /// Returns "node 'conv1' (Conv)", or the name of its first output if it has no name.
@@ -69,14 +71,27 @@ struct Graph {
   std::vector<ValueInfo> inputs, outputs;
 };
 
+/// Versions of operators by domain. ai.onnx is "".
+using Opsets = std::map<std::string, std::int64_t>;
+
+/// A FunctionProto: an operator that the file defines by a graph.
+struct Function {
+  Graph graph;                      ///< inputs and outputs have names only
+  std::vector<Attribute> defaults;  ///< of attributes that a call may omit
+  Opsets opsets;
+};
+
 /// A ModelProto, and the mapped file that its views point into.
 struct File {
   explicit File(const std::string& path);
 
   std::string path, producer;
   std::int64_t ir_version = 0;
-  std::map<std::string, std::int64_t> opsets;  ///< by domain; ai.onnx is ""
+  Opsets opsets;
   Graph graph;
+  std::map<std::array<std::string, 3>, Function> functions;  ///< by domain, name and overload
+  /// Returns the function that a node calls, or null.
+  const Function* function(const Node& node) const;
   /// Reads a tensor's elements, also from another file. Throws FileError.
   io::HostArray read(const Tensor& tensor) const;
 

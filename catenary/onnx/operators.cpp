@@ -5,17 +5,25 @@
 
 namespace catenary::onnx {
 
-Call::Call(const Node& node, std::int64_t opset, Values inputs, const Device& device)
-    : node_(node), opset_(opset), inputs_(std::move(inputs)), asked_(node.attributes.size()) {
+Call::Call(const Node& node, std::int64_t opset, Values inputs, const Device& device, RunBody run_body)
+    : node_(node),
+      opset_(opset),
+      inputs_(std::move(inputs)),
+      run_body_(std::move(run_body)),
+      asked_(node.attributes.size()) {
   const auto on_device = [&](const Value& v) { return v.defined() && v.device() == device; };
   if (std::any_of(inputs_.begin(), inputs_.end(), on_device)) device_ = device;
 }
 
 bool Call::wants(int i) const { return i < outputs() && !node_.outputs[static_cast<std::size_t>(i)].empty(); }
 
-Variable Call::x(int i) const {
+const Value& Call::value(int i) const {
   if (!has(i)) fail("input {} is missing", i);
-  const Variable& value = inputs_[static_cast<std::size_t>(i)];
+  return inputs_[static_cast<std::size_t>(i)];
+}
+
+Variable Call::x(int i) const {
+  const Variable& value = this->value(i);
   return value.device() == device_ ? value : F::copy(value, device_);
 }
 
@@ -39,7 +47,7 @@ const Attribute* Call::find(const char* name) const {
 namespace {
 
 /// AttributeProto.AttributeType
-enum AttributeType : int { kReal = 1, kInteger = 2, kText = 3, kReals = 6, kIntegers = 7 };
+enum AttributeType : int { kReal = 1, kInteger = 2, kText = 3, kGraph = 5, kReals = 6, kIntegers = 7 };
 
 const Attribute* typed(const Call& call, const char* name, AttributeType type, bool required) {
   const Attribute* a = call.find(name);
@@ -73,6 +81,12 @@ std::optional<std::vector<float>> Call::reals(const char* name) const {
 
 std::optional<Integers> Call::axes(int i, std::int64_t since, const char* name) const {
   return opset_ >= since ? integers(i) : list(name);
+}
+
+const Graph& Call::graph(const char* name) const {
+  const Attribute* a = typed(*this, name, kGraph, true);
+  if (!a->graph) fail("attribute '{}' is not a graph", name);
+  return *a->graph;
 }
 
 void Call::refuse_other_attributes() const {
@@ -127,7 +141,7 @@ std::vector<const Operator*> all_operators() {
   std::vector<const Operator*> rows;
   for (const auto family :
        {elementwise_operators(), shape_operators(), index_operators(), layer_operators(), reduction_operators(),
-        recurrent_operators(), resize_operators(), quantised_operators(), loss_operators()})
+        recurrent_operators(), resize_operators(), quantised_operators(), loss_operators(), control_operators()})
     for (const Operator& row : family) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Operator* a, const Operator* b) { return std::string(a->name) < b->name; });

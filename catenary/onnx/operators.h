@@ -28,7 +28,9 @@ using Values = std::vector<Value>;
 /// A call of an operator: its node, its inputs, and the attributes by name.
 class Call {
  public:
-  Call(const Node& node, std::int64_t opset, Values inputs, const Device& device);
+  /// Runs the graph in an attribute.
+  using RunBody = std::function<Values(const std::string&, const Values&)>;
+  Call(const Node& node, std::int64_t opset, Values inputs, const Device& device, RunBody run_body = {});
 
   std::int64_t opset() const { return opset_; }
   const Node& node() const { return node_; }
@@ -40,6 +42,8 @@ class Call {
   /// Returns an input on the device where the operator runs. Throws ValueError if it is missing.
   Variable x(int i) const;
   Array array(int i) const { return x(i).array(); }
+  /// Returns an input where it is. Throws ValueError if it is missing.
+  const Value& value(int i) const;
   /// Returns the elements of an input of integers, or nullopt if it is omitted.
   std::optional<Integers> integers(int i) const;
   const Device& device() const { return device_; }
@@ -51,6 +55,9 @@ class Call {
   std::optional<Integers> list(const char* name) const;
   std::optional<std::vector<float>> reals(const char* name) const;
   const Attribute* find(const char* name) const;
+  /// Returns the graph in an attribute, which `run` runs.
+  const Graph& graph(const char* name) const;
+  Values run(const char* name, const Values& inputs) const { return run_body_(name, inputs); }
   /// Axes from an attribute, or since opset `since` from input `i`.
   std::optional<Integers> axes(int i, std::int64_t since, const char* name = "axes") const;
   /// Throws ValueError if the node has an attribute that was not asked for.
@@ -67,6 +74,7 @@ class Call {
   std::int64_t opset_;
   Values inputs_;
   Device device_;
+  RunBody run_body_;
   mutable std::vector<bool> asked_;  ///< of each attribute of the node
 };
 
@@ -87,6 +95,7 @@ std::span<const Operator> recurrent_operators();
 std::span<const Operator> resize_operators();
 std::span<const Operator> quantised_operators();
 std::span<const Operator> loss_operators();
+std::span<const Operator> control_operators();
 
 /// Returns the row for an operator in an opset, or null.
 const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset);

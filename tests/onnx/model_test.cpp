@@ -12,7 +12,7 @@
 #include "catenary/core/error.h"
 #include "catenary/functions/functions.h"
 #include "catenary/optimizers/optimizers.h"
-#include "tests/onnx/node.h"
+#include "tests/onnx/values.h"
 #include "tests/paths.h"
 #include "tests/texts.h"
 
@@ -23,22 +23,6 @@ namespace F = functions;
 using namespace onnx_writer;
 using tests::error_of;
 using tests::has;
-
-std::vector<float> numbers(std::size_t count, float scale = 0.1F) {
-  std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = scale * static_cast<float>(static_cast<int>(i * 7 % 11) - 5);
-  return values;
-}
-
-Array shaped(const std::vector<float>& values, const Shape& shape) {
-  return Array::from_host(values.data(), shape, Dtype::float32);
-}
-
-void expect_near(const Array& got, const Array& wanted) {
-  ASSERT_EQ(got.shape(), wanted.shape());
-  const std::vector<float> g = got.to_vector<float>(), w = wanted.to_vector<float>();
-  for (std::size_t i = 0; i < g.size(); ++i) EXPECT_NEAR(g[i], w[i], 1e-5F * (1 + std::abs(w[i]))) << i;
-}
 
 /// x [n, 2, 5, 5] → convolution with padding on one side → relu → pooling → flatten → product.
 Graph small_network() {

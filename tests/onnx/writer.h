@@ -77,6 +77,11 @@ inline Message node(const std::string& type, const std::vector<std::string>& inp
   return m;
 }
 
+/// An attribute that refers to an argument of a function.
+inline Message reference(const std::string& name, const std::string& argument, std::uint64_t type) {
+  return Message().text(1, name).integer(20, type).text(21, argument);
+}
+
 /// A value of float32, or of another TensorProto.DataType. An extent of -1 is called "n".
 inline Message value(const std::string& name, const Numbers& shape, std::uint64_t type = 1) {
   Message extents;
@@ -99,6 +104,22 @@ struct Graph {
     return m;
   }
 };
+
+inline Message attribute(const std::string& name, const Graph& graph) {
+  return Message().text(1, name).message(6, graph.message()).integer(20, 5);
+}
+
+/// A function in the domain "local".
+inline Message function(const std::string& name, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs, const std::vector<Message>& nodes,
+                        std::uint64_t opset = 20) {
+  Message m;
+  m.text(1, name).text(10, "local").message(9, Message().integer(2, opset));
+  for (const std::string& input : inputs) m.text(4, input);
+  for (const std::string& output : outputs) m.text(5, output);
+  for (const Message& n : nodes) m.message(7, n);
+  return m;
+}
 
 inline Message model(const Message& graph, std::uint64_t opset = 20) {
   return Message().integer(1, 10).text(2, "test").message(7, graph).message(8, Message().integer(2, opset));

@@ -1,0 +1,280 @@
+#include "catenary/onnx/plan.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "catenary/array/io.h"
+
+namespace catenary::onnx {
+
+namespace {
+
+/// How deep graphs and functions may be nested together.
+constexpr int kMaxPlanDepth = 64;
+/// How many nodes and attribute values the calls of functions may copy.
+constexpr std::int64_t kMaxCopied = std::int64_t{1} << 20;
+/// How often a call may run bodies: an endless Loop ends here.
+constexpr std::int64_t kMaxBodies = std::int64_t{1} << 20;
+
+constexpr int kGraph = 5;  // AttributeProto.AttributeType
+
+/// What the plans of a file share while they are made.
+struct Planner {
+  const File& file;
+  int depth = 0;
+  std::int64_t copied = 0;
+};
+
+/// Copies the nodes of a function, with the attributes that a call passes in place of references to them.
+class Expansion {
+ public:
+  Expansion(Planner& planner, const Function& function, const Node& call)
+      : planner_(planner), function_(function), call_(call) {}
+
+  Graph expand(const Graph& graph) const {
+    Graph copy{graph.name, {}, graph.initializers, graph.inputs, graph.outputs};
+    for (const Node& node : graph.nodes) {
+      count(1);
+      Node& to = copy.nodes.emplace_back(node);
+      to.attributes.clear();
+      for (const Attribute& a : node.attributes) add(to.attributes, a);
+    }
+    return copy;
+  }
+
+ private:
+  void count(std::size_t values) const {
+    planner_.copied += static_cast<std::int64_t>(values);
+    if (planner_.copied > kMaxCopied)
+      throw ValueError(fmt::format("{}: calls of functions expand to more than {} nodes and attribute values",
+                                   planner_.file.path, kMaxCopied));
+  }
+
+  void add(std::vector<Attribute>& to, const Attribute& a) const {
+    const Attribute* value = a.reference.empty() ? &a : argument(a.reference);
+    if (!value) return;  // an attribute that the call omits
+    count(1 + value->integers.size() + value->reals.size() + value->texts.size());
+    Attribute& copy = to.emplace_back(*value);
+    copy.name = a.name;
+    if (a.reference.empty() && a.graph) copy.graph = std::make_shared<const Graph>(expand(*a.graph));
+  }
+
+  const Attribute* argument(const std::string& name) const {
+    for (const auto* attributes : {&call_.attributes, &function_.defaults}) {
+      const auto found = std::ranges::find(*attributes, name, &Attribute::name);
+      if (found != attributes->end()) return &*found;
+    }
+    return nullptr;
+  }
+
+  Planner& planner_;
+  const Function& function_;
+  const Node& call_;
+};
+
+Opsets opsets_in(const Function& function, const Opsets& model) {
+  Opsets all = function.opsets;
+  all.insert(model.begin(), model.end());
+  return all;
+}
+
+class Builder {
+ public:
+  /// Says whether an enclosing graph has a value when this graph runs.
+  using Outer = std::function<bool(const std::string&)>;
+
+  Builder(Planner& planner, const PlanSource& source, Outer outer)
+      : planner_(planner), source_(source), outer_(std::move(outer)) {}
+
+  Plan build() {
+    if (++planner_.depth > kMaxPlanDepth)
+      throw ValueError(
+          fmt::format("{}: graphs and functions are nested more than {} deep", planner_.file.path, kMaxPlanDepth));
+    for (const auto& [name, value] : source_.constants)
+      plan_.constants.emplace_back(add(name, [&] { return fmt::format("initializer '{}'", name); }), value);
+    for (const std::string& name : source_.inputs)
+      plan_.inputs.push_back(add(name, [&] { return fmt::format("input '{}'", name); }));
+    for (const Node& node : source_.graph.nodes) add_step(node);
+    for (const ValueInfo& info : source_.graph.outputs) {
+      const std::optional<Slot> slot = find(info.name);
+      if (!slot || *slot < 0)
+        throw ValueError(
+            fmt::format("{}: output '{}' is not known: no node computes it", planner_.file.path, info.name));
+      plan_.results.push_back(*slot);
+      use(*slot);
+    }
+    for (std::size_t slot = 0; slot < plan_.slots; ++slot)
+      if (last_[slot] < plan_.steps.size()) plan_.steps[last_[slot]].last.push_back(static_cast<Slot>(slot));
+    --planner_.depth;
+    return std::move(plan_);
+  }
+
+ private:
+  /// Makes a slot for a name. It is not needed before it is used.
+  template <class Label>
+  Slot add(const std::string& name, const Label& label) {
+    const auto slot = static_cast<Slot>(plan_.slots);
+    if (!slot_of_.emplace(name, slot).second)
+      throw ValueError(fmt::format("{}: {}: '{}' is computed twice", planner_.file.path, label(), name));
+    ++plan_.slots;
+    last_.push_back(plan_.steps.size());
+    return slot;
+  }
+
+  std::optional<Slot> find(const std::string& name) {
+    if (name.empty()) return -1;
+    const auto found = slot_of_.find(name);
+    if (found != slot_of_.end()) return found->second;
+    if (!outer_(name)) return {};
+    plan_.captured.emplace_back(name, add(name, [] { return "an enclosing graph"; }));
+    return plan_.captured.back().second;
+  }
+
+  /// Keeps a value until the step that is made next.
+  void use(Slot slot) {
+    if (slot >= 0) last_[static_cast<std::size_t>(slot)] = plan_.steps.size();
+  }
+
+  void add_step(const Node& node) {
+    const Function* function = planner_.file.function(node);
+    const std::int64_t opset = opset_of(source_.opsets, node.domain);
+    Step step{&node, function ? nullptr : find_operator(node.domain, node.type, opset), opset, {}, {}, {}, {}};
+    for (const std::string& name : node.inputs) {
+      const std::optional<Slot> slot = find(name);
+      if (!slot)
+        throw ValueError(fmt::format("{}: {}: input '{}' is not known: no earlier node computes it", planner_.file.path,
+                                     node.label(), name));
+      step.inputs.push_back(*slot);
+      use(*slot);
+    }
+    while (!step.inputs.empty() && step.inputs.back() < 0) step.inputs.pop_back();
+    if (function) {
+      step.bodies.push_back(called(*function, node));
+    } else {
+      for (const Attribute& a : node.attributes)
+        if (a.type == kGraph && a.graph) step.bodies.push_back(inside(a));
+    }
+    for (const std::string& name : node.outputs)
+      step.outputs.push_back(name.empty() ? -1 : add(name, [&] { return node.label(); }));
+    plan_.steps.push_back(std::move(step));
+  }
+
+  /// Plans the graph in an attribute, which may read all values of this graph so far.
+  Body inside(const Attribute& a) {
+    PlanSource source{*a.graph, source_.opsets, {}, {}, {}};
+    for (const ValueInfo& info : a.graph->inputs) source.inputs.push_back(info.name);
+    for (const Tensor& tensor : a.graph->initializers)
+      if (std::ranges::find(source.inputs, tensor.name) == source.inputs.end())
+        source.constants.emplace_back(tensor.name, from_host(planner_.file.read(tensor), Device()));
+    const auto outer = [&](const std::string& name) { return slot_of_.contains(name) || outer_(name); };
+    const auto plan = std::make_shared<const Plan>(Builder(planner_, source, outer).build());
+    Body body{a.name, a.graph, plan, {}};
+    for (const auto& [name, slot] : plan->captured) {
+      body.outer.push_back(*find(name));
+      use(body.outer.back());
+    }
+    return body;
+  }
+
+  Body called(const Function& function, const Node& node) {
+    const auto graph = std::make_shared<const Graph>(Expansion(planner_, function, node).expand(function.graph));
+    const Opsets opsets = opsets_in(function, planner_.file.opsets);
+    PlanSource source{*graph, opsets, {}, {}, {}};
+    for (const ValueInfo& info : graph->inputs) source.inputs.push_back(info.name);
+    const auto nothing = [](const std::string&) { return false; };
+    return {"", graph, std::make_shared<const Plan>(Builder(planner_, source, nothing).build()), {}};
+  }
+
+  Planner& planner_;
+  const PlanSource& source_;
+  Outer outer_;
+  Plan plan_;
+  std::unordered_map<std::string, Slot> slot_of_;
+  std::vector<std::size_t> last_;  ///< the last step that needs each slot
+};
+
+/// Computes a step. `values` has those that its bodies capture.
+Values compute(const Step& step, Values given, const Values& values, Run& run) {
+  const auto run_body = [&](const Body& body, const Values& inputs) {
+    Values outer;
+    for (const Slot slot : body.outer) outer.push_back(values[static_cast<std::size_t>(slot)]);
+    return body.plan->run(inputs, outer, run);
+  };
+  if (!step.row) return run_body(step.bodies.at(0), given);
+  Call::RunBody by_name;
+  if (!step.bodies.empty())
+    by_name = [&](const std::string& name, const Values& inputs) {
+      const auto body = std::ranges::find(step.bodies, name, &Body::attribute);
+      if (body == step.bodies.end()) throw ValueError(fmt::format("attribute '{}' is missing", name));
+      if (++run.bodies > kMaxBodies)
+        throw ValueError(
+            fmt::format("the bodies of If, Loop, Scan and SequenceMap run at most {} times in a call", kMaxBodies));
+      return run_body(*body, inputs);
+    };
+  const Call call(*step.node, step.opset, std::move(given), run.device, std::move(by_name));
+  Values computed = step.row->compute(call);
+  call.refuse_other_attributes();
+  return computed;
+}
+
+}  // namespace
+
+Values Plan::run(const Values& given, const Values& outer, Run& run) const {
+  if (given.size() > inputs.size())
+    throw ValueError(fmt::format("{} inputs are given to a graph with {}", given.size(), inputs.size()));
+  Values values(slots);
+  const auto at = [&](Slot slot) -> Value& { return values[static_cast<std::size_t>(slot)]; };
+  for (const auto& [slot, value] : constants) at(slot) = value;
+  for (std::size_t i = 0; i < given.size(); ++i) at(inputs[i]) = given[i];
+  for (std::size_t i = 0; i < captured.size(); ++i) at(captured[i].second) = outer[i];
+  for (const Step& step : steps) {
+    Values arguments;
+    for (const Slot slot : step.inputs) arguments.push_back(slot < 0 ? Value() : at(slot));
+    try {
+      const Values computed = compute(step, std::move(arguments), values, run);
+      for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+        if (step.outputs[i] < 0) continue;
+        if (i >= computed.size()) throw ValueError(fmt::format("result {} is not supported", i));
+        at(step.outputs[i]) = computed[i];
+      }
+    } catch (const Error& error) {
+      throw ValueError(fmt::format("{}: {}", step.node->label(), error.what()));
+    }
+    for (const Slot slot : step.last) at(slot) = Value();
+  }
+  Values all;
+  for (const Slot slot : results) all.push_back(at(slot));
+  return all;
+}
+
+Plan make_plan(const File& file, const PlanSource& source) {
+  Planner planner{file};
+  const std::set<std::string> outer(source.outer.begin(), source.outer.end());
+  return Builder(planner, source, [&](const std::string& name) { return outer.contains(name); }).build();
+}
+
+void for_each_node(const File& file, const std::function<void(const Node&, std::int64_t)>& visit) {
+  std::set<const Function*> seen;
+  std::vector<const Function*> called;
+  const std::function<void(const Graph&, const Opsets&)> walk = [&](const Graph& graph, const Opsets& opsets) {
+    for (const Node& node : graph.nodes) {
+      if (const Function* function = file.function(node)) {
+        if (seen.insert(function).second) called.push_back(function);
+        continue;
+      }
+      visit(node, opset_of(opsets, node.domain));
+      for (const Attribute& a : node.attributes)
+        if (a.graph) walk(*a.graph, opsets);
+    }
+  };
+  walk(file.graph, file.opsets);
+  for (std::size_t i = 0; i < called.size(); ++i) walk(called[i]->graph, opsets_in(*called[i], file.opsets));
+}
+
+std::int64_t opset_of(const Opsets& opsets, const std::string& domain) {
+  const auto found = opsets.find(domain);
+  return found == opsets.end() ? 0 : found->second;
+}
+
+}  // namespace catenary::onnx
