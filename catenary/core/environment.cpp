@@ -136,7 +136,8 @@ std::vector<Variable>& variables() {
 }
 
 /// The Python package reads these before the library is loaded.
-constexpr std::string_view kOfPython[] = {"CATENARY_CHAINER", "CATENARY_CUPY", "CATENARY_PYTHON_HOOKS"};
+constexpr std::string_view kOfPython[] = {"CATENARY_CHAINER", "CATENARY_CHAINER_API", "CATENARY_CUPY",
+                                          "CATENARY_PYTHON_HOOKS"};
 
 /// A variable's value, and the name of the variable that provided it.
 struct Value {

@@ -17,6 +17,7 @@ from . import backend  # noqa: E402
 from .backend import get_array_module, get_device, using_device  # noqa: E402
 from . import variable  # noqa: E402
 from .variable import Parameter, Variable, as_array, as_variable  # noqa: E402
+from . import _old_api  # noqa: E402
 from .function_node import FunctionNode, get_function_hooks, grad  # noqa: E402
 from ._backprop import backprop as backward  # noqa: E402
 from .function import Function, FunctionAdapter, force_backprop_mode, no_backprop_mode  # noqa: E402
@@ -32,6 +33,7 @@ from .reporter import DictSummary, Reporter, Summary, get_current_reporter, repo
 from .optimizer import GradientMethod, Optimizer, UpdateRule  # noqa: E402
 
 __version__ = '7.8.1'
+_old_api.change_variable(Variable)
 
 # names that are imported at first use -> (module, attribute or None)
 _LATER = {name: (name, None) for name in (
@@ -41,7 +43,9 @@ _LATER = {name: (name, None) for name in (
 _LATER.update({
     'Distribution': ('distribution', 'Distribution'), 'cross_entropy': ('distribution', 'cross_entropy'),
     'kl_divergence': ('distribution', 'kl_divergence'), 'register_kl': ('distribution', 'register_kl'), 'distribution': ('distribution', None),
-    'print_runtime_info': ('_runtime_info', 'print_runtime_info'), 'get_runtime_info': ('_runtime_info', 'get_runtime_info'),
+    'print_runtime_info': ('_runtime_info', 'print_runtime_info'),
+    'FunctionSet': ('function_set', 'FunctionSet'), 'function_set': ('function_set', None), 'ON': ('flag', 'ON'), 'OFF': ('flag', 'OFF'),
+    'AUTO': ('flag', 'AUTO'), 'Flag': ('flag', 'Flag'), 'flag': ('flag', None), '_runtime_info': ('_runtime_info', None),
     'DebugMode': ('_debug', 'DebugMode'), 'is_debug': ('_debug', 'is_debug'), 'set_debug': ('_debug', 'set_debug'),
 })
 _ABSENT = {'graph_optimizations': 'static graphs', 'static_graph': 'static graphs', 'chainerx': 'ChainerX'}

@@ -8,7 +8,7 @@ import numpy
 
 from catenary import _core, _precision, _updates
 
-from . import backend, serializer as serializer_module, variable
+from . import _old_optimizer, backend, serializer as serializer_module, variable
 from .link import Link
 
 
@@ -191,7 +191,7 @@ class UpdateRule:
             self._state = found
 
 
-class Optimizer:
+class Optimizer(_old_optimizer.OldMethods):
     """The base of optimizers. setup() gives it the link whose parameters it updates."""
 
     target = None
@@ -216,7 +216,7 @@ class Optimizer:
     def setup(self, link):
         """Sets the link whose parameters are updated. Returns the optimizer."""
         if not isinstance(link, Link):
-            from ._old import as_link
+            from .function_set import as_link
             link = as_link(link)
         self.target = link
         self.t = 0
@@ -225,7 +225,7 @@ class Optimizer:
 
     def update(self, lossfun=None, *args, **kwds):
         """Updates the parameters. With a loss function, it first computes the gradients of its result for these arguments."""
-        raise NotImplementedError
+        _old_optimizer.update(self)
 
     def new_epoch(self, auto=False):
         """Counts an epoch."""
@@ -303,7 +303,7 @@ class GradientMethod(Optimizer):
         """Sets the link whose parameters are updated, and gives each parameter an update rule. Returns the optimizer."""
         super().setup(link)
         for param in self.target.params():
-            param.update_rule = self.create_update_rule()
+            param.update_rule = _old_optimizer.rule_of(self) or self.create_update_rule()
             if self._use_fp32_update:
                 param.update_rule.use_fp32_update()
         return self

@@ -7,7 +7,7 @@ import numpy
 
 from catenary import _core
 
-from . import backend
+from . import backend, flag
 from .backends import _cpu, cuda
 from .configuration import using_config
 
@@ -128,11 +128,9 @@ class Variable(_core._VariableBase):
     _layout = None
     xp_of_nothing = numpy
 
-    def __init__(self, data=None, **kwargs):
+    def __init__(self, data=None, *volatile, **kwargs):
+        volatile = volatile + (kwargs.pop('volatile'),) if 'volatile' in kwargs else volatile
         name, grad, requires_grad = kwargs.pop('name', None), kwargs.pop('grad', None), kwargs.pop('requires_grad', True)
-        if 'volatile' in kwargs:
-            from ._old import refuse_volatile
-            refuse_volatile()
         kwargs.pop('_layout', None)
         if kwargs:
             raise TypeError('Variable: unexpected argument %s' % ', '.join(kwargs))
@@ -141,7 +139,12 @@ class Variable(_core._VariableBase):
         if data is not None and not _is_array(data):
             raise TypeError('Variable: the values must be an array of NumPy or CuPy, not %s. Use numpy.array or chainer.as_variable'
                             % type(data))
+        if volatile:
+            kept, = map(flag.Flag, volatile)
+            requires_grad = requires_grad and kept is not flag.ON
         self._init_impl(data, None, name, grad, True, requires_grad, False, None, None)
+        if volatile:
+            flag.mark(self, kept)
 
     def __copy__(self):
         return self._copy_to(Variable.__new__(Variable))
@@ -223,6 +226,15 @@ class Variable(_core._VariableBase):
         return _label(self)
 
     # ---- the graph
+
+    @property
+    def volatile(self):
+        """The flag of Chainer 1 (chainer.flag): functions of a variable that is ON keep no graph."""
+        return flag.of(self)
+
+    @volatile.setter
+    def volatile(self, value):
+        flag.mark(self, value)
 
     @property
     def creator(self):

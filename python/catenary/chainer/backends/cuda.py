@@ -264,6 +264,13 @@ def __getattr__(name):
         value = getattr(_load(), _OF_CUPY[name])()
     elif name == 'fuse':
         value = _load().fuse
+    elif name[:1] != '_':
+        from . import _old_cuda
+        if name in _old_cuda.REFUSED:
+            raise AttributeError('cuda.%s belongs to PyCUDA, which Chainer 1.3 replaced: use %s' % (name, _old_cuda.REFUSED[name]))
+        if name not in _old_cuda.NAMES:
+            raise AttributeError('module %r has no attribute %r' % (__name__, name))
+        value = getattr(_old_cuda, name)
     else:
         raise AttributeError('module %r has no attribute %r' % (__name__, name))
     globals()[name] = value

@@ -45,9 +45,7 @@ class Extension:
 
 def make_extension(trigger=None, default_name=None, priority=None, finalizer=None, initializer=None, on_error=None, **kwargs):
     """Returns a decorator that gives a function the attributes of an extension."""
-    if 'invoke_before_training' in kwargs:
-        raise ValueError('make_extension has no argument invoke_before_training since Chainer 2: use initializer, or extend a trainer with '
-                         'call_before_training=True')
+    before = kwargs.pop('invoke_before_training', False)  # Chainer 1: call the function before the first update, too
     if kwargs:
         raise TypeError(f'make_extension got an unexpected argument {next(iter(kwargs))!r}')
 
@@ -56,5 +54,6 @@ def make_extension(trigger=None, default_name=None, priority=None, finalizer=Non
         function.default_name = default_name or function.__name__
         function.priority = Extension.priority if priority is None else priority
         function.finalize, function.initialize, function.on_error = finalizer, initializer, on_error
+        function.invoke_before_training = before
         return function
     return decorate

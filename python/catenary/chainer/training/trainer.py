@@ -63,8 +63,8 @@ class Trainer:
 
         `call_before_training` calls it also before the first update. A name that is taken gets a number.
         """
-        if 'invoke_before_training' in kwargs:
-            raise ValueError('extend has no argument invoke_before_training since Chainer 2: use call_before_training')
+        # the name in Chainer 1
+        call_before_training |= kwargs.pop('invoke_before_training', getattr(extension, 'invoke_before_training', False))
         if kwargs:
             raise TypeError(f'extend got an unexpected argument {next(iter(kwargs))!r}')
         name = name or _name_of(extension)

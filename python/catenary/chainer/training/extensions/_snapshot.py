@@ -43,6 +43,7 @@ def snapshot_object(target, filename, savefun=None, **kwargs):
 
 def snapshot(savefun=None, filename='snapshot_iter_{.updater.iteration}', **kwargs):
     """Returns an extension that saves the trainer each epoch. The arguments are those of `snapshot_object`. `target` is another object to save."""
+    trigger = kwargs.pop('trigger', None)  # an argument in Chainer 1
     names = ('target', 'condition', 'writer', 'snapshot_on_error', 'n_retains', 'autoload')
     for name in kwargs:
         if name not in names:
@@ -51,7 +52,10 @@ def snapshot(savefun=None, filename='snapshot_iter_{.updater.iteration}', **kwar
         raise TypeError('give savefun or writer, not both: a writer takes a savefun itself')
     if kwargs.get('writer') is None:
         kwargs['writer'] = snapshot_writers.SimpleWriter(savefun=npz.save_npz if savefun is None else savefun)
-    return _Snapshot(filename=filename, **kwargs)
+    made = _Snapshot(filename=filename, **kwargs)
+    if trigger is not None:
+        made.trigger = trigger
+    return made
 
 
 def _always_true():

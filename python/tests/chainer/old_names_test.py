@@ -1,0 +1,289 @@
+"""Names and arguments of Chainer 1 to 6: every row of the table in docs/guide/from-chainer.md, and the optimizers and flags behind them."""
+
+import json
+import pathlib
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from own import run  # noqa: E402
+
+PAGE = pathlib.Path(__file__).parents[3] / 'docs/guide/from-chainer.md'
+
+COMPARE = '''
+import ast, json, sys, tempfile
+import numpy as np
+import chainer
+import chainer.functions as F
+import chainer.links as L
+from chainer import cuda, optimizers, training
+from chainer.training import extensions
+
+def names():
+    rng = np.random.RandomState(0)
+    np.random.seed(1)
+    x, t = rng.randn(4, 3).astype(np.float32), np.array([0, 1, 1, 0], np.int32)
+    image, W = rng.randn(2, 3, 5, 7).astype(np.float32), rng.randn(2, 3, 3, 3).astype(np.float32)
+    model, other = (chainer.FunctionSet(l1=L.Linear(3, 5), l2=L.Linear(5, 2)) for _ in range(2))
+    optimizer = optimizers.MomentumSGD(0.1)
+    optimizer.setup(model)
+    for m in (model, other):
+        m.zerograds()
+        F.softmax_cross_entropy(m.l2(F.relu(m.l1(x))), t).backward()
+    extension = training.make_extension(trigger=(3, 'epoch'))(lambda trainer: trainer.called.append(trainer.updater.iteration))
+    iterator = chainer.iterators.SerialIterator([(a, b) for a, b in zip(x, t)], 2)
+    updater = training.StandardUpdater(iterator, optimizer, loss_func=lambda x, t: F.softmax_cross_entropy(model.l2(model.l1(x)), t))
+    trainer = training.Trainer(updater, (2, 'iteration'), out=names.folder.name)
+    trainer.called = []
+    return dict(globals(), **locals(), p=model.l1.W)
+
+names.folder = tempfile.TemporaryDirectory()
+
+def value(code):
+    found, tree = names(), ast.parse(code)
+    owner = tree
+    while isinstance(owner.body[-1], ast.With):
+        owner = owner.body[-1]
+    owner.body[-1] = ast.copy_location(ast.Assign([ast.Name('found', ast.Store())], owner.body[-1].value), owner.body[-1])
+    exec(compile(ast.fix_missing_locations(tree), code, 'exec'), found)
+    return plain(found['found'])
+
+def plain(x):
+    if isinstance(x, chainer.Link):
+        return [[path, plain(p.array)] for path, p in sorted(x.namedparams())]
+    if isinstance(x, chainer.Variable):
+        return [plain(x.array), str(x.creator is None) if type(x) is chainer.Variable else '']
+    if isinstance(x, (tuple, list)):
+        return [type(x).__name__ == 'tuple' or 'Arrays' in type(x).__name__] + [plain(y) for y in x]
+    if hasattr(x, 'dtype'):
+        x = cuda.to_cpu(x)
+        return [str(x.dtype), *x.shape, *x.ravel().tolist()]
+    return x
+
+found = [[value(code) for code in pair] for pair in json.loads(sys.stdin.read())]
+print(json.dumps(found))
+'''
+
+
+def rows():
+    """Returns the rows of the table: the codes of both columns, and the remarks."""
+    table = PAGE.read_text().partition('## Scripts of Chainer 1 to 6')[2]
+    return [(*re.findall('`(.*)`', row[1])[:1], *re.findall('`(.*)`', row[2])[:1], row[3])
+            for row in (line.split('|') for line in table.splitlines() if line.startswith('| `'))]
+
+
+def equal(a, b):
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(equal, a, b))
+    return a == pytest.approx(b, rel=1e-5, abs=1e-6) if isinstance(a, float) else a == b
+
+
+def values(asks, **environment):
+    pairs = [row[:2] for row in rows() if ('CATENARY_CHAINER_API=1' in row[2]) == asks]
+    code = COMPARE.replace('sys.stdin.read()', repr(json.dumps(pairs)))
+    return pairs, json.loads(run(code, **environment))
+
+
+@pytest.mark.parametrize('asks', [False, True], ids=['cpu-7', 'cpu-1'])
+def test_rows_of_the_guide_mean_the_same(asks):
+    pairs, found = values(asks, **({'CATENARY_CHAINER_API': '1'} if asks else {}))
+    assert len(pairs) == (2 if asks else 31)
+    different = [pair for pair, (old, new) in zip(pairs, found) if not equal(old, new)]
+    assert not different
+
+
+def test_meanings_of_chainer_7_without_the_variable():
+    assert run('''
+        import numpy as np, chainer, chainer.functions as F
+        x = chainer.Variable(np.ones((4, 3), np.float32))
+        print(len(x), type(F.split_axis(x, 1, 0)).__name__)
+    ''').split() == ['4', 'tuple']
+    with pytest.raises(AssertionError, match='CATENARY_CHAINER_API must be 1 or 7'):
+        run('import chainer', CATENARY_CHAINER_API='2')
+
+
+def test_twelve_links_are_in_functions():
+    run('''
+        import numpy as np, chainer, chainer.functions as F, chainer.links as L
+        from chainer._old_arguments import PARAMETRIC
+        assert len(PARAMETRIC) == 12
+        for name in PARAMETRIC:
+            assert issubclass(getattr(F, name), getattr(L, name)), name
+        model = chainer.FunctionSet(
+            c=F.Convolution2D(3, 4, 3, 1, 1, 1, 0.5, False, True), d=F.Deconvolution2D(4, 2, 3), n=F.BatchNormalization(2), p=F.PReLU(),
+            e=F.EmbedID(5, 3), b=F.Bilinear(3, 3, 2), i=F.Inception(3, 4, 2, 3, 2, 3, 2), s=F.NegativeSampling(3, [4, 1, 2], 2),
+            h=F.BinaryHierarchicalSoftmax(3, ((0, 1), 2)), q=F.Parameter(np.zeros((2, 2), np.float32)))
+        image = np.random.randn(2, 3, 7, 5).astype(np.float32)
+        y = model.p(model.n(model.d(model.c(image)), test=False))
+        assert y.shape == (2, 2, 9, 7) and (model.c.b.array == 0.5).all()
+        words = model.e(np.array([1, 4], np.int32))
+        assert model.b(words, words).shape == (2, 2) and model.i(image).shape == (2, 12, 7, 5)
+        t = np.array([0, 2], np.int32)
+        for loss in (model.s(words, t), model.h(words, t)):
+            loss.backward()
+        for bad in (lambda: F.Linear(3, 2, 1, 0, False, None, None, 8), lambda: F.Linear(3, 2, in_size=3)):
+            try:
+                bad()
+            except TypeError:
+                continue
+            raise AssertionError
+    ''')
+
+
+def test_arrays_of_a_plain_pair_are_updated_in_place():
+    run('''
+        import numpy as np
+        from chainer import optimizers
+        w, g = np.ones(5, np.float32), np.zeros(5, np.float32)
+        optimizer = optimizers.SGD(0.5)
+        optimizer.setup(((w,), (g,)))
+        optimizer.zero_grads()
+        g += 3
+        optimizer.update()
+        assert (w == -0.5).all(), w
+        for bad in (((w,), ()), (w, g), ((w,), (1,)), 3):
+            try:
+                optimizers.SGD().setup(bad)
+            except TypeError:
+                continue
+            raise AssertionError(bad)
+    ''')
+
+
+def test_optimizers_define_their_formula_as_methods():
+    run('''
+        import numpy as np
+        import chainer, chainer.functions as F, chainer.links as L
+        from chainer import optimizer as o, optimizers
+
+        class OfArrays(o.Optimizer):  # Chainer 1.4
+            def init_state_cpu(self, param, grad):
+                return np.zeros_like(param)
+            def update_one_cpu(self, param, grad, state):
+                state *= 0.9
+                state -= 0.1 * grad
+                param += state
+
+        class OfStates(o.GradientMethod):  # Chainer 1.5 to 1.24
+            def init_state(self, param, state):
+                state['v'] = np.zeros_like(param.data)
+            def update_one_cpu(self, param, state):
+                state['v'] *= 0.9
+                state['v'] -= 0.1 * param.grad
+                param.data += state['v']
+
+        class Twice(optimizers.MomentumSGD):
+            def update_one_cpu(self, param, state):
+                super().update_one_cpu(param, state)
+
+        x, t = np.random.RandomState(0).randn(7, 3).astype(np.float32), np.arange(7, dtype=np.int32) % 2
+        def trained(optimizer):
+            np.random.seed(2)
+            model = chainer.FunctionSet(l=L.Linear(3, 2))
+            optimizer.setup(model)
+            for _ in range(5):
+                optimizer.zero_grads()
+                F.softmax_cross_entropy(model.l(x), t).backward()
+                optimizer.update()
+            return model.parameters
+        expected = trained(optimizers.MomentumSGD(0.1))
+        for optimizer in (OfArrays(), OfStates(), Twice(0.1)):
+            for a, b in zip(trained(optimizer), expected):
+                np.testing.assert_allclose(a, b, rtol=1e-5)
+            assert optimizer.t == 5
+        class Empty(o.Optimizer):
+            pass
+        try:
+            trained(Empty())
+        except NotImplementedError:
+            pass
+        else:
+            raise AssertionError
+    ''')
+
+
+def test_volatile_variables_keep_no_graph():
+    run('''
+        import copy, pickle
+        import numpy as np
+        import chainer, chainer.functions as F, chainer.links as L
+        from chainer import flag
+        x = np.random.randn(5, 3).astype(np.float32)
+        link = L.Linear(3, 2)
+        off, on = chainer.Variable(x, False), chainer.Variable(x, volatile=True)
+        assert off.volatile == 'off' and on.volatile is chainer.ON and link.W.volatile is chainer.AUTO
+        for f in (link, lambda v: F.linear(v, link.W), lambda v: F.sum(link(v) * 2 + 1), lambda v: F.concat([v, link.W], 0), lambda v: (link(v) ** 2)[1:],
+                  lambda v: F.split_axis(link(v), 2, 1)[1]):
+            a, b = f(off), f(on)
+            assert a.creator is not None and a.volatile == 'off' and b.creator is None and b.volatile == 'on'
+            np.testing.assert_array_equal(a.array, b.array)
+        off.volatile = 'on'
+        assert link(off).creator is None
+        off.volatile = 'off'
+        assert link(off).creator is not None
+        assert bool(flag.ON) and not flag.OFF and flag.aggregate_flags([flag.AUTO, 'on']) is flag.ON and flag.aggregate_flags([]) is flag.AUTO
+        assert pickle.loads(pickle.dumps(flag.OFF)) is flag.OFF and copy.deepcopy(flag.ON) is flag.ON and repr(flag.AUTO) == 'AUTO'
+        for bad, error in ((lambda: flag.aggregate_flags(['on', 'off']), ValueError), (lambda: chainer.Variable(x, volatile='no'), ValueError),
+                           (lambda: chainer.Variable(x, 'on', 'off'), ValueError)):
+            try:
+                bad()
+            except error:
+                continue
+            raise AssertionError
+    ''')
+
+
+def test_settings_of_links_hold_in_their_calls():
+    run('''
+        import numpy as np
+        import chainer, chainer.functions as F, chainer.links as L
+        x = np.random.randn(5, 3).astype(np.float32)
+        rnn = L.NStepLSTM(2, 3, 4, 0.5, use_cudnn=False)
+        a, b = (rnn(None, None, [x, x[:2]], train=False)[2][0].array for _ in range(2))
+        np.testing.assert_array_equal(a, b)
+        lstm = L.StatefulZoneoutLSTM(3, 4, train=False)
+        a = lstm(x).array
+        lstm.reset_state()
+        np.testing.assert_array_equal(lstm(x).array, a)
+        seen = []
+        convolve = F.convolution_2d
+        def spy(*args, **kwargs):
+            seen.append((chainer.config.use_cudnn, chainer.config.cudnn_deterministic))
+            return convolve(*args, **kwargs)
+        F.convolution_2d = spy
+        image = np.zeros((1, 3, 5, 5), np.float32)
+        L.Convolution2D(3, 2, 3, use_cudnn=False, deterministic=True)(image)
+        L.Convolution2D(3, 2, 3)(image)
+        assert seen == [('never', True), ('auto', False)], seen
+        for bad in (lambda: F.relu(x, unknown=1), lambda: L.Linear(3, 2, unknown=1), lambda: L.BatchNormalization(3)(x, unknown=1),
+                    lambda: F.dropout(x, 0.5, True, False)):
+            try:
+                bad()
+            except TypeError:
+                continue
+            raise AssertionError
+    ''')
+
+
+def test_names_of_pycuda_are_refused_with_a_replacement():
+    run('''
+        from chainer import cuda
+        from chainer.backends import _old_cuda
+        for name in [*_old_cuda.REFUSED, 'nothing']:
+            try:
+                getattr(cuda, name)
+            except AttributeError as error:
+                assert name in str(error) and (name == 'nothing' or 'use c' in str(error)), error
+                continue
+            raise AssertionError(name)
+    ''')
+
+
+def test_runtime_info_names_the_versions_and_devices():
+    out = run('''
+        import chainer
+        chainer.print_runtime_info()
+    ''')
+    assert '7.8.1' in out and 'NumPy' in out and 'cpu:' in out
