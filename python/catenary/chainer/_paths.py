@@ -23,8 +23,8 @@ BatchRenormalization, normalization.decorrelated_batch_normalization Decorrelate
 GroupNormalization, normalization.layer_normalization LayerNormalization, rnn.gru GRU StatefulGRU StatelessGRU, rnn.lstm LSTM StatelessLSTM,
 rnn.mgu StatefulMGU StatelessMGU, rnn.n_step_gru NStepBiGRU NStepGRU, rnn.n_step_lstm NStepBiLSTM NStepLSTM, rnn.n_step_rnn NStepBiRNNReLU
 NStepBiRNNTanh NStepRNNReLU NStepRNNTanh, rnn.peephole StatefulPeepholeLSTM, rnn.zoneoutlstm StatefulZoneoutLSTM,
-theano.theano_function TheanoFunction, caffe.caffe_function CaffeFunction"""
-_MODULES.update({'chainer.links.' + module: ('chainer.links.caffe' if module.startswith('caffe') else 'chainer.links', tuple(names))
+theano.theano_function TheanoFunction"""
+_MODULES.update({'chainer.links.' + module: ('chainer.links', tuple(names))
                  for module, *names in map(str.split, _LINKS.split(','))})
 _MODULES.update({'chainer.optimizer_hooks.' + module: ('chainer.optimizer_hooks', (name,)) for module, name in (
     ('gradient_clipping', 'GradientClipping'), ('gradient_hard_clipping', 'GradientHardClipping'), ('gradient_lars', 'GradientLARS'),

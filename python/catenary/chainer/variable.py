@@ -409,6 +409,10 @@ class Variable(_core._VariableBase):
     def from_chx(self):
         """Does nothing: no variable has arrays of ChainerX."""
 
+    def __iter__(self):
+        """Yields the variables along the first axis."""
+        return (self[i] for i in range(len(self)))
+
     # ---- functions as methods
 
     def reshape(self, *shape):

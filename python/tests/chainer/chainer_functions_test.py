@@ -15,6 +15,8 @@ def test_unchanged_variables_are_returned_themselves():
         x = chainer.Variable(np.ones((3, 2), 'f'))
         assert F.reshape(x, (3, 2)) is x and x.reshape(3, 2) is x and F.broadcast_to(x, (3, 2)) is x
         assert F.cast(x, 'f') is x and F.copy(x, -1) is x and F.broadcast(x) is x
+        assert F.reshape(x, [2, -1]).shape == (2, 3) and F.broadcast_to(x, [3, 2]) is x
+        assert [y.array.tolist() for y in x] == [[1, 1]] * 3
         array = np.ones((3, 2))
         assert F.reshape(array, (3, 2)).array is array
     ''')
