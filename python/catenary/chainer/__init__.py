@@ -33,13 +33,14 @@ from .reporter import DictSummary, Reporter, Summary, get_current_reporter, repo
 from .optimizer import GradientMethod, Optimizer, UpdateRule  # noqa: E402
 
 __version__ = '7.8.1'
+disable_experimental_feature_warning = False
 _old_api.change_variable(Variable)
 
 # names that are imported at first use -> (module, attribute or None)
 _LATER = {name: (name, None) for name in (
     'computational_graph', 'dataset', 'datasets', 'device_resident', 'distributions', 'exporters', 'function', 'function_hook', 'function_hooks',
-    'function_node', 'functions', 'gradient_check', 'initializer', 'iterators', 'link', 'link_hook', 'link_hooks', 'links', 'optimizer',
-    'optimizer_hooks', 'optimizers', 'sequential', 'serializer', 'serializers', 'testing', 'training', 'utils')}
+    'function_node', 'functions', 'gradient_check', 'initializer', 'iterators', 'link', 'link_hook', 'link_hooks', 'links', 'memory_layouts',
+    'optimizer', 'optimizer_hooks', 'optimizers', 'sequential', 'serializer', 'serializers', 'testing', 'training', 'utils')}
 _LATER.update({
     'Distribution': ('distribution', 'Distribution'), 'cross_entropy': ('distribution', 'cross_entropy'),
     'kl_divergence': ('distribution', 'kl_divergence'), 'register_kl': ('distribution', 'register_kl'), 'distribution': ('distribution', None),

@@ -195,7 +195,7 @@ class Variable(_core._VariableBase):
     def as_layout(self, layout):
         """Returns the variable, if the layout is None. Memory layouts are not provided."""
         if layout is not None:
-            raise RuntimeError('memory layouts are not provided')
+            raise RuntimeError('the memory layout %r is not provided: leave out the layout, the results are the same' % (layout,))
         return self
 
     def item(self):
@@ -450,7 +450,7 @@ class Variable(_core._VariableBase):
         return object.__hash__(self)
 
     def summary(self):
-        """Returns the shape, dtype and name in words."""
+        """Returns the word variable and the name."""
         return '<variable%s>' % (' ' + self.name if self.name else '')
 
     def debug_print(self):

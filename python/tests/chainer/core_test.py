@@ -171,3 +171,43 @@ np.testing.assert_array_equal(x.grad, 2 * np.ones((2, 3)))
 with chainer.using_config('debug', True):
     np.testing.assert_allclose(F.exp(x).array, np.exp(x.array), rtol=1e-6)
 ''')
+
+
+def test_variables_describe_themselves():
+    run('''
+import numpy as np
+import warnings
+import chainer
+from chainer import memory_layouts
+from chainer.utils import experimental
+x = chainer.Variable(np.array([[1, 3]], 'f'), name='x')
+assert x.debug_print().splitlines() == [
+    '<variable x>', '- device: CPU', "- backend: <class 'numpy.ndarray'>", '- shape: (1, 2)', '- dtype: float32',
+    '- statistics: mean=2.00000000, std=1.00000000', '- grad: None'], x.debug_print()
+x.grad = np.zeros((1, 2), 'f')
+assert x.debug_print().endswith('- grad: 0')
+x.grad[0, 0] = 2
+assert x.debug_print().endswith('- grad: mean=1.00000000, std=1.00000000')
+assert chainer.Variable().debug_print().splitlines()[1:] == ['- %s: None' % name for name in (
+    'device', 'backend', 'shape', 'dtype', 'statistics', 'grad')]
+
+x.cleargrad()
+y = +x
+y.grad = np.array([[5, 7]], 'f')
+y.backward()
+assert x.grad.tolist() == [[5, 7]]
+
+assert x.as_layout(memory_layouts.CUDNN_CHANNEL_FIRST_X) is x
+try:
+    x.as_layout(memory_layouts.CUDNN_CHANNEL_LAST_X)
+    raise AssertionError('not refused')
+except RuntimeError as error:
+    assert 'CUDNN_CHANNEL_LAST_X' in str(error)
+
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter('always')
+    experimental('f')
+    chainer.disable_experimental_feature_warning = True
+    experimental('g')
+assert [w.category for w in seen] == [FutureWarning]
+''')

@@ -1,9 +1,13 @@
 """HDF5 files, if the package h5py is installed."""
 
+import importlib.util
+
 import numpy
 
 from .. import backend, serializer
 from ..backends import _cpu, cuda
+
+_available = importlib.util.find_spec('h5py') is not None
 
 
 def _h5py():
