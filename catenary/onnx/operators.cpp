@@ -94,6 +94,12 @@ void Call::refuse_other_attributes() const {
     if (!asked_[i]) fail("attribute '{}' is not known", node_.attributes[i].name);
 }
 
+Dtype dtype_to(const Call& call, std::int64_t type) {
+  const std::optional<Dtype> dtype = dtype_of_type(static_cast<int>(type));
+  if (!dtype) call.fail("{} is not supported", name_of_type(static_cast<int>(type)));
+  return *dtype;
+}
+
 int axis_of(const Call& call, std::int64_t axis, int ndim) {
   if (axis < -ndim || axis >= ndim) call.fail("axis {} is out of range for an array with {} axes", axis, ndim);
   return static_cast<int>(axis < 0 ? axis + ndim : axis);
@@ -139,9 +145,9 @@ const Operator* find_operator(const std::string& domain, const std::string& name
 
 std::vector<const Operator*> all_operators() {
   std::vector<const Operator*> rows;
-  for (const auto family :
-       {elementwise_operators(), shape_operators(), index_operators(), layer_operators(), reduction_operators(),
-        recurrent_operators(), resize_operators(), quantised_operators(), loss_operators(), control_operators()})
+  for (const auto family : {elementwise_operators(), shape_operators(), index_operators(), layer_operators(),
+                            reduction_operators(), recurrent_operators(), resize_operators(), quantised_operators(),
+                            loss_operators(), control_operators(), pooling_operators()})
     for (const Operator& row : family) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Operator* a, const Operator* b) { return std::string(a->name) < b->name; });

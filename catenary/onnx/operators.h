@@ -90,6 +90,7 @@ std::span<const Operator> elementwise_operators();
 std::span<const Operator> shape_operators();
 std::span<const Operator> index_operators();
 std::span<const Operator> layer_operators();
+std::span<const Operator> pooling_operators();
 std::span<const Operator> reduction_operators();
 std::span<const Operator> recurrent_operators();
 std::span<const Operator> resize_operators();
@@ -102,6 +103,8 @@ const Operator* find_operator(const std::string& domain, const std::string& name
 /// Returns all rows, sorted by name.
 std::vector<const Operator*> all_operators();
 
+/// Returns the dtype for a TensorProto.DataType. Throws ValueError.
+Dtype dtype_to(const Call& call, std::int64_t type);
 /// Returns an axis as a number from 0 on. Throws ValueError.
 int axis_of(const Call& call, std::int64_t axis, int ndim);
 /// Returns the axes from `first` to the last of `ndim`.

@@ -1,4 +1,4 @@
-// Layers: products, convolutions, pooling, normalisations.
+// Layers: products, convolutions, normalisations.
 
 #include <algorithm>
 #include <numeric>
@@ -9,74 +9,11 @@
 #include "catenary/array/manipulation.h"
 #include "catenary/core/config.h"
 #include "catenary/onnx/operators.h"
+#include "catenary/onnx/windows.h"
 
 namespace catenary::onnx {
 
 namespace {
-
-/// The windows of a convolution or pooling, for `n` spatial axes.
-struct Windows {
-  Integers kernel, strides, dilations, before, after;
-};
-
-Integers or_ones(const Call& c, const char* name, std::size_t n) {
-  const Integers given = c.list(name).value_or(Integers(n, 1));
-  if (given.size() != n) c.fail("{} has {} entries for {} spatial axes", name, given.size(), n);
-  return given;
-}
-
-/// Reads strides, dilations and padding. `shape` is the input's.
-Windows windows_of(const Call& c, const Shape& shape, const Integers& kernel) {
-  const std::size_t n = kernel.size();
-  if (static_cast<std::size_t>(shape.size()) != n + 2) c.fail("an input of shape {} has not {} spatial axes", shape, n);
-  Windows w{kernel, or_ones(c, "strides", n), or_ones(c, "dilations", n), Integers(n, 0), Integers(n, 0)};
-  const std::string how = c.text("auto_pad", "NOTSET");
-  const std::optional<Integers> pads = c.list("pads");
-  if (how == "NOTSET" && pads) {
-    if (pads->size() != 2 * n) c.fail("pads has {} entries for {} spatial axes", pads->size(), n);
-    std::copy_n(pads->begin(), n, w.before.begin());
-    std::copy_n(pads->begin() + static_cast<std::ptrdiff_t>(n), n, w.after.begin());
-  } else if (how == "SAME_UPPER" || how == "SAME_LOWER") {
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::int64_t size = shape[static_cast<int>(i) + 2], stride = w.strides[i];
-      const std::int64_t taps = (kernel[i] - 1) * w.dilations[i] + 1;
-      const std::int64_t all = std::max<std::int64_t>(((size + stride - 1) / stride - 1) * stride + taps - size, 0);
-      w.before[i] = how == "SAME_UPPER" ? all / 2 : all - all / 2;
-      w.after[i] = all - w.before[i];
-    }
-  } else if (how != "NOTSET" && how != "VALID") {
-    c.fail("auto_pad '{}' is not known", how);
-  }
-  for (std::size_t i = 0; i < n; ++i)
-    if (w.before[i] < 0 || w.after[i] < 0) c.fail("negative padding is not supported");
-  return w;
-}
-
-/// Pads the spatial axes of x by `value`.
-Variable padded(const Variable& x, const Integers& before, const Integers& after, double value) {
-  std::vector<PerSide<std::int64_t>::Pair> widths(2, {0, 0});
-  for (std::size_t i = 0; i < before.size(); ++i) widths.emplace_back(before[i], after[i]);
-  PadOptions options;
-  options.constant_value = PerSide<Scalar>(value);
-  return F::pad(x, PerSide<std::int64_t>(widths), options);
-}
-
-/// Pads x if the two sides of an axis differ, and then takes the padding out of `w`.
-Variable padded(const Variable& x, Windows& w, double value) {
-  if (w.before == w.after) return x;
-  const Variable result = padded(x, w.before, w.after, value);
-  w.before = w.after = Integers(w.before.size(), 0);
-  return result;
-}
-
-void refuse_dilations(const Call& c, const Windows& w) {
-  if (std::any_of(w.dilations.begin(), w.dilations.end(), [](std::int64_t d) { return d != 1; }))
-    c.fail("dilated pooling is not supported");
-}
-
-PerAxis per_axis(const Integers& entries) { return PerAxis(Shape(entries)); }
-
-Integers spatial(const Shape& shape) { return Integers(shape.begin() + 2, shape.end()); }
 
 Values convolution(const Call& c) {
   const Variable weight = c.x(1);
@@ -129,57 +66,6 @@ Values transposed_convolution(const Call& c) {
   const Variable y =
       c.has(2) ? F::deconvolution_nd(x, weight, c.x(2), options) : F::deconvolution_nd(x, weight, options);
   return {F::get_item(y, kept)};
-}
-
-/// Adds windows that begin inside the padded input, as ceil_mode does.
-void round_up(Windows& w, const Shape& shape) {
-  for (std::size_t i = 0; i < w.kernel.size(); ++i) {
-    const std::int64_t size = shape[static_cast<int>(i) + 2] + w.before[i] + w.after[i];
-    const std::int64_t taps = (w.kernel[i] - 1) * w.dilations[i] + 1, rest = (size - taps) % w.strides[i];
-    if (rest == 0 || size < taps) continue;
-    // the last window must begin in the input or in the padding before it
-    const std::int64_t start = size - taps - rest + w.strides[i];
-    if (start < shape[static_cast<int>(i) + 2] + w.before[i]) w.after[i] += w.strides[i] - rest;
-  }
-}
-
-Values max_pooling(const Call& c) {
-  const Variable x = c.x(0);
-  const Integers kernel = c.list("kernel_shape").value_or(Integers());
-  Windows w = windows_of(c, x.shape(), kernel);
-  if (c.integer("storage_order", 0) != 0) c.fail("storage_order 1 is not supported");
-  if (c.integer("ceil_mode", 0) != 0) round_up(w, x.shape());
-  if (c.wants(1)) c.fail("indices of maxima are not supported");
-  refuse_dilations(c, w);
-  const Dtype dtype = x.dtype();
-  const Variable real = is_floating(dtype) ? x : Variable(x.array().astype(Dtype::float32));
-  F::MaxPoolingOptions options;
-  const Variable filled = padded(real, w, -std::numeric_limits<double>::infinity());
-  options.stride = per_axis(w.strides);
-  options.pad = per_axis(w.before);
-  options.cover_all = false;
-  const Variable y = F::max_pooling_nd(filled, per_axis(w.kernel), options);
-  return {y.dtype() == dtype ? y : Variable(y.array().astype(dtype))};
-}
-
-Values average_pooling(const Call& c) {
-  const Variable x = c.x(0);
-  const Integers kernel = c.list("kernel_shape").value_or(Integers());
-  Windows w = windows_of(c, x.shape(), kernel);
-  const bool counts_padding = c.integer("count_include_pad", 0) != 0;
-  const Windows plain = w;
-  if (c.integer("ceil_mode", 0) != 0) round_up(w, x.shape());
-  refuse_dilations(c, w);
-  F::AveragePoolingOptions options;
-  options.stride = per_axis(w.strides);
-  // the mean over a window with zeros, divided by the share of its elements that count
-  const auto mean = [&](const Variable& v) { return F::average_pooling_nd(v, per_axis(kernel), options); };
-  const Variable all(ones(x.shape(), x.dtype()).to_device(x.device()));
-  Integers none(kernel.size(), 0), added;  // by ceil_mode, which never counts
-  for (std::size_t i = 0; i < kernel.size(); ++i) added.push_back(w.after[i] - plain.after[i]);
-  const Variable counted = counts_padding ? padded(padded(all, plain.before, plain.after, 1.0), none, added, 0.0)
-                                          : padded(all, plain.before, w.after, 0.0);
-  return {mean(padded(x, plain.before, w.after, 0.0)) / mean(counted)};
 }
 
 Values product(const Call& c) {
@@ -319,11 +205,6 @@ std::span<const Operator> layer_operators() {
   static const Operator rows[] = {
       {"Conv", 1, convolution},
       {"ConvTranspose", 1, transposed_convolution},
-      {"MaxPool", 1, max_pooling},
-      {"AveragePool", 1, average_pooling},
-      {"GlobalAveragePool", 1,
-       [](const Call& c) { return Values{F::mean(c.x(0), axes_from(2, c.x(0).ndim()), true)}; }},
-      {"GlobalMaxPool", 1, [](const Call& c) { return Values{F::max(c.x(0), axes_from(2, c.x(0).ndim()), true)}; }},
       {"MatMul", 1, product},
       {"Gemm", 7, general_product},
       {"Einsum", 12, einsum_of},

@@ -184,12 +184,6 @@ Values padded(const Call& c) {
   return {F::pad(F::get_item(x, kept), PerSide<std::int64_t>(widths), options)};
 }
 
-Dtype dtype_to(const Call& c, std::int64_t type) {
-  const std::optional<Dtype> dtype = dtype_of_type(static_cast<int>(type));
-  if (!dtype) c.fail("{} is not supported", name_of_type(static_cast<int>(type)));
-  return *dtype;
-}
-
 Values cast_to(const Call& c, Dtype dtype) {
   const Variable x = c.x(0);
   if (is_inexact(x.dtype()) && is_inexact(dtype)) return {F::cast(x, dtype)};
