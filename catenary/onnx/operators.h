@@ -98,6 +98,7 @@ std::span<const Operator> quantised_operators();
 std::span<const Operator> loss_operators();
 std::span<const Operator> control_operators();
 std::span<const Operator> sampling_operators();
+std::span<const Operator> signal_operators();
 
 /// Returns the row for an operator in an opset, or null.
 const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset);
