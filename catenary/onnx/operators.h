@@ -99,6 +99,7 @@ std::span<const Operator> loss_operators();
 std::span<const Operator> control_operators();
 std::span<const Operator> sampling_operators();
 std::span<const Operator> signal_operators();
+std::span<const Operator> random_operators();
 
 /// Returns the row for an operator in an opset, or null.
 const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset);
