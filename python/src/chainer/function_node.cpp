@@ -205,8 +205,9 @@ class PythonFunction final : public ct::FunctionNode {
         continue;
       }
       if (!is_variable(g))
-        raise(PyExc_TypeError, name_ + ": backward must return Variables and None, not " +
-                                   nb::cast<std::string>(nb::repr(nb::handle(g).type())));
+        raise(PyExc_ValueError, "type of gradients returned from backward is incorrect: " +
+                                    nb::cast<std::string>(nb::repr(nb::handle(g).type())) +
+                                    " is not a Variable or None. Function: " + label());
       const ct::Variable& gradient = variable_of(g);
       const ct::VariableNode& x = input(targets[k]);
       if (!gradient.array().defined() && array_object(gradient.node()) == Py_None) {

@@ -404,6 +404,16 @@ bool is_whole(PyObject* o) {
   return PyLong_CheckExact(o) || (!PyFloat_CheckExact(o) && !PyBool_Check(o) && PyObject_IsInstance(o, integer) == 1);
 }
 
+bool is_number(PyObject* o) {
+  static PyObject* const scalar = nb::object(numpy().attr("generic")).release().ptr();
+  static PyObject* const ndarray = nb::object(numpy().attr("ndarray")).release().ptr();
+  if (PyObject_IsInstance(o, scalar) != 1 &&
+      (PyObject_IsInstance(o, ndarray) != 1 || nb::cast<int>(nb::handle(o).attr("ndim")) != 0))
+    return false;
+  const auto kind = nb::cast<std::string>(nb::handle(o).attr("dtype").attr("kind"));
+  return kind == "f" || kind == "i" || kind == "u" || kind == "b";
+}
+
 bool read_key(PyObject* key, const Variable& x, std::vector<ct::Index>& to) {
   static PyObject* const ndarray = nb::object(numpy().attr("ndarray")).release().ptr();
   // as in Chainer, a list of integers is an array, and any other list a tuple

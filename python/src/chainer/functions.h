@@ -51,6 +51,8 @@ std::span<const Row> rows();
 bool read_key(PyObject* key, const ct::Variable& x, std::vector<ct::Index>& to);
 /// Is this an integer of Python's or NumPy's?
 bool is_whole(PyObject* o);
+/// Is this a scalar of NumPy's or a 0-d array, real or bool?
+bool is_number(PyObject* o);
 
 inline bool of_one_dtype(const ct::Variable& a, const ct::Variable& b) {
   return a.dtype() == b.dtype() && a.device() == b.device();
@@ -61,6 +63,10 @@ struct Floats {
   ct::Variable v;
 };
 struct Any {
+  ct::Variable v;
+};
+/// A variable of a dtype that functions of shapes take: any in our package. For others Chainer's own code computes.
+struct Values {
   ct::Variable v;
 };
 
@@ -85,6 +91,12 @@ inline bool read(PyObject* o, Floats& to) {
   to.v = std::move(any.v);
   return true;
 }
+inline bool read(PyObject* o, Values& to) {
+  Any any;
+  if (!read(o, any) || !(chainer_is_own || ct::is_floating(any.v.dtype()))) return false;
+  to.v = std::move(any.v);
+  return true;
+}
 inline bool read(PyObject* o, bool& to) {
   to = o == Py_True;
   return PyBool_Check(o);
@@ -102,7 +114,7 @@ inline bool read(PyObject* o, int& to) {
   return true;
 }
 inline bool read(PyObject* o, double& to) {
-  if (!PyFloat_CheckExact(o) && !PyLong_CheckExact(o)) return false;
+  if (!PyFloat_CheckExact(o) && !PyLong_CheckExact(o) && !(chainer_is_own && is_number(o))) return false;
   to = PyFloat_AsDouble(o);
   if (to != -1 || !PyErr_Occurred()) return true;
   PyErr_Clear();

@@ -95,7 +95,8 @@ bool read(PyObject* o, Product& to) {
   return catenary_python::read(others.ptr(), to.operands);
 }
 Variable einsum(Product product) {
-  if (product.subscripts.find('.') != std::string::npos) return {};  // Chainer does not broadcast there
+  // Chainer does not broadcast there
+  if (!chainer_is_own && product.subscripts.find('.') != std::string::npos) return {};
   for (const Variable& v : product.operands)
     if (!of_one_dtype(v, product.operands[0])) return {};
   return F::einsum(product.subscripts, product.operands);
@@ -145,7 +146,7 @@ Variable sparse_matmul(Matrix a, Matrix b, std::optional<bool> transa, std::opti
   return a.sparse ? F::sparse_matmul(*a.sparse, b.dense, of_a, of_b) : F::sparse_matmul(a.dense, *b.sparse, of_a, of_b);
 }
 Variable zeta(double x, Floats q) { return F::zeta(x, q.v); }
-Variable sum_to(Floats x, ct::Dims shape) { return x.v.shape() == shape ? Variable() : F::sum_to(x.v, shape); }
+Variable sum_to(Floats x, ct::Dims shape) { return x.v.shape() == shape ? x.v : F::sum_to(x.v, shape); }
 
 constexpr Row table[] = {
     {"chainer.functions.activation.relu.relu", {"x"}, 1, call<of_one<F::relu>>},

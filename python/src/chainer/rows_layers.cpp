@@ -22,9 +22,16 @@ Variable pooling(Floats x, ct::Dims ksize, const Options& options) {
   return f(x.v, ksize, options);
 }
 template <Pooling<F::MaxPoolingOptions> f>
-Variable max_pooling(Floats x, ct::Dims ksize, const F::MaxPoolingOptions& options,
-                     std::optional<bool> return_indices) {
-  return return_indices.value_or(false) ? Variable() : f(x.v, ksize, options);
+ct::Variables max_pooling(Floats x, ct::Dims ksize, const F::MaxPoolingOptions& options,
+                          std::optional<bool> return_indices) {
+  if (!return_indices.value_or(false)) return results(f(x.v, ksize, options));
+  if (!chainer_is_own) return {};
+  F::MaxPoolingOptions with_indices = options;
+  Array indices;
+  with_indices.return_indices = &indices;
+  ct::Variables all(f(x.v, ksize, with_indices));
+  all.push_back(Variable(indices.astype(Dtype::int32), false));
+  return all;
 }
 Variable embed_id(Any x, Floats W, std::optional<std::int64_t> ignore_label) {
   if (!are_labels(x, W)) return {};
@@ -74,7 +81,12 @@ Variable roi_align(Floats x, Floats rois, Any roi_indices, ct::Dims outsize, dou
 }
 Variable batch_normalization(Floats x, Floats gamma, Floats beta, const F::BatchNormalizationOptions& options) {
   if (!of_one_dtype(gamma.v, beta.v) || !of_one_dtype(x.v, gamma.v)) return {};
-  if (x.v.size() <= gamma.v.size()) return {};  // Chainer warns about a batch of size 1
+  if (x.v.size() <= gamma.v.size()) {
+    if (!chainer_is_own) return {};  // Chainer warns about a batch of size 1
+    if (PyErr_WarnEx(PyExc_UserWarning, "batch_normalization: the batch has one element, so the results are beta", 1) !=
+        0)
+      raise_set();
+  }
   return F::batch_normalization(x.v, gamma.v, beta.v, options);
 }
 Variable fixed_batch_normalization(Floats x, Floats gamma, Floats beta, Floats mean, Floats var,
@@ -159,6 +171,7 @@ ct::Variables n_step_rnn(int n_layers, double dropout_ratio, Floats hx, F::Layer
 
 Variable dropout(Floats x, std::optional<double> ratio) {
   const double p = ratio.value_or(0.5);
+  if (!ct::config.train && chainer_is_own) return x.v;
   if (!ct::config.train || x.v.device() != ct::Device() || !(p >= 0 && p < 1)) return {};
   const std::optional<Array> noise = drawn("random_sample", x.v.shape());
   if (!noise) return {};
@@ -195,6 +208,7 @@ Variable gumbel_softmax(Floats log_pi, std::optional<double> tau, std::optional<
   return noise ? F::softmax((x + noise->astype(x.dtype())) / tau.value_or(0.1), axis.value_or(1)) : Variable();
 }
 Variable zoneout(Floats h, Floats x, std::optional<double> ratio) {
+  if (!ct::config.train && chainer_is_own && of_one_dtype(h.v, x.v)) return x.v;
   if (!ct::config.train || x.v.device() != ct::Device() || !of_one_dtype(h.v, x.v) || h.v.shape() != x.v.shape() ||
       x.v.ndim() == 0)
     return {};
@@ -250,7 +264,8 @@ constexpr Row table[] = {
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_2d",
      {"x", "ksize", "...", "return_indices"},
      2,
-     call<max_pooling<F::max_pooling_2d>>},
+     call<max_pooling<F::max_pooling_2d>>,
+     Gives::one_and_array},
     {"chainer.functions.connection.convolution_nd.convolution_nd",
      {"x", "W", "b", "..."},
      2,
@@ -308,7 +323,8 @@ constexpr Row table[] = {
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_1d",
      {"x", "ksize", "...", "return_indices"},
      2,
-     call<max_pooling<F::max_pooling_1d>>},
+     call<max_pooling<F::max_pooling_1d>>,
+     Gives::one_and_array},
     {"chainer.functions.pooling.average_pooling_nd.average_pooling_1d",
      {"x", "ksize", "..."},
      2,
@@ -320,7 +336,8 @@ constexpr Row table[] = {
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_3d",
      {"x", "ksize", "...", "return_indices"},
      2,
-     call<max_pooling<F::max_pooling_3d>>},
+     call<max_pooling<F::max_pooling_3d>>,
+     Gives::one_and_array},
     {"chainer.functions.pooling.average_pooling_nd.average_pooling_3d",
      {"x", "ksize", "..."},
      2,
@@ -332,7 +349,8 @@ constexpr Row table[] = {
     {"chainer.functions.pooling.max_pooling_nd.max_pooling_nd",
      {"x", "ksize", "...", "return_indices"},
      2,
-     call<max_pooling<F::max_pooling_nd>>},
+     call<max_pooling<F::max_pooling_nd>>,
+     Gives::one_and_array},
     {"chainer.functions.pooling.average_pooling_nd.average_pooling_nd",
      {"x", "ksize", "..."},
      2,

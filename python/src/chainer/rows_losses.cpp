@@ -27,15 +27,18 @@ Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, s
                                std::optional<F::Reduce> reduce, std::optional<bool>,
                                std::optional<std::string> soft_target_loss) {
   const auto by = reduction(reduce, {F::Reduce::mean, F::Reduce::no});
-  if (!by || !cache_score.value_or(true) || (class_weight && class_weight->a.device() != x.v.device()) ||
-      ct::is_floating(t.v.dtype()) || soft_target_loss.value_or("cross-entropy") != "cross-entropy" ||
-      x.v.device() != t.v.device())
+  const std::string soft = soft_target_loss.value_or("cross-entropy");
+  const bool is_soft = ct::is_floating(t.v.dtype()), is_divergence = soft == "kl-divergence";
+  if (!by || (class_weight && class_weight->a.device() != x.v.device()) || x.v.device() != t.v.device()) return {};
+  if (chainer_is_own ? (soft != "cross-entropy" && !is_divergence) || (is_soft && x.v.shape() != t.v.shape())
+                     : is_soft || soft != "cross-entropy" || !cache_score.value_or(true))
     return {};
   return F::softmax_cross_entropy(x.v, t.v,
                                   {.normalize = normalize.value_or(true),
                                    .ignore_label = ignore_label.value_or(-1),
                                    .class_weight = class_weight ? class_weight->a : Array(),
-                                   .reduce = *by});
+                                   .reduce = *by,
+                                   .kl_divergence = is_divergence});
 }
 Variable accuracy(Floats y, Any t, std::optional<std::int64_t> ignore_label) {
   if (!are_labels(t, y)) return {};

@@ -9,6 +9,20 @@ namespace {
 
 namespace F = ct::functions;
 
+/// A list of variables of any dtype that Values takes.
+struct Arrays {
+  std::vector<Variable> all;
+};
+bool read(PyObject* o, Arrays& to) {
+  if (!PyTuple_Check(o) && !PyList_Check(o)) return false;
+  for (nb::handle item : nb::handle(o)) {
+    Values one;
+    if (!catenary_python::read(item.ptr(), one)) return false;
+    to.all.push_back(std::move(one.v));
+  }
+  return !to.all.empty();
+}
+
 /// An argument of split_axis.
 struct SplitAt {
   std::int64_t parts = 0;
@@ -74,43 +88,41 @@ bool read(PyObject* o, Type& to) {
 }
 
 // For an unchanged shape Chainer returns the variable itself.
-Variable reshape(Floats x, ct::Dims shape) { return x.v.shape() == shape ? Variable() : F::reshape(x.v, shape); }
-Variable transpose(Floats x, std::optional<ct::Dims> axes) {
+Variable reshape(Values x, ct::Dims shape) { return x.v.shape() == shape ? x.v : F::reshape(x.v, shape); }
+Variable transpose(Values x, std::optional<ct::Dims> axes) {
   return axes ? F::transpose(x.v, *axes) : F::transpose(x.v);
 }
 template <Variable (*f)(const Variable&, int)>
-Variable with_axis(Floats x, int axis) {
+Variable with_axis(Values x, int axis) {
   return f(x.v, axis);
 }
-Variable broadcast_to(Floats x, ct::Dims shape) {
-  return x.v.shape() == shape ? Variable() : F::broadcast_to(x.v, shape);
-}
-Variable rollaxis(Floats x, int axis, std::optional<int> start) { return F::rollaxis(x.v, axis, start.value_or(0)); }
-Variable swapaxes(Floats x, int axis1, int axis2) { return F::swapaxes(x.v, axis1, axis2); }
+Variable broadcast_to(Values x, ct::Dims shape) { return x.v.shape() == shape ? x.v : F::broadcast_to(x.v, shape); }
+Variable rollaxis(Values x, int axis, std::optional<int> start) { return F::rollaxis(x.v, axis, start.value_or(0)); }
+Variable swapaxes(Values x, int axis1, int axis2) { return F::swapaxes(x.v, axis1, axis2); }
 // Chainer returns a new variable even if no axis is removed.
-Variable squeeze(Floats x, std::optional<ct::Dims> axis) {
+Variable squeeze(Values x, std::optional<ct::Dims> axis) {
   const Variable y = F::squeeze(x.v, axes_of(axis));
-  return y.is(x.v) ? Variable() : y;
+  return y.is(x.v) ? F::identity(y) : y;
 }
-Variable concat(std::vector<Variable> xs, std::optional<int> axis) {
-  return of_one_kind(xs) ? F::concat(xs, axis.value_or(1)) : Variable();
+Variable concat(Arrays xs, std::optional<int> axis) {
+  return of_one_kind(xs.all) ? F::concat(xs.all, axis.value_or(1)) : Variable();
 }
-Variable stack(std::vector<Variable> xs, std::optional<int> axis) {
-  return of_one_kind(xs) ? F::stack(xs, axis.value_or(0)) : Variable();
+Variable stack(Arrays xs, std::optional<int> axis) {
+  return of_one_kind(xs.all) ? F::stack(xs.all, axis.value_or(0)) : Variable();
 }
 
 /// Splits an axis into equal parts or at indices.
-ct::Variables split_axis(Floats x, SplitAt at, int axis, std::optional<bool> force_tuple) {
+ct::Variables split_axis(Values x, SplitAt at, int axis, std::optional<bool> force_tuple) {
   if (!force_tuple.value_or(true)) return {};
   return at.places ? F::split_axis(x.v, ct::Sections(*at.places), axis) : F::split_axis(x.v, at.parts, axis);
 }
-ct::Variables separate(Floats x, std::optional<int> axis) { return F::separate(x.v, axis.value_or(0)); }
-Variable select_item(Floats x, Any t) { return !are_labels(t, x) ? Variable() : F::select_item(x.v, t.v); }
-Variable where(Any condition, Floats x, Floats y) {
+ct::Variables separate(Values x, std::optional<int> axis) { return F::separate(x.v, axis.value_or(0)); }
+Variable select_item(Values x, Any t) { return are_labels(t, {x.v}) ? F::select_item(x.v, t.v) : Variable(); }
+Variable where(Any condition, Values x, Values y) {
   return of_one_dtype(x.v, y.v) && condition.v.dtype() == Dtype::bool_ ? F::where(condition.v, x.v, y.v) : Variable();
 }
 
-Variable as_strided(Floats x, ct::Dims shape, ct::Dims strides, std::optional<std::int64_t> offset) {
+Variable as_strided(Values x, ct::Dims shape, ct::Dims strides, std::optional<std::int64_t> offset) {
   return x.v.array().is_contiguous() ? F::as_strided(x.v, shape, strides, offset.value_or(0)) : Variable();
 }
 ct::Variables broadcast(std::vector<Variable> xs) {
@@ -118,17 +130,19 @@ ct::Variables broadcast(std::vector<Variable> xs) {
     if (!of_one_dtype(x, xs[0])) return {};
   return xs.size() > 1 ? F::broadcast(xs) : ct::Variables();
 }
-Variable cast(Floats x, Type typ) {
-  return x.v.dtype() == typ.dtype || !ct::is_floating(typ.dtype) ? Variable() : F::cast(x.v, typ.dtype);
+Variable cast(Values x, Type typ) {
+  if (x.v.dtype() == typ.dtype) return x.v;
+  if (ct::is_floating(x.v.dtype()) && ct::is_floating(typ.dtype)) return F::cast(x.v, typ.dtype);
+  return chainer_is_own ? Variable(x.v.array().astype(typ.dtype), false) : Variable();
 }
 template <Variable (*f)(const Variable&, int)>
-Variable blocks(Floats x, int r) {
+Variable blocks(Values x, int r) {
   return f(x.v, r);
 }
-Variable diagonal(Floats x, std::optional<std::int64_t> offset, std::optional<int> axis1, std::optional<int> axis2) {
+Variable diagonal(Values x, std::optional<std::int64_t> offset, std::optional<int> axis1, std::optional<int> axis2) {
   return F::diagonal(x.v, offset.value_or(0), axis1.value_or(0), axis2.value_or(1));
 }
-Variable get_item(Floats x, Key slices) {
+Variable get_item(Values x, Key slices) {
   std::vector<ct::Index> indices;
   return read_key(slices.o, x.v, indices) ? F::get_item(x.v, indices) : Variable();
 }
@@ -136,32 +150,39 @@ Variable scatter_add(Floats a, Key slices, Floats b) {
   std::vector<ct::Index> indices;
   return of_one_dtype(a.v, b.v) && read_key(slices.o, a.v, indices) ? F::scatter_add(a.v, indices, b.v) : Variable();
 }
-// For an array on the target device, Chainer returns the array itself.
-Variable copy(Floats x, Place dst) { return x.v.device() == dst.device ? Variable() : F::copy(x.v, dst.device); }
+Variable copy(Values x, Place dst) { return x.v.device() == dst.device ? x.v : F::copy(x.v, dst.device); }
 Variable im2col(Floats x, ct::Dims ksize, const F::Im2ColOptions& options) { return F::im2col(x.v, ksize, options); }
-Variable moveaxis(Floats x, ct::Dims source, ct::Dims destination) { return F::moveaxis(x.v, source, destination); }
-Variable pad(Floats x, Borders width, std::string mode, std::optional<double> value) {
+Variable moveaxis(Values x, ct::Dims source, ct::Dims destination) { return F::moveaxis(x.v, source, destination); }
+Variable pad(Values x, Borders width, std::string mode, std::optional<double> value) {
   if (mode != "constant") return {};
   ct::PadOptions options;
   options.constant_value = value.value_or(0);
   return F::pad(x.v, width.pairs, options);
 }
-Variable pad_sequence(std::vector<Variable> xs, std::optional<std::int64_t> length, std::optional<double> padding) {
-  return of_one_kind(xs) ? F::pad_sequence(xs, length, padding.value_or(0)) : Variable();
+Variable pad_sequence(Arrays xs, std::optional<std::int64_t> length, std::optional<double> padding) {
+  return of_one_kind(xs.all) ? F::pad_sequence(xs.all, length, padding.value_or(0)) : Variable();
 }
-Variable permutate(Floats x, Any indices, std::optional<int> axis, std::optional<bool> inv) {
-  return are_labels(indices, x) ? F::permutate(x.v, indices.v, axis.value_or(0), inv.value_or(false)) : Variable();
+Variable permutate(Values x, Any indices, std::optional<int> axis, std::optional<bool> inv) {
+  return are_labels(indices, {x.v}) ? F::permutate(x.v, indices.v, axis.value_or(0), inv.value_or(false)) : Variable();
 }
-Variable repeat(Floats x, ct::Dims repeats, std::optional<int> axis) { return F::repeat(x.v, repeats, axis); }
+Variable repeat(Values x, ct::Dims repeats, std::optional<int> axis) { return F::repeat(x.v, repeats, axis); }
 Variable resize_images(Floats x, ct::Dims output_shape, const F::ResizeOptions& options) {
   return F::resize_images(x.v, output_shape, options);
 }
 Variable transformer_grid(Floats theta, ct::Dims output_shape) {
   return F::spatial_transformer_grid(theta.v, output_shape);
 }
-Variable tile(Floats x, ct::Dims reps) { return F::tile(x.v, reps); }
-ct::Variables transpose_sequence(std::vector<Variable> xs) {
-  return of_one_kind(xs) ? F::transpose_sequence(xs) : ct::Variables();
+Variable tile(Values x, ct::Dims reps) { return F::tile(x.v, reps); }
+ct::Variables transpose_sequence(Arrays xs) {
+  return of_one_kind(xs.all) ? F::transpose_sequence(xs.all) : ct::Variables();
+}
+template <Variable (*f)(const Variable&)>
+Variable of_values(Values x) {
+  return f(x.v);
+}
+template <Variable (*f)(const std::vector<Variable>&)>
+Variable of_arrays(Arrays xs) {
+  return of_one_kind(xs.all) ? f(xs.all) : Variable();
 }
 
 constexpr Row table[] = {
@@ -169,13 +190,13 @@ constexpr Row table[] = {
     {"chainer.functions.array.reshape.reshape", {"x", "shape"}, 2, call<reshape>},
     {"chainer.functions.array.transpose.transpose", {"x", "axes"}, 1, call<transpose>},
     {"chainer.functions.array.broadcast.broadcast_to", {"x", "shape"}, 2, call<broadcast_to>},
-    {"chainer.functions.array.dstack.dstack", {"xs"}, 1, call<of_list<F::dstack>>},
+    {"chainer.functions.array.dstack.dstack", {"xs"}, 1, call<of_arrays<F::dstack>>},
     {"chainer.functions.array.expand_dims.expand_dims", {"x", "axis"}, 2, call<with_axis<F::expand_dims>>},
-    {"chainer.functions.array.flatten.flatten", {"x"}, 1, call<of_one<F::flatten>>},
+    {"chainer.functions.array.flatten.flatten", {"x"}, 1, call<of_values<F::flatten>>},
     {"chainer.functions.array.flip.flip", {"x", "axis"}, 2, call<with_axis<F::flip>>},
-    {"chainer.functions.array.fliplr.fliplr", {"a"}, 1, call<of_one<F::fliplr>>},
-    {"chainer.functions.array.flipud.flipud", {"a"}, 1, call<of_one<F::flipud>>},
-    {"chainer.functions.array.hstack.hstack", {"xs"}, 1, call<of_list<F::hstack>>},
+    {"chainer.functions.array.fliplr.fliplr", {"a"}, 1, call<of_values<F::fliplr>>},
+    {"chainer.functions.array.flipud.flipud", {"a"}, 1, call<of_values<F::flipud>>},
+    {"chainer.functions.array.hstack.hstack", {"xs"}, 1, call<of_arrays<F::hstack>>},
     {"chainer.functions.array.rollaxis.rollaxis", {"x", "axis", "start"}, 2, call<rollaxis>},
     {"chainer.functions.array.select_item.select_item", {"x", "t"}, 2, call<select_item>},
     {"chainer.functions.array.scatter_add.scatter_add", {"a", "slices", "b"}, 3, call<scatter_add>},
@@ -188,7 +209,7 @@ constexpr Row table[] = {
     {"chainer.functions.array.squeeze.squeeze", {"x", "axis"}, 1, call<squeeze>},
     {"chainer.functions.array.stack.stack", {"xs", "axis"}, 1, call<stack>},
     {"chainer.functions.array.swapaxes.swapaxes", {"x", "axis1", "axis2"}, 3, call<swapaxes>},
-    {"chainer.functions.array.vstack.vstack", {"xs"}, 1, call<of_list<F::vstack>>},
+    {"chainer.functions.array.vstack.vstack", {"xs"}, 1, call<of_arrays<F::vstack>>},
     {"chainer.functions.array.where.where", {"condition", "x", "y"}, 3, call<where>},
     {"chainer.functions.array.as_strided.as_strided", {"x", "shape", "strides", "storage_offset"}, 3, call<as_strided>},
     {"chainer.functions.array.broadcast.broadcast", {"*args"}, 1, call<broadcast>, Gives::all},
