@@ -3,10 +3,17 @@
 from catenary import _core
 
 _KINDS = {'index': IndexError, 'value': ValueError}
+# functions whose errors of shapes or indexes are ValueErrors
+_VALUE_ERRORS = frozenset((
+    ('moveaxis', 'shape'), ('tensordot', 'shape'), ('permutate', 'index'), ('select_item', 'index'), ('softmax_cross_entropy', 'index'), ('squeeze', 'shape')))
 
 
 def raise_error(function, kind, message):
     """Raises InvalidType for shapes and dtypes, and IndexError or ValueError for others."""
+    if (function, kind) in _VALUE_ERRORS or 'duplicate value in axes' in message:
+        raise ValueError(message)
+    if function in ('[]', 'get_item', 'scatter_add') and kind == 'index':
+        kind = 'value' if 'single ellipsis' in message else 'shape' if 'too many indices' in message else kind
     if kind in _KINDS:
         raise _KINDS[kind](message)
     from .utils import type_check

@@ -5,6 +5,7 @@ import numpy
 from catenary import _core
 
 from .backends import cuda
+from .function_node import FunctionNode
 from .variable import Variable, as_variable
 
 _ARRAYS = (numpy.ndarray, cuda.ndarray)
@@ -23,43 +24,90 @@ def _operand(value, beside):
     return None
 
 
+def _of_dtype(value, beside):
+    """Returns an array as an operand of the variable's dtype, as arrays are constants."""
+    if isinstance(value, _ARRAYS) and beside.array is not None and value.dtype != beside.dtype:
+        return value.astype(beside.dtype)
+    return value
+
+
 def _binary(symbol, function):
     def method(self, other):
-        a, b = self, _operand(other, self)
+        a, b = self, _operand(_of_dtype(other, self), self)
         if b is None:
             return NotImplemented
-        return _computed(symbol, function, a, b)
+        return _computed(symbol, function, a, b, b is other)
     return method
 
 
 def _reflected(symbol, function):
     def method(self, other):
-        b = _operand(other, self)
+        b = _operand(_of_dtype(other, self), self)
         if b is None:
             return NotImplemented
-        return _computed(symbol, function, b, self)
+        return _computed(symbol, function, b, self, b is other)
     return method
 
 
-def _computed(symbol, function, a, b):
-    from . import functions
+def _computed(symbol, function, a, b, unchanged):
+    """Returns the result for operands that the compiled graph does not take. `unchanged` tells whether they are those that it saw."""
     arrays = [x for x in (a, b) if isinstance(x, Variable)]
     if any(x.array is None for x in arrays):
         raise ValueError('%s: an operand is a Variable without values' % symbol)
-    dtypes = {x.dtype for x in arrays}
-    if all(dtype.kind == 'f' for dtype in dtypes) and len(dtypes) > 1:
-        dtype = numpy.result_type(*dtypes)
-        return function(*[functions.cast(x, dtype) if isinstance(x, Variable) and x.dtype != dtype else x for x in (a, b)])
-    if all(dtype.kind == 'f' for dtype in dtypes):
-        shapes = [x.shape for x in arrays]
-        try:
-            numpy.broadcast_shapes(*shapes)
-        except ValueError:
-            from .utils import type_check
-            raise type_check.InvalidType('%s: shapes that broadcast' % symbol, ' and '.join(map(str, shapes))) from None
+    if symbol == '@':
+        from . import functions
+        return functions.matmul(a, b)
+    dtypes, shapes = [x.dtype for x in arrays], [x.shape for x in arrays]
+    if len(set(dtypes)) > 1:
+        raise _invalid(symbol, 'lhs.dtype == rhs.dtype', '%s != %s' % tuple(dtypes))
+    try:
+        numpy.broadcast_shapes(*shapes)
+    except ValueError:
+        raise _invalid(symbol, 'shapes that broadcast', ' and '.join(map(str, shapes))) from None
+    if dtypes[0].kind != 'f' and (symbol == '**' or len(arrays) == 2 and symbol not in _OF_INTEGERS):
+        raise _invalid(symbol, 'x.dtype.kind == f', '%s != f' % dtypes[0].kind)
+    if dtypes[0].kind == 'f':
+        return _again(symbol, function, a, b, unchanged)
+    if len(arrays) == 2 and shapes[0] == shapes[1]:
+        return _Integers(symbol, function).apply(arrays)[0]
     # without gradients: integers and bools
     values = [x.array if isinstance(x, Variable) else x for x in (a, b)]
-    return Variable(arrays[0].xp.asarray(function(*values)), requires_grad=False)
+    return Variable(arrays[0].xp.asarray(function(*values)).astype(arrays[0].dtype), requires_grad=False)
+
+
+def _again(symbol, function, a, b, unchanged):
+    """Computes with an array that has become a variable, or a number that has become Python's."""
+    if unchanged and not any(isinstance(x, numpy.generic) for x in (a, b)):
+        kinds = [type(getattr(x, 'array', x)) for x in (a, b)]
+        raise TypeError('%s: these operands are of different devices or not supported: %s and %s' % (symbol, *kinds))
+    return function(*[x.item() if isinstance(x, numpy.generic) else x for x in (a, b)])
+
+
+_OF_INTEGERS = frozenset('+-')
+
+
+def _invalid(symbol, expected, actual):
+    from .utils import type_check
+    return type_check.InvalidType(expected, actual, '\nInvalid operation is performed in: _ %s _ (Forward)\n\nExpect: %s\nActual: %s'
+                                  % (symbol, expected, actual))
+
+
+class _Integers(FunctionNode):
+    """A sum or difference of two arrays of integers of one shape."""
+
+    def __init__(self, symbol, function):
+        self._symbol, self._function = symbol, function
+
+    @property
+    def label(self):
+        return '_ %s _' % self._symbol
+
+    def forward(self, inputs):
+        return self._function(*inputs),
+
+    def backward(self, indexes, grad_outputs):
+        gradient, = grad_outputs
+        return gradient, gradient if self._symbol == '+' else -gradient
 
 
 def _negative(self):
@@ -67,7 +115,8 @@ def _negative(self):
 
 
 def _get_item(self, key):
-    return Variable(self.xp.asarray(self.array[key]), requires_grad=False)
+    from . import functions
+    return functions.get_item(self, key)
 
 
 def _install():

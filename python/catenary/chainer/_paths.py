@@ -56,6 +56,21 @@ def find(name):
     return _table.get(name)
 
 
+# classes of functions that scripts derive from or make: module -> (module here, names)
+_CLASSES = {'chainer.functions.math.identity': ('chainer.functions._unusual', ('Identity',)),
+            'chainer.functions.array.flip': ('chainer.functions._unusual', ('_flip',)),
+            'chainer.functions.noise.dropout': ('chainer.functions._unusual', ('Dropout',))}
+
+
+def _package(name):
+    """Returns the function that imports a submodule of a deep package when it is first asked for."""
+    def get(attribute):
+        if find('%s.%s' % (name, attribute)) is None:
+            raise AttributeError('module %r has no attribute %r' % (name, attribute))
+        return importlib.import_module('%s.%s' % (name, attribute))
+    return get
+
+
 class Loader:
     """Fills a deep module with its names."""
 
@@ -66,9 +81,12 @@ class Loader:
         return None
 
     def exec_module(self, module):
-        if self._home:
-            home = importlib.import_module(self._home)
-            for name in self._names:
+        if not self._home:
+            module.__getattr__ = _package(module.__name__)
+            return
+        for home, names in ((self._home, self._names), _CLASSES.get(module.__name__, ('chainer', ()))):
+            home = importlib.import_module(home)
+            for name in names:
                 setattr(module, name, getattr(home, name))
 
 

@@ -96,7 +96,7 @@ def _cases(params):
     def generate(base):
         methods = [name for name in dir(base) if name.startswith('test') and inspect.isfunction(getattr(base, name))]
         for number, param in enumerate(params):
-            members = {key: _Parameter(value) if isinstance(value, types.FunctionType) else value for key, value in param.items()}
+            members = {key: _Parameter(value) if hasattr(type(value), '__get__') else value for key, value in param.items()}
             members.update({name: _noted(getattr(base, name), param) for name in methods if name not in members})
             yield _make_class_name(base.__name__, number, param), members, ()
     return generate

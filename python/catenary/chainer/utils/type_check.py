@@ -125,7 +125,7 @@ def _repr(value):
         if len(value) == 1:
             return '({},)'.format(_repr(value[0]))
         return '({})'.format(', '.join(map(_repr, value)))
-    return repr(value)
+    return str(value) if isinstance(value, numpy.dtype) else repr(value)
 
 
 class Atom(Expr):

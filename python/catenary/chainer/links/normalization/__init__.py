@@ -142,9 +142,10 @@ class BatchRenormalization(BatchNormalization):
             return functions.fixed_batch_renormalization(x, gamma, beta, self.avg_mean, self.avg_var, self.eps)
         mean, var = self.avg_mean, self.avg_var
         if config.in_recomputing:
-            mean, var, decay = mean.copy(), var.copy(), self.decay
+            (mean, var), decay = self._before, self.decay
         else:
             decay = self._decay(finetune)
+            self._before = None if config.enable_backprop else (mean.copy(), var.copy())  # for a second computation in backward
         return functions.batch_renormalization(x, gamma, beta, self.rmax, self.dmax, eps=self.eps, running_mean=mean,
                                                running_var=var, decay=decay, update_statistics=True)
 
@@ -185,7 +186,7 @@ class DecorrelatedBatchNormalization(Link):
             return functions.fixed_decorrelated_batch_normalization(x, self.avg_mean, self.avg_projection,
                                                                     groups=self.groups)
         decay = self.decay
-        if finetune:
+        if finetune and not config.in_recomputing:
             self.N += 1
             decay = 1. - 1. / self.N
         mean, projection = self.avg_mean, self.avg_projection
