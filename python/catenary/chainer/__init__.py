@@ -14,7 +14,7 @@ from .backends import cuda  # noqa: E402
 from .backends.cuda import should_use_cudnn, should_use_cudnn_tensor_core  # noqa: E402
 from .configuration import config, global_config, using_config  # noqa: E402
 from . import backend  # noqa: E402
-from .backend import get_array_module, get_device, using_device  # noqa: E402
+from .backend import get_array_module, get_array_types, get_cpu_array_types, get_device, is_arrays_compatible, using_device  # noqa: E402
 from . import variable  # noqa: E402
 from .variable import Parameter, Variable, as_array, as_variable  # noqa: E402
 from . import _old_api  # noqa: E402
@@ -47,6 +47,7 @@ _LATER.update({
     'print_runtime_info': ('_runtime_info', 'print_runtime_info'),
     'FunctionSet': ('function_set', 'FunctionSet'), 'function_set': ('function_set', None), 'ON': ('flag', 'ON'), 'OFF': ('flag', 'OFF'),
     'AUTO': ('flag', 'AUTO'), 'Flag': ('flag', 'Flag'), 'flag': ('flag', None), '_runtime_info': ('_runtime_info', None),
+    'basic_math': ('functions.math.basic_math', None), 'get_compute_mode': ('configuration', '_compute_mode'),
     'DebugMode': ('_debug', 'DebugMode'), 'is_debug': ('_debug', 'is_debug'), 'set_debug': ('_debug', 'set_debug'),
 })
 _ABSENT = {'graph_optimizations': 'static graphs', 'static_graph': 'static graphs', 'chainerx': 'ChainerX'}

@@ -1,11 +1,14 @@
 """Walks over the graph: Variable.backward, chainer.backward and chainer.grad."""
 
+import contextlib
+import warnings
+
 import numpy
 
 from catenary import _core
 
 from . import backend
-from .configuration import using_config
+from .configuration import config, using_config
 
 
 def backward(variable, retain_grad, loss_scale):
@@ -19,6 +22,9 @@ def backward(variable, retain_grad, loss_scale):
             return
         if array.size != 1:
             raise RuntimeError('backward: set the gradient of a variable with several elements first')
+        if array.ndim > 0:
+            warnings.warn('backward of a variable of shape %s without a gradient is deprecated: apply chainer.functions.squeeze to get a scalar, or '
+                          'set the gradient' % (array.shape,), DeprecationWarning, stacklevel=3)
         with backend.using_device(variable.device):
             from .variable import Variable
             gradient = Variable(variable.xp.full_like(array, 1 if loss_scale is None else loss_scale), requires_grad=False)
@@ -27,17 +33,40 @@ def backward(variable, retain_grad, loss_scale):
         return
     if not retain_grad:
         variable._grad_var = None
-    _core._backprop_to_all([(variable.node, gradient)], bool(retain_grad), loss_scale)
+    with _debugging():
+        _core._backprop_to_all([(variable.node, gradient)], bool(retain_grad), loss_scale)
+
+
+def refuse_old_style(variables):
+    """Raises RuntimeError if a function of the old style computed a gradient that the variables depend on."""
+    if not _core._old_style():
+        return
+    waiting, seen = [variable.node for variable in variables], set()
+    while waiting:
+        node = waiting.pop()
+        label, function = node._old_style_grad_generator, node.creator_node
+        if label is not None:
+            raise RuntimeError('%s cannot be differentiated twice: it is a chainer.Function. Make it a chainer.FunctionNode' % label)
+        if function is not None and id(function) not in seen:
+            seen.add(id(function))
+            waiting.extend(function.inputs or ())
+
+
+@contextlib.contextmanager
+def _debugging():
+    """In debug mode, raises RuntimeError for a NaN that the walk over the graph finds."""
+    try:
+        yield
+    except ValueError as error:
+        if config.debug and 'is NaN in the backward computation' in str(error):
+            raise RuntimeError('NaN is detected on backward computation: %s' % error) from error
+        raise
 
 
 def backprop(outputs, grad_outputs=None, *, enable_double_backprop=False):
     """Computes the gradients of several variables at once."""
     from .variable import Variable
-    if not isinstance(outputs, (tuple, list)):
-        raise TypeError('outputs must be a tuple or a list, not %s' % type(outputs))
-    for variable in outputs:
-        if not isinstance(variable, Variable):
-            raise TypeError('each output must be a Variable, not %s' % type(variable))
+    _check_variables('outputs', outputs)
     if grad_outputs is not None:
         if not isinstance(grad_outputs, (tuple, list)):
             raise TypeError('grad_outputs must be None, a tuple or a list, not %s' % type(grad_outputs))
@@ -46,25 +75,23 @@ def backprop(outputs, grad_outputs=None, *, enable_double_backprop=False):
     pairs = []
     for i, variable in enumerate(outputs):
         gradient = variable._grad_var if grad_outputs is None else grad_outputs[i]
-        if gradient is None and variable.array.size == 1:
-            gradient = Variable(variable.xp.ones_like(variable.array), requires_grad=False)
-        if gradient is not None:
-            variable._grad_var = None
-            pairs.append((variable.node, gradient))
-    with using_config('enable_backprop', enable_double_backprop):
+        if gradient is None:
+            warnings.warn('backward: output %d has no gradient and is left out' % i, RuntimeWarning, stacklevel=2)
+            continue
+        variable._grad_var = None
+        pairs.append((variable.node, gradient))
+    refuse_old_style(outputs)
+    with using_config('enable_backprop', enable_double_backprop), _debugging():
         _core._backprop_to_all(pairs, False, None)
 
 
 def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False, retain_grad=False, enable_double_backprop=False,
          loss_scale=None):
     """Returns the gradients of `outputs` with respect to `inputs`, without a change of other variables."""
-    from .variable import Variable
-    for name, value in (('outputs', outputs), ('inputs', inputs)):
-        if not isinstance(value, (tuple, list)):
-            raise TypeError('%s must be a tuple or a list, not %s' % (name, type(value)))
-        for variable in value:
-            if not isinstance(variable, Variable):
-                raise TypeError('%s must hold Variables, not %s' % (name, type(variable)))
+    from .variable import Variable, as_variable
+    _check_variables('outputs', outputs)
+    refuse_old_style(outputs)
+    _check_variables('inputs', inputs)
     for name, value, of in (('grad_outputs', grad_outputs, outputs), ('grad_inputs', grad_inputs, inputs)):
         if value is None:
             continue
@@ -72,8 +99,21 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False, r
             raise TypeError('%s must be None, a tuple or a list, not %s' % (name, type(value)))
         if len(value) != len(of):
             raise ValueError('%s must have %d entries, not %d' % (name, len(of), len(value)))
-    with using_config('enable_backprop', enable_double_backprop):
+    if retain_grad:
+        for variable, gradient in zip(outputs, grad_outputs or (None,) * len(outputs)):
+            with backend.using_device(variable.device):
+                variable.grad_var = Variable(variable.xp.ones_like(variable.array)) if gradient is None else as_variable(gradient)
+    with using_config('enable_backprop', enable_double_backprop), _debugging():
         return _core._grad(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, enable_double_backprop, loss_scale)
+
+
+def _check_variables(name, values):
+    from .variable import Variable
+    if not isinstance(values, (tuple, list)):
+        raise TypeError('%s must be a tuple or a list, not %s' % (name, type(values)))
+    for variable in values:
+        if not isinstance(variable, Variable):
+            raise TypeError('%s must hold Variables, not %s' % (name, type(variable)))
 
 
 def check_finite(arrays, message):

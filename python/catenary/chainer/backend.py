@@ -44,7 +44,7 @@ def get_device(specifier):
     CuPy's or a pair of both."""
     if isinstance(specifier, Device):
         return specifier
-    if specifier is numpy or isinstance(specifier, cuda.DummyDeviceType):
+    if specifier is numpy:
         return CpuDevice()
     if isinstance(specifier, (int, numpy.integer)) and not isinstance(specifier, bool):
         return CpuDevice() if specifier < 0 else GpuDevice.from_device_id(int(specifier))
@@ -74,18 +74,18 @@ def _named(word):
     if module == 'intel64':
         return Intel64Device()
     if module == 'cupy':
-        if not colon:
-            cuda.check_cuda_available()
-            return get_device(cuda.cupy)
         if index.isdigit():
             return GpuDevice.from_device_id(int(index))
     raise ValueError('invalid device specifier: %r' % word)
 
 
-@contextlib.contextmanager
 def using_device(device_spec):
     """Makes a device current until the end of the `with` block."""
-    device = get_device(device_spec)
+    return _in_context(get_device(device_spec))
+
+
+@contextlib.contextmanager
+def _in_context(device):
     with device.create_context():
         yield device
 
@@ -102,6 +102,32 @@ def get_device_from_array(*arrays):
         if device is not None:
             return device
     return CpuDevice()
+
+
+def get_array_types():
+    """Returns the classes of arrays."""
+    return (numpy.ndarray, cuda.ndarray)
+
+
+def get_cpu_array_types():
+    """Returns the classes of arrays on the processor."""
+    return (numpy.ndarray,)
+
+
+def is_arrays_compatible(arrays):
+    """Are all arrays of one class? None counts for any."""
+    return len({isinstance(x, numpy.ndarray) for x in arrays if x is not None}) < 2 and all(
+        isinstance(x, get_array_types()) for x in arrays if x is not None)
+
+
+def to_chx(array):
+    """Raises RuntimeError: ChainerX is not provided."""
+    raise RuntimeError('ChainerX is not provided')
+
+
+def from_chx(array):
+    """Returns arrays as they are: none is ChainerX's."""
+    return array
 
 
 def _guess_device_from_array_module(xp):

@@ -87,6 +87,11 @@ def _dtype():
     raise TypeError('CHAINER_DTYPE must be mixed16, float16, float32 or float64, not %r' % word)
 
 
+def _compute_mode():
+    """Returns the setting compute_mode."""
+    return config.compute_mode
+
+
 def _fill(into):
     """Sets the defaults, some of which environment variables give."""
     into.autotune = False

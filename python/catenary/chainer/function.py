@@ -54,9 +54,10 @@ class FunctionAdapter(FunctionNode):
         in_data = tuple([x.data if i in kept else None for i, x in enumerate(self.inputs)])
         gradients = self._function.backward(in_data, tuple([None if g is None else g.array for g in grad_outputs]))
         results = []
-        if not isinstance(gradients, tuple) or len(gradients) != len(in_data):
-            count = len(gradients) if isinstance(gradients, tuple) else type(gradients)
-            raise ValueError(self._get_error_message('backward must return a tuple of %d gradients, not %s' % (len(in_data), count)))
+        if not isinstance(gradients, (tuple, list)) or len(gradients) != len(in_data):
+            count = len(gradients) if isinstance(gradients, (tuple, list)) else type(gradients)
+            raise ValueError(self._get_error_message('number of gradients returned from backward is incorrect: %s, not %d'
+                                                     % (count, len(in_data))))
         for i in target_input_indexes:
             gradient = gradients[i]
             if gradient is not None:
@@ -79,8 +80,6 @@ class Function:
     def __call__(self, *inputs):
         """Applies the function to Variables or arrays. Returns a Variable, or a tuple of several."""
         node = self.node
-        if node.inputs is not None:
-            raise RuntimeError('%s was applied already: make a new function for each call' % self.label)
         node._function = self
         results = node.apply(inputs)
         self._owned = None

@@ -52,6 +52,10 @@ class FunctionNode(_core._FunctionNodeBase):
     _output_count = None
     chainerx_device = None
 
+    def __call__(self, *args, **kwargs):
+        """Raises TypeError: apply() applies a function."""
+        raise TypeError('%s: use apply() instead of a call' % type(self).__name__)
+
     @property
     def local_function_hooks(self):
         """The hooks of this function alone, by name."""
@@ -93,8 +97,6 @@ class FunctionNode(_core._FunctionNodeBase):
     def _apply(self, inputs):
         """Implements apply where the compiled graph does not: hooks, debug mode and arrays on GPUs."""
         from .variable import Variable, as_variable
-        if self.inputs is not None:
-            raise RuntimeError('%s was applied already: make a new function for each call' % self.label)
         variables = [as_variable(x) for x in inputs]
         in_data = tuple([x.array for x in variables])
         kinds = {isinstance(x, numpy.ndarray) for x in in_data if x is not None}
@@ -141,7 +143,7 @@ class FunctionNode(_core._FunctionNodeBase):
     def _get_error_message(self, message):
         lines = [message, 'Function: %s' % self.label]
         if self.stack:
-            lines += ['Where the function was applied:', ''.join(traceback.format_list(self.stack))]
+            lines += ['Stacktrace of the call of the function:', ''.join(traceback.format_list(self.stack))]
         return '\n'.join(lines)
 
     def _checks_types(self):
@@ -208,7 +210,7 @@ class FunctionNode(_core._FunctionNodeBase):
         """Returns the inputs that retain_inputs() kept, as Variables."""
         if self._input_indexes_to_retain is None or self.inputs is None:
             return ()
-        return tuple([self.inputs[i].get_variable() for i in self._input_indexes_to_retain])
+        return tuple([None if x.shape is None else x.get_variable() for x in [self.inputs[i] for i in self._input_indexes_to_retain]])
 
     def get_retained_outputs(self):
         """Returns the outputs that retain_outputs() kept, as Variables."""

@@ -83,7 +83,7 @@ class Link(DeviceResident):
 
     def _check_init(self):
         if not self.__init_done:
-            raise RuntimeError('%s: call super().__init__() before the link is used' % type(self).__name__)
+            raise RuntimeError('Link.__init__() has not been called.')
 
     @property
     def local_link_hooks(self):
@@ -199,31 +199,28 @@ class Link(DeviceResident):
         """Returns a copy whose parameters share their arrays ('share'), are copied ('copy'), or are initialized again ('init')."""
         if mode not in ('share', 'copy', 'init'):
             raise ValueError('the mode of a copy must be share, copy or init, not %r' % (mode,))
-        if mode == 'copy':
-            return copies.deepcopy(self)
+        if mode == 'share':
+            return self._shared()
+        own = copies.deepcopy(self)
+        if mode == 'init':
+            for param in own.params(include_uninit=False):
+                param._grad_initializer = initializers.NaN(param.dtype)
+                param.initialize(param.shape)
+        return own
+
+    def _shared(self):
+        """Returns a copy whose parameters and persistent values share their arrays with this link's."""
         own = copies.copy(self)
         own._params, own._persistent, own.name = set(self._params), set(self._persistent), None
         for name in own._params:
-            param = copies.copy(own.__dict__[name])
-            if mode == 'init':
-                param = self._initialized_again(param)
-            own.__dict__[name] = param
-        for name in own._persistent:
-            value = own.__dict__[name]
-            if is_array(value):
-                own.__dict__[name] = value.copy()
+            own.__dict__[name] = copies.copy(own.__dict__[name])
+            own.__dict__[name].grad = None
         return own
-
-    @staticmethod
-    def _initialized_again(param):
-        if param.initializer is not None and not param.is_initialized:
-            return Parameter(copies.deepcopy(param.initializer), name=param.name)
-        return param
 
     def repeat(self, n_repeat, mode='init'):
         """Returns a Sequential of copies of this link."""
         from .sequential import Sequential
-        return Sequential(self).repeat(n_repeat, mode)
+        return Sequential(*[self.copy(mode) for _ in range(n_repeat)])
 
     def copyparams(self, link, copy_persistent=True):
         """Copies the values of the parameters of another link of the same kind."""
@@ -290,8 +287,10 @@ class Link(DeviceResident):
     def zerograds(self):
         """Fills the gradients with zeros (deprecated: use cleargrads)."""
         warnings.warn('Link.zerograds is deprecated: use cleargrads', DeprecationWarning, stacklevel=2)
-        for param in self.params():
-            param._zero()
+        with warnings.catch_warnings():
+            warnings.simplefilter('ignore', DeprecationWarning)
+            for param in self.params():
+                param.zerograd()
 
     def addgrads(self, link):
         """Adds the gradients of another link of the same kind."""
@@ -442,13 +441,11 @@ class Chain(_Nested):
         with self.init_scope():
             setattr(self, name, link)
 
-    def copy(self, mode='share'):
-        own = super().copy(mode)
-        if mode == 'copy':
-            return own
+    def _shared(self):
+        own = super()._shared()
         own._children = set(self._children)
         for name in own._children:
-            child = own.__dict__[name].copy(mode)
+            child = own.__dict__[name].copy()
             child.name = name
             own.__dict__[name] = child
         return own
@@ -532,11 +529,9 @@ class ChainList(_Nested, collections.abc.MutableSequence):
         """Appends a link."""
         self.append(link)
 
-    def copy(self, mode='share'):
-        own = super().copy(mode)
-        if mode == 'copy':
-            return own
-        own._children = [child.copy(mode) for child in self._children]
+    def _shared(self):
+        own = super()._shared()
+        own._children = [child.copy() for child in self._children]
         own._name_all()
         return own
 

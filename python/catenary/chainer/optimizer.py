@@ -109,7 +109,7 @@ class UpdateRule:
             return
         self.t += 1
         with backend.using_device(param.device):
-            if self._use_fp32_update and param.dtype == numpy.float16:
+            if self._use_fp32_update and _dtype_of(param) == numpy.float16:
                 self._update_wide(param)
             else:
                 self._prepare(param)
@@ -120,6 +120,9 @@ class UpdateRule:
     def _update_wide(self, param):
         wide = self._fp32_param
         if wide is None:
+            if param.array is None:
+                self.update_core(self._without_values(param))
+                return
             wide = self._fp32_param = variable.Parameter(param.array.astype(numpy.float32), name=param.name)
         gradient = param.grad
         wide._grad = None if gradient is None else gradient.astype(numpy.float32)
@@ -132,8 +135,16 @@ class UpdateRule:
         param.array = wide.array.astype(param.dtype)
         wide._grad = None
 
+    @staticmethod
+    def _without_values(param):
+        """Returns a float32 parameter in the place of a float16 one that is not initialized."""
+        def initializer(array):
+            param.initializer(array)
+        initializer.dtype = numpy.dtype(numpy.float32)
+        return variable.Parameter(initializer, name=param.name)
+
     def _prepare(self, param):
-        if self._state is None and param.is_initialized:
+        if self._state is None and param.array is not None:
             self._init_states(param)
         for name, value in (self._state or {}).items():
             if isinstance(value, (numpy.ndarray, backend.cuda.ndarray)):
@@ -146,7 +157,7 @@ class UpdateRule:
 
     def update_core(self, param):
         """Updates a parameter, by default by update_core_cpu or update_core_gpu."""
-        if isinstance(param.array, numpy.ndarray):
+        if param.device.xp is numpy:
             self.update_core_cpu(param)
         else:
             self.update_core_gpu(param)
@@ -156,6 +167,9 @@ class UpdateRule:
 
     def update_core_gpu(self, param):
         raise NotImplementedError('%s defines neither update_core nor update_core_gpu' % type(self).__name__)
+
+    def update_core_chainerx(self, param):
+        raise NotImplementedError('ChainerX is not provided')
 
     def init_state(self, param):
         """Puts the rule's arrays into self.state. A subclass defines it if its rule has any."""
@@ -184,11 +198,18 @@ class UpdateRule:
             try:
                 value = serializer(name, None)
             except KeyError:
+                if self.enabled:
+                    raise
                 value = None
             if value is not None:
                 found[name] = value
         if len(found) == len(names) and names:
             self._state = found
+
+
+def _dtype_of(param):
+    """Returns the dtype of a parameter, or None if it is not known."""
+    return None if param.array is None and getattr(param.initializer, 'dtype', None) is None else param.dtype
 
 
 class Optimizer(_old_optimizer.OldMethods):
@@ -229,11 +250,8 @@ class Optimizer(_old_optimizer.OldMethods):
 
     def new_epoch(self, auto=False):
         """Counts an epoch."""
-        if auto:
-            if not self.use_auto_new_epoch:
-                return
-        elif self.use_auto_new_epoch:
-            raise RuntimeError('new_epoch: with use_auto_new_epoch the updater counts the epochs')
+        if bool(auto) != bool(self.use_auto_new_epoch):
+            raise RuntimeError('new_epoch: the updater counts epochs if and only if use_auto_new_epoch is set')
         self.epoch += 1
 
     def _need(self, what):
@@ -308,6 +326,11 @@ class GradientMethod(Optimizer):
                 param.update_rule.use_fp32_update()
         return self
 
+    def call_hook(self, hook):
+        """Calls a hook. Gradients that it removed become zeros."""
+        super().call_hook(hook)
+        self.reallocate_cleared_grads()
+
     def reallocate_cleared_grads(self):
         """Gives zeros to parameters without gradient."""
         params = list(self.target.params(False))
@@ -362,5 +385,10 @@ def __getattr__(name):
     # names that moved to optimizer_hooks
     if name in ('GradientClipping', 'GradientHardClipping', 'GradientNoise', 'GradientLARS', 'Lasso', 'WeightDecay'):
         from . import optimizer_hooks
-        return getattr(optimizer_hooks, name)
+        hook = getattr(optimizer_hooks, name)
+
+        def moved(*args, **kwargs):
+            warnings.warn('chainer.optimizer.%s is deprecated: use chainer.optimizer_hooks.%s' % (name, name), DeprecationWarning, stacklevel=2)
+            return hook(*args, **kwargs)
+        return moved
     raise AttributeError('module %r has no attribute %r' % (__name__, name))

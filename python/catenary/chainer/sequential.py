@@ -1,6 +1,8 @@
 """Sequential: links and functions that are applied one after another."""
 
+import ast
 import copy as copies
+import inspect
 
 from .link import ChainList, Link
 
@@ -57,6 +59,8 @@ class Sequential(ChainList):
 
     def forward(self, *x):
         """Applies all layers."""
+        if not self._layers:
+            raise RuntimeError('the Sequential has no layers')
         for layer in self._layers:
             x = layer(*x) if isinstance(x, tuple) else layer(x)
         return x
@@ -113,11 +117,16 @@ class Sequential(ChainList):
         """Returns how many layers have a class or function of this name."""
         return sum(_name_of(layer) == type_name for layer in self._layers)
 
-    def copy(self, mode='share'):
-        own = Sequential()
+    def _shared(self):
+        own = type(self)()
         for layer in self._layers:
-            own.append(layer.copy(mode) if isinstance(layer, Link) else copies.copy(layer))
+            own.append(layer.copy() if isinstance(layer, Link) else copies.copy(layer))
         return own
+
+    def __getstate__(self):
+        if any(getattr(layer, '__name__', None) == '<lambda>' for layer in self._layers):
+            raise ValueError('a Sequential with a lambda cannot be pickled: define a function')
+        return self.__dict__
 
     def copyparams(self, link, copy_persistent=True):
         if not isinstance(link, Sequential) or len(link) != len(self):
@@ -133,20 +142,8 @@ class Sequential(ChainList):
             layers.extend(layer.flatten() if isinstance(layer, Sequential) else [layer])
         return Sequential(*layers)
 
-    def repeat(self, n_repeat, mode='init'):
-        """Returns a Sequential of several copies of this one, of which only the first shares its parameters by default."""
-        if n_repeat <= 0:
-            return Sequential()
-        if mode not in ('copy', 'share', 'init'):
-            raise ValueError('the mode of a copy must be share, copy or init, not %r' % (mode,))
-        layers = list(self.copy(mode)) if mode != 'share' else list(self)
-        whole = Sequential(*layers) if mode != 'share' else self.copy(mode)
-        for _ in range(1, n_repeat):
-            whole.extend(self.copy(mode))
-        return whole
-
     def __str__(self):
-        lines = ['  (%d): %s,' % (i, str(layer).replace('\n', '\n  ') if isinstance(layer, Link) else _name_of(layer))
+        lines = ['  (%d): %s,' % (i, str(layer).replace('\n', '\n  ') if isinstance(layer, Link) else _described(layer))
                  for i, layer in enumerate(self._layers)]
         return type(self).__name__ + '(' + ('\n' + '\n'.join(lines) + '\n' if lines else '') + ')'
 
@@ -155,3 +152,32 @@ def _name_of(layer):
     if isinstance(layer, Link):
         return type(layer).__name__
     return getattr(layer, '__name__', type(layer).__name__)
+
+
+def _described(layer):
+    """Returns the source of a lambda, the name of another function, and other callables in words."""
+    name = getattr(layer, '__name__', None)
+    if name is None:
+        return str(layer)
+    if name != '<lambda>':
+        return name
+    try:
+        source = inspect.getsource(layer)
+        return _lambda_in(source)
+    except (OSError, TypeError, SyntaxError):
+        return name
+
+
+def _lambda_in(source):
+    """Returns the first lambda in lines of source, which need not be a whole statement."""
+    text = source.strip().rstrip(',')
+    while text:
+        try:
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Lambda):
+                    return ast.get_source_segment(text, node)
+            raise SyntaxError('no lambda')
+        except SyntaxError:
+            start = text.find('lambda', 1 if text.startswith('lambda') else 0)
+            text = text[start:] if not text.startswith('lambda') else text[:-1]
+    raise SyntaxError('no lambda')

@@ -1,15 +1,16 @@
 """Variables: arrays with a place in the compiled graph, and the parameters of models."""
 
-import traceback
 import warnings
+import weakref
 
 import numpy
 
 from catenary import _core
 
 from . import backend, flag
+from ._dtypes import mixed16
 from .backends import _cpu, cuda
-from .configuration import using_config
+from .configuration import config, using_config
 
 _ARRAYS = (numpy.ndarray, cuda.ndarray)
 
@@ -34,8 +35,17 @@ def _check_grad_type(func, x, is_node_x, gx):
     else:
         return
     if func is not None:
-        error = type(error)('%s\n%s' % (func._get_error_message(str(error)), ''.join(traceback.format_list(func.stack or ()))))
+        from .function import FunctionAdapter
+        old_style = isinstance(func, FunctionAdapter)
+        error = (type(error) if old_style else ValueError)(func._get_error_message(_of_backward(error)))
     raise error
+
+
+def _of_backward(error):
+    """Returns the message about a gradient that backward() returned."""
+    words = str(error)
+    subject = 'shape' if isinstance(error, ValueError) else 'dtype' if words.startswith('the dtype') else 'type'
+    return '%s of gradients returned from backward is incorrect: %s' % (subject, words)
 
 
 class VariableNode(_core._VariableNodeBase):
@@ -45,6 +55,8 @@ class VariableNode(_core._VariableNodeBase):
     _extra_is_chainerx = False
 
     def __init__(self, variable, name, **kwargs):
+        if 'grad' in kwargs:
+            raise ValueError('VariableNode: the argument grad is not supported since version 3: set the gradient of the variable')
         if kwargs:
             raise TypeError('VariableNode: unexpected argument %s' % ', '.join(kwargs))
         self.name = name
@@ -125,8 +137,8 @@ class Variable(_core._VariableBase):
     __array_priority__ = 200
     _device = None
     _grad_valid = True
+    _has_chainerx_array = False
     _layout = None
-    xp_of_nothing = numpy
 
     def __init__(self, data=None, *volatile, **kwargs):
         volatile = volatile + (kwargs.pop('volatile'),) if 'volatile' in kwargs else volatile
@@ -145,6 +157,13 @@ class Variable(_core._VariableBase):
         self._init_impl(data, None, name, grad, True, requires_grad, False, None, None)
         if volatile:
             flag.mark(self, kept)
+
+    @classmethod
+    def _init_unchecked(cls, data=None, *, name=None, grad=None, requires_grad=True, is_chainerx_array=None, node=None):
+        """Returns a variable without a check of the arguments."""
+        self = cls.__new__(cls)
+        self._init_impl(data, None, name, grad, True, requires_grad, False, node, None)
+        return self
 
     def __copy__(self):
         return self._copy_to(Variable.__new__(Variable))
@@ -282,9 +301,10 @@ class Variable(_core._VariableBase):
 
     def backward(self, retain_grad=False, enable_double_backprop=False, loss_scale=None):
         """Computes the gradients of all variables that led to this one. Their `grad` holds them, or for variables between, with `retain_grad`."""
-        if loss_scale is None and _core._backward(self, bool(retain_grad), bool(enable_double_backprop)):
+        from ._backprop import backward, refuse_old_style
+        refuse_old_style([self])
+        if loss_scale is None and not config.debug and _core._backward(self, bool(retain_grad), bool(enable_double_backprop)):
             return
-        from ._backprop import backward
         with using_config('enable_backprop', enable_double_backprop):
             backward(self, retain_grad, loss_scale)
 
@@ -302,9 +322,8 @@ class Variable(_core._VariableBase):
 
     @grad.setter
     def grad(self, value):
-        self._check_has_grad()
         _check_grad_type(None, self, False, value)
-        self._grad = value
+        self._grad, self._grad_valid = value, True
 
     @property
     def grad_var(self):
@@ -314,10 +333,9 @@ class Variable(_core._VariableBase):
 
     @grad_var.setter
     def grad_var(self, value):
-        self._check_has_grad()
         if value is not None:
             _check_grad_type(None, self, False, value.array)
-        self._grad_var = value
+        self._grad_var, self._grad_valid = value, True
 
     def _set_grad_without_check(self, value):
         self._grad, self._grad_valid = value, True
@@ -358,6 +376,8 @@ class Variable(_core._VariableBase):
         if var.device != device:
             from .functions import copy as moved
             other = moved(other, device)
+        if self._array is None:
+            self.initialize(var.shape)
         if own is None:
             self._grad_var = other
             self._loss_scale = var._loss_scale
@@ -368,9 +388,13 @@ class Variable(_core._VariableBase):
         """Copies the values of another variable into this one's array."""
         source, target = var.array, self.array
         if source is None:
-            if target is not None:
-                raise RuntimeError('copydata: the other variable is not initialized')
-            return
+            if target is None:
+                return
+            var.initialize(self.shape)
+            source = var.array
+        elif target is None:
+            self.initialize(var.shape)
+            target = self.array
         backend.copyto(target, source)
         self._array = target
 
@@ -427,7 +451,15 @@ class Variable(_core._VariableBase):
             return transpose(self)
         return transpose(self, tuple(axes[0]) if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes)
 
+    def mean(self, axis=None, weights=None, keepdims=False):
+        """Returns the mean over axes, all by default."""
+        from .functions import average
+        return average(self, axis, weights, keepdims)
+
     # ---- Python's protocols
+
+    def __pos__(self):
+        return self
 
     def __int__(self):
         return int(self.array)
@@ -439,24 +471,35 @@ class Variable(_core._VariableBase):
         return complex(self.array)
 
     def __bool__(self):
-        raise NotImplementedError('a Variable is neither true nor false: compare its array')
+        raise TypeError('a Variable is neither true nor false: compare its array')
 
     def _no_order(self, other):
-        raise NotImplementedError('Variables have no order and no equality: compare their arrays')
+        raise TypeError('Variables have no order and no equality: compare their arrays')
 
     __lt__ = __le__ = __eq__ = __ne__ = __gt__ = __ge__ = _no_order
-
-    def __hash__(self):
-        return object.__hash__(self)
+    __hash__ = None
 
     def summary(self):
-        """Returns the word variable and the name."""
-        return '<variable%s>' % (' ' + self.name if self.name else '')
+        """Returns the word variable, the name and the address in memory."""
+        return '<%s at 0x%x>' % (_prefix(self), id(self))
 
     def debug_print(self):
-        """Returns a description of the values and the gradient."""
-        from ._describe import debug_print
-        return debug_print(self)
+        """Returns the device, shape and dtype, and statistics of the values and the gradient, one a line."""
+        array = self.array
+        facts = [('device', None if array is None else 'CPU' if isinstance(array, numpy.ndarray) else array.device),
+                 ('backend', None if array is None else type(array)), ('shape', None if array is None else self.shape),
+                 ('dtype', None if array is None else self.dtype), ('statistics', _statistics(array)),
+                 ('grad', _statistics(self._grad, of_zeros='0'))]
+        return '\n'.join([self.summary(), *['- %s: %s' % fact for fact in facts]])
+
+
+def _statistics(array, of_zeros=None):
+    """Returns the mean and standard deviation in words. `of_zeros` describes an array of zeros."""
+    if array is None:
+        return None
+    if of_zeros is not None and bool((array == 0).all()):
+        return of_zeros
+    return 'mean=%.8f, std=%.8f' % (float(array.mean()), float(array.std()))
 
 
 def _unpickled(cls, array, name, grad, requires_grad):
@@ -468,7 +511,10 @@ def _prefix(variable):
 
 
 def _str(variable):
-    return '%s(%s)' % (_prefix(variable), variable.array)
+    if variable.array is None:
+        return '%s(None)' % _prefix(variable)
+    prefix = _prefix(variable) + '('
+    return prefix + numpy.array2string(_cpu.to_numpy(variable.array), prefix=prefix) + ')'
 
 
 def _repr(variable):
@@ -510,9 +556,7 @@ class Parameter(Variable):
             if _is_array(initializer):
                 # the array itself becomes the values
                 super().__init__(initializer, name=name)
-                with backend.using_device(self.device):
-                    self._grad = self.xp.full_like(initializer, numpy.nan) if initializer.dtype.kind == 'f' else None
-                self.initializer = None
+                self.initializer = initializer
             else:
                 super().__init__(name=name)
                 self.initializer = initializer
@@ -523,8 +567,8 @@ class Parameter(Variable):
                 initializer = initializers.Constant(initializer)
             device = _cpu.CpuDevice()
             array = initializers.generate_array(initializer, shape, device.xp, device=device)
-            super().__init__(array, name=name)
-            self._grad = numpy.full_like(array, numpy.nan)
+            super().__init__(array, name=name, grad=numpy.full_like(array, numpy.nan))
+            self.initializer = initializer
         self._initial_device = _cpu.CpuDevice()
         self.update_rule = None
 
@@ -535,13 +579,21 @@ class Parameter(Variable):
         """The dtype of the values, also where the initializer only determines it."""
         if self.is_initialized:
             return _core._VariableBase.dtype.__get__(self)
-        return getattr(self.initializer, 'dtype', None)
+        dtype = getattr(self.initializer, 'dtype', None)
+        if dtype is None:
+            raise RuntimeError('the dtype of the parameter is not known: it is not initialized, and its initializer has no dtype')
+        return dtype if dtype is mixed16 else numpy.dtype(dtype)
 
     def __copy__(self):
-        return self._copy_to(type(self).__new__(type(self)))
+        own = type(self).__new__(type(self))
+        if not self.is_initialized:
+            # copies of a parameter without values get the same array later
+            twins = self.__dict__.setdefault('_twins', [])
+            twins.extend([weakref.ref(own)] if twins else [weakref.ref(self), weakref.ref(own)])
+        return self._copy_to(own)
 
     def __reduce__(self):
-        state = {name: value for name, value in self.__dict__.items()}
+        state = {name: value for name, value in self.__dict__.items() if name != '_twins'}
         return _unpickled_parameter, (type(self), self.array, self.name, self._grad if self.is_initialized else None, state)
 
     def _device_of(self):
@@ -562,7 +614,7 @@ class Parameter(Variable):
 
     def cleargrad(self):
         super().cleargrad()
-        if not self.is_initialized:
+        if self._grad_initializer is not None:
             self._grad_initializer = None
 
     def _zero(self):
@@ -576,21 +628,19 @@ class Parameter(Variable):
         from . import initializers
         device = self._initial_device
         with backend.using_device(device):
-            array = initializers.generate_array(self.initializer, shape, device.xp, device=device)
+            array = initializers.generate_array(initializers._get_initializer(self.initializer), shape, device.xp, device=device)
             self._array = array
             start = self._grad_initializer
             self._grad = None if start is None else initializers.generate_array(start, shape, device.xp, dtype=array.dtype, device=device)
         self._grad_valid = True
-        # makes the initializer's own arrays collectable
-        self._initializer_is_spent = True
+        for twin in [reference() for reference in self.__dict__.pop('_twins', ())]:
+            if twin is not None and not twin.is_initialized:
+                twin._array = array
 
     def update(self):
         """Applies the update rule, if there is one."""
-        rule = self.update_rule
-        if rule is not None:
-            if not self.is_initialized:
-                return
-            rule.update(self)
+        if self.update_rule is not None:
+            self.update_rule.update(self)
 
 
 def _unpickled_parameter(cls, array, name, grad, state):

@@ -208,6 +208,20 @@ def should_use_cudnn_tensor_core(dtype):
     return False
 
 
+_workspace = 0
+
+
+def get_max_workspace_size():
+    """Returns the size that set_max_workspace_size() set. Nothing uses it: there is no cuDNN."""
+    return _workspace
+
+
+def set_max_workspace_size(size):
+    """Sets the size that get_max_workspace_size() returns."""
+    global _workspace
+    _workspace = size
+
+
 def clear_memo():
     """Forgets the kernels that memoize() keeps."""
     _load().clear_memo()

@@ -19,8 +19,6 @@ class _Random(Initializer):
         if self.dtype is not None:
             _check_dtype(self, array)
         device = backend.get_device_from_array(array)
-        if self.rng is None and array.size == 0:
-            return
         with backend.using_device(device):
             array[...] = device.send(numpy.asarray(self._drawn(device, array))) if self.rng is not None else self._drawn(device, array)
 

@@ -10,6 +10,9 @@ from ..backends import _cpu, cuda
 _available = importlib.util.find_spec('h5py') is not None
 
 
+_available = importlib.util.find_spec('h5py') is not None
+
+
 def _h5py():
     try:
         import h5py
