@@ -10,7 +10,8 @@ _VALUE_ERRORS = frozenset((
 
 def raise_error(function, kind, message):
     """Raises InvalidType for shapes and dtypes, and IndexError or ValueError for others."""
-    if (function, kind) in _VALUE_ERRORS or 'duplicate value in axes' in message:
+    is_value = (function, kind) in _VALUE_ERRORS or kind == 'shape' and function[-3:] in ('_1d', '_3d') and 'must have' in message
+    if is_value and 'out of bounds' not in message or 'duplicate value in axes' in message:
         raise ValueError(message)
     if function in ('[]', 'get_item', 'scatter_add') and kind == 'index':
         kind = 'value' if 'single ellipsis' in message else 'shape' if 'too many indices' in message else kind

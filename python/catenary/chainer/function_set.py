@@ -100,7 +100,7 @@ class Parameters(link.Link):
 def as_link(pair):
     """Returns a link for a pair of tuples of arrays, the parameters and the gradients."""
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(x, (tuple, list)) for x in pair)):
-        raise TypeError('setup: a Link, or a pair of tuples with the parameters and their gradients, is expected, not %s' % type(pair))
+        raise TypeError('optimization target must be a link, or a pair of tuples with the parameters and their gradients, not %s' % type(pair))
     arrays, gradients = pair
     if isinstance(arrays, Arrays):
         return Parameters(arrays.params)

@@ -94,7 +94,7 @@ inline bool read(PyObject* o, Floats& to) {
 inline bool read(PyObject* o, Values& to) {
   Any any;
   if (!read(o, any) || !(chainer_is_own || ct::is_floating(any.v.dtype()))) return false;
-  to.v = std::move(any.v);
+  to.v = chainer_is_own && !is_variable(o) ? variable_over(o, false) : std::move(any.v);  // keeps the array's object
   return true;
 }
 inline bool read(PyObject* o, bool& to) {

@@ -144,3 +144,15 @@ y.grad = y.array
 y.backward()
 print(x.grad, F.noise.dropout.Dropout(0.5).dropout_ratio)
 ''') == ['[3. 3.] 0.5']
+
+
+def test_sparse_matrices_are_promoted():
+    assert out('''
+dense, values = V(rng.randn(3, 2).astype('f')), np.diag([1., 2, 3])
+sparse = chainer.utils.to_coo(values, requires_grad=True)
+y = F.sparse_matmul(sparse, dense)
+F.sum(y).backward()
+print(y.dtype, np.allclose(y.array, values.dot(dense.array)), sparse.data.grad.dtype, np.allclose(sparse.data.grad, dense.array.sum(1)), dense.grad.dtype)
+print(raised(lambda: F.sparse_matmul(dense, dense)), raised(lambda: F.convolution_1d(np.ones((2, 3, 4, 4), 'f'), np.ones((3, 3, 2), 'f'))),
+      raised(lambda: F.softmax_cross_entropy(dense, np.zeros(3, 'i'), class_weight=np.ones(2, 'i'))), raised(lambda: F.hstack([dense, np.ones(3, 'f')])))
+''') == ['float64 True float64 True float32', 'ValueError ValueError ValueError InvalidType']

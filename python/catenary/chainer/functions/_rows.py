@@ -15,7 +15,7 @@ from . import _unchanged, _unusual
 _MIXED = frozenset((
     'batch_normalization', 'convolution_1d', 'convolution_2d', 'convolution_3d', 'convolution_nd', 'deconvolution_1d', 'deconvolution_2d',
     'deconvolution_3d', 'deconvolution_nd', 'deformable_convolution_2d_sampler', 'depthwise_convolution_2d', 'dilated_convolution_2d',
-    'fixed_batch_normalization', 'group_normalization', 'layer_normalization', 'linear', 'local_convolution_2d', 'batch_renormalization',
+    'decorrelated_batch_normalization', 'fixed_batch_normalization', 'fixed_decorrelated_batch_normalization', 'group_normalization', 'layer_normalization', 'linear', 'local_convolution_2d', 'batch_renormalization',
     'fixed_batch_renormalization'))
 # functions whose results have the widest dtype
 _PROMOTING = frozenset(('bias', 'einsum', 'matmul', 'scale', 'tensordot'))
@@ -85,7 +85,7 @@ def _of_one_dtype(name, args, kwargs):
 
     def cast(x):
         return x if not _floats([x]) or x.dtype == dtype else _callables['cast'](as_variable(x), dtype)
-    given = {key: x if key not in writable else x.astype(dtype) for key, x in kwargs.items()}
+    given = {key: x.astype(dtype) if key in writable and x is not None else x for key, x in kwargs.items()}
     y = _callables[name](*map(cast, args), **{key: x if key in writable else cast(x) for key, x in given.items()})
     for key in writable:
         if _floats([kwargs.get(key)]) and given[key] is not kwargs[key]:
@@ -132,7 +132,8 @@ def _error(name, arguments, args, kwargs):
                                               _of(name, '%s.dtype.kind == f' % key, '%s != f' % one.dtype.kind))
     words = [_described(x) for x in args] + ['%s = %s' % (key, _described(x)) for key, x in kwargs.items()]
     message = '%s does not take these arguments: %s' % (name, '; '.join(words))
-    if name in _LABELS and all(_is_array(x) for x in args[:2]):
+    is_list = args and isinstance(args[0], (tuple, list)) and all(map(_is_array, args[0]))
+    if is_list or name in _LABELS and all(map(_is_array, args[:2])):
         return type_check.InvalidType(message, message, message)
     return TypeError(message)
 

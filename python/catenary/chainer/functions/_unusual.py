@@ -207,6 +207,39 @@ def copy(x, dst):
     return _rows['copy'](x, backend.CpuDevice() if isinstance(dst, backend.cuda.DummyDeviceType) else dst)
 
 
+def softmax_cross_entropy(x, t, normalize=True, cache_score=True, class_weight=None, ignore_label=-1, reduce='mean', enable_double_backprop=False,
+                          soft_target_loss='cross-entropy'):
+    """Raises errors: the row takes all other arguments."""
+    if class_weight is not None:
+        if isinstance(class_weight, Variable):
+            raise ValueError('softmax_cross_entropy: class_weight must be an array, not a Variable')
+        if class_weight.dtype.kind != 'f' or class_weight.ndim != 1:
+            raise ValueError('softmax_cross_entropy: class_weight must be a vector of floats, not of the shape %s and dtype %s'
+                             % (class_weight.shape, class_weight.dtype))
+        if class_weight.dtype != x.dtype:
+            class_weight = class_weight.astype(x.dtype)
+    return _rows['softmax_cross_entropy'](x, t, normalize, cache_score, class_weight, ignore_label, reduce, enable_double_backprop, soft_target_loss)
+
+
+def sparse_matmul(a, b, transa=False, transb=False):
+    """Multiplies matrices of several dtypes in the widest."""
+    from ..utils import CooMatrix
+    if isinstance(a, CooMatrix) == isinstance(b, CooMatrix):
+        raise ValueError('sparse_matmul: one matrix must be sparse and the other dense')
+    dtypes = {(x.data if isinstance(x, CooMatrix) else x).dtype for x in (a, b)}
+    if len(dtypes) < 2:
+        return _rows['sparse_matmul'](a, b, transa, transb)
+    dtype = numpy.result_type(*dtypes)
+
+    def cast(x):
+        if isinstance(x, CooMatrix):
+            matrix = CooMatrix(x.data.array, x.row, x.col, x.shape, x.order)
+            matrix.data = _rows['cast'](x.data, dtype)
+            return matrix
+        return _rows['cast'](x, dtype)
+    return _rows['sparse_matmul'](cast(a), cast(b), transa, transb)
+
+
 class _Zeta(FunctionNode):
     """Hurwitz's zeta function of an array of exponents, which gets no gradient."""
 
@@ -256,10 +289,10 @@ def pad(x, pad_width, mode, **keywords):
     return _Pad(pad_width, mode, keywords).apply((x,))[0]
 
 
-ANY_DTYPE = frozenset(('broadcast', 'copy', 'get_item', 'identity', 'pad', 'repeat', 'scatter_add', 'split_axis'))
+ANY_DTYPE = frozenset(('broadcast', 'copy', 'get_item', 'identity', 'pad', 'repeat', 'scatter_add', 'softmax_cross_entropy', 'split_axis'))
 _TAKEN = {function.__name__: function for function in (
-    add, average, broadcast, copy, dropout, einsum, gaussian, get_item, gumbel_softmax, identity, pad, repeat, rrelu, scatter_add, split_axis,
-    tensordot, zeta, zoneout)}
+    add, average, broadcast, copy, dropout, einsum, gaussian, get_item, gumbel_softmax, identity, pad, repeat, rrelu, scatter_add,
+    softmax_cross_entropy, sparse_matmul, split_axis, tensordot, zeta, zoneout)}
 
 
 def of(name):
