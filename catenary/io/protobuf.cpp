@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <protozero/pbf_reader.hpp>
+#include <protozero/pbf_writer.hpp>
 #include <protozero/varint.hpp>
 
 #include "catenary/io/detail.h"
@@ -108,6 +109,28 @@ void read_protobuf(const ProtobufMessage& message, const std::function<void(cons
       detail::fail_at(message.file, offset, "field {} is malformed: {}", number, error.what());
     }
   }
+}
+
+ProtobufWriter& ProtobufWriter::integer(int field, std::int64_t value) {
+  protozero::pbf_writer(bytes_).add_int64(static_cast<protozero::pbf_tag_type>(field), value);
+  return *this;
+}
+
+ProtobufWriter& ProtobufWriter::real(int field, float value) {
+  protozero::pbf_writer(bytes_).add_float(static_cast<protozero::pbf_tag_type>(field), value);
+  return *this;
+}
+
+ProtobufWriter& ProtobufWriter::text(int field, std::string_view value) {
+  protozero::pbf_writer(bytes_).add_bytes(static_cast<protozero::pbf_tag_type>(field), value.data(), value.size());
+  return *this;
+}
+
+ProtobufWriter& ProtobufWriter::start(int field, std::uint64_t size) {
+  const auto wire = static_cast<std::uint64_t>(protozero::pbf_wire_type::length_delimited);
+  protozero::add_varint_to_buffer(&bytes_, static_cast<std::uint64_t>(field) << 3 | wire);
+  protozero::add_varint_to_buffer(&bytes_, size);
+  return *this;
 }
 
 }  // namespace catenary::io

@@ -1,5 +1,5 @@
 #pragma once
-// The wire format of protocol buffers, read without a schema and without copies. Lengths are checked before use.
+// The wire format of protocol buffers, without a schema. Reading makes no copies and checks lengths before use.
 
 #include <cstdint>
 #include <functional>
@@ -56,5 +56,22 @@ struct ProtobufMessage {
 
 /// Calls `visit` with each field of a message. Throws FileError with the file and the byte if the message is malformed.
 CT_API void read_protobuf(const ProtobufMessage& message, const std::function<void(const ProtobufField&)>& visit);
+
+/// A message under construction. The functions append a field.
+class CT_API ProtobufWriter {
+ public:
+  ProtobufWriter& integer(int field, std::int64_t value);
+  ProtobufWriter& real(int field, float value);
+  /// Appends a string or bytes.
+  ProtobufWriter& text(int field, std::string_view value);
+  ProtobufWriter& message(int field, const ProtobufWriter& value) { return text(field, value.bytes_); }
+  /// Appends the start of a field of bytes. The caller writes its `size` bytes behind this message's bytes.
+  ProtobufWriter& start(int field, std::uint64_t size);
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
 
 }  // namespace catenary::io
