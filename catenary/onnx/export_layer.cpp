@@ -1,0 +1,186 @@
+// Layers: products, convolutions, pooling, normalisations, attention.
+
+#include <algorithm>
+#include <limits>
+
+#include "catenary/array/creation.h"
+#include "catenary/array/elementwise_core.h"
+#include "catenary/array/manipulation.h"
+#include "catenary/onnx/export_call.h"
+
+namespace catenary::onnx::exporting {
+
+namespace {
+
+Names linear_map(const ExportCall& c) { return {c.node("Gemm", c.inputs(), {{"transB", 1}})}; }
+
+std::string swapped_axes(const ExportCall& c, const std::string& name, int ndim) {
+  if (ndim < 2) return name;
+  Integers axes;
+  for (int i = 0; i < ndim - 2; ++i) axes.push_back(i);
+  axes.insert(axes.end(), {ndim - 1, ndim - 2});
+  return c.transpose(name, axes);
+}
+Names matrix_product(const ExportCall& c) {
+  const std::string a = c.as_result(0), b = c.as_result(1);
+  return {c.node("MatMul", {c.flag("transa") ? swapped_axes(c, a, c.ndim(0)) : a,
+                            c.flag("transb") ? swapped_axes(c, b, c.ndim(1)) : b})};
+}
+Names einstein_sum(const ExportCall& c) {
+  const auto& terms = std::get<std::vector<std::string>>(*c.both("terms").first);
+  return {c.node("Einsum", c.inputs(), {{"equation", fmt::format("{}->{}", fmt::join(terms, ","), c.text("result"))}})};
+}
+
+/// Windows over the last axes of an input.
+struct ExportedWindow {
+  Integers size, stride, pad, dilate;
+
+  explicit ExportedWindow(const ExportCall& c)
+      : size(c.integers("size")), stride(c.integers("stride")), pad(c.integers("pad")), dilate(c.integers("dilate")) {}
+
+  std::size_t axes() const { return size.size(); }
+  std::int64_t reach(std::size_t i) const { return dilate[i] * (size[i] - 1) + 1; }
+  /// The number of windows without and with the windows that cover the last elements.
+  std::int64_t few(std::size_t i, std::int64_t extent) const {
+    return (extent + 2 * pad[i] - reach(i)) / stride[i] + 1;
+  }
+  std::int64_t all(std::size_t i, std::int64_t extent) const {
+    return (extent + 2 * pad[i] - reach(i) + stride[i] - 1) / stride[i] + 1;
+  }
+  NodeAttributes attributes(const Integers& after) const {
+    Integers pads = pad;
+    pads.insert(pads.end(), after.begin(), after.end());
+    return {{"kernel_shape", size}, {"strides", stride}, {"pads", pads}, {"dilations", dilate}};
+  }
+};
+
+/// Returns the padding behind each axis, which is larger where windows cover all elements.
+Integers padding_behind(const ExportCall& c, const ExportedWindow& w, const Extents& from, const Extents& to) {
+  Integers after = w.pad;
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    const Extent e = from[i + 2], n = to[i + 2];
+    const bool few = w.few(i, e.first) == n.first && w.few(i, e.second) == n.second;
+    const bool all = w.all(i, e.first) == n.first && w.all(i, e.second) == n.second;
+    if (e.varies() && few && all && w.stride[i] > 1)
+      c.fail("sizes {} and {} do not tell whether windows cover all elements (cover_all): use another example", e.first,
+             e.second);
+    if (few) continue;
+    after[i] = (c.fixed(n, "the number of windows that cover all elements") - 1) * w.stride[i] + w.reach(i) -
+               c.fixed(e, "a size") - w.pad[i];
+  }
+  return after;
+}
+
+Names convolved(const ExportCall& c) {
+  const ExportedWindow w(c);
+  NodeAttributes attributes = w.attributes(padding_behind(c, w, c.extents(0), c.result()));
+  attributes.emplace_back("group", c.integer("groups"));
+  return {c.node("Conv", c.inputs(), attributes)};
+}
+
+Names convolved_back(const ExportCall& c) {
+  const ExportedWindow w(c);
+  Integers after = w.pad, more(w.axes(), 0);
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    const Extent n = c.extents(0)[i + 2], e = c.result()[i + 2];
+    const auto extra = [&](std::int64_t windows, std::int64_t extent) {
+      return extent - (w.stride[i] * (windows - 1) + w.reach(i) - 2 * w.pad[i]);
+    };
+    const std::int64_t first = extra(n.first, e.first);
+    if (first != extra(n.second, e.second)) c.fail("outsize depends on the inputs");
+    (first < 0 ? after : more)[i] += first < 0 ? -first : first;
+  }
+  NodeAttributes attributes = w.attributes(after);
+  attributes.emplace_back("group", c.integer("groups"));
+  attributes.emplace_back("output_padding", more);
+  return {c.node("ConvTranspose", c.inputs(), attributes)};
+}
+
+Names pooled_by_max(const ExportCall& c) {
+  const ExportedWindow w(c);
+  const Extents from = c.extents(0), to = c.result();
+  NodeAttributes attributes = w.attributes(w.pad);
+  bool covers = false;
+  for (std::size_t i = 0; i < w.axes(); ++i) covers |= w.few(i, from[i + 2].first) != to[i + 2].first;
+  if (covers && std::ranges::any_of(from, &Extent::varies) && [&] {
+        for (std::size_t i = 0; i < w.axes(); ++i)
+          if (from[i + 2].varies()) return true;
+        return false;
+      }()) {
+    attributes.emplace_back("ceil_mode", 1);
+    return {c.node("MaxPool", {c.x(0)}, attributes)};
+  }
+  return {c.node("MaxPool", {c.x(0)}, w.attributes(padding_behind(c, w, from, to)))};
+}
+
+Names pooled_by_mean(const ExportCall& c) {
+  const ExportedWindow w(c);
+  const std::string op = c.text("op");
+  if (op != "average" && op != "average_inside") c.fail("'{}' is not supported", op);
+  NodeAttributes attributes = w.attributes(padding_behind(c, w, c.extents(0), c.result()));
+  std::erase_if(attributes, [](const NodeAttribute& a) { return a.name == "dilations"; });
+  attributes.emplace_back("count_include_pad", op == "average" ? 1 : 0);
+  return {c.node("AveragePool", {c.x(0)}, attributes)};
+}
+
+/// (x - mean) / sqrt(var + eps) * gamma + beta, with statistics over some axes.
+Names standardized(const ExportCall& c) {
+  if (c.has("r") || c.has("d")) c.fail("a correction is not supported: export in test mode");
+  const Integers axes = c.axes("axes");
+  const auto mean = [&](const std::string& x) {
+    return c.node("ReduceMean", {x, c.constant(axes)}, {{"keepdims", 1}});
+  };
+  const std::string x = c.as_result(0), centered = c.node("Sub", {x, mean(x)});
+  const std::string deviation =
+      c.node("Sqrt", {c.node("Add", {mean(c.node("Mul", {centered, centered})), c.number(c.real("eps"))})});
+  const std::string scaled = c.node("Mul", {c.node("Div", {centered, deviation}), c.as_result(1)});
+  return {c.node("Add", {scaled, c.as_result(2)})};
+}
+Names normalized_rows(const ExportCall& c) {
+  const Integers axes = c.axes("axes");
+  return {c.node("LayerNormalization", {c.as_result(0), c.as_result(1), c.as_result(2)},
+                 {{"axis", axes.at(0)}, {"epsilon", c.real("eps")}})};
+}
+
+Names normalized_locally(const ExportCall& c) {
+  const std::int64_t size = 2 * (c.integer("n") / 2) + 1;
+  return {c.node("LRN", {c.x(0)},
+                 {{"alpha", c.real("alpha") * static_cast<double>(size)},
+                  {"beta", c.real("beta")},
+                  {"bias", c.real("k")},
+                  {"size", size}})};
+}
+
+template <const char* const& type>
+Names along_one_axis(const ExportCall& c) {
+  return {c.node(type, {c.as_result(0)}, {{"axis", c.axis()}})};
+}
+constexpr const char *kSoftmax = "Softmax", *kLogSoftmax = "LogSoftmax";
+
+Names refused_dropout(const ExportCall& c) { c.fail("the function drops elements: export in test mode"); }
+
+constexpr ExportRow kLayer[] = {
+    {"AveragePoolingND", nullptr, pooled_by_mean},
+    {"BatchNormalization", nullptr, standardized},
+    {"Convolution2DFunction", nullptr, convolved},
+    {"ConvolutionND", nullptr, convolved},
+    {"Deconvolution2DFunction", nullptr, convolved_back},
+    {"DeconvolutionND", nullptr, convolved_back},
+    {"Dropout", nullptr, refused_dropout},
+    {"EinSum", nullptr, einstein_sum},
+    {"GroupNormalization", nullptr, standardized},
+    {"InstanceNormalization", nullptr, standardized},
+    {"LayerNormalization", nullptr, normalized_rows},
+    {"LinearFunction", nullptr, linear_map},
+    {"LocalResponseNormalization", nullptr, normalized_locally},
+    {"LogSoftmax", nullptr, along_one_axis<kLogSoftmax>},
+    {"MatMul", nullptr, matrix_product},
+    {"MaxPoolingND", nullptr, pooled_by_max},
+    {"Softmax", nullptr, along_one_axis<kSoftmax>},
+};
+
+}  // namespace
+
+std::span<const ExportRow> exported_layer() { return kLayer; }
+
+}  // namespace catenary::onnx::exporting

@@ -1,0 +1,166 @@
+// Exports functions of each family, and the networks of links/models.
+
+#include "catenary/functions/functions.h"
+#include "catenary/links/models/glm.h"
+#include "catenary/links/models/gpt.h"
+#include "catenary/links/models/llama.h"
+#include "catenary/links/models/mobilenet.h"
+#include "catenary/links/models/resnet.h"
+#include "catenary/links/models/unet.h"
+#include "catenary/links/rnn.h"
+#include "tests/onnx/exports.h"
+
+namespace catenary {
+namespace {
+
+namespace F = functions;
+namespace L = links;
+using onnx_exports::expect_round_trip;
+using onnx_exports::sample;
+using Inputs = std::span<const Variable>;
+
+void expect_function(const std::function<Variable(const Variable&)>& f, const Shape& shape = {3, 4, 5}) {
+  expect_round_trip([&](Inputs x) { return std::vector{f(x[0])}; }, {sample(shape)});
+}
+
+TEST(OnnxExport, WritesElementwiseFunctions) {
+  using One = Variable (*)(const Variable&);
+  for (const One f :
+       std::initializer_list<One>{F::absolute, F::arctan,       F::cos,      F::cosh,     F::erf,    F::erfc, F::exp,
+                                  F::expm1,    F::hard_sigmoid, F::identity, F::negative, F::ndtr,   F::relu, F::relu6,
+                                  F::sigmoid,  F::silu,         F::sin,      F::sinh,     F::square, F::tan,  F::tanh})
+    expect_function([&](const Variable& x) { return f(x); });
+  for (const One f : std::initializer_list<One>{F::arccos, F::arcsin, F::arctanh, F::log, F::log10, F::log1p, F::log2,
+                                                F::rsqrt, F::sqrt})
+    expect_function([&](const Variable& x) { return f(F::sigmoid(x)); });
+  expect_function([](const Variable& x) { return (2.0 - x) * 0.5 / 3.0 + 1.5 / (x * x + 1.0) - x; });
+  expect_function([](const Variable& x) { return pow(x, 3) + pow(x, 2.0) + pow(1.5, x); });
+  expect_function([](const Variable& x) { return F::clip(x, -0.5, 1.25) + F::clip(x, {}, 0.5); });
+  expect_function([](const Variable& x) { return F::elu(x) + F::selu(x) + F::leaky_relu(x) + F::rrelu(x); });
+  expect_function([](const Variable& x) { return F::crelu(x) + F::crelu(-x, 1); });
+  expect_function([](const Variable& x) { return F::gelu(x) + F::gelu(x, F::GeluForm::tanh) + F::softplus(x, 2); });
+  expect_function([](const Variable& x) { return F::cast(F::cast(x, Dtype::float64) * 2.0, Dtype::float32); });
+}
+
+TEST(OnnxExport, WritesFunctionsOfSeveralInputs) {
+  const Array x = sample({3, 4, 5}), y = sample({3, 4, 5});
+  const auto expect = [&](const std::function<Variable(const Variable&, const Variable&)>& f) {
+    expect_round_trip([&](Inputs in) { return std::vector{f(in[0], in[1])}; }, {x, y});
+  };
+  expect([](const Variable& a, const Variable& b) { return a + b * a - a / (b * b + 1.0); });
+  expect([](const Variable& a, const Variable& b) { return F::maximum(a, b) * F::minimum(a, b); });
+  expect([](const Variable& a, const Variable& b) { return F::arctan2(a, b); });
+  expect([](const Variable& a, const Variable& b) { return F::fmod(a, b + 5.0); });
+  expect([](const Variable& a, const Variable& b) { return F::linear_interpolate(F::sigmoid(a), a, b); });
+  expect([](const Variable& a, const Variable& b) { return F::matmul(a, b, false, true); });
+  expect([](const Variable& a, const Variable& b) { return F::matmul(a, b, true); });
+  expect([](const Variable& a, const Variable& b) { return F::einsum("ijk,ijl->ilk", {a, b}); });
+  expect([](const Variable& a, const Variable& b) { return F::concat({a, b, a}, 2); });
+  expect([](const Variable& a, const Variable& b) { return F::stack({a, b}, 1) + F::stack({b, a}, -3); });
+  const Variable weight(sample({4, 5})), beta(sample({4, 5}));
+  expect_function([&](const Variable& v) { return F::prelu(v, weight) + F::swish(v, beta); });
+}
+
+TEST(OnnxExport, WritesReductions) {
+  expect_function([](const Variable& x) { return F::sum(x, 1) + F::mean(x, 1) - F::max(x, -2) * F::min(x, 1); });
+  expect_function([](const Variable& x) { return F::sum(x, {1, 2}, true) * F::prod(x, 1, true); });
+  expect_function([](const Variable& x) { return F::logsumexp(x, 1) + F::cumsum(x, 1)(slice(), -1); });
+  expect_function([](const Variable& x) { return F::softmax(x, 2) - F::log_softmax(x, 1); });
+  expect_function([](const Variable& x) { return F::argmax(x, 1); });
+  expect_function([](const Variable& x) { return F::argmin(x, -1); });
+  expect_function([](const Variable& x) { return F::sum_to(x, {4, 1}); });
+}
+
+TEST(OnnxExport, WritesMovesOfElements) {
+  expect_function([](const Variable& x) { return F::reshape(F::transpose(x, {0, 2, 1}), {-1, 2, 10}); });
+  expect_function([](const Variable& x) { return F::reshape(x, {x.shape(0) * 4, 5}); });
+  expect_function([](const Variable& x) { return F::transpose(F::reshape(x, {2, 2, x.shape(0), 5})); });
+  expect_function([](const Variable& x) { return F::flip(x, 2) + F::tile(x(slice(), slice(), slice(1)), {1, 1, 5}); });
+  expect_function([](const Variable& x) { return F::repeat(x, 3, 1); });
+  expect_function([](const Variable& x) { return F::broadcast_to(F::sum(x, 1, true), x.shape()) * x; });
+  expect_function([](const Variable& x) { return x(slice(), slice(1, -1), slice(none, none, 2)); });
+  expect_function([](const Variable& x) { return x(slice(), 2) + x(slice(), -1) + x(slice(), ellipsis, 1, slice()); });
+  expect_function([](const Variable& x) { return x(ellipsis, newaxis, slice(none, none, -1)); });
+  expect_function([](const Variable& x) { return x(slice(), array({2, 0, 2})); });
+  expect_function([](const Variable& x) { return F::pad(x, PerSide<std::int64_t>({{0, 0}, {1, 2}, {0, 3}})); });
+  expect_function([](const Variable& x) {
+    const auto parts = F::split_axis(x, std::vector<std::int64_t>{1, 3}, 1);
+    return F::concat({parts[2], parts[0]}, 1);
+  });
+  expect_function([](const Variable& x) { return F::separate(x, 2)[3] * F::split_axis(x, 5, 2)[0](ellipsis, 0); });
+  expect_function([](const Variable& x) { return F::where(array({true, false, true, true, false}), x, -1.5); });
+}
+
+TEST(OnnxExport, WritesLayers) {
+  const Variable w(sample({6, 2, 3, 2})), b(sample({6})), gamma(sample({4})), beta(sample({4}));
+  const Shape shape = {2, 4, 9, 8};
+  F::ConvolutionOptions options;
+  options.stride = {2, 1};
+  options.pad = {1, 0};
+  options.groups = 2;
+  expect_function([&](const Variable& x) { return F::convolution_2d(x, w, b, options); }, shape);
+  const Variable back(sample({4, 3, 3, 2}));
+  F::DeconvolutionOptions up;
+  up.stride = 2;
+  up.pad = 1;
+  expect_function([&](const Variable& x) { return F::deconvolution_2d(x, back, up); }, shape);
+  expect_function([&](const Variable& x) { return F::max_pooling_2d(x, 3, {.stride = 2, .pad = 1}); }, shape);
+  expect_function([&](const Variable& x) { return F::average_pooling_2d(x, 2, {.pad = 1, .pad_value = {}}); }, shape);
+  expect_function([&](const Variable& x) { return F::group_normalization(x, 2, gamma, beta); }, shape);
+  expect_function([&](const Variable& x) { return F::local_response_normalization(x); }, shape);
+  const Variable g(sample({8})), d(sample({8}));
+  expect_function([&](const Variable& x) { return F::layer_normalization(x, g, d); }, shape);
+  expect_function([&](const Variable& x) { return F::rms_normalization(x, g); }, shape);
+}
+
+TEST(OnnxExport, WritesAttentionAndCells) {
+  const Shape shape = {2, 4, 6, 8};
+  expect_function([](const Variable& x) { return F::scaled_dot_product_attention(x, x * 0.5, x + 1.0); }, shape);
+  F::AttentionOptions options;
+  options.causal = true;
+  expect_function(
+      [&](const Variable& x) {
+        const Variable k = x(slice(), slice(2));
+        return F::scaled_dot_product_attention(x, k, k, options);
+      },
+      shape);
+  expect_function([](const Variable& x) { return F::rotary_embedding(x, arange(6)); }, shape);
+  F::RotaryOptions rotary;
+  rotary.interleaved = true;
+  rotary.dims = 4;
+  expect_function([&](const Variable& x) { return F::rotary_embedding(x, arange(6), rotary); }, shape);
+  const L::LSTM lstm(8, 5);
+  expect_round_trip(lstm,
+                    [&](Inputs x) {
+                      const StateScope scope;
+                      lstm.reset_state();
+                      lstm(x[0](slice(), 0));
+                      return std::vector{lstm(x[0](slice(), 1))};
+                    },
+                    {sample({2, 2, 8})});
+}
+
+template <class Net>
+void expect_network(const Net& net, const Array& x) {
+  expect_round_trip(net, [&](Inputs in) { return std::vector<Variable>{net(in[0])}; }, {x});
+}
+
+TEST(OnnxExport, WritesNetworksForImages) {
+  expect_network(L::MobileNetV2({.classes = 10, .width = 0.25}), sample({2, 3, 64, 64}));
+  expect_network(L::UNet(3, 4, {.channels = 4, .depth = 2}), sample({2, 3, 12, 16}));
+  const L::ResNet18Layers net;
+  expect_round_trip(net, [&](Inputs in) { return std::vector{net(in[0]).at("prob")}; }, {sample({2, 3, 224, 224})});
+}
+
+TEST(OnnxExport, WritesLanguageModels) {
+  const Array ids = (arange(10, Dtype::int64) * 7 % 30).reshape({2, 5});
+  expect_network(L::GPT({.vocabulary = 30, .context = 8, .width = 16, .layers = 2, .heads = 2}), ids);
+  expect_network(
+      L::Llama({.vocabulary = 30, .context = 8, .width = 16, .layers = 2, .heads = 4, .hidden = 20, .groups = 2}), ids);
+  expect_network(
+      L::Glm({.vocabulary = 30, .context = 8, .width = 16, .layers = 2, .heads = 4, .groups = 2, .hidden = 20}),
+      ids.astype(Dtype::int32));
+}
+
+}  // namespace
+}  // namespace catenary
