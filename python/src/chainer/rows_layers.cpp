@@ -1,6 +1,7 @@
 // Chainer's functions of connections, noise, normalization, pooling and recurrence that the library implements.
 
 #include "catenary/array/elementwise.h"
+#include "catenary/array/random.h"
 #include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "rows.h"
@@ -132,10 +133,26 @@ std::pair<Variable, Variable> tree_lstm(std::vector<Variable> all) {
   return F::tree_lstm(all, x);
 }
 
-/// Can the library compute an n_step function? Not in training with dropout, as the noise is NumPy's.
+/// Seeds the library's generator from NumPy's, which users seed, and restores its state at the end.
+class NumpysSeed {
+ public:
+  NumpysSeed() {
+    const nb::object randint = nb::object(numpy().attr("random")).attr("randint");
+    ct::random::seed(nb::cast<std::uint64_t>(nb::int_(randint(std::int64_t(1) << 31))));
+  }
+  ~NumpysSeed() { ct::random::set_state(before_); }
+  NumpysSeed(const NumpysSeed&) = delete;
+  NumpysSeed& operator=(const NumpysSeed&) = delete;
+
+ private:
+  const ct::random::Generator before_ = ct::random::get_state();
+};
+
+/// Can the library compute an n_step function? In training with dropout Chainer's noise is NumPy's: our package seeds
+/// the library's generator from it.
 bool is_taken(double dropout_ratio, std::initializer_list<const Variable*> states, const F::LayerParameters& ws,
               const F::LayerParameters& bs, const std::vector<Variable>& xs) {
-  if ((dropout_ratio != 0 && ct::config.train) || !of_one_kind(xs)) return false;
+  if ((dropout_ratio != 0 && ct::config.train && !chainer_is_own) || !of_one_kind(xs)) return false;
   for (const Variable* h : states)
     if (!of_one_dtype(*h, xs[0])) return false;
   for (const F::LayerParameters* all : {&ws, &bs})
@@ -150,23 +167,30 @@ ct::Variables flat(F::NStepResult&& result) {
   for (Variable& y : result.ys) all.push_back(std::move(y));
   return all;
 }
+/// Calls an n_step function, with noise if it needs some.
+template <auto f, class... Arguments>
+ct::Variables n_step(int n_layers, double dropout_ratio, const Arguments&... arguments) {
+  std::optional<NumpysSeed> seed;
+  if (dropout_ratio != 0 && ct::config.train) seed.emplace();
+  return flat(f(n_layers, dropout_ratio, arguments...));
+}
 template <auto f>
 ct::Variables n_step_lstm(int n_layers, double dropout_ratio, Floats hx, Floats cx, F::LayerParameters ws,
                           F::LayerParameters bs, std::vector<Variable> xs) {
   if (!is_taken(dropout_ratio, {&hx.v, &cx.v}, ws, bs, xs)) return {};
-  return flat(f(n_layers, dropout_ratio, hx.v, cx.v, ws, bs, xs));
+  return n_step<f>(n_layers, dropout_ratio, hx.v, cx.v, ws, bs, xs);
 }
 template <auto f>
 ct::Variables n_step_gru(int n_layers, double dropout_ratio, Floats hx, F::LayerParameters ws, F::LayerParameters bs,
                          std::vector<Variable> xs) {
   if (!is_taken(dropout_ratio, {&hx.v}, ws, bs, xs)) return {};
-  return flat(f(n_layers, dropout_ratio, hx.v, ws, bs, xs));
+  return n_step<f>(n_layers, dropout_ratio, hx.v, ws, bs, xs);
 }
 template <auto f>
 ct::Variables n_step_rnn(int n_layers, double dropout_ratio, Floats hx, F::LayerParameters ws, F::LayerParameters bs,
                          std::vector<Variable> xs, std::optional<F::RnnActivation> activation) {
   if (!is_taken(dropout_ratio, {&hx.v}, ws, bs, xs)) return {};
-  return flat(f(n_layers, dropout_ratio, hx.v, ws, bs, xs, activation.value_or(F::RnnActivation::tanh)));
+  return n_step<f>(n_layers, dropout_ratio, hx.v, ws, bs, xs, activation.value_or(F::RnnActivation::tanh));
 }
 
 Variable dropout(Floats x, std::optional<double> ratio) {
@@ -185,7 +209,9 @@ Variable gaussian(Floats mean, Floats ln_var) {
 ct::Variables rrelu(Floats x, std::optional<double> l, std::optional<double> u, std::optional<Any> r,
                     std::optional<bool> return_r) {
   const double low = l.value_or(1.0 / 8), high = u.value_or(1.0 / 3);
-  if (x.v.device() != ct::Device() || !(0 <= low && low < high && high < 1)) return {};
+  const bool is_drawn = !r && ct::config.train;
+  if (x.v.device() != ct::Device() && (is_drawn || !chainer_is_own)) return {};
+  if (!(0 <= low && low < high && high < 1)) return {};
   F::RReLUOptions options;
   if (r) {
     if (!of_one_dtype(r->v, x.v) || return_r.value_or(false)) return {};  // Chainer returns its argument

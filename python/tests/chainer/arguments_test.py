@@ -156,3 +156,33 @@ print(y.dtype, np.allclose(y.array, values.dot(dense.array)), sparse.data.grad.d
 print(raised(lambda: F.sparse_matmul(dense, dense)), raised(lambda: F.convolution_1d(np.ones((2, 3, 4, 4), 'f'), np.ones((3, 3, 2), 'f'))),
       raised(lambda: F.softmax_cross_entropy(dense, np.zeros(3, 'i'), class_weight=np.ones(2, 'i'))), raised(lambda: F.hstack([dense, np.ones(3, 'f')])))
 ''') == ['float64 True float64 True float32', 'ValueError ValueError ValueError InvalidType']
+
+
+def test_recurrent_layers_drop_in_training_by_numpys_seed():
+    assert out('''
+L = chainer.links
+xs = [rng.randn(5, 4).astype('f'), rng.randn(3, 4).astype('f')]
+for layer in (L.NStepLSTM(3, 4, 4, 0.5), L.NStepBiGRU(2, 4, 3, 0.5), L.NStepRNNReLU(2, 4, 4, 0.5)):
+    def last(seed):
+        np.random.seed(seed)
+        return layer(*(None,) * (2 if 'LSTM' in type(layer).__name__ else 1), xs)[-1]
+    one, two, other = last(1), last(1), last(2)
+    with chainer.using_config('train', False):
+        still = last(1)
+    F.sum(one[0]).backward()
+    same = all(np.array_equal(a.array, b.array) for a, b in zip(one, two))
+    print(same, np.array_equal(one[0].array, other[0].array), np.array_equal(one[0].array, still[0].array), next(layer.params()).grad is not None)
+''') == ['True False False True'] * 3
+
+
+def test_randomized_functions_run_on_devices():
+    assert out('''
+cupy = chainer.backends.cuda.cupy
+x = V(cupy.asarray(rng.randn(3, 4).astype('f')))
+ys = [F.dropout(x), F.gaussian(x, x), F.rrelu(x), F.zoneout(x, x), F.gumbel_softmax(x)]
+with chainer.using_config('train', False):
+    ys.append(F.rrelu(x))
+i = cupy.arange(6).reshape(2, 3)
+ys += [F.reshape(i, (3, 2)), F.concat([i, i]), x[[1, 0]], F.average(x, 1, cupy.ones(4, 'f')), x + cupy.ones((3, 4)), F.pad(x, 1, 'edge')]
+print({type(y.array) is cupy.ndarray for y in ys}, ys[-2].dtype, raised(lambda: x + np.ones((3, 4), 'f')))
+''') == ['{True} float32 TypeError']
