@@ -287,3 +287,15 @@ def test_runtime_info_names_the_versions_and_devices():
         chainer.print_runtime_info()
     ''')
     assert '7.8.1' in out and 'NumPy' in out and 'cpu:' in out
+
+
+def test_cuda_device_is_that_of_cupy_and_the_default_of_to_gpu():
+    run('''
+        import cupy
+        import chainer, chainer.links as L
+        from chainer import cuda
+        assert cuda.Device is cupy.cuda.Device and chainer.get_device(cuda.Device(0)) == chainer.get_device('@cupy:0')
+        link = L.Linear(3, 2)
+        link.to_gpu()
+        assert isinstance(link.W.array, cupy.ndarray)
+    ''', CATENARY_GPU_INCLUDE_CPU='1')

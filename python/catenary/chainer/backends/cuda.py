@@ -6,7 +6,7 @@ import numpy
 
 from catenary._core import ndarray
 
-from .._backend import Device, convert
+from .._backend import Device as _Device, convert
 from . import _cpu
 
 def _load():
@@ -53,7 +53,7 @@ class DummyDeviceType:
 
 DummyDevice = DummyDeviceType()
 
-class GpuDevice(Device):
+class GpuDevice(_Device):
     """A GPU, or any other device of the library's."""
 
     supported_array_types = (ndarray,)
