@@ -6,4 +6,7 @@ def __getattr__(name):
     if name == '__version__':
         from catenary import _core
         return _core.version
+    if name == 'last_computation':
+        from catenary._computation import last_computation
+        return last_computation
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -15,6 +15,7 @@
 #include "catenary/device/backend.h"
 #include "catenary/device/cupy_devices.h"
 #include "catenary/device/device_streams.h"
+#include "catenary/device/libraries.h"
 #include "catenary/device/pool.h"
 #include "catenary/device/stream.h"
 #include "catenary/runtime_info.h"
@@ -309,6 +310,23 @@ void register_device(nb::module_& m) {
     const Released released;
     device.synchronize();
   });
+  nb::class_<ct::Computation>(m, "Computation", "How a product, a convolution or attention was computed.")
+      .def_ro("kind", &ct::Computation::kind)
+      .def_ro("library", &ct::Computation::library)
+      .def_ro("algorithm", &ct::Computation::algorithm)
+      .def_prop_ro("dtype", [](const ct::Computation& c) { return ct::dtype_name(c.dtype); })
+      .def_ro("compute", &ct::Computation::compute)
+      .def_ro("units", &ct::Computation::units)
+      .def_ro("why_not", &ct::Computation::why_not)
+      .def_ro("told", &ct::Computation::told)
+      .def("text", &ct::Computation::text, "Returns all of it in one line.")
+      .def("__str__", &ct::Computation::text);
+  m.def(
+      "last_computation",
+      [](const PyDevice& device, const std::string& kind) { return ct::last_computation(device.get(), kind); },
+      nb::arg("device"), nb::arg("kind"),
+      "Returns how the calling thread's last product ('blas'), convolution ('dnn') or attention ('attention') on a "
+      "device was computed. None before the first one.");
   m.def("runtime_info", [] { return ct::runtime_info(); });
   m.def("_library_folder", [] { return ct::os::library_folder(); });
   Py_AtExit(finish);
