@@ -133,11 +133,6 @@ def _floor_divide(self, other):
     return functions.floor(self / other)
 
 
-def _positive(self):
-    from . import functions
-    return functions.identity(self)
-
-
 def _absolute(self):
     from . import functions
     return functions.absolute(self)
@@ -151,5 +146,4 @@ def _reflected_floor_divide(self, other):
 Variable.__floordiv__ = _floor_divide
 Variable.__rfloordiv__ = _reflected_floor_divide
 Variable.__abs__ = _absolute
-Variable.__pos__ = _positive
 _install()

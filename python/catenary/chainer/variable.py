@@ -7,7 +7,7 @@ import numpy
 
 from catenary import _core
 
-from . import backend, flag
+from . import _backprop, backend, flag
 from ._dtypes import mixed16
 from .backends import _cpu, cuda
 from .configuration import config, using_config
@@ -301,12 +301,11 @@ class Variable(_core._VariableBase):
 
     def backward(self, retain_grad=False, enable_double_backprop=False, loss_scale=None):
         """Computes the gradients of all variables that led to this one. Their `grad` holds them, or for variables between, with `retain_grad`."""
-        from ._backprop import backward, refuse_old_style
-        refuse_old_style([self])
+        _backprop.refuse_old_style([self])
         if loss_scale is None and not config.debug and _core._backward(self, bool(retain_grad), bool(enable_double_backprop)):
             return
         with using_config('enable_backprop', enable_double_backprop):
-            backward(self, retain_grad, loss_scale)
+            _backprop.backward(self, retain_grad, loss_scale)
 
     # ---- the gradient
 

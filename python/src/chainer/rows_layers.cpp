@@ -14,6 +14,7 @@ namespace F = ct::functions;
 
 Variable linear(Floats x, Floats W, std::optional<Floats> b, std::optional<int> n_batch_axes) {
   if (!of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
+  if (chainer_is_own && n_batch_axes.value_or(1) < 1) throw ct::ValueError("linear: n_batch_axes must be at least 1");
   return b ? F::linear(x.v, W.v, b->v, n_batch_axes.value_or(1)) : F::linear(x.v, W.v, n_batch_axes.value_or(1));
 }
 template <class Options>

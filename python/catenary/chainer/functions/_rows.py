@@ -124,7 +124,7 @@ def _error(name, arguments, args, kwargs):
     from ..utils import type_check
     for key, value in arguments.items():
         if key in _WORDS and isinstance(value, str) and (value not in _WORDS[key] or value == 'sum' and name not in _SUMS):
-            return ValueError('%s: %s must be one of %s, not %r' % (name, key, ', '.join(_WORDS[key]), value))
+            return (NotImplementedError if key == 'norm' else ValueError)('%s: %s must be one of %s, not %r' % (name, key, ', '.join(_WORDS[key]), value))
     for key, x in arguments.items():
         for one in x if isinstance(x, (tuple, list)) else (x,):
             if _is_array(one) and one.dtype.kind not in 'fb':

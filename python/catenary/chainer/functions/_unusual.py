@@ -240,6 +240,25 @@ def sparse_matmul(a, b, transa=False, transb=False):
     return _rows['sparse_matmul'](cast(a), cast(b), transa, transb)
 
 
+def _roi_align(name):
+    def align(x, rois, roi_indices, outsize, spatial_scale, sampling_ratio=None):
+        if isinstance(sampling_ratio, (tuple, list)):  # None: the library chooses the number of samples
+            sampling_ratio = tuple([0 if count is None else int(count) for count in sampling_ratio])
+        return _rows[name](x, rois, roi_indices, outsize, spatial_scale, sampling_ratio)
+    align.__name__ = name
+    return align
+
+
+roi_average_align_2d, roi_max_align_2d = map(_roi_align, ('roi_average_align_2d', 'roi_max_align_2d'))
+
+
+def bilinear(e1, e2, W, V1=None, V2=None, b=None):
+    given = [x is not None for x in (V1, V2, b)]
+    if any(given) and not all(given):
+        raise ValueError('bilinear: V1, V2 and b must be given together')
+    return _rows['bilinear'](e1, e2, W, *([V1, V2, b] if all(given) else []))
+
+
 class _Zeta(FunctionNode):
     """Hurwitz's zeta function of an array of exponents, which gets no gradient."""
 
@@ -291,8 +310,8 @@ def pad(x, pad_width, mode, **keywords):
 
 ANY_DTYPE = frozenset(('broadcast', 'copy', 'get_item', 'identity', 'pad', 'repeat', 'scatter_add', 'softmax_cross_entropy', 'split_axis'))
 _TAKEN = {function.__name__: function for function in (
-    add, average, broadcast, copy, dropout, einsum, gaussian, get_item, gumbel_softmax, identity, pad, repeat, rrelu, scatter_add,
-    softmax_cross_entropy, sparse_matmul, split_axis, tensordot, zeta, zoneout)}
+    add, average, bilinear, broadcast, copy, dropout, einsum, gaussian, get_item, gumbel_softmax, identity, pad, repeat, roi_average_align_2d,
+    roi_max_align_2d, rrelu, scatter_add, softmax_cross_entropy, sparse_matmul, split_axis, tensordot, zeta, zoneout)}
 
 
 def of(name):

@@ -74,8 +74,10 @@ class NpzDeserializer(Deserializer):
         elif isinstance(value, cuda.ndarray):
             backend.copyto(value, numpy.asarray(dataset, dtype=value.dtype))
         else:
-            kind = type(value)
+            kind, own = type(value), numpy.asarray(value).dtype
             value = numpy.asarray(dataset)
+            if own.kind in 'iu' and value.dtype.kind in 'iuf' and not numpy.can_cast(value.dtype, own, 'same_kind'):
+                raise TypeError('%s: %s in the file does not fit %s' % (key, value.dtype, own))
             try:
                 value = kind(value)
             except TypeError:
