@@ -300,6 +300,7 @@ def test_divergences_of_users_and_bad_parameters():
             D.Independent(D.Normal(x, x), 2)
         broad = D.Normal(np.zeros((2, 1), 'f'), x)
         assert broad.batch_shape == (2, 3) and broad.entropy.shape == (2, 3) and broad.sample(4).shape == (4, 2, 3)
+        assert D.Normal(x, x).log_prob(np.zeros(3)).dtype == 'f' and D.Poisson(x).log_prob(np.arange(3)).dtype == 'f'
         with pytest.warns(RuntimeWarning, match='not defined'):
             assert np.isnan(D.Cauchy(x, x).mean.array).all()
     ''')

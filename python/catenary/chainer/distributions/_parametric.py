@@ -58,12 +58,11 @@ class Parametric(Distribution):
         return {name: getattr(self, name) for name in self._params}
 
     def _event(self, x):
-        """Returns events as a variable. Numbers and arrays of whole numbers get the dtype of the parameters."""
+        """Returns events, which may be numbers, as a variable with the dtype of the parameters."""
         dtype = next(iter(self._given.values())).dtype
         if isinstance(x, (int, float, numpy.generic)):
             x = self.xp.asarray(x, dtype)
-        x = as_variable(x)
-        return x if x.dtype.kind == 'f' else F.cast(x, dtype)
+        return F.cast(as_variable(x), dtype)
 
 
 class LocationScale(Parametric):

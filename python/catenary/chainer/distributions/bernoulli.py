@@ -11,7 +11,8 @@ INFINITY = float('inf')
 
 def _bernoulli_log_prob(logit, x, binary_check=False):
     """Returns the logarithm of the probability of x. With `binary_check`, it is -inf unless x is 0 or 1."""
-    logit, x = as_variable(logit), as_variable(x)
+    logit = as_variable(logit)
+    x = F.cast(as_variable(x), logit.dtype)
     value = x * logit - F.softplus(logit)
     value = select(logit.array == INFINITY, F.log(x), select(logit.array == -INFINITY, F.log(1 - x), value))
     return select((x.array == 0) | (x.array == 1), value, -INFINITY) if binary_check else value
