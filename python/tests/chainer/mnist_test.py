@@ -22,15 +22,18 @@ def accuracy(script, *arguments):
     return float(run(script, *arguments)[-1].rpartition('accuracy ')[2])
 
 
+def script_of(version):
+    return {'1.4.0': ['v1_4_0.py'], '1.5.0': ['v1_5_0.py']}.get(version, ['trainer.py', version])
+
+
 @pytest.mark.parametrize('version', ['1.4.0', '1.5.0', '1.12.0', '1.24.0', '4.0.0', '5.1.0', '6.2.0', '7.0.0b2', '7.8.1'])
 def test_train_mnist_of_each_version_cpu(version):
-    script = {'1.4.0': ['v1_4_0.py'], '1.5.0': ['v1_5_0.py']}.get(version, ['trainer.py', version])
-    assert accuracy(*script) > 0.9
+    assert accuracy(*script_of(version)) > 0.9
 
 
-@pytest.mark.parametrize('version', ['1.5.0', '1.12.0', '6.2.0'])
+@pytest.mark.parametrize('version', ['1.4.0', '1.5.0', '1.12.0', '6.2.0'])
 def test_train_mnist_on_a_device_opencl(version):
-    script = ['v1_5_0.py'] if version == '1.5.0' else ['trainer.py', version, '--batchsize', '500']
+    script = script_of(version) + ([] if version in ('1.4.0', '1.5.0') else ['--batchsize', '500'])
     assert accuracy(*script, '-g', '0') > 0.9
 
 

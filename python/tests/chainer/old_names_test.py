@@ -299,3 +299,39 @@ def test_cuda_device_is_that_of_cupy_and_the_default_of_to_gpu():
         link.to_gpu()
         assert isinstance(link.W.array, cupy.ndarray)
     ''', CATENARY_GPU_INCLUDE_CPU='1')
+
+
+def test_function_sets_of_several_devices_exchange_arrays():
+    run('''
+        import cupy
+        import numpy as np
+        import chainer, chainer.functions as F
+        from chainer import optimizers
+        x, t = np.random.RandomState(0).randn(7, 3).astype(np.float32), np.arange(7, dtype=np.int32) % 2
+        models = [chainer.FunctionSet(l=F.Linear(3, 2)) for _ in range(2)]
+        models[1].to_gpu(0)
+        models[1].copy_parameters_from(models[0].parameters)
+        optimizer = optimizers.SGD(0.5)
+        optimizer.setup(models[0])
+        for model, xp in zip(models, (np, cupy)):
+            model.zerograds()
+            F.softmax_cross_entropy(model.l(xp.asarray(x)), xp.asarray(t)).backward()
+        before = [g.copy() for g in models[0].gradients]
+        optimizer.accumulate_grads(models[1].gradients)
+        for a, b in zip(models[0].gradients, before):
+            np.testing.assert_allclose(a, 2 * b, rtol=1e-4, atol=1e-6)
+        norm = optimizer.compute_grads_norm()
+        other = optimizers.SGD(0.5)
+        other.setup((models[1].parameters, models[1].gradients))
+        other.clip_grads(norm / 4)
+        assert abs(other.compute_grads_norm() - norm / 4) < 1e-4 * norm
+        other.update()
+        models[0].copy_parameters_from(models[1].parameters)
+        for a, b in zip(models[0].parameters, models[1].parameters):
+            np.testing.assert_array_equal(a, b.get())
+        w, g = cupy.ones(5, 'f'), cupy.full(5, 3, 'f')
+        plain = optimizers.SGD(0.5)
+        plain.setup(((w,), (g,)))
+        plain.update()
+        assert (w == -0.5).all()
+    ''', CATENARY_GPU_INCLUDE_CPU='1')
