@@ -104,7 +104,12 @@ def grad(outputs, inputs, grad_outputs=None, grad_inputs=None, set_grad=False, r
             with backend.using_device(variable.device):
                 variable.grad_var = Variable(variable.xp.ones_like(variable.array)) if gradient is None else as_variable(gradient)
     with using_config('enable_backprop', enable_double_backprop), _debugging():
-        return _core._grad(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, enable_double_backprop, loss_scale)
+        gradients = _core._grad(outputs, inputs, grad_outputs, grad_inputs, set_grad, retain_grad, enable_double_backprop, loss_scale)
+    if retain_grad:
+        for variable, gradient in zip(inputs, gradients):
+            if gradient is not None:
+                variable.grad_var = gradient
+    return gradients
 
 
 def _check_variables(name, values):

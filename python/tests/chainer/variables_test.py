@@ -85,6 +85,12 @@ print(raised(lambda: chainer.Sequential()(1)), raised(lambda: pickle.dumps(chain
 ''') == ['True True False None', 'True True', '2 Sequential True 0', 'RuntimeError ValueError']
 
 
+def test_orthogonal_refuses_arrays_without_elements():
+    assert out('''
+print(raised(lambda: chainer.initializers.Orthogonal()(np.empty(0, 'f'))), raised(lambda: chainer.initializers.Normal()(np.empty((0, 3), 'f'))))
+''') == ['ValueError None']
+
+
 def test_links_that_override_to_cpu_are_asked():
     assert out('''
 def define(name):
@@ -134,9 +140,12 @@ with chainer.using_config('debug', True):
     y = F.identity(chainer.Variable(np.ones(2, 'f')))
     y.grad = np.full(2, np.nan, 'f')
     print(raised(y.backward))
-print(raised(Wrong()), chainer.grad([z], [v], retain_grad=True)[0].array > 0, z.grad)
+a = chainer.Variable(np.array(2, 'f'))
+b = F.exp(a)
+c = b * 3
+print(raised(Wrong()), chainer.grad([c], [a], retain_grad=True)[0].array == a.grad, b.grad, c.grad)
 ''') == ["['DeprecationWarning'] [2.]", "['RuntimeWarning'] None", 'True RuntimeError', 'type of gradients returned from backward',
-         'shape of gradients returned from backward', 'dtype of gradients returned from backward', 'RuntimeError', 'TypeError True 1.0']
+         'shape of gradients returned from backward', 'dtype of gradients returned from backward', 'RuntimeError', 'TypeError True 3.0 1.0']
 
 
 def test_optimizers_give_zeros_to_hooks_and_count_epochs():

@@ -153,6 +153,8 @@ class Orthogonal(_Random):
         if (self.mode == 'projection' and rows > columns or self.mode == 'embedding' and rows < columns
                 or self.mode == 'basis' and rows != columns):
             raise ValueError('Orthogonal: the mode %s does not fit %d rows and %d columns' % (self.mode, rows, columns))
+        if array.size == 0:
+            raise ValueError('Orthogonal: an array of the shape %s has no elements' % (array.shape,))
         if array.ndim == 0:
             return device.xp.asarray(self.scale * (2 * numpy.random.randint(2) - 1), array.dtype)
         wide = rows <= columns
