@@ -5,7 +5,8 @@ from catenary import _core
 _KINDS = {'index': IndexError, 'value': ValueError}
 # functions whose errors of shapes or indexes are ValueErrors
 _VALUE_ERRORS = frozenset((
-    ('moveaxis', 'shape'), ('tensordot', 'shape'), ('permutate', 'index'), ('select_item', 'index'), ('softmax_cross_entropy', 'index'), ('squeeze', 'shape')))
+    ('moveaxis', 'shape'), ('permutate', 'index'), ('scatter_add', 'shape'), ('select_item', 'index'), ('softmax_cross_entropy', 'index'),
+    ('squeeze', 'shape'), ('tensordot', 'shape')))
 
 
 def raise_error(function, kind, message):

@@ -194,10 +194,12 @@ x = rng.randn(1, 2, 8, 8).astype('f')
 rois, indices = np.array([[0, 0, 5, 6]], 'f'), np.zeros(1, 'i')
 a, b = [F.roi_average_align_2d(x, rois, indices, (2, 3), np.float32(1), ratio).array for ratio in ((None, 2), (0, 2))]
 print(np.array_equal(a, b), a.shape)
+print([raised(f) for f in (lambda: F.concat([x, x], 'a'), lambda: F.repeat(x, 'a'), lambda: F.tile((x, x), 2),
+                           lambda: F.scatter_add(x, slice(0, 1), x[0]))])
 e = np.ones((3, 2), 'f')
 print([raised(f) for f in (lambda: F.linear(e, e, n_batch_axes=0), lambda: F.bilinear(e, e, np.ones((2, 2, 2), 'f'), e),
                            lambda: F.hinge(e, np.zeros(3, 'i'), norm='L3'))])
 from chainer.serializers import NpzDeserializer
 print([raised(lambda: NpzDeserializer({'x': np.asarray(value)})('x', target)) for value, target in
        ((np.float32(2), 3), (np.int64(-1), np.uint32(3)), (np.int64(4), 3), (2, 3.5))])
-''') == ['True (1, 2, 2, 3)', "['ValueError', 'ValueError', 'NotImplementedError']", "['TypeError', 'TypeError', None, None]"]
+''') == ['True (1, 2, 2, 3)', "['TypeError', 'TypeError', 'TypeError', 'ValueError']", "['ValueError', 'ValueError', 'NotImplementedError']", "['TypeError', 'TypeError', None, None]"]

@@ -132,14 +132,15 @@ def _error(name, arguments, args, kwargs):
                                               _of(name, '%s.dtype.kind == f' % key, '%s != f' % one.dtype.kind))
     words = [_described(x) for x in args] + ['%s = %s' % (key, _described(x)) for key, x in kwargs.items()]
     message = '%s does not take these arguments: %s' % (name, '; '.join(words))
-    is_list = args and isinstance(args[0], (tuple, list)) and all(map(_is_array, args[0]))
-    if is_list or name in _LABELS and all(map(_is_array, args[:2])):
+    is_list = name in _OF_LISTS and isinstance(args[0], (tuple, list)) and all(map(_is_array, args[0]))
+    if is_list and not any(isinstance(x, str) for x in args) or name in _LABELS and all(map(_is_array, args[:2])):
         return type_check.InvalidType(message, message, message)
     return TypeError(message)
 
 
 _LABELS = frozenset(('accuracy', 'binary_accuracy', 'black_out', 'classification_summary', 'contrastive', 'embed_id', 'f1_score', 'hinge', 'precision',
                      'recall', 'select_item', 'sigmoid_cross_entropy', 'softmax_cross_entropy'))
+_OF_LISTS = frozenset(('concat', 'dstack', 'hstack', 'pad_sequence', 'stack', 'transpose_sequence', 'vstack'))
 _callables = {}
 
 

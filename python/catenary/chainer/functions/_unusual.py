@@ -1,5 +1,6 @@
 """Arguments that the rows of the library do not take: noise that a script gives, keywords, integers and more than one array."""
 
+import operator
 import string
 
 import numpy
@@ -194,7 +195,7 @@ def scatter_add(a, slices, b):
 
 def repeat(x, repeats, axis=None):
     many = isinstance(repeats, (tuple, list, numpy.ndarray))
-    return _rows['repeat'](x, tuple([int(n) for n in repeats]) if many else int(repeats), axis)
+    return _rows['repeat'](x, tuple(map(operator.index, repeats)) if many else operator.index(repeats), axis)
 
 
 def broadcast(*args):
