@@ -96,17 +96,17 @@ def parametric(name):
     """Returns one of the links that were classes in chainer.functions, or None."""
     if name not in PARAMETRIC:
         return None
-    from . import links
+    from . import function_set, links
     cls, names = getattr(links, name), PARAMETRIC[name]
-    if names is None:
-        return cls
-
-    def __init__(self, *args, **kwargs):
-        named = dict(zip(names, args))
-        if len(args) > len(names) or named.keys() & kwargs.keys():
-            raise TypeError('%s takes these arguments, each once: %s' % (name, ', '.join(names)))
-        cls.__init__(self, **named, **kwargs)
-    return type(name, (cls,), {'__init__': __init__, '__module__': 'chainer.functions', '__doc__': 'links.%s with the arguments of Chainer 1.' % name})
+    members = {'__module__': 'chainer.functions', '__doc__': 'links.%s with the arguments and attributes of Chainer 1.' % name}
+    if names is not None:
+        def __init__(self, *args, **kwargs):
+            named = dict(zip(names, args))
+            if len(args) > len(names) or named.keys() & kwargs.keys():
+                raise TypeError('%s takes these arguments, each once: %s' % (name, ', '.join(names)))
+            cls.__init__(self, **named, **kwargs)
+        members['__init__'] = __init__
+    return type(name, (function_set.OfFunctions, cls), members)
 
 
 # ---- links

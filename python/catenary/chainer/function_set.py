@@ -26,23 +26,8 @@ class Arrays(tuple):
         return tuple, (tuple(self),)
 
 
-class FunctionSet(link.Chain):
-    """A Chain whose links are set at any time, and whose parameters and gradients are tuples of arrays in the order of their paths."""
-
-    def __setattr__(self, name, value):
-        if not isinstance(value, link.Link) or '_children' not in self.__dict__:
-            super().__setattr__(name, value)
-            return
-        if name in self._children:
-            delattr(self, name)
-        if not self.within_init_scope:
-            self.add_link(name, value)
-        else:
-            super().__setattr__(name, value)
-
-    def __getitem__(self, name):
-        """Returns the attribute of this name."""
-        return getattr(self, name)
+class Collected:
+    """The arrays of a link's parameters and gradients as tuples, in the order of their paths."""
 
     def _sorted(self):
         return [param for _, param in sorted(self.namedparams(), key=lambda pair: pair[0])]
@@ -77,6 +62,34 @@ class FunctionSet(link.Chain):
         """Copies arrays, which may be on another device, into the parameters."""
         for param, array in zip(self._sorted(), _as_many(params, self)):
             backend.copyto(param.array, array)
+
+
+class FunctionSet(Collected, link.Chain):
+    """A Chain whose links are set at any time."""
+
+    def __setattr__(self, name, value):
+        if not isinstance(value, link.Link) or '_children' not in self.__dict__:
+            super().__setattr__(name, value)
+            return
+        if name in self._children:
+            delattr(self, name)
+        if not self.within_init_scope:
+            self.add_link(name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def __getitem__(self, name):
+        """Returns the attribute of this name."""
+        return getattr(self, name)
+
+
+class OfFunctions(Collected):
+    """The base of links that were classes in chainer.functions: `gW` is the gradient of `W`, and so on."""
+
+    def __getattr__(self, name):
+        if name[:1] == 'g' and name[1:] in self.__dict__.get('_params', ()):
+            return self.__dict__[name[1:]].grad
+        raise AttributeError('%r object has no attribute %r' % (type(self).__name__, name))
 
 
 def _as_many(arrays, owner):

@@ -26,7 +26,7 @@ def names():
     np.random.seed(1)
     x, t = rng.randn(4, 3).astype(np.float32), np.array([0, 1, 1, 0], np.int32)
     image, W = rng.randn(2, 3, 5, 7).astype(np.float32), rng.randn(2, 3, 3, 3).astype(np.float32)
-    model, other = (chainer.FunctionSet(l1=L.Linear(3, 5), l2=L.Linear(5, 2)) for _ in range(2))
+    model, other = (chainer.FunctionSet(l1=F.Linear(3, 5), l2=F.Linear(5, 2)) for _ in range(2))
     optimizer = optimizers.MomentumSGD(0.1)
     optimizer.setup(model)
     for m in (model, other):
@@ -89,7 +89,7 @@ def values(asks, **environment):
 @pytest.mark.parametrize('asks', [False, True], ids=['cpu-7', 'cpu-1'])
 def test_rows_of_the_guide_mean_the_same(asks):
     pairs, found = values(asks, **({'CATENARY_CHAINER_API': '1'} if asks else {}))
-    assert len(pairs) == (2 if asks else 31)
+    assert len(pairs) == (2 if asks else 32)
     different = [pair for pair, (old, new) in zip(pairs, found) if not equal(old, new)]
     assert not different
 
@@ -335,3 +335,77 @@ def test_function_sets_of_several_devices_exchange_arrays():
         plain.update()
         assert (w == -0.5).all()
     ''', CATENARY_GPU_INCLUDE_CPU='1')
+
+
+def test_a_session_of_chainer_1_4():
+    run('''
+        import pickle
+        import numpy as np
+        from chainer import cuda, Function, FunctionSet, gradient_check, Variable, optimizers, serializers, utils
+        import chainer.functions as F
+
+        f = F.Linear(3, 2)
+        x = Variable(np.array([[1, 2, 3], [4, 5, 6]], np.float32))
+        y = f(x)
+        np.testing.assert_allclose(y.data, x.data.dot(f.W.data.T) + f.b.data, rtol=1e-5)
+        f.gW.fill(0)
+        f.gb.fill(0)
+        y.grad = np.ones((2, 2), np.float32)
+        y.backward()
+        assert f.gW.tolist() == [[5, 7, 9], [5, 7, 9]] and f.gb.tolist() == [2, 2]
+        assert [a.shape for a in f.parameters] == [(2, 3), (2,)] and f.gradients[1] is f.gb or f.gradients[1].tolist() == [2, 2]
+        assert not hasattr(f, 'gX') and not hasattr(f, 'parameter')
+
+        class Pair(FunctionSet):
+            def __init__(self):
+                super(Pair, self).__init__(a=F.Linear(3, 4))
+                self.b = F.EmbedID(5, 4)
+            def forward(self, x, i):
+                return F.sum(self.a(x) * self.b(i))
+        model = Pair()
+        optimizer = optimizers.SGD(lr=0.1)
+        optimizer.setup(model.collect_parameters())
+        before = [a.copy() for a in model.parameters]
+        optimizer.zero_grads()
+        model.forward(x, Variable(np.array([1, 3], np.int32))).backward()
+        optimizer.update()
+        assert all((a != b).any() for a, b in zip(before, model.parameters))
+        model.a = F.Linear(3, 4)
+        again = pickle.loads(pickle.dumps(model))
+        assert [a.tolist() for a in again.parameters] == [a.tolist() for a in model.parameters] and type(again.a) is F.Linear
+        assert model['b'] is model.b and sorted(path for path, _ in model.namedparams()) == ['/a/W', '/a/b', '/b/W']
+    ''')
+
+
+def test_links_of_images_take_test_and_volatile():
+    run('''
+        import collections
+        import numpy as np
+        import chainer, chainer.links as L
+        from chainer import _old_arguments
+        from chainer.links.model.vision._base import ImageModel
+
+        class Small(ImageModel):
+            _last = _default_features = 'bn'
+            def __init__(self):
+                chainer.Chain.__init__(self)
+                with self.init_scope():
+                    self.bn = L.BatchNormalization(3)
+                self.seen = []
+            @property
+            def functions(self):
+                def look(x):
+                    self.seen.append((chainer.config.train, chainer.config.enable_backprop))
+                    return x
+                return collections.OrderedDict([('bn', [self.bn, look])])
+            def _batch(self, images, size):
+                return chainer.Variable(np.stack(images))
+        _old_arguments.accept('VGG16Layers', Small)
+        model, images = Small(), [np.random.randn(3, 4, 4).astype(np.float32) for _ in range(2)]
+        model.extract(images)
+        model.extract(images, test=True, volatile='on')
+        model.extract(images, test=False, volatile='off')
+        model(np.stack(images), test=True)
+        model(np.stack(images))
+        assert model.seen == [(False, False), (False, False), (True, True), (False, True), (True, True)], model.seen
+    ''')
