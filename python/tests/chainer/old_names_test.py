@@ -409,3 +409,49 @@ def test_links_of_images_take_test_and_volatile():
         model(np.stack(images))
         assert model.seen == [(False, False), (False, False), (True, True), (False, True), (True, True)], model.seen
     ''')
+
+
+def test_recurrent_training_of_chainer_1_4():
+    run('''
+        import numpy as np
+        import chainer, chainer.functions as F
+        from chainer import optimizers
+        np.random.seed(0)
+        model = chainer.FunctionSet(embed=F.EmbedID(11, 16), x=F.Linear(16, 64), h=F.Linear(16, 64), y=F.Linear(16, 11))
+        for param in model.parameters:
+            param[:] = np.random.uniform(-0.1, 0.1, param.shape)
+        optimizer = optimizers.SGD(lr=1.0)
+        optimizer.setup(model)
+
+        def words(i):
+            return ((np.arange(5) * 2 + i) % 11).astype(np.int32)
+        def start(train):
+            return [chainer.Variable(np.zeros((5, 16), np.float32), volatile=not train) for _ in range(2)]
+        def step(i, state, train):
+            x, t = (chainer.Variable(words(j), volatile=not train) for j in (i, i + 1))
+            c, h = F.lstm(state[0], model.x(F.dropout(model.embed(x), train=train)) + model.h(state[1]))
+            return [c, h], F.softmax_cross_entropy(model.y(F.dropout(h, train=train)), t)
+        def evaluated():
+            state, total = start(False), 0
+            for i in range(20):
+                state, loss = step(i, state, False)
+                assert loss.volatile and loss.creator is None and state[0].creator is None
+                total += float(loss.data)
+            return total / 20
+
+        before = evaluated()
+        state, total = start(True), chainer.Variable(np.zeros((), np.float32))
+        for i in range(250):
+            state, loss = step(i, state, True)
+            total += loss
+            if i % 5 == 4:
+                optimizer.zero_grads()
+                total.backward()
+                total.unchain_backward()
+                total = chainer.Variable(np.zeros((), np.float32))
+                optimizer.clip_grads(5)
+                assert optimizer.compute_grads_norm() < 5.001
+                optimizer.weight_decay(1e-5)
+                optimizer.update()
+        assert evaluated() < 0.25 * before
+    ''')
