@@ -58,6 +58,13 @@ class _ForwardPostprocessCallbackArgs(_ForwardPreprocessCallbackArgs):
         self.out = out
 
 
+def _forward_of(link):
+    """Returns the function that calls of a link call. It is no method, as links may have attributes of any name."""
+    forward = getattr(link, 'forward', None)
+    # Chainer before version 5: forward may be a parent's __call__
+    return super(Link, link).__call__ if forward is None else forward
+
+
 class Link(DeviceResident):
     """An object with parameters and persistent values. Attributes that are set within init_scope() are registered."""
 
@@ -132,20 +139,13 @@ class Link(DeviceResident):
         hooks = _get_link_hooks()
         if hooks or self._local_link_hooks:
             return self._call_with_hooks(list(hooks.values()) + list((self._local_link_hooks or {}).values()), args, kwargs)
-        return self._forward()(*args, **kwargs)
-
-    def _forward(self):
-        forward = getattr(self, 'forward', None)
-        if forward is None:
-            # Chainer before version 5: forward may be a parent's __call__
-            forward = super().__call__
-        return forward
+        return _forward_of(self)(*args, **kwargs)
 
     def _call_with_hooks(self, hooks, args, kwargs):
         before = _ForwardPreprocessCallbackArgs(self, 'forward', args, kwargs)
         for hook in hooks:
             hook.forward_preprocess(before)
-        out = self._forward()(*args, **kwargs)
+        out = _forward_of(self)(*args, **kwargs)
         after = _ForwardPostprocessCallbackArgs(self, 'forward', args, kwargs, out)
         for hook in hooks:
             hook.forward_postprocess(after)

@@ -113,3 +113,19 @@ for name in ('Deconvolution1D', 'Deconvolution2D', 'Deconvolution3D', 'Deconvolu
 link = L.Convolution2D.from_params(numpy.ones((2, 3, 1, 1), 'f'), numpy.zeros(2, 'f'))
 assert (link.in_channels, link.out_channels) == (3, 2)
 ''')
+
+
+def test_links_may_have_an_attribute_forward():
+    run('''
+        import numpy as np
+        import chainer
+        import chainer.links as L
+        class Mine(L.Linear):
+            def __init__(self):
+                super().__init__(3, 2)
+                self._forward = ['a']
+        assert Mine()(np.ones((4, 3), 'f')).shape == (4, 2)
+        with chainer.using_config('train', False), chainer.no_backprop_mode():
+            y = L.ResNet50Layers(None)(np.ones((1, 3, 64, 64), 'f'), layers=['prob', 'res2'])
+        assert y['prob'].shape == (1, 1000) and y['res2'].shape == (1, 256, 16, 16)
+    ''')
