@@ -79,6 +79,10 @@ refused(lambda x: F.softmax(x, axis=2), 'axis 2')
 refused(lambda x: x + np.ones((2, 3, 19, 17), 'f'), 'neither an argument')
 refused(lambda x: F.convolution_2d(x, np.ones((2, 3, 4, 4), 'f'), stride=3, cover_all=True), 'instead of')
 refused(lambda x: F.linear(x, np.ones((2, 17), 'f'), n_batch_axes=3), 'n_batch_axes')
+class Named(chainer.Chain):
+    def forward(self, x):
+        return {'y': F.relu(x), 'z': x * x}
+assert [layer.type for layer in caffe.export(Named(), [x]).layer] == ['Input', 'ReLU', 'Eltwise']
 linear = F.linear
 with pytest.raises(TypeError):
     caffe.export(Model(), x)

@@ -232,6 +232,8 @@ def export(model, args, directory=None, export_params=True, graph_name='Graph'):
     inputs, notes = [as_variable(x) for x in args], {}
     with using_config('train', False), using_config('enable_backprop', True), _noting(notes):
         outputs = model(*inputs)
+    if isinstance(outputs, dict):
+        outputs = list(outputs.values())
     outputs = [y.node for y in (outputs if isinstance(outputs, (tuple, list)) else (outputs,))]
     net = _Net(graph_name, model)
     names = {x.node: 'data_%d' % i if i else 'data' for i, x in enumerate(inputs)}
