@@ -235,12 +235,6 @@ Values image_of_columns(const Call& c) {
   return {F::reshape(F::get_item(F::deconvolution_nd(F::reshape(x, columns), filters, options), kept), shape)};
 }
 
-Values max_roi_pooling(const Call& c) {
-  const Integers size = c.list("pooled_shape").value_or(Integers());
-  if (size.size() != 2) c.fail("pooled_shape has {} entries instead of 2", size.size());
-  return {F::roi_pooling_2d(c.x(0), c.x(1), size[0], size[1], c.real("spatial_scale", 1.0))};
-}
-
 }  // namespace
 
 std::span<const Operator> pooling_operators() {
@@ -253,7 +247,6 @@ std::span<const Operator> pooling_operators() {
       {"GlobalMaxPool", 1, [](const Call& c) { return Values{F::max(c.x(0), axes_from(2, c.x(0).ndim()), true)}; }},
       {"GlobalLpPool", 2, global_lp_pooling},
       {"MaxUnpool", 9, max_unpooling},
-      {"MaxRoiPool", 1, max_roi_pooling},
       {"Col2Im", 18, image_of_columns},
   };
   return rows;
