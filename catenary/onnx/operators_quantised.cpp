@@ -1,13 +1,16 @@
-// Linear quantisation to 8 and 16 bits.
+// Linear quantisation to 8 and 16 bits, and products of quantised arrays.
 
 #include <algorithm>
 #include <limits>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/device/float64.h"
 #include "catenary/onnx/operators.h"
+#include "catenary/onnx/windows.h"
 
 namespace catenary::onnx {
 
@@ -80,6 +83,81 @@ Values dynamically_quantized(const Call& c) {
   return {Variable(y.astype(Dtype::uint8)), Variable(scale), Variable(zero.astype(Dtype::uint8))};
 }
 
+/// Returns 8-bit integers minus their zero point (input `zero`, if it is there). `shape` shapes a zero point with
+/// several elements.
+template <class ShapeOf>
+Array without_zero(const Call& c, int x, int zero, ShapeOf&& shape) {
+  const Array wide = c.array(x).astype(Dtype::int32);
+  if (itemsize(c.x(x).dtype()) != 1) c.fail("products of {} are not supported", c.x(x).dtype());
+  return c.has(zero) ? subtract(wide, shape(c.array(zero)).astype(Dtype::int32)) : wide;
+}
+
+/// Returns a dtype in which sums of `terms` products of differences of 8-bit integers are exact.
+Dtype exact_dtype(const Call& c, std::int64_t terms) {
+  if (terms * 255 * 255 < (1 << 24)) return Dtype::float32;
+  if (!has_float64(c.device())) c.fail("sums of {} products are not supported without float64", terms);
+  return Dtype::float64;
+}
+
+/// Gives the zero point or scale of rows the axes of a matrix.
+Array by_row(const Array& a) {
+  return a.ndim() == 1 && a.size() > 1 ? expand_dims(a, 1) : a.size() == 1 ? a.reshape({}) : a;
+}
+Array by_column(const Array& a) { return a.size() == 1 ? a.reshape({}) : a; }
+
+/// Returns the exact product of two quantised matrices as floating numbers.
+Array integer_product(const Call& c, int a, int a_zero, int b, int b_zero) {
+  const Array left = without_zero(c, a, a_zero, by_row), right = without_zero(c, b, b_zero, by_column);
+  if (left.ndim() == 0 || right.ndim() == 0) c.fail("an input has no axis");
+  const Dtype dtype = exact_dtype(c, left.shape(left.ndim() - 1));
+  return matmul(left.astype(dtype), right.astype(dtype));
+}
+
+/// Quantises sums that have the scale `scale` to the scale and zero point of the result.
+Values requantized(const Call& c, const Array& sums, const Array& scale, int y_scale, int y_zero) {
+  const Dtype dtype = c.has(y_zero) ? c.x(y_zero).dtype() : c.x(0).dtype(), wide = widest_float(c.device());
+  const auto [least, most] = limits_of(c, dtype);
+  const Array factor = divide(scale, c.array(y_scale).reshape({}).astype(Dtype::float32)).astype(wide);
+  Array y = rint(multiply(sums.astype(wide), factor));
+  if (c.has(y_zero)) y = add(y, c.array(y_zero).reshape({}).astype(wide));
+  return {Variable(minimum(maximum(y, least), most).astype(dtype))};
+}
+
+Values quantized_product(const Call& c) {
+  const Array scale = multiply(by_row(c.array(1)).astype(Dtype::float32), by_column(c.array(4)).astype(Dtype::float32));
+  return requantized(c, integer_product(c, 0, 2, 3, 5), scale, 6, 7);
+}
+
+/// Returns the exact convolution of quantised arrays as floating numbers. `bias` is added if it is there.
+Array integer_convolution(const Call& c, int x_zero, int weight, int w_zero, int bias) {
+  const auto by_output = [&](const Array& a) {
+    return a.size() == 1 ? a.reshape({}) : a.reshape(shape_along(c.x(weight).ndim(), 0, a.size()));
+  };
+  const Array x = without_zero(c, 0, x_zero, by_column), w = without_zero(c, weight, w_zero, by_output);
+  if (w.ndim() < 3 || w.size() == 0) c.fail("a weight of shape {} has no spatial axis", w.shape());
+  const Dtype dtype = exact_dtype(c, w.size() / w.shape(0));
+  c.list("kernel_shape");
+  Windows windows = windows_of(c, x.shape(), spatial(w.shape()));
+  F::ConvolutionOptions options;
+  const Variable padding = padded(Variable(x.astype(dtype)), windows, 0.0);
+  options.stride = per_axis(windows.strides);
+  options.pad = per_axis(windows.before);
+  options.dilate = per_axis(windows.dilations);
+  options.groups = c.integer("group", 1);
+  const Array sums = F::convolution_nd(padding, Variable(w.astype(dtype)), options).array();
+  if (bias < 0 || !c.has(bias)) return sums;
+  const Array offset = c.array(bias).reshape(shape_along(w.ndim(), 1, w.shape(0)));
+  const Dtype wide = widest_float(c.device());
+  return add(sums.astype(wide), offset.astype(wide));
+}
+
+Values quantized_convolution(const Call& c) {
+  const Array given = c.array(4).astype(Dtype::float32);
+  const Array w = given.size() == 1 ? given.reshape({}) : given.reshape(shape_along(c.x(3).ndim(), 1, given.size()));
+  const Array scale = multiply(c.array(1).reshape({}).astype(Dtype::float32), w);
+  return requantized(c, integer_convolution(c, 2, 3, 5, 8), scale, 6, 7);
+}
+
 }  // namespace
 
 std::span<const Operator> quantised_operators() {
@@ -87,6 +165,12 @@ std::span<const Operator> quantised_operators() {
       {"QuantizeLinear", 10, quantized},
       {"DequantizeLinear", 10, dequantized},
       {"DynamicQuantizeLinear", 11, dynamically_quantized},
+      {"QLinearMatMul", 10, quantized_product},
+      {"QLinearConv", 10, quantized_convolution},
+      {"MatMulInteger", 10,
+       [](const Call& c) { return Values{Variable(integer_product(c, 0, 2, 1, 3).astype(Dtype::int32))}; }},
+      {"ConvInteger", 10,
+       [](const Call& c) { return Values{Variable(integer_convolution(c, 2, 1, 3, -1).astype(Dtype::int32))}; }},
   };
   return rows;
 }
