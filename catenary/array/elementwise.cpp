@@ -5,6 +5,7 @@
 #include "catenary/array/axes.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/lazy.h"
+#include "catenary/array/multiply_at.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
 #include "catenary/array/view.h"
@@ -362,6 +363,10 @@ void apply_at(Target to, ops::Op op, const std::vector<Index>& indices, const st
     check_goes_into(a, result.dtype(), name);
     put(a, at, result);
   }
+}
+
+void multiply_at(Target a, const std::vector<Index>& indices, const Operand& value) {
+  apply_at(a, ops::Op::multiply, indices, value);
 }
 
 Dtype result_type(const Operand& x, const Operand& y) {

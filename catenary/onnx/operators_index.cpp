@@ -6,8 +6,10 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/multiply_at.h"
 #include "catenary/array/reduction.h"
 #include "catenary/array/sorting.h"
+#include "catenary/array/view.h"
 #include "catenary/onnx/operators.h"
 
 namespace catenary::onnx {
@@ -65,6 +67,8 @@ void scatter(const Call& c, const Array& to, const std::vector<Index>& at, const
     scatter_max(to, at, updates);
   else if (how == "min")
     scatter_min(to, at, updates);
+  else if (how == "mul")
+    multiply_at(to, at, updates);
   else
     c.fail("reduction '{}' is not supported", how);
 }
@@ -119,14 +123,45 @@ Values top_k(const Call& c) {
   return {Variable(take_along_axis(x, indices, axis)), Variable(indices.astype(Dtype::int64))};
 }
 
-Values cumulative(const Call& c) {
+/// Accumulates by cumsum or cumprod. `neutral` is the result for no element.
+Values cumulative(const Call& c, Array (*f)(const Array&, const std::optional<int>&, std::optional<Dtype>),
+                  int neutral) {
   const Variable x = c.x(0);
   const int axis = axis_of(c, c.integers(1).value_or(Integers{0}).at(0), x.ndim());
   const bool exclusive = c.integer("exclusive", 0) != 0, reverse = c.integer("reverse", 0) != 0;
   Array values = reverse ? flip(x.array(), axis) : x.array();
-  Array sums = cumsum(values, axis, x.dtype());
-  if (exclusive) sums = subtract(sums, values);
-  return {Variable(reverse ? flip(sums, axis) : sums)};
+  if (exclusive && values.shape(axis) > 0) {
+    const auto part = [&](const Slice& s) { return values.get(along(axis, Index(s))); };
+    values = concatenate({full_like(part(slice(0, 1)), neutral), part(slice(0, values.shape(axis) - 1))}, axis);
+  }
+  const Array result = f(values, axis, x.dtype());
+  return {Variable(reverse ? flip(result, axis) : result)};
+}
+
+/// Returns distinct elements or slices, their first positions, the inverse, and how often each occurs.
+Values distinct(const Call& c) {
+  const Array x = c.array(0);
+  const bool sorted = c.integer("sorted", 1) != 0;
+  UniqueOptions options;
+  options.return_index = options.return_inverse = options.return_counts = true;
+  if (c.find("axis")) options.axis = axis_of(c, c.integer("axis"), x.ndim());
+  UniqueResult r = unique(x, options);
+  r.inverse = r.inverse.reshape({-1});
+  if (!sorted) {  // in the order of first occurrences
+    const Array order = argsort(r.index);
+    r.values = take(r.values, order, options.axis.value_or(0));
+    r.index = take(r.index, order);
+    r.counts = take(r.counts, order);
+    r.inverse = take(argsort(order), r.inverse);
+  }
+  return {Variable(r.values), Variable(r.index), Variable(r.inverse), Variable(r.counts)};
+}
+
+Values bits_as(const Call& c) {
+  const Array x = c.array(0);
+  const Dtype dtype = dtype_to(c, c.integer("to"));
+  if (itemsize(dtype) != itemsize(x.dtype())) c.fail("{} and {} have other numbers of bits", x.dtype(), dtype);
+  return {Variable(view(x, dtype))};
 }
 
 Values reversed_sequences(const Call& c) {
@@ -143,11 +178,20 @@ Values reversed_sequences(const Call& c) {
 
 std::span<const Operator> index_operators() {
   static const Operator rows[] = {
-      {"Gather", 1, gathered},         {"GatherElements", 11, gathered_elements},
-      {"GatherND", 11, gathered_nd},   {"ScatterElements", 11, scattered_elements},
-      {"ScatterND", 11, scattered_nd}, {"Compress", 9, compressed},
-      {"NonZero", 9, nonzero_of},      {"TopK", 1, top_k},
-      {"CumSum", 11, cumulative},      {"ReverseSequence", 10, reversed_sequences},
+      {"Gather", 1, gathered},
+      {"GatherElements", 11, gathered_elements},
+      {"GatherND", 11, gathered_nd},
+      {"ScatterElements", 11, scattered_elements},
+      {"ScatterND", 11, scattered_nd},
+      {"Compress", 9, compressed},
+      {"NonZero", 9, nonzero_of},
+      {"TopK", 1, top_k},
+      {"CumSum", 11, [](const Call& c) { return cumulative(c, cumsum, 0); }},
+      {"CumProd", 26, [](const Call& c) { return cumulative(c, cumprod, 1); }},
+      {"Scatter", 9, scattered_elements},
+      {"Unique", 11, distinct},
+      {"BitCast", 26, bits_as},
+      {"ReverseSequence", 10, reversed_sequences},
   };
   return rows;
 }

@@ -199,6 +199,15 @@ Values mean_variance_normalization(const Call& c) {
   return {centred / (F::sqrt(F::mean(centred * centred, axes, true)) + 1e-9)};
 }
 
+Values determinant(const Call& c) {
+  const Variable x = c.x(0);
+  const int ndim = x.ndim();
+  if (ndim < 2 || x.shape(ndim - 1) != x.shape(ndim - 2)) c.fail("an array of shape {} is not square", x.shape());
+  const std::int64_t n = x.shape(ndim - 1);
+  const Shape batch(x.shape().data(), ndim - 2);
+  return {F::reshape(F::batch_det(F::reshape(x, {batch.product(), n, n})), batch)};
+}
+
 }  // namespace
 
 std::span<const Operator> layer_operators() {
@@ -208,6 +217,7 @@ std::span<const Operator> layer_operators() {
       {"MatMul", 1, product},
       {"Gemm", 7, general_product},
       {"Einsum", 12, einsum_of},
+      {"Det", 11, determinant},
       {"BatchNormalization", 7, batch_normalization},
       {"InstanceNormalization", 6, instance_normalization},
       {"LayerNormalization", 17, layer_normalization},

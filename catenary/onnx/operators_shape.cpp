@@ -297,6 +297,28 @@ Values space_to_depth(const Call& c) {
   return {F::reshape(blocks, {n, depth * b * b, h, w})};
 }
 
+/// Cuts or pads axes on both sides to given sizes.
+Values centred(const Call& c) {
+  const Variable x = c.x(0);
+  const Integers sizes = c.integers(1).value_or(Integers());
+  Integers axes(static_cast<std::size_t>(x.ndim()));
+  std::iota(axes.begin(), axes.end(), 0);
+  axes = c.list("axes").value_or(axes);
+  if (sizes.size() != axes.size()) c.fail("{} sizes are given for {} axes", sizes.size(), axes.size());
+  std::vector<PerSide<std::int64_t>::Pair> widths(static_cast<std::size_t>(x.ndim()), {0, 0});
+  std::vector<Index> kept(static_cast<std::size_t>(x.ndim()), Index(slice()));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const int axis = axis_of(c, axes[i], x.ndim());
+    const std::int64_t more = sizes[i] - x.shape(axis);
+    if (sizes[i] < 0) c.fail("size {} is negative", sizes[i]);
+    if (more > 0)
+      widths[static_cast<std::size_t>(axis)] = {more / 2, more - more / 2};
+    else
+      kept[static_cast<std::size_t>(axis)] = Index(slice(-more / 2, -more / 2 + sizes[i]));
+  }
+  return {F::pad(F::get_item(x, kept), PerSide<std::int64_t>(widths))};
+}
+
 Values size_of(const Call& c) { return {host_integers({c.x(0).size()}, Shape{})}; }
 
 }  // namespace
@@ -316,6 +338,7 @@ std::span<const Operator> shape_operators() {
       {"Expand", 8, expanded},
       {"Tile", 6, tiled},
       {"Pad", 2, padded},
+      {"CenterCropPad", 18, centred},
       {"Cast", 6, cast},
       {"CastLike", 15, cast_like},
       {"Constant", 1, constant},
