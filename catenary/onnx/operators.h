@@ -99,6 +99,7 @@ std::span<const Operator> loss_operators();
 std::span<const Operator> control_operators();
 std::span<const Operator> roi_operators();
 std::span<const Operator> sampling_operators();
+std::span<const Operator> training_operators();
 std::span<const Operator> signal_operators();
 std::span<const Operator> random_operators();
 

@@ -97,15 +97,27 @@ Variable per_channel(const Variable& v, const Variable& x) { return F::reshape(v
 
 Values batch_normalization(const Call& c) {
   const Variable x = c.x(0);
-  const double eps = c.real("epsilon", 1e-5);
-  c.real("momentum", 0.9);
+  const double eps = c.real("epsilon", 1e-5), momentum = c.real("momentum", 0.9);
   if (c.opset() < 9) c.integer("spatial", 1);
-  if (c.opset() >= 14 && c.integer("training_mode", 0) != 0)
-    c.fail("training mode is not supported: export the model for inference");
-  if (c.wants(1)) c.fail("results besides the first are not supported: export the model for inference");
-  const Variable scale = c.x(1) / F::sqrt(c.x(4) + eps), shift = c.x(2) - c.x(3) * scale;
+  const bool training = c.opset() >= 14 && c.integer("training_mode", 0) != 0;
+  if (!training && c.wants(1))
+    c.fail("results besides the first are not supported without training_mode: export the model for inference");
+  Variable mean = c.x(3), var = c.x(4);
+  Values running;
+  if (training) {
+    Axes axes{0};
+    for (int i = 2; i < x.ndim(); ++i) axes.push_back(i);
+    const Variable wide = F::cast(x, mean.dtype()), now = F::mean(wide, AxisArg(axes));
+    const Variable centred = wide - per_channel(now, x), spread = F::mean(centred * centred, AxisArg(axes));
+    running = {mean * momentum + now * (1 - momentum), var * momentum + spread * (1 - momentum)};
+    mean = now;
+    var = spread;
+  }
+  const Variable scale = c.x(1) / F::sqrt(var + eps), shift = c.x(2) - mean * scale;
   const Variable y = x * per_channel(scale, x) + per_channel(shift, x);
-  return {y.dtype() == x.dtype() ? y : F::cast(y, x.dtype())};
+  Values result{y.dtype() == x.dtype() ? y : F::cast(y, x.dtype())};
+  result.insert(result.end(), running.begin(), running.end());
+  return result;
 }
 
 Values instance_normalization(const Call& c) {
@@ -185,7 +197,8 @@ Values dropout(const Call& c) {
   if (c.opset() < 12) c.real("ratio", 0.5);
   c.integer("seed", 0);
   const bool training = c.has(2) && c.array(2).item<bool>();
-  if (training) c.fail("training mode is not supported: export the model for inference");
+  if (training && (!c.has(1) || c.array(1).astype(Dtype::float64).item<double>() != 0))
+    c.fail("training mode is not supported with a ratio above 0: export the model for inference");
   const Variable x = c.x(0);
   Values result{x};
   if (c.wants(1)) result.emplace_back(ones(x.shape(), Dtype::bool_).to_device(c.device()));
