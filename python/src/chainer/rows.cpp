@@ -146,7 +146,7 @@ Variable sparse_matmul(Matrix a, Matrix b, std::optional<bool> transa, std::opti
   return a.sparse ? F::sparse_matmul(*a.sparse, b.dense, of_a, of_b) : F::sparse_matmul(a.dense, *b.sparse, of_a, of_b);
 }
 Variable zeta(double x, Floats q) { return F::zeta(x, q.v); }
-Variable sum_to(Floats x, ct::Dims shape) { return x.v.shape() == shape ? x.v : F::sum_to(x.v, shape); }
+Variable sum_to(Floats x, ct::Dims shape) { return x.v.shape() == shape ? unchanged(x.v) : F::sum_to(x.v, shape); }
 
 constexpr Row table[] = {
     {"chainer.functions.activation.relu.relu", {"x"}, 1, call<of_one<F::relu>>},

@@ -24,6 +24,10 @@ Variable deprecated(const Variable& y, const char* warning);
 /// Returns the library's array over a NumPy array that nobody else sees, so that writes to it need not be tracked.
 std::optional<Array> unshared(const nb::object& array);
 
+/// Returns the result of a function that changes nothing: the variable itself in our package. Else Chainer's own code
+/// decides.
+inline Variable unchanged(const Variable& x) { return chainer_is_own ? x : Variable(); }
+
 inline ct::PerAxis both(const std::optional<ct::Dims>& given, std::int64_t otherwise) {
   return given ? ct::PerAxis(*given) : ct::PerAxis(otherwise);
 }

@@ -1,5 +1,6 @@
 // Chainer's functions of array shapes that the library implements.
 
+#include "catenary/core/config.h"
 #include "catenary/functions/functions.h"
 #include "rows.h"
 
@@ -88,7 +89,7 @@ bool read(PyObject* o, Type& to) {
 }
 
 // For an unchanged shape Chainer returns the variable itself.
-Variable reshape(Values x, ct::Dims shape) { return x.v.shape() == shape ? x.v : F::reshape(x.v, shape); }
+Variable reshape(Values x, ct::Dims shape) { return x.v.shape() == shape ? unchanged(x.v) : F::reshape(x.v, shape); }
 Variable transpose(Values x, std::optional<ct::Dims> axes) {
   return axes ? F::transpose(x.v, *axes) : F::transpose(x.v);
 }
@@ -96,13 +97,15 @@ template <Variable (*f)(const Variable&, int)>
 Variable with_axis(Values x, int axis) {
   return f(x.v, axis);
 }
-Variable broadcast_to(Values x, ct::Dims shape) { return x.v.shape() == shape ? x.v : F::broadcast_to(x.v, shape); }
+Variable broadcast_to(Values x, ct::Dims shape) {
+  return x.v.shape() == shape ? unchanged(x.v) : F::broadcast_to(x.v, shape);
+}
 Variable rollaxis(Values x, int axis, std::optional<int> start) { return F::rollaxis(x.v, axis, start.value_or(0)); }
 Variable swapaxes(Values x, int axis1, int axis2) { return F::swapaxes(x.v, axis1, axis2); }
 // Chainer returns a new variable even if no axis is removed.
 Variable squeeze(Values x, std::optional<ct::Dims> axis) {
   const Variable y = F::squeeze(x.v, axes_of(axis));
-  return y.is(x.v) ? F::identity(y) : y;
+  return !y.is(x.v) ? y : chainer_is_own ? F::identity(y) : Variable();
 }
 Variable concat(Arrays xs, std::optional<int> axis) {
   return of_one_kind(xs.all) ? F::concat(xs.all, axis.value_or(1)) : Variable();
@@ -131,7 +134,9 @@ ct::Variables broadcast(std::vector<Variable> xs) {
   return xs.size() > 1 ? F::broadcast(xs) : ct::Variables();
 }
 Variable cast(Values x, Type typ) {
-  if (x.v.dtype() == typ.dtype) return x.v;
+  const bool is_same = x.v.dtype() == typ.dtype;
+  if (is_same && (!ct::config.enable_backprop || !x.v.requires_grad())) return unchanged(x.v);
+  if (is_same) return chainer_is_own ? F::identity(x.v) : Variable();  // a node of its own, as in Chainer
   if (ct::is_floating(x.v.dtype()) && ct::is_floating(typ.dtype)) return F::cast(x.v, typ.dtype);
   return chainer_is_own ? Variable(x.v.array().astype(typ.dtype), false) : Variable();
 }
@@ -150,7 +155,7 @@ Variable scatter_add(Floats a, Key slices, Floats b) {
   std::vector<ct::Index> indices;
   return of_one_dtype(a.v, b.v) && read_key(slices.o, a.v, indices) ? F::scatter_add(a.v, indices, b.v) : Variable();
 }
-Variable copy(Values x, Place dst) { return x.v.device() == dst.device ? x.v : F::copy(x.v, dst.device); }
+Variable copy(Values x, Place dst) { return x.v.device() == dst.device ? unchanged(x.v) : F::copy(x.v, dst.device); }
 Variable im2col(Floats x, ct::Dims ksize, const F::Im2ColOptions& options) { return F::im2col(x.v, ksize, options); }
 Variable moveaxis(Values x, ct::Dims source, ct::Dims destination) { return F::moveaxis(x.v, source, destination); }
 Variable pad(Values x, Borders width, std::string mode, std::optional<double> value) {

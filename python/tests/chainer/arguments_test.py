@@ -45,9 +45,13 @@ def test_unchanged_shapes_and_dtypes_return_the_variable():
     assert out('''
 x = V(np.ones((2, 3), 'f'))
 print(F.reshape(x, (2, 3)) is x, F.cast(x, 'f') is x, F.broadcast_to(x, (2, 3)) is x, F.copy(x, -1) is x, F.squeeze(x) is x, F.add(x) is x)
+with chainer.no_backprop_mode():
+    print(F.cast(x, 'f') is x)
+y, z = F.cast(x, 'f'), F.cast(x, 'f')
+print([g.array[0, 0] for g in chainer.grad([y + z], [y, z], [x])])
 with chainer.using_config('train', False):
     print(F.dropout(x) is x, F.zoneout(x, x) is x, F.dropout(x, mask=x.array, return_mask=True)[1])
-''') == ['True True True True False True', 'True True None']
+''') == ['True False True True False True', 'True', '[np.float32(1.0), np.float32(1.0)]', 'True True None']
 
 
 def test_mixed_dtypes_are_refused_promoted_or_cast():

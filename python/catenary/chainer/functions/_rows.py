@@ -49,7 +49,7 @@ def _refusal(name, parameters, unusual):
             with old[0]:
                 return _callables[name](*old[1], **old[2])
         bound = signature.bind(*args, **kwargs)  # TypeError for arguments that do not fit
-        unchanged = _unchanged.result(name, bound.arguments)
+        unchanged = _unchanged.result(name, bound.arguments) if unusual is None else None
         if unchanged is not None:
             return unchanged
         again = _of_one_dtype(name, args, kwargs)
@@ -90,7 +90,7 @@ def _of_one_dtype(name, args, kwargs):
     for key in writable:
         if _floats([kwargs.get(key)]) and given[key] is not kwargs[key]:
             kwargs[key][...] = given[key]
-    return y if name in _PROMOTING else _callables['cast'](y, floats[0].dtype)
+    return y if name in _PROMOTING or y.dtype == floats[0].dtype else _callables['cast'](y, floats[0].dtype)
 
 
 def _refuse_dtypes(name, arguments):
