@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <limits>
-#include <mutex>
 #include <utility>
 
 #include "catenary/array/creation.h"
@@ -13,6 +12,7 @@
 #include "catenary/autograd/walk.h"
 #include "catenary/core/environment.h"
 #include "catenary/core/format.h"
+#include "catenary/core/once.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/parallel.h"
 #include "catenary/distributed/collectives.h"
@@ -77,8 +77,8 @@ int own_processors(int intra_size) {
 }
 
 void set_default_threads(int intra_size) {
-  static std::once_flag once;
-  std::call_once(once, [&] {
+  static Once once;
+  once([&] {
     if (environment::number("CATENARY_NUM_THREADS") || environment::number("OMP_NUM_THREADS")) return;
     set_num_threads(own_processors(intra_size));
   });

@@ -15,6 +15,7 @@
 #include "catenary/array/body.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/core/format.h"
+#include "catenary/core/once.h"
 #include "catenary/device/backend.h"
 #include "catenary/distributed/collectives.h"
 #include "catenary/distributed/gradients.h"
@@ -166,9 +167,9 @@ DeviceExchange::~DeviceExchange() {
 
 bool DeviceExchange::takes(const Device& device, int rank) {
   if (device.backend().collectives()) return true;
-  static std::once_flag said;
+  static Once said;
   if (rank == 0)
-    std::call_once(said, [&] {
+    said([&] {
       fmt::print(stderr,
                  "pure_nccl: arrays on {} are exchanged through the host, as in 'flat': NCCL and RCCL serve "
                  "cuda:N and hip:N\n",

@@ -3,13 +3,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <mutex>
-
 #ifdef __x86_64__
 #  include <ucontext.h>
 #endif
 
 #include "catenary/core/environment.h"
+#include "catenary/core/once.h"
 
 namespace ct = catenary;
 
@@ -54,8 +53,8 @@ bool gives_stand_ins() {
 }
 
 void watch_stand_ins() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+  static ct::Once once;
+  once([] {
     struct sigaction action {};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -18,6 +19,7 @@
 #include <thread>
 
 #include "catenary/core/error.h"
+#include "catenary/core/format.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/library.h"
 #include "catenary/core/os/memory.h"
@@ -25,6 +27,7 @@
 #include "catenary/core/os/private_folder.h"
 #include "catenary/core/os/process.h"
 #include "catenary/core/os/signals.h"
+#include "catenary/core/os/system.h"
 #include "catenary/core/os/temporary_folder.h"
 #include "catenary/core/os/terminal.h"
 #include "catenary/core/os/trial.h"
@@ -586,6 +589,40 @@ TEST(Processes, Names) {
   EXPECT_GE(usable_processors(), 1);
   EXPECT_FALSE(host_name().empty());
   EXPECT_TRUE(exists(program_path()));
+}
+
+TEST(Processes, ForksAreCounted) {
+  const int before = fork_count();
+  const auto exit_codes = [&] {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(fork_count() - before);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(exit_codes(), 1);
+  EXPECT_EQ(fork_count(), before);
+}
+
+TEST(Processes, ASetVariableKeepsItsValue) {
+  set_environment_default("CATENARY_OS_TEST", "first");
+  set_environment_default("CATENARY_OS_TEST", "second");
+  EXPECT_STREQ(std::getenv("CATENARY_OS_TEST"), "first");
+  ::unsetenv("CATENARY_OS_TEST");
+}
+
+TEST(ProcessesDeathTest, FunctionsAtTheExitGetTheStatus) {
+  EXPECT_EXIT(
+      {
+        at_exit([](int status) { fmt::print(stderr, "ends with {}", status); });
+        std::exit(3);
+      },
+      ::testing::ExitedWithCode(3), "ends with 3");
+}
+
+TEST(Times, AreThoseOfTheTimeZone) {
+  std::tm local = local_time(86400 * 365);
+  EXPECT_EQ(std::mktime(&local), 86400 * 365);
 }
 
 TEST(Terminal, AFileIsNone) {

@@ -46,9 +46,12 @@ TEST(CheckLayers, IncludesPointDown) {
   EXPECT_TRUE(has(told("catenary/nowhere/x.h", "\n"), "does not know"));
 }
 
-TEST(CheckLayers, OtherIncludesAreTheStandardLibraryOrTheSystem) {
-  EXPECT_EQ(told("catenary/core/x.cpp", "#include <sys/stat.h>\n#include <unistd.h>\n#include <charconv>\n"), "");
-  for (const char* line : {"#include <Python.h>", "#include \"Python.h\"", "#  include <numpy/arrayobject.h>",
+TEST(CheckLayers, OtherIncludesAreTheStandardLibraryOrInOneFolderTheSystem) {
+  const std::string system = "#include <sys/stat.h>\n#include <unistd.h>\n#include <charconv>\n";
+  EXPECT_EQ(told("catenary/core/os/posix/x.cpp", system), "");
+  EXPECT_TRUE(has(told("catenary/core/os/x.h", system), "x.h:1: must not include sys/stat.h"));
+  for (const char* line : {"#include <unistd.h>", "#include <linux/futex.h>", "#include <Python.h>",
+                           "#include \"Python.h\"", "#  include <numpy/arrayobject.h>",
                            "#include <nanobind/nanobind.h>", "#include \"../python/src/array.h\"", "#include PYTHON"})
     for (const char* file :
          {"catenary/core/x.cpp", "catenary/training/x.h", "catenary/runtime_info.cpp", "catenary/backends/cpu/x.inc"})

@@ -12,6 +12,7 @@
 #include "catenary/core/environment.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
+#include "catenary/core/once.h"
 #include "catenary/core/os/faults.h"
 #include "catenary/core/os/fibers.h"
 #include "catenary/core/os/file.h"
@@ -93,8 +94,8 @@ constexpr const char* kFolders = "catenary-kernel-";
 
 /// Removes folders of processes that were killed while they compiled.
 void clean_up_once() {
-  static std::once_flag done;
-  std::call_once(done, [] { os::TemporaryFolder::remove_abandoned(kFolders); });
+  static Once done;
+  done([] { os::TemporaryFolder::remove_abandoned(kFolders); });
 }
 
 constexpr std::array<std::int64_t, 3> kMostGroups = {0x7fffffff, 65535, 65535};  // as on CUDA

@@ -3,38 +3,37 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <string>
 
-#include "catenary/core/error.h"
+#include "catenary/core/os/memory.h"
 
 namespace catenary::cpu {
+
+/// Returns memory of os::allocate to the system.
+struct FreeScratch {
+  std::size_t bytes = 0;
+  void operator()(void* p) const { os::deallocate(p, bytes); }
+};
 
 /// Memory that a thread keeps between calls, because fresh pages cost more than packing. (Scratch, in move.h, lasts for
 /// one call.)
 class KeptScratch {
  public:
-  /// Returns memory for `count` elements, aligned to pages. The previous contents are lost.
+  /// Returns memory for `count` elements, aligned to pages. The previous contents are lost. Throws DeviceError if there
+  /// is no memory.
   template <class T>
   T* get(std::int64_t count) {
     const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + 4095) / 4096 * 4096;
-    if (bytes > size_) {
-      memory_.reset();
-      size_ = 0;
-      memory_.reset(std::aligned_alloc(4096, bytes));
-      if (!memory_) throw DeviceError("cpu: out of memory: cannot allocate " + std::to_string(bytes) + " bytes");
-      size_ = bytes;
+    if (bytes > memory_.get_deleter().bytes) {
+      memory_ = Memory();  // the old memory is freed before the new is allocated
+      memory_ = Memory(os::allocate(bytes, 4096), FreeScratch{bytes});
     }
     return static_cast<T*>(memory_.get());
   }
 
  private:
-  struct Free {
-    void operator()(void* p) const { std::free(p); }
-  };
-  std::unique_ptr<void, Free> memory_;
-  std::size_t size_ = 0;
+  using Memory = std::unique_ptr<void, FreeScratch>;
+  Memory memory_;
 };
 
 }  // namespace catenary::cpu

@@ -1,12 +1,8 @@
 #include "catenary/backends/gpu/gpu_backend.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <memory>
-#include <mutex>
 #include <string_view>
 
 #include "catenary/backends/gpu/grid.h"
@@ -14,19 +10,13 @@
 #include "catenary/backends/gpu/nccl.h"
 #include "catenary/backends/gpu/primitives.h"
 #include "catenary/core/format.h"
+#include "catenary/core/once.h"
+#include "catenary/core/os/process.h"
 #include "catenary/device/kernel_launcher.h"
 
 namespace catenary::gpu {
 
 namespace {
-
-/// Returns the number of forks between the first process and this one, since the first call.
-int forks() {
-  static std::atomic<int> count{0};
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
-  (void)registered;
-  return count.load(std::memory_order_relaxed);
-}
 
 /// A mark in the calling thread's stream of a device.
 class Mark {
@@ -133,10 +123,10 @@ class GpuBackend : public Backend, public KernelLauncher {
     }
     Driver& driver;
     std::vector<std::unique_ptr<Context>> contexts;
-    const int born = forks();
+    const int born = os::fork_count();
   };
   State& state() const {
-    std::call_once(once_, [this] { state_ = new State(driver_()); });
+    once_([this] { state_ = new State(driver_()); });
     return *state_;
   }
   Context& at(int device) const { return *state().contexts[static_cast<std::size_t>(device)]; }
@@ -146,7 +136,7 @@ class GpuBackend : public Backend, public KernelLauncher {
     return at(device);
   }
   /// A forked child lacks the driver's threads, so calls of the driver would hang.
-  bool is_forked() const { return state().born != forks(); }
+  bool is_forked() const { return state().born != os::fork_count(); }
   [[noreturn]] static void refuse_forked(const std::string& device) {
     fail<DeviceError>(
         "device '{}' was in use before this process was forked, and cannot be used in the child: start processes "
@@ -156,7 +146,7 @@ class GpuBackend : public Backend, public KernelLauncher {
 
   const char* const name_;
   Driver& (*const driver_)();
-  mutable std::once_flag once_;
+  mutable Once once_;
   mutable State* state_ = nullptr;  // never freed, because a driver's threads may outlive main
 };
 
@@ -165,7 +155,7 @@ class NcclBackend final : public GpuBackend {
  public:
   using GpuBackend::GpuBackend;
   DeviceCollectives* collectives() override {
-    std::call_once(made_, [this] { collectives_ = make_nccl(std::string_view(name()) == "hip", contexts()); });
+    made_([this] { collectives_ = make_nccl(std::string_view(name()) == "hip", contexts()); });
     return collectives_.get();
   }
   std::vector<LibraryInfo> libraries(int device, std::string_view kind) override {
@@ -179,7 +169,7 @@ class NcclBackend final : public GpuBackend {
   }
 
  private:
-  std::once_flag made_;
+  Once made_;
   std::unique_ptr<DeviceCollectives> collectives_;
 };
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "catenary/core/format.h"
+#include "catenary/core/once.h"
 
 namespace catenary::gpu {
 
@@ -209,7 +210,7 @@ class Nccl final : public DeviceCollectives {
     return *api_;
   }
   void open() {
-    std::call_once(opened_, [this] {
+    opened_([this] {
       try {
         if (const auto found = find()) use(*found);
       } catch (const Error& error) {
@@ -238,7 +239,7 @@ class Nccl final : public DeviceCollectives {
 
   const bool hip_;
   const std::vector<std::unique_ptr<Context>>& contexts_;
-  std::once_flag opened_;
+  Once opened_;
   std::optional<Api> api_;
   std::string description_, why_;
 };

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "catenary/core/os/detail.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/os/posix/detail.h"
 
 namespace catenary::os {
 

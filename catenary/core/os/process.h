@@ -1,5 +1,5 @@
 #pragma once
-// Child processes with a time limit, and the identity of this process.
+// Child processes with a time limit, and the identity, environment and end of this process.
 
 #include <cstddef>
 #include <string>
@@ -33,6 +33,8 @@ CT_API ProcessResult run_process(const std::vector<std::string>& command, const 
 
 /// Returns the environment of this process, as NAME=VALUE.
 CT_API std::vector<std::string> environment_entries();
+/// Sets an environment variable of this process, unless it is set. Other threads must not read the environment now.
+CT_API void set_environment_default(const std::string& name, const std::string& value);
 /// Returns the process ID.
 CT_API int process_id();
 /// Returns the number of cores that this process may run on (its affinity, which batch systems and `taskset` narrow),
@@ -44,6 +46,10 @@ CT_API int online_processors();
 CT_API std::string host_name();
 /// Returns the random number that the kernel drew at boot. Empty if unknown.
 CT_API std::string boot_number();
+/// Returns how many forks lie between this process and the one of its ancestors that called this first.
+CT_API int fork_count();
+/// Calls f with the exit status when this process ends by exit() or by returning from main.
+CT_API void at_exit(void (*f)(int status));
 /// Flushes the standard streams and ends this process at once, without destructors.
 [[noreturn]] CT_API void end_process(int status);
 /// Returns the file of the running program.

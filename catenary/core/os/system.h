@@ -1,7 +1,8 @@
 #pragma once
-// Private to the command line tools: facts about the system and the user of this process.
+// Facts about the system, the user of this process, and the time where the user is.
 
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ CT_API std::string system_name();
 CT_API std::string user_name();
 /// Returns the numbers of the groups that this process belongs to.
 CT_API std::vector<std::uint32_t> process_groups();
+
+/// Returns a time in the time zone of this process.
+CT_API std::tm local_time(std::time_t time);
 
 /// Opens a file for reading and writing. Returns "" on success, else the name of the error ("ENOENT", "EACCES",
 /// "EPERM", …).

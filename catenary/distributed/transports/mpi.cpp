@@ -337,8 +337,8 @@ std::shared_ptr<Transport> mpi() {
   if (!by) return nullptr;
   static Mpi& mpi = *new Mpi(load(), *by);  // never destroyed, because a background thread may use it until the process
                                             // ends
-  static const int at_exit = on_exit([](int status, void*) { mpi.end(status); }, nullptr);
-  (void)at_exit;
+  static const bool registered = (os::at_exit([](int status) { mpi.end(status); }), true);
+  (void)registered;
   return std::make_shared<MpiTransport>(mpi, main_thread);
 }
 

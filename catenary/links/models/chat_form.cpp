@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "catenary/core/format.h"
+#include "catenary/core/os/system.h"
 
 namespace catenary::links {
 
@@ -74,9 +75,7 @@ bool ends_line(std::string_view text) {
 }
 
 std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
+  const std::tm local = os::local_time(std::time(nullptr));
   static constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   return fmt::format("{:02} {} {}", local.tm_mday, kMonths[local.tm_mon], 1900 + local.tm_year);

@@ -12,6 +12,7 @@
 #include "catenary/backends/gpu/drivers/runtime_compiler.h"
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
+#include "catenary/core/once.h"
 #include "catenary/core/os/file.h"
 #include "catenary/core/os/trial.h"
 
@@ -354,7 +355,7 @@ class CudaDriver final : public Driver {
     DeviceInfo info;
     std::shared_ptr<RuntimeCompiler> compiler;
     std::string compiler_arch;
-    std::once_flag opened;
+    Once opened;
     Handle context = nullptr, stream = nullptr;
   };
 
@@ -389,7 +390,7 @@ class CudaDriver final : public Driver {
   Device& use(int device) {
     Device& d = *devices_[static_cast<std::size_t>(device)];
     thread_local const void* current[2] = {};  // for CUDA and HIP, which are independent
-    std::call_once(d.opened, [&] {
+    d.opened([&] {
       current[hip_] = nullptr;
       if (hip_) {
         check(api_->set_device(d.id), "use the device");

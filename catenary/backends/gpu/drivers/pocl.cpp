@@ -5,6 +5,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/private_folder.h"
+#include "catenary/core/os/process.h"
 #include "catenary/core/os/system.h"
 
 namespace catenary::gpu {
@@ -26,7 +27,7 @@ std::string find_pocl_cache() {
   try {
     const std::string own = os::temporary_folder_of_user("catenary-pocl");
     os::PrivateFolder::make(own);
-    ::setenv("POCL_CACHE_DIR", own.c_str(), 0);  // only PoCL reads it, which is not loaded yet
+    os::set_environment_default("POCL_CACHE_DIR", own);  // only PoCL reads it, which is not loaded yet
     return {};
   } catch (const FileError& error) {
     return fmt::format(

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <mutex>
 
+#include "catenary/core/once.h"
 #include "catenary/core/os/fibers.h"
 
 namespace catenary::os {
@@ -110,8 +110,8 @@ class HandlerStack {
 }  // namespace
 
 FaultScope::FaultScope(const char* doing) {
-  static std::once_flag installed;
-  std::call_once(installed, install);
+  static Once installed;
+  installed(install);
   static thread_local const HandlerStack stack;
   before_ = now_doing;
   now_doing = doing;

@@ -8,8 +8,8 @@
 #include <exception>
 #include <filesystem>
 
-#include "catenary/core/os/detail.h"
 #include "catenary/core/os/file.h"
+#include "catenary/core/os/posix/detail.h"
 
 namespace catenary::os {
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -9,16 +10,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "catenary/core/format.h"
-#include "catenary/core/os/detail.h"
+#include "catenary/core/os/posix/detail.h"
 
 extern char** environ;
 
@@ -145,6 +148,10 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
 
 std::vector<std::string> environment_entries() { return merged_environment({}); }
 
+void set_environment_default(const std::string& name, const std::string& value) {
+  ::setenv(name.c_str(), value.c_str(), 0);
+}
+
 int process_id() { return ::getpid(); }
 
 int usable_processors() {
@@ -166,6 +173,18 @@ std::string boot_number() {
   std::string number;
   std::getline(file, number);
   return number;
+}
+
+int fork_count() {
+  static std::atomic<int> count{0};
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
+  (void)registered;
+  return count.load(std::memory_order_relaxed);
+}
+
+void at_exit(void (*f)(int status)) {
+  ::on_exit([](int status, void* function) { reinterpret_cast<void (*)(int)>(function)(status); },
+            reinterpret_cast<void*>(f));
 }
 
 void end_process(int status) {

@@ -8,7 +8,7 @@
 
 #include "catenary/core/format.h"
 #include "catenary/core/os/atomic_file.h"
-#include "catenary/core/os/detail.h"
+#include "catenary/core/os/posix/detail.h"
 
 namespace catenary::os {
 

@@ -17,8 +17,8 @@
 #include <thread>
 
 #include "catenary/core/format.h"
-#include "catenary/core/os/detail.h"
-#include "catenary/core/os/guard.h"
+#include "catenary/core/os/posix/detail.h"
+#include "catenary/core/os/posix/guard.h"
 
 namespace catenary::os {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "catenary/core/format.h"
-#include "catenary/core/os/detail.h"
+#include "catenary/core/os/posix/detail.h"
 
 namespace catenary::os {
 

@@ -1,4 +1,4 @@
-#include "catenary/core/os/guard.h"
+#include "catenary/core/os/posix/guard.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "catenary/core/format.h"
-#include "catenary/core/os/detail.h"
+#include "catenary/core/os/posix/detail.h"
 
 namespace catenary::os {
 

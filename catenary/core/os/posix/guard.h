@@ -1,12 +1,12 @@
 #pragma once
-// Private to core/os: a process that kills other processes when the one it guards dies.
+// Private to core/os/posix: a process that kills other processes when the one it guards dies.
 
 #include <sys/types.h>
 
 #include <span>
 #include <string>
 
-#include "catenary/core/os/detail.h"
+#include "catenary/core/os/posix/detail.h"
 
 namespace catenary::os {
 

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "catenary/core/os/detail.h"
+#include "catenary/core/os/posix/detail.h"
 
 namespace catenary::os {
 

@@ -16,7 +16,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "catenary/core/os/detail.h"
+#include "catenary/core/os/posix/detail.h"
 
 namespace catenary::os {
 
@@ -65,6 +65,12 @@ std::vector<std::uint32_t> process_groups() {
   groups.resize(static_cast<std::size_t>(std::max(0, n)));
   groups.push_back(::getegid());
   return {groups.begin(), groups.end()};
+}
+
+std::tm local_time(std::time_t time) {
+  std::tm local{};
+  ::localtime_r(&time, &local);
+  return local;
 }
 
 std::string open_error(const std::string& path) {

@@ -1,5 +1,5 @@
 #pragma once
-// Private to core/os: open files and folders that close themselves, and errors with the system's reason.
+// Private to core/os/posix: open files and folders that close themselves, and errors with the system's reason.
 
 #include <sys/stat.h>
 #include <unistd.h>
