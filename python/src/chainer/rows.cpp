@@ -148,6 +148,14 @@ Variable sparse_matmul(Matrix a, Matrix b, std::optional<bool> transa, std::opti
 Variable zeta(double x, Floats q) { return F::zeta(x, q.v); }
 Variable sum_to(Floats x, ct::Dims shape) { return x.v.shape() == shape ? unchanged(x.v) : F::sum_to(x.v, shape); }
 
+/// A function of matrices that computes float16 in float32, as Chainer does. With an installed Chainer its code does
+/// it.
+template <Variable (*f)(const Variable&)>
+Variable of_matrix(Floats a) {
+  if (a.v.dtype() != Dtype::float16 || !chainer_is_own) return f(a.v);
+  return F::cast(f(F::cast(a.v, Dtype::float32)), Dtype::float16);
+}
+
 constexpr Row table[] = {
     {"chainer.functions.activation.relu.relu", {"x"}, 1, call<of_one<F::relu>>},
     {"chainer.functions.activation.leaky_relu.leaky_relu", {"x", "slope"}, 1, call<leaky_relu>},
@@ -179,8 +187,8 @@ constexpr Row table[] = {
     {"chainer.functions.math.clip.clip", {"x", "x_min", "x_max"}, 3, call<clip>},
     {"chainer.functions.math.cumprod.cumprod", {"x", "axis"}, 1, call<along<F::cumprod>>},
     {"chainer.functions.math.cumsum.cumsum", {"x", "axis"}, 1, call<along<F::cumsum>>},
-    {"chainer.functions.math.det.batch_det", {"a"}, 1, call<of_one<F::batch_det>>},
-    {"chainer.functions.math.det.det", {"a"}, 1, call<of_one<F::det>>},
+    {"chainer.functions.math.det.batch_det", {"a"}, 1, call<of_matrix<F::batch_det>>},
+    {"chainer.functions.math.det.det", {"a"}, 1, call<of_matrix<F::det>>},
     {"chainer.functions.math.digamma.digamma", {"x"}, 1, call<of_one<F::digamma>>},
     {"chainer.functions.math.erf.erf", {"x"}, 1, call<of_one<F::erf>>},
     {"chainer.functions.math.erfc.erfc", {"x"}, 1, call<of_one<F::erfc>>},
@@ -191,8 +199,8 @@ constexpr Row table[] = {
     {"chainer.functions.math.exponential_m1.expm1", {"x"}, 1, call<of_one<F::expm1>>},
     {"chainer.functions.math.hyperbolic.cosh", {"x"}, 1, call<of_one<F::cosh>>},
     {"chainer.functions.math.hyperbolic.sinh", {"x"}, 1, call<of_one<F::sinh>>},
-    {"chainer.functions.math.inv.batch_inv", {"a"}, 1, call<of_one<F::batch_inv>>},
-    {"chainer.functions.math.inv.inv", {"a"}, 1, call<of_one<F::inv>>},
+    {"chainer.functions.math.inv.batch_inv", {"a"}, 1, call<of_matrix<F::batch_inv>>},
+    {"chainer.functions.math.inv.inv", {"a"}, 1, call<of_matrix<F::inv>>},
     {"chainer.functions.math.lgamma.lgamma", {"x"}, 1, call<of_one<F::lgamma>>},
     {"chainer.functions.math.linear_interpolate.linear_interpolate", {"p", "x", "y"}, 3, call<linear_interpolate>},
     {"chainer.functions.math.log_ndtr.log_ndtr", {"x"}, 1, call<of_one<F::log_ndtr>>},

@@ -207,3 +207,15 @@ from chainer.serializers import NpzDeserializer
 print([raised(lambda: NpzDeserializer({'x': np.asarray(value)})('x', target)) for value, target in
        ((np.float32(2), 3), (np.int64(-1), np.uint32(3)), (np.int64(4), 3), (2, 3.5))])
 ''') == ['True (1, 2, 2, 3)', "['TypeError', 'TypeError', 'TypeError', 'ValueError']", "['ValueError', 'ValueError', 'NotImplementedError']", "['TypeError', 'TypeError', None, None]"]
+
+
+def test_matrices_of_float16_are_computed_in_float32():
+    assert out('''
+a = rng.randn(3, 4, 4).astype('e')
+for f, numpys in ((F.batch_det, np.linalg.det), (F.batch_inv, np.linalg.inv)):
+    x = V(a)
+    y = f(x)
+    F.sum(y).backward()
+    print(y.dtype, x.grad.dtype, np.allclose(y.array, numpys(a.astype('d')), 2e-3, 2e-3))
+print(F.inv(a[0]).dtype, F.det(a[0]).dtype)
+''') == ['float16 float16 True', 'float16 float16 True', 'float16 float16']
