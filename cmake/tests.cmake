@@ -49,6 +49,11 @@ foreach(room IN LISTS rooms)
   add_test(NAME ${room} COMMAND test_${room})
   set_tests_properties(${room} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=xml:${CATENARY_TEST_RESULTS}/${room}.xml;${CATENARY_WHOLE}" TIMEOUT 2400)
 endforeach()
+if(TARGET test_array)
+  # Linear algebra without LAPACK, which the test `array` uses where it is installed.
+  add_test(NAME array_without_lapack COMMAND test_array --gtest_filter=Solver.*:*Linalg*:Decompositions.*:Eigenvalues.*)
+  set_tests_properties(array_without_lapack PROPERTIES ENVIRONMENT "CATENARY_SOLVER=own" TIMEOUT 2400)
+endif()
 if(TARGET test_ops)
   target_include_directories(test_ops PRIVATE ${PROJECT_BINARY_DIR}/generated)  # derived texts of ops/
 endif()

@@ -1,11 +1,13 @@
 // QR, singular values, eigenvalues of general matrices, and functions based on them. Stacks of matrices are copied to
-// host memory, array/factor.h decomposes each matrix in float64 or complex128, and the results are copied back.
+// host memory, LAPACK or else array/factor.h decomposes each matrix in float64 or complex128, and the results are
+// copied back.
 
 #include <algorithm>
 #include <complex>
 #include <utility>
 
 #include "catenary/array/axes.h"
+#include "catenary/array/body.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/factor.h"
 #include "catenary/array/hermitian.h"
@@ -17,6 +19,7 @@
 #include "catenary/array/view.h"
 #include "catenary/core/format.h"
 #include "catenary/core/parallel.h"
+#include "catenary/device/solver.h"
 
 namespace catenary::linalg {
 
@@ -34,8 +37,39 @@ struct Singular {
   Array ut, s, vt;
 };
 
+/// Returns the library for the matrices of a stack in host memory, or null.
+Solver* solver_of(const HostStack& stack) {
+  return stack.matrices.size() == 0 ? nullptr
+                                    : solver_for(Device(), stack.matrices.dtype(), std::max(stack.m, stack.n));
+}
+
+/// Computes singular vectors and values by a library. Returns false for matrices without a result.
+std::vector<bool> singular_by(Solver& solver, const HostStack& a, bool full, bool vectors, Singular& found) {
+  const Dtype dtype = a.matrices.dtype();
+  const Array u = host_array({a.batch, a.m, vectors ? full ? a.m : a.k : 0}, dtype);
+  const Array vh = host_array({a.batch, vectors ? full ? a.n : a.k : 0, a.n}, dtype);
+  found.s = host_array({a.batch, a.k});
+  std::vector<bool> ok(static_cast<std::size_t>(a.batch));
+  const View second = writable(vh);
+  solver.solve(0, {SolveOp::svd, readable(a.matrices), writable(found.s), writable(u), ok, &second});
+  found.ut = matrix_transpose(u);
+  found.vt = conjugate(vh);
+  return ok;
+}
+
 /// Computes all m and n vectors if `full`, else k of each, and no vectors unless `vectors` is set.
 Singular singular(const HostStack& a, bool full, bool vectors, const char* what) {
+  const auto check = [&](const auto& done) {
+    for (std::size_t i = 0; i < done.size(); ++i)
+      if (!done[i])
+        fail<LinAlgError>("linalg::{}: matrix {} of {} has no singular values; are its elements finite?", what, i,
+                          done.size());
+  };
+  if (Solver* const solver = solver_of(a)) {
+    Singular found;
+    check(singular_by(*solver, a, full, vectors, found));
+    return found;
+  }
   // For a wide matrix, decompose its adjoint.
   const bool wide = a.m < a.n;
   const Array tall = wide ? adjoint(a.matrices).copy() : a.matrices.copy();
@@ -49,10 +83,7 @@ Singular singular(const HostStack& a, bool full, bool vectors, const char* what)
     done[static_cast<std::size_t>(i)] = factor::svd(matrix_of<T>(tall, i), found.s.mutable_data<double>() + i * a.k,
                                                     matrix_of<T>(found.ut, i), matrix_of<T>(found.vt, i));
   });
-  for (std::size_t i = 0; i < done.size(); ++i)
-    if (!done[i])
-      fail<LinAlgError>("linalg::{}: matrix {} of {} has no singular values; are its elements finite?", what, i,
-                        done.size());
+  check(done);
   if (wide) std::swap(found.ut, found.vt);
   return found;
 }
@@ -74,15 +105,23 @@ QrResult qr(const Array& a, const std::string& mode) {
   const Array taus = host_array({stack.batch, stack.k}, dtype);
   const Array q = host_array({stack.batch, stack.m, with_q ? mode == "complete" ? stack.m : stack.k : 0}, dtype);
   stack.matrices.eval();
-  stack.each([&](auto type, std::int64_t i) {
-    using T = decltype(type);
-    T* tau = taus.mutable_data<T>() + i * stack.k;
-    factor::qr(matrix_of<T>(stack.matrices, i), tau);
-    if (with_q) factor::qr_columns(matrix_of<T>(stack.matrices, i), tau, matrix_of<T>(q, i));
-  });
-  if (mode == "raw") return {stack.back(matrix_transpose(stack.matrices)), stack.back(taus)};
+  Array factors = stack.matrices;
+  if (Solver* const solver = solver_of(stack)) {
+    factors = host_array(stack.matrices.shape(), dtype);
+    std::vector<bool> ok(static_cast<std::size_t>(stack.batch));
+    solver->solve(0, {SolveOp::qr, readable(stack.matrices), writable(taus), writable(factors), ok});
+    if (with_q) solver->solve(0, {SolveOp::q, readable(factors), readable(taus), writable(q), ok});
+  } else {
+    stack.each([&](auto type, std::int64_t i) {
+      using T = decltype(type);
+      T* tau = taus.mutable_data<T>() + i * stack.k;
+      factor::qr(matrix_of<T>(factors, i), tau);
+      if (with_q) factor::qr_columns(matrix_of<T>(factors, i), tau, matrix_of<T>(q, i));
+    });
+  }
+  if (mode == "raw") return {stack.back(matrix_transpose(factors)), stack.back(taus)};
   const std::int64_t rows = mode == "complete" ? stack.m : stack.k;
-  const Array r = stack.back(triu(stack.matrices)(slice(), slice(rows)));
+  const Array r = stack.back(triu(factors)(slice(), slice(rows)));
   return {with_q ? stack.back(q) : Array(), r};
 }
 
@@ -149,6 +188,25 @@ LstsqResult lstsq(const Array& a, const Array& b, std::optional<double> rcond) {
 
 namespace {
 
+/// Computes eigenvalues and eigenvectors by a library, as factor::eig. Returns false for matrices without a result.
+std::vector<bool> eigenvalues_by(Solver& solver, const HostStack& stack, const Array& values, const Array& rows) {
+  // Scale by powers of two. Then nothing overflows, and only numbers far below rounding errors underflow.
+  const Array largest = max(absolute(stack.matrices), {1, 2});
+  const Array scale = power(2.0, floor(log2(where(largest > 0, largest, 1)))).reshape({stack.batch, 1}).eval();
+  const Array scaled = (stack.matrices / scale.reshape({stack.batch, 1, 1})).eval();
+  std::vector<bool> ok(static_cast<std::size_t>(stack.batch));
+  solver.solve(0, {SolveOp::eig, readable(scaled), writable(values), writable(rows), ok});
+  if (rows.size() > 0)
+    parallel_for(stack.batch, 1, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t i = from; i < to; ++i)
+        if (ok[static_cast<std::size_t>(i)])
+          factor::normalise_rows(matrix_of<std::complex<double>>(rows, i),
+                                 values.data<std::complex<double>>() + i * stack.n, !is_complex(scaled.dtype()));
+    });
+  copyto(values, values * scale);
+  return ok;
+}
+
 /// Computes eigenvalues, and with `vectors` eigenvectors, of general matrices.
 EigResult general(const Array& a, bool vectors, const char* what) {
   detail::check_square(a, what);
@@ -159,12 +217,17 @@ EigResult general(const Array& a, bool vectors, const char* what) {
   const Array rows = host_array({stack.batch, vectors ? stack.n : 0, stack.n}, Dtype::complex128);
   stack.matrices.eval();
   std::vector<char> done(static_cast<std::size_t>(stack.batch));
-  stack.each([&](auto type, std::int64_t i) {
-    using T = decltype(type);
-    done[static_cast<std::size_t>(i)] =
-        factor::eig(matrix_of<T>(stack.matrices, i), values.mutable_data<std::complex<double>>() + i * stack.n,
-                    matrix_of<std::complex<double>>(rows, i), vectors);
-  });
+  if (Solver* const solver = solver_of(stack)) {
+    const std::vector<bool> ok = eigenvalues_by(*solver, stack, values, rows);
+    std::copy(ok.begin(), ok.end(), done.begin());
+  } else {
+    stack.each([&](auto type, std::int64_t i) {
+      using T = decltype(type);
+      done[static_cast<std::size_t>(i)] =
+          factor::eig(matrix_of<T>(stack.matrices, i), values.mutable_data<std::complex<double>>() + i * stack.n,
+                      matrix_of<std::complex<double>>(rows, i), vectors);
+    });
+  }
   for (std::size_t i = 0; i < done.size(); ++i)
     if (!done[i])
       fail<LinAlgError>("linalg::{}: the eigenvalues of matrix {} of {} did not converge", what, i, done.size());

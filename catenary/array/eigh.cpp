@@ -1,10 +1,13 @@
-// linalg::eigh by Jacobi's method, built from take and fused elementwise operations, so that it runs on every device.
-// Each round rotates n / 2 disjoint planes at once, in all matrices of the stack (Brent and Luk 1985).
+// linalg::eigh by a library of the device, else by Jacobi's method, built from take and fused elementwise operations,
+// so that it runs on every device. Each round rotates n / 2 disjoint planes at once, in all matrices of the stack
+// (Brent and Luk 1985).
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "catenary/array/axes.h"
+#include "catenary/array/body.h"
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/hermitian.h"
@@ -16,6 +19,7 @@
 #include "catenary/array/view.h"
 #include "catenary/core/format.h"
 #include "catenary/device/device_info.h"
+#include "catenary/device/solver.h"
 
 namespace catenary::linalg {
 
@@ -74,28 +78,52 @@ void turn(Array& a, Array& v, const Round& round, const Array& negligible) {
           .eval();
 }
 
-}  // namespace
+/// A checked argument of eigh: the matrices with the lower triangles, and shapes and dtypes of the results.
+struct Hermitian {
+  Array given;
+  Dtype result, real_result;
+  std::int64_t batch, n;
+  Shape values_shape;
 
-EighResult eigh(const Array& a, const std::string& uplo) {
-  if (uplo != "L" && uplo != "U") fail<ValueError>("linalg::eigh: uplo is \"L\" or \"U\", not \"{}\"", uplo);
-  const Array given = uplo == "U" && a.ndim() >= 2 ? detail::adjoint(a) : a;
-  detail::check_square(given, "eigh");
-  if (is_16bit_float(given.dtype()))
-    fail<DtypeError>("linalg::eigh: {} is too narrow; cast to float32 or float64", given.dtype());
-  const Dtype result = is_inexact(given.dtype()) ? given.dtype() : Dtype::float64, real_result = part_dtype(result);
-  const std::int64_t n = given.shape().back();
-  const Shape outer(given.shape().data(), given.ndim() - 2);
-  Shape values_shape = outer;
-  values_shape.push_back(n);
-  const std::int64_t batch = outer.product();
+  Hermitian(const Array& a, const std::string& uplo) {
+    if (uplo != "L" && uplo != "U") fail<ValueError>("linalg::eigh: uplo is \"L\" or \"U\", not \"{}\"", uplo);
+    given = uplo == "U" && a.ndim() >= 2 ? detail::adjoint(a) : a;
+    detail::check_square(given, "eigh");
+    if (is_16bit_float(given.dtype()))
+      fail<DtypeError>("linalg::eigh: {} is too narrow; cast to float32 or float64", given.dtype());
+    result = is_inexact(given.dtype()) ? given.dtype() : Dtype::float64;
+    real_result = part_dtype(result);
+    n = given.shape().back();
+    values_shape = Shape(given.shape().data(), given.ndim() - 2);
+    batch = values_shape.product();
+    values_shape.push_back(n);
+  }
+};
+
+[[noreturn]] void refuse_infinities() { fail<LinAlgError>("linalg::eigh: an element is not finite"); }
+
+/// Computes by a library of the device.
+EighResult by_library(Solver& solver, const Hermitian& of, bool vectors) {
+  const Device device = of.given.device();
+  const Array matrices = detail::as_dtype(of.given, of.result).reshape({of.batch, of.n, of.n});
+  const EighResult found{Array::empty({of.batch, of.n}, of.real_result, device),
+                         Array::empty({of.batch, vectors ? of.n : 0, of.n}, of.result, device)};
+  std::vector<bool> ok(static_cast<std::size_t>(of.batch));
+  solver.solve(device.index(),
+               {SolveOp::eigh, readable(matrices), writable(found.values), writable(found.vectors), ok});
+  if (std::find(ok.begin(), ok.end(), false) != ok.end()) refuse_infinities();
+  return {found.values.reshape(of.values_shape), vectors ? found.vectors.reshape(of.given.shape()) : Array()};
+}
+
+/// Computes by Jacobi's method, on any device.
+EighResult by_rotations(const Hermitian& of) {
+  const auto& [given, result, real_result, batch, n, values_shape] = of;
   const Device device = given.device();
-  if (batch * n == 0)
-    return {Array::empty(values_shape, real_result, device), Array::empty(given.shape(), result, device)};
   // Rounding errors accumulate over hundreds of rounds. In float32 they would be about twenty times LAPACK's.
   const Dtype dtype = device.info().has_f64 ? Dtype::float64 : real_result;
 
   const Array lower = tril(given.astype(promote(result, dtype)).reshape({batch, n, n}));
-  if (!isfinite(lower).all()) fail<LinAlgError>("linalg::eigh: an element is not finite");
+  if (!isfinite(lower).all()) refuse_infinities();
   // Scale, so that squares do not overflow.
   const Array largest = max(absolute(lower), {1, 2}, true), scale = where(largest > 0, largest, 1).eval();
   Array symmetric = (detail::hermitian_of(lower) / scale).eval();
@@ -118,6 +146,19 @@ EighResult eigh(const Array& a, const std::string& uplo) {
               .astype(result)};
 }
 
-Array eigvalsh(const Array& a, const std::string& uplo) { return eigh(a, uplo).values; }
+EighResult decomposed(const Array& a, const std::string& uplo, bool vectors) {
+  const Hermitian of(a, uplo);
+  const Device device = of.given.device();
+  if (of.batch * of.n == 0)
+    return {Array::empty(of.values_shape, of.real_result, device), Array::empty(of.given.shape(), of.result, device)};
+  Solver* const solver = solver_for(device, of.result, of.n);
+  return solver ? by_library(*solver, of, vectors) : by_rotations(of);
+}
+
+}  // namespace
+
+EighResult eigh(const Array& a, const std::string& uplo) { return decomposed(a, uplo, true); }
+
+Array eigvalsh(const Array& a, const std::string& uplo) { return decomposed(a, uplo, false).values; }
 
 }  // namespace catenary::linalg

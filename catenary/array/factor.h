@@ -46,4 +46,8 @@ void lu(const Matrix<std::complex<double>>& a, std::int32_t* pivots);
 template <class T>
 bool eig(const Matrix<T>& a, std::complex<double>* w, const Matrix<std::complex<double>>& vt, bool vectors);
 
+/// Divides eigenvectors in rows by their norm and turns them so that their largest element is positive. For a `real`
+/// matrix, conjugate pairs of eigenvalues get conjugate vectors.
+void normalise_rows(const Matrix<std::complex<double>>& vt, const std::complex<double>* w, bool real);
+
 }  // namespace catenary::factor

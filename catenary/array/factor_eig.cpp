@@ -302,6 +302,13 @@ void normalise(Complex* x, std::int64_t n) {
   x[largest] = top;
 }
 
+/// Sets the vectors of eigenvalues with a negative imaginary part, which follow their conjugates.
+void conjugate_pairs(const Matrix<Complex>& vt, const Complex* w) {
+  for (std::int64_t k = 0; k + 1 < vt.rows; ++k)
+    if (w[k].imag() > 0)
+      std::transform(vt.row(k), vt.row(k) + vt.columns, vt.row(k + 1), [](const Complex& x) { return std::conj(x); });
+}
+
 /// Writes the eigenvector of t's k-th eigenvalue to x: a combination of Schur vectors, multiplied by `scales`.
 void eigenvector(const Matrix<Complex>& t, const Matrix<Complex>& zt, std::int64_t k, const std::vector<double>& scales,
                  Complex* x) {
@@ -367,13 +374,16 @@ bool eig(const Matrix<T>& a, Complex* w, const Matrix<Complex>& vt, bool vectors
         normalise(x, n);
       }
     });
-    for (std::int64_t k = 0; k + 1 < n && kParts<T> == 1; ++k)
-      if (w[k].imag() > 0)
-        std::transform(vt.row(k), vt.row(k) + n, vt.row(k + 1), [](const Complex& x) { return std::conj(x); });
+    if (kParts<T> == 1) conjugate_pairs(vt, w);
   }
   for (std::int64_t k = 0; k < n; ++k)
     w[k] = {std::scalbn(w[k].real(), -exponent), std::scalbn(w[k].imag(), -exponent)};
   return true;
+}
+
+void normalise_rows(const Matrix<Complex>& vt, const Complex* w, bool real) {
+  for (std::int64_t k = 0; k < vt.rows; ++k) normalise(vt.row(k), vt.columns);
+  if (real) conjugate_pairs(vt, w);
 }
 
 template bool eig(const Matrix<double>& a, Complex* w, const Matrix<Complex>& vt, bool vectors);

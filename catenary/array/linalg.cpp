@@ -5,6 +5,7 @@
 #include <complex>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "catenary/array/axes.h"
 #include "catenary/array/body.h"
@@ -17,6 +18,7 @@
 #include "catenary/array/reduction.h"
 #include "catenary/array/view.h"
 #include "catenary/core/format.h"
+#include "catenary/device/solver.h"
 
 namespace catenary::linalg {
 
@@ -49,6 +51,17 @@ struct Stack {
   }
 };
 
+/// Runs a request on complex matrices by a library of their device. Returns false for each matrix that it could not
+/// handle, or nothing if there is no library.
+std::optional<std::vector<bool>> attempt_complex(SolveOp op, const Array& matrices, const View& b, const Array& out) {
+  const Device device = out.device();
+  Solver* const solver = solver_for(device, matrices.dtype(), matrices.shape(2));
+  if (!solver) return {};
+  std::vector<bool> ok(static_cast<std::size_t>(matrices.size() > 0 ? matrices.shape(0) : 0));
+  if (!ok.empty()) solver->solve(device.index(), {op, readable(matrices), b, writable(out), ok});
+  return ok;
+}
+
 /// Runs a primitive on real matrices. Returns false for each matrix that it could not handle.
 std::vector<bool> attempt(LinalgOp op, const Array& matrices, const View& b, const Array& out) {
   std::vector<bool> ok;
@@ -79,6 +92,14 @@ Array from_blocks(const Array& blocks) {
 /// Computes Cholesky factors or inverses of a stack, in the order of its matrices.
 Array factored(LinalgOp op, const Stack& stack, std::vector<bool>& ok) {
   const bool complex = is_complex(stack.result);
+  if (complex) {
+    const Array out = Array::empty(stack.matrices.shape(), stack.result, stack.matrices.device());
+    const SolveOp by_library = op == LinalgOp::cholesky ? SolveOp::cholesky : SolveOp::inv;
+    if (auto done = attempt_complex(by_library, stack.matrices, {}, out)) {
+      ok = std::move(*done);
+      return out;
+    }
+  }
   const Array matrices = complex ? detail::real_blocks(stack.matrices).contiguous() : stack.matrices;
   const Array out = Array::empty(matrices.shape(), matrices.dtype(), matrices.device());
   ok = attempt(op, matrices, {}, out);
@@ -86,19 +107,25 @@ Array factored(LinalgOp op, const Stack& stack, std::vector<bool>& ok) {
 }
 
 /// Solves a x = b for [batch, n, n] and [batch, n, columns]. A complex right side becomes a real one with columns [re;
-/// im].
+/// im] where no library solves it.
 Array solved(const Array& a, const Array& b, const char* what) {
-  if (!is_complex(a.dtype())) {
-    const Array right = b.contiguous(), out = Array::empty(right.shape(), a.dtype(), a.device());
+  const Array right = b.contiguous();
+  const bool complex = is_complex(a.dtype());
+  const Array out = Array::empty(right.shape(), a.dtype(), a.device());
+  if (!complex) {
     check(attempt(LinalgOp::solve, a.contiguous(), readable(right), out), what, "singular");
     return out;
   }
+  if (const auto ok = attempt_complex(SolveOp::solve, a, readable(right), out)) {
+    check(*ok, what, "singular");
+    return out;
+  }
   const std::int64_t batch = b.shape(0), n = b.shape(1), columns = b.shape(2);
-  const Array pairs = view(b.contiguous(), part_dtype(b.dtype())).reshape({batch, n, columns, 2});
-  const Array right = moveaxis(pairs, 3, 2).reshape({batch, 2 * n, columns});
-  const Array x = solved(detail::real_blocks(a), right, what).reshape({batch, n, 2, columns});
+  const Array pairs = view(right, part_dtype(b.dtype())).reshape({batch, n, columns, 2});
+  const Array parts = moveaxis(pairs, 3, 2).reshape({batch, 2 * n, columns});
+  const Array x = solved(detail::real_blocks(a), parts, what).reshape({batch, n, 2, columns});
   const auto part = [&](int i) { return detail::slice_axis(x, 2, i, i + 1).reshape(b.shape()); };
-  return complex(part(0), part(1));
+  return catenary::complex(part(0), part(1));
 }
 
 /// The results for each matrix of a stack.
@@ -110,6 +137,8 @@ struct Determinants {
 std::pair<Array, Array> complex_lu(const detail::HostStack& stack) {
   const Array pivots = detail::host_array({stack.batch, stack.n}, Dtype::int32);
   stack.matrices.eval();
+  const Array factors = detail::host_array(stack.matrices.shape(), stack.matrices.dtype());
+  if (attempt_complex(SolveOp::lu, stack.matrices, writable(pivots), factors)) return {factors, pivots};
   parallel_for(stack.batch, 1, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t i = from; i < to; ++i)
       factor::lu(detail::matrix_of<std::complex<double>>(stack.matrices, i),

@@ -6,6 +6,8 @@
 // compute in float32, float64, complex64 or complex128; integers become float64. Norms, singular values and eigenvalues
 // of Hermitian matrices are real.
 //
+// On the CPU, LAPACK computes if it is installed (OpenBLAS, MKL or another library; see device/libraries.h).
+//
 // Some functions run on the CPU in float64 or complex128, whatever the device, and round once: QR, singular values,
 // eigenvalues of general matrices, all functions based on these, and LU factors and determinants of complex matrices.
 // CATENARY_TRACE=ops reports them.
@@ -97,9 +99,9 @@ struct EighResult {
   Array values;   ///< ascending
   Array vectors;  ///< orthonormal columns: a vectors = vectors * values
 };
-/// Computes eigenvalues and eigenvectors of symmetric or Hermitian matrices, by Jacobi's method, which suits small
-/// matrices. Reads the lower triangle of a, or the upper one with uplo "U". Throws LinAlgError for non-finite elements.
-/// numpy.linalg.eigh
+/// Computes eigenvalues and eigenvectors of symmetric or Hermitian matrices. Reads the lower triangle of a, or the
+/// upper one with uplo "U". GPUs use Jacobi's method, which suits small matrices. Throws LinAlgError for non-finite
+/// elements. numpy.linalg.eigh
 CT_API EighResult eigh(const Array& a, const std::string& uplo = "L");
 /// Computes the eigenvalues alone, ascending, as eigh. numpy.linalg.eigvalsh
 CT_API Array eigvalsh(const Array& a, const std::string& uplo = "L");

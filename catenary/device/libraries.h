@@ -16,7 +16,8 @@ namespace catenary {
 
 /// A library that computes for a device, or the reason why it is not used.
 struct LibraryInfo {
-  std::string kind;           ///< "blas" (matrix products), "dnn" (convolutions), "attention", "fft" or "collectives"
+  std::string kind;           ///< "blas" (matrix products), "dnn" (convolutions), "attention", "fft", "solver" (linear
+                              ///< algebra) or "collectives"
   std::string name;           ///< "cuBLASLt", …, or "own" for Catenary's code, the fallback
   bool usable = false;        ///< tried for each such computation, in the order of the list
   std::string detail;         ///< version and file, or why it is not used
@@ -25,9 +26,9 @@ struct LibraryInfo {
 
 /// Returns the libraries of a device, or those of one kind. For each kind, the list has the vendor's libraries in the
 /// order in which they are tried, then Catenary's own code, then the libraries that are not used. Environment variables
-/// select the vendor's libraries: CATENARY_GPU_BLAS, CATENARY_GPU_DNN, CATENARY_GPU_ATTENTION, CATENARY_GPU_FFT. Kinds
-/// for which the device never uses a library are missing. This call searches for the libraries. Throws DeviceError if a
-/// variable names a library that cannot be used, ValueError if it names an unknown one.
+/// select the vendor's libraries: CATENARY_GPU_BLAS, CATENARY_GPU_DNN, CATENARY_GPU_ATTENTION, CATENARY_GPU_FFT,
+/// CATENARY_SOLVER. Kinds for which the device never uses a library are missing. This call searches for the libraries.
+/// Throws DeviceError if a variable names a library that cannot be used, ValueError if it names an unknown one.
 CT_API std::vector<LibraryInfo> libraries(const Device& device, std::string_view kind = {});
 
 /// How a matrix product, a convolution or attention was computed, and on which hardware units.

@@ -10,9 +10,13 @@
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/device/libraries.h"
 #include "tests/array/complex_numbers.h"
 
 namespace testing_arrays {
+
+/// Returns the name of the library that computes linear algebra on the processor, or "own".
+inline std::string first_solver() { return catenary::libraries(catenary::Device(), "solver").at(0).name; }
 
 inline Array normal(const Shape& shape, Dtype dtype = Dtype::float64) {
   static std::mt19937_64 generator(5);
@@ -60,7 +64,8 @@ inline Array of_diagonal(const Array& s, std::int64_t rows, std::int64_t columns
 inline void check_svd(const Array& a) {
   SCOPED_TRACE(a.shape().str() + catenary::dtype_name(a.dtype()));
   const std::int64_t m = a.shape(-2), n = a.shape(-1), k = std::min(m, n);
-  const double few = 30 * epsilon(a.dtype());
+  // LAPACK has another algorithm for values alone, so that they differ in their last bits.
+  const double few = 30 * epsilon(a.dtype()), between_algorithms = first_solver() == "own" ? 0 : few;
   for (const bool full : {false, true}) {
     const auto [u, s, vh] = catenary::linalg::svd(a, full);
     EXPECT_EQ(u.shape(-2), m);
@@ -84,7 +89,7 @@ inline void check_svd(const Array& a) {
     }
     const Array back = product(product(u, of_diagonal(s, u.shape(-1), vh.shape(-2))), vh);
     EXPECT_LE(largest(back - wide(a)), few * largest(s));
-    expect_array(catenary::linalg::svdvals(a), values, s.shape(), s.dtype());
+    expect_array(catenary::linalg::svdvals(a), values, s.shape(), s.dtype(), between_algorithms);
   }
 }
 

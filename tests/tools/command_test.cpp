@@ -463,6 +463,7 @@ TEST(Info, TextBeginsAsRuntimeInfo) {
   const std::string text = run({"info"}).output;
   EXPECT_TRUE(text.starts_with(stream.str())) << text;
   EXPECT_TRUE(has(text, "\nKernel cache:    "));
+  EXPECT_TRUE(has(text, "\nLinear algebra:  ") && has(text, "own (Catenary's own kernels)")) << text;
 }
 
 // Of several processes started together, one prints, with any launcher.
@@ -638,6 +639,7 @@ TEST(Command, VariablesThatMakeNoSense) {
                              {"CATENARY_GPU_DNN", "mkl"},
                              {"CATENARY_GPU_ATTENTION", "mkl"},
                              {"CATENARY_GPU_FFT", "mkl"},
+                             {"CATENARY_SOLVER", "x"},
                              {"CATENARY_TF32", "2"},
                              {"CATENARY_FUSION", "on"},
                              {"CATENARY_DEBUG", "x"},

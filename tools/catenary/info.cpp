@@ -91,6 +91,7 @@ int info(bool json) {
                            {"instruction_set_best", simd_level_name(best_simd_level())},
                            {"gemm", cpu::gemm_provider_info()},
                            {"matrix_units", cpu::matrix_units_info()},
+                           {"solvers", libraries_json("solver", Device().backend(), 0)},
                            {"backends", ordered_json::array()}};
     for (Backend* backend : backends()) object["backends"].push_back(backend_json(*backend));
     object["kernel_cache"] = {
@@ -119,6 +120,11 @@ int info(bool json) {
   list("dnn");
   line("Attention:", "own");
   list("attention");
+  try {
+    line("Linear algebra:", libraries_text("solver", Device().backend(), 0));
+  } catch (const Error& error) {
+    line("Linear algebra:", error.what());
+  }
   line("Kernel cache:", folder.empty()     ? "none: CATENARY_CACHE_DIR, XDG_CACHE_HOME and HOME are not set"
                         : !trouble.empty() ? trouble
                                            : fmt::format("{} ({} kernels, {:.1f} MiB)", folder, cache.entries,

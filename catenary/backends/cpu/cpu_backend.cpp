@@ -8,6 +8,7 @@
 #include "catenary/backends/cpu/host_compiler.h"
 #include "catenary/backends/cpu/launcher.h"
 #include "catenary/backends/cpu/primitives.h"
+#include "catenary/backends/cpu/solver/libraries.h"
 #include "catenary/core/cpu_features.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/memory.h"
@@ -46,7 +47,7 @@ class HostMemory final : public MemorySource {
   }
 };
 
-class CpuBackend final : public Backend {
+class CpuBackend final : public Backend, public Solver {
  public:
   const char* name() const override { return "cpu"; }
   int device_count() const override { return 1; }
@@ -64,7 +65,11 @@ class CpuBackend final : public Backend {
     return info;
   }
   std::vector<LibraryInfo> libraries(int, std::string_view kind) override {
-    return kind.empty() || kind == "blas" ? gemm_libraries() : std::vector<LibraryInfo>();
+    std::vector<LibraryInfo> all;
+    if (kind.empty() || kind == "blas") all = gemm_libraries();
+    if (kind.empty() || kind == "solver")
+      for (LibraryInfo& info : solvers().info()) all.push_back(std::move(info));
+    return all;
   }
   const Computation* last_computation(int, ComputationKind kind) override { return cpu::last_computation(kind); }
   bool convolves_channels_last(int, Dtype dtype) const override {
@@ -72,6 +77,10 @@ class CpuBackend final : public Backend {
   }
   bool multiplies_into_float32(int, Dtype dtype) const override {
     return dtype == Dtype::bfloat16 && multiplies_bfloat16();
+  }
+  bool solves(int, Dtype dtype, std::int64_t size) override { return cpu::solves(dtype, size); }
+  void solve(int, const Solve& request) override {
+    if (!solvers().run(request)) fail<DeviceError>("cpu: no library computes {}", describe(request));
   }
   std::string reason() const override { return {}; }
   bool host_addressable() const override { return true; }

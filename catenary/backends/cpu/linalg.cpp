@@ -5,15 +5,38 @@
 
 #include "catenary/backends/cpu/move.h"
 #include "catenary/backends/cpu/primitives.h"
+#include "catenary/backends/cpu/solver/libraries.h"
 #include "catenary/core/parallel.h"
 
 namespace catenary::cpu {
+
+namespace {
+
+SolveOp solve_op(LinalgOp op) {
+  switch (op) {
+    case LinalgOp::cholesky:
+      return SolveOp::cholesky;
+    case LinalgOp::inv:
+      return SolveOp::inv;
+    case LinalgOp::solve:
+      return SolveOp::solve;
+    case LinalgOp::det:
+      return SolveOp::det;
+    case LinalgOp::lu:
+      break;
+  }
+  return SolveOp::lu;
+}
+
+}  // namespace
 
 template <>
 void compute(const Linalg& p) {
   const std::int64_t batch = p.a.shape[0], n = p.a.shape[1];
   p.ok.assign(static_cast<std::size_t>(batch), true);
   if (batch == 0) return;
+  if (solves(p.a.dtype, n) && solvers().run(Solve{solve_op(p.op), p.a, p.b, p.out, p.ok})) return;
+  solvers().count_own();
   const bool own_pivots = p.op != LinalgOp::lu;
   const std::int64_t groups = std::min<std::int64_t>(batch, num_threads() * 4);
   const std::int64_t room = p.op == LinalgOp::lu ? 0 : p.op == LinalgOp::cholesky ? n : n * n;
