@@ -1,6 +1,6 @@
-// linalg::eigh by a library of the device, else by Jacobi's method, built from take and fused elementwise operations,
-// so that it runs on every device. Each round rotates n / 2 disjoint planes at once, in all matrices of the stack
-// (Brent and Luk 1985).
+// linalg::eigh by a library of the device, else on the processor by array/factor.h, and on other devices by Jacobi's
+// method, built from take and fused elementwise operations. Each round of it rotates n / 2 disjoint planes at once, in
+// all matrices of the stack (Brent and Luk 1985).
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/hermitian.h"
+#include "catenary/array/host_stack.h"
 #include "catenary/array/indexing.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
@@ -115,6 +116,23 @@ EighResult by_library(Solver& solver, const Hermitian& of, bool vectors) {
   return {found.values.reshape(of.values_shape), vectors ? found.vectors.reshape(of.given.shape()) : Array()};
 }
 
+/// Computes on the processor, in float64 or complex128.
+EighResult by_tridiagonal_form(const Hermitian& of, bool vectors) {
+  const detail::HostStack stack(of.given, "eigh");
+  const Array values = detail::host_array({of.batch, of.n});
+  const Array rows = detail::host_array({of.batch, vectors ? of.n : 0, of.n}, stack.matrices.dtype());
+  stack.matrices.eval();
+  std::vector<char> done(static_cast<std::size_t>(of.batch));
+  stack.each([&](auto type, std::int64_t i) {
+    using T = decltype(type);
+    done[static_cast<std::size_t>(i)] =
+        factor::eigh(detail::matrix_of<T>(stack.matrices, i), values.mutable_data<double>() + i * of.n,
+                     detail::matrix_of<T>(rows, i));
+  });
+  if (std::find(done.begin(), done.end(), 0) != done.end()) refuse_infinities();
+  return {stack.back(values), vectors ? stack.back(matrix_transpose(rows)) : Array()};
+}
+
 /// Computes by Jacobi's method, on any device.
 EighResult by_rotations(const Hermitian& of) {
   const auto& [given, result, real_result, batch, n, values_shape] = of;
@@ -152,7 +170,8 @@ EighResult decomposed(const Array& a, const std::string& uplo, bool vectors) {
   if (of.batch * of.n == 0)
     return {Array::empty(of.values_shape, of.real_result, device), Array::empty(of.given.shape(), of.result, device)};
   Solver* const solver = solver_for(device, of.result, of.n);
-  return solver ? by_library(*solver, of, vectors) : by_rotations(of);
+  if (solver) return by_library(*solver, of, vectors);
+  return device.is_cpu() ? by_tridiagonal_form(of, vectors) : by_rotations(of);
 }
 
 }  // namespace

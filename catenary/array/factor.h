@@ -33,6 +33,12 @@ void qr_columns(const Matrix<T>& a, const T* tau, const Matrix<T>& q);
 template <class T>
 bool svd(const Matrix<T>& a, double* s, const Matrix<T>& ut, const Matrix<T>& vt);
 
+/// Computes the eigenvalues w of the Hermitian matrix with the lower triangle of a, ascending; a is destroyed. Rows of
+/// vt, which may be empty, become the eigenvectors. Uses a tridiagonal form and QR steps (Golub and Van Loan, Matrix
+/// Computations, 8.3). Returns false for elements that are not finite or steps that do not converge.
+template <class T>
+bool eigh(const Matrix<T>& a, double* w, const Matrix<T>& vt);
+
 /// Computes the LU factors of a square matrix in place, with partial pivoting: U on and above the diagonal, L without
 /// its unit diagonal below it. Row i was exchanged with row pivots[i]. As in LAPACK, the pivot has the largest |re| +
 /// |im|.
