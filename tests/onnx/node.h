@@ -38,10 +38,10 @@ inline std::uint64_t type_of(catenary::Dtype dtype) {
   }
 }
 
-/// Runs a model of one node on the inputs. Undefined inputs are left out.
+/// Runs a model of one node on the inputs. Undefined inputs are left out. A domain has version 1.
 inline std::vector<catenary::Variable> run_node(const std::string& type, const std::vector<catenary::Variable>& inputs,
                                                 const std::vector<Message>& attributes = {}, int outputs = 1,
-                                                std::uint64_t opset = 22) {
+                                                std::uint64_t opset = 22, const std::string& domain = "") {
   Graph graph;
   std::vector<std::string> names, results;
   std::vector<catenary::Variable> given;
@@ -55,13 +55,17 @@ inline std::vector<catenary::Variable> run_node(const std::string& type, const s
     results.push_back("y" + std::to_string(i));
     graph.outputs.push_back(value(results.back(), {}, 1));
   }
-  graph.nodes = {node(type, names, results, attributes)};
-  const Written file(model(graph.message(), opset));
+  graph.nodes = {node(type, names, results, attributes, domain)};
+  Message whole = model(graph.message(), opset);
+  if (!domain.empty()) whole.message(8, Message().text(1, domain).integer(2, 1));
+  const Written file(whole);
   return catenary::onnx::Model(file.path)(given);
 }
 
 inline Message attribute(const std::string& name, const char* text) {
   return Message().text(1, name).text(4, text).integer(20, 3);
 }
+/// An attribute of an integer, for literals.
+inline Message number(const std::string& name, std::int64_t value) { return attribute(name, value); }
 
 }  // namespace onnx_writer
