@@ -145,11 +145,26 @@ const Operator* find_operator(const std::string& domain, const std::string& name
 
 std::vector<const Operator*> all_operators() {
   std::vector<const Operator*> rows;
-  for (const auto family :
-       {elementwise_operators(), shape_operators(), index_operators(), layer_operators(), pooling_operators(),
-        reduction_operators(), recurrent_operators(), resize_operators(), quantised_operators(), loss_operators(),
-        control_operators(), roi_operators(), sampling_operators(), training_operators(), signal_operators(),
-        random_operators(), attention_operators()})
+  for (const auto family : {elementwise_operators(),
+                            shape_operators(),
+                            index_operators(),
+                            layer_operators(),
+                            pooling_operators(),
+                            reduction_operators(),
+                            recurrent_operators(),
+                            resize_operators(),
+                            quantised_operators(),
+                            loss_operators(),
+                            control_operators(),
+                            roi_operators(),
+                            sampling_operators(),
+                            training_operators(),
+                            signal_operators(),
+                            random_operators(),
+                            attention_operators(),
+                            microsoft_operators(),
+                            microsoft_attention_operators(),
+                            microsoft_quantised_operators()})
     for (const Operator& row : family) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Operator* a, const Operator* b) { return std::string(a->name) < b->name; });

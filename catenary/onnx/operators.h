@@ -103,6 +103,9 @@ std::span<const Operator> training_operators();
 std::span<const Operator> signal_operators();
 std::span<const Operator> random_operators();
 std::span<const Operator> attention_operators();
+std::span<const Operator> microsoft_operators();
+std::span<const Operator> microsoft_attention_operators();
+std::span<const Operator> microsoft_quantised_operators();
 
 /// Returns the row for an operator in an opset, or null.
 const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset);
