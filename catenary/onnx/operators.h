@@ -6,6 +6,7 @@
 // model's device. Operators read shapes, axes and similar inputs by Call::integers, which does not wait for a device if
 // the array is in host memory.
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -106,6 +107,9 @@ std::span<const Operator> attention_operators();
 std::span<const Operator> microsoft_operators();
 std::span<const Operator> microsoft_attention_operators();
 std::span<const Operator> microsoft_quantised_operators();
+
+/// Quantises x to uint8. Returns the result, its scale and its zero point.
+std::array<Array, 3> dynamically_quantized(const Array& x);
 
 /// Returns the row for an operator in an opset, or null.
 const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset);

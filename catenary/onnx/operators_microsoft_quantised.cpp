@@ -98,9 +98,9 @@ Values product_of_integers(const Call& c) {
 }
 
 Values dynamically_quantised_product(const Call& c) {
-  const Values a = find_operator("", "DynamicQuantizeLinear", 11)->compute(c);
-  const Array whole = subtract(a[0].array().astype(Dtype::int32), a[2].array().astype(Dtype::int32));
-  return scaled_product(c, whole, centred_integers(c, 1, 3), multiply(a[1].array(), c.array(2)), 4);
+  const auto [x, scale, zero] = dynamically_quantized(c.array(0));
+  const Array whole = subtract(x.astype(Dtype::int32), zero.astype(Dtype::int32));
+  return scaled_product(c, whole, centred_integers(c, 1, 3), multiply(scale, c.array(2)), 4);
 }
 
 }  // namespace

@@ -75,14 +75,6 @@ Values dequantized(const Call& c) {
   return {Variable(y.astype(*dtype))};
 }
 
-Values dynamically_quantized(const Call& c) {
-  const Array x = c.array(0);
-  const Array least = minimum(min(x), 0), most = maximum(max(x), 0), scale = divide(subtract(most, least), 255);
-  const Array zero = minimum(maximum(rint(divide(subtract(0, least), scale)), 0), 255);
-  const Array y = minimum(maximum(add(rint(divide(x, scale)), zero), 0), 255);
-  return {Variable(y.astype(Dtype::uint8)), Variable(scale), Variable(zero.astype(Dtype::uint8))};
-}
-
 /// Returns 8-bit integers minus their zero point (input `zero`, if it is there). `shape` shapes a zero point with
 /// several elements.
 template <class ShapeOf>
@@ -160,11 +152,23 @@ Values quantized_convolution(const Call& c) {
 
 }  // namespace
 
+std::array<Array, 3> dynamically_quantized(const Array& x) {
+  const Array least = minimum(min(x), 0), most = maximum(max(x), 0), range = subtract(most, least);
+  const Array scale = divide(where(equal(range, 0), 1, range).astype(x.dtype()), 255);  // 1 / 255 for zeros
+  const Array zero = minimum(maximum(rint(divide(subtract(0, least), scale)), 0), 255);
+  const Array y = minimum(maximum(add(rint(divide(x, scale)), zero), 0), 255);
+  return {y.astype(Dtype::uint8), scale, zero.astype(Dtype::uint8)};
+}
+
 std::span<const Operator> quantised_operators() {
   static const Operator rows[] = {
       {"QuantizeLinear", 10, quantized},
       {"DequantizeLinear", 10, dequantized},
-      {"DynamicQuantizeLinear", 11, dynamically_quantized},
+      {"DynamicQuantizeLinear", 11,
+       [](const Call& c) {
+         const std::array<Array, 3> y = dynamically_quantized(c.array(0));
+         return Values{Variable(y[0]), Variable(y[1]), Variable(y[2])};
+       }},
       {"QLinearMatMul", 10, quantized_product},
       {"QLinearConv", 10, quantized_convolution},
       {"MatMulInteger", 10,

@@ -5,6 +5,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/array/linalg.h"
 #include "catenary/onnx/operators.h"
 
 namespace catenary::onnx {
@@ -20,9 +21,23 @@ Activation activation_of(const Call& c, const std::string& name) {
   c.fail("activation '{}' is not supported (Sigmoid, Tanh and Relu are)", name);
 }
 
-/// The parameters of one direction of a layer. Shapes: W [gates h, inputs], R [gates h, h], b [2 gates h], h [n, h].
+/// The weights of a product, [outputs, inputs], or [inputs, outputs] of 8 bits with a scale.
+struct Weights {
+  Variable w;
+  Array whole, scale;
+
+  Variable times(const Variable& x) const {
+    if (!whole.defined()) return F::matmul(x, w, false, true);
+    const auto [y, step, zero] = dynamically_quantized(x.array());
+    const Array product = matmul(subtract(y.astype(Dtype::int32), zero.astype(Dtype::int32)), whole);
+    return Variable(multiply(product.astype(step.dtype()), multiply(step, scale)));
+  }
+};
+
+/// The parameters of one direction of a layer. Shapes: b [2 gates h], h [n, h].
 struct Direction {
-  Variable W, R, b, bR, h, c, peephole;
+  Weights W, R;
+  Variable b, bR, h, c, peephole;
   std::vector<Activation> f;
   bool backwards;
 };
@@ -44,23 +59,23 @@ using CellStep = std::pair<Variable, Variable> (*)(const Call&, const Direction&
 
 std::pair<Variable, Variable> rnn_step(const Call&, const Direction& d, const Variable& wx, const Variable& h,
                                        const Variable& c, std::int64_t) {
-  return {d.f[0](wx + F::matmul(h, d.R, false, true) + d.bR), c};
+  return {d.f[0](wx + d.R.times(h) + d.bR), c};
 }
 
 std::pair<Variable, Variable> gru_step(const Call& call, const Direction& d, const Variable& wx, const Variable& h,
                                        const Variable& c, std::int64_t size) {
   const bool reset_after = call.integer("linear_before_reset", 0) != 0;
-  const Variable rh = F::matmul(h, d.R, false, true) + d.bR;
+  const Variable rh = d.R.times(h) + d.bR;
   const Variable z = d.f[0](part(wx, 0, size) + part(rh, 0, size)), r = d.f[0](part(wx, 1, size) + part(rh, 1, size));
   const auto rows = [&](const Variable& v) { return F::get_item(v, {Index(slice(2 * size, 3 * size))}); };
-  const Variable inner = reset_after ? r * part(rh, 2, size) : F::matmul(r * h, rows(d.R), false, true) + rows(d.bR);
+  const Variable inner = reset_after ? r * part(rh, 2, size) : F::matmul(r * h, rows(d.R.w), false, true) + rows(d.bR);
   const Variable candidate = d.f[1](part(wx, 2, size) + inner);
   return {(1 - z) * candidate + z * h, c};
 }
 
 std::pair<Variable, Variable> lstm_step(const Call& call, const Direction& d, const Variable& wx, const Variable& h,
                                         const Variable& c, std::int64_t size) {
-  const Variable gates = wx + F::matmul(h, d.R, false, true) + d.bR;
+  const Variable gates = wx + d.R.times(h) + d.bR;
   const auto peep = [&](std::int64_t k, const Variable& state) {
     const Variable gate = part(gates, k == 2 ? 2 : k, size);
     if (!d.peephole.defined()) return gate;
@@ -75,7 +90,7 @@ std::pair<Variable, Variable> lstm_step(const Call& call, const Direction& d, co
 /// Returns the outputs [steps, n, h], and the last h and c.
 std::array<Variable, 3> run_direction(const Call& call, const Direction& d, const Sequence& s, CellStep step) {
   const std::int64_t steps = s.x.shape(0);
-  const Variable wx = F::matmul(s.x, d.W, false, true) + d.b;
+  const Variable wx = d.W.times(s.x) + d.b;
   Variable h = d.h, c = d.c;
   std::vector<Variable> outputs(static_cast<std::size_t>(steps));
   for (std::int64_t k = 0; k < steps; ++k) {
@@ -96,11 +111,20 @@ std::array<Variable, 3> run_direction(const Call& call, const Direction& d, cons
   return {F::stack(outputs, 0), h, c};
 }
 
+/// Reads the weights in input 1 or 2 of direction k. Those of 8 bits have scales and zero points from input 8 on.
+Weights weights_of(const Call& c, int i, int k) {
+  const Variable w = c.x(i)[k];
+  if (is_floating(w.dtype())) return {w, {}, {}};
+  const int scale = i == 1 ? 8 : 10;
+  const Array zero = c.array(scale + 1)(k);
+  return {{}, subtract(w.array().astype(Dtype::int32), zero.astype(Dtype::int32)), c.array(scale)(k)};
+}
+
 /// Reads one direction `k` of the inputs X, W, R, B, sequence_lens, initial_h, initial_c, P.
 Direction direction_of(const Call& c, int k, std::int64_t gates, std::int64_t hidden, std::int64_t n, bool has_cell,
                        const std::vector<std::string>& names) {
-  Direction d{c.x(1)[k], c.x(2)[k], {}, {}, {}, {}, {}, {}, false};
-  const Dtype dtype = d.W.dtype();
+  Direction d{weights_of(c, 1, k), weights_of(c, 2, k), {}, {}, {}, {}, {}, {}, false};
+  const Dtype dtype = c.x(0).dtype();
   const auto zeros_of = [&](const Shape& shape) { return Variable(zeros(shape, dtype).to_device(c.device())); };
   const Variable both = c.has(3) ? c.x(3)[k] : zeros_of({2 * gates * hidden});
   d.b = part(both, 0, gates * hidden);
@@ -119,7 +143,7 @@ Values recurrent(const Call& c, std::int64_t gates, std::vector<std::string> def
   const std::string way = c.text("direction", "forward");
   if (way != "forward" && way != "reverse" && way != "bidirectional") c.fail("direction '{}' is not known", way);
   const int directions = way == "bidirectional" ? 2 : 1;
-  const std::int64_t hidden = c.x(2).shape(2);
+  const std::int64_t hidden = c.x(2).shape(is_floating(c.x(2).dtype()) ? 2 : 1);
   c.integer("hidden_size", hidden);
   if (c.find("clip")) c.fail("clip is not supported");
   if (c.find("activation_alpha") || c.find("activation_beta")) c.fail("parameters of activations are not supported");
@@ -165,6 +189,12 @@ std::span<const Operator> recurrent_operators() {
          c.integer("input_forget", 0);
          return recurrent(c, 4, {"Sigmoid", "Tanh", "Tanh"}, lstm_step);
        }},
+      {"DynamicQuantizeLSTM", 1,
+       [](const Call& c) {
+         c.integer("input_forget", 0);
+         return recurrent(c, 4, {"Sigmoid", "Tanh", "Tanh"}, lstm_step);
+       },
+       "com.microsoft"},
   };
   return rows;
 }

@@ -220,5 +220,56 @@ TEST(OnnxMicrosoft, MultipliesBytes) {
                  {-84.7519, 13.8547, 42.1327, -51.8397});
 }
 
+TEST(OnnxMicrosoft, QuantisesZeros) {
+  const Variable zero(zeros({2, 3}, Dtype::float32));
+  expect_numbers(run_microsoft("DynamicQuantizeMatMul", {zero, stepped_bytes({3, 2}, 91), real(0.5)})[0], {0, 0, 0, 0});
+}
+
+TEST(OnnxMicrosoft, QuantisesLstmDynamically) {
+  constexpr double kLstmTolerance = 1e-4;  // ONNX Runtime approximates sigmoids, and rounding amplifies that
+  const auto weights = [](const Shape& shape, int step) {
+    const Array all = remainder(multiply(arange(shape.product(), Dtype::int64), step), 61);
+    return Variable(subtract(all, 30).astype(Dtype::int8).reshape(shape));
+  };
+  const auto zeros_of = [](const std::vector<int>& values) {
+    return Variable(Array::from_host(values.data(), {2}, Dtype::int32).astype(Dtype::int8));
+  };
+  const std::vector<Variable> both{wave32({3, 2, 2}, 0),
+                                   weights({2, 2, 8}, 17),
+                                   weights({2, 2, 8}, 23),
+                                   wave32({2, 16}, 1),
+                                   int32s({3, 2}, {2}),
+                                   {},
+                                   {},
+                                   {},
+                                   Variable(array({0.02, 0.03}).astype(Dtype::float32)),
+                                   zeros_of({3, -2}),
+                                   Variable(array({0.01, 0.015}).astype(Dtype::float32)),
+                                   zeros_of({0, 1})};
+  expect_numbers(run_microsoft("DynamicQuantizeLSTM", both, {attribute("direction", "bidirectional")}, 3)[0],
+                 {-0.0997922, 0.155106, -0.0835775, 0.31397,  0.296735, 0.213375, 0.204458, 0.014446,
+                  -0.141263,  0.235185, -0.124136,  0.343022, 0.229028, 0.185609, 0.22276,  0.0157425,
+                  -0.148887,  0.288844, 0,          0,        0.155068, 0.101781, 0,        0},
+                 kLstmTolerance);
+  const Variable zero(zeros({1, 8}, Dtype::int8)), scale(absolute(wave32({1, 8}, 2).array()) * 0.02);
+  expect_numbers(run_microsoft("DynamicQuantizeLSTM",
+                               {wave32({3, 2, 2}, 0),
+                                weights({1, 2, 8}, 17),
+                                weights({1, 2, 8}, 23),
+                                {},
+                                {},
+                                {},
+                                {},
+                                {},
+                                scale,
+                                zero,
+                                Variable(full({1, 8}, 0.01, Dtype::float32)),
+                                zero},
+                               {number("hidden_size", 2)})[0],
+                 {0.0425812, -0.0708582, -0.047495, 0.0578647, 0.0574816, -0.0476155, -0.0740823, -0.013267, 0.0502261,
+                  0.0500942, -0.0715369, -0.109709},
+                 kLstmTolerance);
+}
+
 }  // namespace
 }  // namespace catenary
