@@ -115,6 +115,7 @@ std::span<const ExportRow> exported_elementwise();
 std::span<const ExportRow> exported_shape();
 std::span<const ExportRow> exported_layer();
 std::span<const ExportRow> exported_sequence();
+std::span<const ExportRow> exported_sampling();
 
 /// Returns all rows, sorted by name.
 const std::vector<const ExportRow*>& all_exported();

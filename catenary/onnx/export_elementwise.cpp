@@ -94,9 +94,13 @@ Names interpolated(const ExportCall& c) {
   return {c.node("Add", {c.node("Mul", {p, c.as_result(1)}), c.node("Mul", {rest, c.as_result(2)})})};
 }
 
+/// The condition is an attribute. It may come from an input of the model.
 std::string condition_of(const ExportCall& c) {
+  const auto [a, b] = c.both("condition");
+  if (const auto input = c.input_equal_to(std::get<Array>(*a), std::get<Array>(*b)))
+    return c.node("Cast", {*input}, {{"to", type_of_dtype(Dtype::bool_)}});
   const Array condition = c.array("condition");
-  return c.cast(c.constant(condition), condition.dtype(), Dtype::bool_);
+  return c.constant(condition.dtype() == Dtype::bool_ ? condition : condition != 0);
 }
 Names chosen(const ExportCall& c) {
   if (c.count() == 2) return {c.node("Where", {condition_of(c), c.as_result(0), c.as_result(1)})};
@@ -110,8 +114,29 @@ Names swish(const ExportCall& c) {
   return {c.node("Mul", {x, c.node("Sigmoid", {c.node("Mul", {x, c.as_result(1)})})})};
 }
 
+std::string absolute_difference(const ExportCall& c) {
+  return c.node("Abs", {c.node("Sub", {c.as_result(0), c.as_result(1)})});
+}
+std::string squared_difference(const ExportCall& c) {
+  const std::string difference = c.node("Sub", {c.as_result(0), c.as_result(1)});
+  return c.node("Mul", {difference, difference});
+}
+Names huber_loss(const ExportCall& c) {
+  const double delta = c.real("delta");
+  const std::string d = absolute_difference(c);
+  const std::string square = scaled(c, c.node("Mul", {d, d}), 0.5),
+                    line = scaled(c, c.node("Sub", {d, c.number(0.5 * delta)}), delta);
+  return {c.node("Where", {c.node("LessOrEqual", {d, c.number(delta)}), square, line})};
+}
+Names bernoulli_loss(const ExportCall& c) {
+  const std::string product = c.node("Mul", {c.as_result(0), c.as_result(1)});
+  return {c.node("Sub", {c.node("Softplus", {c.as_result(1)}), product})};
+}
+Names mean_of(const ExportCall& c, const std::string& x) { return {c.node("ReduceMean", {x}, {{"keepdims", 0}})}; }
+
 constexpr ExportRow kElementwise[] = {
     {"Absolute", "Abs"},
+    {"AbsoluteError", nullptr, [](const ExportCall& c) -> Names { return {absolute_difference(c)}; }},
     {"Add", "Add"},
     {"AddConstant", nullptr, with_number<kAdd>},
     {"Arccos", "Acos"},
@@ -119,6 +144,7 @@ constexpr ExportRow kElementwise[] = {
     {"Arctan", "Atan"},
     {"Arctan2", nullptr, angle},
     {"Arctanh", "Atanh"},
+    {"BernoulliNLL", nullptr, bernoulli_loss},
     {"CReLU", nullptr, concatenated_relu},
     {"Cast", nullptr, [](const ExportCall& c) -> Names { return {input_of(c)}; }},
     {"Clip", nullptr, clip_rows},
@@ -152,6 +178,7 @@ constexpr ExportRow kElementwise[] = {
      [](const ExportCall& c) -> Names {
        return {c.node("HardSigmoid", {input_of(c)}, {{"alpha", 0.2}, {"beta", 0.5}})};
      }},
+    {"HuberLoss", nullptr, huber_loss},
     {"Identity", nullptr, [](const ExportCall& c) -> Names { return {c.x(0)}; }},
     {"LeakyReLU", nullptr,
      [](const ExportCall& c) -> Names {
@@ -166,6 +193,8 @@ constexpr ExportRow kElementwise[] = {
      }},
     {"Log2", nullptr, [](const ExportCall& c) { return logarithm(c, 2); }},
     {"Maximum", "Max"},
+    {"MeanAbsoluteError", nullptr, [](const ExportCall& c) { return mean_of(c, absolute_difference(c)); }},
+    {"MeanSquaredError", nullptr, [](const ExportCall& c) { return mean_of(c, squared_difference(c)); }},
     {"Minimum", "Min"},
     {"Mul", "Mul"},
     {"MulConstant", nullptr, with_number<kMul>},
@@ -192,6 +221,7 @@ constexpr ExportRow kElementwise[] = {
      [](const ExportCall& c) -> Names {
        return {c.node("Mul", {input_of(c), input_of(c)})};
      }},
+    {"SquaredError", nullptr, [](const ExportCall& c) -> Names { return {squared_difference(c)}; }},
     {"Sub", "Sub"},
     {"SubFromConstant", nullptr, number_with<kSub>},
     {"Swish", nullptr, swish},

@@ -99,18 +99,16 @@ Names convolved_back(const ExportCall& c) {
 Names pooled_by_max(const ExportCall& c) {
   const ExportedWindow w(c);
   const Extents from = c.extents(0), to = c.result();
-  NodeAttributes attributes = w.attributes(w.pad);
-  bool covers = false;
-  for (std::size_t i = 0; i < w.axes(); ++i) covers |= w.few(i, from[i + 2].first) != to[i + 2].first;
-  if (covers && std::ranges::any_of(from, &Extent::varies) && [&] {
-        for (std::size_t i = 0; i < w.axes(); ++i)
-          if (from[i + 2].varies()) return true;
-        return false;
-      }()) {
-    attributes.emplace_back("ceil_mode", 1);
-    return {c.node("MaxPool", {c.x(0)}, attributes)};
+  bool covers = false, varies = false;
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    const Extent e = from[i + 2], n = to[i + 2];
+    covers |= w.few(i, e.first) != n.first || w.few(i, e.second) != n.second;
+    varies |= e.varies();
   }
-  return {c.node("MaxPool", {c.x(0)}, w.attributes(padding_behind(c, w, from, to)))};
+  if (!covers || !varies) return {c.node("MaxPool", {c.x(0)}, w.attributes(padding_behind(c, w, from, to)))};
+  NodeAttributes attributes = w.attributes(w.pad);
+  attributes.emplace_back("ceil_mode", 1);
+  return {c.node("MaxPool", {c.x(0)}, attributes)};
 }
 
 Names pooled_by_mean(const ExportCall& c) {

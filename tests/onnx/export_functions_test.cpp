@@ -57,6 +57,12 @@ TEST(OnnxExport, WritesFunctionsOfSeveralInputs) {
   expect([](const Variable& a, const Variable& b) { return F::einsum("ijk,ijl->ilk", {a, b}); });
   expect([](const Variable& a, const Variable& b) { return F::concat({a, b, a}, 2); });
   expect([](const Variable& a, const Variable& b) { return F::stack({a, b}, 1) + F::stack({b, a}, -3); });
+  expect([](const Variable& a, const Variable& b) { return F::squared_error(a, b) + F::absolute_error(a, b); });
+  expect(
+      [](const Variable& a, const Variable& b) { return F::mean_squared_error(a, b) + F::mean_absolute_error(a, b); });
+  expect([](const Variable& a, const Variable& b) { return F::huber_loss(a, b, 1.0, F::Reduce::no); });
+  expect_round_trip([](Inputs in) { return std::vector{F::where(in[1], in[0], -1.0)}; },
+                    {x, array({1, 0, 1}).reshape({3, 1, 1})});
   const Variable weight(sample({4, 5})), beta(sample({4, 5}));
   expect_function([&](const Variable& v) { return F::prelu(v, weight) + F::swish(v, beta); });
 }
@@ -111,6 +117,34 @@ TEST(OnnxExport, WritesLayers) {
   const Variable g(sample({8})), d(sample({8}));
   expect_function([&](const Variable& x) { return F::layer_normalization(x, g, d); }, shape);
   expect_function([&](const Variable& x) { return F::rms_normalization(x, g); }, shape);
+}
+
+TEST(OnnxExport, WritesImagesOfAnySize) {
+  const Variable w(sample({4, 3, 3, 3}));
+  const auto net = [&](Inputs x) {
+    const Variable h = F::max_pooling_2d(F::relu(F::convolution_2d(x[0], w)), 2);
+    return std::vector{F::reshape(h, {x[0].shape(0), 4, h.shape(2) * h.shape(3)}), F::mean(h, {2, 3})};
+  };
+  const tests::Folder folder;
+  const onnx::DynamicAxes axes{{"x", {{0, "n"}, {2, "h"}, {3, "w"}}}};
+  onnx::export_model(folder / "net.onnx", Chain(), net, {sample({2, 3, 8, 11})}, {.dynamic_axes = axes});
+  const onnx::Model read(folder / "net.onnx");
+  EXPECT_EQ(read.inputs()[0].shape, (std::vector<std::string>{"n", "3", "h", "w"}));
+  for (const Shape& shape : {Shape{1, 3, 5, 7}, Shape{3, 3, 10, 6}}) {
+    const std::vector<Variable> x{sample(shape)}, wanted = net(x), got = read(x);
+    for (std::size_t i = 0; i < 2; ++i) onnx_exports::expect_close(got[i].array(), wanted[i].array());
+  }
+}
+
+TEST(OnnxExport, WritesSamplers) {
+  const Shape shape = {2, 3, 5, 6};
+  expect_function([](const Variable& x) { return F::resize_images(x, {7, 4}); }, shape);
+  expect_function([](const Variable& x) { return F::resize_images(x, {10, 12}, {F::ResizeMode::nearest}); }, shape);
+  expect_function([](const Variable& x) { return F::resize_images(x, {9, 3}, {.align_corners = false}); }, shape);
+  expect_function([](const Variable& x) { return F::unpooling_2d(x, 2, {.cover_all = false}); }, shape);
+  expect_function([](const Variable& x) { return F::unpooling_2d(x, 3, {.stride = 2, .pad = 1}); }, shape);
+  expect_round_trip([](Inputs in) { return std::vector{F::spatial_transformer_sampler(in[0], in[1])}; },
+                    {sample(shape), sample({2, 2, 4, 7})});
 }
 
 TEST(OnnxExport, WritesAttentionAndCells) {
