@@ -1,8 +1,12 @@
 // Models of ONNX files.
 
+#include <nanobind/stl/map.h>
+
 #include "bind.h"
 #include "catenary/core/config.h"
+#include "catenary/onnx/export.h"
 #include "catenary/onnx/model.h"
+#include "chainer/objects.h"
 
 namespace catenary_python {
 
@@ -22,9 +26,46 @@ nb::list ports(const std::vector<Port>& all) {
   return result;
 }
 
+/// Reads a list of chainer's variables.
+std::vector<ct::Variable> variables_in(nb::handle list) {
+  std::vector<ct::Variable> all;
+  for (nb::handle o : list) {
+    if (!is_variable(o.ptr())) throw nb::type_error("an output is not a chainer.Variable");
+    all.push_back(variable_of(o.ptr()));
+  }
+  return all;
+}
+
+/// Writes a Python function of variables, which returns a list. `parameters` returns pairs of names and variables.
+void export_function(const std::string& path, const nb::callable& parameters, const nb::callable& function,
+                     const nb::list& inputs, const ct::onnx::ExportOptions& options) {
+  std::vector<Array> arrays;
+  for (nb::handle o : inputs) {
+    Array a;
+    if (!array_over(o.ptr(), a)) throw nb::type_error("the arguments must be NumPy or cupy arrays");
+    arrays.push_back(a);
+  }
+  const auto named = [&] {
+    ct::onnx::NamedVariables all;
+    for (nb::handle pair : parameters()) all.emplace_back(nb::cast<std::string>(pair[0]), variable_from(pair[1]));
+    return all;
+  };
+  const auto call = [&](std::span<const ct::Variable> xs) { return variables_in(function(*wrap_variables(xs))); };
+  ct::onnx::export_model(path, named, call, arrays, options);
+}
+
 }  // namespace
 
 void register_onnx(nb::module_& m) {
+  m.def(
+      "_export_onnx",
+      [](const std::string& path, const nb::callable& parameters, const nb::callable& function, const nb::list& inputs,
+         std::int64_t opset, const std::vector<std::string>& input_names, const std::vector<std::string>& output_names,
+         const std::optional<ct::onnx::DynamicAxes>& dynamic_axes) {
+        export_function(path, parameters, function, inputs, {opset, input_names, output_names, dynamic_axes});
+      },
+      "path"_a, "parameters"_a, "function"_a, "inputs"_a, "opset"_a, "input_names"_a, "output_names"_a,
+      "dynamic_axes"_a.none());
   nb::class_<Model>(m, "_OnnxModel", "An ONNX file's network on a device. catenary.onnx.Model uses it.")
       .def(
           "__init__",

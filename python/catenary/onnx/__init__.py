@@ -1,13 +1,13 @@
-"""Runs ONNX models on every device: `catenary.onnx.load(path)(x)`.
+"""Runs ONNX models on every device, `catenary.onnx.load(path)(x)`, and writes networks of chainer, `catenary.onnx.export(path, net, [x])`.
 
-Training needs the C++ class `onnx::Model`. docs/guide/onnx.md lists the supported operators.
+Training an ONNX model needs the C++ class `onnx::Model`. docs/guide/onnx.md lists the supported operators and functions.
 """
 
 import numpy
 
 from catenary import _core, cupy
 
-__all__ = ['Model', 'load']
+__all__ = ['Model', 'export', 'load']
 
 
 class Model:
@@ -68,3 +68,31 @@ def _on_device(x):
 def load(path):
     """Returns the Model in an ONNX file."""
     return Model(path)
+
+
+def export(path, function, args, *, opset=20, input_names=(), output_names=(), dynamic_axes=None):
+    """Writes a link of chainer, or a function of variables, to an ONNX file.
+
+    `args` is a list of arrays. The function is called twice in test mode, with variables that have their elements in other orders and, along dynamic
+    axes, other sizes. It returns a variable, or a list or tuple of variables. A link's parameters keep their names, such as 'l1/W'.
+
+    `dynamic_axes` names sizes by input and axis: {'x': {0: 'batch'}}. By default the first axis of every input is dynamic; {} fixes all sizes.
+    Raises ValueError, and writes no file, for functions that cannot be exported, and for arrays that depend on the inputs but were not computed by
+    functions of variables. Needs the library's graph: CATENARY_CHAINER=own, or CATENARY_CHAINER=1 with Chainer 7.8.1.
+    """
+    import chainer
+    if not issubclass(chainer.Variable, _core._VariableBase):
+        raise RuntimeError("catenary.onnx.export needs the library's graph: set CATENARY_CHAINER=1 before chainer is imported")
+
+    def parameters():
+        link = function if isinstance(function, chainer.Link) else getattr(function, '__self__', None)
+        if not isinstance(link, chainer.Link):
+            return []
+        return [(name[1:], parameter) for name, parameter in link.namedparams(include_uninit=False)]
+
+    def call(*variables):
+        with chainer.using_config('train', False), chainer.force_backprop_mode():
+            outputs = function(*variables)
+        return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+
+    _core._export_onnx(str(path), parameters, call, list(args), opset, list(input_names), list(output_names), dynamic_axes)
