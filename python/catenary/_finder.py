@@ -10,8 +10,6 @@ of the names below. CATENARY_PYTHON_HOOKS=0 disables all hooks. NumPy is never c
 import sys
 
 SERVED = frozenset(('cupy', 'cupyx', 'cupy_backends'))
-# Packages of Chainer's of which some modules are replaced. These modules come first, the others are the original's.
-LAID_OVER = frozenset(('chainermn',))
 CHAINER = '7.8.1'
 # Modules of Chainer that catenary._precision changes, so that 16-bit models train as in the library.
 TRAINING = frozenset(('chainer.optimizer', 'chainer.variable', 'chainer.training.updaters.standard_updater'))
@@ -38,9 +36,6 @@ PATCHES = {
     'chainer.functions.array.resize_images': (
         '70a2f6e51cc18dbde51d5e38b9b3960669c0bb8c9ff04662ce19a24a8518b282',
         (('numpy.float)', 'float)'),)),
-    'chainermn.iterators.multi_node_iterator': (
-        'e6e1d27e9d6e3096ee875eea760b5fd21f5eab24c87045112418bea3efe33cb8',
-        (('int(_size)', 'int(_size.item())'),)),
     'chainer.testing.helper': (
         'e89b72b6f2f2bb9a8aea6c4aa76a8c07c1a1ee7aa18ba980e4c945f17512793f',
         (('import pkg_resources\n', 'from catenary import _requirements as pkg_resources\n'),)),
@@ -55,7 +50,7 @@ class Finder:
         self._deciding = False
         self._grafts = None
         self._owns = None  # is `chainer` ours?
-        self._layers = {}  # name in LAID_OVER -> folders, ours first, or empty if only the original is used
+        self._chainermn = None  # is `chainermn` ours?
 
     def find_spec(self, name, path=None, target=None):
         package = name.partition('.')[0]
@@ -69,10 +64,10 @@ class Finder:
             return self._trained(name, path)
         if package in SERVED:
             return self._alias(name)
-        if package in LAID_OVER:
-            return self._laid_over(name)
-        if package == 'catenary' and name.split('.')[1:2] and name.split('.')[1] in LAID_OVER:
-            return self._laid_over_alias(name)
+        if package == 'chainermn':
+            return self._ranks(name, path)
+        if name == 'catenary.chainermn' or name.startswith('catenary.chainermn.'):
+            return self._ranks_alias(name)
         if name.startswith('catenary.cupyx.'):
             from catenary import _wheel
             return _wheel.find_spec(name)
@@ -154,9 +149,11 @@ class Finder:
         return found
 
     def _own_alias(self, name):
+        return self._alias_of(name) if self.owns() else None
+
+    def _alias_of(self, name):
+        """Returns the spec of catenary.X as another name of X."""
         real = name.partition('.')[2]
-        if not self.owns():
-            return None
         import importlib.util
         found = importlib.util.find_spec(real)
         if found is None:
@@ -219,45 +216,25 @@ class Finder:
         return ModuleSpec(name, AliasLoader(real), origin=found.origin,
                           is_package=found.submodule_search_locations is not None)
 
-    def layers(self, package):
-        """Returns the folders of a package in LAID_OVER. Ours comes first if `cupy` is Catenary's or CATENARY_CHAINER=1. CATENARY_CHAINER=0 leaves it
-        out."""
-        if package not in self._layers and not self._deciding:
-            import os
-            if package in sys.modules or not self.is_ours():
-                self._layers[package] = ()
-                return ()
-            original = self._original(package)
-            ours = os.path.join(os.path.dirname(os.path.abspath(__file__)), package)
-            self._layers[package] = (ours, *(original.submodule_search_locations or () if original else ()))
-        return self._layers.get(package, ())
+    def brings_chainermn(self):
+        """Is `chainermn` the package catenary/chainermn? Where Chainer runs on the library."""
+        if self._chainermn is None and not self._deciding:
+            self._chainermn = 'chainermn' not in sys.modules and (self.owns() or self.is_ours())
+        return bool(self._chainermn)
 
-    def _laid_over(self, name):
-        package, *parts = name.split('.')
-        layers = self.layers(package)
-        if not layers:
+    def _ranks(self, name, path):
+        if not self.brings_chainermn():
             return None
-        import os
-        if not parts:
+        if name == 'chainermn':
             import importlib.util
-            return importlib.util.spec_from_file_location(name, os.path.join(layers[0], '__init__.py'),
-                                                          submodule_search_locations=list(layers))
-        folders = [os.path.join(layer, *parts[:-1]) for layer in layers]
-        if name in PATCHES:
-            return self._patched(name, folders)
+            import os
+            ours = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+            return importlib.util.spec_from_file_location(name, os.path.join(ours, '__init__.py'), submodule_search_locations=[ours])
         from importlib.machinery import PathFinder
-        return PathFinder.find_spec(name, folders)
+        return PathFinder.find_spec(name, path)
 
-    def _laid_over_alias(self, name):
-        real = name.partition('.')[2]
-        if not self.layers(real.partition('.')[0]):
-            return None
-        import importlib.util
-        found = importlib.util.find_spec(real)
-        if found is None:
-            return None
-        from importlib.machinery import ModuleSpec
-        return ModuleSpec(name, AliasLoader(real), origin=found.origin, is_package=found.submodule_search_locations is not None)
+    def _ranks_alias(self, name):
+        return self._alias_of(name) if self.brings_chainermn() else None
 
     def _patched(self, name, path):
         from importlib.machinery import PathFinder

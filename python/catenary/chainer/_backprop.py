@@ -20,9 +20,9 @@ def backward(variable, retain_grad, loss_scale):
     if gradient is None:
         if array.size != 1 and not variable.requires_grad:
             return
-        if array.size != 1:
+        if array.size > 1:
             raise RuntimeError('backward: set the gradient of a variable with several elements first')
-        if array.ndim > 0:
+        if array.ndim > 0 and array.size > 0:
             warnings.warn('backward of a variable of shape %s without a gradient is deprecated: apply chainer.functions.squeeze to get a scalar, or '
                           'set the gradient' % (array.shape,), DeprecationWarning, stacklevel=3)
         with backend.using_device(variable.device):

@@ -1,7 +1,6 @@
 """ChainerMN over the library's own communicators, under the name `chainermn`: without mpi4py, by `catenary launch` or by MPI.
 
-The finder (catenary._finder) puts this folder before the original's, which Chainer 7.8.1 brings: a module that is not here is the
-original's, and calls these communicators. CATENARY_CHAINER=0 gives the original alone.
+CATENARY_CHAINER=0 gives the package that Chainer 7.8.1 brings.
 """
 
 if __name__ != 'chainermn':
@@ -30,16 +29,5 @@ from chainermn.links import MultiNodeChainList  # noqa: E402, F401
 from chainermn.optimizers import create_multi_node_optimizer  # noqa: E402, F401
 
 __version__ = chainer.__version__
-
-
-def _swap_grad(self, params, others):
-    """Swaps gradients together with their loss scales, as double buffering mixes two iterations."""
-    for (_, a), (_, b) in zip(params, others):
-        scales = a._loss_scale, b._loss_scale
-        a.grad, b.grad = b.grad, a.grad
-        b._loss_scale, a._loss_scale = scales
-
-
-optimizers._DoubleBufferingOptimizer.swap_grad = _swap_grad
 
 global_except_hook._add_hook_if_enabled()
