@@ -205,25 +205,31 @@ void read_shape(ValueInfo& info, const ProtobufMessage& message) {
   });
 }
 
-ValueInfo read_value_info(const ProtobufMessage& message) {
+/// Reads a TypeProto.
+void read_type(ValueInfo& info, const ProtobufMessage& message, int depth) {
   static constexpr std::pair<int, const char*> kKinds[] = {
       {1, "tensor"}, {4, "sequence"}, {5, "map"}, {8, "sparse tensor"}, {9, "optional"}};
-  ValueInfo info;
-  const auto read_tensor_type = [&](const ProtobufMessage& type) {
-    read_protobuf(type, [&](const ProtobufField& f) {
-      if (f.number() == 1) info.type = static_cast<int>(f.integer());
-      if (f.number() == 2) read_shape(info, type.inside(f));
+  if (depth > kMaxDepth)
+    throw FileError(
+        fmt::format("{}: at byte {}: types are nested more than {} deep", message.file, message.offset, kMaxDepth));
+  read_protobuf(message, [&](const ProtobufField& f) {
+    for (const auto& [number, kind] : kKinds)
+      if (f.number() == number) info.kind += (info.kind.empty() ? "" : " of ") + std::string(kind);
+    if (f.number() != 1 && f.number() != 4 && f.number() != 9) return;
+    const ProtobufMessage inside = message.inside(f);
+    read_protobuf(inside, [&](const ProtobufField& g) {
+      if (f.number() != 1 && g.number() == 1) read_type(info, inside.inside(g), depth + 1);
+      if (f.number() == 1 && g.number() == 1) info.type = static_cast<int>(g.integer());
+      if (f.number() == 1 && g.number() == 2) read_shape(info, inside.inside(g));
     });
-  };
+  });
+}
+
+ValueInfo read_value_info(const ProtobufMessage& message) {
+  ValueInfo info;
   read_protobuf(message, [&](const ProtobufField& f) {
     if (f.number() == 1) info.name = f.text();
-    if (f.number() != 2) return;
-    const ProtobufMessage type = message.inside(f);
-    read_protobuf(type, [&](const ProtobufField& g) {
-      for (const auto& [number, kind] : kKinds)
-        if (g.number() == number) info.kind = kind;
-      if (g.number() == 1) read_tensor_type(type.inside(g));
-    });
+    if (f.number() == 2) read_type(info, message.inside(f), 0);
   });
   return info;
 }

@@ -58,7 +58,8 @@ struct Node {
 
 /// A ValueInfoProto: a named tensor. An extent is a number, or a name such as "batch", which may be empty.
 struct ValueInfo {
-  std::string name, kind;  ///< kind: "tensor", "sequence", "optional", "map" or "sparse tensor"
+  std::string name;
+  std::string kind;  ///< such as "tensor" or "optional of sequence of tensor"
   int type = 0;
   std::optional<std::vector<std::variant<std::int64_t, std::string>>> shape;
 };
@@ -90,6 +91,8 @@ struct File {
   Opsets opsets;
   Graph graph;
   std::map<std::array<std::string, 3>, Function> functions;  ///< by domain, name and overload
+  /// Returns the file's size in bytes.
+  std::uint64_t size() const { return view_.bytes().size(); }
   /// Returns the function that a node calls, or null.
   const Function* function(const Node& node) const;
   /// Reads a tensor's elements, also from another file. Throws FileError.

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "catenary/array/creation.h"
 #include "catenary/array/io.h"
 #include "catenary/onnx/plan.h"
 
@@ -11,19 +12,20 @@ namespace catenary::onnx {
 
 namespace {
 
-constexpr std::int64_t kFirstOpset = 7, kLastOpset = 28;
+constexpr std::int64_t kFirstOpset = 6, kLastOpset = 28;
 
 std::string shown(const std::string& domain, const std::string& name) {
   return domain.empty() ? name : domain + "." + name;
 }
 
-Variable on(const Device& device, const Variable& x) { return x.device() == device ? x : F::copy(x, device); }
-
 Port port_of(const File& file, const ValueInfo& info) {
-  if (info.kind != "tensor")
-    throw ValueError(fmt::format("{}: '{}' is a {}, where only tensors are supported", file.path, info.name,
-                                 info.kind.empty() ? "value without a type" : info.kind));
-  Port port{info.name, dtype_of_type(info.type), {}};
+  static constexpr std::string_view kOptional = "optional of ";
+  const bool is_optional = info.kind.starts_with(kOptional);
+  const std::string kind = info.kind.substr(is_optional ? kOptional.size() : 0);
+  if (kind != "tensor" && kind != "sequence of tensor")
+    throw ValueError(fmt::format("{}: '{}' is a {}, where only tensors are supported, sequences of them and optionals",
+                                 file.path, info.name, info.kind.empty() ? "value without a type" : info.kind));
+  Port port{info.name, dtype_of_type(info.type), {}, kind != "tensor", is_optional};
   if (!port.dtype)
     throw ValueError(fmt::format("{}: '{}' has elements of {}, which are not supported", file.path, info.name,
                                  name_of_type(info.type)));
@@ -82,7 +84,7 @@ Model::Model(const std::string& path) {
       parameters_.emplace_back(tensor.name, Parameter::from_array(array.to_device(current_device()), tensor.name));
       source.outer.push_back(tensor.name);
     } else {
-      source.constants.emplace_back(tensor.name, array);
+      source.constants.emplace_back(tensor.name, Value::constant(array));
     }
   }
   for (const ValueInfo& info : graph.inputs) {
@@ -118,31 +120,65 @@ void Model::visit_members(MemberVisitor& visitor) const {
   for (const auto& [name, parameter] : parameters_) visitor.parameter(name, const_cast<Parameter&>(parameter));
 }
 
-std::vector<Variable> Model::operator()(std::span<const Variable> inputs) const {
+std::string Port::type() const {
+  return fmt::format("{}{}{}", is_optional ? "optional " : "", is_sequence ? "sequence of " : "", *dtype);
+}
+
+namespace {
+
+/// Throws ValueError or DtypeError if a value does not fit an input.
+void check_input(const std::string& path, const Port& port, const Value& value) {
+  if (!value.defined()) {
+    if (!port.is_optional)
+      throw ValueError(fmt::format("{}: input '{}' is empty, but it is no optional", path, port.name));
+    return;
+  }
+  if (value.is_sequence() != port.is_sequence)
+    throw ValueError(fmt::format("{}: input '{}' is {}, given {}", path, port.name, port.type(),
+                                 value.is_sequence() ? "a sequence" : "an array"));
+  for (const Variable& x : value.is_sequence() ? value.items() : std::vector<Variable>{value.variable()})
+    if (x.dtype() != port.dtype)
+      throw DtypeError(fmt::format("{}: input '{}' is {}, given {}", path, port.name, port.type(), x.dtype()));
+}
+
+}  // namespace
+
+Values Model::run(std::span<const Value> inputs) const {
   const State& state = *state_;
   if (inputs.size() != state.inputs.size())
     throw ValueError(fmt::format("{}: {} inputs are given, but the model has {}", state.file.path, inputs.size(),
                                  state.inputs.size()));
-  const Device device = !parameters_.empty() ? parameters_[0].second.device()
-                        : inputs.empty()     ? current_device()
-                                             : inputs[0].device();
+  Device device = current_device();
+  for (auto input = inputs.rbegin(); input != inputs.rend(); ++input)
+    if (input->defined() && !input->is_sequence()) device = input->variable().device();
+  if (!parameters_.empty()) device = parameters_[0].second.device();
   Values given, parameters;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Port& port = state.inputs[i];
-    if (inputs[i].dtype() != port.dtype)
-      throw DtypeError(
-          fmt::format("{}: input '{}' is {}, given {}", state.file.path, port.name, *port.dtype, inputs[i].dtype()));
-    given.push_back(on(device, inputs[i]));
+    check_input(state.file.path, state.inputs[i], inputs[i]);
+    given.push_back(inputs[i].moved(device));
   }
-  for (const std::size_t i : state.parameters) parameters.push_back(parameters_[i].second);
+  for (const std::size_t i : state.parameters) parameters.emplace_back(parameters_[i].second);
   Run run{device};
   try {
     Values results = state.plan.run(given, parameters, run);
-    for (Value& result : results) result = on(device, result);
+    for (Value& result : results)  // a caller may write into a result, but not into a constant
+      result = result.is_constant() ? Value(copy(result.array()).to_device(device)) : result.moved(device);
     return results;
   } catch (const Error& error) {
     throw ValueError(fmt::format("{}: {}", state.file.path, error.what()));
   }
+}
+
+std::vector<Variable> Model::operator()(std::span<const Variable> inputs) const {
+  std::vector<Variable> results;
+  for (const Value& value : run(Values(inputs.begin(), inputs.end()))) {
+    const std::string& name = outputs()[results.size()].name;
+    if (!value.defined() || value.is_sequence())
+      throw ValueError(fmt::format("{}: output '{}' is {}: call run, which returns it", state_->file.path, name,
+                                   value.defined() ? "a sequence" : "empty"));
+    results.push_back(value.variable());
+  }
+  return results;
 }
 
 }  // namespace catenary::onnx

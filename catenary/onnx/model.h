@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catenary/links/link.h"
+#include "catenary/onnx/value.h"
 
 namespace catenary::onnx {
 
@@ -19,6 +20,10 @@ struct Port {
   std::optional<Dtype> dtype;
   /// The extents: a number, a name such as "batch", or "?".
   std::vector<std::string> shape;
+  bool is_sequence = false;
+  bool is_optional = false;
+  /// Returns "float32", "sequence of float32", "optional float32" or "optional sequence of float32".
+  CT_API std::string type() const;
 };
 
 /// The network in an ONNX file. Its floating initializers are parameters with the names that the file gives them, so
@@ -30,11 +35,15 @@ class CT_API Model : public Chain {
   explicit Model(const std::string& path);
 
   /// Computes the outputs from the inputs, in the order of inputs() and outputs(). Inputs are moved to the device of
-  /// the parameters. Throws ValueError for a wrong number of inputs, and with the node's name if a node fails.
+  /// the parameters. Throws ValueError for a wrong number of inputs, with the node's name if a node fails, and if an
+  /// output is a sequence or empty.
   std::vector<Variable> operator()(std::span<const Variable> inputs) const;
   std::vector<Variable> operator()(std::initializer_list<Variable> inputs) const {
     return (*this)(std::span<const Variable>(inputs.begin(), inputs.size()));
   }
+
+  /// Like operator(), with sequences, and empty values for optionals.
+  Values run(std::span<const Value> inputs) const;
 
   /// Returns the inputs that a call must pass.
   const std::vector<Port>& inputs() const;

@@ -11,7 +11,7 @@ Call::Call(const Node& node, std::int64_t opset, Values inputs, const Device& de
       inputs_(std::move(inputs)),
       run_body_(std::move(run_body)),
       asked_(node.attributes.size()) {
-  const auto on_device = [&](const Value& v) { return v.defined() && v.device() == device; };
+  const auto on_device = [&](const Value& v) { return v.is_on(device); };
   if (std::any_of(inputs_.begin(), inputs_.end(), on_device)) device_ = device;
 }
 
@@ -23,13 +23,14 @@ const Value& Call::value(int i) const {
 }
 
 Variable Call::x(int i) const {
-  const Variable& value = this->value(i);
-  return value.device() == device_ ? value : F::copy(value, device_);
+  const Value& given = value(i);
+  if (given.is_sequence()) fail("input {} is a sequence, where an array is needed", i);
+  return given.on(device_);
 }
 
 std::optional<Integers> Call::integers(int i) const {
   if (!has(i)) return {};
-  const Array& a = inputs_[static_cast<std::size_t>(i)].array();
+  const Array& a = value(i).array();
   if (!is_integer(a.dtype()) && a.dtype() != Dtype::bool_)
     fail("input {} has {} where integers are needed", i, a.dtype());
   return a.to_vector<std::int64_t>();
@@ -164,7 +165,9 @@ std::vector<const Operator*> all_operators() {
                             attention_operators(),
                             microsoft_operators(),
                             microsoft_attention_operators(),
-                            microsoft_quantised_operators()})
+                            microsoft_quantised_operators(),
+                            sequence_operators(),
+                            early_operators()})
     for (const Operator& row : family) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(),
                    [](const Operator* a, const Operator* b) { return std::string(a->name) < b->name; });

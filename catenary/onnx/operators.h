@@ -16,15 +16,12 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/functions.h"
 #include "catenary/onnx/file.h"
+#include "catenary/onnx/value.h"
 
 namespace catenary::onnx {
 
 namespace F = catenary::functions;
 using Integers = std::vector<std::int64_t>;
-
-/// A value at run time: an array, or nothing, which stands for an omitted optional input.
-using Value = Variable;
-using Values = std::vector<Value>;
 
 /// A call of an operator: its node, its inputs, and the attributes by name.
 class Call {
@@ -84,6 +81,8 @@ struct Operator {
   int since;  ///< the first opset with this meaning
   Values (*compute)(const Call&);
   const char* domain = "";
+  /// Throws ValueError for unsupported attributes when a file is opened. The call has no inputs.
+  void (*check)(const Call&) = nullptr;
 };
 
 /// The rows of each family.
@@ -103,6 +102,8 @@ std::span<const Operator> sampling_operators();
 std::span<const Operator> training_operators();
 std::span<const Operator> signal_operators();
 std::span<const Operator> random_operators();
+std::span<const Operator> sequence_operators();
+std::span<const Operator> early_operators();
 std::span<const Operator> attention_operators();
 std::span<const Operator> microsoft_operators();
 std::span<const Operator> microsoft_attention_operators();

@@ -107,9 +107,9 @@ Values flexible_attention(const Call& c) {
     c.graph(name);
     return [&c, name](const Variable& x) {
       const Values results = c.run(name, {x});
-      if (results.size() != 1 || results[0].shape() != x.shape() || results[0].dtype() != x.dtype())
+      if (results.size() != 1 || results[0].array().shape() != x.shape() || results[0].array().dtype() != x.dtype())
         c.fail("{} must return one array of shape {} and dtype {}", name, x.shape(), x.dtype());
-      return results[0];
+      return results[0].variable();
     };
   };
   a.change_scores = change("score_mod");

@@ -13,9 +13,9 @@ namespace {
 Value on_host(std::int64_t number) { return Array::from_host(&number, Shape{}, Dtype::int64, Device()); }
 
 bool truth(const Call& c, const Value& condition) {
-  if (!condition.defined() || condition.dtype() != Dtype::bool_ || condition.size() != 1)
-    c.fail("the condition must be one bool");
-  return condition.array().reshape({}).item<bool>();
+  const Array& array = condition.array();
+  if (array.dtype() != Dtype::bool_ || array.size() != 1) c.fail("the condition must be one bool");
+  return array.reshape({}).item<bool>();
 }
 
 Values branch(const Call& c) {
@@ -48,7 +48,7 @@ struct Collected {
     const auto begin = results.begin() + static_cast<std::ptrdiff_t>(skipped);
     const auto middle = begin + static_cast<std::ptrdiff_t>(states.size());
     std::move(begin, middle, states.begin());
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(middle[static_cast<std::ptrdiff_t>(i)]);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].push_back(middle[static_cast<std::ptrdiff_t>(i)].variable());
   }
 };
 
@@ -74,7 +74,7 @@ Values loop(const Call& c) {
   }
   Values results = all.states;
   for (std::size_t i = 0; i < all.rows.size(); ++i)
-    results.push_back(all.rows[i].empty() ? no_rows(c, body.outputs[1 + states + i]) : F::stack(all.rows[i], 0));
+    results.emplace_back(all.rows[i].empty() ? no_rows(c, body.outputs[1 + states + i]) : F::stack(all.rows[i], 0));
   return results;
 }
 
@@ -136,8 +136,8 @@ Values scanned(const Call& c, const ScanPlan& plan, Values states, const std::ve
     std::vector<Variable>& row = all.rows[i];
     if (plan.at(plan.output_reversed, i)) std::ranges::reverse(row);
     const auto axis = static_cast<int>(plan.at(plan.output_axes, i));
-    results.push_back(row.empty() ? no_rows(c, plan.body->outputs[plan.states + i], axis)
-                                  : F::stack(row, axis_of(c, axis, row[0].ndim() + 1)));
+    results.emplace_back(row.empty() ? no_rows(c, plan.body->outputs[plan.states + i], axis)
+                                     : F::stack(row, axis_of(c, axis, row[0].ndim() + 1)));
   }
   return results;
 }
@@ -179,7 +179,7 @@ Values batched_scan(const Call& c) {
                        length = lengths ? lengths->at(static_cast<std::size_t>(b)) : longest;
     const Values results = scanned(c, plan, std::move(initial), scans, length);
     for (std::size_t i = 0; i < results.size(); ++i) {
-      Variable y = results[i];
+      Variable y = results[i].variable();
       if (i >= plan.states && length < longest) {  // zeros stand where a shorter sequence has no rows
         std::vector<PerSide<std::int64_t>::Pair> widths(static_cast<std::size_t>(y.ndim()), {0, 0});
         widths[0].second = longest - length;

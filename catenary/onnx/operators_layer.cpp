@@ -95,13 +95,19 @@ Values einsum_of(const Call& c) {
 /// Gives an array for channels the axes of x.
 Variable per_channel(const Variable& v, const Variable& x) { return F::reshape(v, shape_along(x.ndim(), 1, v.size())); }
 
-Values batch_normalization(const Call& c) {
-  const Variable x = c.x(0);
-  const double eps = c.real("epsilon", 1e-5), momentum = c.real("momentum", 0.9);
-  if (c.opset() < 9) c.integer("spatial", 1);
+void check_batch_normalization(const Call& c) {
+  if (c.opset() < 9 && c.integer("spatial", 1) == 0)
+    c.fail("statistics of each element (spatial = 0) are not supported");
   const bool training = c.opset() >= 14 && c.integer("training_mode", 0) != 0;
   if (!training && c.wants(1))
     c.fail("results besides the first are not supported without training_mode: export the model for inference");
+}
+
+Values batch_normalization(const Call& c) {
+  check_batch_normalization(c);
+  const Variable x = c.x(0);
+  const double eps = c.real("epsilon", 1e-5), momentum = c.real("momentum", 0.9);
+  const bool training = c.opset() >= 14 && c.integer("training_mode", 0) != 0;
   Variable mean = c.x(3), var = c.x(4);
   Values running;
   if (training) {
@@ -231,7 +237,7 @@ std::span<const Operator> layer_operators() {
       {"Gemm", 7, general_product},
       {"Einsum", 12, einsum_of},
       {"Det", 11, determinant},
-      {"BatchNormalization", 7, batch_normalization},
+      {"BatchNormalization", 7, batch_normalization, "", check_batch_normalization},
       {"InstanceNormalization", 6, instance_normalization},
       {"LayerNormalization", 17, layer_normalization},
       {"RMSNormalization", 23, rms_normalization},

@@ -13,7 +13,9 @@ namespace {
 constexpr const char* kMicrosoft = "com.microsoft";
 
 /// Computes the operator of ai.onnx with equal inputs and attributes.
-Variable as_standard(const Call& c, const char* name) { return find_operator("", name, 22)->compute(c).at(0); }
+Variable as_standard(const Call& c, const char* name) {
+  return find_operator("", name, 22)->compute(c).at(0).variable();
+}
 
 /// Applies a named activation with its parameters.
 Variable activated(const Call& c, const Variable& x, const std::string& name, const std::vector<float>& given) {

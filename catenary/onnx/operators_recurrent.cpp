@@ -138,17 +138,28 @@ Direction direction_of(const Call& c, int k, std::int64_t gates, std::int64_t hi
   return d;
 }
 
-Values recurrent(const Call& c, std::int64_t gates, std::vector<std::string> defaults, CellStep step) {
-  const bool has_cell = gates == 4;
+/// Returns the direction, and refuses attributes that are not supported.
+std::string checked_direction(const Call& c) {
   const std::string way = c.text("direction", "forward");
   if (way != "forward" && way != "reverse" && way != "bidirectional") c.fail("direction '{}' is not known", way);
+  if (c.find("clip")) c.fail("clip is not supported");
+  if (c.find("activation_alpha") || c.find("activation_beta")) c.fail("parameters of activations are not supported");
+  if (c.opset() >= 14 && c.integer("layout", 0) != 0) c.fail("layout 1 is not supported");
+  return way;
+}
+
+void check_recurrent(const Call& c) {
+  checked_direction(c);
+  if (const Attribute* given = c.find("activations"))
+    for (const std::string& name : given->texts) activation_of(c, name);
+}
+
+Values recurrent(const Call& c, std::int64_t gates, std::vector<std::string> defaults, CellStep step) {
+  const bool has_cell = gates == 4;
+  const std::string way = checked_direction(c);
   const int directions = way == "bidirectional" ? 2 : 1;
   const std::int64_t hidden = c.x(2).shape(is_floating(c.x(2).dtype()) ? 2 : 1);
   c.integer("hidden_size", hidden);
-  if (c.find("clip")) c.fail("clip is not supported");
-  if (c.find("activation_alpha") || c.find("activation_beta")) c.fail("parameters of activations are not supported");
-  const bool batch_first = c.opset() >= 14 && c.integer("layout", 0) != 0;
-  if (batch_first) c.fail("layout 1 is not supported");
   const Attribute* given = c.find("activations");
   std::vector<std::string> names = given ? given->texts : defaults;
   if (!given && directions == 2) names.insert(names.end(), defaults.begin(), defaults.end());
@@ -178,23 +189,25 @@ Values recurrent(const Call& c, std::int64_t gates, std::vector<std::string> def
 
 std::span<const Operator> recurrent_operators() {
   static const Operator rows[] = {
-      {"RNN", 7, [](const Call& c) { return recurrent(c, 1, {"Tanh"}, rnn_step); }},
+      {"RNN", 7, [](const Call& c) { return recurrent(c, 1, {"Tanh"}, rnn_step); }, "", check_recurrent},
       {"GRU", 7,
        [](const Call& c) {
          c.integer("linear_before_reset", 0);
          return recurrent(c, 3, {"Sigmoid", "Tanh"}, gru_step);
-       }},
+       },
+       "", check_recurrent},
       {"LSTM", 7,
        [](const Call& c) {
          c.integer("input_forget", 0);
          return recurrent(c, 4, {"Sigmoid", "Tanh", "Tanh"}, lstm_step);
-       }},
+       },
+       "", check_recurrent},
       {"DynamicQuantizeLSTM", 1,
        [](const Call& c) {
          c.integer("input_forget", 0);
          return recurrent(c, 4, {"Sigmoid", "Tanh", "Tanh"}, lstm_step);
        },
-       "com.microsoft"},
+       "com.microsoft", check_recurrent},
   };
   return rows;
 }

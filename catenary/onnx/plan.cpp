@@ -1,10 +1,12 @@
 #include "catenary/onnx/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
 #include "catenary/array/io.h"
+#include "catenary/core/config.h"
 
 namespace catenary::onnx {
 
@@ -17,6 +19,9 @@ constexpr std::int64_t kMaxCopied = std::int64_t{1} << 20;
 /// How often a call may run bodies: an endless Loop ends here.
 constexpr std::int64_t kMaxBodies = std::int64_t{1} << 20;
 
+/// How many bytes constants that are computed when a file is opened may have, besides those of its size.
+constexpr std::uint64_t kMaxFolded = std::uint64_t{64} << 20;
+
 constexpr int kGraph = 5;  // AttributeProto.AttributeType
 
 /// What the plans of a file share while they are made.
@@ -24,6 +29,7 @@ struct Planner {
   const File& file;
   int depth = 0;
   std::int64_t copied = 0;
+  std::uint64_t folded = 0;  ///< bytes
 };
 
 /// Copies the nodes of a function, with the attributes that a call passes in place of references to them.
@@ -79,6 +85,8 @@ Opsets opsets_in(const Function& function, const Opsets& model) {
   return all;
 }
 
+Values compute(const Step& step, Values given, const Values& values, Run& run);
+
 class Builder {
  public:
   /// Says whether an enclosing graph has a value when this graph runs.
@@ -92,7 +100,7 @@ class Builder {
       throw ValueError(
           fmt::format("{}: graphs and functions are nested more than {} deep", planner_.file.path, kMaxPlanDepth));
     for (const auto& [name, value] : source_.constants)
-      plan_.constants.emplace_back(add(name, [&] { return fmt::format("initializer '{}'", name); }), value);
+      constants_.emplace(add(name, [&] { return fmt::format("initializer '{}'", name); }), value);
     for (const std::string& name : source_.inputs)
       plan_.inputs.push_back(add(name, [&] { return fmt::format("input '{}'", name); }));
     for (const Node& node : source_.graph.nodes) add_step(node);
@@ -106,6 +114,8 @@ class Builder {
     }
     for (std::size_t slot = 0; slot < plan_.slots; ++slot)
       if (last_[slot] < plan_.steps.size()) plan_.steps[last_[slot]].last.push_back(static_cast<Slot>(slot));
+    for (const auto& [slot, value] : constants_)
+      if (used_.contains(slot)) plan_.constants.emplace_back(slot, value);
     --planner_.depth;
     return std::move(plan_);
   }
@@ -133,7 +143,9 @@ class Builder {
 
   /// Keeps a value until the step that is made next.
   void use(Slot slot) {
-    if (slot >= 0) last_[static_cast<std::size_t>(slot)] = plan_.steps.size();
+    if (slot < 0) return;
+    last_[static_cast<std::size_t>(slot)] = plan_.steps.size();
+    used_.insert(slot);
   }
 
   void add_step(const Node& node) {
@@ -146,7 +158,6 @@ class Builder {
         throw ValueError(fmt::format("{}: {}: input '{}' is not known: no earlier node computes it", planner_.file.path,
                                      node.label(), name));
       step.inputs.push_back(*slot);
-      use(*slot);
     }
     while (!step.inputs.empty() && step.inputs.back() < 0) step.inputs.pop_back();
     if (function) {
@@ -157,7 +168,59 @@ class Builder {
     }
     for (const std::string& name : node.outputs)
       step.outputs.push_back(name.empty() ? -1 : add(name, [&] { return node.label(); }));
+    if (step.row && step.row->check) {
+      try {
+        step.row->check(Call(node, opset, {}, Device()));
+      } catch (const Error& error) {
+        throw ValueError(fmt::format("{}: {}: {}", planner_.file.path, node.label(), error.what()));
+      }
+    }
+    if (fold(step)) return;
+    for (const Slot slot : step.inputs) use(slot);
+    for (const Body& body : step.bodies)
+      for (const Slot slot : body.outer) use(slot);
     plan_.steps.push_back(std::move(step));
+  }
+
+  /// Computes a step now if its results are constants.
+  bool fold(const Step& step) {
+    static const std::set<std::string> kRandom{"Bernoulli", "Multinomial", "RandomNormalLike", "RandomUniformLike"};
+    const std::string& type = step.node->type;
+    if (!step.row || !step.bodies.empty() || kRandom.contains(type) || (step.inputs.empty() && type != "Constant"))
+      return false;
+    Values given;
+    for (const Slot slot : step.inputs) {
+      const auto found = constants_.find(slot);
+      if (slot >= 0 && found == constants_.end()) return false;
+      given.push_back(slot < 0 ? Value() : found->second);
+    }
+    const auto scope = no_backprop_mode();
+    Run run{Device()};
+    Values results;
+    try {
+      results = compute(step, std::move(given), {}, run);
+    } catch (const Error& error) {
+      if (planner_.depth > 1) return false;  // a branch that never runs may be wrong
+      throw ValueError(fmt::format("{}: {}: {}", planner_.file.path, step.node->label(), error.what()));
+    }
+    return keep(step, results);
+  }
+
+  bool keep(const Step& step, const Values& results) {
+    std::uint64_t bytes = 0;
+    for (const Value& value : results) {
+      if (!value.defined() || value.is_sequence()) return false;
+      bytes += static_cast<std::uint64_t>(value.array().nbytes());
+    }
+    if (results.size() < step.outputs.size() || planner_.folded + bytes > kMaxFolded + planner_.file.size())
+      return false;
+    planner_.folded += bytes;
+    for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+      if (step.outputs[i] < 0) continue;
+      results[i].array().eval();
+      constants_.emplace(step.outputs[i], Value::constant(results[i].array()));
+    }
+    return true;
   }
 
   /// Plans the graph in an attribute, which may read all values of this graph so far.
@@ -166,14 +229,11 @@ class Builder {
     for (const ValueInfo& info : a.graph->inputs) source.inputs.push_back(info.name);
     for (const Tensor& tensor : a.graph->initializers)
       if (std::ranges::find(source.inputs, tensor.name) == source.inputs.end())
-        source.constants.emplace_back(tensor.name, from_host(planner_.file.read(tensor), Device()));
+        source.constants.emplace_back(tensor.name, Value::constant(from_host(planner_.file.read(tensor), Device())));
     const auto outer = [&](const std::string& name) { return slot_of_.contains(name) || outer_(name); };
     const auto plan = std::make_shared<const Plan>(Builder(planner_, source, outer).build());
     Body body{a.name, a.graph, plan, {}};
-    for (const auto& [name, slot] : plan->captured) {
-      body.outer.push_back(*find(name));
-      use(body.outer.back());
-    }
+    for (const auto& [name, slot] : plan->captured) body.outer.push_back(*find(name));
     return body;
   }
 
@@ -191,6 +251,8 @@ class Builder {
   Outer outer_;
   Plan plan_;
   std::unordered_map<std::string, Slot> slot_of_;
+  std::map<Slot, Value> constants_;  ///< also those that no step needs
+  std::set<Slot> used_;
   std::vector<std::size_t> last_;  ///< the last step that needs each slot
 };
 

@@ -24,8 +24,8 @@ int convert(const ConvertOptions& options);
 
 struct RunModelArguments {
   std::string model;                ///< an ONNX file
-  std::vector<std::string> inputs;  ///< FILE.npy in the order of the inputs, or NAME=FILE.npy
-  std::string output;               ///< folder for NAME.npy; empty to print the outputs
+  std::vector<std::string> inputs;  ///< FILE.npy in the order of the inputs, or NAME=FILE.npy; .npz for sequences
+  std::string output;               ///< folder for NAME.npy or NAME.npz; empty to print the outputs
   std::string device = "cpu";
   bool bench = false;  ///< also print the time of a run
 };

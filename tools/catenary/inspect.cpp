@@ -196,10 +196,8 @@ nlohmann::ordered_json inspect_onnx(const std::string& file, bool json) {
   const auto list = [&](const char* name, const std::vector<onnx::Port>& ports) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const onnx::Port& port : ports) {
-      rows.push_back({{"name", port.name}, {"dtype", dtype_name(*port.dtype)}, {"shape", port.shape}});
-      if (!json)
-        fmt::print("  {:<8} {:<24} {:<9} ({})\n", name, port.name, dtype_name(*port.dtype),
-                   fmt::join(port.shape, ", "));
+      rows.push_back({{"name", port.name}, {"dtype", port.type()}, {"shape", port.shape}});
+      if (!json) fmt::print("  {:<8} {:<24} {:<9} ({})\n", name, port.name, port.type(), fmt::join(port.shape, ", "));
     }
     result[name] = rows;
   };

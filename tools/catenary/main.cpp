@@ -53,14 +53,19 @@ CLI::App* add_convert(CLI::App& app, ConvertOptions& options) {
 CLI::App* add_run(CLI::App& app, RunModelArguments& options) {
   CLI::App* command = app.add_subcommand("run", "Runs an ONNX model on any device");
   command->footer(
-      "Inputs are NPY files. `catenary inspect MODEL.onnx` shows their names, dtypes and shapes.\n"
+      "Inputs are NPY files. `catenary inspect MODEL.onnx` shows their names, dtypes and shapes. A sequence is an NPZ "
+      "file\n"
+      "with its arrays in order. An optional input without a file is empty.\n"
       "\n"
       "Example: catenary run model.onnx --input image.npy --output results --device opencl:0\n"
       "See docs/guide/onnx.md.");
   command->add_option("MODEL", options.model, "The ONNX file")->required();
-  command->add_option("--input", options.inputs, "FILE.npy in the order of the inputs, or NAME=FILE.npy");
-  command->add_option("--output", options.output,
-                      "The folder to write each output to, as NAME.npy. Without it they are printed");
+  command->add_option("--input", options.inputs,
+                      "FILE.npy in the order of the inputs, or NAME=FILE.npy (sequences: .npz)");
+  command->add_option(
+      "--output", options.output,
+      "The folder to write each output to, as NAME.npy, or NAME.npz for a sequence. Without it they are "
+      "printed");
   command->add_option("-d,--device", options.device, "cpu, opencl:0, gpu:0, …")->capture_default_str();
   command->add_flag("--bench", options.bench, "Also run the model for 3 seconds and print the time of a run");
   return command;
