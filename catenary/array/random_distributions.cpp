@@ -168,6 +168,15 @@ Array of_gammas(const Operand& a, const Operand& b, const OptionalShape& size, c
   return as_dtype(formula(shape, work, here), dtype);
 }
 
+/// Returns eigenvectors, the columns of v, with signs that do not depend on who computed them.
+Array with_fixed_signs(const Array& v) {
+  const std::int64_t n = v.shape(0);
+  // a sum with irrational weights is zero for hardly any vector
+  const Array weights = divide(1, add(multiply(arange(n, Dtype::float64), 0.6180339887498949), 1));
+  const Array sums = sum(multiply(v, weights.astype(v.dtype()).to_device(v.device()).reshape({n, 1})), 0, true);
+  return where(less(sums, 0), negative(v), v);
+}
+
 }  // namespace
 
 Array logistic(const Operand& loc, const Operand& scale, const OptionalShape& size, const RandomOptions& options) {
@@ -335,7 +344,7 @@ Array multivariate_normal(const Array& mean, const Array& cov, const Shape& size
   if (lowest < -1e-5 * highest)
     fail<ValueError>("random::multivariate_normal: cov has the eigenvalue {}, none may be negative", lowest);
   // Columns are eigenvectors times standard deviations. Multiply z (n numbers for each point) by their transpose.
-  const Array root = multiply(factors.vectors, sqrt(maximum(factors.values, 0)));
+  const Array root = multiply(with_fixed_signs(factors.vectors), sqrt(maximum(factors.values, 0)));
   const Array z = normal_of({size.product(), n}, work, here);
   const Array centred = matmul(z, root.transpose()).reshape(shape);
   return as_dtype(add(centred, as_dtype(mean, work).to_device(device)), dtype);

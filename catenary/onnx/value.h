@@ -47,6 +47,7 @@ class CT_API Value {
   std::shared_ptr<Copies> copies_;
 };
 
+/// The inputs or results of a node or a model.
 using Values = std::vector<Value>;
 
 }  // namespace catenary::onnx

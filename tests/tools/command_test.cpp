@@ -663,8 +663,8 @@ TEST(Command, VariablesThatMakeNoSense) {
   }
   EXPECT_EQ(run({"cache"}, {{"CATENARY_NUM_THREADS", "abc"}, {"CATENARY_TRACE", "compile,foo"}}).errors,
             "catenary: CATENARY_NUM_THREADS=abc: expected a number of threads, 1 or more; CATENARY_TRACE=compile,foo: "
-            "expected a list, with commas between, of compile, source, kernels, ops, counts, libraries, blas, dnn, "
-            "attention, fft\n");
+            "expected a list, with commas between, of compile, source, kernels, ops, counts, libraries, solver, blas, "
+            "dnn, attention, fft\n");
   EXPECT_TRUE(run({"cache"}, {{"CATENARY_TRACE", "compile, kernels"},
                               {"CATENARY_GPU_BLAS", "cuBLASLt"},
                               {"CATENARY_NUM_THREADS", ""},
