@@ -17,14 +17,12 @@ class _MultiNodeOptimizer:
         self.actual_optimizer.setup(link)
         return self
 
-    def _broadcasts(self, target):
-        """Copies the parameters of rank 0 if they are not known yet. Returns whether it did."""
+    def is_changed(self, target):
+        """Returns whether the model has other parameters than at the last call."""
         names = [name for name, param in sorted(target.namedparams()) if param.array is not None]
-        if names == self._known:
-            return False
-        self.communicator.bcast_data(target)
+        before = self._known
         object.__setattr__(self, '_known', names)
-        return True
+        return names != before
 
     def _lossfun(self, lossfun, args, kwargs):
         """Computes the gradients of a loss function, if there is one."""
@@ -44,9 +42,11 @@ class _MultiNodeOptimizer:
         """Computes gradients, averages them over all ranks, and updates the parameters."""
         self._lossfun(lossfun, args, kwds)
         target = self.actual_optimizer.target
-        if not self._broadcasts(target):
-            self.communicator.multi_node_mean_grad(target, self.zero_fill)
-            self.actual_optimizer.update(None)
+        if self.is_changed(target):
+            self.communicator.bcast_data(target)
+            return
+        self.communicator.multi_node_mean_grad(target, self.zero_fill)
+        self.actual_optimizer.update(None)
 
     def __getattr__(self, name):
         return getattr(self.actual_optimizer, name)
@@ -63,21 +63,21 @@ class _DoubleBufferingOptimizer(_MultiNodeOptimizer):
         object.__setattr__(self, 'communicated_target', None)
         object.__setattr__(self, 'needs_update', False)
 
-    def _broadcasts(self, target):
-        if not super()._broadcasts(target):
-            return False
+    def _begin(self, target):
+        """Copies the parameters of rank 0, and makes the second set of gradients."""
         self.wait()
-        other = target.copy('copy') if hasattr(target, 'copy') else target
+        self.communicator.bcast_data(target)
+        other = target.copy('copy')
         other.cleargrads()
         object.__setattr__(self, 'communicated_target', other)
         object.__setattr__(self, 'needs_update', False)
-        return True
 
     def update(self, lossfun=None, *args, **kwds):
         """Computes gradients, starts their exchange, and updates the parameters by those of the iteration before."""
         self._lossfun(lossfun, args, kwds)
         target = self.actual_optimizer.target
-        if self._broadcasts(target):
+        if self.is_changed(target):
+            self._begin(target)
             return
         self.wait()
         _swap(target, self.communicated_target)

@@ -15,6 +15,7 @@ class MultiNodeBatchNormalization(chainer.links.BatchNormalization):
         self.comm = comm
         super().__init__(size, decay=decay, eps=eps, dtype=dtype, use_gamma=use_gamma, use_beta=use_beta, initial_gamma=initial_gamma,
                          initial_beta=initial_beta)
+        self.avg_var[...] = 0  # as in ChainerMN. The link of one rank begins with 1
 
     def __deepcopy__(self, memo):
         # a communicator stands for the ranks: copies use it, too
