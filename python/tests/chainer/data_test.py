@@ -186,3 +186,19 @@ for way in ('forward', 'backward'):
     names = list(inspect.signature(getattr(function_hooks.CUDAProfileHook, way + '_postprocess')).parameters)
     assert names == ['self', 'function', 'in_data', 'out_grad'][:3 if way == 'forward' else 4], names
 ''')
+
+
+def test_two_batches_are_both_fetched():
+    run('''
+import numpy as np
+import chainer
+def batch():
+    return chainer.iterators.SerialIterator(np.arange(3, dtype='f'), 3, shuffle=False).next()
+wanted = [0, 1, 2]
+assert batch() + batch() == wanted + wanted and batch() == batch() and not batch() != batch() and not batch() < batch()
+joined = batch()
+joined += batch()
+joined.extend(batch())
+joined[1:1] = batch()
+assert joined == [0] + wanted + [1, 2] + wanted + wanted
+''')

@@ -41,8 +41,9 @@ def _looking(name):
     method = getattr(list, name)
 
     def look(self, *args, **options):
-        if self._dataset is not None:
-            self._fetch()
+        for one in (self, *args):
+            if type(one) is Batch and one._dataset is not None:
+                one._fetch()  # the operand, too: methods of list read its elements directly
         return method(self, *args, **options)
     look.__name__ = name
     return look
