@@ -76,7 +76,7 @@ class OldMethods:
     def init_state_cpu(self, param, state=None):
         """Makes the arrays on the processor, by default those of the update rule."""
         rule = _rule(self, param)
-        if _is_array(param):
+        if backend.is_array(param):
             return rule.state
         state.update(rule.state)
 
@@ -88,26 +88,22 @@ class OldMethods:
 
     def update_one_cpu(self, param, *state):
         """Updates a parameter on the processor, by default by the update rule."""
-        rule = _rule(self, param, state[0] if _is_array(param) else None)
+        rule = _rule(self, param, state[0] if backend.is_array(param) else None)
         rule._state, rule.t = state[-1], max(self.t, 1)
         rule.update_core(rule.param)
 
     update_one_gpu = update_one_cpu
 
     def _of_device(self, method, param):
-        array = param if _is_array(param) else param.array
+        array = param if backend.is_array(param) else param.array
         return getattr(self, method + ('_cpu' if isinstance(array, numpy.ndarray) else '_gpu'))
-
-
-def _is_array(value):
-    return isinstance(value, (numpy.ndarray, backend.cuda.ndarray))
 
 
 def _rule(optimizer, param, grad=None):
     """Returns a new rule of the optimizer with the arrays of its first update."""
     from .variable import Parameter
     rule = optimizer.create_update_rule()
-    if _is_array(param):
+    if backend.is_array(param):
         param = Parameter(param)
         param.grad = grad
     rule.param = param

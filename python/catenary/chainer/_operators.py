@@ -4,11 +4,10 @@ import numpy
 
 from catenary import _core
 
+from . import backend
 from .backends import cuda
 from .function_node import FunctionNode
 from .variable import Variable, as_variable
-
-_ARRAYS = (numpy.ndarray, cuda.ndarray)
 
 
 def _operand(value, beside):
@@ -17,7 +16,7 @@ def _operand(value, beside):
         return value
     if isinstance(value, numpy.ndarray) and value.ndim == 0 and isinstance(beside.array, cuda.ndarray):
         return value.item()
-    if isinstance(value, _ARRAYS):
+    if backend.is_array(value):
         return as_variable(value)
     if numpy.isscalar(value) and not isinstance(value, (str, bytes)):
         return value
@@ -26,7 +25,7 @@ def _operand(value, beside):
 
 def _of_dtype(value, beside):
     """Returns an array as an operand of the variable's dtype, as arrays are constants."""
-    if isinstance(value, _ARRAYS) and beside.array is not None and value.dtype != beside.dtype:
+    if backend.is_array(value) and beside.array is not None and value.dtype != beside.dtype:
         return value.astype(beside.dtype)
     return value
 

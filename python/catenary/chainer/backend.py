@@ -14,6 +14,7 @@ __all__ = ['ChainerxDevice', 'CpuDevice', 'Device', 'GpuDevice', 'Intel64Device'
            'get_device_from_array', 'using_device']
 
 _current = threading.local()
+_ARRAYS = (numpy.ndarray, cuda.ndarray)
 
 
 class _Absent(Device):
@@ -106,7 +107,12 @@ def get_device_from_array(*arrays):
 
 def get_array_types():
     """Returns the classes of arrays."""
-    return (numpy.ndarray, cuda.ndarray)
+    return _ARRAYS
+
+
+def is_array(value):
+    """Is the value an array of NumPy or CuPy?"""
+    return isinstance(value, _ARRAYS)
 
 
 def get_cpu_array_types():
@@ -117,7 +123,7 @@ def get_cpu_array_types():
 def is_arrays_compatible(arrays):
     """Are all arrays of one class? None counts for any."""
     return len({isinstance(x, numpy.ndarray) for x in arrays if x is not None}) < 2 and all(
-        isinstance(x, get_array_types()) for x in arrays if x is not None)
+        is_array(x) for x in arrays if x is not None)
 
 
 def to_chx(array):
@@ -143,6 +149,6 @@ def copyto(dst, src):
         with dst.device:
             if isinstance(src, numpy.ndarray) and dst.dtype != src.dtype:
                 src = src.astype(dst.dtype)
-            dst[...] = cuda.cupy.asarray(src) if isinstance(src, (numpy.ndarray, cuda.ndarray)) else src
+            dst[...] = cuda.cupy.asarray(src) if is_array(src) else src
     else:
         raise TypeError('arrays of NumPy or CuPy are expected, not %s' % type(dst))

@@ -4,8 +4,6 @@ import contextlib
 import threading
 import warnings
 
-import numpy
-
 from . import backend
 from .backends import _cpu, cuda
 
@@ -137,7 +135,3 @@ class _Move(DeviceResidentsVisitor):
     def visit_variable(self, param):
         if not self._stays(param.device):
             param.to_device(self._device)
-
-
-def is_array(value):
-    return isinstance(value, (numpy.ndarray, cuda.ndarray))

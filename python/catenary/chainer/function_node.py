@@ -133,7 +133,7 @@ class FunctionNode(_core._FunctionNodeBase):
     def _check_outputs(self, outputs):
         if not isinstance(outputs, tuple):
             raise TypeError('forward must return a tuple (%s), not %s' % (self.label, type(outputs)))
-        if any(y is not None and not isinstance(y, (numpy.ndarray, cuda.ndarray)) for y in outputs):
+        if any(y is not None and not backend.is_array(y) for y in outputs):
             raise TypeError('forward must return a tuple of arrays (%s), not of %s' % (self.label, ', '.join(str(type(y)) for y in outputs)))
         if self.is_elementwise and len({y.shape for y in outputs if y is not None}) > 1:
             raise RuntimeError('the elementwise function %s returned outputs of several shapes' % self.label)

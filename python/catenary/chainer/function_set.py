@@ -1,11 +1,7 @@
 """FunctionSet, the model of Chainer 1, and setup() of optimizers with tuples of arrays."""
 
-import numpy
-
 from . import backend, link
 from .variable import Parameter
-
-_ARRAYS = (numpy.ndarray, backend.cuda.ndarray)
 
 
 class Arrays(tuple):
@@ -117,7 +113,7 @@ def as_link(pair):
     arrays, gradients = pair
     if isinstance(arrays, Arrays):
         return Parameters(arrays.params)
-    if len(arrays) != len(gradients) or not all(isinstance(x, _ARRAYS) for x in (*arrays, *gradients)):
+    if len(arrays) != len(gradients) or not all(backend.is_array(x) for x in (*arrays, *gradients)):
         raise TypeError('setup: as many gradients as parameters are expected, all of them arrays')
     params = [Parameter(array) for array in arrays]
     for param, gradient in zip(params, gradients):

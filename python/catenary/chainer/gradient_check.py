@@ -26,7 +26,7 @@ def _copy_arrays(xs):
 
 def _check_devices(arrays):
     """Raises RuntimeError for arrays of the host and of GPUs together."""
-    kinds = {isinstance(array, cuda.ndarray) for array in arrays if isinstance(array, (numpy.ndarray, cuda.ndarray))}
+    kinds = {isinstance(array, cuda.ndarray) for array in arrays if backend.is_array(array)}
     if len(kinds) > 1:
         raise RuntimeError('inputs and gradients have to be all on the host or all on a GPU')
 

@@ -10,7 +10,7 @@ import numpy
 from catenary import _core
 
 from . import _hooks, backend, initializers
-from .device_resident import DeviceResident, is_array
+from .device_resident import DeviceResident
 from .variable import Parameter
 
 _thread_hooks = _hooks.ThreadHooks()
@@ -179,7 +179,7 @@ class Link(DeviceResident):
             raise AttributeError('the link has an attribute %s already' % name)
         self._persistent.add(name)
         self._params.discard(name)
-        if is_array(value):
+        if backend.is_array(value):
             value = self.device.send(value)
         super().__setattr__(name, value)
 
@@ -190,7 +190,7 @@ class Link(DeviceResident):
         self._persistent.add(name)
         self._params.discard(name)
         value = getattr(self, name)
-        if is_array(value):
+        if backend.is_array(value):
             super().__setattr__(name, self.device.send(value))
 
     # ---- copies
@@ -230,7 +230,7 @@ class Link(DeviceResident):
         if copy_persistent:
             for name in self._persistent:
                 value = source[name]
-                if is_array(target[name]):
+                if backend.is_array(target[name]):
                     backend.copyto(target[name], value)
                 else:
                     target[name] = copies.deepcopy(value)
@@ -271,7 +271,7 @@ class Link(DeviceResident):
         for name in sorted(self._params):
             visitor.visit_variable(own[name])
         for name in sorted(self._persistent):
-            if is_array(own[name]):
+            if backend.is_array(own[name]):
                 own[name] = visitor.visit_array(own[name])
 
     # ---- gradients

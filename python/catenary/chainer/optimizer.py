@@ -147,7 +147,7 @@ class UpdateRule:
         if self._state is None and param.array is not None:
             self._init_states(param)
         for name, value in (self._state or {}).items():
-            if isinstance(value, (numpy.ndarray, backend.cuda.ndarray)):
+            if backend.is_array(value):
                 self._state[name] = param.device.send(value)
 
     def _init_states(self, param):

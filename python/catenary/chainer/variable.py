@@ -12,19 +12,13 @@ from ._dtypes import mixed16
 from .backends import _cpu, cuda
 from .configuration import config, using_config
 
-_ARRAYS = (numpy.ndarray, cuda.ndarray)
-
-
-def _is_array(value):
-    return isinstance(value, _ARRAYS)
-
 
 def _check_grad_type(func, x, is_node_x, gx):
     """Raises TypeError or ValueError if an array cannot be the gradient of a variable or node."""
     if gx is None:
         return
     data = x.data if is_node_x else x.array
-    if not _is_array(gx):
+    if not backend.is_array(gx):
         error = TypeError('the gradient of an array must be an array, not %s' % type(gx))
     elif data is not None and isinstance(gx, numpy.ndarray) != isinstance(data, numpy.ndarray):
         error = TypeError('the gradient is of %s but the values are of %s' % (type(gx), type(data)))
@@ -148,7 +142,7 @@ class Variable(_core._VariableBase):
             raise TypeError('Variable: unexpected argument %s' % ', '.join(kwargs))
         if not isinstance(requires_grad, bool):
             raise TypeError('Variable: requires_grad must be a bool, not %s' % type(requires_grad))
-        if data is not None and not _is_array(data):
+        if data is not None and not backend.is_array(data):
             raise TypeError('Variable: the values must be an array of NumPy or CuPy, not %s. Use numpy.array or chainer.as_variable'
                             % type(data))
         if volatile:
@@ -186,7 +180,7 @@ class Variable(_core._VariableBase):
     # ---- values
 
     def _set_array(self, value):
-        if value is not None and not _is_array(value):
+        if value is not None and not backend.is_array(value):
             raise TypeError('Variable.array: an array of NumPy or CuPy is expected, not %s' % type(value))
         self._array = value
 
@@ -552,7 +546,7 @@ class Parameter(Variable):
         elif numpy.isscalar(initializer):
             initializer = initializers.Constant(initializer)
         if shape is None:
-            if _is_array(initializer):
+            if backend.is_array(initializer):
                 # the array itself becomes the values
                 super().__init__(initializer, name=name)
                 self.initializer = initializer
@@ -562,7 +556,7 @@ class Parameter(Variable):
                 self._grad_initializer = _make(numpy.nan, getattr(initializer, 'dtype', None))
                 self._grad_valid = False
         else:
-            if _is_array(initializer):
+            if backend.is_array(initializer):
                 initializer = initializers.Constant(initializer)
             device = _cpu.CpuDevice()
             array = initializers.generate_array(initializer, shape, device.xp, device=device)

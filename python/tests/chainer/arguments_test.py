@@ -4,21 +4,14 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from own import run  # noqa: E402
+from own import RAISED, run  # noqa: E402
 
 BEGIN = '''
 import numpy as np, chainer
 import chainer.functions as F
 V = chainer.Variable
 rng = np.random.RandomState(0)
-
-def raised(f):
-    try:
-        f()
-    except Exception as error:
-        return type(error).__name__
-    return None
-'''
+''' + RAISED
 
 
 def out(code):

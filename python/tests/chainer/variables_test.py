@@ -4,20 +4,13 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from own import run  # noqa: E402
+from own import RAISED, run  # noqa: E402
 
-BEGIN = '''
+BEGIN = RAISED + '''
 import copy, pickle, warnings
 import numpy as np, chainer
 import chainer.functions as F
 import chainer.links as L
-
-def raised(f):
-    try:
-        f()
-    except Exception as error:
-        return type(error).__name__
-    return None
 
 def warned(f):
     with warnings.catch_warnings(record=True) as found:

@@ -100,7 +100,7 @@ def _stack(arrays, padding, device):
 def _concat_arrays(arrays, padding):
     """Stacks arrays along a new first axis on their own device."""
     first = arrays[0]
-    if not isinstance(first, (numpy.ndarray, cuda.ndarray)):
+    if not backend.is_array(first):
         arrays = numpy.asarray(arrays)
         if padding is None:
             return arrays

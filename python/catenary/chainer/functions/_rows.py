@@ -6,10 +6,9 @@ import numpy
 
 from catenary import _core
 
-from .. import _old_arguments
-from ..backends import cuda
+from .. import _old_arguments, backend
 from ..variable import Variable, as_variable
-from . import _unchanged, _unusual
+from . import _unusual
 
 # functions that compute arrays of several floating dtypes in the widest of them. The result has the dtype of the first array
 _MIXED = frozenset((
@@ -49,9 +48,6 @@ def _refusal(name, parameters, unusual):
             with old[0]:
                 return _callables[name](*old[1], **old[2])
         bound = signature.bind(*args, **kwargs)  # TypeError for arguments that do not fit
-        unchanged = _unchanged.result(name, bound.arguments) if unusual is None else None
-        if unchanged is not None:
-            return unchanged
         again = _of_one_dtype(name, args, kwargs)
         if again is not None:
             return again
@@ -67,7 +63,7 @@ def _refusal(name, parameters, unusual):
 
 
 def _is_array(x):
-    return isinstance(x, (Variable, numpy.ndarray, cuda.ndarray)) and x.shape is not None
+    return (isinstance(x, Variable) or backend.is_array(x)) and x.shape is not None
 
 
 def _floats(values):

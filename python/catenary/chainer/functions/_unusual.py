@@ -185,6 +185,16 @@ def _index(key):
     return key
 
 
+def _of_shape(name):
+    def function(x, shape):
+        return _rows[name](x, tuple(shape) if isinstance(shape, list) else shape)
+    function.__name__ = name
+    return function
+
+
+broadcast_to, reshape = map(_of_shape, ('broadcast_to', 'reshape'))
+
+
 def get_item(x, slices):
     return _rows['get_item'](x, _index(slices))
 
@@ -282,7 +292,7 @@ class _Zeta(FunctionNode):
 
 def zeta(x, q):
     x = as_array(x)
-    return _Zeta(x).apply((q,))[0] if isinstance(x, backend.get_array_types()) else _rows['zeta'](x, q)
+    return _Zeta(x).apply((q,))[0] if backend.is_array(x) else _rows['zeta'](x, q)
 
 
 def _flip(array, axis):
@@ -311,8 +321,8 @@ def pad(x, pad_width, mode, **keywords):
 
 ANY_DTYPE = frozenset(('broadcast', 'copy', 'get_item', 'identity', 'pad', 'repeat', 'scatter_add', 'softmax_cross_entropy', 'split_axis'))
 _TAKEN = {function.__name__: function for function in (
-    add, average, bilinear, broadcast, copy, dropout, einsum, gaussian, get_item, gumbel_softmax, identity, pad, repeat, roi_average_align_2d,
-    roi_max_align_2d, rrelu, scatter_add, softmax_cross_entropy, sparse_matmul, split_axis, tensordot, zeta, zoneout)}
+    add, average, bilinear, broadcast, broadcast_to, copy, dropout, einsum, gaussian, get_item, gumbel_softmax, identity, pad, repeat, reshape,
+    roi_average_align_2d, roi_max_align_2d, rrelu, scatter_add, softmax_cross_entropy, sparse_matmul, split_axis, tensordot, zeta, zoneout)}
 
 
 def of(name):

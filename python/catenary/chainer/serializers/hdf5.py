@@ -10,9 +10,6 @@ from ..backends import _cpu, cuda
 _available = importlib.util.find_spec('h5py') is not None
 
 
-_available = importlib.util.find_spec('h5py') is not None
-
-
 def _h5py():
     try:
         import h5py
@@ -69,7 +66,7 @@ class HDF5Deserializer(serializer.Deserializer):
             return None
         if value is None:
             return numpy.asarray(dataset[()])
-        if isinstance(value, (numpy.ndarray, cuda.ndarray)):
+        if backend.is_array(value):
             backend.copyto(value, numpy.asarray(dataset[()], dtype=value.dtype))
         elif isinstance(value, str):
             read = dataset[()]

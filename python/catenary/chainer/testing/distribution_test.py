@@ -4,6 +4,7 @@ import unittest
 
 import numpy
 
+from .. import backend
 from ..backends import cuda
 from . import attr
 from .array import assert_allclose
@@ -77,7 +78,7 @@ class distribution_unittest(unittest.TestCase):
         given = [cuda.to_gpu(point) for point in points] if is_gpu else points
         attribute = getattr(self._made(is_gpu), target)
         actual = attribute(*given) if points else attribute
-        if not isinstance(getattr(actual, 'array', None), (numpy.ndarray, cuda.ndarray)) and callable(actual):
+        if not backend.is_array(getattr(actual, 'array', None)) and callable(actual):
             actual = actual()
         self.assertIsInstance(actual.array, cuda.ndarray if is_gpu else numpy.ndarray)
         assert_allclose(actual.array, self._expected(expected_name, *points), **self._tolerance())

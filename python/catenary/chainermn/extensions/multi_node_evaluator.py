@@ -4,6 +4,8 @@ import itertools
 import chainer
 from chainer.training import extension
 
+from chainermn.extensions.observation_aggregator import on_host
+
 
 def create_multi_node_evaluator(actual_evaluator, communicator):
     """Makes an evaluator return the means over all ranks (chainermn.create_multi_node_evaluator). A rank without examples does not count."""
@@ -78,6 +80,4 @@ class GenericMultiNodeEvaluator(extension.Extension):
 
 def _sendable(result):
     """Returns a variable's array on the processor, and other results as they are."""
-    if isinstance(result, chainer.Variable):
-        result = result.array
-    return chainer.backend.CpuDevice().send(result) if isinstance(result, chainer.get_array_types()) else result
+    return on_host(result.array if isinstance(result, chainer.Variable) else result)

@@ -33,7 +33,7 @@ class ObservationAggregator(extension.Extension):
 
     def __call__(self, trainer):
         if self.original_key in trainer.observation:
-            self.observation_history.append(_on_host(trainer.observation[self.original_key]))
+            self.observation_history.append(on_host(trainer.observation[self.original_key]))
         if not self.comm_trigger(trainer):
             return
         table = self.comm.allgather_obj(self.observation_history)
@@ -45,7 +45,7 @@ class ObservationAggregator(extension.Extension):
             self.comm_trigger.serialize(serializer['comm_trigger'])
 
 
-def _on_host(value):
+def on_host(value):
     """Returns a number or a variable without its graph, in host memory."""
     if isinstance(value, chainer.Variable):
         return chainer.Variable(chainer.backend.CpuDevice().send(value.array), requires_grad=False)

@@ -1,9 +1,6 @@
 """The base class of datasets with named columns."""
 
-import numpy
-
 from ... import backend
-from ...backends import cuda
 from ..dataset_mixin import DatasetMixin
 
 
@@ -116,7 +113,7 @@ def call(function, dataset, columns):
 
 
 def _as_array(column):
-    if isinstance(column, (numpy.ndarray, cuda.ndarray)):
+    if backend.is_array(column):
         return column
     device = backend.get_device_from_array(column[0])
     with backend.using_device(device):

@@ -159,7 +159,6 @@ class ConvolutionND(_OfAxes, _Forward):
 class DeconvolutionND(_OfAxes, _Transposed):
     """Transposed convolution of arrays (n, channels, d1, …, dN)."""
 
-
     def __init__(self, ndim, in_channels, out_channels, ksize=None, stride=1, pad=0, nobias=False, outsize=None, initialW=None,
                  initial_bias=None, dilate=1, groups=1):
         a = arguments(locals())
