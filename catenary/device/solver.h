@@ -11,7 +11,7 @@
 
 namespace catenary {
 
-/// What a library computes.
+/// A computation of a library.
 enum class SolveOp : std::uint8_t { cholesky, inv, solve, det, lu, eigh, qr, q, svd, eig };
 
 /// A request for matrices a [batch, m, n] of float32, float64, complex64 or complex128 with any strides. b, out and

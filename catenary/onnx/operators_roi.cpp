@@ -110,7 +110,7 @@ Variable aligned(const Call& c, const Variable& x, const Alignment& how, const G
                   column = indices(right ? g.columns.above : g.columns.below, wide);
       const Variable picked = F::get_item(x, {Index(images), Index(slice()), Index(row), Index(column)});
       const Variable term = picked * weights(g.rows, down, tall) * weights(g.columns, right, wide);
-      // the maximum is that of the weighted elements, as ONNX and its runtime define it
+      // ONNX and its runtime take the maximum of the weighted elements
       sum = !sum.defined() ? term : how.is_max ? F::maximum(sum, term) : sum + term;
     }
   const Variable points = F::reshape(sum, {n, how.height, g.tall, how.width, g.wide, x.shape(1)});

@@ -56,7 +56,7 @@ struct Sampler {
   Shape sizes;                   ///< of the input's spatial axes
   std::vector<Variable> points;  ///< positions along each axis [n, points]
 
-  /// Returns [n, points, channels]. `index` is that of an element in the axes before `axis`, and `weight` its weight.
+  /// Returns [n, points, channels]. `index` and `weight` belong to an element in the axes before `axis`.
   Variable sum(int axis, const Variable& weight, const Array& index) const {
     if (axis == sizes.size()) {
       const Variable picked = F::get_item(rows, {Index(images), Index(index)});

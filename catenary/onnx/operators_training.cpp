@@ -24,7 +24,7 @@ struct Update {
   }
   double number(int i) const { return c.array(i).astype(Dtype::float64).reshape({}).item<double>(); }
   Array list(int which, int i) const { return c.array(2 + which * count + i); }
-  /// Returns the gradient of parameter `i` with that of a penalty on the parameter's norm.
+  /// Returns the gradient of parameter `i`, including the gradient of a penalty on its norm.
   Array gradient(int i, double norm) const {
     return norm == 0 ? list(1, i) : add(list(1, i), multiply(list(0, i), norm));
   }

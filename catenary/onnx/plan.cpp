@@ -24,7 +24,7 @@ constexpr std::uint64_t kMaxFolded = std::uint64_t{64} << 20;
 
 constexpr int kGraph = 5;  // AttributeProto.AttributeType
 
-/// What the plans of a file share while they are made.
+/// State that the plans of a file share while they are made.
 struct Planner {
   const File& file;
   int depth = 0;
@@ -251,12 +251,12 @@ class Builder {
   Outer outer_;
   Plan plan_;
   std::unordered_map<std::string, Slot> slot_of_;
-  std::map<Slot, Value> constants_;  ///< also those that no step needs
+  std::map<Slot, Value> constants_;  ///< including constants that no step needs
   std::set<Slot> used_;
   std::vector<std::size_t> last_;  ///< the last step that needs each slot
 };
 
-/// Computes a step. `values` has those that its bodies capture.
+/// Computes a step. `values` holds the values that the bodies of the step capture.
 Values compute(const Step& step, Values given, const Values& values, Run& run) {
   const auto run_body = [&](const Body& body, const Values& inputs) {
     Values outer;

@@ -197,7 +197,7 @@ class Lapack final : public Provider<Solve> {
     });
   }
 
-  /// Computes what begins with LU factors.
+  /// Factors the matrices by LU and computes solutions, inverses or determinants.
   template <class T>
   void eliminate(const LapackFunctions<T>& f, const Solve& p, std::vector<char>& ok) {
     const std::int64_t n = p.a.shape[1], k = p.op == SolveOp::solve ? p.b.shape[2] : 0;
