@@ -1,4 +1,4 @@
-"""Serves `cupy`, `cupyx`, `cupy_backends`, `chainer` and `chainermn` from `catenary`, and makes Chainer 7.8.1 importable on a current Python.
+"""Serves `cupy`, `cupyx`, `cupy_backends`, `chainer`, `chainermn` and `onnx_chainer` from `catenary`, and makes Chainer 7.8.1 importable on a current Python.
 
 Which `chainer` is served, CATENARY_CHAINER says: `own` is the package catenary/chainer, `original` an installed Chainer, and so do `0`
 and `1`. Without it, an installed Chainer is used, and ours where there is none.
@@ -66,6 +66,8 @@ class Finder:
             return self._alias(name)
         if package == 'chainermn':
             return self._ranks(name, path)
+        if package == 'onnx_chainer' and (self.owns() or self.grafts()):
+            return self._ours(name, path)
         if name == 'catenary.chainermn' or name.startswith('catenary.chainermn.'):
             return self._ranks_alias(name)
         if name.startswith('catenary.cupyx.'):
@@ -223,9 +225,11 @@ class Finder:
         return bool(self._chainermn)
 
     def _ranks(self, name, path):
-        if not self.brings_chainermn():
-            return None
-        if name == 'chainermn':
+        return self._ours(name, path) if self.brings_chainermn() else None
+
+    def _ours(self, name, path):
+        """Returns the spec of a package of ours, or of a module in it."""
+        if '.' not in name:
             import importlib.util
             import os
             ours = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
