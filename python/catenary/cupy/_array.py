@@ -9,7 +9,7 @@ import sys
 import numpy
 
 from catenary import _core, _names
-from catenary.cupy import _util
+from catenary.cupy import _structured, _util
 
 ndarray = _core.ndarray
 ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and tests contain this name
@@ -68,9 +68,13 @@ def array(object, dtype=None, copy=True, order='K', subok=False, ndmin=0, *, blo
         return array(object.__cupy_get_ndarray__(), dtype, copy, order, subok, ndmin)
     elif _arrays_in(object):
         result = _core._contiguous(_stacked(object, dtype), order in ('F', 'f'))
+    elif isinstance(object, _structured.StructuredArray):
+        return object.copy() if copy else object
     else:
         given = None if isinstance(object, (numpy.ndarray, numpy.generic)) else dtype
         values = numpy.asarray(object, given, order=None if order == 'K' else order)
+        if values.dtype.fields and not values.dtype.hasobject:
+            return _structured.from_host(values)
         if values.dtype.kind in 'OSUVMm' and values.dtype.name != 'bfloat16':
             raise ValueError(f'Unsupported dtype {values.dtype}')
         result = _core.from_numpy(values, dtype)
@@ -118,6 +122,8 @@ def copy(a, order='K'):
 
 def asnumpy(a, stream=None, order='C', out=None, *, blocking=True):
     """Returns the values in host memory: a copy of an ndarray, or numpy.asarray of other objects."""
+    if isinstance(a, _structured.StructuredArray):
+        return a.get()
     if isinstance(a, ndarray) or hasattr(a, '__cuda_array_interface__'):
         return asarray(a).get(stream=stream, order=order, out=out)
     if out is None:
@@ -405,12 +411,8 @@ def view(self, dtype=None, type=None):
     """Returns a view of the same bytes, with another dtype if one is given. `type` has no effect, as there are no subclasses."""
     if type not in (None, ndarray):
         raise TypeError(f'view: type must be cupy.ndarray, given {type!r}')
-    fields = dtype is not None and dtype is not ndarray and numpy.dtype(dtype).fields
-    if fields:
-        own = {field[0] for field in fields.values()}
-        way = f'view({own.pop().name!r}) has the fields one after the other along the last axis' if len(own) == 1 else (
-            "view('u1') has the bytes, and a slice of these, made contiguous, has a field by another view")
-        raise TypeError(f'view: an array on a device has no structured dtype such as {numpy.dtype(dtype)}; {way}; get().view(dtype) has the fields on the host')
+    if dtype is not None and dtype is not ndarray and numpy.dtype(dtype).fields:
+        return _structured.view(self, dtype)
     return self._view(None if dtype is ndarray else dtype)
 
 

@@ -15,6 +15,7 @@ from catenary.cupy import _pointer_calls, _cuda, _host
 from catenary.cupy._array import asarray, ndarray
 from catenary.cupy._launch_errors import InvalidLaunch
 from catenary.cupy._launcher import Launcher, check_length, launcher_of, refusals
+from catenary.cupy._structured import StructuredArray
 from catenary.cupy._translator import cucomplex, opencl, translate
 from catenary.cupy._translator.reader import REGISTER, VECTORS
 from catenary.cupy._translator.texts import read_name, scalar_of
@@ -377,13 +378,17 @@ class RawKernel:
             args = (args,)
         args = [a[(0,) * a.ndim] if isinstance(a, numpy.ndarray) and a.size == 1 else a for a in args]  # a one-element array is a number, as in CuPy
         arrays = [a for a in args if isinstance(a, ndarray)]
-        device = _core.device_of(arrays[0]) if arrays else _core.Device()
+        structured = len(arrays) < len(args) and [a for a in args if isinstance(a, StructuredArray)]
+        device = _core.device_of(arrays[0]) if arrays else _core.device_of(structured[0].memory) if structured else _core.Device()
         most = max(self._most(device), device.info['local_bytes'])
         if shared_mem > most:
             more = most_shared_bytes(device)
             raise InvalidLaunch('CUDA_ERROR_INVALID_VALUE: invalid argument: %s: shared_mem = %d: %s allows %d bytes per block%s' % (
                 self.name, shared_mem, device.name, most, '; set max_dynamic_shared_size_bytes for up to %d' % more if shared_mem <= more else ''))
         launcher, kinds, dynamic = self._made(device)
+        if structured:
+            args = [a.argument(self.name, launcher.addresses) if isinstance(a, StructuredArray) else a for a in args]
+            arrays = [a for a in args if isinstance(a, ndarray)]
         _check_arguments(self.name, args, True)
         other = next((d for d in map(_core.device_of, arrays) if d.name != device.name), None)
         if other is not None:

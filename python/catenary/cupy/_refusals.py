@@ -9,7 +9,7 @@ import functools
 import numpy
 
 from catenary import _core
-from catenary.cupy import _where_reductions
+from catenary.cupy import _structured, _where_reductions
 from catenary.cupy._array import asarray, ndarray
 
 # Arguments that CuPy's functions pass to asarray, for functions that the extension defines itself.
@@ -149,6 +149,10 @@ def answer(function, args, keywords, error):
     """Returns the result of a call that was rejected with this error, or raises a TypeError that says how to correct it."""
     name = type(args[0]).__name__ if function.__name__ == '__init__' and args else function.__name__.strip('_') or function.__name__
     parameters, more = _signature(function)
+    if any(isinstance(a, _structured.StructuredArray) for a in args[:1]) or _structured.is_structured(keywords.get('dtype', next(iter(args[1:2]), None))):
+        made = _structured.answer(name, {p.name: value for p, value in _bound(name, parameters, more, args, keywords).items()})
+        if made is not None:
+            return made
     if str(error).startswith('dtype '):
         raise TypeError(f'{name}: {error}') from None
     if {'where', 'initial'} & keywords.keys() and name in _where_reductions.REDUCTIONS and not {'where', 'initial'} & {p.name for p in parameters}:
