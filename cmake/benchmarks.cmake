@@ -1,8 +1,8 @@
-# Benchmarks: benchmarks/<name>.cpp becomes the program bin/bench_<name>. They compare with oneDNN if it is installed.
+# Benchmarks: benchmarks/<name>.cpp or benchmarks/sweep/<name>.cpp becomes the program bin/bench_<name>. They compare with oneDNN if it is installed.
 find_package(benchmark QUIET)
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.h)
 find_library(DNNL_LIBRARY dnnl)
-file(GLOB benchmarks CONFIGURE_DEPENDS benchmarks/*.cpp)
+file(GLOB benchmarks CONFIGURE_DEPENDS benchmarks/*.cpp benchmarks/sweep/*.cpp)
 foreach(source IN LISTS benchmarks)
   if(NOT benchmark_FOUND)
     message(STATUS "Google Benchmark not found: benchmarks are not built")
