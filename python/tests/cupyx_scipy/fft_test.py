@@ -116,6 +116,22 @@ def test_cosines_and_sines(function, type):
     near(forth(cupy.zeros((0, 4)), type), numpy.zeros((0, 4)))
 
 
+@pytest.mark.parametrize('type', [2, 3, 4])
+@pytest.mark.parametrize('function', ['cos', 'sin'])
+@pytest.mark.parametrize('n', [8197, 10000])
+def test_long_cosines_and_sines(function, type, n):
+    x = numbers((n,), 'd')
+    k, j = numpy.array([0, 1, n // 2 - 1, n // 2, n // 2 + 1, n - 1])[:, None], numpy.arange(n)
+    shift = function == 'sin'
+    angle = {2: (k + shift) * (2 * j + 1) / (2 * n), 3: (2 * k + 1) * (j + shift) / (2 * n), 4: (2 * k + 1) * (2 * j + 1) / (4 * n)}[type]
+    weights = numpy.full(n, 2.)
+    if type == 3:
+        weights[-1 if shift else 0] = 1
+    expected = ((numpy.sin if shift else numpy.cos)(math.pi * angle) * weights * x).sum(-1)
+    made = (fft.dst if shift else fft.dct)(cupy.asarray(x), type)
+    numpy.testing.assert_allclose(made.get()[k[:, 0]], expected, rtol=1e-10, atol=1e-8)
+
+
 def test_fftpack():
     for n in (None, 1, 2, 4, 5, 8):
         for a in (numbers((5,), 'd'), numbers((2, 6), 'f')):

@@ -10,6 +10,7 @@ from catenary.cupy import fft as _fft
 from catenary.cupyx.scipy._complex import of_parts
 
 _INVERSE_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
+_FEW = 4096  # factors that the host computes faster than the device
 _OTHER_WAY = {None: 'forward', 'backward': 'forward', 'ortho': 'ortho', 'forward': 'backward'}
 
 
@@ -19,9 +20,12 @@ def _constants(values, like, kind):
     return _core.from_numpy(numpy.asarray(values).astype({'c': 'F' if single else 'D', 'f': 'f' if single else 'd'}[kind]), None)
 
 
-def _turns(numerators, denominator, like):
-    """Returns exp(-i pi numerators / denominator), reduced to one turn before rounding."""
-    angles = numpy.remainder(numerators, 2 * denominator) * (math.pi / denominator)
+def _turns(n, denominator, like, step=1, shift=0):
+    """Returns exp(-i pi (step k + shift) / denominator) for k < n, reduced to one turn before rounding."""
+    if n > _FEW and _core.device_of(like).info['has_f64']:
+        angles = ((_core.arange(n) * step + shift) % (2 * denominator)).astype('d') * (math.pi / denominator)
+        return of_parts(*(part.astype(like.dtype) for part in (_core.ufuncs['cos'](angles), -_core.ufuncs['sin'](angles))))
+    angles = numpy.remainder(numpy.arange(n) * step + shift, 2 * denominator) * (math.pi / denominator)
     return _constants(numpy.cos(angles) - 1j * numpy.sin(angles), like, 'c')
 
 
@@ -35,8 +39,10 @@ def _cosine1(x):
 def _cosine2(x):
     """Returns 2 sum of x[n] cos(pi k (2 n + 1) / 2 N): the even elements, then the odd ones in reverse, are transformed and multiplied by phases."""
     n = x.shape[-1]
-    v = _fft.fft(_core._concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], -1))
-    return 2 * (v * _turns(numpy.arange(n), 2 * n, x)).real
+    v = _fft.rfft(_core._concatenate([x[..., ::2], x[..., 1::2][..., ::-1]], -1))
+    turned = 2 * (v * _turns(n // 2 + 1, 2 * n, x))
+    # the other half of the spectrum is conjugate, and its phases are the conjugates of these times -i
+    return _core._concatenate([turned.real, -turned.imag[..., (n - 1) // 2:0:-1]], -1)
 
 
 def _cosine3(x):
@@ -44,7 +50,7 @@ def _cosine3(x):
     n = x.shape[-1]
     mirrored = _core._concatenate([_core.zeros_like(x[..., :1]), x[..., :0:-1]], -1)
     half = n // 2 + 1
-    turned = of_parts(x[..., :half], -mirrored[..., :half]) * _turns(-numpy.arange(half), 2 * n, x)
+    turned = of_parts(x[..., :half], -mirrored[..., :half]) * _turns(half, 2 * n, x, -1)
     v = _fft.irfft(turned, n, norm='forward')
     made = _core.empty(x.shape, x.dtype)
     made[..., ::2], made[..., 1::2] = v[..., :(n + 1) // 2], v[..., (n + 1) // 2:][..., ::-1]
@@ -54,12 +60,15 @@ def _cosine3(x):
 def _cosine4(x):
     """Returns 2 sum of x[n] cos(pi (2 k + 1) (2 n + 1) / 4 N): multiplied by phases before and after a transform of 2 N elements, half of them 0."""
     n = x.shape[-1]
-    v = _fft.fft(x * _turns(numpy.arange(n), 2 * n, x), 2 * n)[..., :n]
-    return 2 * (v * _turns(2 * numpy.arange(n) + 1, 4 * n, x)).real
+    v = _fft.fft(x * _turns(n, 2 * n, x), 2 * n)[..., :n]
+    return 2 * (v * _turns(n, 4 * n, x, 2, 1)).real
 
 
 def _signed(x):
-    return x * _constants(1 - 2 * (numpy.arange(x.shape[-1]) % 2), x, 'f')
+    n = x.shape[-1]
+    if n > _FEW:
+        return x * (1 - 2 * (_core.arange(n) % 2)).astype(x.dtype)
+    return x * _constants(1 - 2 * (numpy.arange(n) % 2), x, 'f')
 
 
 def _sine1(x):
