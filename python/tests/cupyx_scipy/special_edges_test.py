@@ -109,6 +109,37 @@ def test_far_out(line, value):
         numpy.testing.assert_allclose(eval(line, {**vars(special), 'x': cupy.asarray, 'math': math}).get(), value, rtol=1e-11)
 
 
+@pytest.mark.parametrize('line, value', [
+    ('i1(x([0., -0.]))', [0., -0.]), ('cotdg(x([90., 270, -90]))', [0., 0, 0]), ('tandg(x([0., 180]))', [0., 0]), ('erfinv(x([0., -0.]))', [0., -0.])])
+@pytest.mark.parametrize('dtype', ['d', 'f'])
+def test_signs_of_zeros(line, value, dtype):
+    with cupy.cuda.Device('cpu'):
+        made = eval(line, {**vars(special), 'x': lambda values: cupy.asarray(values, dtype)}).get()
+    numpy.testing.assert_array_equal(made, value)
+    numpy.testing.assert_array_equal(numpy.signbit(made), numpy.signbit(value))
+
+
+def test_poles_at_complex_subnormal_numbers():
+    """The series around a pole overflow there, where the function is its first term."""
+    x = numpy.asarray([5e-324, -5e-324, 1e-309, -1e-309])
+    with cupy.cuda.Device('cpu'), numpy.errstate(over='ignore'):
+        for name, expected in (('digamma', -1 / x), ('gamma', 1 / x), ('rgamma', x)):
+            made = getattr(special, name)(cupy.asarray(x + 0j)).get()
+            numpy.testing.assert_allclose(made.real, expected, rtol=1e-13, err_msg=name)
+            assert (made.imag[x > 0] == 0).all()
+
+
+def test_hyperbolic_integral_that_overflows_on_the_real_axis():
+    with cupy.cuda.Device('cpu'):
+        sine, cosine = special.shichi(cupy.asarray([745 + 0j, 1e5, -1e5, 1e300]))
+        assert sine.real.tolist() == [math.inf, math.inf, -math.inf, math.inf] and (cosine.real.get() == math.inf).all()
+
+
+def test_radian_of_float32_cancels_in_float64():
+    with cupy.cuda.Device('cpu'):
+        numpy.testing.assert_allclose(special.radian(*(cupy.asarray([v], 'f') for v in (1e-10, -0.5, 30))).get(), numpy.radians([float(numpy.float32(1e-10))]), rtol=1e-6)
+
+
 @pytest.mark.parametrize('a', [1e4, 1e6, 1e8, 1e12, 1e16])
 def test_inverses_of_large_parameters(a):
     """The inverse of the function returns the argument, up to float64's last bit relative to the width of the distribution."""

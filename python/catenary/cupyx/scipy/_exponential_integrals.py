@@ -101,7 +101,8 @@ def _shichi_of_complex(z):
     back = stored(_core.where(known, _log(v) - _log(_core.where(known, turned, 1j).astype(z.dtype)), 0).astype(z.dtype))
     real = _shichi(stored(_core.where(z.imag == 0, z.real, 0)))
     ends = stored(~known & (z.imag == 0) & (z != 0) & ~_ufuncs['isnan'](z.real))
-    return (stored(_core.where(ends, real[0], -1j * sine).astype(z.dtype)), stored(_core.where(ends, real[1], cosine + back).astype(z.dtype)))
+    overflow = stored((z.imag == 0) & _ufuncs['isinf'](real[0]))
+    return (stored(_core.where(ends | overflow, real[0], -1j * sine).astype(z.dtype)), stored(_core.where(ends, real[1], cosine + back).astype(z.dtype)))
 
 
 def _of_both(name, description, of_real, of_complex):

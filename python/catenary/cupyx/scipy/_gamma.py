@@ -81,6 +81,7 @@ def _by_parts(z, to_the_right, to_the_left):
     right = stored(to_the_right(stored(_core.where(left, 1 - up, up))))
     turned = stored(_ufuncs['expm1'](2j * math.pi * _core.where(left, up - _ufuncs['rint'](up.real), 0.5j).astype(z.dtype)))
     value = stored(_core.where(left, to_the_left(up, turned, right), right).astype(z.dtype))
+    value = _core.where(left & (z.imag == 0) & (z.real > 0), value.real, value)
     value = _core.where(below, _conjugate(value), value)
     return _core.where((z.imag == 0) & (z.real <= 0) & (z.real == _floor(z.real)), complex(math.nan, math.nan), value).astype(z.dtype)
 
@@ -121,6 +122,7 @@ def _digamma_of_complex(z):
         w = stored(_core.where(near, z + 8, z))
         return stored(_log(w)) - (0.5 + _series(_DERIVED, w) / w) / w - total
     value = _by_parts(z, to_the_right, lambda z, e, other: other - 1j * math.pi * (2 / e + 1))
+    value = _core.where((z.imag == 0) & (z != 0) & (_absolute(z.real) < 1e-290), -1 / z.real, value)  # the pole, whose series overflows
     endless = _ufuncs['isinf'](z) & ((z.real != -math.inf) | (_absolute(z.imag) > 16) | _ufuncs['isnan'](z.imag))  # SciPy returns NaN nearer to the negative axis
     return _core.where(endless, _log(z), value).astype(z.dtype)
 

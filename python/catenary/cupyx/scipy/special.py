@@ -249,6 +249,7 @@ def exprel(x):
 def radian(d, m, s):
     """Converts degrees, minutes and seconds to radians."""
     d, m, s, dtype = _prepared('radian', d, m, s)
+    d, m, s = _wide(d, m, s)
     return _ufuncs['radians'](d + m / 60 + s / 3600).astype(dtype)
 
 
@@ -279,7 +280,7 @@ def _ratio(a, b):
 sindg = _of_degrees('sindg', 'sine', lambda s, c: (s, c, -s, -c))
 cosdg = _of_degrees('cosdg', 'cosine', lambda s, c: (c, -s, -c, s))
 tandg = _of_degrees('tandg', 'tangent', lambda s, c: (s / c, _ratio(-c, s)) * 2)
-cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), -s / c) * 2)
+cotdg = _of_degrees('cotdg', 'cotangent', lambda s, c: (_ratio(c, s), 0 - s / c) * 2)
 
 
 (j0, j1, y0, y1, yn, i0, i0e, i1, i1e, k0, k0e, k1, k1e, exp1, expi, expn, ellipk, ellipkm1, ellipkinc, ellipeinc, gammasgn, beta, betaln, binom,
