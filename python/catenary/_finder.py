@@ -42,6 +42,18 @@ PATCHES = {
 }
 
 
+_CHAINERS = ('0', '1', 'own', 'original')
+
+
+def setting(name, *values):
+    """Returns the value of an environment variable, or an empty string. Raises ValueError for a value that is not among `values`."""
+    import os
+    value = os.environ.get(name, '')
+    if value and value not in values:
+        raise ValueError('%s=%r: expected %s or %s' % (name, value, ', '.join(values[:-1]), values[-1]))
+    return value
+
+
 class Finder:
     """The import hook, an entry of sys.meta_path."""
 
@@ -90,6 +102,7 @@ class Finder:
     def _decide(self):
         import importlib.util
         import os
+        asked = setting('CATENARY_CUPY', '0', '1')
         loaded = sys.modules.get('cupy')
         if loaded is not None and loaded is not sys.modules.get('catenary.cupy'):
             return False
@@ -102,7 +115,7 @@ class Finder:
         from catenary import _wheel
         if _wheel.is_bare(os.path.dirname(other.origin)):
             return True
-        ours = os.environ.get('CATENARY_CUPY') == '1'
+        ours = asked == '1'
         says = ("`import cupy` gives Catenary's, as CATENARY_CUPY=1 asks; %s is not used" if ours else
                 "`import cupy` gives %s; CATENARY_CUPY=1 gives Catenary's")
         sys.stderr.write('catenary: two CuPys are installed: ' + says % os.path.dirname(other.origin) + '\n')
@@ -112,7 +125,7 @@ class Finder:
         """Is `chainer` the package catenary/chainer? Yes with CATENARY_CHAINER=own, and without that variable where no Chainer is installed."""
         if self._owns is None and not self._deciding:
             import os
-            asked = os.environ.get('CATENARY_CHAINER', '')
+            asked = setting('CATENARY_CHAINER', *_CHAINERS)
             if 'chainer' in sys.modules or asked not in ('', 'own'):
                 self._owns = False
                 return False
@@ -166,14 +179,12 @@ class Finder:
     def grafts(self):
         """Are Chainer's variables and functions to be the library's? Where CATENARY_CHAINER=1 says so."""
         if self._grafts is None:
-            import os
-            self._grafts = os.environ.get('CATENARY_CHAINER') == '1'
+            self._grafts = setting('CATENARY_CHAINER', *_CHAINERS) == '1'
         return self._grafts
 
     def is_ours(self):
         """Does Chainer run on the library? Yes if `cupy` is Catenary's or CATENARY_CHAINER=1, and no with CATENARY_CHAINER=0."""
-        import os
-        asked = os.environ.get('CATENARY_CHAINER')
+        asked = setting('CATENARY_CHAINER', *_CHAINERS)
         return asked != '0' and (asked == '1' or self.serves())
 
     def _trained(self, name, path):
@@ -345,8 +356,11 @@ def install(environ=None):
     """Installs the finder before all others and Absent behind them, once, unless CATENARY_PYTHON_HOOKS=0. Returns the finder, or None."""
     if environ is None:
         environ = sys.modules['os'].environ if 'os' in sys.modules else __import__('os').environ
-    if environ.get('CATENARY_PYTHON_HOOKS') == '0':
+    hooks = environ.get('CATENARY_PYTHON_HOOKS', '')
+    if hooks == '0':
         return None
+    if hooks not in ('', '1'):  # no exception, as this runs when Python starts
+        sys.stderr.write('catenary: CATENARY_PYTHON_HOOKS=%r: expected 0 or 1\n' % hooks)
     for finder in sys.meta_path:
         if type(finder).__name__ == 'Finder' and type(finder).__module__ == __name__:
             return finder

@@ -141,6 +141,18 @@ def test_hooks_can_be_turned_off(site):
     assert "No module named 'cupy'" in err
 
 
+@pytest.mark.parametrize('name, value, code', [
+    ('CATENARY_CUPY', 'yes', 'import cupy'), ('CATENARY_CUPY', '\udcff', 'import cupy'), ('CATENARY_CHAINER', 'ours', 'import chainer'), ('CATENARY_CHAINER', 'True', 'import cupy, chainer')])
+def test_unknown_values_of_variables_are_named(site, name, value, code):
+    _, error = run(site, code, status=1, **{name: value})
+    assert error.splitlines()[-1] == f'ValueError: {name}={value!r}: expected ' + ('0 or 1' if name == 'CATENARY_CUPY' else '0, 1, own or original')
+
+
+def test_unknown_values_of_the_hooks_are_told_when_python_starts(site):
+    output, error = run(site, 'import cupy; print(cupy.mine)', CATENARY_PYTHON_HOOKS='no')
+    assert (output, error) == ('True\n', "catenary: CATENARY_PYTHON_HOOKS='no': expected 0 or 1\n")
+
+
 def test_installing_twice_is_installing_once(site):
     out, _ = run(site, '''
 import sys
