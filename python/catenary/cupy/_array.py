@@ -15,11 +15,16 @@ ndarray = _core.ndarray
 ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and tests contain this name
 
 
+_NUMBERS = frozenset((bool, int, float, complex, numpy.float64, numpy.float32, numpy.int64, numpy.int32, numpy.bool_))
+
+
 def _arrays_in(values):
     """Do nested lists contain an ndarray, or an object with an array protocol?"""
-    if isinstance(values, ndarray) or hasattr(values, '__cuda_array_interface__') or hasattr(values, '__cupy_get_ndarray__'):
-        return True
-    return isinstance(values, (list, tuple)) and any(_arrays_in(v) for v in values)
+    if isinstance(values, (list, tuple)):
+        if _NUMBERS.issuperset(map(type, values)):
+            return False
+        return any(map(_arrays_in, values))
+    return isinstance(values, ndarray) or hasattr(values, '__cuda_array_interface__') or hasattr(values, '__cupy_get_ndarray__')
 
 
 def _stacked(values, dtype):
