@@ -138,7 +138,9 @@ def shuffle(self, a):
 @_method
 def bytes(self, length):
     """Returns random bytes."""
-    return self._integers(0, 256, length, numpy.uint8).get().tobytes()
+    if length < 0:
+        raise ValueError(f'bytes: the length must not be negative, given {length}')
+    return self._integers(0, 2 ** 32, -(-length // 4), numpy.uint32).get().tobytes()[:length]
 
 
 _drawn = RandomState.choice

@@ -316,6 +316,7 @@ def test_parameters_and_dtypes_of_distributions():
     with pytest.raises(TypeError, match='0-d'):
         random.shuffle(cupy.asarray(1))
     assert len(random.bytes(10)) == 10 and isinstance(random.bytes(0), bytes) and random.bytes(9) != random.bytes(9)
+    assert [len(random.bytes(n)) for n in range(9)] == [*range(9)] and len({*random.bytes(9999)}) == 256
 
 
 def test_generators():
