@@ -194,20 +194,27 @@ def pseudo_huber(delta, r):
     return _core.where(delta < 0, _math.inf, _core.where((delta == 0) | (r == 0), 0, value)).astype(dtype)
 
 
+def _power_less_one(logarithm, lmbda):
+    """Returns (exp(lmbda logarithm) - 1) / lmbda, even where the power overflows or the product underflows."""
+    product = lmbda * logarithm
+    small = (_absolute(lmbda) < 1e-19) | (_absolute(product) < 1e-20) & _ufuncs['isfinite'](logarithm)
+    large = (product > (709 if product.dtype == 'd' else 88)) & _ufuncs['isfinite'](product)
+    far = _ufuncs['copysign'](_exp(product - _log(_absolute(lmbda))), lmbda)
+    return _core.where(small, logarithm, _core.where(large, far, _expm1(product) / lmbda))
+
+
 def boxcox(x, lmbda):
     """Returns (x**lmbda - 1) / lmbda, or log(x) for lmbda = 0."""
     x, lmbda, dtype = _prepared('boxcox', x, lmbda)
     x, lmbda = _wide(x, lmbda)
-    value = _core.where(_absolute(lmbda) < 1e-19, _log(x), _expm1(lmbda * _log(x)) / lmbda)
-    return value.astype(dtype)
+    return _power_less_one(_log(x), lmbda).astype(dtype)
 
 
 def boxcox1p(x, lmbda):
     """Returns boxcox(1 + x, lmbda)."""
     x, lmbda, dtype = _prepared('boxcox1p', x, lmbda)
     x, lmbda = _wide(x, lmbda)
-    value = _core.where(_absolute(lmbda) < 1e-19, _log1p(x), _expm1(lmbda * _log1p(x)) / lmbda)
-    return value.astype(dtype)
+    return _power_less_one(_log1p(x), lmbda).astype(dtype)
 
 
 def _logarithm_of_inverse(y, lmbda):
