@@ -12,6 +12,7 @@
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/math_special.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -287,6 +288,28 @@ Variable maxout(const Variable& x, std::int64_t pool_size, int axis) {
   shape[a] /= pool_size;
   shape.insert(a + 1, pool_size);
   return max(reshape(x, shape), a + 1);
+}
+
+std::span<const Signature> detail::activation_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("activation.relu", relu, "x"),
+      CT_SIGNATURE("activation.clipped_relu", relu6, "x"),
+      CT_SIGNATURE("activation.clipped_relu", clipped_relu, "x", "z"),
+      CT_SIGNATURE("activation.leaky_relu", leaky_relu, "x", "slope"),
+      CT_SIGNATURE("activation.elu", elu, "x", "alpha"),
+      CT_SIGNATURE("activation.selu", selu, "x", otherwise("alpha", 1.6732632423543772), "scale"),
+      CT_SIGNATURE("activation.prelu", prelu, "x", "W"),
+      CT_SIGNATURE("activation.crelu", crelu, "x", "axis"),
+      CT_SIGNATURE("activation.softplus", softplus, "x", "beta"),
+      CT_SIGNATURE("activation.swish", swish, "x", "beta"),
+      CT_SIGNATURE("activation.maxout", maxout, "x", "pool_size", "axis"),
+      CT_SIGNATURE("activation.sigmoid", sigmoid, "x"),
+      CT_SIGNATURE("activation.hard_sigmoid", hard_sigmoid, "x"),
+      CT_SIGNATURE("activation.tanh", tanh, "x"),
+      CT_SIGNATURE("activation.softmax", softmax, "x", "axis"),
+      CT_SIGNATURE("activation.log_softmax", log_softmax, "x", "axis"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -7,6 +7,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/linear_map.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -250,6 +251,60 @@ Variable pad(const Variable& x, const PerSide<std::int64_t>& width, const PadOpt
     fail<ValueError>(
         "pad: this mode computes new values, which have no gradient; use constant, edge, reflect, symmetric or wrap");
   return detail::apply_linear(RepeatingPad{x.shape(), width, options}, x);
+}
+
+std::span<const Signature> detail::array_axes_signatures() {
+  static const Signature all[] = {
+      signature_of(
+          "chainer.functions.array.reshape.reshape",
+          [](const Variable& x, const Shape& shape) {
+            return x.defined() && x.shape() == shape ? x : reshape(x, shape);
+          },
+          values("x"), "shape"),
+      signature_of(
+          "chainer.functions.array.broadcast.broadcast_to",
+          [](const Variable& x, const Shape& shape) {
+            return x.defined() && x.shape() == shape ? x : broadcast_to(x, shape);
+          },
+          values("x"), "shape"),
+      signature_of(
+          "chainer.functions.array.transpose.transpose",
+          [](const Variable& x, const std::optional<Axes>& axes) { return axes ? transpose(x, *axes) : transpose(x); },
+          values("x"), otherwise("axes", std::nullopt)),
+      CT_SIGNATURE("array.swapaxes", swapaxes, values("x"), "axis1", "axis2"),
+      signature_of(
+          "chainer.functions.array.moveaxis.moveaxis",
+          [](const Variable& x, const Axes& source, const Axes& destination) {
+            return moveaxis(x, source, destination);
+          },
+          values("x"), "source", "destination"),
+      CT_SIGNATURE("array.rollaxis", rollaxis, values("x"), "axis", "start"),
+      CT_SIGNATURE("array.expand_dims", expand_dims, values("x"), "axis"),
+      signature_of(
+          "chainer.functions.array.squeeze.squeeze",
+          // a new variable even if no axis is removed
+          [](const Variable& x, const AxisArg& axis) {
+            const Variable y = squeeze(x, axis);
+            return y.is(x) ? identity(y) : y;
+          },
+          values("x"), otherwise("axis", AxisArg())),
+      CT_SIGNATURE("array.flatten", flatten, values("x")),
+      CT_SIGNATURE("array.flip", flip, values("x"), "axis"),
+      CT_SIGNATURE("array.fliplr", fliplr, values("a")),
+      CT_SIGNATURE("array.flipud", flipud, values("a")),
+      CT_SIGNATURE("array.broadcast", broadcast, values("*args")),
+      CT_SIGNATURE("array.as_strided", as_strided, values("x"), "shape", "strides", "storage_offset"),
+      CT_SIGNATURE("array.depth2space", depth2space, values("X"), "r"),
+      CT_SIGNATURE("array.space2depth", space2depth, values("X"), "r"),
+      signature_of(
+          "chainer.functions.array.tile.tile", [](const Variable& x, const Shape& reps) { return tile(x, reps); },
+          values("x"), "reps"),
+      signature_of(
+          "chainer.functions.array.repeat.repeat",
+          [](const Variable& x, const Shape& repeats, std::optional<int> axis) { return repeat(x, repeats, axis); },
+          values("x"), "repeats", otherwise("axis", std::nullopt)),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

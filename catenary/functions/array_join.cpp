@@ -10,6 +10,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/labels.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -391,6 +392,27 @@ Variable scatter_add(const Variable& a, const std::vector<Index>& indices, const
 }
 Variable diagonal(const Variable& x, std::int64_t offset, int axis1, int axis2) {
   return apply(node<Diagonal>(offset, axis1, axis2), x);
+}
+
+std::span<const Signature> detail::array_join_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("array.concat", concat, values("xs"), "axis"),
+      CT_SIGNATURE("array.stack", stack, values("xs"), "axis"),
+      CT_SIGNATURE("array.hstack", hstack, values("xs")),
+      CT_SIGNATURE("array.vstack", vstack, values("xs")),
+      CT_SIGNATURE("array.dstack", dstack, values("xs")),
+      CT_SIGNATURE("array.transpose_sequence", transpose_sequence, values("xs")),
+      CT_SIGNATURE("array.separate", separate, values("x"), "axis"),
+      CT_SIGNATURE("array.pad_sequence", pad_sequence, values("xs"), otherwise("length", std::nullopt), "padding"),
+      signature_of(
+          "chainer.functions.array.where.where",
+          [](const Variable& condition, const Variable& x, const Variable& y) { return where(condition, x, y); },
+          labels("condition"), values("x"), values("y")),
+      CT_SIGNATURE("array.select_item", select_item, values("x"), labels("t")),
+      CT_SIGNATURE("array.permutate", permutate, values("x"), labels("indices"), otherwise("axis", 0), "inv"),
+      CT_SIGNATURE("array.diagonal", diagonal, values("x"), otherwise("offset", 0), otherwise("axis1", 0), "axis2"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

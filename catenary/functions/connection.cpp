@@ -5,6 +5,7 @@
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -81,6 +82,19 @@ Variable linear(const Variable& x, const Variable& W, int n_batch_axes) {
 Variable linear(const Variable& x, const Variable& W, const Variable& b, int n_batch_axes) {
   CT_DEFINED(x, W, b);
   return linear_of(x, W, n_batch_axes, b);
+}
+
+std::span<const Signature> detail::connection_signatures() {
+  static const Signature all[] = {
+      signature_of(
+          "chainer.functions.connection.linear.linear",
+          [](const Variable& x, const Variable& W, const std::optional<Variable>& b, int n_batch_axes) {
+            if (n_batch_axes < 1) fail<ValueError>("linear: n_batch_axes must be at least 1, not {}", n_batch_axes);
+            return b ? linear(x, W, *b, n_batch_axes) : linear(x, W, n_batch_axes);
+          },
+          "x", "W", otherwise("b", std::nullopt), otherwise("n_batch_axes", 1)),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -8,6 +8,7 @@
 #include "catenary/functions/array.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_matrix.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -273,6 +274,50 @@ Variable local_convolution_2d(const Variable& x, const Variable& W, const Variab
                      Shape{y.shape(1), y.shape(2), y.shape(3)}, W.shape(), b.shape());
   if (b.dtype() != x.dtype()) fail<DtypeError>("local_convolution_2d: b must be {} as x, not {}", x.dtype(), b.dtype());
   return y + b;
+}
+
+namespace {
+
+template <class Options>
+using WithBias = Variable (*)(const Variable&, const Variable&, const Variable&, const Options&);
+template <class Options>
+using NoBias = Variable (*)(const Variable&, const Variable&, const Options&);
+
+template <class Options, WithBias<Options> with_bias, NoBias<Options> no_bias>
+Variable with_optional_bias(const Variable& x, const Variable& W, const std::optional<Variable>& b,
+                            const Options& options) {
+  return b ? with_bias(x, W, *b, options) : no_bias(x, W, options);
+}
+
+/// The row of a convolution of any kind.
+#define CT_CONVOLUTION(module, f, Options, names)                                                       \
+  detail::signature("chainer.functions.connection." module "." #f, &with_optional_bias<Options, f, f>,  \
+                    &with_optional_bias<Options, f, f>, "x", "W", detail::otherwise("b", std::nullopt), \
+                    detail::options(names))
+
+}  // namespace
+
+std::span<const Signature> detail::convolution_signatures() {
+  static const Signature all[] = {
+      CT_CONVOLUTION("convolution_nd", convolution_1d, ConvolutionOptions, "..."),
+      CT_CONVOLUTION("convolution_2d", convolution_2d, ConvolutionOptions, "..., =dilate, =groups"),
+      CT_CONVOLUTION("convolution_nd", convolution_3d, ConvolutionOptions, "..."),
+      CT_CONVOLUTION("convolution_nd", convolution_nd, ConvolutionOptions, "..."),
+      CT_CONVOLUTION("deconvolution_nd", deconvolution_1d, DeconvolutionOptions, "..."),
+      CT_CONVOLUTION("deconvolution_2d", deconvolution_2d, DeconvolutionOptions, "..., =dilate, =groups"),
+      CT_CONVOLUTION("deconvolution_nd", deconvolution_3d, DeconvolutionOptions, "..."),
+      CT_CONVOLUTION("deconvolution_nd", deconvolution_nd, DeconvolutionOptions, "..."),
+      CT_CONVOLUTION("dilated_convolution_2d", dilated_convolution_2d, ConvolutionOptions,
+                     "stride, pad, dilate, cover_all"),
+      CT_CONVOLUTION("depthwise_convolution_2d", depthwise_convolution_2d, DepthwiseConvolutionOptions, "..."),
+      signature_of(
+          "chainer.functions.connection.local_convolution_2d.local_convolution_2d",
+          [](const Variable& x, const Variable& W, const std::optional<Variable>& b, const PerAxis& stride) {
+            return b ? local_convolution_2d(x, W, *b, stride) : local_convolution_2d(x, W, stride);
+          },
+          "x", "W", otherwise("b", std::nullopt), otherwise("stride", 1)),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -8,6 +8,7 @@
 #include "catenary/functions/connection.h"
 #include "catenary/functions/labels.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -51,6 +52,21 @@ Variable embed_id(const Variable& x, const Variable& W, std::optional<std::int64
   Shape column = x.shape();
   column.push_back(1);
   return where(ids.counted().reshape(column), rows, catenary::detail::filled({}, 0, W.dtype(), W.device()));
+}
+
+std::span<const Signature> detail::embed_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("connection.embed_id", embed_id, labels("x"), "W", "ignore_label"),
+      signature_of(
+          "chainer.functions.connection.bilinear.bilinear",
+          [](const Variable& e1, const Variable& e2, const Variable& W, const std::optional<Variable>& V1,
+             const std::optional<Variable>& V2, const std::optional<Variable>& b) {
+            if (!V1 && !V2 && !b) return bilinear(e1, e2, W);
+            return V1 && V2 && b ? bilinear(e1, e2, W, *V1, *V2, *b) : Variable();
+          },
+          "e1", "e2", "W", otherwise("V1", std::nullopt), otherwise("V2", std::nullopt), otherwise("b", std::nullopt)),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

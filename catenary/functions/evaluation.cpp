@@ -9,6 +9,7 @@
 #include "catenary/core/format.h"
 #include "catenary/device/float64.h"
 #include "catenary/functions/labels.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -145,6 +146,35 @@ Variable detail::accuracy_of_checked(const Variable& y, const Variable& t) {
 
 Variable accuracy(const Variable& y, const Variable& t, std::optional<std::int64_t> ignore_label) {
   return apply(node<Accuracy>(ignore_label, false), y, t);
+}
+
+std::span<const Signature> detail::evaluation_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("evaluation.accuracy", accuracy, "y", labels("t"), "ignore_label"),
+      CT_SIGNATURE("evaluation.binary_accuracy", binary_accuracy, "y", labels("t")),
+      signature_of(
+          "chainer.functions.evaluation.classification_summary.classification_summary",
+          [](const Variable& y, const Variable& t, std::optional<std::int64_t> label_num, double beta,
+             std::int64_t ignore_label) {
+            ClassificationSummary all = classification_summary(y, t, label_num, beta, ignore_label);
+            return std::array{all.precision, all.recall, all.fbeta, all.support};
+          },
+          "y", labels("t"), otherwise("label_num", std::nullopt), otherwise("beta", 1.0),
+          otherwise("ignore_label", -1)),
+      CT_SIGNATURE("evaluation.classification_summary", precision, "y", labels("t"),
+                   otherwise("label_num", std::nullopt), "ignore_label"),
+      CT_SIGNATURE("evaluation.classification_summary", recall, "y", labels("t"), otherwise("label_num", std::nullopt),
+                   "ignore_label"),
+      CT_SIGNATURE("evaluation.classification_summary", f1_score, "y", labels("t"),
+                   otherwise("label_num", std::nullopt), "ignore_label"),
+      signature_of(
+          "chainer.functions.evaluation.r2_score.r2_score",
+          [](const Variable& pred, const Variable& truth, const std::optional<Variable>& sample_weight,
+             Multioutput multioutput) { return sample_weight ? Variable() : r2_score(pred, truth, multioutput); },
+          "pred", "true", otherwise("sample_weight", std::nullopt),
+          otherwise("multioutput", Multioutput::uniform_average)),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -4,6 +4,8 @@
 #include "catenary/array/fft.h"
 #include "catenary/autograd/attributes.h"
 #include "catenary/autograd/function_node.h"
+#include "catenary/core/format.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -18,8 +20,8 @@ class Fft : public FunctionNode {
  protected:
   Arrays forward(Inputs x) override {
     const std::int64_t n = x[0].ndim() > 0 ? x[0].shape().back() : 1;
-    const auto y = detail::fourier_transform(inverse_ ? "ifft" : "fft", x[0], x[1], inverse_,
-                                             inverse_ ? 1.0 / static_cast<double>(n) : 1.0);
+    const auto y = ::catenary::detail::fourier_transform(inverse_ ? "ifft" : "fft", x[0], x[1], inverse_,
+                                                         inverse_ ? 1.0 / static_cast<double>(n) : 1.0);
     Arrays parts;
     parts.push_back(y.first);
     parts.push_back(y.second);
@@ -47,5 +49,27 @@ std::pair<Variable, Variable> transform(bool inverse, const std::pair<Variable, 
 
 std::pair<Variable, Variable> fft(const std::pair<Variable, Variable>& x) { return transform(false, x); }
 std::pair<Variable, Variable> ifft(const std::pair<Variable, Variable>& x) { return transform(true, x); }
+
+std::span<const Signature> detail::fft_signatures() {
+  static const Signature all[] = {
+      signature_of(
+          "chainer.functions.math.fft.fft",
+          [](const std::vector<Variable>& x) {
+            if (x.size() != 2)
+              fail<ValueError>("fft: x must be a real and an imaginary part, not {} variables", x.size());
+            return fft({x[0], x[1]});
+          },
+          "x"),
+      signature_of(
+          "chainer.functions.math.fft.ifft",
+          [](const std::vector<Variable>& x) {
+            if (x.size() != 2)
+              fail<ValueError>("ifft: x must be a real and an imaginary part, not {} variables", x.size());
+            return ifft({x[0], x[1]});
+          },
+          "x"),
+  };
+  return all;
+}
 
 }  // namespace catenary::functions

@@ -15,6 +15,7 @@
 #include "catenary/functions/in_float32.h"
 #include "catenary/functions/labels.h"
 #include "catenary/functions/masked.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -122,6 +123,24 @@ Variable softmax_cross_entropy(const Variable& x, const Variable& t, const Softm
   CT_DEFINED(x, t);
   if (x.shape() == t.shape() && is_floating(t.dtype())) return soft_cross_entropy(x, t.array(), options);
   return apply(node<SoftmaxCrossEntropy>(options), x, t);
+}
+
+std::span<const Signature> detail::loss_signatures() {
+  static const Signature all[] = {
+      signature_of(
+          "chainer.functions.loss.softmax_cross_entropy.softmax_cross_entropy",
+          [](const Variable& x, const Variable& t, bool normalize, bool, const std::optional<Array>& class_weight,
+             std::int64_t ignore_label, Reduce reduce, bool, const std::string& soft_target_loss) {
+            const bool is_divergence = soft_target_loss == "kl-divergence";
+            if (!is_divergence && soft_target_loss != "cross-entropy") return Variable();
+            return softmax_cross_entropy(
+                x, t, {normalize, ignore_label, class_weight.value_or(Array()), reduce, is_divergence});
+          },
+          "x", values("t"), otherwise("normalize", true), otherwise("cache_score", true),
+          otherwise("class_weight", std::nullopt), otherwise("ignore_label", -1), otherwise("reduce", Reduce::mean),
+          otherwise("enable_double_backprop", false), otherwise("soft_target_loss", "cross-entropy")),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

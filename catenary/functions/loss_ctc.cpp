@@ -14,6 +14,7 @@
 #include "catenary/functions/array.h"
 #include "catenary/functions/labels.h"
 #include "catenary/functions/reduce.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -149,6 +150,13 @@ Variable connectionist_temporal_classification(const std::vector<Variable>& x, c
   const Variable losses =
       apply(node<ConnectionistTemporalClassification>(paths), is_16bit_float(dtype) ? cast(all, Dtype::float32) : all);
   return cast(detail::reduce_elements(losses, options.reduce, kFunction), dtype);
+}
+
+std::span<const Signature> detail::ctc_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("loss.ctc", connectionist_temporal_classification, "x", labels("t"), "blank_symbol", options("...")),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -14,6 +14,7 @@
 #include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/reduce.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -215,6 +216,21 @@ std::array<Variable, 3> discriminative_margin_based_clustering_loss(const Variab
   return {sum(variance) * (options.alpha / all),
           distance * (options.beta / static_cast<double>(std::max<std::int64_t>(pairs * n, 1))),
           sum(norm(centers, {1, 2})) * (options.gamma / (all * static_cast<double>(n)))};
+}
+
+std::span<const Signature> detail::metric_loss_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("loss.sigmoid_cross_entropy", sigmoid_cross_entropy, "x", labels("t"), otherwise("normalize", true),
+                   "reduce"),
+      CT_SIGNATURE("loss.hinge", hinge, "x", labels("t"), otherwise("norm", HingeNorm::L1), "reduce"),
+      CT_SIGNATURE("loss.contrastive", contrastive, "x0", "x1", labels("y"), otherwise("margin", 1), "reduce"),
+      CT_SIGNATURE("loss.triplet", triplet, "anchor", "positive", "negative", otherwise("margin", 0.2), "reduce"),
+      CT_SIGNATURE("loss.cross_covariance", cross_covariance, "y", "z", "reduce"),
+      CT_SIGNATURE("loss.decov", decov, "h", "reduce"),
+      CT_SIGNATURE("loss.discriminative_loss", discriminative_margin_based_clustering_loss, "embeddings",
+                   labels("labels"), "delta_v", "delta_d", "max_embedding_dim", options("...")),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

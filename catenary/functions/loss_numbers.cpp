@@ -12,6 +12,7 @@
 #include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/reduce.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -187,6 +188,21 @@ Variable gaussian_nll(const Variable& x, const Variable& mean, const Variable& l
   const Variable d = x - mean;
   const Variable losses = (ln_var + std::log(2 * std::numbers::pi) + d * d * exp(-ln_var)) * 0.5;
   return detail::reduce_elements(losses, reduce, "gaussian_nll");
+}
+
+std::span<const Signature> detail::number_loss_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("loss.mean_squared_error", mean_squared_error, "x0", "x1"),
+      CT_SIGNATURE("loss.mean_absolute_error", mean_absolute_error, "x0", "x1"),
+      CT_SIGNATURE("loss.squared_error", squared_error, "x0", "x1"),
+      CT_SIGNATURE("loss.absolute_error", absolute_error, "x0", "x1"),
+      CT_SIGNATURE("loss.squared_error", squared_difference, "x1", "x2"),
+      CT_SIGNATURE("loss.huber_loss", huber_loss, "x", "t", "delta", "reduce"),
+      CT_SIGNATURE("loss.vae", gaussian_kl_divergence, "mean", "ln_var", "reduce"),
+      CT_SIGNATURE("loss.vae", bernoulli_nll, "x", "y", "reduce"),
+      CT_SIGNATURE("loss.vae", gaussian_nll, "x", "mean", "ln_var", "reduce"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -11,6 +11,7 @@
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/reduce.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -181,6 +182,14 @@ std::pair<Variable, std::vector<Array>> argmax_crf1d(const Variable& cost, const
     path[i - 1] = catenary::concatenate({before, last[i - 1]});
   }
   return {max(alpha.joined(), 1), path};
+}
+
+std::span<const Signature> detail::structured_loss_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("loss.black_out", black_out, "x", labels("t"), "W", labels("samples"), "reduce"),
+      CT_SIGNATURE("loss.crf1d", crf1d, "cost", "xs", labels("ys"), "reduce"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -3,6 +3,7 @@
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/autograd/elementwise.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -96,6 +97,20 @@ Variable square(const Variable& x) { return apply(node<Square>(), x); }
 Variable absolute(const Variable& x) { return apply(node<Absolute>(), x); }
 Variable matmul(const Variable& a, const Variable& b, bool transa, bool transb) {
   return apply(node<MatMul>(transa, transb), a, b);
+}
+
+std::span<const Signature> detail::math_basic_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("math.exponential", exp, "x"),
+      CT_SIGNATURE("math.exponential", log, "x"),
+      CT_SIGNATURE("math.exponential_m1", expm1, "x"),
+      CT_SIGNATURE("math.logarithm_1p", log1p, "x"),
+      CT_SIGNATURE("math.sqrt", sqrt, "x"),
+      CT_SIGNATURE("math.square", square, "x"),
+      CT_SIGNATURE("math.basic_math", absolute, "self"),
+      CT_SIGNATURE("math.matmul", matmul, "a", "b", otherwise("transa", false), "transb"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

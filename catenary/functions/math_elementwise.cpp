@@ -8,6 +8,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -218,6 +219,36 @@ Variable bias(const Variable& x, const Variable& y, int axis) {
 Variable scale(const Variable& x, const Variable& y, int axis) {
   CT_DEFINED(x, y);
   return x * aligned(x, y, axis, "scale");
+}
+
+std::span<const Signature> detail::math_elementwise_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("math.exponential", log2, "x"),
+      CT_SIGNATURE("math.exponential", log10, "x"),
+      CT_SIGNATURE("math.sqrt", rsqrt, "x"),
+      CT_SIGNATURE("math.trigonometric", sin, "x"),
+      CT_SIGNATURE("math.trigonometric", cos, "x"),
+      CT_SIGNATURE("math.trigonometric", tan, "x"),
+      CT_SIGNATURE("math.trigonometric", arcsin, "x"),
+      CT_SIGNATURE("math.trigonometric", arccos, "x"),
+      CT_SIGNATURE("math.trigonometric", arctan, "x"),
+      CT_SIGNATURE("math.hyperbolic", sinh, "x"),
+      CT_SIGNATURE("math.hyperbolic", cosh, "x"),
+      CT_SIGNATURE("math.arctanh", arctanh, "x"),
+      CT_SIGNATURE("math.sign", sign, "x"),
+      CT_SIGNATURE("math.ceil", ceil, "x"),
+      CT_SIGNATURE("math.floor", floor, "x"),
+      CT_SIGNATURE("math.fix", fix, "x"),
+      CT_SIGNATURE("math.trigonometric", arctan2, "x1", "x2"),
+      CT_SIGNATURE("math.clip", clip, "x", "x_min", "x_max"),
+      CT_SIGNATURE("math.maximum", maximum, "x1", "x2"),
+      CT_SIGNATURE("math.minimum", minimum, "x1", "x2"),
+      CT_SIGNATURE("math.fmod", fmod, "x", "divisor"),
+      CT_SIGNATURE("math.linear_interpolate", linear_interpolate, "p", "x", "y"),
+      CT_SIGNATURE("math.bias", bias, "x", "y", "axis"),
+      CT_SIGNATURE("math.scale", scale, "x", "y", "axis"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -10,6 +10,7 @@
 #include "catenary/autograd/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -320,6 +321,22 @@ Variable cholesky(const Variable& a) {
   CT_DEFINED(a);
   check_square(a, 2, "cholesky");
   return apply(node<Cholesky>(), a);
+}
+
+std::span<const Signature> detail::math_matrix_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("math.matmul", batch_matmul, "a", "b", otherwise("transa", false), "transb"),
+      signature_of(
+          "chainer.functions.math.tensordot.tensordot",
+          [](const Variable& a, const Variable& b, int axes) { return tensordot(a, b, axes); }, "a", "b",
+          otherwise("axes", 2)),
+      CT_SIGNATURE("math.inv", inv, "a"),
+      CT_SIGNATURE("math.inv", batch_inv, "a"),
+      CT_SIGNATURE("math.det", det, "a"),
+      CT_SIGNATURE("math.det", batch_det, "a"),
+      CT_SIGNATURE("math.cholesky", cholesky, "a"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

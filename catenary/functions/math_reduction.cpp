@@ -12,6 +12,7 @@
 #include "catenary/functions/in_float32.h"
 #include "catenary/functions/masked.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -282,6 +283,25 @@ Variable batch_l2_norm_squared(const Variable& x) {
   Axes axes;
   for (int i = 1; i < x.ndim(); ++i) axes.push_back(i);
   return sum(square(x), axes);
+}
+
+std::span<const Signature> detail::math_reduction_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("math.sum", sum, "x", otherwise("axis", AxisArg()), "keepdims"),
+      CT_SIGNATURE("math.sum", sum_to, "x", "shape"),
+      CT_SIGNATURE("math.minmax", max, "x", otherwise("axis", AxisArg()), "keepdims"),
+      CT_SIGNATURE("math.minmax", min, "x", otherwise("axis", AxisArg()), "keepdims"),
+      CT_SIGNATURE("math.prod", prod, "x", otherwise("axis", AxisArg()), "keepdims"),
+      CT_SIGNATURE("math.average", average, "x", otherwise("axis", AxisArg()), otherwise("weights", Variable()),
+                   "keepdims"),
+      CT_SIGNATURE("math.logsumexp", logsumexp, "x", "axis"),
+      CT_SIGNATURE("math.minmax", argmax, "x", "axis"),
+      CT_SIGNATURE("math.minmax", argmin, "x", "axis"),
+      CT_SIGNATURE("math.cumsum", cumsum, "x", "axis"),
+      CT_SIGNATURE("math.cumprod", cumprod, "x", "axis"),
+      CT_SIGNATURE("math.batch_l2_norm_squared", batch_l2_norm_squared, "x"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -7,6 +7,7 @@
 #include "catenary/autograd/defined.h"
 #include "catenary/autograd/elementwise.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -119,5 +120,25 @@ Variable polygamma(std::int64_t n, const Variable& x) {
   return polygamma(order, x);
 }
 Variable zeta(double x, const Variable& q) { return apply(node<Zeta>(x), q); }
+
+std::span<const Signature> detail::math_special_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("math.erf", erf, "x"),
+      CT_SIGNATURE("math.erfc", erfc, "x"),
+      CT_SIGNATURE("math.erfcx", erfcx, "x"),
+      CT_SIGNATURE("math.erfinv", erfinv, "x"),
+      CT_SIGNATURE("math.erfcinv", erfcinv, "x"),
+      CT_SIGNATURE("math.ndtr", ndtr, "x"),
+      CT_SIGNATURE("math.ndtri", ndtri, "x"),
+      CT_SIGNATURE("math.log_ndtr", log_ndtr, "x"),
+      CT_SIGNATURE("math.lgamma", lgamma, "x"),
+      CT_SIGNATURE("math.digamma", digamma, "x"),
+      signature_of(
+          "chainer.functions.math.polygamma.polygamma",
+          [](const Variable& n, const Variable& x) { return polygamma(n, x); }, labels("n"), "x"),
+      CT_SIGNATURE("math.zeta", zeta, "x", "q"),
+  };
+  return all;
+}
 
 }  // namespace catenary::functions

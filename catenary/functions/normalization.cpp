@@ -18,6 +18,7 @@
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_elementwise.h"
 #include "catenary/functions/math_reduction.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -423,6 +424,23 @@ Variable local_response_normalization(const Variable& x, const LocalResponseNorm
   if (x.ndim() < 2) fail<ShapeError>("local_response_normalization: x must be (n, channels, d…), not {}", x.shape());
   if (options.n < 1) fail<ValueError>("local_response_normalization: n must be at least 1, not {}", options.n);
   return apply(node<LocalResponseNormalization>(options), x);
+}
+
+std::span<const Signature> detail::normalization_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("normalization.batch_normalization", batch_normalization, "x", "gamma", "beta", options("=...")),
+      CT_SIGNATURE("normalization.batch_normalization", fixed_batch_normalization, "x", "gamma", "beta", "mean", "var",
+                   otherwise("eps", 2e-5), "axis"),
+      CT_SIGNATURE("normalization.batch_renormalization", fixed_batch_renormalization, "x", "gamma", "beta", "mean",
+                   "var", "eps"),
+      CT_SIGNATURE("normalization.batch_renormalization", batch_renormalization, "x", "gamma", "beta", "rmax", "dmax",
+                   options("eps, running_mean, running_var, decay, update_statistics")),
+      CT_SIGNATURE("normalization.layer_normalization", layer_normalization, "x", "gamma", "beta", "eps"),
+      CT_SIGNATURE("normalization.group_normalization", group_normalization, "x", "groups", "gamma", "beta", "eps"),
+      CT_SIGNATURE("normalization.l2_normalization", normalize, "x", otherwise("eps", 1e-5), "axis"),
+      CT_SIGNATURE("normalization.local_response_normalization", local_response_normalization, "x", options("...")),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

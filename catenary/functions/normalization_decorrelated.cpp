@@ -17,6 +17,7 @@
 #include "catenary/functions/math_basic.h"
 #include "catenary/functions/math_reduction.h"
 #include "catenary/functions/normalization.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -157,6 +158,16 @@ Variable fixed_decorrelated_batch_normalization(const Variable& x, const Variabl
   const Dtype dtype = wide(promote(x.dtype(), promote(mean.dtype(), projection.dtype())));
   const Variable centered = g.grouped(cast(x, dtype)) - reshape(cast(mean, dtype), {g.groups, g.channels, 1});
   return cast(g.restored(matmul(cast(projection, dtype), centered)), x.dtype());
+}
+
+std::span<const Signature> detail::decorrelation_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("normalization.decorrelated_batch_normalization", decorrelated_batch_normalization, "x",
+                   options("=...")),
+      CT_SIGNATURE("normalization.decorrelated_batch_normalization", fixed_decorrelated_batch_normalization, "x",
+                   "mean", "projection", "groups"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

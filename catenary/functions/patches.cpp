@@ -8,6 +8,7 @@
 #include "catenary/core/format.h"
 #include "catenary/core/window.h"
 #include "catenary/functions/linear_map.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -87,6 +88,14 @@ Variable shift(const Variable& x, const PerAxis& ksize, const PerAxis& dilate) {
   // all elements outside x are zero
   const auto step = [&](std::int64_t given, std::int64_t extent) { return std::clamp(given, -extent - 1, extent + 1); };
   return detail::apply_linear(Shift{size, {step(dilate[0], x.shape(2)), step(dilate.back(), x.shape(3))}}, x);
+}
+
+std::span<const Signature> detail::patch_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("array.im2col", im2col, "x", "ksize", options("stride, pad, cover_all, dilate")),
+      CT_SIGNATURE("connection.shift", shift, "x", otherwise("ksize", 3), "dilate"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -14,6 +14,7 @@
 #include "catenary/core/window.h"
 #include "catenary/functions/array.h"
 #include "catenary/functions/labels.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -301,6 +302,31 @@ Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, const
     levels.push_back(reshape(y, {y.shape(0), y.size() / std::max<std::int64_t>(y.shape(0), 1), 1, 1}));
   }
   return concat(levels);
+}
+
+std::span<const Signature> detail::pooling_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("pooling.max_pooling_nd", max_pooling_1d, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.max_pooling_nd", max_pooling_2d, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.max_pooling_nd", max_pooling_3d, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.max_pooling_nd", max_pooling_nd, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.average_pooling_nd", average_pooling_1d, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.average_pooling_2d", average_pooling_2d, "x", "ksize", options("stride, pad")),
+      CT_SIGNATURE("pooling.average_pooling_nd", average_pooling_3d, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.average_pooling_nd", average_pooling_nd, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.unpooling_nd", unpooling_1d, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.unpooling_2d", unpooling_2d, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.unpooling_nd", unpooling_3d, "x", "ksize", options("...")),
+      CT_SIGNATURE("pooling.unpooling_nd", unpooling_nd, "x", "ksize", options("...")),
+      signature_of(
+          "chainer.functions.pooling.upsampling_2d.upsampling_2d",
+          [](const Variable& x, const Variable& indexes, const PerAxis& ksize, const UnpoolingOptions& options) {
+            return upsampling_2d(x, indexes.array(), ksize, options);
+          },
+          "x", labels("indexes"), "ksize", options("...")),
+      CT_SIGNATURE("pooling.spatial_pyramid_pooling_2d", spatial_pyramid_pooling_2d, "x", "pyramid_height", "pooling"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -19,6 +19,7 @@
 #include "catenary/functions/in_float32.h"
 #include "catenary/functions/linear_map.h"
 #include "catenary/functions/math_basic.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -270,6 +271,23 @@ Variable deformable_convolution_2d_sampler(const Variable& x, const Variable& of
     fail<ShapeError>("{}: b must be ({},) to fit W {}, not {}", kDeformable, y.shape(1), W.shape(), b.shape());
   if (b.dtype() != x.dtype()) fail<DtypeError>("{}: b must be {} as x, not {}", kDeformable, x.dtype(), b.dtype());
   return y + reshape(b, {1, y.shape(1), 1, 1});
+}
+
+std::span<const Signature> detail::resampling_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("array.resize_images", resize_images, "x", "output_shape", options("=...")),
+      CT_SIGNATURE("array.spatial_transformer_grid", spatial_transformer_grid, "theta", "output_shape"),
+      CT_SIGNATURE("array.spatial_transformer_sampler", spatial_transformer_sampler, "x", "grid"),
+      signature_of(
+          "chainer.functions.connection.deformable_convolution_2d_sampler.deformable_convolution_2d_sampler",
+          [](const Variable& x, const Variable& offset, const Variable& W, const std::optional<Variable>& b,
+             const DeformableConvolutionOptions& options) {
+            return b ? deformable_convolution_2d_sampler(x, offset, W, *b, options)
+                     : deformable_convolution_2d_sampler(x, offset, W, options);
+          },
+          "x", "offset", "W", otherwise("b", std::nullopt), options("...")),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

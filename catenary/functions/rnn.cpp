@@ -12,6 +12,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/activation.h"
 #include "catenary/functions/array.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -211,6 +212,22 @@ std::pair<Variable, Variable> tree_lstm(const std::vector<Variable>& cs, const V
   std::vector<Variable> inputs = cs;
   inputs.push_back(x);
   return run(node<GatedCell>("TreeLSTM", gates - 3, GateLayout{gates, false}), inputs);
+}
+
+std::span<const Signature> detail::rnn_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("rnn.lstm", lstm, "c_prev", "x"),
+      CT_SIGNATURE("rnn.slstm", slstm, "c_prev1", "c_prev2", "x1", "x2"),
+      signature_of(
+          "chainer.functions.rnn.tree_lstm.tree_lstm",
+          [](const std::vector<Variable>& inputs) {
+            if (inputs.size() < 2)
+              fail<ShapeError>("tree_lstm: expected states and x, not {} variables", inputs.size());
+            return tree_lstm({inputs.begin(), inputs.end() - 1}, inputs.back());
+          },
+          "*inputs"),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

@@ -11,6 +11,7 @@
 #include "catenary/core/format.h"
 #include "catenary/functions/labels.h"
 #include "catenary/functions/linear_map.h"
+#include "catenary/functions/signature_row.h"
 
 namespace catenary::functions {
 
@@ -236,6 +237,31 @@ Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Var
   const Regions at = regions("roi_average_align_2d", x, rois, roi_indices, outsize, spatial_scale);
   const Shape points = pair_of("roi_average_align_2d", "sampling_ratio", sampling_ratio, 0);
   return computed(x, [&](const Variable& v) { return detail::apply_linear(Align{at, points}, v); });
+}
+
+std::span<const Signature> detail::roi_signatures() {
+  static const Signature all[] = {
+      CT_SIGNATURE("pooling.roi_pooling_2d", roi_pooling_2d, "x", "rois", "outh", "outw", "spatial_scale"),
+      CT_SIGNATURE("pooling.roi_max_pooling_2d", roi_max_pooling_2d, "x", "rois", labels("roi_indices"), "outsize",
+                   "spatial_scale"),
+      CT_SIGNATURE("pooling.roi_average_pooling_2d", roi_average_pooling_2d, "x", "rois", labels("roi_indices"),
+                   "outsize", "spatial_scale"),
+      signature_of(
+          "chainer.functions.pooling.roi_max_align_2d.roi_max_align_2d",
+          [](const Variable& x, const Variable& rois, const Variable& roi_indices, const PerAxis& outsize,
+             double spatial_scale, const std::optional<PerAxis>& sampling_ratio) {
+            return roi_max_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_ratio.value_or(0));
+          },
+          "x", "rois", labels("roi_indices"), "outsize", "spatial_scale", otherwise("sampling_ratio", std::nullopt)),
+      signature_of(
+          "chainer.functions.pooling.roi_average_align_2d.roi_average_align_2d",
+          [](const Variable& x, const Variable& rois, const Variable& roi_indices, const PerAxis& outsize,
+             double spatial_scale, const std::optional<PerAxis>& sampling_ratio) {
+            return roi_average_align_2d(x, rois, roi_indices, outsize, spatial_scale, sampling_ratio.value_or(0));
+          },
+          "x", "rois", labels("roi_indices"), "outsize", "spatial_scale", otherwise("sampling_ratio", std::nullopt)),
+  };
+  return all;
 }
 
 }  // namespace catenary::functions

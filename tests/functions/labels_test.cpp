@@ -18,6 +18,7 @@
 #include "catenary/array/elementwise.h"
 #include "catenary/core/format.h"
 #include "catenary/functions/functions.h"
+#include "catenary/functions/signature.h"
 #include "catenary/links/classifier.h"
 #include "catenary/links/connection.h"
 #include "catenary/links/loss.h"
@@ -335,7 +336,20 @@ std::map<std::string, std::string> functions_and_links() {
   return documented;
 }
 
-// A new function or link whose documentation speaks of labels or indices must be added to takers().
+/// The functions whose rows have an argument of labels.
+std::set<std::string> with_labels() {
+  std::set<std::string> all;
+  for (const F::Signature& each : F::signatures())
+    if (std::any_of(each.arguments.begin(), each.arguments.end(),
+                    [](const F::Argument& argument) { return argument.takes == F::Takes::labels; }))
+      all.insert("functions::" + std::string(each.name()));
+  // orders and conditions, which may be any integers
+  all.erase("functions::polygamma"), all.erase("functions::where");
+  return all;
+}
+
+// A new function or link whose row has labels or whose documentation speaks of labels or indices must be added to
+// takers().
 TEST(Labels, OfEveryFunctionAndLinkThatTakesSome) {
   // These return labels, or the words mean something else.
   const std::set<std::string> takes_none = {"functions::argmax_crf1d", "functions::split_axis", "links::ClassTree",
@@ -349,6 +363,8 @@ TEST(Labels, OfEveryFunctionAndLinkThatTakesSome) {
     const bool speaks = std::regex_search(text, word) && !takes_none.contains(name);
     EXPECT_TRUE(!speaks || takes.contains(name)) << name << " takes labels or indices: add it to takers()";
   }
+  for (const std::string& name : with_labels())
+    EXPECT_TRUE(takes.contains(name)) << name << " has labels in its row: add it to takers()";
   takes.insert(takes_none.begin(), takes_none.end());
   for (const std::string& name : takes) EXPECT_TRUE(all.contains(name)) << name << " is not there any more";
 }
