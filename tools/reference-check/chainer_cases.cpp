@@ -216,19 +216,9 @@ class Cases {
 
 Report run_chainer(const std::string& directory, const json& manifest, std::optional<Dtype> sixteen) {
   FunctionTable table;
-  add_activation_functions(table);
-  add_array_functions(table);
-  add_connection_functions(table);
-  add_convolution_functions(table);
-  add_evaluation_functions(table);
-  add_fft_functions(table);
-  add_loss_functions(table);
-  add_math_functions(table);
-  add_normalization_functions(table);
-  add_pooling_functions(table);
-  add_rnn_functions(table);
-  add_resampling_functions(table);
-  add_roi_functions(table);
+  add_signatures(table);
+  add_other_functions(table);
+  add_n_step_functions(table);
   Report report;
   Cases cases(directory, sixteen, report);
   const json none = json::array();

@@ -36,13 +36,6 @@ class FunctionTable {
       }
     };
   }
-  /// Functions of one or two variables without keywords.
-  void unary(const std::string& name, Variable (*f)(const Variable&)) {
-    add(name, [f](const Inputs& x) { return f(x.at(0)); });
-  }
-  void binary(const std::string& name, Variable (*f)(const Variable&, const Variable&)) {
-    add(name, [f](const Inputs& x) { return f(x.at(0), x.at(1)); });
-  }
   /// Throws NotImplemented for unknown names.
   const Call& find(const std::string& name) const;
 
@@ -57,20 +50,11 @@ class FunctionTable {
   std::map<std::string, Call> calls_;
 };
 
-/// Each adds the functions of a group.
-void add_activation_functions(FunctionTable& table);
-void add_array_functions(FunctionTable& table);
-void add_connection_functions(FunctionTable& table);
-void add_convolution_functions(FunctionTable& table);
-void add_evaluation_functions(FunctionTable& table);
-void add_fft_functions(FunctionTable& table);
-void add_loss_functions(FunctionTable& table);
-void add_math_functions(FunctionTable& table);
-void add_normalization_functions(FunctionTable& table);
-void add_pooling_functions(FunctionTable& table);
-void add_rnn_functions(FunctionTable& table);
-void add_resampling_functions(FunctionTable& table);
-void add_roi_functions(FunctionTable& table);
+/// Adds the functions with signatures (catenary/functions/signature.h).
+void add_signatures(FunctionTable& table);
+/// Adds the functions whose cases give their arguments in another form.
+void add_other_functions(FunctionTable& table);
+void add_n_step_functions(FunctionTable& table);
 
 /// Parses the inside of a Python index expression, "[1:3, ::2]": integers, slices, None and "...". Throws
 /// NotImplemented for anything else.

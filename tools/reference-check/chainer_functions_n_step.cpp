@@ -1,4 +1,4 @@
-// Entries of recurrent networks.
+// Entries of recurrent networks, whose inputs are lists of lists.
 
 #include "catenary/functions/rnn.h"
 #include "chainer_functions.h"
@@ -62,10 +62,7 @@ auto rnn(Call f, int directions) {
 
 }  // namespace
 
-void add_rnn_functions(FunctionTable& table) {
-  table.add("lstm", [](const Inputs& x) { return both(F::lstm(x.at(0), x.at(1))); });
-  table.add("slstm", [](const Inputs& x) { return both(F::slstm(x.at(0), x.at(1), x.at(2), x.at(3))); });
-  table.add("tree_lstm", [](const Inputs& x) { return both(F::tree_lstm({x.begin(), x.end() - 1}, x.back())); });
+void add_n_step_functions(FunctionTable& table) {
   table.add("n_step_lstm", lstm(F::n_step_lstm, 1));
   table.add("n_step_bilstm", lstm(F::n_step_bilstm, 2));
   table.add("n_step_gru", gru(F::n_step_gru, 1));
