@@ -184,10 +184,12 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
     const Row& row = *self(o).row;
     PyObject* places[kMostArguments] = {};
     if (!is_for_chainer() && placed(row, arguments, keywords, places)) {
-      const unsigned refusing = no_none(self(o), places);
+      const unsigned refusing = row.signature ? 0 : no_none(self(o), places);
       const ct::Variables ys = or_nothing(name_of(row), [&] {
         ct::Variables result;
-        return row.call.run(places, refusing, result) ? result : ct::Variables();
+        const bool taken =
+            row.signature ? call_signature(*row.signature, places, result) : row.call.run(places, refusing, result);
+        return taken ? std::move(result) : ct::Variables();
       });
       if (!ys.empty()) return given_as(row.gives, ys);
     }
@@ -453,6 +455,16 @@ void register_functions(nb::module_& m) {
       all[row.name] = parameters;
     }
     return all;
+  });
+  m.def("_chainer_takers", [] {
+    nb::set labels, lists;  // the names of functions of labels, and of those whose first argument is a list
+    for (const F::Signature& signature : F::signatures()) {
+      const nb::object name = nb::cast(std::string(signature.name()));
+      for (const F::Argument& argument : signature.arguments)
+        if (argument.takes == F::Takes::labels) labels.add(name);
+      if (signature.arguments[0].is_list && signature.arguments[0].name[0] != '*') lists.add(name);
+    }
+    return nb::make_tuple(labels, lists);
   });
   m.def("_chainer_errors", [](nb::object raise) { keep(own_errors, std::move(raise)); });
   m.def("_chainer_operators", [](nb::list own, nb::list other) {

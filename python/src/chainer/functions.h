@@ -13,6 +13,7 @@
 #include "catenary/array/indexing.h"
 #include "catenary/autograd/attributes.h"
 #include "catenary/core/per_axis.h"
+#include "catenary/functions/signature.h"
 #include "objects.h"
 
 namespace catenary_python {
@@ -29,8 +30,8 @@ struct Call {
   bool (*run)(PyObject* const*, unsigned, ct::Variables&);
   OptionNames (*options)();
 };
-/// A function of Chainer's. If it finds unsupported arguments during the call, it returns an undefined Variable, or no
-/// Variables.
+/// A function of Chainer's. A row without parameters has those of the library's signature. If the call finds
+/// unsupported arguments, it returns an undefined Variable, or no Variables.
 struct Row {
   const char* name;  // Chainer's module and function
   // Chainer's parameter names, those without a default first. "*xs" takes all as a tuple, "=r" is keyword-only. "..."
@@ -41,11 +42,16 @@ struct Row {
   Gives gives = Gives::one;
   // the argument of `call` for each parameter
   std::array<std::uint8_t, 10> places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const ct::functions::Signature* signature = nullptr;  // of a function of the library, in place of `call`
 };
 /// The maximum number of arguments of a call.
 inline constexpr std::size_t kMostArguments = 12;
 /// Returns all rows.
 std::span<const Row> rows();
+/// Returns the row of a function of the library.
+Row row_of(const ct::functions::Signature& signature);
+/// Calls a function of the library with one object or null for each argument. Returns false for unsupported arguments.
+bool call_signature(const ct::functions::Signature& signature, PyObject* const* arguments, ct::Variables& results);
 
 /// Reads the key of an index: integers, slices, None, Ellipsis, arrays and lists. Returns false for other keys.
 bool read_key(PyObject* key, const ct::Variable& x, std::vector<ct::Index>& to);

@@ -1,5 +1,5 @@
 #pragma once
-// Shared by the rows of Chainer's functions.
+// Shared by the rows of Python's own.
 
 #include "catenary/core/error.h"
 #include "functions.h"
@@ -8,10 +8,9 @@ namespace catenary_python {
 
 using ct::Variable;
 
-/// The rows of some of Chainer's packages. rows() has all of them.
-std::span<const Row> rows_of_layers();  // connection, noise, normalization, pooling, rnn
-std::span<const Row> rows_of_losses();  // loss, evaluation
-std::span<const Row> rows_of_shapes();  // array
+/// Rows of Python's own. rows() has all of them, and those of the library's signatures.
+std::span<const Row> rows_of_layers();
+std::span<const Row> rows_of_shapes();
 
 template <auto f>
 constexpr Call call = {[](PyObject* const* arguments, unsigned no_none, ct::Variables& result) {
@@ -28,9 +27,6 @@ std::optional<Array> unshared(const nb::object& array);
 /// decides.
 inline Variable unchanged(const Variable& x) { return chainer_is_own ? x : Variable(); }
 
-inline ct::PerAxis both(const std::optional<ct::Dims>& given, std::int64_t otherwise) {
-  return given ? ct::PerAxis(*given) : ct::PerAxis(otherwise);
-}
 inline ct::AxisArg axes_of(const std::optional<ct::Dims>& axis) { return axis ? ct::AxisArg(*axis) : ct::AxisArg(); }
 
 /// Are these labels or ids for a variable: integers, on its device?
@@ -55,21 +51,6 @@ template <class... Parameters>
 std::optional<Array> drawn(const char* distribution, const Shape& shape, Parameters... parameters) {
   const nb::object sizes = nb::steal(tuple_of(shape));
   return unshared(nb::object(numpy().attr("random")).attr(distribution)(parameters..., sizes));
-}
-
-// Wrappers that make functions of the library callable from rows.
-
-template <Variable (*f)(const Variable&)>
-Variable of_one(Floats x) {
-  return f(x.v);
-}
-template <Variable (*f)(const Variable&, const Variable&)>
-Variable of_two(Floats a, Floats b) {
-  return of_one_dtype(a.v, b.v) ? f(a.v, b.v) : Variable();
-}
-template <Variable (*f)(const std::vector<Variable>&)>
-Variable of_list(std::vector<Variable> xs) {
-  return of_one_kind(xs) ? f(xs) : Variable();
 }
 
 }  // namespace catenary_python

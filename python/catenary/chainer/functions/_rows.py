@@ -134,9 +134,7 @@ def _error(name, arguments, args, kwargs):
     return TypeError(message)
 
 
-_LABELS = frozenset(('accuracy', 'binary_accuracy', 'black_out', 'classification_summary', 'contrastive', 'embed_id', 'f1_score', 'hinge', 'precision',
-                     'recall', 'select_item', 'sigmoid_cross_entropy', 'softmax_cross_entropy'))
-_OF_LISTS = frozenset(('concat', 'dstack', 'hstack', 'pad_sequence', 'stack', 'transpose_sequence', 'vstack'))
+_LABELS, _OF_LISTS = _core._chainer_takers()
 _callables = {}
 
 
