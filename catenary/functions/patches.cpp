@@ -14,8 +14,10 @@ namespace catenary::functions {
 
 using catenary::detail::empty_as;
 using catenary::detail::reads;
+using catenary::detail::reads_bits;
 using catenary::detail::run_text;
 using catenary::detail::writes;
+using catenary::detail::writes_bits;
 
 namespace {
 
@@ -33,8 +35,8 @@ struct Im2Col {
     const std::int64_t channels = x.shape(1);
     const Array y = empty_as(x, {x.shape(0), channels * window.taps(), counts[0], counts[1]});
     run_text("patches", "im2col", y.size(),
-             {reads(x), writes(y), channels, extents, counts, window.size, window.stride, window.pad, window.dilate,
-              x.strides(), y.strides()});
+             {reads_bits(x), writes_bits(y), channels, extents, counts, window.size, window.stride, window.pad,
+              window.dilate, x.strides(), y.strides()});
     return y;
   }
   Array back(const Array& gy) const {

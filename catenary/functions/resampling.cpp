@@ -26,8 +26,10 @@ namespace catenary::functions {
 using catenary::detail::empty_as;
 using catenary::detail::filled;
 using catenary::detail::reads;
+using catenary::detail::reads_bits;
 using catenary::detail::run_text;
 using catenary::detail::writes;
+using catenary::detail::writes_bits;
 
 namespace {
 
@@ -83,8 +85,8 @@ class ResizeTables {
 
 struct Resize {
   static constexpr const char *kName = "ResizeImages", *kBackName = "ResizeImagesGrad";
-  Shape from, to;  // shapes of the images
-  Array lows, firsts, weights;
+  Shape from, to;               // shapes of the images
+  Array lows, firsts, weights;  // without weights, y repeats pixels
 
   Resize(const Array& x, const Shape& output_shape, const ResizeOptions& options)
       : from({x.shape(2), x.shape(3)}), to(output_shape) {
@@ -93,20 +95,31 @@ struct Resize {
     lows = tables.lows.to_device(x.device());
     firsts = Array::from_host(tables.firsts.data(), {static_cast<std::int64_t>(tables.firsts.size())}, Dtype::int32,
                               x.device());
+    if (options.mode == ResizeMode::nearest) return;
     weights = tables.weights.astype(promote(x.dtype(), Dtype::float32)).to_device(x.device());
   }
 
   Array forward(const Array& x) const {
     const Array y = empty_as(x, {x.shape(0), x.shape(1), to[0], to[1]});
-    run_text("resize", "resize", y.size(),
-             {reads(x), writes(y), reads(lows), reads(weights), x.shape(1), from, to, x.strides(), y.strides()});
+    if (weights.defined()) {
+      run_text("resize", "resize", y.size(),
+               {reads(x), writes(y), reads(lows), reads(weights), x.shape(1), from, to, x.strides(), y.strides()});
+    } else {
+      run_text("resize", "repeat", y.size(),
+               {reads_bits(x), writes_bits(y), reads(lows), x.shape(1), from, to, x.strides(), y.strides()});
+    }
     return y;
   }
   Array back(const Array& gy) const {
     const Array gx = empty_as(gy, {gy.shape(0), gy.shape(1), from[0], from[1]});
-    run_text("resize", "resize_back", gx.size(),
-             {reads(gy), writes(gx), reads(lows), reads(firsts), reads(weights), gy.shape(1), from, to, gy.strides(),
-              gx.strides()});
+    if (weights.defined()) {
+      run_text("resize", "resize_back", gx.size(),
+               {reads(gy), writes(gx), reads(lows), reads(firsts), reads(weights), gy.shape(1), from, to, gy.strides(),
+                gx.strides()});
+    } else {
+      run_text("resize", "repeat_back", gx.size(),
+               {reads(gy), writes(gx), reads(firsts), gy.shape(1), from, to, gy.strides(), gx.strides()});
+    }
     return gx;
   }
 };

@@ -28,6 +28,17 @@ const char* for_units(bool loops) {
                : "for (idx i = GLOBAL_ID; i < (n); i += GLOBAL_SIZE)";
 }
 
+const char* for_segments(bool loops) {
+  return loops
+             ? "for (idx line##_i = (idx)((i64)(n) * GROUP_ID / NUM_GROUPS), line##_end = (idx)((i64)(n) * (GROUP_ID + "
+               "1) / NUM_GROUPS), line = line##_i / (columns), from = line##_i - line * (columns), to = 0; line##_i < "
+               "line##_end && (to = from + (SEGMENT < (columns) - from ? SEGMENT : (columns) - from), to = to - from < "
+               "line##_end - line##_i ? to : from + (line##_end - line##_i), 1); line##_i += to - from, line += to == "
+               "(columns), from = to == (columns) ? 0 : to)"
+             : "FOR_UNITS(line##_i, n) for (idx line = line##_i / (columns), from = line##_i - line * (columns), to = "
+               "from + 1; from < to; from = to)";
+}
+
 std::string macro(std::string_view name, std::string_view text) {
   std::string line = fmt::format("#define {} ", name);
   for (char c : text) line += c == '\n' ? " \\\n" : std::string(1, c);

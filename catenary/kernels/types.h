@@ -19,6 +19,11 @@ Dtype dtype_of_register(ops::Reg reg);
 /// blocks of a single work-item, over its contiguous range.
 const char* for_units(bool loops);
 
+/// Returns the definition of FOR_SEGMENTS(line, from, to, columns, n): the n units are lines of `columns`, and a loop
+/// visits [from, to) of a line at a time, one unit, or with `loops` up to SEGMENT. Kernels then divide once for many
+/// units.
+const char* for_segments(bool loops);
+
 /// Returns `#define NAME TEXT` for a text of several lines.
 std::string macro(std::string_view name, std::string_view text);
 

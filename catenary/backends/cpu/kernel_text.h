@@ -32,6 +32,13 @@
 #define GLOBAL_SIZE groups
 #define FOR_UNITS(i, n) \
   for (idx i = (n)*GROUP_ID / NUM_GROUPS, i##_end = (n) * (GROUP_ID + 1) / NUM_GROUPS; i < i##_end; ++i)
+// The parts [from, to) of lines of `columns` units, each at most SEGMENT long (kernels::for_segments).
+#define SEGMENT 512
+#define FOR_SEGMENTS(line, from, to, columns, n)                                                 \
+  for (idx line##_i = (n)*GROUP_ID / NUM_GROUPS, line##_end = (n) * (GROUP_ID + 1) / NUM_GROUPS, \
+           line = line##_i / (columns), from = line##_i % (columns), to = 0;                     \
+       line##_i < line##_end && (to = segment_end(from, columns, line##_end - line##_i), true);  \
+       line##_i += to - from, line += to == (columns), from = to == (columns) ? 0 : to)
 
 // Functions of a register's type, and conversions between memory and register (kernels/memory.kernel).
 #define EXP(x) exp_of(x)
@@ -52,6 +59,11 @@ using math::i32;
 using math::i64;
 using b8 = std::uint8_t;
 using idx = i64;
+
+DEVICE idx segment_end(idx from, idx columns, idx rest) {
+  const idx left = columns - from < rest ? columns - from : rest;
+  return from + (left < SEGMENT ? left : SEGMENT);
+}
 
 DEVICE f32 exp_of(f32 x) { return math::ct_exp_f32(x); }
 DEVICE f64 exp_of(f64 x) { return math::ct_exp_f64(x); }

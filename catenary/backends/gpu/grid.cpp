@@ -25,6 +25,8 @@ Defines grid_defines(const Context& context, bool wide, const Defines& more) {
   if (context.loops) defines.emplace_back("LOOPS", "");
   defines.emplace_back("GROUP", context.loops ? 1 : kGroup);
   defines.emplace_back("FOR_UNITS(i, n)", kernels::for_units(context.loops));
+  defines.emplace_back("SEGMENT", context.loops ? 512 : 1);
+  defines.emplace_back("FOR_SEGMENTS(line, from, to, columns, n)", kernels::for_segments(context.loops));
   defines.insert(defines.end(), more.begin(), more.end());
   return defines;
 }
