@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_chainer_interchange.py TRAIN_MNIST [--data DIR] [--out DIR]
 
-Checks that weights and snapshots can be exchanged with Chainer in both directions. Needs a Python with Chainer 7 (scripts/install_chainer), and
-with Catenary or a NumPy that Chainer supports, such as 1.23. TRAIN_MNIST is the built program train_mnist, and --data is the folder of the four
+Checks that weights and snapshots can be exchanged between C++ and Python in both directions, with the `chainer` that this Python imports: ours,
+or Chainer 7 with CATENARY_CHAINER=original. TRAIN_MNIST is the built program train_mnist, and --data is the folder of the four
 MNIST files. Results are in a temporary folder, or stay in --out.
 
 1. TRAIN_MNIST trains for 3 epochs and writes a snapshot after each.

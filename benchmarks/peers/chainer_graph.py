@@ -1,6 +1,6 @@
-"""Measures the overhead of Chainer in microseconds: with Chainer's own graph, and with CATENARY_CHAINER=1 on Catenary's graph.
+"""Measures the overhead of `chainer` in microseconds: of Catenary's, and of an installed one.
 
-    for graph in 0 1; do CATENARY_CHAINER=$graph python benchmarks/peers/chainer_graph.py; done
+    for chainer in own original; do CATENARY_CHAINER=$chainer python benchmarks/peers/chainer_graph.py; done
 
 docs/guide/python.md has results.
 """

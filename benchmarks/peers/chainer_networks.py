@@ -1,8 +1,6 @@
 """Times training steps of Chainer and of `catenary bench` alternately, in milliseconds: a small CNN, ResNet-18 and an LSTM language model.
 
-With CATENARY_CHAINER=1, Chainer runs on Catenary's graph.
-
-    CATENARY_CHAINER=1 python benchmarks/peers/chainer_networks.py build/release [cnn resnet18 lstm] [--rounds N]
+    python benchmarks/peers/chainer_networks.py build/release [cnn resnet18 lstm] [--rounds N]
 """
 import argparse
 import json

@@ -1,10 +1,9 @@
-"""`python -m catenary`: runs a program with Catenary's `cupy` and an importable Chainer, installs data sets for Chainer, or reports on this machine.
+"""`python -m catenary`: runs a program with Catenary's `cupy` and `chainer`, installs data sets for Chainer, or reports on this machine.
 
     python -m catenary script.py arguments…     runs as `python script.py arguments…`
     python -m catenary -m module arguments…     runs as `python -m module arguments…`
     python -m catenary data mnist               puts MNIST into Chainer's cache of data sets
     python -m catenary names [MODULE]           lists which of CuPy's names are available
-    python -m catenary chainer                  lists which of Chainer's names CATENARY_CHAINER=1 replaces
 
 These run the command `catenary` of the package, which pip also installs beside python. `python -m catenary COMMAND --help` shows the options:
 
@@ -37,7 +36,7 @@ def _hand_to_children():
 
 def run(arguments):
     """Runs a script or a module as the main program. Raises SystemExit with a message if it cannot be run."""
-    early = sorted(name for name in sys.modules if name in _finder.SERVED or name in _finder.PATCHES)
+    early = sorted(name for name in sys.modules if name in _finder.SERVED | _finder.CHAINERS)
     if early:
         sys.stderr.write('catenary: imported before the hook, and left as they are: %s\n' % ', '.join(early))
     if _finder.install() is not None:
@@ -52,7 +51,7 @@ def run(arguments):
     if script.startswith('-'):
         sys.exit('python -m catenary: unknown option %s\n%s' % (script, __doc__))
     if not os.path.exists(script):
-        sys.exit('python -m catenary: there is no file %s. Expected a script, -m MODULE, names, chainer, or a command: %s' % (script, ', '.join(COMMANDS)))
+        sys.exit('python -m catenary: there is no file %s. Expected a script, -m MODULE, names, or a command: %s' % (script, ', '.join(COMMANDS)))
     sys.argv = arguments
     sys.path[0] = os.path.dirname(os.path.abspath(script))
     runpy.run_path(script, run_name='__main__')
@@ -95,9 +94,6 @@ def main(arguments):
             sys.stdout.flush()
         except BrokenPipeError:  # the reader closed the pipe early (head), which is not an error
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the flush at Python's exit does not fail
-    elif arguments[0] == 'chainer':
-        from catenary import _chainer
-        print('\n'.join(_chainer.names()))
     elif arguments[0] in COMMANDS or arguments == ['--version']:
         command(arguments)
     else:

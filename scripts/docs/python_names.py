@@ -13,7 +13,7 @@ import numpy
 
 os.environ['CATENARY_CUPY_CPU'] = '1'
 
-from catenary import _chainer, _core, _names  # noqa: E402
+from catenary import _core, _names  # noqa: E402
 
 OURS = ('catenary', 'cupy', 'cupyx')
 
@@ -93,4 +93,13 @@ def chainer():
     return {path: list(parameters) for path, parameters in _core._chainer_rows().items()}
 
 
-print(json.dumps({'modules': list(modules()), 'chainer': chainer(), 'classes': [n for n in _chainer.names() if n not in _core._chainer_rows()]}))
+def classes():
+    """The classes and functions of `chainer` itself, and its links, optimizers and extensions."""
+    from chainer.training import extensions
+    import chainer
+    modules = chainer, chainer.links, chainer.optimizers, chainer.iterators, chainer.datasets, extensions
+    return sorted(f'{module.__name__}.{name}' for module in modules for name in dir(module) if not name.startswith('_')
+                  and (inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))))
+
+
+print(json.dumps({'modules': list(modules()), 'chainer': chainer(), 'classes': classes()}))

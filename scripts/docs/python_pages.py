@@ -3,8 +3,7 @@
 import re
 import textwrap
 
-HOW = ('These functions of Chainer %s run on the library\'s graph with ``CATENARY_CHAINER=1``. Their arguments and results are those that '
-       'Chainer documents. Unsupported arguments fall back to Chainer\'s own function.')
+HOW = '``import chainer`` gives these names of Chainer %s. Their arguments and results are those that Chainer documents.'
 
 
 def escape(text):
@@ -66,7 +65,7 @@ def _chainer(rows, classes, functions):
         parts.append('.. py:function:: %s(%s)\n' % (name, ', '.join(p for p in parameters if p != '...') + (', *' if '...' in parameters else '')))
         if 'catenary::functions::' + short in functions:
             parts.append('   In C++: :cpp:func:`catenary::functions::%s`.\n' % short)
-    parts += ['Classes and functions of the graph', '-' * 34, '']
+    parts += ['Classes and other functions', '-' * 27, '']
     parts += ['.. py:%s:: %s\n' % ('function' if name.rsplit('.', 1)[1].islower() else 'class', name) for name in classes]
     return _page('chainer', *parts)
 

@@ -37,11 +37,12 @@ class Packages {
   }
   /// Catenary's hook, in front of a cupy without functions.
   Packages& catenary() {
-    for (const char* name : {"_finder.py", "_requirements.py", "_wheel.py"}) copy(name);
+    for (const char* name : {"_finder.py", "_wheel.py"}) copy(name);
     file("sitecustomize.py", "from catenary._finder import install\ninstall()\n").file("catenary/__init__.py", "");
     file("catenary/cupy/__init__.py",
          "from catenary.cupy import cuda\n__version__ = '14.2.0'\ncatenary_version = '1.2.3'\n");
     file("catenary/cupy/cuda/__init__.py", "from catenary.cupy.cuda import runtime\n");
+    file("catenary/chainer/__init__.py", "__version__ = '7.8.1'\n");
     return file("catenary/cupy/cuda/runtime.py", "def getDeviceCount(): return 2\n");
   }
   Packages& cupy(const std::string& version) { return file("cupy/__init__.py", "__version__ = '" + version + "'\n"); }
@@ -99,7 +100,9 @@ TEST(DoctorPython, OursWithChainer) {
   const std::string text = packages.words();
   EXPECT_TRUE(has(text, ": `import cupy` gives Catenary 1.2.3 (" + packages.path() + "/catenary/cupy), 2 devices\n"))
       << text;
-  EXPECT_TRUE(has(text, "OK   P2  Chainer 7.8.1 (" + packages.path() + "/chainer)\n")) << text;
+  EXPECT_TRUE(has(text, "OK   P2  Chainer 7.8.1 (" + packages.path() + "/catenary/chainer)\n")) << text;
+  const std::string original = packages.words({{"CATENARY_CHAINER", "original"}});
+  EXPECT_TRUE(has(original, "OK   P2  Chainer 7.8.1 (" + packages.path() + "/chainer)\n")) << original;
 }
 
 TEST(DoctorPython, AnotherCupy) {
@@ -126,22 +129,15 @@ TEST(DoctorPython, OlderChainer) {
   const std::string imported = packages.chainer("6.7.0").words();
   EXPECT_TRUE(has(imported, "WARN P2  Chainer 6.7.0 (" + packages.path() + "/chainer); only 7.8.1 runs on"))
       << imported;
-  // the hook does not repair this requirement
-  packages.catenary().file("chainer/_environment_check.py", "import pkg_resources\n");
-  packages.file("chainer/__init__.py", "from chainer import _version, _environment_check\n");
-  const std::string refused = packages.words();
-  EXPECT_TRUE(has(refused, "WARN P2  Chainer") && has(refused, "cannot be imported: ImportError") &&
-              has(refused, "Chainer 6.7.0") && has(refused, "-> ") &&
-              has(refused, "-m pip install --build-constraint c.txt chainer==7.8.1\n"))
-      << refused;
-  EXPECT_FALSE(has(refused, "CATENARY_PYTHON_HOOKS")) << "without the hook that version fails, too: " << refused;
+  const std::string ours = packages.catenary().words();
+  EXPECT_TRUE(has(ours, "OK   P2  Chainer 7.8.1 (" + packages.path() + "/catenary/chainer)\n")) << ours;
 }
 
 TEST(DoctorPython, TheRightChainerThatCannotBeImported) {
   const auto chainer = [](Packages& packages, const std::string& raise) {
     packages.chainer("7.8.1").file("chainer/__init__.py", "from chainer import _version\n" + raise);
     return packages.file("chainer-7.8.1.dist-info/METADATA", "Metadata-Version: 2.1\nName: chainer\nVersion: 7.8.1\n")
-        .words();
+        .words({{"CATENARY_CHAINER", "original"}});
   };
   const std::string fails = "raise AttributeError('np.sctypes was removed')\n";
   Packages without;

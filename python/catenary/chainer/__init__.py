@@ -6,7 +6,7 @@ Deep modules and rarely needed parts are imported when a script first uses them.
 import importlib as _importlib
 
 if __name__ != 'chainer':
-    raise ImportError('catenary.chainer is served as `chainer`: set CATENARY_CHAINER=own where Chainer is installed, too', name=__name__)
+    raise ImportError('catenary.chainer is served as `chainer`: unset CATENARY_CHAINER and CATENARY_PYTHON_HOOKS', name=__name__)
 
 from . import _backend, backends, configuration, types  # noqa: E402
 from ._dtypes import get_dtype, mixed16  # noqa: E402

@@ -14,6 +14,8 @@ def raise_error(function, kind, message):
     is_value = (function, kind) in _VALUE_ERRORS or kind == 'shape' and function[-3:] in ('_1d', '_3d') and 'must have' in message
     if is_value and 'out of bounds' not in message or 'duplicate value in axes' in message:
         raise ValueError(message)
+    if message.startswith('a result is NaN'):  # in debug mode
+        raise RuntimeError(message)
     if function in ('[]', 'get_item', 'scatter_add') and kind == 'index':
         kind = 'value' if 'single ellipsis' in message else 'shape' if 'too many indices' in message else kind
     if kind in _KINDS:

@@ -2,7 +2,9 @@
 
 import importlib
 
-from catenary import _core, _updates
+from catenary import _core
+
+from . import _updates
 
 # module -> (module here, its names)
 _MODULES = {'chainer.initializers.constant': ('chainer.initializers', ('Constant', 'Identity', 'NaN', 'One', 'Zero')),

@@ -267,6 +267,10 @@ class _Native(FunctionNode):
         """The function's attributes by name."""
         return self._native_attributes()
 
+    def add_hook(self, hook, name=None):
+        """Raises NotImplementedError: the library calls no hooks of single functions."""
+        raise NotImplementedError('%s: functions of the library have no hooks of their own. Put `with hook:` around the calls' % self.label)
+
 
 @functools.cache
 def class_of(name):

@@ -1,14 +1,13 @@
-"""The bases of optimizers. The library's formulas update all parameters in one call (catenary._updates)."""
+"""The bases of optimizers. The library's formulas update all parameters in one call (_updates)."""
 
 import collections
-import sys
 import warnings
 
 import numpy
 
-from catenary import _core, _precision, _updates
+from catenary import _core
 
-from . import _old_optimizer, backend, serializer as serializer_module, variable
+from . import _old_optimizer, _precision, backend, serializer as serializer_module, variable
 from .link import Link
 
 
@@ -179,14 +178,20 @@ class UpdateRule:
         self._use_fp32_update = flag
 
     def serialize(self, serializer):
-        """Saves or loads the number of updates and the arrays."""
+        """Saves or loads the number of updates, the arrays and the float32 parameter."""
         self.t = serializer('t', self.t)
+        loads = isinstance(serializer, serializer_module.Deserializer)
         if self._state is None:
-            if isinstance(serializer, serializer_module.Deserializer):
+            if loads:
                 self._load_state(serializer)
         else:
             for name in list(self._state):
                 self._state[name] = serializer(name, self._state[name])
+        if loads:
+            wide = _precision.read(serializer, 'fp32_param')
+            self._fp32_param = None if wide is None else variable.Parameter(wide)
+        elif self._fp32_param is not None and self._fp32_param.array is not None:
+            serializer('fp32_param', self._fp32_param.array)
 
     def _load_state(self, serializer):
         """Loads arrays of a rule that was not used yet."""
@@ -305,10 +310,9 @@ class Optimizer(_old_optimizer.OldMethods):
         """Checks for gradients that are not finite, if the loss scale is dynamic."""
 
 
-class GradientMethod(Optimizer):
+class GradientMethod(_precision.Scaled, Optimizer):
     """The base of optimizers that use gradients. A subclass defines create_update_rule."""
 
-    _use_fp32_update = False
     _use_cleargrads = True
 
     def __init__(self, link=None):
@@ -319,6 +323,7 @@ class GradientMethod(Optimizer):
 
     def setup(self, link):
         """Sets the link whose parameters are updated, and gives each parameter an update rule. Returns the optimizer."""
+        self._forget_scale()
         super().setup(link)
         for param in self.target.params():
             param.update_rule = _old_optimizer.rule_of(self) or self.create_update_rule()
@@ -350,10 +355,6 @@ class GradientMethod(Optimizer):
         """Returns a new update rule."""
         raise NotImplementedError('%s does not define create_update_rule' % type(self).__name__)
 
-    def use_fp32_update(self, flag=True):
-        """Updates float32 copies of 16-bit parameters."""
-
-
 class HyperparameterProxy:
     """An attribute of an optimizer that is one of its hyperparameters."""
 
@@ -366,19 +367,6 @@ class HyperparameterProxy:
 
     def __set__(self, obj, value):
         setattr(obj.hyperparam, self._name, value)
-
-
-
-class _Chainer:
-    using_device = staticmethod(backend.using_device)
-
-
-class _NoArrays:
-    ndarray = ()
-
-
-chainer, chainerx = _Chainer, _NoArrays  # names that catenary._precision reads
-_precision.optimizer(sys.modules[__name__], lambda params: _updates.update_all(params, variable.Parameter.update))
 
 
 def __getattr__(name):

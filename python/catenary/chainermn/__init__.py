@@ -1,25 +1,9 @@
-"""ChainerMN over the library's own communicators, under the name `chainermn`: without mpi4py, by `catenary launch` or by MPI.
-
-CATENARY_CHAINER=0 gives the package that Chainer 7.8.1 brings.
-"""
+"""ChainerMN over the library's own communicators, under the name `chainermn`: without mpi4py, by `catenary launch` or by MPI."""
 
 if __name__ != 'chainermn':
-    raise ImportError('%s: import this package as chainermn. Without CATENARY_CHAINER=0 and without another CuPy, that name leads to it' % __name__, name=__name__)
+    raise ImportError('catenary.chainermn is served as `chainermn`: unset CATENARY_CHAINER and CATENARY_PYTHON_HOOKS', name=__name__)
 
-from catenary import _finder
-
-try:
-    import chainer
-except ModuleNotFoundError as error:
-    if error.name != 'chainer':
-        raise
-    raise ModuleNotFoundError('chainermn runs on Chainer %s, which is not installed. %s' % (_finder.CHAINER, _finder.HOW_TO_INSTALL),
-                              name='chainer') from None
-
-if chainer.__version__ != _finder.CHAINER:
-    raise ImportError("Catenary's chainermn supports Chainer %s, but Chainer %s is installed; CATENARY_CHAINER=0 selects that version's own chainermn"
-                      % (_finder.CHAINER, chainer.__version__), name='chainermn')
-
+import chainer  # noqa: E402
 from chainermn import (communicators, datasets, extensions, functions, global_except_hook, iterators, links,  # noqa: E402
                        optimizers)
 from chainermn.communicators import CommunicatorBase, create_communicator  # noqa: E402, F401

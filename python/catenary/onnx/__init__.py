@@ -78,11 +78,11 @@ def export(path, function, args, *, opset=20, input_names=(), output_names=(), d
 
     `dynamic_axes` names sizes by input and axis: {'x': {0: 'batch'}}. By default the first axis of every input is dynamic; {} fixes all sizes.
     Raises ValueError, and writes no file, for functions that cannot be exported, and for arrays that depend on the inputs but were not computed by
-    functions of variables. Needs the library's graph: CATENARY_CHAINER=own, or CATENARY_CHAINER=1 with Chainer 7.8.1.
+    functions of variables. Needs Catenary's `chainer` (CATENARY_CHAINER is not `original`).
     """
     import chainer
     if not issubclass(chainer.Variable, _core._VariableBase):
-        raise RuntimeError("catenary.onnx.export needs the library's graph: set CATENARY_CHAINER=1 before chainer is imported")
+        raise RuntimeError("catenary.onnx.export needs Catenary's chainer: unset CATENARY_CHAINER")
 
     def parameters():
         link = function if isinstance(function, chainer.Link) else getattr(function, '__self__', None)

@@ -13,7 +13,7 @@ SCRIPTS = pathlib.Path(__file__).parent / 'mnist'
 def run(script, *arguments):
     """Runs a script of the folder with our package and returns its lines."""
     done = subprocess.run([sys.executable, '-W', 'ignore', str(SCRIPTS / script), *arguments], capture_output=True, text=True,
-                          env=dict(os.environ, CATENARY_CHAINER='own', CATENARY_GPU_INCLUDE_CPU='1'))
+                          env=dict(os.environ, CATENARY_GPU_INCLUDE_CPU='1'))
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout.splitlines()
 

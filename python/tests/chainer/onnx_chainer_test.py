@@ -25,15 +25,14 @@ BEGIN = '''
 '''
 
 
-def run(folder, code, chainer='own'):
+def run(folder, code):
     code = textwrap.dedent(BEGIN % str(folder)) + textwrap.dedent(code)
     done = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True, cwd=folder,
-                          env=dict(os.environ, CATENARY_CHAINER=chainer, CATENARY_CUPY_CPU='1'))
+                          env=dict(os.environ, CATENARY_CUPY_CPU='1'))
     assert done.returncode == 0, done.stderr + done.stdout
 
 
-@pytest.mark.parametrize('chainer', ['own', '1'])
-def test_arguments_and_names(tmp_path, chainer):
+def test_arguments_and_names(tmp_path):
     run(tmp_path, '''
         assert os.path.basename(os.path.dirname(os.path.dirname(onnx_chainer.__file__))) == 'catenary'
         data = onnx_chainer.export(net, x, path)
@@ -62,7 +61,7 @@ def test_arguments_and_names(tmp_path, chainer):
         np.testing.assert_array_equal(outputs['p'].array, x * (x + 1))
         y = catenary.onnx.load(path)(x[:1], x[:1])
         np.testing.assert_allclose(y[1], x[:1] ** 2, rtol=1e-6)
-    ''', chainer)
+    ''')
 
 
 def test_test_cases(tmp_path):

@@ -1,4 +1,4 @@
-"""Runs code with the package catenary/chainer as `chainer`, in a process of its own, as the tests' process may have imported an installed one."""
+"""Runs code that uses `chainer` in a process of its own."""
 
 import os
 import subprocess
@@ -19,6 +19,6 @@ def raised(f):
 def run(code, **environment):
     """Runs code and returns its output. Fails with its messages if it fails."""
     done = subprocess.run([sys.executable, '-W', 'ignore', '-c', textwrap.dedent(code)], capture_output=True, text=True,
-                          env=dict(os.environ, CATENARY_CHAINER='own', **environment))
+                          env=dict(os.environ, **environment))
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout

@@ -22,7 +22,7 @@ assert '/catenary/' in chainer.__file__.replace(chr(92), '/') and '/catenary/' i
 
 def ranks(code, n=2):
     environment = {name: value for name, value in os.environ.items() if not name.startswith('PYTEST_')}
-    environment.update(CATENARY_CHAINER='own', OMP_NUM_THREADS='1', CATENARY_COLLECTIVE_TIMEOUT='1')
+    environment.update(OMP_NUM_THREADS='1', CATENARY_COLLECTIVE_TIMEOUT='1')
     result = subprocess.run([CATENARY, 'launch', '-n', str(n), '--', sys.executable, '-c', SETUP + code], capture_output=True, text=True, timeout=120,
                             env=environment)
     assert result.returncode == 0, result.stdout + result.stderr

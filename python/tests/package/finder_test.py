@@ -1,11 +1,10 @@
-"""The import hook: which cupy a program gets, patches of Chainer's sources, `python -m catenary`, the data sets.
+"""The import hook: which cupy and which chainer a program gets, `python -m catenary`, the data sets.
 
 Each test starts interpreters on a copy of the pure Python files with a small `catenary.cupy`, so that it needs neither the extension nor Chainer.
 Only tests of the data sets use the installed package.
 """
 
 import gzip
-import hashlib
 import os
 import pathlib
 import shutil
@@ -16,7 +15,7 @@ import numpy
 import pytest
 
 PYTHON = pathlib.Path(__file__).resolve().parents[2]
-FILES = ['_finder.py', '_names.py', '_wheel.py', 'names.txt', '_requirements.py', '_data.py', '__main__.py', '_children/sitecustomize.py']
+FILES = ['_finder.py', '_names.py', '_wheel.py', 'names.txt', '_data.py', '__main__.py', '_children/sitecustomize.py']
 
 
 @pytest.fixture
@@ -142,10 +141,10 @@ def test_hooks_can_be_turned_off(site):
 
 
 @pytest.mark.parametrize('name, value, code', [
-    ('CATENARY_CUPY', 'yes', 'import cupy'), ('CATENARY_CUPY', '\udcff', 'import cupy'), ('CATENARY_CHAINER', 'ours', 'import chainer'), ('CATENARY_CHAINER', 'True', 'import cupy, chainer')])
+    ('CATENARY_CUPY', 'yes', 'import cupy'), ('CATENARY_CUPY', '\udcff', 'import cupy'), ('CATENARY_CHAINER', 'ours', 'import chainer'), ('CATENARY_CHAINER', '1', 'import chainer'), ('CATENARY_CHAINER', 'True', 'import cupy, chainermn')])
 def test_unknown_values_of_variables_are_named(site, name, value, code):
     _, error = run(site, code, status=1, **{name: value})
-    assert error.splitlines()[-1] == f'ValueError: {name}={value!r}: expected ' + ('0 or 1' if name == 'CATENARY_CUPY' else '0, 1, own or original')
+    assert error.splitlines()[-1] == f'ValueError: {name}={value!r}: expected ' + ('0 or 1' if name == 'CATENARY_CUPY' else 'own or original')
 
 
 def test_unknown_values_of_the_hooks_are_told_when_python_starts(site):
@@ -171,106 +170,6 @@ def test_the_pth_line_installs_and_survives_the_package(site, tmp_path):
     name, function = (PYTHON / 'site' / 'catenary_hook.start').read_text().strip().split(':')
     out, _ = run(site, 'import %s as m; print(m.%s().__class__.__name__)' % (name, function), hook=False)
     assert out == 'Finder\n'
-
-
-def fake_chainer(site, text):
-    """Makes a Chainer whose testing.helper has this text, with the digest that the hook expects."""
-    folder = site / 'chainer' / 'testing'
-    folder.mkdir(parents=True)
-    (site / 'chainer' / '__init__.py').write_text('')
-    (site / 'chainer' / '_version.py').write_text("__version__ = '6.0.0'\n")
-    (folder / '__init__.py').write_text('')
-    (folder / 'helper.py').write_text(text)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-TEXT = 'import sys\nimport pkg_resources\n\n\ndef fails():\n    raise KeyError(pkg_resources.__name__)\n'
-
-
-def test_a_patched_module_keeps_its_lines(site):
-    digest = fake_chainer(site, TEXT)
-    out, _ = run(site, '''
-import catenary._finder as finder, traceback
-finder.PATCHES['chainer.testing.helper'] = (%r, finder.PATCHES['chainer.testing.helper'][1])
-from chainer.testing import helper
-try:
-    helper.fails()
-except KeyError as error:
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    print(error, frame.lineno, frame.line, frame.filename.endswith('helper.py'))''' % digest)
-    assert out == "'catenary._requirements' 6 raise KeyError(pkg_resources.__name__) True\n"
-
-
-# The relevant lines of chainer/backends/cuda.py
-CUDNN = '''import os, warnings
-import cupy
-_cudnn_disabled_by_user = int(os.environ.get('CHAINER_CUDNN', '1')) == 0
-def check_cuda_available():
-    if not _cudnn_disabled_by_user:
-        warnings.warn('cuDNN is not enabled.')
-'''
-
-
-@pytest.mark.parametrize('version, warns', [("catenary_version = '0'", False), ('', True)])
-def test_chainer_does_not_warn_of_cudnn_with_our_cupy(site, version, warns):
-    """Only another CuPy causes the warning, and the user's CHAINER_CUDNN still counts."""
-    folder = site / 'chainer' / 'backends'
-    folder.mkdir(parents=True)
-    for name, text in (('__init__', ''), ('cuda', CUDNN)):
-        (folder / (name + '.py')).write_text(text)
-    (site / 'chainer' / '__init__.py').write_text('')
-    with open(site / 'catenary/cupy/__init__.py', 'a') as file:
-        file.write(version + '\n')
-    program = '''
-import catenary._finder as finder
-finder.PATCHES['chainer.backends.cuda'] = (%r, finder.PATCHES['chainer.backends.cuda'][1])
-from chainer.backends import cuda
-cuda.check_cuda_available()''' % hashlib.sha256(CUDNN.encode()).hexdigest()
-    assert ('cuDNN is not enabled' in run(site, program)[1]) == warns
-    assert run(site, program, CHAINER_CUDNN='0')[1] == ''
-
-
-def test_another_text_is_refused_with_the_version(site):
-    fake_chainer(site, TEXT)
-    _, err = run(site, 'import chainer._version, chainer.testing.helper', status=1)
-    assert 'ImportError: Chainer 6.0.0' in err and 'chainer/testing/helper.py' in err
-    assert 'Chainer 6.0.0 cannot be imported' in err and 'chainer==7.8.1' in err and 'upgrade.html' in err
-    assert 'CATENARY_PYTHON_HOOKS' not in err  # without the hook that version cannot be imported, either
-
-
-def test_every_patch_keeps_the_number_of_lines():
-    sys.path.insert(0, str(PYTHON))
-    try:
-        from catenary import _finder
-    finally:
-        sys.path.pop(0)
-    for _, edits in _finder.PATCHES.values():
-        for old, new in edits:
-            assert old.count('\n') == new.count('\n')
-
-
-def test_requirements(site):
-    out, _ = run(site, '''
-from catenary import _requirements as r
-import numpy
-def says(*wanted):
-    try:
-        return r.WorkingSet().require(*wanted)[0].version == numpy.__version__
-    except r.ResolutionError as error:
-        return type(error).__name__
-    except ValueError as error:
-        return 'ValueError'
-print(says('numpy'), says('numpy>=1.10,<99'), says('numpy>99'), says('numpy!=1.2.*'), says('numpy==99.*'))
-print(says('numpy~=99.1'), says('no-such-thing'), says('numpy is good'), says('cupy'))
-import cupy
-print(r.WorkingSet().require('cupy>=7')[0].version)
-try:
-    r.require('cupy')
-except r.DistributionNotFound:
-    print('not a distribution')''', after=[pathlib.Path(numpy.__file__).parent.parent])
-    assert out == ('True True VersionConflict True VersionConflict\n'
-                   'VersionConflict DistributionNotFound ValueError DistributionNotFound\n14.2.0\n'
-                   'not a distribution\n')
 
 
 def test_run_a_script(site, tmp_path):
@@ -352,95 +251,54 @@ def test_damaged_and_missing_data(tmp_path):
     assert not list((tmp_path / 'cache').rglob('*.npz'))
 
 
-@pytest.fixture
-def chainers(tmp_path):
-    """Makes a folder with a small Chainer and its chainermn, and adds our chainermn to the site."""
-    def write(root, texts):
-        for name, text in texts.items():
-            (root / name).parent.mkdir(parents=True, exist_ok=True)
-            (root / name).write_text(text)
-    write(tmp_path / 'chainer', {
-        'chainer/__init__.py': "__version__ = '7.8.1'\n", 'chainermn/__init__.py': 'which = "original"\n', 'chainermn/a.py': 'which = "original"\n', 'chainermn/b/__init__.py': 'which = "original"\n',
-        'chainermn/b/c.py': 'which = "original"\n', 'chainermn/b/d.py': 'which = "original"\n'})
-    write(tmp_path / 'site', {'catenary/chainermn/__init__.py': 'which = "ours"\n', 'catenary/chainermn/a.py': 'which = "ours"\n',
-                              'catenary/chainermn/b/__init__.py': 'which = "ours"\n', 'catenary/chainermn/b/c.py': 'which = "ours"\n'})
-    return tmp_path / 'chainer'
-
-
-WHICH = '''
-import chainermn, chainermn.b.c
-from chainermn import a
-print(chainermn.which, a.which, chainermn.b.which, chainermn.b.c.which)'''
-
-
-def test_chainermn_is_ours(site, chainers):
-    out, err = run(site, WHICH + '''
-import catenary.chainermn.b.c
-assert catenary.chainermn is chainermn and catenary.chainermn.b.c is chainermn.b.c
-assert chainermn.__name__ == chainermn.__spec__.name == 'chainermn' and chainermn.b.c.__package__ == 'chainermn.b'
-try:
-    import chainermn.b.d
-except ModuleNotFoundError as error:
-    assert error.name == 'chainermn.b.d'  # the original's modules are not mixed in''', path=[chainers])
-    assert (out, err) == ('ours ours ours ours\n', '')
-
-
-def test_chainermn_is_the_originals_where_it_is_asked_for_or_another_cupy_is_used(site, chainers, other):
-    theirs = 'original original original original\n'
-    assert run(site, WHICH, path=[chainers], CATENARY_CHAINER='0')[0] == theirs
-    assert run(site, WHICH, path=[chainers], hook=False)[0] == theirs
-    assert run(site, WHICH, path=[chainers, other])[0] == theirs
-    assert run(site, WHICH, path=[chainers, other], CATENARY_CHAINER='1')[0] == 'ours ours ours ours\n'
-    assert run(site, WHICH, path=[chainers, other], CATENARY_CUPY='1')[0] == 'ours ours ours ours\n'
-
-
-def test_without_chainer_chainermn_names_the_remedy(site):
-    (site / 'catenary/chainermn').mkdir()
-    shutil.copy(PYTHON / 'catenary/chainermn/__init__.py', site / 'catenary/chainermn/__init__.py')
-    out, _ = run(site, '''
-try:
-    import chainermn
-except ModuleNotFoundError as error:
-    print(error.name, str(error).count(chr(10)), error)''', CATENARY_CHAINER='original')
-    assert out.startswith('chainer 1 chainermn runs on Chainer 7.8.1') and 'pip install' in out
-
-
-def test_another_version_of_chainer_is_named(site, chainers):
-    shutil.copy(PYTHON / 'catenary/chainermn/__init__.py', site / 'catenary/chainermn/__init__.py')
-    (chainers / 'chainer/__init__.py').write_text("__version__ = '6.7.0'\n")
-    out, _ = run(site, '''
-try:
-    import chainermn
-except ImportError as error:
-    print(error)''', path=[chainers])
-    assert '7.8.1' in out and '6.7.0' in out and 'CATENARY_CHAINER=0' in out
-
-
-OWN = 'import chainer, chainer.part, catenary.chainer; print(chainer.which, chainer.part.which, catenary.chainer is chainer)'
+NAMES = ('chainer', 'chainermn', 'onnx_chainer')
+WHICH = """
+import chainer, chainer.part, chainermn, chainermn.part, onnx_chainer
+print(chainer.which, chainer.part.which, chainermn.which, chainermn.part.which, onnx_chainer.which)"""
+OURS, THEIRS = (' '.join([which] * 5) + '\n' for which in ('ours', 'theirs'))
 
 
 @pytest.fixture
-def own_chainer(site, tmp_path):
-    """Adds a small package of ours to the site, and makes a folder with an installed one."""
-    for folder, which in ((site / 'catenary' / 'chainer', 'ours'), (tmp_path / 'installed' / 'chainer', 'theirs')):
-        folder.mkdir(parents=True)
-        for name in ('__init__.py', 'part.py'):
-            (folder / name).write_text('which = %r\n' % which)
+def installed(site, tmp_path):
+    """Adds small packages of ours to the site, and makes a folder with installed ones."""
+    for folder, which in ((site / 'catenary', 'ours'), (tmp_path / 'installed', 'theirs')):
+        for package in NAMES:
+            (folder / package).mkdir(parents=True)
+            for name in ('__init__.py', 'part.py'):
+                (folder / package / name).write_text('which = %r\n' % which)
     return tmp_path / 'installed'
 
 
-def test_our_chainer_is_served_where_there_is_no_other(site, own_chainer):
-    assert run(site, OWN) == ('ours ours True\n', '')
+def test_our_chainer_is_served_where_there_is_no_other(site, installed):
+    out, err = run(site, WHICH + """
+import catenary.chainer, catenary.chainermn.part, catenary.onnx_chainer
+assert catenary.chainer is chainer and catenary.chainermn.part is chainermn.part and catenary.onnx_chainer is onnx_chainer
+assert chainermn.__name__ == chainermn.__spec__.name == 'chainermn' and chainermn.part.__package__ == 'chainermn'""")
+    assert (out, err) == (OURS, '')
 
 
-def test_the_variable_chooses_between_two_chainers(site, own_chainer):
-    out, err = run(site, OWN, path=[own_chainer], CATENARY_CHAINER='own')
-    assert out == 'ours ours True\n'
-    assert err.count('\n') == 1 and 'two Chainers' in err and str(own_chainer) in err
-    for asked in ('', 'original', '0'):
-        out, err = run(site, 'import chainer, chainer.part; print(chainer.which, chainer.part.which)', path=[own_chainer], CATENARY_CHAINER=asked)
-        assert (out, err) == ('theirs theirs\n', '')
+def test_the_variable_chooses_between_two_chainers(site, installed):
+    for asked in ('', 'own'):
+        out, err = run(site, WHICH, path=[installed], CATENARY_CHAINER=asked)
+        assert (out, err) == (OURS, "catenary: two Chainers are installed: `import chainer` gives Catenary's; CATENARY_CHAINER=original gives %s\n"
+                              % (installed / 'chainer'))
+    out, err = run(site, WHICH, path=[installed], CATENARY_CHAINER='original')
+    assert (out, err) == (THEIRS, 'catenary: two Chainers are installed: `import chainer` gives %s, as CATENARY_CHAINER=original asks\n'
+                          % (installed / 'chainer'))
+    assert run(site, WHICH, path=[installed], hook=False) == (THEIRS, '')
 
 
-def test_a_chainer_that_is_asked_for_and_not_installed_is_named(site, own_chainer):
-    assert 'not installed' in run(site, 'import chainer', status=1, CATENARY_CHAINER='original')[1]
+def test_modules_of_both_chainers_are_not_mixed(site, installed):
+    (installed / 'chainermn' / 'more.py').write_text('')
+    assert "No module named 'chainermn.more'" in run(site, 'import chainermn.more', path=[installed], status=1)[1]
+
+
+def test_a_chainer_that_is_loaded_stays(site, installed):
+    out, err = run(site, 'import chainer\nfrom catenary._finder import install\ninstall()\nimport chainer.part, chainermn\n'
+                   'print(chainer.part.which, chainermn.which)', path=[installed], hook=False)
+    assert (out, err) == ('theirs theirs\n', '')
+
+
+def test_a_chainer_that_is_asked_for_and_not_installed_is_named(site, installed):
+    err = run(site, 'import importlib.util; assert importlib.util.find_spec("chainer") is None; import chainer', status=1, CATENARY_CHAINER='original')[1]
+    assert 'ModuleNotFoundError: chainer is not installed, but CATENARY_CHAINER=original asks for it' in err

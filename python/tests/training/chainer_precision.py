@@ -1,4 +1,4 @@
-"""16-bit training for chainer_precision_test.py, which runs it by Chainer alone and on the library's graph."""
+"""16-bit training for chainer_precision_test.py, which runs it on NumPy and on a device."""
 
 import os
 import warnings

@@ -1,4 +1,4 @@
-"""Chainer trains in 16 bits like the library: by its own code and on the library's graph, on NumPy's arrays and on ordinal 0."""
+"""chainer trains in 16 bits like the library, on NumPy's arrays and on ordinal 0."""
 
 import functools
 import os
@@ -14,11 +14,9 @@ PLACES = {'numpy': '@numpy', 'device': '@cupy:0'}
 
 
 @functools.cache
-def results(graph, place, folder):
-    path = folder / f'{graph}{place}.xml'
-    environment = {**os.environ, 'CATENARY_CHAINER': graph, 'CHAINER_PRECISION_DEVICE': PLACES[place]}
-    if graph == '':
-        del environment['CATENARY_CHAINER']
+def results(place, folder):
+    path = folder / f'{place}.xml'
+    environment = {**os.environ, 'CHAINER_PRECISION_DEVICE': PLACES[place]}
     environment.pop('PYTEST_ADDOPTS', None)
     ran = subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', f'--junitxml={path}', str(CASES)],
                          env=environment, capture_output=True, text=True, timeout=900, cwd=CASES.parent)
@@ -32,18 +30,8 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp('precision')
 
 
-@pytest.mark.parametrize('graph', ['', '1'], ids=['chainer', 'graph'])
 @pytest.mark.parametrize('place', PLACES)
 @pytest.mark.parametrize('name', [line.split('(')[0][4:] for line in CASES.read_text().splitlines() if line.startswith('def test_')])
-def test_case(folder, place, graph, name):
-    of_it = {case: text for case, text in results(graph, place, folder).items() if case == name or case.startswith(name + '[')}
+def test_case(folder, place, name):
+    of_it = {case: text for case, text in results(place, folder).items() if case == name or case.startswith(name + '[')}
     assert of_it and not any(of_it.values()), of_it
-
-
-def test_without_hooks_chainer_is_as_it_is():
-    code = ('import chainer, numpy; l = chainer.links.Linear(2, 2); o = chainer.optimizers.SGD().setup(l); '
-            'print(o._use_fp32_update, "_loss_scale" in vars(chainer.optimizer.GradientMethod))')
-    for value, wanted in (('0', 'False False'), ('1', 'True True')):
-        ran = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True,
-                             env={**os.environ, 'CATENARY_CHAINER': value})
-        assert ran.stdout.split('\n')[0] == wanted, ran.stderr

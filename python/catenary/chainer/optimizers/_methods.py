@@ -2,7 +2,8 @@
 
 import numpy
 
-from ..optimizer import GradientMethod, HyperparameterProxy, UpdateRule
+from .. import _updates
+from ..optimizer import GradientMethod, Hyperparameter, HyperparameterProxy, UpdateRule
 
 
 class _Rule(UpdateRule):
@@ -10,22 +11,27 @@ class _Rule(UpdateRule):
 
     names = ()  # of the arrays of the state, which begin as zeros
     is_elementwise = True
+    defaults = Hyperparameter()  # the optimizer's, for rules without a parent
+
+    def __init__(self, parent_hyperparam=None, **numbers):
+        super().__init__(self.defaults if parent_hyperparam is None else parent_hyperparam)
+        for name, value in numbers.items():
+            if name not in vars(self.defaults):
+                raise TypeError('%s: unexpected argument %s' % (type(self).__name__, name))
+            if value is not None:
+                setattr(self.hyperparam, name, value)
 
     def init_state(self, param):
         xp = param.device.xp
         for name in self.names:
             self.state[name] = xp.zeros_like(param.array)
 
-    def _step(self, param):
+    def update_core_cpu(self, param):
         gradient = param.grad
-        if gradient is not None:
+        if gradient is not None and not _updates.update_one(self, param):
             self.step(param.device.xp, param.array, gradient)
 
-    def update_core_cpu(self, param):
-        self._step(param)
-
-    def update_core_gpu(self, param):
-        self._step(param)
+    update_core_gpu = update_core_cpu
 
     def step(self, xp, x, g):
         """Changes x by the gradient g."""
@@ -35,6 +41,8 @@ class _Rule(UpdateRule):
 def _optimizer(name, rule, bases=(GradientMethod,), doc='', **defaults):
     """Returns an optimizer class whose hyperparameters have these defaults."""
     names = list(defaults)
+    rule.defaults = Hyperparameter()
+    vars(rule.defaults).update(defaults)
 
     def __init__(self, *args, **kwargs):
         if len(args) > len(names):
@@ -100,7 +108,7 @@ class NesterovAGRule(_Rule):
         v, momentum, lr = self.state['v'], self.hyperparam.momentum, self.hyperparam.lr
         v *= momentum
         v -= lr * g
-        x += momentum * v - lr * g
+        x += momentum * momentum * v - (1 + momentum) * lr * g
 
 
 NesterovAG = _optimizer('NesterovAG', NesterovAGRule, doc="Nesterov's accelerated gradient.", lr=0.01, momentum=0.9)
@@ -188,9 +196,7 @@ class MSVAGRule(_Rule):
     names = ('m', 'v')
 
     def __init__(self, parent_hyperparam=None, **numbers):
-        super().__init__(parent_hyperparam)
-        for name, value in numbers.items():
-            setattr(self.hyperparam, name, value)
+        super().__init__(parent_hyperparam, **numbers)
         self.beta_power = self.hyperparam.beta
 
     def step(self, xp, x, g):
@@ -216,9 +222,7 @@ class AdamRule(_Rule):
     names = ('m', 'v')
 
     def __init__(self, parent_hyperparam=None, **numbers):
-        super().__init__(parent_hyperparam)
-        for name, value in numbers.items():
-            setattr(self.hyperparam, name, value)
+        super().__init__(parent_hyperparam, **numbers)
         if self.hyperparam.adabound:
             self.initial_alpha = self.hyperparam.alpha
 

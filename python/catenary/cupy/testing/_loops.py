@@ -10,7 +10,8 @@ import unittest
 import numpy
 import pytest
 
-from catenary import _core, _requirements
+from catenary import _core
+from catenary._installed import installed
 from catenary.cupy import _util, testing
 from catenary.cupy._array import ndarray
 
@@ -211,11 +212,3 @@ def with_requires(*requirements):
     """Skips a test whose requirements, such as 'numpy>=1.25', are not met."""
     met = installed(*requirements)
     return pytest.mark.skipif(False, reason='') if met else pytest.mark.skip(reason=f'needs {requirements}')
-
-
-def installed(*requirements):
-    """Are these requirements met?"""
-    try:
-        return bool(_requirements.require(*requirements))
-    except _requirements.ResolutionError:
-        return False

@@ -1,4 +1,4 @@
-"""Cases of chainer_graph_test.py with CATENARY_CHAINER=1: lifetime of parts of a graph, memory, and threads."""
+"""Lifetime of parts of a graph, memory, and threads."""
 
 import gc
 import os
@@ -12,7 +12,7 @@ import chainer.links as L
 import numpy as np
 import pytest
 from catenary import _core
-from chainer_graph_shared import Square, x_data
+from graph_shared import Square, x_data
 from background_thread import gives_turns
 
 

@@ -1,4 +1,4 @@
-"""The updates of parameters by the library's formulas, for optimizers of Chainer's interface."""
+"""The updates of parameters by the library's formulas."""
 
 import functools
 
@@ -6,13 +6,15 @@ import numpy
 
 from catenary import _core
 
-# Chainer's optimizer modules that the library implements, with the optimizer's name. The rule's name adds Rule.
+from . import variable
+
+# The original's modules of optimizers, with the optimizer's name. The rule's name adds Rule.
 OPTIMIZERS = {
     'ada_delta': 'AdaDelta', 'ada_grad': 'AdaGrad', 'adam': 'Adam', 'corrected_momentum_sgd': 'CorrectedMomentumSGD', 'momentum_sgd': 'MomentumSGD',
     'msvag': 'MSVAG', 'nesterov_ag': 'NesterovAG', 'rmsprop': 'RMSprop', 'rmsprop_graves': 'RMSpropGraves', 'sgd': 'SGD', 'smorms3': 'SMORMS3',
 }
-# Update-rule classes whose formula the library implements -> the optimizer's name.
-_RULES = {}
+# Classes of rules whose formula the library implements -> the optimizer's name.
+RULES = {}
 # Methods that a rule or its class overrides if a user changed its behaviour.
 _CHANGES = frozenset(('update', 'update_core', 'update_core_cpu', 'update_core_gpu', 'init_state', '_init_states'))
 
@@ -22,7 +24,7 @@ _names_of = functools.cache(lambda formula: ['weight_decay_rate' if name == 'cha
 
 def _numbers(rule):
     """Returns (formula, hyperparameters) for a rule's next update, or None if the library's formula does not cover it."""
-    name, hyperparam = _RULES[type(rule)], rule.hyperparam
+    name, hyperparam = RULES[type(rule)], rule.hyperparam
     if name != 'Adam':
         formula = _formula(name)
     elif hyperparam.adabound:
@@ -42,7 +44,7 @@ def _numbers(rule):
 
 
 def _counts(rule):
-    """Is the count of a rule's updates the one that its formula goes by? M-SVAG's has its own in Chainer."""
+    """Is the count of a rule's updates the one that its formula goes by? M-SVAG has its own."""
     if rule.t < 1:
         return False
     power = rule.__dict__.get('beta_power')
@@ -54,30 +56,21 @@ def _was_updated(rule):
         rule.beta_power *= rule.hyperparam.beta
 
 
-def rule(name, module):
-    """Makes the library compute the updates of a rule of Chainer's."""
-    rule = getattr(module, name + 'Rule')
-    _RULES[rule] = name
-
-    def core(original):
-        @functools.wraps(original)
-        def update_core(self, param):
-            numbers = _numbers(self) if type(self) in _RULES and _counts(self) else None
-            if numbers is None or numbers[0].update(self.t, numbers[1], [(param, self.state)]):
-                return original(self, param)
-            _was_updated(self)
-        return update_core
-
-    rule.update_core_cpu = core(rule.update_core_cpu)
-    rule.update_core_gpu = core(rule.update_core_gpu)
+def update_one(rule, param):
+    """Updates a parameter by the library's formula. Returns False where that does not cover the rule or the parameter."""
+    numbers = _numbers(rule) if type(rule) in RULES and _counts(rule) else None
+    if numbers is None or numbers[0].update(rule.t, numbers[1], [(param, rule.state)]):
+        return False
+    _was_updated(rule)
+    return True
 
 
-def update_all(params, update):
+def update_all(params):
     """Updates parameters, in one call for all with equal formula, update number and hyperparameters."""
     groups, known = {}, {}
     for param in params:
         rule = param.update_rule
-        if (type(rule) not in _RULES or type(param).update is not update or 'update' in param.__dict__ or not rule.enabled
+        if (type(rule) not in RULES or type(param).update is not variable.Parameter.update or 'update' in param.__dict__ or not rule.enabled
                 or param._loss_scale is not None or not _CHANGES.isdisjoint(rule.__dict__)):
             param.update()
             continue
