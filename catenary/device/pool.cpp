@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catenary/core/format.h"
+#include "catenary/device/allocation_limit.h"
 
 namespace catenary {
 
@@ -62,8 +63,10 @@ MemoryPool::~MemoryPool() {
 
 void* MemoryPool::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
+  AllocationLimit::check(bytes);
   if (bytes <= options_.direct_below) {
     if (void* block = source_->allocate(bytes)) {
+      AllocationLimit::count(static_cast<std::int64_t>(bytes));
       note(MemoryEvent::allocated, 0, bytes, nullptr);
       note(MemoryEvent::taken, bytes, bytes, block);
       return block;
@@ -85,6 +88,7 @@ void* MemoryPool::allocate(std::size_t bytes) {
   }
   used_ += block->bytes;
   peak_ = std::max(peak_, used_);
+  AllocationLimit::count(static_cast<std::int64_t>(block->bytes));
   note(MemoryEvent::taken, bytes, block->bytes, handle);
   return handle;
 }
@@ -92,6 +96,7 @@ void* MemoryPool::allocate(std::size_t bytes) {
 void MemoryPool::free(void* handle, std::size_t bytes) noexcept {
   if (!handle) return;
   if (bytes <= options_.direct_below) {
+    AllocationLimit::count(-static_cast<std::int64_t>(bytes));
     note(MemoryEvent::freed, 0, bytes, handle);
     return source_->free(handle, bytes);
   }
@@ -102,6 +107,7 @@ void MemoryPool::free(void* handle, std::size_t bytes) noexcept {
   Block* block = found->second;
   in_use_.erase(found);
   used_ -= block->bytes;
+  AllocationLimit::count(-static_cast<std::int64_t>(block->bytes));
   note(MemoryEvent::freed, 0, block->bytes, handle);
   if (stream != block->stream) source_->order_after_current(block->stream);
   put(block);

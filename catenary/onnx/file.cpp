@@ -18,6 +18,10 @@ using io::read_protobuf;
 
 /// Graphs in attributes of If, Loop and Scan may be nested this deep.
 constexpr int kMaxDepth = 32;
+/// How many bytes of structures a file may give, besides 16 times its size. A node of two bytes takes hundreds.
+constexpr std::uint64_t kMaxStructures = std::uint64_t{256} << 20;
+/// How many bytes of external data tensors may have, besides 4 times the size of the file that holds them.
+constexpr std::uint64_t kMaxShared = std::uint64_t{64} << 20;
 
 struct DataType {
   const char* name;
@@ -54,6 +58,22 @@ const std::array kTypes = {
     DataType{"INT2", {}},
 };
 
+/// The nesting of graphs, and the memory for structures that a file may still take.
+struct Reading {
+  std::uint64_t left;
+  int depth = 0;
+
+  /// Throws FileError if the file takes too much memory.
+  void count(std::size_t bytes, const ProtobufMessage& message) {
+    if (bytes > left)
+      throw FileError(
+          fmt::format("{}: at byte {}: the nodes, attributes and values take more memory than {} bytes and "
+                      "16 times the file",
+                      message.file, message.offset, kMaxStructures));
+    left -= bytes;
+  }
+};
+
 std::pair<std::string, std::string> read_entry(const ProtobufMessage& message) {
   std::pair<std::string, std::string> entry;
   read_protobuf(message, [&](const ProtobufField& f) {
@@ -63,7 +83,8 @@ std::pair<std::string, std::string> read_entry(const ProtobufMessage& message) {
   return entry;
 }
 
-Tensor read_tensor(const ProtobufMessage& message) {
+Tensor read_tensor(const ProtobufMessage& message, Reading& reading) {
+  reading.count(sizeof(Tensor), message);
   Tensor tensor;
   bool external = false;
   read_protobuf(message, [&](const ProtobufField& f) {
@@ -112,11 +133,12 @@ Tensor read_tensor(const ProtobufMessage& message) {
   return tensor;
 }
 
-Graph read_graph(const ProtobufMessage& message, int depth);
+Graph read_graph(const ProtobufMessage& message, Reading& reading);
 
 std::string domain_of(const ProtobufField& f) { return f.text() == "ai.onnx" ? "" : f.text(); }
 
-Attribute read_attribute(const ProtobufMessage& message, int depth) {
+Attribute read_attribute(const ProtobufMessage& message, Reading& reading) {
+  reading.count(sizeof(Attribute), message);
   Attribute a;
   read_protobuf(message, [&](const ProtobufField& f) {
     switch (f.number()) {
@@ -133,10 +155,10 @@ Attribute read_attribute(const ProtobufMessage& message, int depth) {
         a.text = f.text();
         break;
       case 5:
-        a.tensor = std::make_shared<const Tensor>(read_tensor(message.inside(f)));
+        a.tensor = std::make_shared<const Tensor>(read_tensor(message.inside(f), reading));
         break;
       case 6:
-        a.graph = std::make_shared<const Graph>(read_graph(message.inside(f), depth + 1));
+        a.graph = std::make_shared<const Graph>(read_graph(message.inside(f), reading));
         break;
       case 7:
         f.append_to(a.reals);
@@ -145,6 +167,7 @@ Attribute read_attribute(const ProtobufMessage& message, int depth) {
         f.append_to(a.integers);
         break;
       case 9:
+        reading.count(sizeof(std::string), message);
         a.texts.push_back(f.text());
         break;
       case 20:
@@ -160,14 +183,17 @@ Attribute read_attribute(const ProtobufMessage& message, int depth) {
   return a;
 }
 
-Node read_node(const ProtobufMessage& message, int depth) {
+Node read_node(const ProtobufMessage& message, Reading& reading) {
+  reading.count(sizeof(Node), message);
   Node node;
   read_protobuf(message, [&](const ProtobufField& f) {
     switch (f.number()) {
       case 1:
+        reading.count(sizeof(std::string), message);
         node.inputs.push_back(f.text());
         break;
       case 2:
+        reading.count(sizeof(std::string), message);
         node.outputs.push_back(f.text());
         break;
       case 3:
@@ -177,7 +203,7 @@ Node read_node(const ProtobufMessage& message, int depth) {
         node.type = f.text();
         break;
       case 5:
-        node.attributes.push_back(read_attribute(message.inside(f), depth));
+        node.attributes.push_back(read_attribute(message.inside(f), reading));
         break;
       case 7:
         node.domain = domain_of(f);
@@ -192,10 +218,11 @@ Node read_node(const ProtobufMessage& message, int depth) {
   return node;
 }
 
-void read_shape(ValueInfo& info, const ProtobufMessage& message) {
+void read_shape(ValueInfo& info, const ProtobufMessage& message, Reading& reading) {
   info.shape.emplace();
   read_protobuf(message, [&](const ProtobufField& f) {
     if (f.number() != 1) return;
+    reading.count(sizeof(std::variant<std::int64_t, std::string>), message);
     std::variant<std::int64_t, std::string> extent = std::string();
     read_protobuf(message.inside(f), [&](const ProtobufField& g) {
       if (g.number() == 1) extent = g.integer();
@@ -206,7 +233,7 @@ void read_shape(ValueInfo& info, const ProtobufMessage& message) {
 }
 
 /// Reads a TypeProto.
-void read_type(ValueInfo& info, const ProtobufMessage& message, int depth) {
+void read_type(ValueInfo& info, const ProtobufMessage& message, Reading& reading, int depth) {
   static constexpr std::pair<int, const char*> kKinds[] = {
       {1, "tensor"}, {4, "sequence"}, {5, "map"}, {8, "sparse tensor"}, {9, "optional"}};
   if (depth > kMaxDepth)
@@ -218,43 +245,46 @@ void read_type(ValueInfo& info, const ProtobufMessage& message, int depth) {
     if (f.number() != 1 && f.number() != 4 && f.number() != 9) return;
     const ProtobufMessage inside = message.inside(f);
     read_protobuf(inside, [&](const ProtobufField& g) {
-      if (f.number() != 1 && g.number() == 1) read_type(info, inside.inside(g), depth + 1);
+      if (f.number() != 1 && g.number() == 1) read_type(info, inside.inside(g), reading, depth + 1);
       if (f.number() == 1 && g.number() == 1) info.type = static_cast<int>(g.integer());
-      if (f.number() == 1 && g.number() == 2) read_shape(info, inside.inside(g));
+      if (f.number() == 1 && g.number() == 2) read_shape(info, inside.inside(g), reading);
     });
   });
 }
 
-ValueInfo read_value_info(const ProtobufMessage& message) {
+ValueInfo read_value_info(const ProtobufMessage& message, Reading& reading) {
+  reading.count(sizeof(ValueInfo), message);
   ValueInfo info;
   read_protobuf(message, [&](const ProtobufField& f) {
     if (f.number() == 1) info.name = f.text();
-    if (f.number() == 2) read_type(info, message.inside(f), 0);
+    if (f.number() == 2) read_type(info, message.inside(f), reading, 0);
   });
   return info;
 }
 
-Graph read_graph(const ProtobufMessage& message, int depth) {
-  if (depth > kMaxDepth)
+Graph read_graph(const ProtobufMessage& message, Reading& reading) {
+  if (reading.depth > kMaxDepth)
     throw FileError(
         fmt::format("{}: at byte {}: graphs are nested more than {} deep", message.file, message.offset, kMaxDepth));
+  reading.count(sizeof(Graph), message);
+  ++reading.depth;
   Graph graph;
   read_protobuf(message, [&](const ProtobufField& f) {
     switch (f.number()) {
       case 1:
-        graph.nodes.push_back(read_node(message.inside(f), depth));
+        graph.nodes.push_back(read_node(message.inside(f), reading));
         break;
       case 2:
         graph.name = f.text();
         break;
       case 5:
-        graph.initializers.push_back(read_tensor(message.inside(f)));
+        graph.initializers.push_back(read_tensor(message.inside(f), reading));
         break;
       case 11:
-        graph.inputs.push_back(read_value_info(message.inside(f)));
+        graph.inputs.push_back(read_value_info(message.inside(f), reading));
         break;
       case 12:
-        graph.outputs.push_back(read_value_info(message.inside(f)));
+        graph.outputs.push_back(read_value_info(message.inside(f), reading));
         break;
       case 15:
         throw FileError(
@@ -265,6 +295,7 @@ Graph read_graph(const ProtobufMessage& message, int depth) {
         break;
     }
   });
+  --reading.depth;
   return graph;
 }
 
@@ -280,7 +311,8 @@ void read_opset(Opsets& opsets, const ProtobufMessage& message) {
 }
 
 /// Reads a FunctionProto, and its domain, name and overload.
-std::pair<std::array<std::string, 3>, Function> read_function(const ProtobufMessage& message) {
+std::pair<std::array<std::string, 3>, Function> read_function(const ProtobufMessage& message, Reading& reading) {
+  reading.count(sizeof(Function), message);
   std::array<std::string, 3> key;
   Function function;
   read_protobuf(message, [&](const ProtobufField& f) {
@@ -289,13 +321,15 @@ std::pair<std::array<std::string, 3>, Function> read_function(const ProtobufMess
         key[1] = f.text();
         break;
       case 4:
+        reading.count(sizeof(ValueInfo), message);
         function.graph.inputs.push_back({f.text(), "", 0, {}});
         break;
       case 5:
+        reading.count(sizeof(ValueInfo), message);
         function.graph.outputs.push_back({f.text(), "", 0, {}});
         break;
       case 7:
-        function.graph.nodes.push_back(read_node(message.inside(f), 0));
+        function.graph.nodes.push_back(read_node(message.inside(f), reading));
         break;
       case 9:
         read_opset(function.opsets, message.inside(f));
@@ -304,7 +338,7 @@ std::pair<std::array<std::string, 3>, Function> read_function(const ProtobufMess
         key[0] = domain_of(f);
         break;
       case 11:
-        function.defaults.push_back(read_attribute(message.inside(f), 0));
+        function.defaults.push_back(read_attribute(message.inside(f), reading));
         break;
       case 13:
         key[2] = f.text();
@@ -374,13 +408,16 @@ std::string name_of_type(int type) {
 }
 
 std::string Node::label() const {
+  constexpr std::size_t kShown = 200;  // a name may be as long as a file
   const std::string& shown = name.empty() && !outputs.empty() ? outputs[0] : name;
-  return fmt::format("node '{}' ({}{}{})", shown, domain, domain.empty() ? "" : ".", type);
+  return fmt::format("node '{}' ({}{}{})", shown.substr(0, kShown), domain.substr(0, kShown), domain.empty() ? "" : ".",
+                     type.substr(0, kShown));
 }
 
 File::File(const std::string& path) : path(path), view_(path) {
   const ProtobufMessage message{{reinterpret_cast<const char*>(view_.bytes().data()), view_.bytes().size()},
                                 this->path};
+  Reading reading{kMaxStructures + 16 * size()};
   bool has_graph = false;
   read_protobuf(message, [&](const ProtobufField& f) {
     switch (f.number()) {
@@ -391,14 +428,14 @@ File::File(const std::string& path) : path(path), view_(path) {
         producer = f.text();
         break;
       case 7:
-        graph = read_graph(message.inside(f), 0);
+        graph = read_graph(message.inside(f), reading);
         has_graph = true;
         break;
       case 8:
         read_opset(opsets, message.inside(f));
         break;
       case 25:
-        functions.insert(read_function(message.inside(f)));
+        functions.insert(read_function(message.inside(f), reading));
         break;
       default:
         break;
@@ -449,6 +486,11 @@ std::string_view File::external(const Tensor& tensor) const {
   if (offset > all.size() || length > all.size() - offset)
     throw FileError(fmt::format("{}: tensor '{}' needs bytes {} to {} of '{}', which has {}", path, tensor.name, offset,
                                 offset + length, location->second, all.size()));
+  std::uint64_t& used = external_bytes_[real.string()];
+  if (length > 4 * all.size() + kMaxShared - used)
+    throw FileError(fmt::format("{}: tensor '{}' lies in '{}'; all tensors there have more than 4 times its {} bytes",
+                                path, tensor.name, location->second, all.size()));
+  used += length;
   return {reinterpret_cast<const char*>(all.data()) + offset, length};
 }
 
@@ -468,7 +510,12 @@ io::HostArray elements(const Tensor& tensor, std::string_view raw, const std::st
   const std::uint64_t given = !raw.empty() ? raw.size() / itemsize(*dtype) : listed_elements(tensor, *dtype);
   if (given != *count || raw.size() % itemsize(*dtype) != 0)
     throw FileError(fmt::format("{}: {} elements are given, but the shape has {}", where, given, *count));
-  const io::HostArray array = io::HostArray::empty(*dtype, Shape(tensor.dims));
+  io::HostArray array;
+  try {
+    array = io::HostArray::empty(*dtype, Shape(tensor.dims));
+  } catch (const Error& error) {  // too many axes, or no memory
+    throw FileError(fmt::format("{}: {}", where, error.what()));
+  }
   if (!raw.empty()) {
     std::memcpy(array.data.get(), raw.data(), raw.size());
   } else if (is_complex(*dtype)) {

@@ -103,6 +103,7 @@ struct File {
 
   os::FileView view_;
   mutable std::map<std::string, os::FileView> others_;
+  mutable std::map<std::string, std::uint64_t> external_bytes_;  ///< that tensors have in each file
 };
 
 /// Returns the elements of a tensor in the file itself. `where` names it in messages.

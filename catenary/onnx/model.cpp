@@ -6,6 +6,10 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/io.h"
+#include "catenary/core/os/memory.h"
+#include "catenary/device/allocation_limit.h"
+#include "catenary/device/device_info.h"
+#include "catenary/device/pool.h"
 #include "catenary/onnx/plan.h"
 
 namespace catenary::onnx {
@@ -158,12 +162,19 @@ Values Model::run(std::span<const Value> inputs) const {
     given.push_back(inputs[i].moved(device));
   }
   for (const std::size_t i : state.parameters) parameters.emplace_back(parameters_[i].second);
+  const std::uint64_t most = memory_limit_ ? memory_limit_
+                             : device.is_cpu()
+                                 ? os::physical_memory_bytes() / 2
+                                 : std::max<std::uint64_t>(os::physical_memory_bytes() / 2, device.info().memory_bytes);
+  const AllocationLimit limit(most, "a call of the model");
   Run run{device};
   try {
     Values results = state.plan.run(given, parameters, run);
     for (Value& result : results)  // a caller may write into a result, but not into a constant
       result = result.is_constant() ? Value(copy(result.array()).to_device(device)) : result.moved(device);
     return results;
+  } catch (const OutOfMemoryError& error) {
+    throw OutOfMemoryError(fmt::format("{}: {}", state.file.path, error.what()));
   } catch (const Error& error) {
     throw ValueError(fmt::format("{}: {}", state.file.path, error.what()));
   }

@@ -45,6 +45,10 @@ class CT_API Model : public Chain {
   /// Like operator(), with sequences, and empty values for optionals.
   Values run(std::span<const Value> inputs) const;
 
+  /// Limits the bytes of the arrays that a call makes. A call that needs more throws OutOfMemoryError with the node's
+  /// name. By default (0), the limit is half of the machine's memory, or the memory of the device if that is more.
+  void set_memory_limit(std::uint64_t bytes) { memory_limit_ = bytes; }
+
   /// Returns the inputs that a call must pass.
   const std::vector<Port>& inputs() const;
   const std::vector<Port>& outputs() const;
@@ -60,6 +64,7 @@ class CT_API Model : public Chain {
   struct State;
   std::shared_ptr<const State> state_;
   std::vector<std::pair<std::string, Parameter>> parameters_;
+  std::uint64_t memory_limit_ = 0;
 };
 
 /// Returns the names of all supported operators, sorted. Operators outside ai.onnx have their domain in front.

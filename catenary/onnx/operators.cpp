@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "catenary/device/allocation_limit.h"
+
 namespace catenary::onnx {
 
 Call::Call(const Node& node, std::int64_t opset, Values inputs, const Device& device, RunBody run_body)
@@ -59,8 +61,25 @@ const Attribute* typed(const Call& call, const char* name, AttributeType type, b
 
 }  // namespace
 
+namespace {
+
+/// Throws ValueError for numbers with which the arithmetic of operators could overflow.
+void check_range(const Call& call, const Attribute* a) {
+  static constexpr std::string_view kWide[] = {"value_int", "value_ints", "starts", "ends", "start", "end"};
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  if (!a || std::ranges::count(kWide, a->name)) return;
+  const auto check = [&](std::int64_t n) {
+    if (n < -kMost || n > kMost) call.fail("attribute '{}' has {}, which is out of range", a->name, n);
+  };
+  check(a->integer);
+  std::ranges::for_each(a->integers, check);
+}
+
+}  // namespace
+
 std::int64_t Call::integer(const char* name, std::optional<std::int64_t> otherwise) const {
   const Attribute* a = typed(*this, name, kInteger, !otherwise);
+  check_range(*this, a);
   return a ? a->integer : *otherwise;
 }
 double Call::real(const char* name, std::optional<double> otherwise) const {
@@ -73,6 +92,7 @@ std::string Call::text(const char* name, const std::optional<std::string>& other
 }
 std::optional<Integers> Call::list(const char* name) const {
   const Attribute* a = typed(*this, name, kIntegers, false);
+  check_range(*this, a);
   return a ? std::optional(a->integers) : std::nullopt;
 }
 std::optional<std::vector<float>> Call::reals(const char* name) const {
@@ -93,6 +113,16 @@ const Graph& Call::graph(const char* name) const {
 void Call::refuse_other_attributes() const {
   for (std::size_t i = 0; i < asked_.size(); ++i)
     if (!asked_[i]) fail("attribute '{}' is not known", node_.attributes[i].name);
+}
+
+void check_count(double count) {
+  constexpr double kMost = 1e15;
+  AllocationLimit::check(static_cast<std::uint64_t>(std::clamp(count, 0.0, kMost) * sizeof(std::int64_t)));
+}
+
+void check_arrays(std::int64_t count) {
+  constexpr double kNumbers = 64;  // as large as an array without elements
+  check_count(static_cast<double>(count) * kNumbers);
 }
 
 Dtype dtype_to(const Call& call, std::int64_t type) {

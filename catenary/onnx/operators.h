@@ -81,7 +81,8 @@ struct Operator {
   int since;  ///< the first opset with this meaning
   Values (*compute)(const Call&);
   const char* domain = "";
-  /// Throws ValueError for unsupported attributes when a file is opened. The call has no inputs.
+  /// Throws ValueError for unsupported attributes when a file is opened. The call has only the inputs that are
+  /// constants.
   void (*check)(const Call&) = nullptr;
 };
 
@@ -117,6 +118,9 @@ const Operator* find_operator(const std::string& domain, const std::string& name
 /// Returns all rows, sorted by name.
 std::vector<const Operator*> all_operators();
 
+/// Throws OutOfMemoryError if a list of `count` numbers, or of arrays, is larger than a call may use.
+void check_count(double count);
+void check_arrays(std::int64_t count);
 /// Returns the dtype for a TensorProto.DataType. Throws ValueError.
 Dtype dtype_to(const Call& call, std::int64_t type);
 /// Returns an axis as a number from 0 on. Throws ValueError.

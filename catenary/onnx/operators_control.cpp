@@ -122,6 +122,7 @@ Values scanned(const Call& c, const ScanPlan& plan, Values states, const std::ve
     if (!length) length = n;
     if (*length < 0 || n < *length || (c.opset() >= 9 && n != *length))
       c.fail("scan input {} has {} elements along axis {} where {} are needed", i, n, axis, *length);
+    check_arrays(n);
     rows.push_back(F::separate(scans[i], axis));
   }
   Collected all{std::move(states), std::vector<std::vector<Variable>>(plan.body->outputs.size() - plan.states)};

@@ -67,10 +67,8 @@ void scatter(const Call& c, const Array& to, const std::vector<Index>& at, const
     scatter_max(to, at, updates);
   else if (how == "min")
     scatter_min(to, at, updates);
-  else if (how == "mul")
-    multiply_at(to, at, updates);
   else
-    c.fail("reduction '{}' is not supported", how);
+    multiply_at(to, at, updates);
 }
 
 Values scattered_elements(const Call& c) {

@@ -199,12 +199,18 @@ Values local_response_normalization(const Call& c) {
   return {x / F::power(sum * (alpha / static_cast<double>(size)) + bias, beta)};
 }
 
+/// Refuses training. When a file is opened, the ratio and the mode are missing unless they are constants.
+void check_dropout(const Call& c) {
+  const bool training = c.has(2) && c.array(2).reshape({}).item<bool>();
+  const bool drops = c.has(1) ? c.array(1).astype(Dtype::float64).reshape({}).item<double>() != 0
+                              : c.node().inputs.size() < 2 || c.node().inputs[1].empty();
+  if (training && drops) c.fail("training mode is not supported with a ratio above 0: export the model for inference");
+}
+
 Values dropout(const Call& c) {
   if (c.opset() < 12) c.real("ratio", 0.5);
   c.integer("seed", 0);
-  const bool training = c.has(2) && c.array(2).item<bool>();
-  if (training && (!c.has(1) || c.array(1).astype(Dtype::float64).item<double>() != 0))
-    c.fail("training mode is not supported with a ratio above 0: export the model for inference");
+  check_dropout(c);
   const Variable x = c.x(0);
   Values result{x};
   if (c.wants(1)) result.emplace_back(ones(x.shape(), Dtype::bool_).to_device(c.device()));
@@ -245,7 +251,7 @@ std::span<const Operator> layer_operators() {
       {"LpNormalization", 1, lp_normalization},
       {"LRN", 1, local_response_normalization},
       {"MeanVarianceNormalization", 9, mean_variance_normalization},
-      {"Dropout", 7, dropout},
+      {"Dropout", 7, dropout, "", check_dropout},
   };
   return rows;
 }

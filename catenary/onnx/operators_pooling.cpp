@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
@@ -19,8 +18,13 @@ bool is_dilated(const Windows& w) {
   return std::any_of(w.dilations.begin(), w.dilations.end(), [](std::int64_t d) { return d != 1; });
 }
 
-std::int64_t product_of(const Integers& sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+/// Returns the number of taps of a window. Throws ValueError if it is impossible.
+std::int64_t taps_in(const Call& c, const Integers& kernel) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  std::int64_t count = 1;
+  for (const std::int64_t size : kernel)
+    if (size < 0 || (count *= size) > kMost) c.fail("a window has more than {} elements", kMost);
+  return count;
 }
 
 /// Adds windows that begin inside the padded input, as ceil_mode does.
@@ -54,7 +58,10 @@ void for_each_tap(const Call& c, const Variable& x, const Windows& w, Each&& f) 
     last.push_back(x.shape(static_cast<int>(i) + 2) - (w.kernel[i] - 1) * w.dilations[i] - 1);
     if (last[i] < 0) c.fail("no window fits into an input of shape {} with padding", x.shape());
   }
-  for (std::int64_t tap = 0, count = product_of(w.kernel); tap < count; ++tap) {
+  constexpr std::int64_t kMostDilated = std::int64_t{1} << 16;
+  const std::int64_t count = taps_in(c, w.kernel);
+  if (count > kMostDilated) c.fail("dilated windows of {} elements are not supported", count);
+  for (std::int64_t tap = 0; tap < count; ++tap) {
     std::vector<Index> at(n + 2, Index(slice()));
     std::int64_t rest = tap;
     for (std::size_t i = n; i-- > 0; rest /= w.kernel[i]) {
@@ -74,7 +81,7 @@ Array positions_of(const Call& c, const Array& taps, const Windows& w, const Sha
     return arange(size).reshape(shape_along(ndim, axis, size)).to_device(c.device());
   };
   Array flat;
-  std::int64_t tap_stride = product_of(w.kernel), stride = 1;
+  std::int64_t tap_stride = taps_in(c, w.kernel), stride = 1;
   for (std::size_t i = 0; i < n; ++i) {
     const int axis = static_cast<int>(i) + 2;
     tap_stride /= w.kernel[i];
@@ -130,7 +137,7 @@ Variable window_means(const Call& c, const Variable& x, const Windows& w) {
     Variable sum;
     for_each_tap(c, x, w,
                  [&](const Variable& elements, std::int64_t) { sum = sum.defined() ? sum + elements : elements; });
-    return sum / static_cast<double>(product_of(w.kernel));
+    return sum / static_cast<double>(taps_in(c, w.kernel));
   }
   F::AveragePoolingOptions options;
   options.stride = per_axis(w.strides);
@@ -171,7 +178,7 @@ Values lp_pooling(const Call& c) {
   const std::int64_t p = order_of(c);
   const Windows w = pooling_windows(c, x.shape());
   const Variable means = window_means(c, padded(to_power(x, p), w.before, w.after, 0.0), w);
-  return {root_of(means * static_cast<double>(product_of(w.kernel)), p)};
+  return {root_of(means * static_cast<double>(taps_in(c, w.kernel)), p)};
 }
 
 Values global_lp_pooling(const Call& c) {
@@ -212,7 +219,10 @@ Values image_of_columns(const Call& c) {
   const std::size_t n = image.size();
   const Integers strides = or_ones(c, "strides", n), dilations = or_ones(c, "dilations", n),
                  pads = c.list("pads").value_or(Integers(2 * n, 0));
-  const std::int64_t taps = product_of(block);
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  if (std::ranges::any_of(image, [](std::int64_t size) { return size < 0 || size > kMost; }))
+    c.fail("an image of shape ({}) is impossible", fmt::join(image, ", "));
+  const std::int64_t taps = taps_in(c, block);
   if (x.ndim() != 3 || n < 1 || block.size() != n || pads.size() != 2 * n || taps < 1 || x.shape(1) % taps != 0)
     c.fail("columns of shape {} do not fit an image with {} axes and blocks of {}", x.shape(), n, taps);
   const std::int64_t channels = x.shape(1) / taps;

@@ -120,6 +120,9 @@ Weights weights_of(const Call& c, int i, int k) {
   return {{}, subtract(w.array().astype(Dtype::int32), zero.astype(Dtype::int32)), c.array(scale)(k)};
 }
 
+/// Returns whether the batch is the first axis of the arrays (layout 1).
+bool has_batch_first(const Call& c) { return c.opset() >= 14 && c.integer("layout", 0) != 0; }
+
 /// Reads one direction `k` of the inputs X, W, R, B, sequence_lens, initial_h, initial_c, P.
 Direction direction_of(const Call& c, int k, std::int64_t gates, std::int64_t hidden, std::int64_t n, bool has_cell,
                        const std::vector<std::string>& names) {
@@ -129,8 +132,12 @@ Direction direction_of(const Call& c, int k, std::int64_t gates, std::int64_t hi
   const Variable both = c.has(3) ? c.x(3)[k] : zeros_of({2 * gates * hidden});
   d.b = part(both, 0, gates * hidden);
   d.bR = part(both, 1, gates * hidden);
-  d.h = c.has(5) ? c.x(5)[k] : zeros_of({n, hidden});
-  if (has_cell) d.c = c.has(6) ? c.x(6)[k] : zeros_of({n, hidden});
+  const auto state = [&](int i) {
+    if (!c.has(i)) return zeros_of({n, hidden});
+    return has_batch_first(c) ? F::get_item(c.x(i), {Index(slice()), Index(k)}) : c.x(i)[k];
+  };
+  d.h = state(5);
+  if (has_cell) d.c = state(6);
   if (has_cell && c.has(7)) d.peephole = c.x(7)[k];
   const std::size_t count = names.size() / (c.x(1).shape(0) == 2 ? 2 : 1);
   for (std::size_t i = 0; i < count; ++i)
@@ -141,10 +148,8 @@ Direction direction_of(const Call& c, int k, std::int64_t gates, std::int64_t hi
 /// Returns the direction, and refuses attributes that are not supported.
 std::string checked_direction(const Call& c) {
   const std::string way = c.text("direction", "forward");
-  if (way != "forward" && way != "reverse" && way != "bidirectional") c.fail("direction '{}' is not known", way);
   if (c.find("clip")) c.fail("clip is not supported");
   if (c.find("activation_alpha") || c.find("activation_beta")) c.fail("parameters of activations are not supported");
-  if (c.opset() >= 14 && c.integer("layout", 0) != 0) c.fail("layout 1 is not supported");
   return way;
 }
 
@@ -165,7 +170,9 @@ Values recurrent(const Call& c, std::int64_t gates, std::vector<std::string> def
   if (!given && directions == 2) names.insert(names.end(), defaults.begin(), defaults.end());
   if (names.size() != defaults.size() * static_cast<std::size_t>(directions))
     c.fail("{} activations are given", names.size());
-  Sequence s{c.x(0), {}, hidden};
+  const bool batch_first = has_batch_first(c);
+  if (c.x(0).ndim() != 3) c.fail("the input has {} axes instead of 3", c.x(0).ndim());
+  Sequence s{batch_first ? F::transpose(c.x(0), {1, 0, 2}) : c.x(0), {}, hidden};
   const std::int64_t steps = s.x.shape(0), n = s.x.shape(1);
   if (c.has(4)) {
     const Array lengths = c.array(4).astype(Dtype::int64).reshape({1, n, 1});
@@ -180,8 +187,10 @@ Values recurrent(const Call& c, std::int64_t gates, std::vector<std::string> def
     hs.push_back(h);
     cs.push_back(cell);
   }
-  Values results{F::stack(ys, 1), F::stack(hs, 0)};
-  if (has_cell) results.push_back(F::stack(cs, 0));
+  const auto states = [&](const std::vector<Variable>& list) { return F::stack(list, batch_first ? 1 : 0); };
+  const Variable y = F::stack(ys, 1);
+  Values results{batch_first ? F::transpose(y, {2, 0, 1, 3}) : y, states(hs)};
+  if (has_cell) results.push_back(states(cs));
   return results;
 }
 

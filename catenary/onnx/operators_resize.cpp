@@ -55,10 +55,12 @@ struct Taps {
 };
 
 Taps taps_of(const Axis& axis) {
+  constexpr double kMost = 1e15;
   Taps result;
   const double shrink = axis.antialias ? std::min(axis.scale, 1.0) : 1.0;
   const double reach = (axis.mode == "cubic" ? 2 : 1) / shrink;
-  if (axis.mode != "nearest") result.taps = static_cast<std::size_t>(2 * std::ceil(reach));
+  if (axis.mode != "nearest") result.taps = static_cast<std::size_t>(2 * std::min(std::ceil(reach), kMost));
+  check_count(2 * static_cast<double>(axis.out) * static_cast<double>(result.taps));
   const auto count = static_cast<std::int64_t>(result.taps);
   for (std::int64_t o = 0; o < axis.out; ++o) {
     const double x = axis.position(o);
@@ -112,6 +114,12 @@ Variable interpolated(const Call& c, const Variable& x, int at, const Taps& taps
   return F::where(Variable(broadcast_to(outside, result.shape())), result * 0 + fill, result);
 }
 
+/// Returns a size rounded down. Throws ValueError if it is impossible.
+std::int64_t size_of(const Call& c, double size) {
+  if (!(size >= 0 && size < 1e15)) c.fail("an axis would have {} elements", size);
+  return static_cast<std::int64_t>(std::floor(size));
+}
+
 /// Sets the output sizes and scales of all axes, from input `scales` or `sizes`.
 std::vector<Axis> axes_of(const Call& c, const Shape& shape, int scales_at) {
   const int ndim = shape.size();
@@ -128,7 +136,6 @@ std::vector<Axis> axes_of(const Call& c, const Shape& shape, int scales_at) {
                1,
                0,
                1};
-  if (mode != "nearest" && mode != "linear" && mode != "cubic") c.fail("mode '{}' is not known", mode);
   std::vector<Axis> axes(static_cast<std::size_t>(ndim), general);
   Integers which = c.list("axes").value_or(Integers());
   if (which.empty())
@@ -147,8 +154,7 @@ std::vector<Axis> axes_of(const Call& c, const Shape& shape, int scales_at) {
     Axis& axis = axes[static_cast<std::size_t>(axis_of(c, which[k], ndim))];
     axis.scale =
         has_scales ? static_cast<double>(scales[k]) : static_cast<double>(sizes->at(k)) / static_cast<double>(axis.in);
-    axis.out =
-        has_scales ? static_cast<std::int64_t>(std::floor(static_cast<double>(axis.in) * axis.scale)) : sizes->at(k);
+    axis.out = has_scales ? size_of(c, static_cast<double>(axis.in) * axis.scale) : sizes->at(k);
     if (roi.size() == 2 * which.size()) {
       axis.start = static_cast<double>(roi[k]);
       axis.end = static_cast<double>(roi[k + which.size()]);
@@ -159,7 +165,7 @@ std::vector<Axis> axes_of(const Call& c, const Shape& shape, int scales_at) {
     for (const std::int64_t k : which) {
       Axis& axis = axes[static_cast<std::size_t>(axis_of(c, k, ndim))];
       axis.scale = ratio;
-      axis.out = static_cast<std::int64_t>(std::floor(static_cast<double>(axis.in) * ratio + 0.5));
+      axis.out = size_of(c, static_cast<double>(axis.in) * ratio + 0.5);
     }
   return axes;
 }

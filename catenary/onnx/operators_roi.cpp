@@ -69,6 +69,9 @@ std::vector<Group> groups_of(const Call& c, const Alignment& how, const Shape& s
       width = std::max(width, 1.0);
       height = std::max(height, 1.0);
     }
+    constexpr double kMost = 1 << 20;
+    if (!(std::abs(width) <= kMost && std::abs(height) <= kMost && std::abs(left) <= kMost && std::abs(top) <= kMost))
+      c.fail("region {} reaches further than {} elements", r, kMost);
     const auto count = [&](double length, std::int64_t bins) {
       return how.ratio > 0 ? how.ratio : static_cast<std::int64_t>(std::ceil(length / static_cast<double>(bins)));
     };
@@ -79,6 +82,7 @@ std::vector<Group> groups_of(const Call& c, const Alignment& how, const Shape& s
     group.regions.push_back(static_cast<std::int64_t>(r));
     group.images.push_back(images[r]);
     if (tall < 1 || wide < 1) continue;
+    check_count(4 * (static_cast<double>(tall * how.height) + static_cast<double>(wide * how.width)));
     add_points(group.rows, top, height, how.height, tall, shape[2]);
     add_points(group.columns, left, width, how.width, wide, shape[3]);
   }
@@ -129,9 +133,6 @@ Values roi_align(const Call& c) {
                       c.integer("output_width", 1),
                       c.integer("sampling_ratio", 0),
                       c.real("spatial_scale", 1.0)};
-  if (mode != "avg" && mode != "max") c.fail("mode '{}' is not known", mode);
-  if (!how.half_pixel && coordinates != "output_half_pixel")
-    c.fail("coordinate_transformation_mode '{}' is not known", coordinates);
   if (x.ndim() != 4 || x.size() == 0 || rois.ndim() != 2 || rois.shape(1) != 4 ||
       c.x(2).shape() != Shape{rois.shape(0)} || how.height < 1 || how.width < 1 || how.ratio < 0)
     c.fail("regions of shape {} of images of shape {} have no {} x {} bins", rois.shape(), x.shape(), how.height,
@@ -169,11 +170,11 @@ Values suppressed(const Call& c) {
     c.fail("boxes of shape {} and scores of shape {} do not match", given.shape(), scores.shape());
   const Array boxes = corners_of(given, centred);
   const auto real = [&](int i) { return c.array(i).reshape({}).item<float>(); };
-  const std::int64_t limit = c.has(2) ? c.integers(2)->at(0) : 0;
+  const std::int64_t limit = c.integers(2).value_or(Integers{0}).at(0);
   // boxes overlap too much above the threshold, where the function means at the threshold
   const float above = std::nextafter(c.has(3) ? real(3) : 0.0F, std::numeric_limits<float>::infinity());
   std::vector<Array> rows{zeros({0, 3}, Dtype::int64).to_device(c.device())};
-  for (std::int64_t b = 0; limit > 0 && b < scores.shape(0); ++b)
+  for (std::int64_t b = 0; limit > 0 && scores.size() > 0 && b < scores.shape(0); ++b)
     for (std::int64_t k = 0; k < scores.shape(1); ++k) {
       const Array all = scores(b, k);
       const Array which = c.has(4) ? flatnonzero(greater(all, real(4))) : arange(all.size()).to_device(c.device());

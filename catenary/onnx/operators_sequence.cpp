@@ -78,6 +78,7 @@ Values split_to_sequence(const Call& c) {
   if (!c.has(1) || c.value(1).variable().ndim() == 0) {
     const std::int64_t size = sizes[0];
     if (size < 1) c.fail("parts of {} elements", size);
+    check_arrays(n / size);
     sizes.assign(static_cast<std::size_t>(n / size), size);
     if (n % size) sizes.push_back(n % size);
   }

@@ -95,19 +95,20 @@ Values split(const Call& c) {
   const std::int64_t parts = c.opset() >= 18 ? c.integer("num_outputs", c.outputs()) : c.outputs();
   const std::int64_t length = x.shape(axis);
   if (!sizes) {
+    if (parts < 1) c.fail("{} parts are impossible", parts);
+    check_arrays(parts);
     const std::int64_t size = (length + parts - 1) / parts;
     sizes.emplace();
     for (std::int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<std::int64_t>(length - i * size, 0, size));
   }
-  if (std::accumulate(sizes->begin(), sizes->end(), std::int64_t{0}) != length)
-    c.fail("the parts have {} elements together, axis {} has {}",
-           std::accumulate(sizes->begin(), sizes->end(), std::int64_t{0}), axis, length);
   Values result;
   std::int64_t at = 0;
   for (const std::int64_t size : *sizes) {
+    if (size < 0 || size > length - at) c.fail("the parts do not fit axis {} of {} elements", axis, length);
     result.push_back(F::get_item(x, along(axis, slice(at, at + size))));
     at += size;
   }
+  if (at != length) c.fail("the parts have {} elements together, axis {} has {}", at, axis, length);
   return result;
 }
 
@@ -118,6 +119,8 @@ Values sliced(const Call& c) {
   const std::optional<Integers> starts = given(1, "starts"), ends = given(2, "ends"), axes = given(3, "axes");
   const std::optional<Integers> steps = by_inputs ? c.integers(4) : std::nullopt;
   if (!starts || !ends || starts->size() != ends->size()) c.fail("starts and ends must be as many");
+  if ((axes && axes->size() != starts->size()) || (steps && steps->size() != starts->size()))
+    c.fail("axes and steps must be as many as the {} starts", starts->size());
   std::vector<Index> index(static_cast<std::size_t>(x.ndim()), Index(slice()));
   for (std::size_t i = 0; i < starts->size(); ++i) {
     const int axis = axis_of(c, axes ? axes->at(i) : static_cast<std::int64_t>(i), x.ndim());
@@ -155,7 +158,6 @@ Values padded(const Call& c) {
   const Variable x = c.x(0);
   const std::string mode = c.text("mode", "constant");
   const auto found = std::find_if(std::begin(kModes), std::end(kModes), [&](const auto& m) { return mode == m.first; });
-  if (found == std::end(kModes)) c.fail("mode '{}' is not known", mode);
   const std::optional<Integers> pads = c.axes(1, 11, "pads");
   if (!pads) c.fail("the widths are missing");
   Integers axes(static_cast<std::size_t>(x.ndim()));
@@ -169,6 +171,9 @@ Values padded(const Call& c) {
     const int axis = axis_of(c, axes[i], x.ndim());
     const std::int64_t before = pads->at(i), after = pads->at(i + axes.size());
     widths[static_cast<std::size_t>(axis)] = {std::max<std::int64_t>(before, 0), std::max<std::int64_t>(after, 0)};
+    constexpr std::int64_t kMost = std::int64_t{1} << 48;
+    if (before < -kMost || before > kMost || after < -kMost || after > kMost)
+      c.fail("widths {} and {} are out of range", before, after);
     if (before < 0 || after < 0)  // negative widths cut elements off
       kept[static_cast<std::size_t>(axis)] =
           Index(Slice{std::max<std::int64_t>(-before, 0), x.shape(axis) + std::min<std::int64_t>(after, 0), 1});
@@ -237,7 +242,9 @@ Values range(const Call& c) {
   if (is_inexact(start.dtype())) {
     const double from = start.astype(Dtype::float64).item<double>(), to = limit.astype(Dtype::float64).item<double>(),
                  by = step.astype(Dtype::float64).item<double>();
-    const auto count = static_cast<std::int64_t>(std::max(0.0, std::ceil((to - from) / by)));
+    const double elements = std::max(0.0, std::ceil((to - from) / by));
+    if (!(elements < 1e15)) c.fail("a range from {} to {} by {} has too many elements", from, to, by);
+    const auto count = static_cast<std::int64_t>(elements);
     const Array numbers = add(multiply(arange(count, Dtype::float64), by), from);
     return {Variable(numbers.astype(start.dtype()).to_device(c.device()))};
   }
@@ -293,7 +300,8 @@ Values space_to_depth(const Call& c) {
   if (x.ndim() != 4 || b < 1 || x.shape(2) % b != 0 || x.shape(3) % b != 0)
     c.fail("an array of shape {} has no blocks of {}", x.shape(), b);
   const std::int64_t n = x.shape(0), depth = x.shape(1), h = x.shape(2) / b, w = x.shape(3) / b;
-  const Variable blocks = F::transpose(F::reshape(x, {n, depth, h, b, w, b}), {0, 3, 5, 1, 2, 4});
+  const Axes order = c.text("mode", "DCR") == "CRD" ? Axes{0, 1, 3, 5, 2, 4} : Axes{0, 3, 5, 1, 2, 4};
+  const Variable blocks = F::transpose(F::reshape(x, {n, depth, h, b, w, b}), order);
   return {F::reshape(blocks, {n, depth * b * b, h, w})};
 }
 
@@ -309,8 +317,8 @@ Values centred(const Call& c) {
   std::vector<Index> kept(static_cast<std::size_t>(x.ndim()), Index(slice()));
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const int axis = axis_of(c, axes[i], x.ndim());
-    const std::int64_t more = sizes[i] - x.shape(axis);
     if (sizes[i] < 0) c.fail("size {} is negative", sizes[i]);
+    const std::int64_t more = sizes[i] - x.shape(axis);
     if (more > 0)
       widths[static_cast<std::size_t>(axis)] = {more / 2, more - more / 2};
     else

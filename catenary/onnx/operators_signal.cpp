@@ -108,6 +108,7 @@ Values cosine_window(const Call& c, const std::vector<double>& terms) {
   const Dtype dtype = dtype_to(c, c.integer("output_datatype", 1));
   if (!size || *size < 0) c.fail("the size of a window must be a number");
   const double n = std::max(1.0, static_cast<double>(periodic ? *size : *size - 1));
+  check_count(static_cast<double>(*size));
   std::vector<double> window;
   for (std::int64_t t = 0; t < *size; ++t) {
     double sum = 0;
@@ -139,6 +140,7 @@ Values mel_weights(const Call& c) {
   const Dtype dtype = dtype_to(c, c.integer("output_datatype", 1));
   if (count < 1 || length < 1 || rate < 1) c.fail("num_mel_bins, dft_length and sample_rate must be positive");
   const std::int64_t bins = length / 2 + 1;
+  check_count((static_cast<double>(bins) + 3) * static_cast<double>(count));
   const Integers points = mel_points(count, length, static_cast<double>(rate), low, high);
   if (!std::is_sorted(points.begin(), points.end()) || points.front() < 0 || points.back() > bins)
     c.fail("the band from {} to {} Hz does not fit a sample rate of {}", low, high, rate);

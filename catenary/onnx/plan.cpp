@@ -7,6 +7,9 @@
 
 #include "catenary/array/io.h"
 #include "catenary/core/config.h"
+#include "catenary/device/allocation_limit.h"
+#include "catenary/device/pool.h"
+#include "catenary/onnx/options.h"
 
 namespace catenary::onnx {
 
@@ -16,11 +19,15 @@ namespace {
 constexpr int kMaxPlanDepth = 64;
 /// How many nodes and attribute values the calls of functions may copy.
 constexpr std::int64_t kMaxCopied = std::int64_t{1} << 20;
-/// How often a call may run bodies: an endless Loop ends here.
-constexpr std::int64_t kMaxBodies = std::int64_t{1} << 20;
+/// How often a call may run bodies, and how many nodes and values it may run: an endless Loop ends here.
+constexpr std::int64_t kMaxBodies = std::int64_t{1} << 20, kMaxNodes = std::int64_t{1} << 24;
 
 /// How many bytes constants that are computed when a file is opened may have, besides those of its size.
 constexpr std::uint64_t kMaxFolded = std::uint64_t{64} << 20;
+/// How many bytes the computation of such a constant may use.
+constexpr std::uint64_t kMaxFolding = std::uint64_t{256} << 20;
+/// After so many constants that were too large, the others are not computed when a file is opened.
+constexpr int kMaxTooLarge = 16;
 
 constexpr int kGraph = 5;  // AttributeProto.AttributeType
 
@@ -30,7 +37,22 @@ struct Planner {
   int depth = 0;
   std::int64_t copied = 0;
   std::uint64_t folded = 0;  ///< bytes
+  int too_large = 0;         ///< how many constants were not kept
 };
+
+/// Calls `f`. Throws its errors again with label() in front: OutOfMemoryError, and ValueError for all others.
+template <class Label, class F>
+auto labelled(const Label& label, F&& f) {
+  try {
+    return f();
+  } catch (const OutOfMemoryError& error) {
+    throw OutOfMemoryError(fmt::format("{}: {}", label(), error.what()));
+  } catch (const std::bad_alloc&) {
+    throw OutOfMemoryError(fmt::format("{}: out of host memory", label()));
+  } catch (const std::exception& error) {
+    throw ValueError(fmt::format("{}: {}", label(), error.what()));
+  }
+}
 
 /// Copies the nodes of a function, with the attributes that a call passes in place of references to them.
 class Expansion {
@@ -39,9 +61,12 @@ class Expansion {
       : planner_(planner), function_(function), call_(call) {}
 
   Graph expand(const Graph& graph) const {
+    count(graph.inputs.size() + graph.outputs.size());
+    for (const Tensor& tensor : graph.initializers)
+      count(1 + tensor.dims.size() + tensor.integers.size() + tensor.reals.size() + tensor.doubles.size());
     Graph copy{graph.name, {}, graph.initializers, graph.inputs, graph.outputs};
     for (const Node& node : graph.nodes) {
-      count(1);
+      count(1 + node.inputs.size() + node.outputs.size());
       Node& to = copy.nodes.emplace_back(node);
       to.attributes.clear();
       for (const Attribute& a : node.attributes) add(to.attributes, a);
@@ -121,6 +146,8 @@ class Builder {
   }
 
  private:
+  std::string label(const Node& node) const { return planner_.file.path + ": " + node.label(); }
+
   /// Makes a slot for a name. It is not needed before it is used.
   template <class Label>
   Slot add(const std::string& name, const Label& label) {
@@ -168,13 +195,7 @@ class Builder {
     }
     for (const std::string& name : node.outputs)
       step.outputs.push_back(name.empty() ? -1 : add(name, [&] { return node.label(); }));
-    if (step.row && step.row->check) {
-      try {
-        step.row->check(Call(node, opset, {}, Device()));
-      } catch (const Error& error) {
-        throw ValueError(fmt::format("{}: {}: {}", planner_.file.path, node.label(), error.what()));
-      }
-    }
+    if (step.row) labelled([&] { return label(node); }, [&] { check(step); });
     if (fold(step)) return;
     for (const Slot slot : step.inputs) use(slot);
     for (const Body& body : step.bodies)
@@ -182,11 +203,24 @@ class Builder {
     plan_.steps.push_back(std::move(step));
   }
 
+  /// Checks a node's options before it runs. Inputs that are no constants are missing in the call.
+  void check(const Step& step) const {
+    Values given;
+    for (const Slot slot : step.inputs) {
+      const auto found = constants_.find(slot);
+      given.push_back(found == constants_.end() ? Value() : found->second);
+    }
+    const Call call(*step.node, step.opset, std::move(given), Device());
+    check_options(call);
+    if (step.row->check) step.row->check(call);
+  }
+
   /// Computes a step now if its results are constants.
   bool fold(const Step& step) {
     static const std::set<std::string> kRandom{"Bernoulli", "Multinomial", "RandomNormalLike", "RandomUniformLike"};
     const std::string& type = step.node->type;
-    if (!step.row || !step.bodies.empty() || kRandom.contains(type) || (step.inputs.empty() && type != "Constant"))
+    if (!step.row || !step.bodies.empty() || planner_.too_large > kMaxTooLarge || kRandom.contains(type) ||
+        (step.inputs.empty() && type != "Constant"))
       return false;
     Values given;
     for (const Slot slot : step.inputs) {
@@ -198,10 +232,14 @@ class Builder {
     Run run{Device()};
     Values results;
     try {
-      results = compute(step, std::move(given), {}, run);
-    } catch (const Error& error) {
+      const AllocationLimit limit(kMaxFolding + 8 * planner_.file.size(), "constants");
+      results = labelled([&] { return label(*step.node); }, [&] { return compute(step, std::move(given), {}, run); });
+    } catch (const OutOfMemoryError&) {  // a call has its own limit
+      ++planner_.too_large;
+      return false;
+    } catch (const Error&) {
       if (planner_.depth > 1) return false;  // a branch that never runs may be wrong
-      throw ValueError(fmt::format("{}: {}: {}", planner_.file.path, step.node->label(), error.what()));
+      throw;
     }
     return keep(step, results);
   }
@@ -212,8 +250,11 @@ class Builder {
       if (!value.defined() || value.is_sequence()) return false;
       bytes += static_cast<std::uint64_t>(value.array().nbytes());
     }
-    if (results.size() < step.outputs.size() || planner_.folded + bytes > kMaxFolded + planner_.file.size())
+    if (results.size() < step.outputs.size()) return false;
+    if (planner_.folded + bytes > kMaxFolded + planner_.file.size()) {
+      ++planner_.too_large;
       return false;
+    }
     planner_.folded += bytes;
     for (std::size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i] < 0) continue;
@@ -285,6 +326,9 @@ Values compute(const Step& step, Values given, const Values& values, Run& run) {
 Values Plan::run(const Values& given, const Values& outer, Run& run) const {
   if (given.size() > inputs.size())
     throw ValueError(fmt::format("{} inputs are given to a graph with {}", given.size(), inputs.size()));
+  run.nodes += static_cast<std::int64_t>(steps.size() + slots);
+  if (run.nodes > kMaxNodes)
+    throw ValueError(fmt::format("a call runs at most {} nodes, with those of bodies and their values", kMaxNodes));
   Values values(slots);
   const auto at = [&](Slot slot) -> Value& { return values[static_cast<std::size_t>(slot)]; };
   for (const auto& [slot, value] : constants) at(slot) = value;
@@ -293,16 +337,17 @@ Values Plan::run(const Values& given, const Values& outer, Run& run) const {
   for (const Step& step : steps) {
     Values arguments;
     for (const Slot slot : step.inputs) arguments.push_back(slot < 0 ? Value() : at(slot));
-    try {
-      const Values computed = compute(step, std::move(arguments), values, run);
-      for (std::size_t i = 0; i < step.outputs.size(); ++i) {
-        if (step.outputs[i] < 0) continue;
-        if (i >= computed.size()) throw ValueError(fmt::format("result {} is not supported", i));
-        at(step.outputs[i]) = computed[i];
-      }
-    } catch (const Error& error) {
-      throw ValueError(fmt::format("{}: {}", step.node->label(), error.what()));
-    }
+    labelled([&] { return step.node->label(); },
+             [&] {
+               const Values computed = compute(step, std::move(arguments), values, run);
+               for (std::size_t i = 0; i < step.outputs.size(); ++i) {
+                 if (step.outputs[i] < 0) continue;
+                 if (i >= computed.size()) throw ValueError(fmt::format("result {} is not supported", i));
+                 // lists that a Loop copies in each turn
+                 if (computed[i].is_sequence()) run.nodes += static_cast<std::int64_t>(computed[i].items().size() / 16);
+                 at(step.outputs[i]) = computed[i];
+               }
+             });
     for (const Slot slot : step.last) at(slot) = Value();
   }
   Values all;

@@ -38,6 +38,7 @@ struct Step {
 struct Run {
   Device device;
   std::int64_t bodies = 0;  ///< how many bodies have run
+  std::int64_t nodes = 0;   ///< how many nodes have run, and how many values they had
 };
 
 struct Plan {

@@ -25,6 +25,7 @@ Windows windows_of(const Call& c, const Shape& shape, const Integers& kernel) {
   } else if (how == "SAME_UPPER" || how == "SAME_LOWER") {
     for (std::size_t i = 0; i < n; ++i) {
       const std::int64_t size = shape[static_cast<int>(i) + 2], stride = w.strides[i];
+      if (stride < 1) c.fail("stride {} is not positive", stride);
       const std::int64_t taps = (kernel[i] - 1) * w.dilations[i] + 1;
       const std::int64_t all = std::max<std::int64_t>(((size + stride - 1) / stride - 1) * stride + taps - size, 0);
       w.before[i] = how == "SAME_UPPER" ? all / 2 : all - all / 2;

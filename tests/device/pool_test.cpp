@@ -15,6 +15,7 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
 #include "catenary/core/error.h"
+#include "catenary/device/allocation_limit.h"
 #include "catenary/device/device.h"
 
 namespace catenary {
@@ -259,6 +260,36 @@ TEST_F(Pool, Limits) {
   EXPECT_THROW(pool.set_limit_fraction(-0.1), ValueError);
   pool.set_limit_fraction(0);
   EXPECT_EQ(pool.get_limit(), 0u);
+}
+
+TEST_F(Pool, ScopesLimitTheirOwnAllocations) {
+  void* before = pool.allocate(3 * 512);
+  {
+    const AllocationLimit outer(6 * 512, "the outer scope");
+    void* x = pool.allocate(4 * 512);
+    try {
+      pool.allocate(3 * 512);
+      FAIL();
+    } catch (const OutOfMemoryError& error) {
+      EXPECT_STREQ(error.what(),
+                   "1536 bytes are needed, but the outer scope may use at most 3072 bytes, of which 2048 are in use");
+    }
+    pool.free(before, 3 * 512);  // counts against the scope's own blocks, but not below 0
+    pool.free(x, 4 * 512);
+    x = pool.allocate(5 * 512);
+    {
+      const AllocationLimit inner(512, "the inner scope");
+      EXPECT_THROW(pool.allocate(2 * 512), OutOfMemoryError);
+      void* y = pool.allocate(512);
+      EXPECT_THROW(pool.allocate(512), OutOfMemoryError);
+      pool.free(y, 512);
+    }
+    EXPECT_THROW(pool.allocate(2 * 512), OutOfMemoryError);
+    pool.free(x, 5 * 512);
+    EXPECT_THROW(pool.allocate(std::size_t{1} << 63), OutOfMemoryError);
+  }
+  void* all = pool.allocate(100 * 512);
+  pool.free(all, 100 * 512);
 }
 
 TEST_F(Pool, RandomUse) {

@@ -49,8 +49,8 @@ TEST(OnnxSampling, GridSampleRefusesWhatItDoesNotKnow) {
   const auto error = [&](const Variable& points, const Message& a) {
     return error_of<ValueError>([&] { run_node("GridSample", {x, points}, {a}); });
   };
-  EXPECT_TRUE(has(error(grid, attribute("mode", "lanczos")), "mode 'lanczos' is not known"));
-  EXPECT_TRUE(has(error(grid, attribute("padding_mode", "wrap")), "padding_mode 'wrap' is not known"));
+  EXPECT_TRUE(has(error(grid, attribute("mode", "lanczos")), "mode 'lanczos' is not supported"));
+  EXPECT_TRUE(has(error(grid, attribute("padding_mode", "wrap")), "padding_mode 'wrap' is not supported"));
   const Variable other(zeros({2, 2, 2, 2}, Dtype::float32));
   EXPECT_TRUE(has(error(other, attribute("mode", "linear")), "does not fit an input of shape (1, 2, 3, 3)"));
 }
