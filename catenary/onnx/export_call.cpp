@@ -209,8 +209,8 @@ std::string ExportCall::size(const Extent& extent) const {
 const std::vector<const ExportRow*>& all_exported() {
   static const auto& rows = *new std::vector<const ExportRow*>([] {
     std::vector<const ExportRow*> all;
-    for (const auto family :
-         {exported_elementwise(), exported_shape(), exported_layer(), exported_sequence(), exported_sampling()})
+    for (const auto family : {exported_elementwise(), exported_shape(), exported_layer(), exported_sequence(),
+                              exported_sampling(), exported_loss()})
       for (const ExportRow& row : family) all.push_back(&row);
     std::ranges::sort(all, {}, [](const ExportRow* row) { return std::string(row->function); });
     return all;

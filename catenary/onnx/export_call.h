@@ -116,6 +116,7 @@ std::span<const ExportRow> exported_shape();
 std::span<const ExportRow> exported_layer();
 std::span<const ExportRow> exported_sequence();
 std::span<const ExportRow> exported_sampling();
+std::span<const ExportRow> exported_loss();
 
 /// Returns all rows, sorted by name.
 const std::vector<const ExportRow*>& all_exported();

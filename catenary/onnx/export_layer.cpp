@@ -1,6 +1,7 @@
 // Layers: products, convolutions, pooling, normalisations, attention.
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include "catenary/array/creation.h"
@@ -121,6 +122,57 @@ Names pooled_by_mean(const ExportCall& c) {
   return {c.node("AveragePool", {c.x(0)}, attributes)};
 }
 
+/// Returns the windows as channels, by a convolution of each channel with filters of a single 1.
+Names columns(const ExportCall& c) {
+  const ExportedWindow w(c);
+  const std::int64_t channels = c.fixed(c.extents(0)[1], "the number of channels"), taps = w.size[0] * w.size[1];
+  const DeviceScope scope(get_device("cpu"));
+  const Array filters =
+      tile(eye(taps, taps, 0, c.dtype(0)).reshape({taps, 1, w.size[0], w.size[1]}), {channels, 1, 1, 1});
+  NodeAttributes attributes = w.attributes(padding_behind(c, w, c.extents(0), c.result()));
+  attributes.emplace_back("group", channels);
+  return {c.node("Conv", {c.x(0), c.constant(filters)}, attributes)};
+}
+
+/// Moves groups of channels by a convolution with filters of a single 1.
+Names moved_channels(const ExportCall& c) {
+  if (c.flag("back")) c.fail("the gradient is not supported");
+  const Integers size = c.integers("size"), dilate = c.integers("dilate");
+  const std::int64_t channels = c.fixed(c.extents(0)[1], "the number of channels"), taps = size[0] * size[1],
+                     last = taps - 1;
+  std::vector<double> filters(static_cast<std::size_t>(channels * taps), 0);
+  for (std::int64_t channel = 0; channel < channels; ++channel) {
+    const std::int64_t group = std::min(channel / (channels / taps), last);
+    const std::int64_t place = group == last ? last / 2 : group == last / 2 ? last : group;
+    const std::int64_t row = dilate[0] > 0 ? size[0] - 1 - place / size[1] : place / size[1],
+                       column = dilate[1] > 0 ? size[1] - 1 - place % size[1] : place % size[1];
+    filters[static_cast<std::size_t>(channel * taps + row * size[1] + column)] = 1;
+  }
+  const Array weight =
+      Array::from_host(filters.data(), {channels, 1, size[0], size[1]}, Dtype::float64, get_device("cpu"));
+  const Integers steps = {std::abs(dilate[0]), std::abs(dilate[1])};
+  const std::int64_t tall = size[0] / 2 * steps[0], wide = size[1] / 2 * steps[1];
+  return {c.node("Conv", {c.x(0), c.constant(weight.astype(c.dtype(0)))},
+                 {{"dilations", steps}, {"group", channels}, {"pads", Integers{tall, wide, tall, wide}}})};
+}
+
+/// Transforms real and imaginary parts along the last axis.
+Names fourier_transform(const ExportCall& c) {
+  const int n = c.ndim(0);
+  const std::string behind = c.constant(Integers{n}), front = c.constant(Integers{0});
+  std::string z =
+      c.node("Concat", {c.node("Unsqueeze", {c.as_result(0), behind}), c.node("Unsqueeze", {c.as_result(1), behind})},
+             {{"axis", n}});
+  if (n == 1) z = c.node("Unsqueeze", {z, front});  // the operator needs a batch
+  const std::int64_t axis = n == 1 ? 1 : n - 1, inverse = c.flag("inverse") ? 1 : 0;
+  z = c.opset() < 20
+          ? c.node("DFT", {z}, {{"axis", axis}, {"inverse", inverse}})
+          : c.node("DFT", {z, "", c.number(static_cast<double>(axis), Dtype::int64)}, {{"inverse", inverse}});
+  if (n == 1) z = c.node("Squeeze", {z, front});
+  const auto part = [&](int i) { return c.node("Gather", {z, c.number(i, Dtype::int64)}, {{"axis", n}}); };
+  return {part(0), part(1)};
+}
+
 /// (x - mean) / sqrt(var + eps) * gamma + beta, with statistics over some axes.
 Names standardized(const ExportCall& c) {
   if (c.has("r") || c.has("d")) c.fail("a correction is not supported: export in test mode");
@@ -159,6 +211,7 @@ Names refused_dropout(const ExportCall& c) { c.fail("the function drops elements
 
 constexpr ExportRow kLayer[] = {
     {"AveragePoolingND", nullptr, pooled_by_mean},
+    {"BatchDet", "Det"},
     {"BatchNormalization", nullptr, standardized},
     {"Convolution2DFunction", nullptr, convolved},
     {"ConvolutionND", nullptr, convolved},
@@ -166,7 +219,9 @@ constexpr ExportRow kLayer[] = {
     {"DeconvolutionND", nullptr, convolved_back},
     {"Dropout", nullptr, refused_dropout},
     {"EinSum", nullptr, einstein_sum},
+    {"FFT", nullptr, fourier_transform},
     {"GroupNormalization", nullptr, standardized},
+    {"Im2Col", nullptr, columns},
     {"InstanceNormalization", nullptr, standardized},
     {"LayerNormalization", nullptr, normalized_rows},
     {"LinearFunction", nullptr, linear_map},
@@ -174,6 +229,7 @@ constexpr ExportRow kLayer[] = {
     {"LogSoftmax", nullptr, along_one_axis<kLogSoftmax>},
     {"MatMul", nullptr, matrix_product},
     {"MaxPoolingND", nullptr, pooled_by_max},
+    {"Shift", nullptr, moved_channels},
     {"Softmax", nullptr, along_one_axis<kSoftmax>},
 };
 

@@ -265,12 +265,53 @@ Names permuted(const ExportCall& c) {
   return {c.node("Gather", {c.x(0), c.constant(c.array("order").astype(Dtype::int64))}, {{"axis", c.axis()}})};
 }
 
+/// Picks the diagonal of the last two axes, as elements of one axis.
+Names diagonal_of(const ExportCall& c) {
+  const int n = c.ndim(0);
+  const auto wrapped = [&](const char* name) { return c.integer(name) + (c.integer(name) < 0 ? n : 0); };
+  const std::int64_t axis1 = wrapped("axis1"), axis2 = wrapped("axis2"), offset = c.integer("offset");
+  Integers order;
+  for (int i = 0; i < n; ++i)
+    if (i != axis1 && i != axis2) order.push_back(i);
+  order.insert(order.end(), {axis1, axis2});
+  Extents from;
+  for (const std::int64_t axis : order) from.push_back(c.extents(0)[static_cast<std::size_t>(axis)]);
+  const std::int64_t rows = c.fixed(from[static_cast<std::size_t>(n - 2)], "the number of rows"),
+                     columns = c.fixed(from[static_cast<std::size_t>(n - 1)], "the number of columns");
+  Integers picked;
+  for (std::int64_t row = std::max<std::int64_t>(-offset, 0); row < rows && row + offset < columns; ++row)
+    picked.push_back(row * columns + row + offset);
+  Extents flat(from.begin(), from.end() - 2);
+  flat.push_back({rows * columns, rows * columns});
+  const std::string x = c.reshape(c.transpose(c.x(0), order), from, flat);
+  return {c.node("Gather", {x, c.constant(picked)}, {{"axis", n - 2}})};
+}
+
+/// Stacks sequences, with numbers behind the shorter ones.
+Names padded_sequences(const ExportCall& c) {
+  const Extent length = c.result()[1];
+  Names rows;
+  for (int i = 0; i < c.count(); ++i) {
+    const Extent own = c.extents(i)[0];
+    const std::int64_t more = c.fixed({length.first - own.first, length.second - own.second}, "the padding");
+    std::string x = c.as_result(i);
+    if (more > 0) {
+      Integers pads(static_cast<std::size_t>(2 * c.ndim(i)), 0);
+      pads[static_cast<std::size_t>(c.ndim(i))] = more;
+      x = c.node("Pad", {x, c.constant(pads), c.number(c.real("padding"))}, {{"mode", "constant"}});
+    }
+    rows.push_back(c.node("Unsqueeze", {x, c.constant(Integers{0})}));
+  }
+  return {c.node("Concat", rows, {{"axis", 0}})};
+}
+
 constexpr ExportRow kShape[] = {
     {"ArgMax", nullptr, position<kArgMax>},
     {"ArgMin", nullptr, position<kArgMin>},
     {"BroadcastTo", nullptr, broadcast},
     {"Concat", nullptr, concatenated},
     {"Cumsum", nullptr, cumulative_sum},
+    {"Diagonal", nullptr, diagonal_of},
     {"Flip", nullptr, flipped_axis},
     {"GetItem", nullptr, indexed},
     {"LogSumExp", nullptr, [](const ExportCall& c) { return reduced(c, "ReduceLogSumExp", false); }},
@@ -278,6 +319,7 @@ constexpr ExportRow kShape[] = {
     {"Mean", nullptr, reduced<kMean>},
     {"Min", nullptr, reduced<kMin>},
     {"Pad", nullptr, padded_by},
+    {"PadSequence", nullptr, padded_sequences},
     {"Permutate", nullptr, permuted},
     {"Prod", nullptr, reduced<kProd>},
     {"Repeat", nullptr, repeated},

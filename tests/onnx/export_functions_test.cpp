@@ -1,12 +1,6 @@
-// Exports functions of each family, and the networks of links/models.
+// Exports functions of each family.
 
 #include "catenary/functions/functions.h"
-#include "catenary/links/models/glm.h"
-#include "catenary/links/models/gpt.h"
-#include "catenary/links/models/llama.h"
-#include "catenary/links/models/mobilenet.h"
-#include "catenary/links/models/resnet.h"
-#include "catenary/links/models/unet.h"
 #include "catenary/links/rnn.h"
 #include "tests/onnx/exports.h"
 
@@ -172,28 +166,6 @@ TEST(OnnxExport, WritesAttentionAndCells) {
                       return std::vector{lstm(x[0](slice(), 1))};
                     },
                     {sample({2, 2, 8})});
-}
-
-template <class Net>
-void expect_network(const Net& net, const Array& x) {
-  expect_round_trip(net, [&](Inputs in) { return std::vector<Variable>{net(in[0])}; }, {x});
-}
-
-TEST(OnnxExport, WritesNetworksForImages) {
-  expect_network(L::MobileNetV2({.classes = 10, .width = 0.25}), sample({2, 3, 64, 64}));
-  expect_network(L::UNet(3, 4, {.channels = 4, .depth = 2}), sample({2, 3, 12, 16}));
-  const L::ResNet18Layers net;
-  expect_round_trip(net, [&](Inputs in) { return std::vector{net(in[0]).at("prob")}; }, {sample({2, 3, 224, 224})});
-}
-
-TEST(OnnxExport, WritesLanguageModels) {
-  const Array ids = (arange(10, Dtype::int64) * 7 % 30).reshape({2, 5});
-  expect_network(L::GPT({.vocabulary = 30, .context = 8, .width = 16, .layers = 2, .heads = 2}), ids);
-  expect_network(
-      L::Llama({.vocabulary = 30, .context = 8, .width = 16, .layers = 2, .heads = 4, .hidden = 20, .groups = 2}), ids);
-  expect_network(
-      L::Glm({.vocabulary = 30, .context = 8, .width = 16, .layers = 2, .heads = 4, .groups = 2, .hidden = 20}),
-      ids.astype(Dtype::int32));
 }
 
 }  // namespace
