@@ -171,3 +171,10 @@ for which in (E.PlotReport, E.VariableStatisticsPlot):
     with warnings.catch_warnings(record=True):
         which.available()
 ''')
+
+
+def test_updaters_have_their_path_of_chainer_1_to_7():
+    assert run('''
+from chainer import training
+print(training.updater.StandardUpdater is training.StandardUpdater, training.updater.ParallelUpdater is training.updaters.ParallelUpdater)
+''') == 'True True\n'

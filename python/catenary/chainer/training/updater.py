@@ -28,3 +28,10 @@ class Updater:
     def serialize(self, serializer):
         """Reads or writes the state of the updater."""
         raise NotImplementedError(f'{type(self).__name__} has to define serialize(serializer)')
+
+
+def __getattr__(name):
+    if name in ('ParallelUpdater', 'StandardUpdater'):  # up to Chainer 3 they were defined here
+        from . import updaters
+        return getattr(updaters, name)
+    raise AttributeError('module %r has no attribute %r' % (__name__, name))
