@@ -1,5 +1,5 @@
 #pragma once
-// SHA-256 (FIPS 180-4), by libcrypto.
+// SHA-256 (FIPS 180-4).
 
 #include <cstddef>
 #include <memory>

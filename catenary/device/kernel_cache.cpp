@@ -10,6 +10,7 @@
 #include "catenary/core/error.h"
 #include "catenary/core/format.h"
 #include "catenary/core/os/private_folder.h"
+#include "catenary/core/os/system.h"
 #include "catenary/core/sha256.h"
 
 namespace catenary {
@@ -74,12 +75,8 @@ bool keeps_kernels() { return environment::flag("CATENARY_KERNEL_CACHE", true); 
 
 std::string kernel_cache_folder() {
   if (const std::string named = environment::text("CATENARY_CACHE_DIR"); !named.empty()) return named;
-  for (const auto& [variable, below] :
-       {std::pair("XDG_CACHE_HOME", "/catenary"), std::pair("HOME", "/.cache/catenary")}) {
-    const char* value = std::getenv(variable);
-    if (value && *value) return std::string(value) + below;
-  }
-  return {};
+  const std::string folder = os::user_cache_folder();
+  return folder.empty() ? folder : folder + "/catenary";
 }
 
 std::string kernel_cache_trouble() {

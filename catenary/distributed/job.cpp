@@ -37,12 +37,13 @@ Job::Job(int size) : Job(os::SharedMemory(bytes_of(size, sizeof(Head))), size) {
   head().mark = kMark;
 }
 
-Job Job::inherited(int descriptor) {
-  os::SharedMemory memory = os::SharedMemory::inherited(descriptor);
+Job Job::inherited(os::Handle handle) {
+  os::SharedMemory memory = os::SharedMemory::inherited(handle);
   const Head& head = *reinterpret_cast<const Head*>(memory.data());
   if (memory.size() < sizeof(Head) || head.mark != kMark || head.size > max_ranks ||
       memory.size() != bytes_of(static_cast<int>(head.size), sizeof(Head)))
-    fail<FileError>("the shared memory of descriptor {} was made by another version of catenary launch", descriptor);
+    fail<FileError>("the shared memory of descriptor {} was made by another version of catenary launch",
+                    static_cast<int>(handle));
   const int size = static_cast<int>(head.size);
   return Job(std::move(memory), size);
 }

@@ -16,12 +16,12 @@ class Job {
  public:
   /// Creates the memory, in the launcher.
   explicit Job(int size);
-  /// Opens the memory in a rank. Throws FileError if the descriptor belongs to other memory or another version.
-  static Job inherited(int descriptor);
+  /// Opens the memory in a rank. Throws FileError if the handle belongs to other memory or another version.
+  static Job inherited(os::Handle handle);
 
   static constexpr int max_ranks = 256;
   int size() const { return size_; }
-  int descriptor() const { return memory_.descriptor(); }
+  os::Handle handle() const { return memory_.handle(); }
 
   /// Number of threads of a rank that may communicate at once, each on its channel.
   static constexpr int channels = 2;

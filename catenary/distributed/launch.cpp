@@ -70,8 +70,9 @@ class Launcher {
     }
     const std::string mark = fmt::format("launch-{}-{}", os::process_id(), Clock::now().time_since_epoch().count());
     for (int rank = 0; rank < options.ranks; ++rank) {
-      const LaunchedRank told{rank, job_.descriptor(), lifeline_.far_end(), mark};
-      children_.start(command, {{"CATENARY_LAUNCH", told.text()}}, {told.memory, told.lifeline});
+      const os::Handle memory = job_.handle(), lifeline = lifeline_.far_end();
+      const LaunchedRank told{rank, static_cast<int>(memory), static_cast<int>(lifeline), mark};
+      children_.start(command, {{"CATENARY_LAUNCH", told.text()}}, {memory, lifeline});
     }
     children_.guard(mark);
     lifeline_.close_far_end();

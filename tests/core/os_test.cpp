@@ -117,8 +117,8 @@ TEST_F(Files, NextWriterClearsUpAfterOneThatWasKilled) {
                     ::raise(SIGKILL);
                   },
                   60)
-                  .signal,
-              SIGKILL);
+                  .crash,
+              "SIGKILL");
   }
   EXPECT_EQ(list_directory(folder_).size(), 2u);
   write_file(at(".a.1-2-3.tmp.not"), "a user's own");
@@ -223,12 +223,12 @@ TEST_F(Files, AFolderThatTwoRemove) {
 }
 
 TEST(Trial, HowTheChildEnds) {
-  EXPECT_EQ(run_trial([] {}, 60).signal, 0);
-  EXPECT_EQ(run_trial([] { throw ValueError("an ordinary error"); }, 60).signal, 0);
-  EXPECT_EQ(run_trial([] { std::abort(); }, 60).signal, SIGABRT);
+  EXPECT_EQ(run_trial([] {}, 60).crash, "");
+  EXPECT_EQ(run_trial([] { throw ValueError("an ordinary error"); }, 60).crash, "");
+  EXPECT_EQ(run_trial([] { std::abort(); }, 60).crash, "SIGABRT");
   const TrialResult result = run_trial([] { ::pause(); }, 0.05);
   EXPECT_TRUE(result.timed_out);
-  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(result.crash, "");
 }
 
 TEST(Trial, NoneAfterTheEnd) {
@@ -237,7 +237,7 @@ TEST(Trial, NoneAfterTheEnd) {
   const TrialResult result = run_trial(
       [] {
         tried = 0;
-        add_trials([] { tried += run_trial([] { std::abort(); }, 60).signal == SIGABRT; });
+        add_trials([] { tried += run_trial([] { std::abort(); }, 60).crash == "SIGABRT"; });
         end_trials("something has begun");
         end_trials("something else has");
         try {
@@ -250,9 +250,9 @@ TEST(Trial, NoneAfterTheEnd) {
         std::abort();
       },
       60);
-  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(result.crash, "");
   EXPECT_FALSE(result.timed_out);
-  EXPECT_EQ(run_trial([] {}, 60).signal, 0);  // does not end the process
+  EXPECT_EQ(run_trial([] {}, 60).crash, "");  // does not end the process
 }
 
 class PrivateFolders : public Files {
@@ -423,6 +423,12 @@ TEST(Memory, LargeBlocksGoBackToTheSystem) {
   for (void* memory : small) deallocate(memory, 100000);
 }
 #endif
+
+TEST(Libraries, HaveNamesOfThisSystem) {
+  EXPECT_EQ(library_file("cublas", "12"), "libcublas.so.12");
+  EXPECT_EQ(library_file("nvrtc", "11.2"), "libnvrtc.so.11.2");
+  EXPECT_EQ(plugin_file("onednn"), "libcatenary_onednn.so");
+}
 
 TEST(Libraries, LoadAndLook) {
   const Library math("libm.so.6");

@@ -1,4 +1,4 @@
-// N6: which processes may compute on NVIDIA's GPUs, by NVML (libnvidia-ml.so.1), NVIDIA's management library.
+// N6: which processes may compute on NVIDIA's GPUs, by NVML (libnvidia-ml), NVIDIA's management library.
 
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ using Handle = void*;
 
 ordered_json ask_nvml() {
   std::string why;
-  const std::optional<os::Library> nvml = os::Library::find("libnvidia-ml.so.1", &why);
+  const std::optional<os::Library> nvml = os::Library::find(os::library_file("nvidia-ml", "1"), &why);
   if (!nvml) return {{"error", why}};
   if (const int code = nvml->required<int()>("nvmlInit_v2")())
     return {{"error", fmt::format("nvmlInit_v2 gives {}", code)}};

@@ -21,7 +21,7 @@ struct Plugin {
       info = "oneDNN: off (CATENARY_ONEDNN=0)";
       return;
     }
-    const std::string path = os::library_folder() + "/libcatenary_onednn.so";
+    const std::string path = os::library_folder() + "/" + os::plugin_file("onednn");
     std::string why;
     const std::optional<os::Library> library = os::Library::find(path, &why);
     if (!library) {

@@ -58,7 +58,7 @@ void each_cuda_library(const Context& context, const std::string& name, const st
                        std::string& why, const std::function<bool(const os::Library&, std::string& why)>& open) {
   std::string missing;
   for (const char* version : versions) {
-    const std::string file = fmt::format("{}.{}", name, version);
+    const std::string file = os::library_file(name, version);
     std::string reason;
     try {
       const auto library = find_cuda_library(context.info.is_simulated, file, reason);
@@ -122,7 +122,8 @@ std::optional<os::Library> find_rocm_library(const Context& context, const RocmL
   std::optional<os::Library> runtime;
   int major = 9;
   while (!runtime && --major >= 5)
-    runtime = os::Library::find(fmt::format("libamdhip64.so.{}", major), nullptr, os::Library::Mode::already_loaded);
+    runtime = os::Library::find(os::library_file("amdhip64", std::to_string(major)), nullptr,
+                                os::Library::Mode::already_loaded);
   if (!runtime) {
     why = "the HIP runtime in use has an unknown version";
     return std::nullopt;

@@ -220,7 +220,8 @@ class Nccl final : public DeviceCollectives {
   }
   std::optional<os::Library> find() {
     if (!hip_)
-      return find_cuda_library(!contexts_.empty() && contexts_.front()->info.is_simulated, "libnccl.so.2", why_);
+      return find_cuda_library(!contexts_.empty() && contexts_.front()->info.is_simulated,
+                               os::library_file("nccl", "2"), why_);
     if (!contexts_.empty()) return find_rocm_library(*contexts_.front(), rccl(), why_);
     why_ = "there is no HIP device";  // and loading RCCL would load a HIP runtime
     return std::nullopt;

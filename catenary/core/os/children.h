@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catenary/core/export.h"
+#include "catenary/core/os/handle.h"
 
 namespace catenary::os {
 
@@ -30,9 +31,9 @@ class CT_API Children {
   ~Children();
 
   /// Starts a program (searched in PATH unless its name has a slash) with empty input, additional environment variables
-  /// and additional descriptors. Returns its number, counted from 0. Throws FileError.
+  /// and additional handles. Returns its number, counted from 0. Throws FileError.
   int start(const std::vector<std::string>& command,
-            const std::vector<std::pair<std::string, std::string>>& environment, const std::vector<int>& descriptors);
+            const std::vector<std::pair<std::string, std::string>>& environment, const std::vector<Handle>& handles);
   /// Starts a process that kills all children started so far, with their descendants, if this process dies without
   /// running destructors, for instance by SIGKILL. `mark` is a text that only the children's environments contain. If
   /// no process can be made, nothing is guarded.
@@ -48,7 +49,8 @@ class CT_API Children {
   struct Child;
   void read(Child& child, int stream, std::vector<ChildEvent>& events);
   std::vector<Child> children_;
-  int guard_ = -1, life_ = -1;  // the process of guard(), and the pipe whose end it waits for
+  int guard_ = -1;              // the process of guard()
+  Handle life_ = Handle::none;  // the pipe whose end it waits for
 };
 
 /// A connection between processes. A process that holds one end notices when the last holder of the far end is gone.
@@ -60,17 +62,17 @@ class CT_API Lifeline {
   Lifeline& operator=(const Lifeline&) = delete;
   ~Lifeline();
   /// Returns the end to pass on.
-  int far_end() const { return ends_[1]; }
+  Handle far_end() const { return ends_[1]; }
   void close_far_end();
   /// Ends the connection, as if this process were gone.
   void cut();
 
  private:
-  int ends_[2] = {-1, -1};
+  Handle ends_[2] = {Handle::none, Handle::none};
 };
 
 /// Starts a thread that waits at the far end of a lifeline, which this process inherited, and calls f when it is cut.
-/// Throws FileError for an invalid descriptor.
-CT_API void when_cut(int far_end, void (*f)());
+/// Throws FileError for an invalid handle.
+CT_API void when_cut(Handle far_end, void (*f)());
 
 }  // namespace catenary::os

@@ -1,6 +1,7 @@
 #pragma once
-// Folder core/os: all POSIX code lives here (files, libraries, terminals, signals, processes, memory). Another system
-// needs other .cpp files in this folder and nowhere else. Code about arrays, formats or devices does not belong here.
+// Folder core/os: all code that differs between systems lives here (files, libraries, terminals, signals, processes,
+// memory): headers in this folder, sources in posix/ and windows/. Code about arrays, formats or devices does not
+// belong here.
 //
 // This file: whole files, read-only views, atomic writing, folders.
 

@@ -7,7 +7,7 @@
 
 namespace catenary::os {
 
-/// Returns the folder of the loaded libcatenary.so, or of the program if the library is linked statically.
+/// Returns the folder of the loaded library, or of the program if the library is linked statically.
 CT_API std::string library_folder();
 
 /// Returns the folder share/catenary of this copy, which holds mnist/. In a build tree it is a link to the checkout's

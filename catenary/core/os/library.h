@@ -5,11 +5,18 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "catenary/core/export.h"
 
 namespace catenary::os {
+
+/// Returns the file name of another project's library on this system: ("cublas", "12") is libcublas.so.12, or
+/// cublas64_12.dll on Windows.
+CT_API std::string library_file(std::string_view name, std::string_view version);
+/// Returns the file name of a plugin of ours: ("onednn") is libcatenary_onednn.so.
+CT_API std::string plugin_file(std::string_view name);
 
 /// A handle to a loaded library. Copies refer to the same library. Nothing is ever unloaded.
 class CT_API Library {

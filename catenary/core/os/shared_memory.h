@@ -8,29 +8,30 @@
 #include <string>
 
 #include "catenary/core/export.h"
+#include "catenary/core/os/handle.h"
 
 namespace catenary::os {
 
-/// A piece of memory that is visible to all processes with its descriptor. It is freed when the last of them ends.
+/// A piece of memory that is visible to all processes with its handle. It is freed when the last of them ends.
 class CT_API SharedMemory {
  public:
   /// Allocates zeroed memory, whose size nobody can change. Throws DeviceError if there is none.
   explicit SharedMemory(std::size_t bytes);
-  /// Maps the memory of an inherited descriptor. Children of this process do not inherit it further. Throws FileError
-  /// for a descriptor that is not such memory.
-  static SharedMemory inherited(int descriptor);
+  /// Maps the memory of an inherited handle. Children of this process do not inherit it further. Throws FileError
+  /// for a handle that is not such memory.
+  static SharedMemory inherited(Handle handle);
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&&) = delete;
   ~SharedMemory();
 
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
-  int descriptor() const { return descriptor_; }
+  Handle handle() const { return handle_; }
 
  private:
   SharedMemory() = default;
   void map();
-  int descriptor_ = -1;
+  Handle handle_ = Handle::none;
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };

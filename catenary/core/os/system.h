@@ -27,6 +27,8 @@ CT_API std::string open_error(const std::string& path);
 CT_API bool is_writable_folder(const std::string& path);
 /// Returns NAME-UID in the system's folder for temporary files, without making it. Throws FileError.
 CT_API std::string temporary_folder_of_user(const std::string& name);
+/// Returns the folder for files that this user can make again: XDG_CACHE_HOME, ~/.cache or LOCALAPPDATA. "" if unknown.
+CT_API std::string user_cache_folder();
 /// Returns the number of the group that owns a file, or -1 if it does not exist.
 CT_API std::int64_t owner_group(const std::string& path);
 /// Returns the target of a symbolic link, or "".

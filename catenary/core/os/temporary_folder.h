@@ -4,6 +4,7 @@
 #include <string>
 
 #include "catenary/core/export.h"
+#include "catenary/core/os/handle.h"
 
 namespace catenary::os {
 
@@ -25,7 +26,7 @@ class CT_API TemporaryFolder {
 
  private:
   std::string path_;
-  int lock_ = -1;
+  Handle lock_ = Handle::none;
 };
 
 }  // namespace catenary::os

@@ -10,7 +10,7 @@ namespace catenary::os {
 
 /// How a trial ended: normally if neither member is set.
 struct TrialResult {
-  int signal = 0;          ///< the signal that killed the child, or 0
+  std::string crash = {};  ///< the signal that killed the child, such as "SIGSEGV", or ""
   bool timed_out = false;  ///< true if it was killed after the timeout
 };
 

@@ -42,7 +42,7 @@ std::string make_line() {
 
 std::string plugin_path() {
   const std::string named = environment::text("CATENARY_MPI_PLUGIN");
-  return named.empty() ? os::library_folder() + "/libcatenary_mpi.so" : named;
+  return named.empty() ? os::library_folder() + "/" + os::plugin_file("mpi") : named;
 }
 
 /// Returns the plugin and its MPI, or null with the reason.

@@ -214,8 +214,8 @@ std::shared_ptr<Transport> shared_memory() {
   if (text.empty()) return nullptr;
   const LaunchedRank self = LaunchedRank::parse(text);
   try {
-    auto job = std::make_shared<const Job>(Job::inherited(self.memory));
-    os::when_cut(self.lifeline, [] { os::end_process(1); });
+    auto job = std::make_shared<const Job>(Job::inherited(os::Handle{self.memory}));
+    os::when_cut(os::Handle{self.lifeline}, [] { os::end_process(1); });
     return std::make_shared<SharedMemoryTransport>(std::move(job), self.rank, 0);
   } catch (const Error& error) {
     fail<Error>(

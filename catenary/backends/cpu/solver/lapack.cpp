@@ -357,7 +357,7 @@ class Lapack final : public Provider<Solve> {
 
 }  // namespace
 
-std::unique_ptr<Provider<Solve>> open_lapack(const char* file, const char* threads, std::string& why) {
+std::unique_ptr<Provider<Solve>> open_lapack(const std::string& file, const char* threads, std::string& why) {
   const std::optional<os::Library> library = os::Library::find(file, &why);
   if (!library) return nullptr;
   try {

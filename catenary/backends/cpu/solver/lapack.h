@@ -15,6 +15,6 @@ inline constexpr std::int64_t kLargestLapack = 30000;
 
 /// Loads a library with LAPACK's Fortran functions. `threads` names its function that sets the number of threads, or is
 /// null. Returns null, with the reason, if the library or a function is missing.
-std::unique_ptr<Provider<Solve>> open_lapack(const char* file, const char* threads, std::string& why);
+std::unique_ptr<Provider<Solve>> open_lapack(const std::string& file, const char* threads, std::string& why);
 
 }  // namespace catenary::cpu

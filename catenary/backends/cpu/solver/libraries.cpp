@@ -6,6 +6,7 @@
 
 #include "catenary/backends/cpu/solver/lapack.h"
 #include "catenary/core/environment.h"
+#include "catenary/core/os/library.h"
 
 namespace catenary::cpu {
 
@@ -17,14 +18,15 @@ constexpr std::int64_t kSlowSize = 256;  // own code takes noticeably longer tha
 /// A library with LAPACK's functions. `threads` is its function that sets the number of threads.
 struct KnownSolver {
   const char* name;
-  const char* file;
+  const char* library;
+  const char* version;
   const char* threads;
 };
 
 /// OpenBLAS comes first: MKL ends the process if it lacks a part of itself, and a plain LAPACK has one thread.
-constexpr KnownSolver kKnownSolvers[] = {{"OpenBLAS", "libopenblas.so.0", "openblas_set_num_threads"},
-                                         {"MKL", "libmkl_rt.so.2", "MKL_Set_Num_Threads"},
-                                         {"LAPACK", "liblapack.so.3", nullptr}};
+constexpr KnownSolver kKnownSolvers[] = {{"OpenBLAS", "openblas", "0", "openblas_set_num_threads"},
+                                         {"MKL", "mkl_rt", "2", "MKL_Set_Num_Threads"},
+                                         {"LAPACK", "lapack", "3", nullptr}};
 
 /// Registers the variable before main, because all variables are checked at once.
 const bool kSolverChoice = [] {
@@ -40,7 +42,9 @@ Providers<Solve>& solvers() {
   static auto* const providers = [] {
     std::vector<std::pair<const char*, Providers<Solve>::Open>> list;
     for (const KnownSolver& known : kKnownSolvers)
-      list.emplace_back(known.name, [known](std::string& why) { return open_lapack(known.file, known.threads, why); });
+      list.emplace_back(known.name, [known](std::string& why) {
+        return open_lapack(os::library_file(known.library, known.version), known.threads, why);
+      });
     auto made = std::make_unique<Providers<Solve>>("solver", "cpu", std::move(list), "");
     const std::string asked = environment::text(kSolverVariable);
     made->choose(asked, fmt::format("{}={}", kSolverVariable, asked));

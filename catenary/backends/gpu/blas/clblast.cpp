@@ -95,7 +95,7 @@ class Clblast final : public MatmulProvider {
 
 std::unique_ptr<Provider<Gemm>> open_clblast(Context& context, std::string& why) {
   try {
-    const auto library = find_library({"libclblast.so.1"}, {"/usr/local/lib", "/usr/local/lib64"}, why);
+    const auto library = find_library({os::library_file("clblast", "1")}, {"/usr/local/lib", "/usr/local/lib64"}, why);
     return library ? std::make_unique<Clblast>(context, *library) : nullptr;
   } catch (const Error& error) {
     why = error.what();

@@ -70,7 +70,7 @@ class Cublas final : public MatmulProvider {
 }  // namespace
 
 std::unique_ptr<Provider<Gemm>> open_cublas(Context& context, std::string& why) {
-  return open_cuda_library(context, "libcublas.so", why, [&](const os::Library& library, std::string& reason) {
+  return open_cuda_library(context, "cublas", why, [&](const os::Library& library, std::string& reason) {
     std::unique_ptr<MatmulProvider> provider;
     if (Handle handle = make_handle(context, library, "cublasCreate_v2", reason)) {
       int version = 0;

@@ -409,7 +409,7 @@ std::unique_ptr<MatmulProvider> open(Context& context, const os::Library& librar
 }  // namespace
 
 std::unique_ptr<Provider<Gemm>> open_cublaslt(Context& context, std::string& why) {
-  return open_cuda_library(context, "libcublasLt.so", why, [&](const os::Library& library, std::string& reason) {
+  return open_cuda_library(context, "cublasLt", why, [&](const os::Library& library, std::string& reason) {
     return open(context, library, false, reason);
   });
 }

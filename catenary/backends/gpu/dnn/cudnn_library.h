@@ -22,7 +22,7 @@ template <class Open>
 auto open_cudnn_library(const Context& context, std::string& why, const std::vector<const char*>& versions,
                         const Open& open) {
   return open_cuda_library(
-      context, "libcudnn.so", why,
+      context, "cudnn", why,
       [&](const os::Library& library, std::string& reason) {
         load_cudnn_parts(library);
         return open(library, reason);

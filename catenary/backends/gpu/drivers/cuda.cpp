@@ -455,7 +455,7 @@ class CudaDriver final : public Driver {
 
   std::optional<os::Library> find_cuda() {
     std::string why;
-    auto library = os::Library::find("libcuda.so.1", &why);
+    auto library = os::Library::find(os::library_file("cuda", "1"), &why);
     // WSL's driver is in a folder that loaders do not search by default.
     if (!library) library = os::Library::find("/usr/lib/wsl/lib/libcuda.so.1");
     if (!library) add_reason(fmt::format("NVIDIA's driver was not found ({})", why));
@@ -465,7 +465,7 @@ class CudaDriver final : public Driver {
   /// Two HIP runtimes in one process crash, so use a runtime that is already loaded.
   std::optional<os::Library> find_hip(int& major) {
     constexpr int kNewest = 8, kOldest = 5;
-    const auto name = [](int m) { return fmt::format("libamdhip64.so.{}", m); };
+    const auto name = [](int m) { return os::library_file("amdhip64", std::to_string(m)); };
     for (major = kNewest; major >= kOldest; --major)
       if (auto library = os::Library::find(name(major), nullptr, os::Library::Mode::already_loaded)) return library;
     std::string broken;

@@ -1,4 +1,4 @@
-// OpenCL 1.2 and later, by libOpenCL.so.1 found at run time.
+// OpenCL 1.2 and later, by a loader found at run time.
 
 #include <algorithm>
 #include <array>
@@ -64,7 +64,7 @@ class OpenclDriver final : public Driver {
  public:
   OpenclDriver() {
     std::string why;
-    const auto library = os::Library::find("libOpenCL.so.1", &why);
+    const auto library = os::Library::find(os::library_file("OpenCL", "1"), &why);
     if (!library) {
       reason_ = fmt::format(
           "OpenCL's loader was not found ({}): on Debian and Ubuntu, `apt install ocl-icd-libopencl1`", why);

@@ -4,7 +4,6 @@
 
 #include "catenary/backends/gpu/drivers/find.h"
 #include "catenary/core/format.h"
-#include "catenary/core/os/signals.h"
 #include "catenary/core/os/trial.h"
 
 namespace catenary::gpu {
@@ -59,7 +58,8 @@ RuntimeCompiler::RuntimeCompiler(const os::Library& library, bool hip)
 
 std::vector<std::shared_ptr<RuntimeCompiler>> RuntimeCompiler::nvrtc(std::string& why) {
   std::vector<std::shared_ptr<RuntimeCompiler>> found;
-  const std::vector<std::string> names = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"},
+  const std::vector<std::string> names = {os::library_file("nvrtc", "13"), os::library_file("nvrtc", "12"),
+                                          os::library_file("nvrtc", "11.2")},
                                  folders = cuda_folders();
   std::string broken;
   for (const std::string& name : names) {
@@ -86,7 +86,7 @@ std::vector<std::shared_ptr<RuntimeCompiler>> RuntimeCompiler::nvrtc(std::string
 std::shared_ptr<RuntimeCompiler> RuntimeCompiler::hiprtc(const os::Library& runtime, int major, std::string& why) {
   try {
     // Two ROCm versions in one process crash, so use the library in the runtime's folder.
-    const std::string path = runtime.path(), name = fmt::format("libhiprtc.so.{}", major);
+    const std::string path = runtime.path(), name = os::library_file("hiprtc", std::to_string(major));
     if (const auto slash = path.rfind('/'); slash != std::string::npos)
       if (const auto library = os::Library::find(path.substr(0, slash + 1) + name))
         return std::shared_ptr<RuntimeCompiler>(new RuntimeCompiler(*library, true));
@@ -139,11 +139,11 @@ const std::string& RuntimeCompiler::trial_of(const std::string& arch) {
         "{} was not done within {:g} s with a kernel of one line for {}; install another ROCm, or use the card as an "
         "OpenCL device",
         name_, trial_seconds_, arch);
-  else if (result.signal != 0)
+  else if (!result.crash.empty())
     wrong = fmt::format(
         "{} crashes ({}) when it compiles for {}: this ROCm does not know the card; install a newer one, or use the "
         "card as an OpenCL device",
-        name_, os::signal_name(result.signal), arch);
+        name_, result.crash, arch);
   return tried_[arch] = wrong;
 }
 

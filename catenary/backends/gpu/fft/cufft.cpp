@@ -151,7 +151,7 @@ class FftLibrary final : public Provider<Fft> {
 }  // namespace
 
 std::unique_ptr<Provider<Fft>> open_cufft(Context& context, std::string& why) {
-  return open_cuda_library(context, "libcufft.so", why,
+  return open_cuda_library(context, "cufft", why,
                            [&](const os::Library& library, std::string&) {
                              return std::make_unique<FftLibrary<int>>(context, library, "cufft", 1000);
                            },

@@ -1,4 +1,4 @@
-#include "catenary/core/os/atomic_file.h"
+#include "catenary/core/os/posix/atomic_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <random>
 
 #include "catenary/core/format.h"
+#include "catenary/core/os/temporary_name.h"
 
 namespace catenary::os {
 
@@ -36,9 +36,6 @@ std::string resolve_links(std::string path) {
   fail<FileError>("{}: too many symbolic links", path);
 }
 
-/// Returns the prefix, before the numbers, of the names of a file's temporary files.
-std::string beginning_of(const std::string& target) { return "." + target.substr(0, 200) + "."; }
-
 }  // namespace
 
 std::vector<std::string> names_in(int folder) {
@@ -52,25 +49,6 @@ std::vector<std::string> names_in(int folder) {
     if (name != "." && name != "..") names.push_back(name);
   }
   return names;
-}
-
-bool is_temporary(const std::string& name, const std::string& target) {
-  std::size_t end = 0;
-  if (target.empty()) {
-    if (!name.starts_with('.')) return false;
-  } else if (!name.starts_with(beginning_of(target))) {
-    return false;
-  } else {
-    end = beginning_of(target).size() - 1;
-  }
-  // parses PID-NUMBER-RANDOM.tmp after the last full stop but one
-  unsigned process = 0, number = 0, random = 0;
-  int read = 0;
-  if (!name.ends_with(".tmp")) return false;
-  const std::size_t dot = name.rfind('.', name.size() - 5);
-  return dot != std::string::npos && dot >= end && (target.empty() || dot == end) &&
-         std::sscanf(name.c_str() + dot, ".%u-%u-%x.tmp%n", &process, &number, &random, &read) == 3 &&
-         dot + static_cast<std::size_t>(read) == name.size();
 }
 
 bool remove_abandoned(int folder, const std::string& name) {
@@ -105,7 +83,7 @@ AtomicFile::AtomicFile(const std::string& path, Place&& given)
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
     place.temporary =
-        fmt::format("{}{}-{}-{:x}.tmp", beginning_of(place.name), ::getpid(), counter++, random() & 0xffffffu);
+        fmt::format("{}{}-{}-{:x}.tmp", temporary_prefix(place.name), ::getpid(), counter++, random() & 0xffffffu);
     // the mode goes through open, so that the kernel applies the umask
     Descriptor file(::openat(place.folder.get(), place.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
                              static_cast<mode_t>(place.mode)));
@@ -135,8 +113,6 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
     offset_ += static_cast<std::uint64_t>(n);
   }
 }
-
-void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text.data(), text.size()))); }
 
 void AtomicFile::commit() {
   if (!place_->file) fail<FileError>("{}: commit was called before", path_);

@@ -40,7 +40,7 @@ struct Pipe {
 };
 
 /// Runs between fork and exec, and so makes only calls that are allowed there. On failure writes errno and exits.
-[[noreturn]] void become(char* const* command, char* const* environment, const std::vector<int>& descriptors, int out,
+[[noreturn]] void become(char* const* command, char* const* environment, const std::vector<Handle>& handles, int out,
                          int err, int complaint, pid_t parent) {
   ::setpgid(0, 0);
   sigset_t none;
@@ -48,7 +48,7 @@ struct Pipe {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   const int nothing = ::open("/dev/null", O_RDONLY);
   bool fine = ::dup2(nothing, 0) == 0 && ::dup2(out, 1) == 1 && ::dup2(err, 2) == 2;
-  for (const int descriptor : descriptors) fine = fine && ::fcntl(descriptor, F_SETFD, 0) == 0;
+  for (const Handle handle : handles) fine = fine && ::fcntl(descriptor_of(handle), F_SETFD, 0) == 0;
   if (fine) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);  // the parent died before the line above
@@ -73,7 +73,7 @@ Children::Children() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 Children::~Children() {
   const auto deadline = Clock::now() + std::chrono::seconds(2);
-  if (life_ >= 0) ::close(life_);
+  if (life_ != Handle::none) ::close(descriptor_of(life_));
   if (guard_ > 0) ::kill(guard_, SIGKILL);
   // groups first, then orphaned descendants that left their group and are our children now
   for (const Child& child : children_) ::kill(-child.pid, SIGKILL);
@@ -90,7 +90,7 @@ Children::~Children() {
 
 int Children::start(const std::vector<std::string>& command,
                     const std::vector<std::pair<std::string, std::string>>& environment,
-                    const std::vector<int>& descriptors) {
+                    const std::vector<Handle>& handles) {
   if (command.empty()) fail<ValueError>("Children::start: no program is named");
   const std::vector<std::string> variables = merged_environment(environment);
   const std::vector<char*> words = pointers(command), entries = pointers(variables);
@@ -99,7 +99,7 @@ int Children::start(const std::vector<std::string>& command,
   const pid_t pid = ::fork();
   if (pid < 0) fail<FileError>("{}: no new process: {}", command[0], std::strerror(errno));
   if (pid == 0)
-    become(words.data(), entries.data(), descriptors, out.write.get(), err.write.get(), complaint.write.get(), self);
+    become(words.data(), entries.data(), handles, out.write.get(), err.write.get(), complaint.write.get(), self);
   ::setpgid(pid, pid);
   complaint.write.close();
   int code = 0;
@@ -126,7 +126,7 @@ void Children::guard(const std::string& mark) {
     life.write.close();
     os::guard(life.read.get(), groups, mark);
   }
-  life_ = life.write.release();
+  life_ = to_handle(life.write.release());
 }
 
 void Children::read(Child& child, int stream, std::vector<ChildEvent>& events) {
@@ -189,8 +189,11 @@ int Children::running() const {
 }
 
 Lifeline::Lifeline() {
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_) != 0)
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     fail<FileError>("no pair of sockets: {}", std::strerror(errno));
+  ends_[0] = to_handle(ends[0]);
+  ends_[1] = to_handle(ends[1]);
 }
 
 Lifeline::~Lifeline() {
@@ -199,14 +202,15 @@ Lifeline::~Lifeline() {
 }
 
 void Lifeline::close_far_end() {
-  if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
+  if (ends_[1] != Handle::none) ::close(descriptor_of(std::exchange(ends_[1], Handle::none)));
 }
 
 void Lifeline::cut() {
-  if (ends_[0] >= 0) ::close(std::exchange(ends_[0], -1));
+  if (ends_[0] != Handle::none) ::close(descriptor_of(std::exchange(ends_[0], Handle::none)));
 }
 
-void when_cut(int far_end, void (*f)()) {
+void when_cut(Handle handle, void (*f)()) {
+  const int far_end = descriptor_of(handle);
   if (::fcntl(far_end, F_SETFD, FD_CLOEXEC) != 0)
     fail<FileError>("descriptor {} is not the lifeline that it is said to be", far_end);
   sigset_t all, before;

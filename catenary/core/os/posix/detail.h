@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "catenary/core/os/handle.h"
+
 namespace catenary::os {
 
 /// Throw FileError with the message of errno, or of an error code.
@@ -39,6 +41,10 @@ class Descriptor {
   int fd_ = -1;
 };
 
+/// Convert between opaque handles and descriptors.
+inline Handle to_handle(int descriptor) { return static_cast<Handle>(descriptor); }
+inline int descriptor_of(Handle handle) { return static_cast<int>(handle); }
+
 /// Reads everything; `expected` is a hint of the size. Throws FileError with the path.
 std::vector<std::byte> read_all(int fd, const std::string& path, std::size_t expected);
 
@@ -49,9 +55,6 @@ Descriptor memory_file(const char* name, std::span<const std::byte> content);
 /// Returns the names in an open folder, without . and .., unsorted. Empty if the folder cannot be read.
 std::vector<std::string> names_in(int folder);
 
-/// Returns whether this is the name of an AtomicFile's temporary file: for `target`, or for any file if `target` is
-/// empty.
-bool is_temporary(const std::string& name, const std::string& target);
 /// Removes a temporary file of this user whose writer is gone. Returns false if it is still being written or cannot be
 /// removed.
 bool remove_abandoned(int folder, const std::string& name);

@@ -109,29 +109,8 @@ FileView::FileView(const std::string& path) : path_(path) {
   size_ = copy_.size();
 }
 
-FileView::FileView(FileView&& other) noexcept { *this = std::move(other); }
-
-FileView& FileView::operator=(FileView&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  std::swap(mapped_, other.mapped_);
-  std::swap(copy_, other.copy_);
-  return *this;
-}
-
 FileView::~FileView() {
   if (mapped_) ::munmap(const_cast<std::byte*>(data_), size_);
-}
-
-void write_file(const std::string& path, std::span<const std::byte> bytes) {
-  AtomicFile file(path);
-  file.write(bytes);
-  file.commit();
-}
-
-void write_file(const std::string& path, std::string_view text) {
-  write_file(path, std::as_bytes(std::span(text.data(), text.size())));
 }
 
 bool exists(const std::string& path) {

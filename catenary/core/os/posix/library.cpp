@@ -24,6 +24,12 @@ std::string path_of(int file) {
 
 }  // namespace
 
+std::string library_file(std::string_view name, std::string_view version) {
+  return fmt::format("lib{}.so.{}", name, version);
+}
+
+std::string plugin_file(std::string_view name) { return fmt::format("libcatenary_{}.so", name); }
+
 Library::Library(const std::string& name) : handle_(nullptr), name_(name) {
   std::string why;
   const std::optional<Library> found = find(name, &why);

@@ -76,14 +76,6 @@ void deallocate(void* memory, std::size_t size) noexcept {
   }
 }
 
-std::string memory_advice() {
-  const auto gib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / (1 << 30); };
-  return fmt::format(
-      "the process holds {:.1f} GiB, and the machine has {:.1f}; take smaller batches or fewer examples at once, or a "
-      "16-bit dtype, or end other programs",
-      gib(resident_bytes()), gib(physical_memory_bytes()));
-}
-
 std::uint64_t physical_memory_bytes() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), bytes = ::sysconf(_SC_PAGESIZE);
   return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) : 0;

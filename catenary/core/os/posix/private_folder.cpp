@@ -7,8 +7,9 @@
 #include <cerrno>
 
 #include "catenary/core/format.h"
-#include "catenary/core/os/atomic_file.h"
+#include "catenary/core/os/posix/atomic_file.h"
 #include "catenary/core/os/posix/detail.h"
+#include "catenary/core/os/temporary_name.h"
 
 namespace catenary::os {
 

@@ -93,6 +93,14 @@ std::string temporary_folder_of_user(const std::string& name) {
   return (root / (name + "-" + std::to_string(::geteuid()))).string();
 }
 
+std::string user_cache_folder() {
+  for (const auto& [variable, below] : {std::pair("XDG_CACHE_HOME", ""), std::pair("HOME", "/.cache")}) {
+    const char* value = std::getenv(variable);
+    if (value && *value) return std::string(value) + below;
+  }
+  return {};
+}
+
 std::int64_t owner_group(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 ? static_cast<std::int64_t>(status.st_gid) : -1;

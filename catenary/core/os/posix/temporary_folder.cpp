@@ -29,11 +29,11 @@ Descriptor locked(const std::string& path) {
 
 TemporaryFolder::TemporaryFolder(const std::string& prefix) {
   // a cleaning process may remove the folder between its creation and the lock
-  for (int tries = 0; lock_ < 0 && tries < 100; ++tries) {
+  for (int tries = 0; lock_ == Handle::none && tries < 100; ++tries) {
     path_ = make_temporary_directory(prefix);
-    lock_ = locked(path_).release();
+    lock_ = to_handle(locked(path_).release());
   }
-  if (lock_ < 0) fail_errno(path_, "cannot lock the folder");
+  if (lock_ == Handle::none) fail_errno(path_, "cannot lock the folder");
 }
 
 TemporaryFolder::~TemporaryFolder() {
@@ -42,7 +42,7 @@ TemporaryFolder::~TemporaryFolder() {
   } catch (const std::exception&) {
     // the next process removes it
   }
-  ::close(lock_);
+  ::close(descriptor_of(lock_));
 }
 
 void TemporaryFolder::remove_abandoned(const std::string& prefix) noexcept {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "catenary/core/format.h"
+#include "catenary/core/os/signals.h"
 
 namespace catenary::os {
 
@@ -78,7 +79,7 @@ TrialResult run_trial(const std::function<void()>& f, double timeout) {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  return {.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+  return {.crash = WIFSIGNALED(status) ? signal_name(WTERMSIG(status)) : std::string()};
 }
 
 }  // namespace catenary::os

@@ -1,5 +1,5 @@
 #pragma once
-// Private to core/os: where an AtomicFile writes.
+// Private to core/os/posix: where an AtomicFile writes.
 
 #include <string>
 
