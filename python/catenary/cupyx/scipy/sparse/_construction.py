@@ -76,7 +76,9 @@ def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
     kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*(d.dtype for d in data), numpy.float16)
     kind = numpy.dtype('d') if dtype is None and all(d.dtype.kind not in 'fc' for d in data) else kind
     joined = [_core._concatenate(parts, 0) for parts in (rows, columns, [d.astype(kind) for d in data])]
-    return coo_matrix((joined[2], (joined[0], joined[1])), shape=shape).asformat(format or 'csr')
+    shape = checked_shape(shape)
+    index = index_dtype(shape)
+    return coo_matrix._of_places(joined[0].astype(index), joined[1].astype(index), joined[2], shape).asformat(format or 'csr')
 
 
 def spdiags(data, diags, m=None, n=None, format=None):
@@ -93,8 +95,11 @@ def eye(m, n=None, k=0, dtype='d', format=None):
     """Returns a matrix with ones on a diagonal."""
     n = m if n is None else n
     length = max(0, min(m + min(k, 0), n - max(k, 0)))
-    at = _core.arange(length)
-    return coo_matrix((_core.ones((length,), dtype), (at - min(k, 0), at + max(k, 0))), shape=(m, n)).asformat(format or 'csr')
+    index = index_dtype(checked_shape((m, n)))
+    ones, columns = _core.ones((length,), dtype), (_core.arange(length) + max(k, 0)).astype(index)
+    if format in (None, 'csr'):
+        return csr_matrix._of_parts(_core.clip(_core.arange(m + 1) + min(k, 0), 0, length).astype(index), columns, ones, (m, n))
+    return coo_matrix._of_places((_core.arange(length) - min(k, 0)).astype(index), columns, ones, (m, n)).asformat(format)
 
 
 def identity(n, dtype='d', format=None):
@@ -143,6 +148,9 @@ def _blocks(blocks, format, dtype, kind_of_all):
         return made((0, 0), dtype=dtype).asformat(format)
     if None in heights or None in widths:
         raise ValueError('blocks: a row or column contains only None, so its size is unknown')
+    lines = parts if format == 'csr' else list(zip(*parts))
+    if format in ('csr', 'csc') and all(len(line) == 1 and getattr(line[0], 'format', None) == format and line[0]._in_order(False) for line in lines):
+        return _stacked([line[0] for line in lines], made._classes[made._is_array, format], (sum(heights), sum(widths)), dtype)
     rows, columns, data, index = [], [], [], index_dtype((sum(heights), sum(widths)))
     for i, row in enumerate(parts):
         for j, x in enumerate(row):
@@ -155,6 +163,18 @@ def _blocks(blocks, format, dtype, kind_of_all):
     kind = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*(d.dtype for d in data))
     joined = [_core._concatenate(own, 0) for own in (rows, columns, [d.astype(kind) for d in data])]
     return made._of_places(joined[0].astype(index), joined[1].astype(index), joined[2], (sum(heights), sum(widths))).asformat(format)
+
+
+def _stacked(parts, kind, shape, dtype):
+    """Joins csr matrices of one width, or csc matrices of one height, whose indices are sorted."""
+    dtype = numpy.dtype(dtype) if dtype is not None else numpy.result_type(*(x.dtype for x in parts))
+    index = index_dtype(shape, *(x.indices for x in parts), count=sum(x.nnz for x in parts))
+    starts, before = [_core.zeros((1,), index)], 0
+    for x in parts:
+        starts.append(x.indptr[1:].astype(index) + before)
+        before += x.nnz
+    return kind._of_parts(*(_core._concatenate(own, 0) for own in (
+        starts, [x.indices.astype(index) for x in parts], [x.data.astype(dtype, copy=False) for x in parts])), shape)
 
 
 def hstack(blocks, format=None, dtype=None):
@@ -230,6 +250,24 @@ def find(A):
     return rows[kept], columns[kept], data[kept]
 
 
+def _sampled(random_state, total, count):
+    """Returns `count` different indices below `total` in random order."""
+    if not count:
+        return _core.zeros((0,), 'l')
+    if total < 4096 or 4 * count > total:
+        return random_state.permutation(total)[:count]
+    # draws a few more, of which the first of equal ones stay
+    drawn = count + count * count // total + 8 * int(count ** 0.5) + 64
+    draw = getattr(random_state, 'randint', None) or random_state.integers
+    places = given(draw(0, total, drawn)).astype('l', copy=False)
+    order = _core._argsort(places, 0)
+    equal = _core._concatenate([_core.zeros((1,), bool), places[order[1:]] == places[order[:-1]]], 0)
+    kept = _core.ones((drawn,), bool)
+    kept[order[equal]] = False
+    places = places[kept][:count]
+    return places if places.size == count else _sampled(random_state, total, count)
+
+
 def random(m, n, density=0.01, format='coo', dtype=None, random_state=None, data_rvs=None):
     """Returns a matrix with the given density of random numbers, uniform in [0, 1) or drawn by data_rvs(size)."""
     from catenary.cupy import random as generators
@@ -241,7 +279,7 @@ def random(m, n, density=0.01, format='coo', dtype=None, random_state=None, data
     elif isinstance(random_state, (int, numpy.integer)):
         random_state = generators.RandomState(random_state)
     count = int(density * m * n)
-    places = random_state.permutation(m * n)[:count] if count else _core.zeros((0,), 'l')
+    places = _sampled(random_state, m * n, count)
     values = (data_rvs or random_state.random_sample)(count) if count else _core.zeros((0,), dtype)
     return coo_matrix((given(values).astype(dtype), (places // max(n, 1), places % max(n, 1))), shape=(m, n)).asformat(format)
 

@@ -238,6 +238,13 @@ class _compressed(_spbase):
         made.data, made.indices = data, minor.astype(index, copy=False)
         return made
 
+    @classmethod
+    def _of_parts(cls, indptr, indices, data, shape):
+        made = cls.__new__(cls)
+        _spbase.__init__(made, shape)
+        made.indptr, made.indices, made.data = indptr, indices, data
+        return made
+
     def _with(self, data):
         made = self._seen_as(self.shape)
         made.data = data
@@ -325,13 +332,13 @@ class _compressed(_spbase):
     def _chosen(self, which):
         """Returns the given rows, or columns, in this order."""
         which = which.astype('l')
+        extents = list(self.shape)
+        extents[self._major] = which.size
         counts = (self.indptr[1:] - self.indptr[:-1]).astype('l')[which]
         places, owner = spread(self.indptr[which].astype('l'), counts)
-        shape = list(self.shape)
-        shape[self._major] = which.size
         if owner.size == 0:
-            return self._of_sorted(owner, self.indices[:0], self.data[:0], tuple(shape))
-        return self._of_sorted(owner, self.indices[places], self.data[places], tuple(shape))
+            return self._of_sorted(owner, self.indices[:0], self.data[:0], tuple(extents))
+        return self._of_sorted(owner, self.indices[places], self.data[places], tuple(extents))
 
     def _at(self, rows, columns):
         """Returns the elements at indices, as an array of the indices' shape."""
@@ -345,6 +352,14 @@ class _compressed(_spbase):
         place = _core.ufuncs['minimum'](_core.searchsorted(key, wanted.ravel()), key.size - 1).reshape(wanted.shape)
         return _core.where(key[place] == wanted, data[place], _core.zeros((), data.dtype))
 
+    def _between(self, start, stop):
+        """Returns the columns of csr, or the rows of csc, from start to before stop."""
+        kept = (self.indices >= start) & (self.indices < stop)
+        count = _core._concatenate([_core.zeros((1,), 'l'), _core.cumsum(kept)], 0)
+        shape = list(self.shape)
+        shape[1 - self._major] = max(stop - start, 0)
+        return self._of_parts(count[self.indptr].astype(self.indptr.dtype), self.indices[kept] - start, self.data[kept], tuple(shape))
+
     def __getitem__(self, key):
         return setting.of_array(self, key) if self._is_array else self._picked(key)
 
@@ -354,8 +369,17 @@ class _compressed(_spbase):
             row = rows[k]
             yield row.tocsr() if isinstance(row, _spbase) else row
 
+    def _one(self, row, column):
+        """Returns the element at two numbers as a 0-d array. Duplicates are added up."""
+        major, minor = (row, column) if self._major == 0 else (column, row)
+        start, stop = self.indptr[major:major + 2].tolist()
+        chosen = self.data[start:stop][self.indices[start:stop] == minor]
+        return _core.sum(chosen, dtype=self.dtype) if self.dtype != bool else _core.any(chosen)
+
     def _picked(self, key):
         """Returns the elements at a pair of keys. A number keeps its axis with size 1, unless both are numbers."""
+        if type(key) is tuple and len(key) == 2 and all(type(k) is int and -n <= k < n for k, n in zip(key, self.shape)):
+            return self._one(*(k % n for k, n in zip(key, self.shape)))
         masked = setting.of_mask(self, key)
         row, column = setting.indices(self, key) if masked is None else masked
         # a number next to a slice or an array keeps its axis with size 1
@@ -376,6 +400,9 @@ class _compressed(_spbase):
         made = self
         for axis, own in ((self._major, (row, column)[self._major]), (1 - self._major, (row, column)[1 - self._major])):
             if isinstance(own, slice) and own == slice(None):
+                continue
+            if axis != made._major and isinstance(own, slice) and made.format == self.format and own.indices(self.shape[axis])[2] == 1 and made._in_order(False):
+                made = made._between(*own.indices(self.shape[axis])[:2])
                 continue
             made = made.asformat('csr' if axis == 0 else 'csc')._chosen(setting.along(own, self.shape[axis]).reshape(-1))
         return made.copy() if made is self else made.asformat(self.format)

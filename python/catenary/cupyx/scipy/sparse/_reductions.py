@@ -5,7 +5,7 @@ import math
 import numpy
 
 from catenary import _core
-from catenary.cupyx.scipy.sparse._sparse_utils import ABSENT, Sparse, checked_axis
+from catenary.cupyx.scipy.sparse._sparse_utils import ABSENT, Sparse, checked_axis, merged
 
 
 class Reductions(Sparse):
@@ -15,14 +15,14 @@ class Reductions(Sparse):
         """Returns the sum of all elements or along an axis. Along an axis, matrices give a 2-d ndarray with one row or column, and arrays a 1-d
         ndarray."""
         axis = checked_axis(axis, self.ndim)
-        rows, columns, data = self._elements_to_count()
         if axis is None:
-            made = _core.sum(data, dtype=dtype)
+            made = _core.sum(self._elements_to_count()[2] if self.dtype == bool else self.data, dtype=dtype)
         else:
-            own, keep = _core.sum(_core.zeros((1,), data.dtype)).dtype, 1 - axis
+            own, keep = _core.sum(_core.zeros((1,), self.dtype)).dtype, 1 - axis
             dtype = own if dtype is None else numpy.dtype(dtype)
             made = _core.zeros((self.shape[keep],), numpy.result_type(own, dtype))
-            if data.size:
+            if self.data.size:
+                rows, columns, data = self._elements_to_count()
                 _core.scatter_add(made, columns if keep else rows, data.astype(made.dtype, copy=False))
             made = made.astype(dtype, copy=False)
             made = made if self._is_array else made.reshape((1, -1) if keep else (-1, 1))
@@ -51,6 +51,8 @@ class Reductions(Sparse):
         if out is not None:
             raise NotImplementedError(ABSENT % 'out= of max and min')
         axis = checked_axis(axis, self.ndim)
+        if axis is not None and self.dtype.kind in 'iuf' and self.dtype.itemsize >= 4 and self.shape[axis]:
+            return self._extremum_along(function is _core.max, axis, explicit)
         dense, keep = self.toarray(), axis is not None and not self._is_array
         if dense.size == 0 and (axis is None or dense.shape[axis] == 0):
             raise ValueError('zero-size array to reduction operation')
@@ -64,6 +66,22 @@ class Reductions(Sparse):
             found = function(_core.where(kept, dense, _core.full((), limit, dense.dtype)), axis=axis, keepdims=keep)
             found = _core.where(_core.any(kept, axis=axis, keepdims=keep), found, _core.zeros((), found.dtype))
         return found if axis is None else self._kind('coo')(found)
+
+    def _extremum_along(self, largest, axis, explicit):
+        """Returns max() or min() of real numbers along an axis, without a dense array."""
+        rows, columns, data = merged(*self._elements(), self._extents)
+        keep = 1 - axis
+        places, extent = columns if keep else rows, self.shape[keep]
+        counts = _core.bincount(places, None, extent)[:extent]
+        made = _core.full((extent,), _limit(self.dtype, largest), self.dtype)
+        if data.size:
+            (_core.scatter_max if largest else _core.scatter_min)(made, places, data)
+        zero = _core.zeros((), self.dtype)
+        if explicit:
+            made = _core.where(counts > 0, made, zero)
+        else:
+            made = _core.where(counts < self.shape[axis], _core.ufuncs['maximum' if largest else 'minimum'](made, zero), made)
+        return self._kind('coo')(made if self._is_array else made.reshape((1, -1) if keep else (-1, 1)))
 
     def max(self, axis=None, out=None, *, explicit=False):
         """Returns the largest element, or along an axis a coo matrix with one row or column, or a 1-d coo array.
