@@ -83,6 +83,8 @@ def _total(x, part, count):
 
 def sum_labels(input, labels=None, index=None):
     """Returns the sum of each region in `index`, of all labeled elements, or of all elements."""
+    if labels is None and index is None:
+        return _core.sum(operand(input, 'sum_labels'), dtype='d')
     x, part, count, shape = _parts(input, labels, index, 'sum_labels')
     return _shaped(_total(x, part, count), count, shape)
 
@@ -109,9 +111,30 @@ def standard_deviation(input, labels=None, index=None):
     return _core.ufuncs['sqrt'](variance(input, labels, index))
 
 
+def _is_ordered(x):
+    """Has x real numbers, none of them NaN?"""
+    return x.size > 0 and (x.dtype.kind in 'iu' or x.dtype.kind == 'f' and not bool(_core.any(x != x)))
+
+
+def _extrema(x, part, count, largest):
+    """Returns the extremum of each part, 0 of one without elements."""
+    if x.dtype.kind == 'f':
+        first = -numpy.inf if largest else numpy.inf
+    else:
+        first = numpy.iinfo(x.dtype).min if largest else numpy.iinfo(x.dtype).max
+    made = _core.full((count + 1,), first, x.dtype)
+    (_core.scatter_max if largest else _core.scatter_min)(made, part, x)
+    members = _core.bincount(part, None, count + 1)
+    return _core.where(members > 0, made, _core.zeros((), x.dtype))[:count]
+
+
 def _extremum(name, largest):
     def function(input, labels=None, index=None):
         x, part, count, shape = _ordered_parts(input, labels, index, name)
+        if labels is None and _is_ordered(x):
+            return (_core.max if largest else _core.min)(x)
+        if x.dtype.itemsize >= 4 and _is_ordered(x):
+            return _shaped(_extrema(x, part, _number(count), largest), count, shape)
         # after a sort by value and a stable sort by region, a region's extrema are its first and last elements
         order = x.argsort()
         order = order[part[order].argsort()]

@@ -5,7 +5,7 @@ import numpy
 from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
-from catenary.cupyx.scipy.ndimage._label import _number, _ordered_parts, _shaped, maximum, minimum
+from catenary.cupyx.scipy.ndimage._label import _is_ordered, _number, _ordered_parts, _shaped, maximum, minimum
 
 
 def _sorted(x, part, count):
@@ -30,6 +30,9 @@ def median(input, labels=None, index=None):
 def _position(name, largest):
     def function(input, labels=None, index=None):
         x = operand(input, name)
+        if labels is None and _is_ordered(x):
+            at = int((_core.argmax if largest else _core.argmin)(x))
+            return tuple(int(k) for k in numpy.unravel_index(at, x.shape))
         values, part, count, shape = _ordered_parts(x, labels, index, name)
         order, first, members = _sorted(values, part, count)
         if isinstance(count, tuple) and shape:
