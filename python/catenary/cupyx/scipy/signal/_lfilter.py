@@ -6,6 +6,7 @@ from catenary import _core
 from catenary.cupy._arguments import operand
 from catenary.cupy._array import ndarray
 from catenary.cupyx.scipy import ndimage
+from catenary.cupyx.scipy._sliding_windows import combined
 from catenary.cupyx.scipy.signal._from_scipy import checked_sections, host, sent
 
 
@@ -36,8 +37,21 @@ def medfilt2d(input, kernel_size=3):
     return medfilt(input, kernel_size)
 
 
+def _without_feedback(b, x, state):
+    """Returns the sum of delayed copies of x, each times a coefficient."""
+    order, n = b.size - 1, x.shape[-1]
+    wide = _core._concatenate([_core.zeros((*x.shape[:-1], order), x.dtype), x], -1)
+    terms = (wide[..., order - k:order - k + n] * sent(c, x.dtype) for k, c in enumerate(b) if c)
+    made = combined(terms, lambda p, q: p + q)
+    made = _core.zeros_like(x) if made is None else made
+    if state is None:
+        return made
+    m = min(order, n)
+    return _core._concatenate([made[..., :m] + state[..., :m], made[..., m:]], -1)
+
+
 def _filtered(b, a, x, state):
-    """Applies a filter with a[0] = 1 along the last axis from a state [..., order]. Returns (output, final state).
+    """Applies a filter with a[0] = 1 along the last axis from a state [..., order]. Returns (output, final state or None).
 
     The states are sums of A^(n - i) u[i] and are computed by doubling: the sum over 2^j steps follows from two sums over half as many.
     """
@@ -45,6 +59,8 @@ def _filtered(b, a, x, state):
     b, a = (numpy.concatenate([c, numpy.zeros(order + 1 - c.size)]) for c in (b, a))
     if order == 0:
         return x * sent(b[0], x.dtype), state
+    if not a[1:].any():
+        return _without_feedback(b, x, state), None
     step = numpy.eye(order, k=1, dtype=a.dtype)
     step[:, 0] -= a[1:]
     states = x[..., None] * sent(b[1:] - a[1:] * b[0], x.dtype)
