@@ -35,7 +35,7 @@ FILTERS = [([1.0], [1, -0.9]), ([0.2, 0.3, 0.1], [2.0, -0.7, 0.2]), ([0.5, 0.25,
 @pytest.mark.parametrize('b, a', FILTERS, ids=str)
 def test_lfilter(b, a):
     for dtype, tolerance in (('f', 2e-5), ('d', 1e-12), ('D', 1e-12), ('i', 1e-12)):
-        for shape in ((1,), (3,), (257,), (3, 70), (2, 3, 9)):
+        for shape in ((1,), (3,), (257,), (3, 70), (2, 3, 9), (2, 613)):
             x = (G.normal(size=shape) * 5).astype(dtype) + (1j if dtype == 'D' else 0)
             x = x.astype(dtype)
             expected = filtered(b, a, x).astype('f' if dtype == 'f' else numpy.result_type(dtype, 'd'))
@@ -47,9 +47,9 @@ def test_lfilter(b, a):
 
 @pytest.mark.parametrize('b, a', FILTERS, ids=str)
 def test_lfilter_continues_from_a_state(b, a):
-    x = G.normal(size=(2, 40))
+    x = G.normal(size=(2, 640))
     whole = filtered(b, a, x)
-    for cut in (1, 3, 25):
+    for cut in (1, 3, 25, 333):
         state = numpy.zeros((2, len(b) + len(a) - 2))
         parts = []
         for part in (x[:, :cut], x[:, cut:]):
@@ -68,3 +68,14 @@ def test_sosfilt():
         near(signal.sosfilt(sos, cupy.asarray(x)), expected, 1e-12)
         near(signal.sosfilt(sos, cupy.asarray(numpy.moveaxis(x, -1, 0)), axis=0), numpy.moveaxis(expected, -1, 0), 1e-12)
         near(signal.sosfilt(sos.astype('f'), cupy.asarray(x.astype('f'))), expected.astype('f'), 1e-4)
+
+
+def test_filters_stay_causal():
+    x = G.normal(size=700)
+    for value in (numpy.inf, numpy.nan):
+        y = x.copy()
+        y[400] = value
+        expected = filtered([0.2, 0.3], [1, -0.4], x)
+        made = signal.lfilter([0.2, 0.3], [1, -0.4], cupy.asarray(y)).get()
+        numpy.testing.assert_allclose(made[:400], expected[:400], rtol=1e-12)
+        assert not numpy.isfinite(made[400])

@@ -10,6 +10,9 @@ from catenary.cupyx.scipy._sliding_windows import combined
 from catenary.cupyx.scipy.signal._from_scipy import checked_sections, host, sent
 
 
+_BLOCK = 64  # samples that one product with matrices filters
+
+
 def order_filter(a, domain, rank):
     """Returns the element of the given rank among those under the mask `domain`, whose size is odd along each axis. Zeros lie beyond the borders."""
     a = operand(a, 'order_filter')
@@ -63,19 +66,49 @@ def _filtered(b, a, x, state):
         return _without_feedback(b, x, state), None
     step = numpy.eye(order, k=1, dtype=a.dtype)
     step[:, 0] -= a[1:]
-    states = x[..., None] * sent(b[1:] - a[1:] * b[0], x.dtype)
+    if x.shape[-1] >= 4 * _BLOCK and bool(_core.all(_core.ufuncs['isfinite'](x))):
+        return _by_blocks(b, a, step, x, state), None
+    states = _states(step, x[..., None] * sent(b[1:] - a[1:] * b[0], x.dtype), state)
+    before = _core.zeros_like(states[..., :1, 0]) if state is None else state[..., :1]
+    return x * sent(b[0], x.dtype) + _core._concatenate([before, states[..., :-1, 0]], -1), states[..., -1, :]
+
+
+def _by_blocks(b, a, step, x, state):
+    """Applies a filter to blocks of samples as products with matrices, of which the states of the blocks are a part. A sample that is not finite would
+    reach the whole block."""
+    order, n = len(step), x.shape[-1]
+    powers = [numpy.eye(order, dtype=a.dtype)]
+    with numpy.errstate(all='ignore'):
+        for _ in range(_BLOCK):
+            powers.append(powers[-1] @ step)
+        gain = b[1:] - a[1:] * b[0]
+        response = numpy.array([b[0], *(p[0] @ gain for p in powers[:_BLOCK - 1])])
+    late = numpy.arange(_BLOCK) - numpy.arange(_BLOCK)[:, None]
+    own = numpy.where(late >= 0, response[late], 0)  # [sample, output of the same block]
+    into = numpy.array([p @ gain for p in powers[_BLOCK - 1::-1]])  # [sample, state behind the block]
+    out_of = numpy.array([p[0] for p in powers[:_BLOCK]]).T  # [state before the block, output]
+    blocks = -(-n // _BLOCK)
+    wide = _core._concatenate([x, _core.zeros((*x.shape[:-1], blocks * _BLOCK - n), x.dtype)], -1).reshape(*x.shape[:-1], blocks, _BLOCK)
+    states = _states(powers[_BLOCK], _core.matmul(wide, sent(into, x.dtype)), state)
+    first = _core.zeros_like(states[..., :1, :]) if state is None else state[..., None, :]
+    before = _core._concatenate([first, states[..., :-1, :]], -2)
+    made = _core.matmul(wide, sent(own, x.dtype)) + _core.matmul(before, sent(out_of, x.dtype))
+    return made.reshape(*x.shape[:-1], blocks * _BLOCK)[..., :n]
+
+
+def _states(step, states, state):
+    """Returns the states of the recursion s = step s + given[..., n, :] from `state`, or from 0."""
     if state is not None:
-        states[..., 0, :] += _core.matmul(state, sent(step.T, x.dtype))
+        states[..., 0, :] += _core.matmul(state, sent(step.T, states.dtype))
     reach, power = 1, step
-    while reach < x.shape[-1]:
+    while reach < states.shape[-2]:
         if numpy.abs(power).max() < 1e-30:
             break  # earlier terms are below rounding
-        more = _core.matmul(states[..., :-reach, :], sent(power.T, x.dtype))
+        more = _core.matmul(states[..., :-reach, :], sent(power.T, states.dtype))
         states = _core._concatenate([states[..., :reach, :], states[..., reach:, :] + more], -2)
         with numpy.errstate(all='ignore'):
             reach, power = 2 * reach, power @ power
-    before = _core.zeros_like(states[..., :1, 0]) if state is None else state[..., :1]
-    return x * sent(b[0], x.dtype) + _core._concatenate([before, states[..., :-1, 0]], -1), states[..., -1, :]
+    return states
 
 
 def _operands(x, *filters):
