@@ -19,6 +19,11 @@ PyObject* attribute_of(const char* module, const char* name) {
   const nb::object found = checked(PyImport_ImportModule(module));
   return checked(PyObject_GetAttrString(found.ptr(), name)).release().ptr();
 }
+
+/// For errors of containers, which do not name their size.
+void set_memory_error() {
+  PyErr_SetString(memory_error, ("out of memory on the processor: " + ct::os::memory_advice()).c_str());
+}
 }  // namespace
 
 void raise(PyObject* type, const std::string& message) {
@@ -54,7 +59,9 @@ void set_error() {
   } catch (const std::bad_cast&) {
     PyErr_SetString(PyExc_TypeError, "an argument has a value of the wrong type, or a number that does not fit");
   } catch (const std::bad_alloc&) {
-    PyErr_SetString(memory_error, ("out of memory on the processor: " + ct::os::memory_advice()).c_str());
+    set_memory_error();
+  } catch (const std::length_error&) {
+    set_memory_error();
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_RuntimeError, e.what());
   }
@@ -77,6 +84,10 @@ void register_errors(nb::module_& m) {
         } catch (const ct::Error&) {
           set_error();
         } catch (const std::bad_cast&) {
+          set_error();
+        } catch (const std::bad_alloc&) {
+          set_error();
+        } catch (const std::length_error&) {
           set_error();
         }
       },

@@ -9,7 +9,8 @@ from catenary import cupy
 REQUESTS = (
     ('cupy.zeros(2 ** 50)', 2 ** 53), ('cupy.ones((2 ** 20, 2 ** 20, 2 ** 8), "i1")', 2 ** 48), ('cupy.empty((2 ** 40, 3), "D")', 3 * 2 ** 44),
     ('cupy.full(2 ** 45, 3.5)', 2 ** 48), ('cupy.eye(2 ** 25)', 2 ** 53), ('cupy.tile(cupy.ones(4), 2 ** 45)', 2 ** 50), ('cupy.repeat(cupy.ones(2), 2 ** 45)', 2 ** 49),
-    ('cupy.random.rand(2 ** 45)', 2 ** 47), ('cupy.cuda.alloc(2 ** 50)', 2 ** 50))
+    ('cupy.random.rand(2 ** 45)', 2 ** 47), ('cupy.cuda.alloc(2 ** 50)', 2 ** 50), ('cupy.histogram(cupy.ones(3), bins=2 ** 45)', 2 ** 48 + 8),
+    ('cupy.histogramdd(cupy.ones((3, 2)), bins=(2, 2 ** 45))', 2 ** 48 + 8))
 
 
 @pytest.mark.usefixtures('device')
@@ -22,6 +23,13 @@ def test_arrays_name_their_bytes_and_the_device(line, size):
     assert f'{size} bytes' in text and ('cpu' in text or ':' in text.split('out of memory on ')[1][:12]) and 'smaller batch' in text, text
     x = cupy.arange(4)  # the device goes on
     assert int(x.sum()) == 6
+
+
+def test_lists_in_the_extension_say_what_the_process_holds():
+    """Containers of C++ do not say how much they asked for."""
+    with cupy.cuda.Device('cpu'), pytest.raises(MemoryError, match=r'on the processor: the process holds .* GiB.*smaller batches') as error:
+        cupy.percentile(cupy.ones(3), cupy.broadcast_to(cupy.asarray(5, 'i1'), (2 ** 45,)))
+    assert isinstance(error.value, cupy.cuda.memory.OutOfMemoryError)
 
 
 @pytest.mark.usefixtures('device')
