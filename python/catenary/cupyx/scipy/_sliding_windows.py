@@ -61,6 +61,28 @@ def views(x, shape, origin, mode, cval, places):
         yield wide[tuple(slice(p, p + n) for p, n in zip(place, x.shape))]
 
 
+def doubled(x, axis, size, combine, overlaps, mode, cval, origin):
+    """Combines the windows of `size` elements along an axis in log2(size) steps: a step combines windows with their neighbours. If an element may
+    count twice, as for extrema, `overlaps` saves some of them."""
+    def cut(values, start, length):
+        return values[(slice(None),) * axis + (slice(start, start + length),)]
+    before = [0] * x.ndim
+    after = list(before)
+    before[axis] = size // 2 + origin
+    after[axis] = size - 1 - before[axis]
+    now, n = bordered(x, before, after, mode, cval), x.shape[axis]
+    total, done, reach = None, 0, 1
+    while True:
+        if size & reach and not overlaps:
+            part = cut(now, done, n)
+            total, done = part if total is None else combine(total, part), done + reach
+        if 2 * reach > size:
+            break
+        length = now.shape[axis] - reach
+        now, reach = combine(cut(now, 0, length), cut(now, reach, length)), 2 * reach
+    return combine(cut(now, 0, n), cut(now, size - reach, n)) if overlaps else total
+
+
 def combined(values, combine):
     """Reduces all values by a function of two."""
     total = None

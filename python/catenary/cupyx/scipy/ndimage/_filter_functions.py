@@ -7,9 +7,10 @@ import numpy
 
 from catenary import _core
 from catenary.cupy._arguments import operand
-from catenary.cupyx.scipy._sliding_windows import (axes_of, axis_of, combined, correlated, delivered, each_axis, on_axes, on_host, origins,
+from catenary.cupyx.scipy._sliding_windows import (axes_of, axis_of, combined, correlated, delivered, doubled, each_axis, on_axes, on_host, origins,
                                            result_dtype, views, working)
 
+_LONG = 8  # elements of a window from which on doubling pays
 _minimum, _maximum = _core.ufuncs['minimum'], _core.ufuncs['maximum']
 
 
@@ -108,7 +109,11 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode='reflect', cval=0.0
     axis = axis_of(axis, x.ndim)
     shape, at = [1] * x.ndim, [0] * x.ndim
     shape[axis], at[axis] = int(size), origins(origin, (size,), 'uniform_filter1d')[0]
-    return delivered(correlated(x, numpy.ones(shape), at, mode, cval) / int(size), x, output)
+    if size >= _LONG and x.size and x.dtype.kind != 'c':
+        sums = doubled(x.astype(working(x)), axis, int(size), lambda a, b: a + b, False, mode, cval, at[axis])
+    else:
+        sums = correlated(x, numpy.ones(shape), at, mode, cval)
+    return delivered(sums / int(size), x, output)
 
 
 def uniform_filter(input, size=3, output=None, mode='reflect', cval=0.0, origin=0, *, axes=None):
@@ -253,8 +258,14 @@ def extremum(input, footprint, structure, output, mode, cval, origin, combine, s
         for axis, n in enumerate(footprint.shape):
             shape, own = [1] * x.ndim, [0] * x.ndim
             shape[axis], own[axis] = n, at[axis]
-            result = combined(views(result, shape, own, mode, cval, numpy.ndindex(*shape)), combine)
+            if n >= _LONG:
+                result = doubled(result, axis, n, combine, True, mode, cval, at[axis])
+            else:
+                result = combined(views(result, shape, own, mode, cval, numpy.ndindex(*shape)), combine)
         return delivered(result, x, output)
+    along = [axis for axis, n in enumerate(footprint.shape) if n > 1]
+    if structure is None and footprint.all() and len(along) == 1 and footprint.size >= _LONG:
+        return delivered(doubled(x, along[0], footprint.size, combine, True, mode, cval, at[along[0]]), x, output)
     if x.ndim > 1:
         _one_mode(mode, 'filter')
     parts = views(x, footprint.shape, at, mode, cval, places)
