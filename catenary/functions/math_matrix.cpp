@@ -213,9 +213,10 @@ Variable tensordot(const Variable& a, const Variable& b, const Axes& a_axes, con
   return reshape(matmul(as_matrix(a, order_a, {rows, inner}), as_matrix(b, order_b, {inner, columns})), result);
 }
 
-Variable einsum(std::string_view subscripts, const std::vector<Variable>& operands) {
-  CT_DEFINED(operands);
-  // replaces "..." by '@', which stands for several axes
+namespace {
+
+/// Returns subscripts of einsum without spaces, with '>' for "->", and '@' for "...", which stands for several axes.
+std::string without_spaces(std::string_view subscripts) {
   std::string text;
   for (std::size_t i = 0; i < subscripts.size(); ++i) {
     if (subscripts.substr(i, 3) == "...") {
@@ -231,25 +232,39 @@ Variable einsum(std::string_view subscripts, const std::vector<Variable>& operan
                        subscripts[i]);
     }
   }
-  const std::vector<std::string> sides = split_text(text, '>');
+  return text;
+}
+
+/// Returns the letters of a result that is given.
+std::string checked_result(const std::string& letters, const std::string& result, std::string_view subscripts) {
+  for (const char c : result)
+    if (letters.find(c) == std::string::npos || std::count(result.begin(), result.end(), c) > 1)
+      fail<ValueError>("einsum: the result of '{}' may use each letter only once, and only letters of the operands",
+                       subscripts);
+  return result;
+}
+
+/// Returns the letters of a result that is not given: those that occur once, in the order of the alphabet.
+std::string implied_result(std::string letters) {
+  std::sort(letters.begin(), letters.end());
+  std::string result(letters.find('@') == std::string::npos ? "" : "@");
+  for (const char c : letters)
+    if (c != '@' && std::count(letters.begin(), letters.end(), c) == 1) result += c;
+  return result;
+}
+
+}  // namespace
+
+Variable einsum(std::string_view subscripts, const std::vector<Variable>& operands) {
+  CT_DEFINED(operands);
+  const std::vector<std::string> sides = split_text(without_spaces(subscripts), '>');
   std::vector<std::string> terms = split_text(sides[0], ',');
   if (sides.size() > 2 || terms.size() != operands.size() || operands.empty())
     fail<ValueError>("einsum: '{}' does not fit {} operands", subscripts, operands.size());
-  std::string letters = sides[0], result;
+  std::string letters = sides[0];
   letters.erase(std::remove(letters.begin(), letters.end(), ','), letters.end());
-  if (sides.size() == 2) {
-    result = sides[1];
-    for (const char c : result)
-      if (letters.find(c) == std::string::npos || std::count(result.begin(), result.end(), c) > 1)
-        fail<ValueError>("einsum: the result of '{}' may use each letter only once, and only letters of the operands",
-                         subscripts);
-  } else {
-    std::string sorted = letters;
-    std::sort(sorted.begin(), sorted.end());
-    if (sorted.find('@') != std::string::npos) result = "@";
-    for (const char c : sorted)
-      if (c != '@' && std::count(sorted.begin(), sorted.end(), c) == 1) result += c;
-  }
+  const std::string result =
+      sides.size() == 2 ? checked_result(letters, sides[1], subscripts) : implied_result(letters);
 
   // Each ellipsis gets letters for the remaining axes of its operand, aligned at the last axis. Axes of length 1
   // broadcast.

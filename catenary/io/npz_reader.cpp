@@ -86,6 +86,28 @@ NpzReader::NpzReader(std::span<const std::byte> bytes, const std::string& name, 
   state_->open(bytes);
 }
 
+namespace {
+
+/// Returns the size and the compression of a member. Raises FileError for members that cannot be read, or unpack to
+/// more than `most` bytes.
+zip_stat_t stat_of_member(zip_t* archive, zip_uint64_t index, const std::string& where, std::uint64_t most) {
+  using namespace detail;
+  zip_stat_t info;
+  if (zip_stat_index(archive, index, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE) ||
+      !(info.valid & ZIP_STAT_COMP_SIZE) || !(info.valid & ZIP_STAT_COMP_METHOD))
+    fail_at(where, 0, "the archive does not say how large it is");
+  if ((info.valid & ZIP_STAT_ENCRYPTION_METHOD) && info.encryption_method != ZIP_EM_NONE)
+    fail_at(where, 0, "it is encrypted");
+  if (info.comp_method != ZIP_CM_STORE && info.comp_method != ZIP_CM_DEFLATE)
+    fail_at(where, 0, "compression method {} (only stored and deflated members can be read)", info.comp_method);
+  const std::uint64_t possible = info.comp_method == ZIP_CM_STORE ? info.comp_size : deflate_bound(info.comp_size);
+  if (info.size > possible) fail_at(where, 0, "{} bytes cannot unpack to {}", info.comp_size, info.size);
+  if (info.size > most) fail_at(where, 0, "it unpacks to {} bytes, more than the limit of {}", info.size, most);
+  return info;
+}
+
+}  // namespace
+
 NpzReader::NpzReader(NpzReader&&) noexcept = default;
 NpzReader& NpzReader::operator=(NpzReader&&) noexcept = default;
 NpzReader::~NpzReader() = default;
@@ -102,19 +124,7 @@ NpyValue NpzReader::read(const std::string& key) const {
   const std::string where = fmt::format("{}['{}']", state_->name, key);
   zip_t* archive = state_->archive.get();
 
-  zip_stat_t info;
-  if (zip_stat_index(archive, found->second, 0, &info) != 0 || !(info.valid & ZIP_STAT_SIZE) ||
-      !(info.valid & ZIP_STAT_COMP_SIZE) || !(info.valid & ZIP_STAT_COMP_METHOD))
-    fail_at(where, 0, "the archive does not say how large it is");
-  if ((info.valid & ZIP_STAT_ENCRYPTION_METHOD) && info.encryption_method != ZIP_EM_NONE)
-    fail_at(where, 0, "it is encrypted");
-  if (info.comp_method != ZIP_CM_STORE && info.comp_method != ZIP_CM_DEFLATE)
-    fail_at(where, 0, "compression method {} (only stored and deflated members can be read)", info.comp_method);
-  const std::uint64_t possible = info.comp_method == ZIP_CM_STORE ? info.comp_size : deflate_bound(info.comp_size);
-  if (info.size > possible) fail_at(where, 0, "{} bytes cannot unpack to {}", info.comp_size, info.size);
-  if (info.size > state_->options.max_member_bytes)
-    fail_at(where, 0, "it unpacks to {} bytes, more than the limit of {}", info.size, state_->options.max_member_bytes);
-
+  const zip_stat_t info = stat_of_member(archive, found->second, where, state_->options.max_member_bytes);
   const std::unique_ptr<zip_file_t, CloseMember> member(zip_fopen_index(archive, found->second, 0));
   if (!member) fail_at(where, 0, "{}", message_of(zip_get_error(archive)));
   std::uint64_t offset = 0;

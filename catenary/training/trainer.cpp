@@ -75,6 +75,35 @@ struct Trainer::State {
     });
     return order;
   }
+  /// Ends the training: notifies extensions and the updater.
+  void finish(const std::vector<Entry*>& order) {
+    for (Entry* entry : order) {
+      try {
+        entry->extension->finalize();
+      } catch (const std::exception& e) {
+        fmt::print(stderr, "Exception while finalizing the extension '{}': {}\n", entry->name, e.what());
+      }
+    }
+    try {
+      updater->finalize();
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "Exception while finalizing the updater: {}\n", e.what());
+    }
+    final_elapsed = elapsed();
+    running = false;
+    done = true;
+  }
+  /// Saves a snapshot if an extension does so, and raises Interrupted.
+  [[noreturn]] void stop(int signal, const std::vector<Entry*>& order, Trainer& trainer) const {
+    std::string how = "there is no snapshot extension, so nothing was saved that it could go on from";
+    for (Entry* entry : order) {
+      if (!entry->extension->saves_trainer()) continue;
+      how = fmt::format("resume with --resume {}", entry->extension->save(trainer));
+      break;
+    }
+    fail<Interrupted>("training was stopped by {} after iteration {}; {}", os::signal_name(signal),
+                      updater->iteration(), how);
+  }
 };
 
 Trainer::Trainer(const Updater& updater, const Trigger& stop_trigger, const std::string& out)
@@ -133,23 +162,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
   struct Finish {
     State& s;
     const std::vector<Entry*>& order;
-    ~Finish() {
-      for (Entry* entry : order) {
-        try {
-          entry->extension->finalize();
-        } catch (const std::exception& e) {
-          fmt::print(stderr, "Exception while finalizing the extension '{}': {}\n", entry->name, e.what());
-        }
-      }
-      try {
-        s.updater->finalize();
-      } catch (const std::exception& e) {
-        fmt::print(stderr, "Exception while finalizing the updater: {}\n", e.what());
-      }
-      s.final_elapsed = s.elapsed();
-      s.running = false;
-      s.done = true;
-    }
+    ~Finish() { s.finish(order); }
   } finish{s, order};
 
   // Loads before extensions initialize, as they start from loaded values. Parts load before the whole, which must be
@@ -176,16 +189,7 @@ void Trainer::run(bool show_loop_exception_msg) const {
       }
       int signal = signals.received();
       for (const auto& entry : s.updater->optimizers()) signal = entry.second.agreed_signal(signal);
-      if (signal != 0) {
-        std::string how = "there is no snapshot extension, so nothing was saved that it could go on from";
-        for (Entry* entry : order) {
-          if (!entry->extension->saves_trainer()) continue;
-          how = fmt::format("resume with --resume {}", entry->extension->save(self));
-          break;
-        }
-        fail<Interrupted>("training was stopped by {} after iteration {}; {}", os::signal_name(signal),
-                          s.updater->iteration(), how);
-      }
+      if (signal != 0) s.stop(signal, order, self);
     }
   } catch (const std::exception& e) {
     if (show_loop_exception_msg && !dynamic_cast<const Interrupted*>(&e)) {
