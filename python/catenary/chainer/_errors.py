@@ -25,5 +25,4 @@ def raise_error(function, kind, message):
 
 
 if hasattr(_core, '_chainer_errors'):  # an extension of an earlier build has no such function
-    _core._chainer_functions(own=True)
     _core._chainer_errors(raise_error)

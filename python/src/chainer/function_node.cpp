@@ -74,17 +74,17 @@ nb::object arrays_of(ct::Grads gradients) {
   return all;
 }
 
-/// Shows calls of the library's functions to Chainer's hooks, while Chainer's own code walks the graph.
+/// Shows calls of the library's functions to Chainer's hooks.
 class ToChainersHooks final : public ct::FunctionHook {
  public:
   std::string name() const override { return "Chainer's hooks"; }
   void forward_preprocess(ct::FunctionNode& f, ct::Inputs x) override { tell("forward_preprocess", f, x); }
   void forward_postprocess(ct::FunctionNode& f, ct::Inputs x) override { tell("forward_postprocess", f, x); }
   void backward_preprocess(ct::FunctionNode& f, ct::Inputs x, ct::Grads gy) override {
-    if (chainer_is_own) tell("backward_preprocess", f, x, gy);
+    tell("backward_preprocess", f, x, gy);
   }
   void backward_postprocess(ct::FunctionNode& f, ct::Inputs x, ct::Grads gy) override {
-    if (chainer_is_own) tell("backward_postprocess", f, x, gy);
+    tell("backward_postprocess", f, x, gy);
   }
 
  private:
@@ -171,7 +171,7 @@ class PythonFunction final : public ct::FunctionNode {
     const nb::handle self(o_);
     const nb::object hooks = get_attribute(o_, names().hooks);
     const auto tell = [&](const char* method) {
-      if (hooks.is_none() || (!chainer_is_own && is_special())) return;  // Chainer's own walk calls the hooks itself
+      if (hooks.is_none()) return;
       for (nb::handle hook : hooks.attr("values")())
         hook.attr(method)(self, in_data_of(*this), arrays_of(grad_outputs));
     };
@@ -602,8 +602,7 @@ void register_function_nodes(nb::module_& m) {
   numpy_array = reinterpret_cast<PyTypeObject*>(nb::object(numpy().attr("ndarray")).release().ptr());
   m.def(
       "_chainer_functions",
-      [](nb::object check, nb::object base, nb::object reference, nb::object hooks, bool own) {
-        chainer_is_own = chainer_is_own || own;
+      [](nb::object check, nb::object base, nb::object reference, nb::object hooks) {
         if (!check.is_none()) keep(check_grad_type, check);
         if (!base.is_none()) {
           keep(backward_accumulate, base.attr("backward_accumulate"));
@@ -614,7 +613,7 @@ void register_function_nodes(nb::module_& m) {
         if (!hooks.is_none()) set_hooks(hooks);
       },
       nb::arg("check").none() = nb::none(), nb::arg("base").none() = nb::none(),
-      nb::arg("reference").none() = nb::none(), nb::arg("hooks").none() = nb::none(), nb::arg("own") = false);
+      nb::arg("reference").none() = nb::none(), nb::arg("hooks").none() = nb::none());
 }
 
 }  // namespace catenary_python

@@ -1,6 +1,5 @@
-// Callables that replace functions in Chainer's modules by the library's (rows.cpp), and operators of variables.
-// Unsupported types, rare options, hooks and invalid arguments fall back to Chainer's own function, which also raises
-// Chainer's errors.
+// The callables of Chainer's functions (rows.cpp), and operators of variables. Unsupported arguments go to a function
+// of the package catenary/chainer, which computes them or raises the error.
 
 #include "functions.h"
 
@@ -90,24 +89,22 @@ PyObject* own_errors = nullptr;  // raises an error of the package catenary/chai
   throw error;
 }
 
-/// Returns f's result. If the library throws, Chainer's own code computes and raises, and the result is nothing. Our
-/// package raises.
+/// Returns f's result. Raises our package's error for one of the library.
 template <class Compute>
-auto or_nothing(const char* function, Compute&& f) -> decltype(f()) {
+auto or_raise(const char* function, Compute&& f) -> decltype(f()) {
   try {
     return with_hooks(f);
   } catch (const ct::DeviceError&) {
     throw;
   } catch (const ct::ShapeError& error) {
-    if (chainer_is_own) raise_own(function, "shape", error);
+    raise_own(function, "shape", error);
   } catch (const ct::DtypeError& error) {
-    if (chainer_is_own) raise_own(function, "dtype", error);
+    raise_own(function, "dtype", error);
   } catch (const ct::IndexError& error) {
-    if (chainer_is_own) raise_own(function, "index", error);
+    raise_own(function, "index", error);
   } catch (const ct::Error& error) {
-    if (chainer_is_own) raise_own(function, "value", error);
+    raise_own(function, "value", error);
   }
-  return {};
 }
 
 /// Returns the position of an uninitialised Variable in an argument: "xs", or "xs[1]" in a list, or empty.
@@ -183,12 +180,12 @@ PyObject* call_function(PyObject* o, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     const Row& row = *self(o).row;
     PyObject* places[kMostArguments] = {};
-    if (!is_for_chainer() && placed(row, arguments, keywords, places)) {
+    if (placed(row, arguments, keywords, places)) {
       const unsigned refusing = row.signature ? 0 : no_none(self(o), places);
-      const ct::Variables ys = or_nothing(name_of(row), [&] {
+      const ct::Variables ys = or_raise(name_of(row), [&] {
         ct::Variables result;
         const bool taken =
-            row.signature ? call_signature(*row.signature, places, result) : row.call.run(places, refusing, result);
+            row.signature ? call_signature(*row.signature, places, result) : row.call(places, refusing, result);
         return taken ? std::move(result) : ct::Variables();
       });
       if (!ys.empty()) return given_as(row.gives, ys);
@@ -328,22 +325,20 @@ template <Operator op>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     const bool left = is_variable(a);
-    if (!is_for_chainer()) {
-      Variable y;
-      Scalar literal(false);
-      if (left && is_variable(b)) {
-        if (usable(a) && usable(b) && of_one_dtype(variable_of(a), variable_of(b)))
-          y = or_nothing(kSymbols[op], [&] { return computed<op>(variable_of(a), variable_of(b)); });
-      } else if (PyObject* const self = left ? a : b; usable(self)) {
-        const Variable& v = variable_of(self);
-        if (number(left ? b : a, literal)) {
-          y = or_nothing(kSymbols[op], [&] { return left ? computed<op>(v, literal) : computed<op>(literal, v); });
-        } else if (const Variable other = operand(left ? b : a, v); other.defined() && of_one_dtype(v, other)) {
-          y = or_nothing(kSymbols[op], [&] { return left ? computed<op>(v, other) : computed<op>(other, v); });
-        }
+    Variable y;
+    Scalar literal(false);
+    if (left && is_variable(b)) {
+      if (usable(a) && usable(b) && of_one_dtype(variable_of(a), variable_of(b)))
+        y = or_raise(kSymbols[op], [&] { return computed<op>(variable_of(a), variable_of(b)); });
+    } else if (PyObject* const self = left ? a : b; usable(self)) {
+      const Variable& v = variable_of(self);
+      if (number(left ? b : a, literal)) {
+        y = or_raise(kSymbols[op], [&] { return left ? computed<op>(v, literal) : computed<op>(literal, v); });
+      } else if (const Variable other = operand(left ? b : a, v); other.defined() && of_one_dtype(v, other)) {
+        y = or_raise(kSymbols[op], [&] { return left ? computed<op>(v, other) : computed<op>(other, v); });
       }
-      if (y.defined()) return wrap_variable(y);
     }
+    if (y.defined()) return wrap_variable(y);
     return by_chainer(op, a, b);
   });
 }
@@ -358,7 +353,7 @@ PyObject* power(PyObject* a, PyObject* b, PyObject* modulo) {
 
 PyObject* negative(PyObject* a) {
   return guarded([&]() -> PyObject* {
-    if (!is_for_chainer() && usable(a)) return wrap_variable(with_hooks([&] { return F::negative(variable_of(a)); }));
+    if (usable(a)) return wrap_variable(with_hooks([&] { return F::negative(variable_of(a)); }));
     kept(methods[kNegative]);
     return by_chainer(kNegative, a, nullptr);
   });
@@ -366,9 +361,8 @@ PyObject* negative(PyObject* a) {
 
 PyObject* matrix_product(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
-    if (!is_for_chainer() && is_variable(a) && is_variable(b) && usable(a) && usable(b) &&
-        of_one_dtype(variable_of(a), variable_of(b))) {
-      const Variable y = or_nothing(kSymbols[kMatmul], [&] { return F::matmul(variable_of(a), variable_of(b)); });
+    if (is_variable(a) && is_variable(b) && usable(a) && usable(b) && of_one_dtype(variable_of(a), variable_of(b))) {
+      const Variable y = or_raise(kSymbols[kMatmul], [&] { return F::matmul(variable_of(a), variable_of(b)); });
       if (y.defined()) return wrap_variable(y);
     }
     return by_chainer(kMatmul, a, b);
@@ -377,8 +371,8 @@ PyObject* matrix_product(PyObject* a, PyObject* b) {
 
 PyObject* get_item(PyObject* a, PyObject* key) {
   return guarded([&]() -> PyObject* {
-    if (!is_for_chainer() && usable(a)) {
-      const Variable y = or_nothing(kSymbols[kGetItem], [&] {
+    if (usable(a)) {
+      const Variable y = or_raise(kSymbols[kGetItem], [&] {
         std::vector<ct::Index> indices;
         return read_key(key, variable_of(a), indices) ? F::get_item(variable_of(a), indices) : Variable();
       });

@@ -21,21 +21,13 @@ namespace catenary_python {
 /// The result of Chainer's function: a variable, a tuple, one or two variables and a tuple of the others, or a variable
 /// with one optional array or a list of arrays.
 enum class Gives : std::uint8_t { one, all, one_and_rest, two_and_rest, one_and_array, one_and_arrays };
-/// The options of a function: the index of their first argument, and their names.
-struct OptionNames {
-  std::size_t first = 0;
-  std::vector<std::string> names;
-};
-struct Call {
-  bool (*run)(PyObject* const*, unsigned, ct::Variables&);
-  OptionNames (*options)();
-};
+/// Calls a function with one object or null for each argument.
+using Call = bool (*)(PyObject* const*, unsigned, ct::Variables&);
 /// A function of Chainer's. A row without parameters has those of the library's signature. If the call finds
 /// unsupported arguments, it returns an undefined Variable, or no Variables.
 struct Row {
   const char* name;  // Chainer's module and function
-  // Chainer's parameter names, those without a default first. "*xs" takes all as a tuple, "=r" is keyword-only. "..."
-  // and "=..." are the remaining options in their order.
+  // Chainer's parameter names, those without a default first. "*xs" takes all as a tuple, "=r" is keyword-only.
   std::array<const char*, 10> parameters;
   int required;
   Call call;
@@ -71,7 +63,7 @@ struct Floats {
 struct Any {
   ct::Variable v;
 };
-/// A variable of a dtype that functions of shapes take: any in our package. For others Chainer's own code computes.
+/// A variable of any dtype over the given object, which keeps its identity.
 struct Values {
   ct::Variable v;
 };
@@ -99,8 +91,8 @@ inline bool read(PyObject* o, Floats& to) {
 }
 inline bool read(PyObject* o, Values& to) {
   Any any;
-  if (!read(o, any) || !(chainer_is_own || ct::is_floating(any.v.dtype()))) return false;
-  to.v = chainer_is_own && !is_variable(o) ? variable_over(o, false) : std::move(any.v);  // keeps the array's object
+  if (!read(o, any)) return false;
+  to.v = is_variable(o) ? std::move(any.v) : variable_over(o, false);  // keeps the array's object
   return true;
 }
 inline bool read(PyObject* o, bool& to) {
@@ -120,7 +112,7 @@ inline bool read(PyObject* o, int& to) {
   return true;
 }
 inline bool read(PyObject* o, double& to) {
-  if (!PyFloat_CheckExact(o) && !PyLong_CheckExact(o) && !(chainer_is_own && is_number(o))) return false;
+  if (!PyFloat_CheckExact(o) && !PyLong_CheckExact(o) && !is_number(o)) return false;
   to = PyFloat_AsDouble(o);
   if (to != -1 || !PyErr_Occurred()) return true;
   PyErr_Clear();
@@ -251,23 +243,6 @@ bool read_next(PyObject* const*& next, unsigned& no_none, T& to) {
     no_none >>= 1;
   }
   return taken;
-}
-
-template <class R, class... A>
-OptionNames options_of(R (*)(A...)) {
-  OptionNames found;
-  const auto look = [&]<class T>(std::type_identity<T>) {
-    if constexpr (WithFields<T>) {
-      T options;
-      visit_fields(options, [&](const std::string& name, auto& member) {
-        if constexpr (requires { read_member(nullptr, member); }) found.names.push_back(name);
-      });
-    } else {
-      found.first += found.names.empty();
-    }
-  };
-  (look(std::type_identity<std::remove_cvref_t<A>>()), ...);
-  return found;
 }
 
 /// Reads the arguments of a function of the library's and calls it. False where it does not take them. `no_none` has a

@@ -114,7 +114,6 @@ PyObject* thread_hooks() {
   return hooks;
 }
 
-bool chainer_is_own = false;
 bool layouts_are_used = false;
 bool cupy_is_on_processor = false;
 
@@ -143,8 +142,7 @@ void register_graph(nb::module_& m) {
       "_backward",
       [](nb::handle y, bool retain_grad, bool enable_double_backprop) {
         const ct::Variable& v = variable_of(y.ptr());
-        if (is_for_chainer() || (old_style_gradients > 0 && !chainer_is_own) || !v.defined() || !v.array().defined())
-          return false;
+        if (!v.defined() || !v.array().defined()) return false;
         const ct::Variable given = v.grad_var();
         if (!given.defined() && v.ndim() != 0) return false;
         std::vector<ct::walk::Start> starts = {{&v.node(), given}};
@@ -189,7 +187,6 @@ void register_graph(nb::module_& m) {
       nb::arg("outputs"), nb::arg("inputs"), nb::arg("grad_outputs").none(), nb::arg("grad_inputs").none(),
       nb::arg("set_grad"), nb::arg("retain_grad"), nb::arg("enable_double_backprop"), nb::arg("loss_scale").none(),
       "Implements chainer.grad.");
-  m.def("_is_special", is_special);
   m.def("_old_style", [] { return old_style_gradients > 0; });
   m.def(
       "_set_config",
@@ -206,7 +203,7 @@ void register_graph(nb::module_& m) {
         };
         if (name == "enable_backprop") set(S::enable_backprop);
         if (name == "train") set(S::train);
-        if (name == "debug" && chainer_is_own) set(S::debug);
+        if (name == "debug") set(S::debug);
       },
       "Passes a setting of Chainer's to the library, for all threads or for this one. -1 removes this thread's.");
 }

@@ -128,8 +128,7 @@ void release_in_turn(PyObject* o);
 /// collector sees no graph, and keeps it for one collection. Guarded by the GIL.
 extern int walks_without_gil;
 
-/// Is there anything in the calling thread's settings that only Chainer's own code does: debug, hooks, lazy sums of
-/// gradients, static graphs, memory layouts?
+/// Does the calling thread use debug mode, hooks, lazy sums of gradients, static graphs or memory layouts?
 bool is_special();
 /// The number of live gradients of old-style functions. They cannot be differentiated, and Chainer's own code reports
 /// that.
@@ -139,12 +138,6 @@ extern bool layouts_are_used;
 /// cupy's arrays are also on the processor (CATENARY_CUPY_CPU). As results could then be meant as NumPy's or as cupy's,
 /// Chainer's own code computes everything.
 extern bool cupy_is_on_processor;
-
-/// Is `chainer` the package catenary/chainer? Then no function has code of Chainer's behind it: hooks and debug mode
-/// belong to the library's graph.
-extern bool chainer_is_own;
-/// Does Chainer's own code have to compute this call?
-inline bool is_for_chainer() { return !chainer_is_own && is_special(); }
 
 /// Shows functions of the library to the calling thread's hooks until the end of the scope.
 class HooksOfThread {

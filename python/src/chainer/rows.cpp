@@ -3,9 +3,7 @@
 #include "rows.h"
 
 #include <algorithm>
-#include <deque>
 #include <set>
-#include <stdexcept>
 
 #include "catenary/array/body.h"
 #include "catenary/functions/functions.h"
@@ -46,8 +44,6 @@ bool read(PyObject* o, Product& to) {
   return catenary_python::read(others.ptr(), to.operands);
 }
 Variable einsum(Product product) {
-  // Chainer does not broadcast there
-  if (!chainer_is_own && product.subscripts.find('.') != std::string::npos) return {};
   for (const Variable& v : product.operands)
     if (!of_one_dtype(v, product.operands[0])) return {};
   return F::einsum(product.subscripts, product.operands);
@@ -90,11 +86,10 @@ Variable sparse_matmul(Matrix a, Matrix b, std::optional<bool> transa, std::opti
   return a.sparse ? F::sparse_matmul(*a.sparse, b.dense, of_a, of_b) : F::sparse_matmul(a.dense, *b.sparse, of_a, of_b);
 }
 
-/// A function of matrices that computes float16 in float32, as Chainer does. With an installed Chainer its code does
-/// it.
+/// A function of matrices that computes float16 in float32, as Chainer does.
 template <Variable (*f)(const Variable&)>
 Variable of_matrix(Floats a) {
-  if (a.v.dtype() != Dtype::float16 || !chainer_is_own) return f(a.v);
+  if (a.v.dtype() != Dtype::float16) return f(a.v);
   return F::cast(f(F::cast(a.v, Dtype::float32)), Dtype::float16);
 }
 
@@ -109,7 +104,7 @@ std::optional<F::Reduce> reduction(const std::optional<F::Reduce>& given, std::i
   const F::Reduce by = given.value_or(*taken.begin());
   return std::find(taken.begin(), taken.end(), by) != taken.end() ? std::optional(by) : std::nullopt;
 }
-Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<bool> cache_score,
+Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, std::optional<bool>,
                                std::optional<Weights> class_weight, std::optional<std::int64_t> ignore_label,
                                std::optional<F::Reduce> reduce, std::optional<bool>,
                                std::optional<std::string> soft_target_loss) {
@@ -117,9 +112,7 @@ Variable softmax_cross_entropy(Floats x, Any t, std::optional<bool> normalize, s
   const std::string soft = soft_target_loss.value_or("cross-entropy");
   const bool is_soft = ct::is_floating(t.v.dtype()), is_divergence = soft == "kl-divergence";
   if (!by || (class_weight && class_weight->a.device() != x.v.device()) || x.v.device() != t.v.device()) return {};
-  if (chainer_is_own ? (soft != "cross-entropy" && !is_divergence) || (is_soft && x.v.shape() != t.v.shape())
-                     : is_soft || soft != "cross-entropy" || !cache_score.value_or(true))
-    return {};
+  if ((soft != "cross-entropy" && !is_divergence) || (is_soft && x.v.shape() != t.v.shape())) return {};
   return F::softmax_cross_entropy(x.v, t.v,
                                   {.normalize = normalize.value_or(true),
                                    .ignore_label = ignore_label.value_or(-1),
@@ -181,43 +174,13 @@ constexpr Row table[] = {
     {"chainer.functions.math.einsum.einsum", {"*operands"}, 1, call<einsum>},
 };
 
-/// Completes a row: with the parameters of the library's signature if it names none, else with its options.
-void arrange(Row& row) {
-  if (!row.parameters[0]) {
-    for (const F::Signature& signature : F::signatures()) {
-      if (signature.path != row.name) continue;
-      const Row of_library = row_of(signature);
-      row.parameters = of_library.parameters, row.required = of_library.required, row.places = of_library.places;
-    }
-    return;
-  }
-  static std::deque<std::string> words;  // the storage of parameter names
-  const OptionNames options = row.call.options();
-  const auto option = [&](const char* name) {
-    return std::find(options.names.begin(), options.names.end(), name + (*name == '=')) - options.names.begin();
-  };
-  std::vector<const char*> given;
-  for (const char* const name : row.parameters)
-    if (name) given.push_back(name);
-  std::vector<const char*> all;
-  for (const char* const name : given) {
-    const std::string_view word = name;
-    if (!word.ends_with("...")) {
-      all.push_back(name);
-      continue;
-    }
-    for (const std::string& left : options.names)
-      if (std::none_of(given.begin(), given.end(), [&](const char* other) { return other + (*other == '=') == left; }))
-        all.push_back(words.emplace_back((word[0] == '=' ? "=" : "") + left).c_str());
-  }
-  if (all.size() > row.parameters.size()) throw std::length_error(row.name);
-  std::copy(all.begin(), all.end(), row.parameters.begin());
-  std::size_t before = 0, behind = options.first + options.names.size();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto at = static_cast<std::size_t>(option(all[i]));
-    row.places[i] = static_cast<std::uint8_t>(at < options.names.size() ? options.first + at
-                                              : before < options.first  ? before++
-                                                                        : behind++);
+/// Gives a row without parameters those of the library's signature.
+void complete(Row& row) {
+  if (row.parameters[0]) return;
+  for (const F::Signature& signature : F::signatures()) {
+    if (signature.path != row.name) continue;
+    const Row of_library = row_of(signature);
+    row.parameters = of_library.parameters, row.required = of_library.required, row.places = of_library.places;
   }
 }
 
@@ -228,7 +191,7 @@ std::span<const Row> rows() {
     std::vector<Row> list(std::begin(table), std::end(table));
     for (const std::span<const Row> more : {rows_of_shapes(), rows_of_layers()})
       list.insert(list.end(), more.begin(), more.end());
-    for (Row& row : list) arrange(row);
+    for (Row& row : list) complete(row);
     std::set<std::string> own;
     for (const Row& row : list) own.insert(row.name);
     for (const F::Signature& signature : F::signatures())

@@ -13,19 +13,14 @@ std::span<const Row> rows_of_layers();
 std::span<const Row> rows_of_shapes();
 
 template <auto f>
-constexpr Call call = {[](PyObject* const* arguments, unsigned no_none, ct::Variables& result) {
-                         return called(+f, arguments, no_none, result);
-                       },
-                       [] { return options_of(+f); }};
+constexpr Call call = [](PyObject* const* arguments, unsigned no_none, ct::Variables& result) {
+  return called(+f, arguments, no_none, result);
+};
 
 /// Issues Chainer's warning about a deprecated function and returns its result.
 Variable deprecated(const Variable& y, const char* warning);
 /// Returns the library's array over a NumPy array that nobody else sees, so that writes to it need not be tracked.
 std::optional<Array> unshared(const nb::object& array);
-
-/// Returns the result of a function that changes nothing: the variable itself in our package. Else Chainer's own code
-/// decides.
-inline Variable unchanged(const Variable& x) { return chainer_is_own ? x : Variable(); }
 
 inline ct::AxisArg axes_of(const std::optional<ct::Dims>& axis) { return axis ? ct::AxisArg(*axis) : ct::AxisArg(); }
 

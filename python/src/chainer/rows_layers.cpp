@@ -12,17 +12,9 @@ namespace {
 
 namespace F = ct::functions;
 
-/// L.Convolution2D asks whether to use cuDNN, which Chainer's own code rejects.
-Variable convolution_2d(Floats x, Floats W, std::optional<Floats> b, const F::ConvolutionOptions& options,
-                        std::optional<bool> cudnn_fast) {
-  if (cudnn_fast.value_or(false) || !of_one_dtype(x.v, W.v) || (b && !of_one_dtype(x.v, b->v))) return {};
-  return b ? F::convolution_2d(x.v, W.v, b->v, options) : F::convolution_2d(x.v, W.v, options);
-}
-
 Variable batch_normalization(Floats x, Floats gamma, Floats beta, const F::BatchNormalizationOptions& options) {
   if (!of_one_dtype(gamma.v, beta.v) || !of_one_dtype(x.v, gamma.v)) return {};
   if (x.v.size() <= gamma.v.size()) {
-    if (!chainer_is_own) return {};  // Chainer warns about a batch of size 1
     if (PyErr_WarnEx(PyExc_UserWarning, "batch_normalization: the batch has one element, so the results are beta", 1) !=
         0)
       raise_set();
@@ -51,11 +43,10 @@ class NumpysSeed {
   const ct::random::Generator before_ = ct::random::get_state();
 };
 
-/// Can the library compute an n_step function? In training with dropout Chainer's noise is NumPy's: our package seeds
-/// the library's generator from it.
-bool is_taken(double dropout_ratio, std::initializer_list<const Variable*> states, const F::LayerParameters& ws,
-              const F::LayerParameters& bs, const std::vector<Variable>& xs) {
-  if ((dropout_ratio != 0 && ct::config.train && !chainer_is_own) || !of_one_kind(xs)) return false;
+/// Are the arguments of an n_step function of one kind?
+bool is_taken(std::initializer_list<const Variable*> states, const F::LayerParameters& ws, const F::LayerParameters& bs,
+              const std::vector<Variable>& xs) {
+  if (!of_one_kind(xs)) return false;
   for (const Variable* h : states)
     if (!of_one_dtype(*h, xs[0])) return false;
   for (const F::LayerParameters* all : {&ws, &bs})
@@ -70,7 +61,7 @@ ct::Variables flat(F::NStepResult&& result) {
   for (Variable& y : result.ys) all.push_back(std::move(y));
   return all;
 }
-/// Calls an n_step function, with noise if it needs some.
+/// Calls an n_step function. Its noise comes from a generator that NumPy's seeds.
 template <auto f, class... Arguments>
 ct::Variables n_step(int n_layers, double dropout_ratio, const Arguments&... arguments) {
   std::optional<NumpysSeed> seed;
@@ -80,26 +71,26 @@ ct::Variables n_step(int n_layers, double dropout_ratio, const Arguments&... arg
 template <auto f>
 ct::Variables n_step_lstm(int n_layers, double dropout_ratio, Floats hx, Floats cx, F::LayerParameters ws,
                           F::LayerParameters bs, std::vector<Variable> xs) {
-  if (!is_taken(dropout_ratio, {&hx.v, &cx.v}, ws, bs, xs)) return {};
+  if (!is_taken({&hx.v, &cx.v}, ws, bs, xs)) return {};
   return n_step<f>(n_layers, dropout_ratio, hx.v, cx.v, ws, bs, xs);
 }
 template <auto f>
 ct::Variables n_step_gru(int n_layers, double dropout_ratio, Floats hx, F::LayerParameters ws, F::LayerParameters bs,
                          std::vector<Variable> xs) {
-  if (!is_taken(dropout_ratio, {&hx.v}, ws, bs, xs)) return {};
+  if (!is_taken({&hx.v}, ws, bs, xs)) return {};
   return n_step<f>(n_layers, dropout_ratio, hx.v, ws, bs, xs);
 }
 template <auto f>
 ct::Variables n_step_rnn(int n_layers, double dropout_ratio, Floats hx, F::LayerParameters ws, F::LayerParameters bs,
                          std::vector<Variable> xs, std::optional<F::RnnActivation> activation) {
-  if (!is_taken(dropout_ratio, {&hx.v}, ws, bs, xs)) return {};
+  if (!is_taken({&hx.v}, ws, bs, xs)) return {};
   return n_step<f>(n_layers, dropout_ratio, hx.v, ws, bs, xs, activation.value_or(F::RnnActivation::tanh));
 }
 
 Variable dropout(Floats x, std::optional<double> ratio) {
   const double p = ratio.value_or(0.5);
-  if (!ct::config.train && chainer_is_own) return x.v;
-  if (!ct::config.train || x.v.device() != ct::Device() || !(p >= 0 && p < 1)) return {};
+  if (!ct::config.train) return x.v;
+  if (x.v.device() != ct::Device() || !(p >= 0 && p < 1)) return {};
   const std::optional<Array> noise = drawn("random_sample", x.v.shape());
   if (!noise) return {};
   return F::dropout(x.v, p, {.mask = (*noise >= p).astype(x.v.dtype()) * (1 / (1 - p))});
@@ -113,7 +104,7 @@ ct::Variables rrelu(Floats x, std::optional<double> l, std::optional<double> u, 
                     std::optional<bool> return_r) {
   const double low = l.value_or(1.0 / 8), high = u.value_or(1.0 / 3);
   const bool is_drawn = !r && ct::config.train;
-  if (x.v.device() != ct::Device() && (is_drawn || !chainer_is_own)) return {};
+  if (x.v.device() != ct::Device() && is_drawn) return {};
   if (!(0 <= low && low < high && high < 1)) return {};
   F::RReLUOptions options;
   if (r) {
@@ -137,7 +128,7 @@ Variable gumbel_softmax(Floats log_pi, std::optional<double> tau, std::optional<
   return noise ? F::softmax((x + noise->astype(x.dtype())) / tau.value_or(0.1), axis.value_or(1)) : Variable();
 }
 Variable zoneout(Floats h, Floats x, std::optional<double> ratio) {
-  if (!ct::config.train && chainer_is_own && of_one_dtype(h.v, x.v)) return x.v;
+  if (!ct::config.train && of_one_dtype(h.v, x.v)) return x.v;
   if (!ct::config.train || x.v.device() != ct::Device() || !of_one_dtype(h.v, x.v) || h.v.shape() != x.v.shape() ||
       x.v.ndim() == 0)
     return {};
@@ -148,10 +139,6 @@ Variable zoneout(Floats h, Floats x, std::optional<double> ratio) {
 }
 
 constexpr Row table[] = {
-    {"chainer.functions.connection.convolution_2d.convolution_2d",
-     {"x", "W", "b", "...", "=dilate", "=groups", "=cudnn_fast"},
-     2,
-     call<convolution_2d>},
     {"chainer.functions.normalization.batch_normalization.batch_normalization", {}, 0, call<batch_normalization>},
     {"chainer.functions.noise.dropout.dropout", {"x", "ratio"}, 1, call<dropout>},
     {"chainer.functions.noise.gaussian.gaussian", {"mean", "ln_var"}, 2, call<gaussian>},

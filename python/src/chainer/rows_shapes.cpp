@@ -93,10 +93,10 @@ ct::Variables broadcast(std::vector<Variable> xs) {
 }
 Variable cast(Values x, Type typ) {
   const bool is_same = x.v.dtype() == typ.dtype;
-  if (is_same && (!ct::config.enable_backprop || !x.v.requires_grad())) return unchanged(x.v);
-  if (is_same) return chainer_is_own ? F::identity(x.v) : Variable();  // a node of its own, as in Chainer
+  if (is_same && (!ct::config.enable_backprop || !x.v.requires_grad())) return x.v;
+  if (is_same) return F::identity(x.v);  // a node of its own, as in Chainer
   if (ct::is_floating(x.v.dtype()) && ct::is_floating(typ.dtype)) return F::cast(x.v, typ.dtype);
-  return chainer_is_own ? Variable(x.v.array().astype(typ.dtype), false) : Variable();
+  return Variable(x.v.array().astype(typ.dtype), false);
 }
 Variable get_item(Values x, Key slices) {
   std::vector<ct::Index> indices;
@@ -106,7 +106,7 @@ Variable scatter_add(Floats a, Key slices, Floats b) {
   std::vector<ct::Index> indices;
   return of_one_dtype(a.v, b.v) && read_key(slices.o, a.v, indices) ? F::scatter_add(a.v, indices, b.v) : Variable();
 }
-Variable copy(Values x, Place dst) { return x.v.device() == dst.device ? unchanged(x.v) : F::copy(x.v, dst.device); }
+Variable copy(Values x, Place dst) { return x.v.device() == dst.device ? x.v : F::copy(x.v, dst.device); }
 Variable pad(Values x, Borders width, std::string mode, std::optional<double> value) {
   if (mode != "constant") return {};
   ct::PadOptions options;
