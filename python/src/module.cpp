@@ -2,6 +2,7 @@
 
 #include "catenary/core/version.h"
 #include "core.h"
+#include "loops.h"
 #include "refusals.h"
 
 NB_MODULE(_core, m) {
@@ -24,6 +25,7 @@ NB_MODULE(_core, m) {
   register_numbers(m);
   register_random(m);
   register_kernels(m);
+  register_stretch_loops(m);
   register_communicator(m);
   register_chainer(m);
   register_onnx(m);

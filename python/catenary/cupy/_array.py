@@ -9,7 +9,7 @@ import sys
 import numpy
 
 from catenary import _core, _names
-from catenary.cupy import _structured, _util
+from catenary.cupy import _stretches, _structured, _util
 
 ndarray = _core.ndarray
 ndarray.__module__ = 'cupy._core.core'  # Chainer's printed graphs and tests contain this name
@@ -635,15 +635,17 @@ def _accumulate(self, array, axis=0, dtype=None, out=None):
 
 def _reduceat(self, array, indices, axis=0, dtype=None, out=None):
     """Reduces an axis from each index to the next. If the next index is not greater, it returns the single element."""
-    own = self.__name__ not in _IN_ONE_KERNEL and self.__name__ in _ASSOCIATIVE
+    name = self.__name__
+    own = name not in _IN_ONE_KERNEL and name in _ASSOCIATIVE
     rows = _rows(self, array, (axis,), dtype, 'reduceat') if own else _core.moveaxis(array, axis, 0)
-    starts = [int(i) for i in indices]
-    if not all(0 <= i < len(rows) for i in starts):
-        raise IndexError(f'{self.__name__}.reduceat: an index is out of range for an axis of {len(rows)} elements')
-    ends = [max(i + 1, j) for i, j in zip(starts, [*starts[1:], len(rows)])]
-    stretches = [rows[i] if own and j == i + 1 else self.reduce(rows[i:j], 0, dtype) for i, j in zip(starts, ends)]
-    result = _core._stack(stretches, axis)
-    return result if out is None else _put(result, out, f'{self.__name__}.reduceat')
+    starts = numpy.asarray(indices.get() if isinstance(indices, ndarray) else indices).astype('l')
+    if starts.size and not 0 <= starts.min() <= starts.max() < len(rows):
+        raise IndexError(f'{name}.reduceat: an index is out of range for an axis of {len(rows)} elements')
+    ends = numpy.maximum(starts + 1, numpy.append(starts[1:], len(rows)))
+    if not own:  # in the dtype of the reduction, whose checks apply
+        rows = rows.astype(self.reduce(rows[:1], 0, dtype).dtype, copy=False)
+    result = _core.moveaxis(_stretches.reduced(self, rows, starts, ends) if starts.size else rows[:0], 0, axis)
+    return _put(result, out, f'{name}.reduceat')
 
 
 _core.ufunc.at, _core.ufunc.outer, _core.ufunc.reduce, _core.ufunc.accumulate, _core.ufunc.reduceat = _at, _outer, _reduce, _accumulate, _reduceat

@@ -39,6 +39,10 @@ def _coefficients(x, order, axis, mode):
     n = x.shape[axis]
     if order < 2 or n < 2:
         return x
+    extension = 'symmetric' if mode in ('reflect', 'nearest') else 'wrap' if mode == 'grid-wrap' else 'reflect'
+    made = _core._spline_coefficients(_core._contiguous(x, False), axis, order, extension)
+    if made is not None:
+        return made
     x = _core.moveaxis(x, (axis,), (x.ndim - 1,))
     wide = x
     if mode in ('reflect', 'nearest'):
@@ -169,6 +173,11 @@ def _interpolated(x, coordinates, shape, order, mode, cval, prefilter):
             x = pad(x, border, 'edge') if mode == 'nearest' else pad(x, border, 'constant', constant_values=cval)
         for axis in range(x.ndim):
             x = _coefficients(x, order, axis, mode)
+    if x.dtype == 'd' and not isinstance(cval, complex):
+        at = [_core.broadcast_to(c.astype('d', copy=False), shape) for c in coordinates]
+        made = _core._spline_values(_core._contiguous(x, False), at, order, mode, float(cval), border)
+        if made is not None:
+            return made
     outside, taps = None, []
     for n, c in zip(x.shape, coordinates):
         c, out = _inside(c.astype(working(x), copy=False), n, mode)

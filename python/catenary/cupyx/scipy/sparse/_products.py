@@ -56,9 +56,13 @@ class Products(Sparse):
             return self._product_of_one_axis(other)
         if isinstance(other, Sparse):
             return self._by_matrix(other)
-        rows, columns, data = self._elements()
-        dtype = numpy.result_type(data.dtype, other.dtype)
+        dtype = numpy.result_type(self.data.dtype, other.dtype)
         made = _core.zeros((self.shape[0], *other.shape[1:]), 'i' if dtype == bool else dtype)
+        if self.format in ('csr', 'csc') and made.size and self.data.size:
+            values = (_core._contiguous(x.astype(dtype, copy=False), False) for x in (self.data, other))
+            if _core._csr_multiplied(self.indptr, self.indices, *values, made, self.format == 'csc'):
+                return made
+        rows, columns, data = self._elements()
         if data.size and made.size:
             data = data.astype(made.dtype, copy=False)
             values = other.astype(made.dtype, copy=False)[columns]
@@ -74,8 +78,18 @@ class Products(Sparse):
             return (made.toarray() if is_sparse else made).reshape(shape)
         return one_axis((made if self.ndim == 1 else made.T).tocoo())
 
+    def _by_matrix_on_host(self, left, right):
+        """Multiplies csr matrices row by row. Returns None for a device other than the processor, and for bools."""
+        dtype, index = (numpy.result_type(getattr(left, name).dtype, getattr(right, name).dtype) for name in ('data', 'indices'))
+        parts = [getattr(x, name).astype(dtype if name == 'data' else index, copy=False) for x in (left, right) for name in ('indptr', 'indices', 'data')]
+        made = None if dtype == bool else _core._csr_product(*parts, right.shape[1])
+        return None if made is None else left._of_parts(*made, (left.shape[0], right.shape[1]))
+
     def _by_matrix(self, other):
         left, right = self.tocsr(), other.tocsr()
+        made = self._by_matrix_on_host(left, right)
+        if made is not None:
+            return made.asformat('csc' if self.format == 'csc' else 'csr')
         rows, columns, data = left._elements()
         counts = (right.indptr[1:] - right.indptr[:-1]).astype('l')[columns]
         places, owner = spread(right.indptr[columns].astype('l'), counts)

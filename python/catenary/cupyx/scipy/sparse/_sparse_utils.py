@@ -24,6 +24,9 @@ def merged(rows, columns, data, shape):
     index = index_dtype(shape, rows, columns)
     if data.size == 0:
         return rows.astype(index, copy=False), columns.astype(index, copy=False), _core._copy(data, 'C')
+    made = _core._csr_merged(*(_core._contiguous(x, False) for x in (rows.astype(index, copy=False), columns.astype(index, copy=False), data)), shape[0])
+    if made is not None:
+        return made
     key = rows.astype('l') * max(shape[1], 1) + columns
     order = _core._argsort(key, 0)
     key, data = key[order], data[order]
