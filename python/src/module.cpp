@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
   register_numbers(m);
   register_random(m);
   register_kernels(m);
+  register_label_loops(m);
   register_stretch_loops(m);
   register_communicator(m);
   register_chainer(m);

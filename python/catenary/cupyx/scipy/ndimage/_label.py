@@ -20,6 +20,10 @@ def label(input, structure=None, output=None):
         raise ValueError('label: the structure must have 3 elements along each of %d axes, and be symmetric' % x.ndim)
     size = x.size
     places = [tuple(p) for p in numpy.argwhere(window) if tuple(p) != (1,) * x.ndim]
+    steps = [[int(k) - 1 for k in p] for p in places if p < (1,) * x.ndim]  # to the neighbours before an element in C order
+    found = _core._labeled(_core._contiguous(x, False), steps)
+    if found is not None:
+        return _labels_in(output, *found)
     # each element points to an earlier element of its component: first to a neighbour, then to that one's target, until all point to the first
     # element
     own = _core.where(x, _core.arange(size).reshape(x.shape), size)
@@ -34,10 +38,14 @@ def label(input, structure=None, output=None):
         own = found
     first = x & (own == _core.arange(size).reshape(x.shape))
     number = _core._concatenate([_core.cumsum(first.ravel()), _core.zeros((1,), 'l')], 0)
-    labels, count = number[own].astype('i'), int(first.sum())
+    return _labels_in(output, number[own].astype('i'), int(first.sum()))
+
+
+def _labels_in(output, labels, count):
+    """Returns the result of label(), whose labels go to the array `output` or have the dtype `output`."""
     if isinstance(output, ndarray):
-        if output.shape != x.shape:
-            raise ValueError(f'label: output has shape {output.shape}, the array {x.shape}')
+        if output.shape != labels.shape:
+            raise ValueError(f'label: output has shape {output.shape}, the array {labels.shape}')
         output[...] = labels
         return count
     return (labels if output is None else labels.astype(output)), count
@@ -56,6 +64,9 @@ def _parts(input, labels, index, function):
     asked = numpy.asarray(index.get() if isinstance(index, ndarray) else index)
     flat, where = numpy.unique(asked.ravel(), return_inverse=True)
     sorted_labels = operand(flat.tolist(), function)
+    part = _core._regions(_core._contiguous(labels, False).ravel(), sorted_labels)
+    if part is not None:
+        return x.ravel(), part, (flat.size, where), asked.shape
     place = _core.searchsorted(sorted_labels, labels.ravel())
     place = _minimum(place, flat.size - 1)
     part = _core.where(sorted_labels[place] == labels.ravel(), place, flat.size)
