@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
   register_random(m);
   register_kernels(m);
   register_label_loops(m);
+  register_sparse_loops(m);
   register_spline_loops(m);
   register_stretch_loops(m);
   register_communicator(m);

@@ -251,6 +251,9 @@ class _compressed(_spbase):
         return made
 
     def _majors(self):
+        made = _core._csr_rows(self.indptr, self.indices.size)
+        if made is not None:
+            return made.astype(self.indices.dtype, copy=False)
         counts = (self.indptr[1:] - self.indptr[:-1]).astype('l')
         return _core.repeat(_core.arange(counts.size), counts).astype(self.indices.dtype, copy=False) if counts.size else _core.zeros((0,), self.indices.dtype)
 
@@ -284,6 +287,9 @@ class _compressed(_spbase):
         """Are the indices sorted, regardless of the flag that a program has set?"""
         if self.indices.size < 2:
             return True
+        found = _core._csr_ascend(self.indptr, self.indices, not twice)
+        if found is not None:
+            return found
         major = self._majors()
         step = self.indices[1:] - self.indices[:-1]
         return bool(_core.all((major[1:] != major[:-1]) | (step >= 0 if twice else step > 0)))
@@ -334,6 +340,9 @@ class _compressed(_spbase):
         which = which.astype('l')
         extents = list(self.shape)
         extents[self._major] = which.size
+        made = _core._csr_chosen(self.indptr, self.indices, self.data, which)
+        if made is not None:
+            return self._of_parts(*made, tuple(extents))
         counts = (self.indptr[1:] - self.indptr[:-1]).astype('l')[which]
         places, owner = spread(self.indptr[which].astype('l'), counts)
         if owner.size == 0:
@@ -343,6 +352,9 @@ class _compressed(_spbase):
     def _at(self, rows, columns):
         """Returns the elements at indices, as an array of the indices' shape."""
         major, minor = (rows, columns) if self._major == 0 else (columns, rows)
+        found = _core._csr_elements(self.indptr, self.indices, self.data, *(_core._contiguous(x.astype('l', copy=False), False) for x in (major, minor)))
+        if found is not None:
+            return found
         width = self.shape[1 - self._major]
         a, b, data = merged(self._majors(), self.indices, self.data, (self.shape[self._major], width))
         key = a.astype('l') * max(width, 1) + b
