@@ -37,6 +37,14 @@ Array pool(Pooling op, const Geometry& g, const Array& x, Array* places = nullpt
   compute(x.device(), primitives::Pool{op, g.window, readable(x), to, places ? &taps : nullptr});
   return y;
 }
+/// Returns whether a single window covers all elements, each once.
+bool is_global(const Geometry& g) {
+  for (int a = 0; a < g.window.axes(); ++a)
+    if (g.windows[a + 2] != 1 || g.window.size[a] != g.elements[a + 2] || g.window.pad[a] != 0 ||
+        g.window.dilate[a] != 1)
+      return false;
+  return true;
+}
 /// From windows to elements.
 Array unpool(Pooling op, const Geometry& g, Array gy, const Array& places = {}) {
   const Strides& lie = g.lie.empty() ? gy.strides() : g.lie;
@@ -52,6 +60,10 @@ Array unpool(Pooling op, const Geometry& g, Array gy, const Array& places = {}) 
     const Array ordered = Array::empty(g.windows, gy.dtype(), gy.device()).as_strided(g.windows, in_order);
     copyto(ordered, gy);
     gy = ordered;
+  }
+  if (op != Pooling::max && gx.device().is_cpu() && is_global(g)) {
+    copyto(gx, (op == Pooling::sum ? gy : gy / static_cast<double>(g.window.taps())).broadcast_to(g.elements));
+    return gx;
   }
   const View from = readable(gy), taps = places.defined() ? readable(places) : View();
   compute(gy.device(), primitives::PoolBack{op, g.window, from, writable(gx), places.defined() ? &taps : nullptr});
