@@ -11,6 +11,7 @@
 #include "catenary/array/indexing.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/tally.h"
 #include "catenary/array/view.h"
 #include "catenary/core/format.h"
 #include "catenary/device/float64.h"
@@ -286,8 +287,28 @@ UniqueResult unique(const Array& x, const UniqueOptions& options) {
   return result;
 }
 
+namespace {
+
+/// Looks integers up in a table of the range of `values`. Returns nothing if there are few elements for the range.
+std::optional<Array> found_in_table(const Array& x, const Array& values) {
+  const auto fits = [](Dtype d) { return kind(d) != Kind::floating && d != Dtype::uint64 && !is_complex(d); };
+  if (!fits(x.dtype()) || !fits(values.dtype()) || values.size() == 0) return std::nullopt;
+  const Array wanted = as_dtype(values.reshape({-1}), Dtype::int64).eval();
+  const std::int64_t low = min(wanted).item<std::int64_t>(), high = max(wanted).item<std::int64_t>();
+  const auto range = static_cast<double>(high) - static_cast<double>(low);
+  if (range > 6.0 * static_cast<double>(x.size() + values.size())) return std::nullopt;
+  const Array table = filled({high - low + 1}, false, Dtype::bool_, x.device());
+  put(table, subtract(wanted, low), true);
+  const Array at = as_dtype(x, Dtype::int64);
+  return logical_and(logical_and(greater_equal(at, low), less_equal(at, high)),
+                     take(table, subtract(minimum(maximum(at, low), high), low)));
+}
+
+}  // namespace
+
 Array isin(const Array& x, const Array& values, bool invert) {
   check_same_device(x, values, "isin");
+  if (const std::optional<Array> found = found_in_table(x, values)) return invert ? logical_not(*found) : *found;
   const Dtype dtype = promote(x.dtype(), values.dtype());
   const Array sorted = sort(as_dtype(values, dtype), std::nullopt);
   if (sorted.size() == 0) return filled(x.shape(), invert, Dtype::bool_, x.device());
@@ -332,6 +353,8 @@ Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t
   if (weights && weights->shape() != x.shape())
     fail<ShapeError>("bincount: weights of shape {} for values of shape {}", weights->shape(), x.shape());
   if (weights && is_complex(weights->dtype())) detail::refuse_complex(weights->dtype());
+  if (x.device().is_cpu() && (!weights || weights->device().is_cpu()))
+    return detail::tally(x, x.size() > 0 ? weights : std::nullopt, minlength);
   const Array at = as_dtype(x, Dtype::int64);
   std::int64_t length = minlength;
   if (at.size() > 0) {
@@ -353,15 +376,20 @@ Array bincount(const Array& x, const std::optional<Array>& weights, std::int64_t
 
 namespace {
 
+void check_edges(const Array& x, const Array& edges, const char* what) {
+  check_1d(edges, what);
+  check_same_device(x, edges, what);
+  if (edges.size() < 2) fail<ValueError>("{}: at least two edges are needed, {} were given", what, edges.size());
+  if (!ascends(edges)) fail<ValueError>("{}: the edges must ascend", what);
+}
+
 /// Returns the bin of each element of x between ascending edges. The last edge belongs to the last bin. Elements
 /// outside go to an extra bin.
 Array bins_of(const Array& x, const Array& edges, const char* what) {
-  check_1d(edges, what);
-  check_same_device(x, edges, what);
+  check_edges(x, edges, what);
   const std::int64_t bins = edges.size() - 1;
-  if (bins < 1) fail<ValueError>("{}: at least two edges are needed, {} were given", what, edges.size());
-  if (!ascends(edges)) fail<ValueError>("{}: the edges must ascend", what);
   const Array flat = x.reshape({-1});
+  if (x.device().is_cpu() && detail::has_float_bins(x, edges)) return detail::bins_between(flat, edges);
   const Array first = slice_axis(edges, 0, 0, 1), last = slice_axis(edges, 0, bins, bins + 1);
   const Array bin = minimum(subtract(searchsorted(edges, flat, Side::right), 1), bins - 1);
   return where(logical_and(greater_equal(flat, first), less_equal(flat, last)), bin, bins);
@@ -374,7 +402,6 @@ Array edges_of(const Array& x, const HistogramBins& how, const std::optional<std
   if (how.edges().defined()) return how.edges();
   const std::int64_t bins = how.count();
   if (bins < 1) fail<ValueError>("{}: at least one bin is needed, bins = {} was given", what, bins);
-  if (bins == INT64_MAX) fail<ValueError>("{}: bins = {} are too many", what, bins);
   double low = 0, high = 1;
   if (range) {
     std::tie(low, high) = *range;
@@ -392,12 +419,12 @@ Array edges_of(const Array& x, const HistogramBins& how, const std::optional<std
     if (own == Dtype::float16) return static_cast<float>(float16(static_cast<float>(value)));
     return own == Dtype::float32 ? static_cast<float>(value) : value;
   };
-  const Array edges = Array::empty({bins + 1}, Dtype::float64, Device());  // whose error names the size
-  double* const values = edges.mutable_data<double>();
+  std::vector<double> edges(static_cast<std::size_t>(bins) + 1);
   const double step = rounded(rounded(high - low) / static_cast<double>(bins));
-  for (std::int64_t i = 0; i < bins; ++i) values[i] = rounded(rounded(static_cast<double>(i) * step) + low);
-  values[bins] = high;
-  return edges.astype(dtype).to_device(x.device());
+  for (std::int64_t i = 0; i < bins; ++i)
+    edges[static_cast<std::size_t>(i)] = rounded(rounded(static_cast<double>(i) * step) + low);
+  edges.back() = high;
+  return Array::from_host(edges.data(), {bins + 1}, Dtype::float64, Device()).astype(dtype).to_device(x.device());
 }
 
 /// Returns the flattened weights of x's elements.
@@ -412,11 +439,16 @@ std::optional<Array> weights_of(const Array& x, const std::optional<Array>& weig
 
 std::pair<Array, Array> histogram(const Array& x, const HistogramBins& how, const HistogramOptions& options) {
   const Array edges = edges_of(x, how, options.range, detail::mean_dtype(x.dtype()), "histogram");
-  const Array bin = bins_of(x, edges, "histogram");
-  const std::int64_t bins = edges.size() - 1;
   const std::optional<Array> weights = weights_of(x, options.weights, "histogram");
-  Array counts =
-      slice_axis(bincount(bin, weights, bins + 1), 0, 0, bins).astype(weights ? weights->dtype() : Dtype::int64);
+  Array counts;
+  if (!weights && x.device().is_cpu() && detail::has_float_bins(x, edges)) {
+    check_edges(x, edges, "histogram");
+    counts = detail::tally_between(x, edges);
+  } else {
+    const Array bin = bins_of(x, edges, "histogram");
+    const std::int64_t bins = edges.size() - 1;
+    counts = slice_axis(bincount(bin, weights, bins + 1), 0, 0, bins).astype(weights ? weights->dtype() : Dtype::int64);
+  }
   if (options.density) counts = divide(divide(counts.astype(widest_float(x.device())), diff(edges)), sum(counts));
   return {counts, edges};
 }
