@@ -6,7 +6,7 @@ import pytest
 from catenary import cupy
 from compare import same
 
-pytestmark = pytest.mark.usefixtures('device')
+pytestmark = [pytest.mark.usefixtures('device'), pytest.mark.kernels]
 G = numpy.random.default_rng(3)
 
 
