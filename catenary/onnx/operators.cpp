@@ -3,15 +3,27 @@
 #include <algorithm>
 #include <map>
 
+#include "catenary/core/config.h"
 #include "catenary/device/allocation_limit.h"
 
 namespace catenary::onnx {
 
-Call::Call(const Node& node, std::int64_t opset, Values inputs, const Device& device, RunBody run_body)
+Array Kept::get(int key, const Device& device, const std::function<Array()>& compute) {
+  const std::scoped_lock lock(mutex_);
+  for (const Entry& entry : entries_)
+    if (entry.key == key && entry.device == device) return entry.array;
+  const auto no_graph = no_backprop_mode();
+  Array array = compute();
+  if (array.defined()) array.eval();
+  return entries_.emplace_back(Entry{key, device, std::move(array)}).array;
+}
+
+Call::Call(const Node& node, std::int64_t opset, Values inputs, const Device& device, RunBody run_body, Kept* kept)
     : node_(node),
       opset_(opset),
       inputs_(std::move(inputs)),
       run_body_(std::move(run_body)),
+      kept_(kept),
       asked_(node.attributes.size()) {
   const auto on_device = [&](const Value& v) { return v.is_on(device); };
   if (std::any_of(inputs_.begin(), inputs_.end(), on_device)) device_ = device;
@@ -22,6 +34,14 @@ bool Call::wants(int i) const { return i < outputs() && !node_.outputs[static_ca
 const Value& Call::value(int i) const {
   if (!has(i)) fail("input {} is missing", i);
   return inputs_[static_cast<std::size_t>(i)];
+}
+
+bool Call::are_constant(std::initializer_list<int> inputs) const {
+  return std::ranges::all_of(inputs, [&](int i) { return !has(i) || value(i).is_constant(); });
+}
+
+Array Call::kept(int key, std::initializer_list<int> inputs, const std::function<Array()>& compute) const {
+  return kept_ && are_constant(inputs) ? kept_->get(key, device_, compute) : compute();
 }
 
 Variable Call::x(int i) const {

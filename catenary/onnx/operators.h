@@ -8,6 +8,8 @@
 
 #include <array>
 #include <functional>
+#include <initializer_list>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,12 +25,29 @@ namespace catenary::onnx {
 namespace F = catenary::functions;
 using Integers = std::vector<std::int64_t>;
 
+/// Arrays that a node computes from its constants, such as unpacked weights. They are kept for its next calls.
+class Kept {
+ public:
+  /// Returns array `key` on a device. Computes it at the first call.
+  Array get(int key, const Device& device, const std::function<Array()>& compute);
+
+ private:
+  struct Entry {
+    int key;
+    Device device;
+    Array array;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
 /// A call of an operator: its node, its inputs, and the attributes by name.
 class Call {
  public:
   /// Runs the graph in an attribute.
   using RunBody = std::function<Values(const std::string&, const Values&)>;
-  Call(const Node& node, std::int64_t opset, Values inputs, const Device& device, RunBody run_body = {});
+  Call(const Node& node, std::int64_t opset, Values inputs, const Device& device, RunBody run_body = {},
+       Kept* kept = nullptr);
 
   std::int64_t opset() const { return opset_; }
   const Node& node() const { return node_; }
@@ -58,6 +77,11 @@ class Call {
   Values run(const char* name, const Values& inputs) const { return run_body_(name, inputs); }
   /// Axes from an attribute, or since opset `since` from input `i`.
   std::optional<Integers> axes(int i, std::int64_t since, const char* name = "axes") const;
+  /// Returns whether all of these inputs are constants or omitted.
+  bool are_constant(std::initializer_list<int> inputs) const;
+  /// Returns an array that is computed from some inputs and attributes alone. If the inputs are constants, it is
+  /// computed only once. Arrays of one node need different keys.
+  Array kept(int key, std::initializer_list<int> inputs, const std::function<Array()>& compute) const;
   /// Throws ValueError if the node has an attribute that was not asked for.
   void refuse_other_attributes() const;
 
@@ -73,6 +97,7 @@ class Call {
   Values inputs_;
   Device device_;
   RunBody run_body_;
+  Kept* kept_;
   mutable std::vector<bool> asked_;  ///< of each attribute of the node
 };
 
@@ -112,6 +137,9 @@ std::span<const Operator> microsoft_quantised_operators();
 
 /// Quantises x to uint8. Returns the result, its scale and its zero point.
 std::array<Array, 3> dynamically_quantized(const Array& x);
+
+/// Returns a dtype in which the sums over some axes of weights, times differences of 8-bit integers, are exact.
+Dtype exact_dtype(const Call& c, const Array& weights, const AxisArg& summed);
 
 /// Returns the row for an operator in an opset, or null.
 const Operator* find_operator(const std::string& domain, const std::string& name, std::int64_t opset);

@@ -8,6 +8,7 @@
 #include "catenary/array/linalg.h"
 #include "catenary/array/manipulation.h"
 #include "catenary/array/reduction.h"
+#include "catenary/core/config.h"
 #include "catenary/device/float64.h"
 #include "catenary/onnx/operators.h"
 #include "catenary/onnx/windows.h"
@@ -84,13 +85,6 @@ Array without_zero(const Call& c, int x, int zero, ShapeOf&& shape) {
   return c.has(zero) ? subtract(wide, shape(c.array(zero)).astype(Dtype::int32)) : wide;
 }
 
-/// Returns a dtype in which sums of `terms` products of differences of 8-bit integers are exact.
-Dtype exact_dtype(const Call& c, std::int64_t terms) {
-  if (terms * 255 * 255 < (1 << 24)) return Dtype::float32;
-  if (!has_float64(c.device())) c.fail("sums of {} products are not supported without float64", terms);
-  return Dtype::float64;
-}
-
 /// Gives the zero point or scale of rows the axes of a matrix.
 Array by_row(const Array& a) {
   return a.ndim() == 1 && a.size() > 1 ? expand_dims(a, 1) : a.size() == 1 ? a.reshape({}) : a;
@@ -99,10 +93,13 @@ Array by_column(const Array& a) { return a.size() == 1 ? a.reshape({}) : a; }
 
 /// Returns the exact product of two quantised matrices as floating numbers.
 Array integer_product(const Call& c, int a, int a_zero, int b, int b_zero) {
-  const Array left = without_zero(c, a, a_zero, by_row), right = without_zero(c, b, b_zero, by_column);
-  if (left.ndim() == 0 || right.ndim() == 0) c.fail("an input has no axis");
-  const Dtype dtype = exact_dtype(c, left.shape(left.ndim() - 1));
-  return matmul(left.astype(dtype), right.astype(dtype));
+  const Array left = without_zero(c, a, a_zero, by_row);
+  if (left.ndim() == 0 || c.x(b).ndim() == 0) c.fail("an input has no axis");
+  const Array right = c.kept(0, {b, b_zero}, [&] {
+    const Array whole = without_zero(c, b, b_zero, by_column);
+    return whole.astype(exact_dtype(c, whole, AxisArg(std::max(whole.ndim() - 2, 0))));
+  });
+  return matmul(left.astype(right.dtype()), right);
 }
 
 /// Quantises sums that have the scale `scale` to the scale and zero point of the result.
@@ -125,18 +122,23 @@ Array integer_convolution(const Call& c, int x_zero, int weight, int w_zero, int
   const auto by_output = [&](const Array& a) {
     return a.size() == 1 ? a.reshape({}) : a.reshape(shape_along(c.x(weight).ndim(), 0, a.size()));
   };
-  const Array x = without_zero(c, 0, x_zero, by_column), w = without_zero(c, weight, w_zero, by_output);
-  if (w.ndim() < 3 || w.size() == 0) c.fail("a weight of shape {} has no spatial axis", w.shape());
-  const Dtype dtype = exact_dtype(c, w.size() / w.shape(0));
+  const Array x = without_zero(c, 0, x_zero, by_column);
+  if (c.x(weight).ndim() < 3 || c.x(weight).size() == 0)
+    c.fail("a weight of shape {} has no spatial axis", c.x(weight).shape());
+  const Array w = c.kept(0, {weight, w_zero}, [&] {
+    const Array whole = without_zero(c, weight, w_zero, by_output);
+    return whole.astype(exact_dtype(c, whole, axes_from(1, whole.ndim())));
+  });
   c.list("kernel_shape");
   Windows windows = windows_of(c, x.shape(), spatial(w.shape()));
   F::ConvolutionOptions options;
-  const Variable padding = padded(Variable(x.astype(dtype)), windows, 0.0);
+  const Variable padding = padded(Variable(x.astype(w.dtype())), windows, 0.0);
   options.stride = per_axis(windows.strides);
   options.pad = per_axis(windows.before);
   options.dilate = per_axis(windows.dilations);
   options.groups = c.integer("group", 1);
-  const Array sums = F::convolution_nd(padding, Variable(w.astype(dtype)), options).array();
+  const UsingConfig direct_sums(config.winograd, false);  // Winograd's filtering would round
+  const Array sums = F::convolution_nd(padding, Variable(w), options).array();
   if (bias < 0 || !c.has(bias)) return sums;
   const Array offset = c.array(bias).reshape(shape_along(w.ndim(), 1, w.shape(0)));
   const Dtype wide = widest_float(c.device());
@@ -151,6 +153,14 @@ Values quantized_convolution(const Call& c) {
 }
 
 }  // namespace
+
+Dtype exact_dtype(const Call& c, const Array& weights, const AxisArg& summed) {
+  if (weights.size() == 0) return Dtype::float32;
+  const auto largest = max(sum(absolute(weights), summed)).astype(Dtype::int64).item<std::int64_t>();
+  if (largest * 255 < (1 << 24)) return Dtype::float32;
+  if (!has_float64(c.device())) c.fail("sums up to {} are not supported without float64", largest * 255);
+  return Dtype::float64;
+}
 
 std::array<Array, 3> dynamically_quantized(const Array& x) {
   const Array least = minimum(min(x), 0), most = maximum(max(x), 0), range = subtract(most, least);

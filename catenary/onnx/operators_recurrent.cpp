@@ -21,7 +21,8 @@ Activation activation_of(const Call& c, const std::string& name) {
   c.fail("activation '{}' is not supported (Sigmoid, Tanh and Relu are)", name);
 }
 
-/// The weights of a product, [outputs, inputs], or [inputs, outputs] of 8 bits with a scale.
+/// The weights of a product, [outputs, inputs], or whole numbers [inputs, outputs] with a scale, in a dtype in which
+/// their sums of products with 8-bit integers are exact.
 struct Weights {
   Variable w;
   Array whole, scale;
@@ -29,7 +30,7 @@ struct Weights {
   Variable times(const Variable& x) const {
     if (!whole.defined()) return F::matmul(x, w, false, true);
     const auto [y, step, zero] = dynamically_quantized(x.array());
-    const Array product = matmul(subtract(y.astype(Dtype::int32), zero.astype(Dtype::int32)), whole);
+    const Array product = matmul(subtract(y.astype(whole.dtype()), zero.astype(whole.dtype())), whole);
     return Variable(multiply(product.astype(step.dtype()), multiply(step, scale)));
   }
 };
@@ -117,7 +118,11 @@ Weights weights_of(const Call& c, int i, int k) {
   if (is_floating(w.dtype())) return {w, {}, {}};
   const int scale = i == 1 ? 8 : 10;
   const Array zero = c.array(scale + 1)(k);
-  return {{}, subtract(w.array().astype(Dtype::int32), zero.astype(Dtype::int32)), c.array(scale)(k)};
+  const Array whole = c.kept(2 * i + k, {i, scale + 1}, [&] {
+    const Array all = subtract(w.array().astype(Dtype::int32), zero.astype(Dtype::int32));
+    return all.astype(exact_dtype(c, all, 0));
+  });
+  return {{}, whole, c.array(scale)(k)};
 }
 
 /// Returns whether the batch is the first axis of the arrays (layout 1).

@@ -178,7 +178,10 @@ class Builder {
   void add_step(const Node& node) {
     const Function* function = planner_.file.function(node);
     const std::int64_t opset = opset_of(source_.opsets, node.domain);
-    Step step{&node, function ? nullptr : find_operator(node.domain, node.type, opset), opset, {}, {}, {}, {}};
+    Step step{&node, function ? nullptr : find_operator(node.domain, node.type, opset),
+              opset, {},
+              {},    {},
+              {},    std::make_shared<Kept>()};
     for (const std::string& name : node.inputs) {
       const std::optional<Slot> slot = find(name);
       if (!slot)
@@ -315,7 +318,7 @@ Values compute(const Step& step, Values given, const Values& values, Run& run) {
             fmt::format("the bodies of If, Loop, Scan and SequenceMap run at most {} times in a call", kMaxBodies));
       return run_body(*body, inputs);
     };
-  const Call call(*step.node, step.opset, std::move(given), run.device, std::move(by_name));
+  const Call call(*step.node, step.opset, std::move(given), run.device, std::move(by_name), step.kept.get());
   Values computed = step.row->compute(call);
   call.refuse_other_attributes();
   return computed;

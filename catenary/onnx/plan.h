@@ -32,6 +32,7 @@ struct Step {
   std::vector<Slot> inputs, outputs;
   std::vector<Slot> last;  ///< values that no later step needs
   std::vector<Body> bodies;
+  std::shared_ptr<Kept> kept;
 };
 
 /// What one call of a model shares among its plans.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "catenary/array/elementwise_core.h"
 #include "catenary/array/linalg.h"
 #include "catenary/array/sorting.h"
 #include "catenary/core/error.h"
@@ -104,6 +105,24 @@ TEST(OnnxOperators, QuantisedConvolutionHasScalesOfChannels) {
                          .array();
   const Array real = sums * scales.astype(Dtype::float64).reshape({4, 1, 1}) * (0.02 / 0.5) + 90.0;
   expect_near(got.astype(Dtype::float64), clip(real, 0.0, 255.0), 0.51);
+}
+
+TEST(OnnxOperators, ConvolutionsOfIntegersAreExact) {
+  const Array x = remainder(arange(24 * 20 * 22) * 89, 256).astype(Dtype::uint8).reshape({1, 24, 20, 22}),
+              w = remainder(arange(16 * 24 * 9) * 57, 256).astype(Dtype::uint8).reshape({16, 24, 3, 3});
+  const Variable zero_x(full({}, 100, Dtype::uint8)), zero_w(full({}, 178, Dtype::uint8));
+  const Array got =
+      run_node("ConvInteger", {Variable(x), Variable(w), zero_x, zero_w}, {attribute("pads", Numbers{1, 1, 1, 1})})[0]
+          .array();
+  const Array wide = pad(x.astype(Dtype::int64) - 100, {{0, 0}, {0, 0}, {1, 1}, {1, 1}});
+  Array wanted = zeros({1, 16, 20, 22}, Dtype::int64);
+  for (std::int64_t tap = 0; tap < 9; ++tap) {
+    const std::int64_t i = tap / 3, j = tap % 3;
+    const Array moved = wide.get({Index(slice()), Index(slice()), Index(slice(i, i + 20)), Index(slice(j, j + 22))});
+    const Array of_tap = w.get({Index(slice()), Index(slice()), Index(i), Index(j)}).astype(Dtype::int64) - 178;
+    wanted = wanted + matmul(of_tap, moved.reshape({24, 440})).reshape({1, 16, 20, 22});
+  }
+  EXPECT_EQ(got.to_vector<std::int64_t>(), wanted.to_vector<std::int64_t>());
 }
 
 TEST(OnnxOperators, RoiAlignSamplesRegionsOfAnySize) {
