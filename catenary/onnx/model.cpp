@@ -72,6 +72,16 @@ void check_operators(const File& file) {
                                fmt::join(names, ", ")));
 }
 
+/// Returns the names of the values that scale weights of few bits. They are constants, so that weights can be kept in
+/// the form that products read.
+std::set<std::string> scales_of_few_bits(const Graph& graph) {
+  std::set<std::string> names;
+  for (const Node& node : graph.nodes)
+    if (node.type == "MatMulNBits")
+      for (std::size_t i = 2; i < std::min<std::size_t>(node.inputs.size(), 4); ++i) names.insert(node.inputs[i]);
+  return names;
+}
+
 }  // namespace
 
 Model::Model(const std::string& path) {
@@ -79,12 +89,13 @@ Model::Model(const std::string& path) {
   const Graph& graph = state->file.graph;
   check_operators(state->file);
   std::set<std::string> names;
+  const std::set<std::string> scales = scales_of_few_bits(graph);
   PlanSource source{graph, state->file.opsets, {}, {}, {}};
   for (const Tensor& tensor : graph.initializers) {
     if (!names.insert(tensor.name).second)
       throw ValueError(fmt::format("{}: initializer '{}' is there twice", path, tensor.name));
     const Array array = from_host(state->file.read(tensor), Device());
-    if (is_floating(array.dtype())) {
+    if (is_floating(array.dtype()) && !scales.contains(tensor.name)) {
       parameters_.emplace_back(tensor.name, Parameter::from_array(array.to_device(current_device()), tensor.name));
       source.outer.push_back(tensor.name);
     } else {

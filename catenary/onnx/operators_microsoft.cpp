@@ -3,7 +3,10 @@
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
 #include "catenary/array/manipulation.h"
+#include "catenary/array/quantized.h"
 #include "catenary/array/reduction.h"
+#include "catenary/array/view.h"
+#include "catenary/core/config.h"
 #include "catenary/onnx/operators.h"
 
 namespace catenary::onnx {
@@ -122,35 +125,80 @@ Array unpacked_bits(const Array& x, std::int64_t bits) {
   return all.reshape(shape);
 }
 
-/// A product with weights of few bits: input 1 holds [N, blocks, bytes of a block].
-Values product_of_few_bits(const Call& c) {
-  const std::int64_t bits = c.integer("bits", 4), N = c.integer("N"), K = c.integer("K"),
-                     block = c.integer("block_size");
+/// The sizes of a product with weights of few bits: input 1 holds [N, blocks, bytes of a block].
+struct FewBits {
+  std::int64_t bits, N, K, block, blocks;
+};
+
+FewBits few_bits_of(const Call& c) {
+  FewBits w{c.integer("bits", 4), c.integer("N"), c.integer("K"), c.integer("block_size"), 0};
   c.integer("accuracy_level", 0);
   if (c.integer("weight_prepacked", 0) != 0) c.fail("prepacked weights are not supported");
   if (c.has(4)) c.fail("g_idx is not supported");
-  if (bits != 2 && bits != 4 && bits != 8) c.fail("weights of {} bits are not supported (2, 4 and 8 are)", bits);
-  if (N < 1 || K < 1 || block < 16) c.fail("N, K and block_size are {}, {} and {}", N, K, block);
-  const Array packed = c.array(1), scales = c.array(2);
-  const std::int64_t blocks = (K + block - 1) / block;
-  if (packed.dtype() != Dtype::uint8 || packed.size() != N * blocks * block * bits / 8 || scales.size() != N * blocks)
+  if (w.bits != 2 && w.bits != 4 && w.bits != 8)
+    c.fail("weights of {} bits are not supported (2, 4 and 8 are)", w.bits);
+  if (w.N < 1 || w.K < 1 || w.block < 16) c.fail("N, K and block_size are {}, {} and {}", w.N, w.K, w.block);
+  w.blocks = (w.K + w.block - 1) / w.block;
+  const Variable packed = c.x(1), scales = c.x(2);
+  if (packed.dtype() != Dtype::uint8 || packed.size() != w.N * w.blocks * w.block * w.bits / 8 ||
+      scales.size() != w.N * w.blocks)
     c.fail("weights of shape {} and scales of shape {} do not hold {} rows of {} elements", packed.shape(),
-           scales.shape(), N, K);
-  const Dtype dtype = c.x(0).dtype();
-  Array zero = full({1}, std::int64_t{1} << (bits - 1), dtype).to_device(c.device());
-  if (c.has(3)) {
-    const Array given = c.array(3);
-    const Array all = given.dtype() == Dtype::uint8 ? unpacked_bits(given.reshape({N, given.size() / N}), bits) : given;
-    zero = all.reshape({N, all.size() / N})
-               .get({Index(slice()), Index(slice(blocks))})
-               .astype(dtype)
-               .reshape({N, blocks, 1});
+           scales.shape(), w.N, w.K);
+  return w;
+}
+
+/// Returns the elements as integers [N, blocks, block].
+Array elements_of(const Call& c, const FewBits& w) {
+  return unpacked_bits(c.array(1).reshape({w.N, w.blocks, w.block * w.bits / 8}), w.bits);
+}
+
+/// Returns the zero points as [N, blocks, 1], or one for all.
+Array zeros_of(const Call& c, const FewBits& w, Dtype dtype) {
+  if (!c.has(3)) return full({1}, std::int64_t{1} << (w.bits - 1), dtype).to_device(c.device());
+  const Array given = c.array(3);
+  const Array all =
+      given.dtype() == Dtype::uint8 ? unpacked_bits(given.reshape({w.N, given.size() / w.N}), w.bits) : given;
+  return all.reshape({w.N, all.size() / w.N})
+      .get({Index(slice()), Index(slice(w.blocks))})
+      .astype(dtype)
+      .reshape({w.N, w.blocks, 1});
+}
+
+/// Returns the weights [N, K].
+Array unpacked_weights(const Call& c, const FewBits& w, Dtype dtype) {
+  return multiply(subtract(elements_of(c, w).astype(dtype), zeros_of(c, w, dtype)),
+                  c.array(2).astype(dtype).reshape({w.N, w.blocks, 1}))
+      .reshape({w.N, w.blocks * w.block})
+      .get({Index(slice()), Index(slice(w.K))});
+}
+
+/// Returns the weights as blocks of Quantization::q4_0, which have no zero points and scales of float16. Returns an
+/// undefined array if the weights are not of this kind.
+Array blocks_of_32(const Call& c, const FewBits& w) {
+  if (w.bits != 4 || w.block % 32 != 0 || w.K % w.block != 0) return {};
+  const Array scales = c.array(2), halves = scales.astype(Dtype::float16);
+  if (!equal(halves.astype(scales.dtype()), scales).all() || !equal(zeros_of(c, w, Dtype::float32), 8).all()) return {};
+  const std::int64_t count = w.K / 32;
+  const Array elements = elements_of(c, w).reshape({w.N, count, 2, 16});
+  const Array bytes = bitwise_or(elements.get({Index(ellipsis), Index(0), Index(slice())}),
+                                 left_shift(elements.get({Index(ellipsis), Index(1), Index(slice())}), 4));
+  const Array each = repeat(halves.reshape({w.N, w.blocks, 1}), w.block / 32, 1).copy();
+  return concatenate({view(each, Dtype::uint8), bytes.astype(Dtype::uint8)}, 2).reshape({w.N, count * 18});
+}
+
+Values product_of_few_bits(const Call& c) {
+  const FewBits w = few_bits_of(c);
+  const Variable x = c.x(0);
+  const bool learns = config.enable_backprop && x.requires_grad();
+  if (!learns && c.are_constant({1, 2, 3})) {
+    if (const Array blocks = c.kept(0, {1, 2, 3}, [&] { return blocks_of_32(c, w); }); blocks.defined()) {
+      const Array y = linear(x.array(), QuantizedArray(blocks, Quantization::q4_0, {w.N, w.K}));
+      return {c.has(5) ? Variable(y) + c.x(5) : Variable(y)};
+    }
   }
-  const Array elements = unpacked_bits(packed.reshape({N, blocks, block * bits / 8}), bits).astype(dtype);
-  const Array weights = multiply(subtract(elements, zero), scales.astype(dtype).reshape({N, blocks, 1}))
-                            .reshape({N, blocks * block})
-                            .get({Index(slice()), Index(slice(K))});
-  const Variable y = F::matmul(c.x(0), Variable(weights), false, true);
+  const int key = 1 + static_cast<int>(x.dtype());
+  const Variable weights = c.kept(key, {1, 2, 3}, [&] { return unpacked_weights(c, w, x.dtype()); });
+  const Variable y = F::matmul(x, weights, false, true);
   return {c.has(5) ? y + c.x(5) : y};
 }
 

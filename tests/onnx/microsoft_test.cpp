@@ -4,6 +4,7 @@
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise_core.h"
+#include "catenary/core/config.h"
 #include "catenary/core/error.h"
 #include "tests/arrays.h"
 #include "tests/gradients.h"
@@ -109,6 +110,43 @@ TEST(OnnxMicrosoft, MultipliesWeightsOfFewBits) {
                     run_microsoft("MatMulNBits", {x, stepped_bytes({2, 2, 6}, 37), scales}, options(3));
                   }),
                   "weights of 3 bits are not supported"));
+}
+
+TEST(OnnxMicrosoft, KeepsConstantWeightsOfFewBits) {
+  const auto bytes = [](const std::string& name, const Array& a) {
+    const std::vector<std::uint8_t> values = a.to_vector<std::uint8_t>();
+    Message m;
+    for (const std::int64_t n : a.shape()) m.integer(1, static_cast<std::uint64_t>(n));
+    return m.integer(2, 2).text(8, name).text(9, std::string(values.begin(), values.end()));
+  };
+  const Variable x = wave32({3, 128}, 0), packed = stepped_bytes({4, 2, 32}, 37);
+  const std::vector<Message> options{number("N", 4), number("K", 128), number("block_size", 64), number("bits", 4)};
+  // float16 holds the first scales; the others, and zero points, need unpacked weights
+  const std::vector<float> halves{0.5F, 0.25F, 1.5F, -2.0F, 0.125F, 3.0F, 0.75F, 1.0F}, thirds(8, 1.0F / 3);
+  for (const std::vector<float>& scales : {halves, thirds}) {
+    for (const bool has_zeros : {false, true}) {
+      Graph graph;
+      graph.initializers = {bytes("w", packed.array()), tensor("s", {8}, scales)};
+      std::vector<Variable> inputs{x, packed, Variable(Array::from_host(scales.data(), {8}, Dtype::float32))};
+      if (has_zeros) {
+        inputs.push_back(stepped_bytes({4, 1}, 91));
+        graph.initializers.push_back(bytes("z", inputs[3].array()));
+      }
+      graph.inputs = {value("x", {3, 128})};
+      graph.outputs = {value("y", {3, 4})};
+      graph.nodes = {
+          node("MatMulNBits",
+               has_zeros ? std::vector<std::string>{"x", "w", "s", "z"} : std::vector<std::string>{"x", "w", "s"},
+               {"y"}, options, "com.microsoft")};
+      Message whole = model(graph.message(), 17);
+      whole.message(8, Message().text(1, "com.microsoft").integer(2, 1));
+      const Written file(whole);
+      const onnx::Model constant(file.path);
+      const Array wanted = run_microsoft("MatMulNBits", inputs, options)[0].array();
+      const auto no_graph = no_backprop_mode();
+      for (int call = 0; call < 2; ++call) tests::expect_near(constant({x})[0].array(), wanted, 1e-3);
+    }
+  }
 }
 
 TEST(OnnxMicrosoft, RotatesByTables) {
