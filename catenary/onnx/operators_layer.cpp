@@ -15,12 +15,21 @@ namespace catenary::onnx {
 
 namespace {
 
+/// Returns x with channels last in memory where this pays: the processor computes a depthwise convolution on vectors of
+/// channels up to seven times faster. Later layers keep this order.
+Variable in_fast_order(const Call& c, const Variable& x, const Variable& weight) {
+  const bool is_depthwise = weight.shape(1) == 1 && weight.shape(0) >= 8 && c.integer("group", 1) == weight.shape(0);
+  if (!is_depthwise || c.device() != Device() || (config.enable_backprop && x.requires_grad())) return x;
+  const Array channels = moveaxis(x.array(), 1, -1);
+  return channels.is_contiguous() ? x : Variable(moveaxis(channels.copy(), -1, 1));
+}
+
 Values convolution(const Call& c) {
   const Variable weight = c.x(1);
   if (weight.ndim() < 3) c.fail("a weight of shape {} has no spatial axis", weight.shape());
   c.list("kernel_shape");
   Windows w = windows_of(c, c.x(0).shape(), spatial(weight.shape()));
-  const Variable x = padded(c.x(0), w, 0.0);
+  const Variable x = in_fast_order(c, padded(c.x(0), w, 0.0), weight);
   F::ConvolutionOptions options;
   options.stride = per_axis(w.strides);
   options.pad = per_axis(w.before);
