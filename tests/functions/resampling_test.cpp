@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "catenary/array/creation.h"
 #include "catenary/array/elementwise.h"
@@ -73,6 +74,36 @@ TEST(ResizeImages, Values) {
   const Array two = arange(2, Dtype::float64).reshape({1, 1, 1, 2});
   EXPECT_EQ(F::resize_images(two, {1, 98}, {.mode = F::ResizeMode::nearest}).array().sum().item<double>(), 48);
   EXPECT_EQ(F::resize_images(zeros({0, 2, 3, 3}), {2, 2}).shape(), (Shape{0, 2, 2, 2}));
+}
+
+// Rows longer than a kernel's segment, in every dtype.
+TEST(ResizeImages, WideRows) {
+  const Array x = numbers({1, 2, 3, 611});
+  for (const F::ResizeOptions& options :
+       {F::ResizeOptions{.align_corners = false}, F::ResizeOptions{.mode = F::ResizeMode::nearest}}) {
+    check_layouts([&](const Variable& v) { return F::resize_images(v, {5, 1301}, options); }, x);
+    const auto f = [&](const Array& a) { return F::resize_images(a, {5, 1301}, options); };
+    // the columns of a row, each resized on its own as an image of one row
+    const Array row = x(slice(), slice(), slice(1, 2));
+    assert_allclose(F::resize_images(row, {1, 1301}, options).array(),
+                    f(row.broadcast_to({1, 2, 3, 611})).array()(slice(), slice(), slice(2, 3)), 1e-12, 1e-12);
+    // <f(x), gy> = <x, f'(gy)>
+    const Variable v(x);
+    const Variable y = f(x), z = F::resize_images(v, {5, 1301}, options);
+    const Array gy = numbers(y.shape(), 3);
+    z.set_grad(gy);
+    z.backward();
+    EXPECT_NEAR((y.array() * gy).sum().item<double>(), (x * v.grad()).sum().item<double>(), 1e-8);
+  }
+}
+
+TEST(ResizeImages, NearestRepeatsPixelsBesideInfinity) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Array x = array<double>({1, inf, 2, std::nan(""), 3, 4}, {1, 1, 2, 3});
+  const Array y = F::resize_images(x, {2, 6}, {.mode = F::ResizeMode::nearest}).array();
+  for (const std::int64_t column : {0, 1, 4, 5})
+    EXPECT_EQ(y(0, 0, 0, column).item<double>(), column < 2 ? 1 : 2) << column;
+  EXPECT_EQ(y(0, 0, 0, 2).item<double>(), inf);
 }
 
 TEST(SpatialTransformer, ValuesAndGradients) {
@@ -180,6 +211,23 @@ TEST(DeformableConvolution2D, OfAWideImageIn16Bits) {
     const double unit = dtype == Dtype::float16 ? 0x1p-10 : 0x1p-7;
     assert_allclose(y.array().astype(Dtype::float32), wide, 2 * unit, 0);
   }
+}
+
+// Rows longer than a kernel's segment. The transpose counts the windows of each element.
+TEST(Im2Col, WideRows) {
+  const Array x = numbers({1, 2, 3, 1101});
+  for (const F::Im2ColOptions& options : {F::Im2ColOptions{.pad = 1}, F::Im2ColOptions{.stride = {1, 3}, .pad = 2}}) {
+    const Variable v(x);
+    const Variable y = F::im2col(v, 3, options);
+    const Array gy = numbers(y.shape(), 4);
+    y.set_grad(gy);
+    y.backward();
+    EXPECT_NEAR((y.array() * gy).sum().item<double>(), (x * v.grad()).sum().item<double>(), 1e-8);
+  }
+  const Array shifted = F::im2col(x, {1, 3}, {.pad = {0, 1}}).array();  // the taps of each channel
+  assert_allclose(shifted(slice(), 1), x(slice(), 0), 0, 0);
+  assert_allclose(shifted(slice(), 0, slice(), slice(1, none)), x(slice(), 0, slice(), slice(0, 1100)), 0, 0);
+  assert_allclose(shifted(slice(), 5, slice(), slice(0, 1100)), x(slice(), 1, slice(), slice(1, none)), 0, 0);
 }
 
 TEST(Im2Col, ValuesGradientsAndLayouts) {
