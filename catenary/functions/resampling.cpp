@@ -137,8 +137,10 @@ class SpatialTransformerSamplerGrad : public FunctionNode {
     const Shape points = {grid.shape(2), grid.shape(3)};
     const Array gx = empty_as(x, x.shape()), ggrid = empty_as(grid, grid.shape());
     gx.fill(0);
-    run_text("sampler", "sample_back_to_x", x.shape(0) * x.shape(1),
-             {reads(grid), reads(gy), writes(gx), x.shape(1), x.shape(2), x.shape(3), points, grid.strides(),
+    // a processor finds the pixels of a point once for several channels
+    const std::int64_t block = x.device().is_cpu() ? 8 : 1, blocks = (x.shape(1) + block - 1) / block;
+    run_text("sampler", "sample_back_to_x", x.shape(0) * blocks,
+             {reads(grid), reads(gy), writes(gx), block, x.shape(1), x.shape(2), x.shape(3), points, grid.strides(),
               gy.strides(), gx.strides()});
     run_text("sampler", "sample_back_to_grid", x.shape(0) * points.product(),
              {reads(x), reads(grid), reads(gy), writes(ggrid), x.shape(1), x.shape(2), x.shape(3), points, x.strides(),
