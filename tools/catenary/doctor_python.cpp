@@ -16,7 +16,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr double kLimit = 40;  // seconds, because importing CuPy from a network file system is slow
-constexpr const char* kChainer = "7.8.1";
 
 /// Prints a JSON object as its last line. Ignores packages in the current folder.
 constexpr const char* kQuestion = R"(
@@ -30,11 +29,13 @@ def version(*names):
         except importlib.metadata.PackageNotFoundError:
             pass
 def ask(name):
-    if importlib.util.find_spec(name) is None:
-        return None
     try:
+        if importlib.util.find_spec(name) is None:
+            return None
         module = importlib.import_module(name)
         found = {'version': str(getattr(module, '__version__', '')), 'path': os.path.dirname(module.__file__)}
+        if name == 'chainer':
+            found['ours'] = os.path.basename(os.path.dirname(found['path'])) == 'catenary'
         if name == 'cupy':
             found['ours'] = getattr(module, 'catenary_version', '')
             found['devices'] = module.cuda.runtime.getDeviceCount() if found['ours'] else 0
@@ -47,43 +48,44 @@ def others():
 answer = {'python': sys.version.split()[0], 'path': sys.executable, 'hook': importlib.util.find_spec('catenary') is not None}
 answer['active'] = any(type(finder).__module__ == 'catenary._finder' for finder in sys.meta_path)
 answer['others'], answer['cupy'], answer['chainer'] = others(), ask('cupy'), ask('chainer')
+answer['original'], answer['asked'] = version('chainer'), os.environ.get('CATENARY_CHAINER', '')
 print('\n' + json.dumps(answer))
 )";
 
-/// How to repair a Chainer that is correct but cannot be imported.
-std::string repair_of_chainer(const std::string& python, const std::string& error, const ordered_json& answer) {
-  constexpr std::string_view kMissing = "No module named '";
+/// How to get a Chainer that can be imported.
+std::string repair_of_chainer(const std::string& python, const ordered_json& answer, const std::string& asked) {
   if (!answer.value("hook", false))
-    return fmt::format(
-        "it needs an older Python and NumPy, or Catenary in this Python (`{} -m pip install .` in Catenary's folder)",
-        python);
-  if (!answer.value("active", true)) return "unset CATENARY_PYTHON_HOOKS: Catenary's hook repairs its imports";
-  if (const std::size_t at = error.find(kMissing); at != std::string::npos) {
-    const std::size_t begin = at + kMissing.size();
-    return fmt::format("{} -m pip install {}", python, error.substr(begin, error.find_first_of(".'", begin) - begin));
-  }
+    return fmt::format("`{} -m pip install .` in Catenary's folder installs a chainer for this Python", python);
+  if (!answer.value("active", true)) return "unset CATENARY_PYTHON_HOOKS: then `import chainer` gives Catenary's";
+  if (!asked.empty() && asked != "own") return "unset CATENARY_CHAINER: then `import chainer` gives Catenary's";
   return fmt::format("see `{} -c 'import chainer'`", python);
+}
+
+std::string text_of(const ordered_json& answer, const char* name) {
+  const ordered_json found = answer.value(name, ordered_json());
+  return found.is_string() ? found.get<std::string>() : std::string();
 }
 
 void check_chainer(const std::string& python, const ordered_json& answer, Report& report) {
   const ordered_json chainer = answer.value("chainer", ordered_json());
-  if (!chainer.is_object()) return;
-  const std::string version = chainer.value("version", std::string());
-  const std::string name = version.empty() ? "Chainer of an unknown version" : "Chainer " + version;
-  const std::string install = fmt::format(
-      "{0} -m pip install -U pip; echo 'setuptools<82' >c.txt; {0} -m pip install --build-constraint c.txt "
-      "chainer=={1}",
-      python, kChainer);
-  if (const std::string error = chainer.value("error", std::string()); !error.empty())
-    report.warn("P2", fmt::format("{} cannot be imported: {}", name, error.substr(0, error.find('\n'))),
-                version == kChainer ? repair_of_chainer(python, error, answer) : install);
-  else if (version != kChainer)
-    report.warn(
-        "P2",
-        fmt::format("{} ({}); only {} runs on Catenary's cupy", name, chainer.value("path", std::string()), kChainer),
-        install);
+  const std::string original = text_of(answer, "original"), asked = text_of(answer, "asked");
+  if (!chainer.is_object()) {
+    if (asked == "original")
+      report.warn("P2", "CATENARY_CHAINER=original asks for an installed Chainer, but there is none",
+                  repair_of_chainer(python, answer, asked));
+    return;
+  }
+  const std::string version = text_of(chainer, "version"), path = text_of(chainer, "path");
+  if (const std::string error = text_of(chainer, "error"); !error.empty())
+    report.warn("P2", fmt::format("`import chainer` fails with {}", error.substr(0, error.find('\n'))),
+                repair_of_chainer(python, answer, asked));
+  else if (!chainer.value("ours", false))
+    report.ok("P2", fmt::format("`import chainer` gives Chainer {} ({})", version, path));
+  else if (original.empty())
+    report.ok("P2", fmt::format("`import chainer` gives Catenary's, of version {} ({})", version, path));
   else
-    report.ok("P2", fmt::format("{} ({})", name, chainer.value("path", std::string())));
+    report.ok("P2", fmt::format("`import chainer` gives Catenary's, of version {} ({}), before Chainer {}", version,
+                                path, original));
 }
 
 }  // namespace
