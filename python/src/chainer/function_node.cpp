@@ -91,9 +91,9 @@ class ToChainersHooks final : public ct::FunctionHook {
   static nb::object arrays(ct::Inputs x) {
     const nb::object all = checked(PyTuple_New(x.size()));
     for (int i = 0; i < x.size(); ++i) {
-      PyObject* const o = !x[i].defined()                 ? Py_NewRef(Py_None)
-                          : x[i].device() == ct::Device() ? numpy_over(x[i])
-                                                          : wrap(x[i]);
+      PyObject* const o = !x[i].defined()                                          ? Py_NewRef(Py_None)
+                          : x[i].device() == ct::Device() && !cupy_is_on_processor ? numpy_over(x[i])
+                                                                                   : wrap(x[i]);
       PyTuple_SetItem(all.ptr(), i, o);
     }
     return all;

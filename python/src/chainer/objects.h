@@ -94,8 +94,9 @@ PyObject* wrap_function(ct::FunctionNode* f);
 /// Makes the library's array over the memory of a NumPy array or an ndarray. Returns false for other objects,
 /// unsupported dtypes, and read-only memory that is to be written.
 bool array_over(PyObject* o, Array& a, bool written = false);
-/// Returns a borrowed reference to the values of a node as a Python object, or None.
-PyObject* array_object(ct::VariableNode& node);
+/// Returns a borrowed reference to the values of a node as a Python object, or None. On the processor the object is
+/// NumPy's. Where cupy's arrays are there too, it is of the kind of `like`, or of the arrays that it was computed from.
+PyObject* array_object(ct::VariableNode& node, PyObject* like = nullptr);
 /// Has it values, of whatever dtype?
 bool has_values(const ct::VariableNode& node);
 /// Returns a new reference to a NumPy array over the memory of an array on the processor.
@@ -135,8 +136,8 @@ bool is_special();
 extern int old_style_gradients;
 /// Does the program use memory layouts?
 extern bool layouts_are_used;
-/// cupy's arrays are also on the processor (CATENARY_CUPY_CPU). As results could then be meant as NumPy's or as cupy's,
-/// Chainer's own code computes everything.
+/// Has the program given cupy's arrays on the processor (CATENARY_CUPY_CPU)? Results are then cupy's, except those
+/// computed from NumPy's.
 extern bool cupy_is_on_processor;
 
 /// Shows functions of the library to the calling thread's hooks until the end of the scope.

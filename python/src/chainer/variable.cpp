@@ -50,13 +50,31 @@ Peer& peer_of(ct::VariableNode& node) {
   return static_cast<Peer&>(*node.peer());
 }
 
-PyObject* array_object(ct::VariableNode& node) {
+namespace {
+
+/// Returns the array of a variable that Python has seen, or null.
+PyObject* seen_array(const ct::VariableNode& node) {
+  const auto* const peer = static_cast<Peer*>(node.peer());
+  return peer && peer->array != Py_None ? peer->array : nullptr;
+}
+
+/// Are a node's values computed from NumPy's arrays? Asked only while cupy's arrays, too, are on the processor.
+bool comes_from_numpy(const ct::VariableNode& node) {
+  for (const ct::FunctionNode* f = node.creator(); f && f->input_count() > 0; f = f->input(0).creator())
+    if (PyObject* const x = seen_array(f->input(0))) return !is_ndarray(x);
+  return false;
+}
+
+}  // namespace
+
+PyObject* array_object(ct::VariableNode& node, PyObject* like) {
   Peer& peer = peer_of(node);
   if (peer.array) return peer.array;
   const Array& a = node.data();
   if (!a.defined()) return Py_None;
-  PyObject* o = a.device() == ct::Device() ? numpy_over(a) : wrap(a);
-  return peer.array = o;
+  const bool is_numpys = a.device() == ct::Device() &&
+                         (!cupy_is_on_processor || (like && !is_ndarray(like)) || (!like && comes_from_numpy(node)));
+  return peer.array = is_numpys ? numpy_over(a) : wrap(a);
 }
 
 bool has_values(const ct::VariableNode& node) {
@@ -220,7 +238,7 @@ int set_array_by_chainer(PyObject* o, PyObject* value, void*) {
 PyObject* get_grad(PyObject* o, void*) {
   return guarded([&] {
     const ct::Variable& gradient = self(o).grad_var();
-    return Py_NewRef(gradient.defined() ? array_object(gradient.node()) : Py_None);
+    return Py_NewRef(gradient.defined() ? array_object(gradient.node(), seen_array(self(o).node())) : Py_None);
   });
 }
 

@@ -1,5 +1,6 @@
 """Ends of processes."""
 
+import os
 import subprocess
 import sys
 
@@ -42,9 +43,29 @@ stream = cupy.cuda.Stream.null
 '''
 
 
-@pytest.mark.parametrize('place', ['numpy', 'device'])
+def environment_of(place):
+    return {**os.environ, **({'CATENARY_CUPY_CPU': '1'} if place == 'processor' else {})}
+
+
+@pytest.mark.parametrize('place', ['numpy', 'device', 'processor'])
 def test_at_the_end_of_a_process_nothing_is_left(place):
     code = LEAVES_NOTHING.replace('DEVICE', "'@numpy'" if place == 'numpy' else "'@cupy:0'")
-    ran = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True, env=environment_of(place))
     said = [line for line in ran.stderr.splitlines() if 'two Chainers are installed' not in line]
     assert ran.returncode == 0 and not said, ran.stderr
+
+
+def test_cupy_on_the_processor_stays_cupys():
+    code = '''
+import chainer, cupy, numpy as np
+import chainer.functions as F, chainer.links as L
+model = L.Classifier(chainer.Sequential(L.Linear(3, 4), F.relu, L.Linear(4, 2)))
+model.to_gpu()
+o = chainer.optimizers.Adam().setup(model)
+o.add_hook(chainer.optimizer_hooks.WeightDecay(0.1))
+o.update(model, cupy.ones((2, 3), 'f'), cupy.zeros(2, 'i'))
+x, y = chainer.Variable(cupy.ones((2, 3), 'f')), chainer.Variable(np.ones((2, 3), 'f'))
+print(type(model.loss.array) is cupy.ndarray, type(model.predictor[0].W.grad) is cupy.ndarray, type((x * 2 + x).array) is cupy.ndarray,
+      type((y * 2 + y).array) is np.ndarray)'''
+    ran = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True, env=environment_of('processor'))
+    assert ran.stdout == 'True True True True\n', ran.stderr

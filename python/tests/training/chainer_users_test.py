@@ -1,6 +1,7 @@
-"""Users' code gives the results of Chainer 7.8.1, which were recorded with it: on NumPy's arrays and on a device."""
+"""Users' code gives the results of Chainer 7.8.1, which were recorded with it: on NumPy's arrays, on a device, and on the processor as ordinal 0."""
 
 import functools
+import os
 import pathlib
 import pickle
 import re
@@ -13,14 +14,16 @@ import pytest
 PROGRAM = pathlib.Path(__file__).with_name('chainer_users.py')
 CASES = re.search(r'^CASES = \((.*)\)$', PROGRAM.read_text(), re.M).group(1).split(', ')
 RECORDED = pickle.loads((PROGRAM.parents[3] / 'tests/data/chainer/users.pickle').read_bytes())
-PLACES = {'numpy': 'numpy', 'device': 'gpu'}
+# a place's arguments, variables of the environment, and the place whose results were recorded
+PLACES = {'numpy': ('numpy', {}, 'numpy'), 'device': ('gpu', {}, 'device'), 'processor': ('gpu', {'CATENARY_CUPY_CPU': '1'}, 'device')}
 
 
 @functools.cache
 def results(place, folder):
+    where, variables, _ = PLACES[place]
     path = folder / place
-    ran = subprocess.run([sys.executable, '-W', 'ignore', PROGRAM, PLACES[place], path], capture_output=True, text=True,
-                         cwd=folder, timeout=600)
+    ran = subprocess.run([sys.executable, '-W', 'ignore', PROGRAM, where, path], capture_output=True, text=True,
+                         env={**os.environ, **variables}, cwd=folder, timeout=600)
     assert ran.returncode == 0, ran.stderr
     return pickle.loads(path.read_bytes())
 
@@ -52,4 +55,4 @@ def alike(a, b, where):
 @pytest.mark.parametrize('case', CASES)
 @pytest.mark.parametrize('place', PLACES)
 def test_case(place, case, folder):
-    alike(results(place, folder)[case], RECORDED[place][case], case)
+    alike(results(place, folder)[case], RECORDED[PLACES[place][2]][case], case)
