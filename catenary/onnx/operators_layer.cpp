@@ -177,7 +177,7 @@ Values group_normalization(const Call& c) {
   const Variable centred = rows - F::mean(rows, AxisArg(2), true);
   const Variable y = F::reshape(centred / F::sqrt(F::mean(centred * centred, AxisArg(2), true) + eps), x.shape());
   const auto spread = [&](const Variable& v) {  // one number for each group before opset 21
-    return c.opset() >= 21 ? v : F::repeat(v, {x.shape(1) / groups}, 0);
+    return c.opset() >= 21 ? v : F::repeat(v, x.shape(1) / groups, 0);
   };
   return {y * per_channel(spread(c.x(1)), x) + per_channel(spread(c.x(2)), x)};
 }
