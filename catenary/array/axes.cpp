@@ -113,6 +113,7 @@ Array iota(std::int64_t n, const Device& device) {
 }
 
 Array iota_grid(std::int64_t n, const Device& device) {
+  if (n > std::int64_t{1} << 59) fail<ValueError>("a range of {} elements is too long", n);
   const std::int64_t rows = (n + kIotaBlock - 1) / kIotaBlock;
   return add(multiply(iota(rows, device).reshape({rows, 1}), kIotaBlock), iota(kIotaBlock, device));
 }

@@ -479,7 +479,11 @@ std::string_view File::external(const Tensor& tensor) const {
     throw FileError(fmt::format("{}: tensor '{}' lies in '{}'; external data must be a file in the model's folder",
                                 path, tensor.name, location->second));
   auto other = others_.find(real.string());
-  if (other == others_.end()) other = others_.emplace(real.string(), os::FileView(real.string())).first;
+  try {
+    if (other == others_.end()) other = others_.emplace(real.string(), os::FileView(real.string())).first;
+  } catch (const FileError& error) {
+    throw FileError(fmt::format("{}: tensor '{}': {}", path, tensor.name, error.what()));
+  }
   const std::span<const std::byte> all = other->second.bytes();
   const std::uint64_t offset = number("offset").value_or(0);
   const std::uint64_t length = number("length").value_or(offset <= all.size() ? all.size() - offset : 0);

@@ -102,6 +102,10 @@ Model::Model(const std::string& path) {
       source.constants.emplace_back(tensor.name, Value::constant(array));
     }
   }
+  for (const Node& node : graph.nodes)
+    for (const std::string& output : node.outputs)
+      if (!output.empty() && names.contains(output))
+        throw ValueError(fmt::format("{}: {}: '{}' is computed twice", path, node.label(), output));
   for (const ValueInfo& info : graph.inputs) {
     if (!names.insert(info.name).second) continue;  // before IR version 4, initializers are inputs as well
     state->inputs.push_back(port_of(state->file, info));

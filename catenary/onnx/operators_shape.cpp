@@ -259,6 +259,7 @@ Values one_hot(const Call& c) {
       c.has(1) ? std::optional(Integers{c.array(1).reshape({}).astype(Dtype::int64).item<std::int64_t>()})
                : std::nullopt;
   if (!depth) c.fail("input 1, the depth, is missing");
+  if (depth->at(0) < 0) c.fail("the depth is {}", depth->at(0));
   const int axis = axis_of(c, c.integer("axis", -1), indices.ndim() + 1);
   const Array kinds = arange(depth->at(0)).to_device(c.device());
   const Array wrapped = where(less(indices, 0), add(indices, depth->at(0)), indices);

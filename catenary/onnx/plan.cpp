@@ -20,7 +20,7 @@ constexpr int kMaxPlanDepth = 64;
 /// How many nodes and attribute values the calls of functions may copy.
 constexpr std::int64_t kMaxCopied = std::int64_t{1} << 20;
 /// How often a call may run bodies, and how many nodes and values it may run: an endless Loop ends here.
-constexpr std::int64_t kMaxBodies = std::int64_t{1} << 20, kMaxNodes = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxBodies = std::int64_t{1} << 20, kMaxNodes = std::int64_t{1} << 23;
 
 /// How many bytes constants that are computed when a file is opened may have, besides those of its size.
 constexpr std::uint64_t kMaxFolded = std::uint64_t{64} << 20;
@@ -124,8 +124,9 @@ class Builder {
     if (++planner_.depth > kMaxPlanDepth)
       throw ValueError(
           fmt::format("{}: graphs and functions are nested more than {} deep", planner_.file.path, kMaxPlanDepth));
-    for (const auto& [name, value] : source_.constants)
-      constants_.emplace(add(name, [&] { return fmt::format("initializer '{}'", name); }), value);
+    for (const auto& constant : source_.constants)  // Clang 14 captures no parts of a pair
+      constants_.emplace(add(constant.first, [&] { return fmt::format("initializer '{}'", constant.first); }),
+                         constant.second);
     for (const std::string& name : source_.inputs)
       plan_.inputs.push_back(add(name, [&] { return fmt::format("input '{}'", name); }));
     for (const Node& node : source_.graph.nodes) add_step(node);
@@ -190,6 +191,10 @@ class Builder {
       step.inputs.push_back(*slot);
     }
     while (!step.inputs.empty() && step.inputs.back() < 0) step.inputs.pop_back();
+    for (const Attribute& a : node.attributes)
+      if (!a.reference.empty())
+        throw ValueError(
+            fmt::format("{}: attribute '{}' refers to an argument of a function, but is in none", label(node), a.name));
     if (function) {
       step.bodies.push_back(called(*function, node));
     } else {

@@ -287,6 +287,11 @@ void add_losses(Catalogue& c) {
   const auto expect = [&](const std::string& name, const Two& f, const Shape& shape = {3, 4}) {
     c.add(name, Two(f), shape, shape);
   };
+  // these divide by the batch size
+  const auto expect_fixed = [&](const std::string& name, const Two& f) {
+    c.add(name, [&](Inputs x) { return std::vector{f(x[0], x[1])}; }, {sample({3, 4}), sample({3, 4})},
+          {.dynamic_axes = onnx::DynamicAxes()});
+  };
   expect("mean_squared_error", [](const Variable& x, const Variable& y) { return F::mean_squared_error(x, y); });
   expect("mean_absolute_error", [](const Variable& x, const Variable& y) { return F::mean_absolute_error(x, y); });
   expect("squared_error", [](const Variable& x, const Variable& y) { return F::squared_error(x, y); });
@@ -297,6 +302,9 @@ void add_losses(Catalogue& c) {
          [](const Variable& x, const Variable& y) { return F::gaussian_kl_divergence(x, y); });
   expect("bernoulli_nll", [](const Variable& x, const Variable& y) { return F::bernoulli_nll(F::sigmoid(x), y); });
   expect("gaussian_nll", [](const Variable& x, const Variable& y) { return F::gaussian_nll(x, y, x * 0.5); });
+  expect_fixed("cross_covariance", [](const Variable& x, const Variable& y) { return F::cross_covariance(x, y); });
+  expect_fixed("decov", [](const Variable& x, const Variable& y) { return F::decov(x * y); });
+  expect_fixed("triplet", [](const Variable& x, const Variable& y) { return F::triplet(x, y, x * y); });
   const Array labels = array({2, 0, 3});
   c.add("softmax_cross_entropy",
         [w = exp(sample({4}))](Inputs x) {

@@ -15,6 +15,8 @@ using namespace onnx_writer;
 
 constexpr std::uint64_t kInt64 = 7, kBool = 9;
 constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+const Numbers kHuge = {std::int64_t{1} << 31, std::int64_t{1} << 40, std::int64_t{1} << 62, kLargest};
+const Numbers kImpossible = {-1, -(std::int64_t{1} << 40), std::numeric_limits<std::int64_t>::min()};
 
 /// An operator that makes large arrays from the integers in one of its inputs.
 struct Maker {
@@ -84,6 +86,21 @@ Graph graph_of(const Maker& maker, std::int64_t number, bool is_constant) {
   graph.nodes.push_back(node(maker.type, inputs, {"y"}, maker.attributes));
   graph.outputs = {value("y", {-1})};
   return graph;
+}
+
+TEST(OnnxHostile, SizesInInputs) {
+  Hostile files, others(false);
+  for (const Maker& maker : makers())
+    for (const bool is_constant : {true, false}) {
+      const auto name = [&](std::int64_t n) {
+        return fmt::format("{} {} {}", maker.type, n, is_constant ? "constant" : "computed");
+      };
+      for (const std::int64_t n : kHuge) files.refused_node(name(n), graph_of(maker, n, is_constant));
+      for (const std::int64_t n : kImpossible)
+        (maker.refuses_negative ? files : others)
+            .refused(name(n), model(graph_of(maker, n, is_constant).message(), 22));
+    }
+  EXPECT_GE(files.count() + others.count(), 300);
 }
 
 /// An operator with an attribute of integers.
@@ -274,6 +291,9 @@ TEST(OnnxHostile, Structures) {
   files.refused("twice in a node", graph({node("Split", {"x"}, {"y", "y"})}), "computed twice");
   files.refused("an initializer twice",
                 graph({node("Add", {"x", "w"}, {"y"})}, {tensor("w", {1}, {1}), tensor("w", {1}, {2})}), "there twice");
+  files.refused("computes an initializer",
+                graph({node("Relu", {"x"}, {"w"}), node("Abs", {"w"}, {"y"})}, {tensor("w", {1}, {1})}),
+                "computed twice");
   files.refused("unknown output", graph({node("Relu", {"x"}, {"z"})}), "output 'y' is not known");
   files.refused("no node", graph({}), "output 'y' is not known");
   files.refused("no operator", graph({node("", {"x"}, {"y"})}), "not supported");
@@ -287,6 +307,8 @@ TEST(OnnxHostile, Structures) {
   files.refused("another type", graph({node("Concat", {"x"}, {"y"}, {attribute("axis", 1.0)})}), "node 'the_y'");
   files.refused("a long name", graph({node(std::string(100000, 'R'), {"x"}, {"y"})}), "not supported");
   files.refused("a long name in a graph", graph({node("Relu", {"x"}, {std::string(100000, 'z')})}), "not known");
+  files.refused("a reference outside of a function", graph({node("Concat", {"x"}, {"y"}, {reference("axis", "n", 2)})}),
+                "");
   const Graph relu{{node("Relu", {"x"}, {"y"})}, {}, {x}, {y}};
   for (const std::uint64_t opset :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5}, std::uint64_t{29}, ~std::uint64_t{0}})
@@ -452,6 +474,11 @@ TEST(OnnxHostile, ExternalData) {
     shared.push_back(m.message(13, Message().text(1, "location").text(2, "large")));
   }
   files.refused("shared", with(shared), "more than 4 times");
+  // a file of 1 TiB without contents
+  fs::resize_file(data, std::uintmax_t{1} << 40);
+  Message wide;
+  wide.integer(1, std::uint64_t{1} << 38).integer(2, 1).text(8, "w").integer(14, 1);
+  files.refused("a sparse file", with({wide.message(13, Message().text(1, "location").text(2, "data"))}), "tensor 'w'");
 }
 
 /// The first byte of a field.
