@@ -117,7 +117,9 @@ Values batch_normalization(const Call& c) {
   const Variable x = c.x(0);
   const double eps = c.real("epsilon", 1e-5), momentum = c.real("momentum", 0.9);
   const bool training = c.opset() >= 14 && c.integer("training_mode", 0) != 0;
-  Variable mean = c.x(3), var = c.x(4);
+  // statistics of the file are not trained
+  const auto statistic = [&](int i) { return training || c.x(i).creator() ? c.x(i) : Variable(c.array(i), false); };
+  Variable mean = statistic(3), var = statistic(4);
   Values running;
   if (training) {
     Axes axes{0};
