@@ -30,7 +30,9 @@ Names resized_images(const ExportCall& c) {
   if (c.flag("back")) c.fail("the gradient is not supported");
   const Integers from = c.integers("from"), to = c.integers("to");
   const std::vector<std::int64_t> lows = c.array("lows").astype(Dtype::int64).to_vector<std::int64_t>();
-  const std::vector<double> weights = c.array("weights").astype(Dtype::float64).to_vector<double>();
+  // the nearest pixel has no weights: it is the lower one alone
+  const std::vector<double> weights = c.has("weights") ? c.array("weights").astype(Dtype::float64).to_vector<double>()
+                                                       : std::vector<double>(lows.size());
   const Array rows = interpolation(lows, weights, 0, to[0], from[0]),
               columns = interpolation(lows, weights, static_cast<std::size_t>(to[0]), to[1], from[1]);
   const auto constant = [&](const Array& matrix) { return c.constant(matrix.astype(c.dtype(0))); };

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string>
 
+#include "catenary/core/os/memory.h"
 #include "tests/folder.h"
 #include "tests/onnx/node.h"
 #include "tests/onnx/outcome.h"
@@ -19,6 +22,11 @@ inline constexpr double kSeconds = 60;
 class Hostile {
  public:
   explicit Hostile(bool must_fail = true) : must_fail_(must_fail) {}
+  /// 3 GiB would show that a limit does not hold: those of calls are 64 MiB, and of opening 320 MiB. Other tests of
+  /// this process may have taken more before.
+  ~Hostile() { EXPECT_LT(catenary::os::peak_resident_bytes(), std::max(peak_before_ + 1, std::uint64_t{3} << 30)); }
+  Hostile(const Hostile&) = delete;
+  Hostile& operator=(const Hostile&) = delete;
 
   /// Expects an error with the file's name and `words`.
   void refused(const std::string& name, const std::string& bytes, const std::string& words = "") {
@@ -51,6 +59,7 @@ class Hostile {
   }
 
   bool must_fail_;
+  std::uint64_t peak_before_ = catenary::os::peak_resident_bytes();
   tests::Folder folder_;
   int count_ = 0;
 };

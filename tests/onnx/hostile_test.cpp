@@ -6,8 +6,6 @@
 #include <limits>
 #include <random>
 
-#include "catenary/core/os/memory.h"
-
 namespace catenary::hostile {
 namespace {
 
@@ -534,8 +532,6 @@ TEST(OnnxHostile, RandomBytes) {
       others.refused(fmt::format("mutation {}", i), bytes);
     }
   }
-  // 3 GiB would show that a limit does not hold: those of calls are 64 MiB, and of opening 320 MiB
-  EXPECT_LT(os::peak_resident_bytes(), std::uint64_t{3} << 30);
 }
 
 }  // namespace
