@@ -4,6 +4,7 @@ to FILE.
 chainer_users_test.py runs it, and compares with the results of Chainer 7.8.1.
 """
 import io
+import os
 import pickle
 import sys
 import tempfile
@@ -532,6 +533,8 @@ if __name__ == '__main__':
     DEVICE.use()
     results = {}
     for case in CASES:
+        if case is copies_between_places and os.environ.get('CATENARY_CUPY_CPU') == '1':
+            continue  # ordinal 0 is the processor, so nothing is copied
         np.random.seed(0)
         results[case.__name__] = case()
     with open(sys.argv[2], 'wb') as file:
