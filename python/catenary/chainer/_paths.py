@@ -7,7 +7,8 @@ from catenary import _core
 from . import _updates
 
 # module -> (module here, its names)
-_MODULES = {'chainer.initializers.constant': ('chainer.initializers', ('Constant', 'Identity', 'NaN', 'One', 'Zero')),
+_MODULES = {'chainer.functions.caffe': ('chainer.links.caffe', ('CaffeFunction',)),
+            'chainer.initializers.constant': ('chainer.initializers', ('Constant', 'Identity', 'NaN', 'One', 'Zero')),
             'chainer.initializers.normal': ('chainer.initializers', ('GlorotNormal', 'HeNormal', 'LeCunNormal', 'Normal')),
             'chainer.initializers.uniform': ('chainer.initializers', ('GlorotUniform', 'HeUniform', 'LeCunUniform', 'Uniform')),
             'chainer.initializers.orthogonal': ('chainer.initializers', ('Orthogonal',)),

@@ -100,6 +100,10 @@ for part, prefix, count in (('train', 'train', 7), ('test', 't10k', 3)):
         file.write(struct.pack('>4i', 0x803, count, 28, 28) + images.tobytes())
     with gzip.open(site / f'{prefix}-labels-idx1-ubyte.gz', 'wb') as file:
         file.write(struct.pack('>2i', 0x801, count) + labels.tobytes())
+from catenary import _core
+def no_mnist():
+    raise FileNotFoundError('mnist')
+own, _core._mnist = _core._mnist, no_mnist
 for module, get, folder in ((datasets.mnist, datasets.get_mnist, 'mnist'), (datasets.fashion_mnist, datasets.get_fashion_mnist, 'fashion-mnist'),
                             (datasets.kuzushiji_mnist, datasets.get_kuzushiji_mnist, 'kuzushiji_mnist')):
     module._URL = site.as_uri() + '/'
@@ -112,6 +116,12 @@ for module, get, folder in ((datasets.mnist, datasets.get_mnist, 'mnist'), (data
     assert train.shape == (7, 3, 28, 28) and train.dtype == np.float16 and np.array_equal(train[2, 1], truth['train'][0][2].astype('e'))
     assert sorted(os.listdir(root / 'cache/pfnet/chainer' / folder)) == ['test.npz', 'train.npz']
     assert sorted(np.load(root / 'cache/pfnet/chainer' / folder / 'train.npz').files) == ['x', 'y']
+
+# the library's own copy, without a network
+chainer.dataset.set_dataset_root(str(root / 'fresh'))
+_core._mnist = own
+assert [(len(part), part[0][1], round(float(part[0][0].sum()))) for part in datasets.get_mnist()] == [(60000, 5, 108), (10000, 7, 72)]
+chainer.dataset.set_dataset_root(str(root / 'cache'))
 
 def archive(name, files):
     with tarfile.open(site / name, 'w:gz') as made:

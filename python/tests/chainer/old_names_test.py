@@ -455,3 +455,22 @@ def test_recurrent_training_of_chainer_1_4():
                 optimizer.update()
         assert evaluated() < 0.25 * before
     ''')
+
+
+def test_old_names_of_the_rate_of_adam_and_of_caffe_functions():
+    run('''
+        import warnings
+        import numpy as np
+        import chainer, chainer.functions as F, chainer.links as L
+        from chainer.functions import caffe
+
+        assert caffe.CaffeFunction is L.caffe.CaffeFunction
+        model = L.Linear(2, 2)
+        optimizer = chainer.optimizers.Adam().setup(model)
+        optimizer.update(lambda: F.sum(model(np.ones((1, 2), 'f'))))
+        for adam in (optimizer, model.W.update_rule):
+            with warnings.catch_warnings(record=True) as heard:
+                warnings.simplefilter('always')
+                assert adam.lr == adam.alpha_t
+            assert [type(w.message) for w in heard] == [DeprecationWarning] and 'alpha_t' in str(heard[0].message)
+    ''')

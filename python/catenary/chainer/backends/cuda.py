@@ -107,7 +107,7 @@ class GpuDevice(_Device):
 def check_cuda_available():
     """Raises RuntimeError if there is no device for CuPy's arrays."""
     if not _load().is_available():
-        raise RuntimeError('no GPU can be used: the library finds no device but the processor')
+        raise RuntimeError('no GPU can be used: the library finds no device but the processor. CATENARY_CUPY_CPU=1 makes the processor ordinal 0')
 
 
 def get_device(*args):

@@ -9,15 +9,20 @@ from ..dataset import download
 from .tuple_dataset import TupleDataset
 
 
-def retrieve(folder, name, urls):
-    """Returns the arrays `x` and `y` of images and labels from the cache, or downloads the files of images and labels in MNIST's format."""
+def downloaded(site, prefix):
+    """Returns images and labels of two files in MNIST's format."""
+    images, labels = [_read(download.cached_download(f'{site}{prefix}-{kind}-ubyte.gz')) for kind in ('images-idx3', 'labels-idx1')]
+    return images.reshape(len(images), -1), labels
+
+
+def retrieve(folder, name, make):
+    """Returns the arrays `x` and `y` of images and labels from the cache, or from `make()`."""
     path = os.path.join(download.get_dataset_directory('pfnet/chainer/' + folder), name)
-    return download.cache_or_load_file(path, lambda file: _make(file, urls), numpy.load)
+    return download.cache_or_load_file(path, lambda file: _make(file, make), numpy.load)
 
 
-def _make(path, urls):
-    images, labels = [_read(download.cached_download(url)) for url in urls]
-    arrays = {'x': images.reshape(len(images), -1), 'y': labels}
+def _make(path, make):
+    arrays = dict(zip('xy', make()))
     numpy.savez_compressed(path, **arrays)
     return arrays
 

@@ -19,4 +19,4 @@ def get_fashion_mnist(withlabel=True, ndim=1, scale=1., dtype=None, label_dtype=
 
 
 def _retrieve(part, prefix):
-    return _digits.retrieve('fashion-mnist', part + '.npz', [f'{_URL}{prefix}-{kind}-ubyte.gz' for kind in ('images-idx3', 'labels-idx1')])
+    return _digits.retrieve('fashion-mnist', part + '.npz', lambda: _digits.downloaded(_URL, prefix))

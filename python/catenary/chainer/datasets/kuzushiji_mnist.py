@@ -19,4 +19,4 @@ def get_kuzushiji_mnist(withlabel=True, ndim=1, scale=1., dtype=None, label_dtyp
 
 
 def _retrieve(part, prefix):
-    return _digits.retrieve('kuzushiji_mnist', part + '.npz', [f'{_URL}{prefix}-{kind}-ubyte.gz' for kind in ('images-idx3', 'labels-idx1')])
+    return _digits.retrieve('kuzushiji_mnist', part + '.npz', lambda: _digits.downloaded(_URL, prefix))

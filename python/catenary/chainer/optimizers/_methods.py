@@ -1,5 +1,7 @@
 """The formulas of optimizers in Python, for parameters that the library's formulas do not cover, and their hyperparameters."""
 
+import warnings
+
 import numpy
 
 from .. import _updates
@@ -241,6 +243,10 @@ class AdamRule(_Rule):
         return self.alpha_t
 
     @property
+    def lr(self):
+        return _old_lr(self)
+
+    @property
     def bounds(self):
         """The limits of AdaBound's rates."""
         return _bounds(self.hyperparam, self.initial_alpha, self.t)
@@ -261,6 +267,11 @@ class AdamRule(_Rule):
         x -= (hp.eta * (rate * m + hp.weight_decay_rate * x)).astype(x.dtype)
 
 
+def _old_lr(adam):
+    warnings.warn('lr of Adam is called alpha_t since Chainer 6', DeprecationWarning, stacklevel=3)
+    return adam.alpha_t
+
+
 def _alpha_t(hp, t):
     if t == 0:
         raise RuntimeError('the rate is known after the first update')
@@ -278,6 +289,7 @@ _ADAM = dict(alpha=0.001, beta1=0.9, beta2=0.999, eps=1e-8, eta=1.0, weight_deca
 Adam = _optimizer('Adam', AdamRule, doc='Adam, and with its options AMSGrad, AdaBound and AdamW.', **_ADAM)
 Adam.alpha_t = property(lambda self: _alpha_t(self.hyperparam, self.t), doc='The rate with the correction of the first steps.')
 Adam.bias_correction_lr = Adam.alpha_t
+Adam.lr = property(_old_lr, doc='An old name of alpha_t.')
 
 
 def _fixed(name, doc, fixed, defaults):
