@@ -402,6 +402,7 @@ Array edges_of(const Array& x, const HistogramBins& how, const std::optional<std
   if (how.edges().defined()) return how.edges();
   const std::int64_t bins = how.count();
   if (bins < 1) fail<ValueError>("{}: at least one bin is needed, bins = {} was given", what, bins);
+  if (bins == INT64_MAX) fail<ValueError>("{}: bins = {} are too many", what, bins);
   double low = 0, high = 1;
   if (range) {
     std::tie(low, high) = *range;
@@ -419,12 +420,12 @@ Array edges_of(const Array& x, const HistogramBins& how, const std::optional<std
     if (own == Dtype::float16) return static_cast<float>(float16(static_cast<float>(value)));
     return own == Dtype::float32 ? static_cast<float>(value) : value;
   };
-  std::vector<double> edges(static_cast<std::size_t>(bins) + 1);
+  const Array edges = Array::empty({bins + 1}, Dtype::float64, Device());  // whose error names the size
+  double* const values = edges.mutable_data<double>();
   const double step = rounded(rounded(high - low) / static_cast<double>(bins));
-  for (std::int64_t i = 0; i < bins; ++i)
-    edges[static_cast<std::size_t>(i)] = rounded(rounded(static_cast<double>(i) * step) + low);
-  edges.back() = high;
-  return Array::from_host(edges.data(), {bins + 1}, Dtype::float64, Device()).astype(dtype).to_device(x.device());
+  for (std::int64_t i = 0; i < bins; ++i) values[i] = rounded(rounded(static_cast<double>(i) * step) + low);
+  values[bins] = high;
+  return edges.astype(dtype).to_device(x.device());
 }
 
 /// Returns the flattened weights of x's elements.

@@ -1,5 +1,7 @@
 """Arrays of structures such as CUDA's short2, which raw kernels take and whose fields are arrays of numbers."""
 
+import warnings
+
 import numpy
 
 from catenary import _core
@@ -11,7 +13,9 @@ _OF_SIZE = {1: 'u1', 2: 'u2', 4: 'u4', 8: 'u8', 16: 'D'}
 def is_structured(dtype):
     """Has the dtype fields? Objects have no memory on devices."""
     try:
-        made = numpy.dtype(dtype)
+        with warnings.catch_warnings():  # about old names of other dtypes
+            warnings.simplefilter('ignore', DeprecationWarning)
+            made = numpy.dtype(dtype)
     except TypeError:
         return False
     return made.fields is not None and not made.hasobject
