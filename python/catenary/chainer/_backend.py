@@ -45,11 +45,15 @@ class Device:
 
 
 def convert(arrays, function):
-    """Applies a function to an array, or to each in a tuple, list or dict."""
-    if isinstance(arrays, tuple):
-        return tuple([convert(x, function) for x in arrays])
-    if isinstance(arrays, list):
-        return [convert(x, function) for x in arrays]
-    if isinstance(arrays, dict):
-        return {key: convert(x, function) for key, x in arrays.items()}
-    return arrays if arrays is None else function(arrays)
+    """Applies a function to an array, or to each in a tuple, list or dict. An array that occurs twice is converted once."""
+    made = {}
+
+    def converted(x):
+        if isinstance(x, (tuple, list)):
+            return list(map(converted, x)) if isinstance(x, list) else tuple(map(converted, x))
+        if isinstance(x, dict):
+            return {key: converted(value) for key, value in x.items()}
+        if x is not None and id(x) not in made:
+            made[id(x)] = function(x)
+        return None if x is None else made[id(x)]
+    return converted(arrays)

@@ -212,3 +212,13 @@ joined.extend(batch())
 joined[1:1] = batch()
 assert joined == [0] + wanted + [1, 2] + wanted + wanted
 ''')
+
+
+def test_an_array_that_occurs_twice_is_converted_once():
+    run('''
+import numpy as np
+from catenary.chainer._backend import convert
+x, y = np.zeros(3), np.ones(2)
+made = convert((x, [y, x], None), np.copy)
+assert made[0] is made[1][1] and made[2] is None and isinstance(made[1], list)
+''')

@@ -1,6 +1,7 @@
 """GPUs: CuPy's arrays, which are the library's on any device that it finds."""
 
 import functools
+import warnings
 
 import numpy
 
@@ -112,6 +113,7 @@ def check_cuda_available():
 
 def get_device(*args):
     """Returns the device of an array or of a number (deprecated)."""
+    warnings.warn('get_device is deprecated: use get_device_from_id or get_device_from_array', DeprecationWarning)
     for argument in args:
         if type(argument) is int:
             return get_device_from_id(argument)
@@ -161,7 +163,6 @@ def to_gpu(array, device=None, stream=None):
         device = device.device
     device_id = None if device is None else int(getattr(device, 'id', device))
     if stream is not None:
-        import warnings
         warnings.warn('the argument stream of to_gpu is deprecated: it is ignored', DeprecationWarning)
     return convert(array, lambda x: _to_gpu(x, device_id))
 

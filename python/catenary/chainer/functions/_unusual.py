@@ -172,10 +172,10 @@ def _is_plain(value):
     return isinstance(value, numpy.ndarray) and value.ndim == 1
 
 
-def _index(key):
-    """Returns a key in which lists are arrays of integers."""
+def _index(key, xp):
+    """Returns a key in which lists are arrays of integers, of the kind of the indexed array."""
     def entry(value):
-        return numpy.asarray(value, numpy.int64 if numpy.size(value) == 0 else None) if isinstance(value, list) else value
+        return xp.asarray(value, numpy.int64 if numpy.size(value) == 0 else None) if isinstance(value, list) else value
     if isinstance(key, list) and not all(isinstance(value, (int, list)) for value in key):
         key = tuple(key)
     key = tuple(map(entry, key)) if isinstance(key, tuple) else entry(key)
@@ -196,7 +196,7 @@ broadcast_to, reshape = map(_of_shape, ('broadcast_to', 'reshape'))
 
 
 def get_item(x, slices):
-    return _rows['get_item'](x, _index(slices))
+    return _rows['get_item'](x, _index(slices, backend.get_array_module(x)))
 
 
 def scatter_add(a, slices, b):
