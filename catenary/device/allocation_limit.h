@@ -9,8 +9,8 @@
 
 namespace catenary {
 
-/// While it lives, the blocks that the calling thread takes from all memory pools, less those that it returns, take at
-/// most `bytes`. A larger request throws OutOfMemoryError, whose message names `subject`. Scopes may be nested: an
+/// Limits the memory that the calling thread takes from all pools during the object's life. Returned blocks no longer
+/// count. A request beyond `bytes` throws OutOfMemoryError, whose message names `subject`. Scopes may be nested: an
 /// inner scope counts for the outer ones too.
 class CT_API AllocationLimit {
  public:

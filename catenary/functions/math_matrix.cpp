@@ -235,7 +235,7 @@ std::string without_spaces(std::string_view subscripts) {
   return text;
 }
 
-/// Returns the letters of a result that is given.
+/// Returns the letters of the result for subscripts with '->'.
 std::string checked_result(const std::string& letters, const std::string& result, std::string_view subscripts) {
   for (const char c : result)
     if (letters.find(c) == std::string::npos || std::count(result.begin(), result.end(), c) > 1)
@@ -244,7 +244,7 @@ std::string checked_result(const std::string& letters, const std::string& result
   return result;
 }
 
-/// Returns the letters of a result that is not given: those that occur once, in the order of the alphabet.
+/// Returns the letters of the result for subscripts without '->': the letters that occur once, in alphabetical order.
 std::string implied_result(std::string letters) {
   std::sort(letters.begin(), letters.end());
   std::string result(letters.find('@') == std::string::npos ? "" : "@");

@@ -78,7 +78,7 @@ void reduce_stretches(const T* x, T* out, const std::int64_t* starts, const std:
   });
 }
 
-/// Reduces rows[starts[k]:ends[k]], none of which is empty, by the ufunc of this name.
+/// Reduces each stretch rows[starts[k]:ends[k]] by the ufunc of this name. No stretch may be empty.
 nb::object stretches_reduced(const Array& rows, const Array& starts, const Array& ends, const std::string& name) {
   if (!on_host({&rows, &starts, &ends}) || rows.size() == 0) return nb::none();
   ct::Shape shape = rows.shape();

@@ -125,7 +125,7 @@ TEST(Signatures, LeaveOutArguments) {
                F::max_pooling_1d(x.reshape({1, 2, 3}), 2));
 }
 
-// A default that a row states, because another argument follows, is that of the C++ declaration.
+// Rows state the defaults of arguments before the last one. They equal those of the C++ declarations.
 TEST(Signatures, StateTheDefaultsOfCpp) {
   const Array positive = x * x, t = array<int>({0, 2}), signs = array<int>({1, 0, -1, 1, 1, 0}, {2, 3});
   expect_equal(one("selu", {{"x", x}, {"scale", 1.0507009873554805}}), F::selu(x));

@@ -9,7 +9,7 @@ _SHORT = 24  # elements of a stretch up to which halving is faster than a reduct
 
 
 def reduced(function, rows, starts, ends):
-    """Reduces rows[starts[k]:ends[k]] for each k, none of which is empty. The rows have the dtype of the results."""
+    """Reduces each stretch rows[starts[k]:ends[k]]. No stretch may be empty. The rows have the dtype of the results."""
     if rows.dtype == 'e' and function.__name__ in ('add', 'multiply'):
         return reduced(function, rows.astype('f'), starts, ends).astype('e')
     found = _core._stretches_reduced(_core._contiguous(rows, False), *(_core.from_numpy(x, None) for x in (starts, ends)), function.__name__)

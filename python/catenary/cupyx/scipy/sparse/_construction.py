@@ -256,7 +256,7 @@ def _sampled(random_state, total, count):
         return _core.zeros((0,), 'l')
     if total < 4096 or 4 * count > total:
         return random_state.permutation(total)[:count]
-    # draws a few more, of which the first of equal ones stay
+    # draws a few more places, and keeps the first of equal ones
     drawn = count + count * count // total + 8 * int(count ** 0.5) + 64
     draw = getattr(random_state, 'randint', None) or random_state.integers
     places = given(draw(0, total, drawn)).astype('l', copy=False)
