@@ -29,6 +29,17 @@ auto& as_base(T& fields) {
   return static_cast<std::conditional_t<std::is_const_v<T>, const Base, Base>&>(fields);
 }
 
+/// A struct with CT_FIELDS.
+template <class T>
+concept WithFields = requires(T& value) {
+  visit_fields(value, [](const std::string&, auto&) {});
+};
+/// A value that may be absent: std::optional, and types with its interface.
+template <class T>
+concept IsOptional = requires(T& value) {
+  value.reset(), value.value();
+};
+
 }  // namespace catenary::detail
 
 /// Names all members of a struct, in order. Write `CT_FIELDS(Geometry, window, elements)` after the struct, in its

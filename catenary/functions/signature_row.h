@@ -4,7 +4,7 @@
 //   CT_SIGNATURE("activation.selu", selu, "x", otherwise("alpha", 1.67), "scale")
 //
 // A row names the arguments in their order:
-//   "x"                    an argument. A variable is of floats. If it is the last, its default is that of C++
+//   "x"                    an argument, whose variables are floats. The last argument has the default of C++
 //   labels("t")            a variable of integers
 //   values("x")            a variable of any dtype
 //   otherwise("alpha", 1.67)   an argument with a default that is not the last one, or that C++ lacks
@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "catenary/autograd/attributes.h"
+#include "catenary/core/fields.h"
 #include "catenary/core/per_axis.h"
 #include "catenary/functions/signature.h"
 
@@ -50,14 +51,8 @@ Parameter<Default> otherwise(const char* name, Default value) {
 }
 inline Parameter<> options(const char* names) { return {names}; }
 
-template <class T>
-concept WithFields = requires(T& value) {
-  visit_fields(value, [](const std::string&, auto&) {});
-};
-template <class T>
-concept IsOptional = requires(T& value) {
-  value.reset(), value.value();
-};
+using ::catenary::detail::IsOptional;
+using ::catenary::detail::WithFields;
 template <class T>
 constexpr bool is_of_variables = std::is_same_v<T, Variable> || std::is_same_v<T, std::vector<Variable>> ||
                                  std::is_same_v<T, std::optional<Variable>>;
@@ -127,7 +122,7 @@ concept Readable = requires(Arguments& from, const Argument& argument, T& to) {
   read_as(from, argument, to);
 };
 
-/// Appends what a row says of an argument of type T.
+/// Appends the description of an argument of type T.
 template <class T>
 void describe(Signature& to, const char* names, Takes takes, bool is_required) {
   Argument argument{names, to.arguments.size()};

@@ -189,15 +189,8 @@ constexpr bool is_optional = false;
 template <class T>
 constexpr bool is_optional<std::optional<T>> = true;
 
-/// Reads the options of a function by their members (CT_FIELDS).
-template <class T>
-concept WithFields = requires(T& value) {
-  visit_fields(value, [](const std::string&, auto&) {});
-};
-template <class T>
-concept IsOptional = requires(T& value) {
-  value.reset(), value.value();
-};
+using ct::detail::IsOptional;
+using ct::detail::WithFields;
 
 /// Reads a member of options, or leaves its default if it is not given.
 template <class T>
