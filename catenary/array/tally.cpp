@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 #include "catenary/array/axes.h"
@@ -18,30 +19,15 @@ constexpr std::int64_t kFewCounts = 16384;  // counts that each thread may keep 
 /// Calls f with the address of x's elements, for integers and bools, float32 and float64.
 template <class F>
 void visit_elements(const Array& x, const F& f) {
-  switch (x.dtype()) {
-    case Dtype::bool_:
-      return f(static_cast<const std::uint8_t*>(x.raw_data()));
-    case Dtype::int8:
-      return f(x.data<std::int8_t>());
-    case Dtype::int16:
-      return f(x.data<std::int16_t>());
-    case Dtype::int32:
-      return f(x.data<std::int32_t>());
-    case Dtype::int64:
-      return f(x.data<std::int64_t>());
-    case Dtype::uint8:
-      return f(x.data<std::uint8_t>());
-    case Dtype::uint16:
-      return f(x.data<std::uint16_t>());
-    case Dtype::uint32:
-      return f(x.data<std::uint32_t>());
-    case Dtype::uint64:
-      return f(static_cast<const std::int64_t*>(x.raw_data()));  // beyond int64 they count as negative
-    case Dtype::float32:
-      return f(x.data<float>());
-    default:
-      return f(x.data<double>());
-  }
+  visit_dtype(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, bool>)
+      f(static_cast<const std::uint8_t*>(x.raw_data()));
+    else if constexpr (std::is_same_v<T, std::uint64_t>)
+      f(static_cast<const std::int64_t*>(x.raw_data()));  // beyond int64 they count as negative
+    else if constexpr (std::is_arithmetic_v<T>)
+      f(x.data<T>());
+  });
 }
 
 /// Counts place(i) of each i < n. Threads and neighbours have counts of their own if these are few, so that equal

@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <initializer_list>
+#include <type_traits>
 
 #include "bind.h"
 
@@ -17,58 +18,18 @@ inline bool on_host(std::initializer_list<const Array*> arrays) {
   return true;
 }
 
-/// Calls f with a value of the dtype's type, for float32 to complex128. Returns false for other dtypes.
-template <class F>
-bool visit_inexact(Dtype dtype, const F& f) {
-  switch (dtype) {
-    case Dtype::float32:
-      f(float());
-      return true;
-    case Dtype::float64:
-      f(double());
-      return true;
-    case Dtype::complex64:
-      f(std::complex<float>());
-      return true;
-    case Dtype::complex128:
-      f(std::complex<double>());
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Calls f as visit_inexact(), also for int8 to uint64.
+/// Calls f with a value of the dtype's type, for int8 to uint64 and float32 to complex128. Returns false for other
+/// dtypes.
 template <class F>
 bool visit_number(Dtype dtype, const F& f) {
-  switch (dtype) {
-    case Dtype::int8:
-      f(std::int8_t());
-      return true;
-    case Dtype::int16:
-      f(std::int16_t());
-      return true;
-    case Dtype::int32:
-      f(std::int32_t());
-      return true;
-    case Dtype::int64:
-      f(std::int64_t());
-      return true;
-    case Dtype::uint8:
-      f(std::uint8_t());
-      return true;
-    case Dtype::uint16:
-      f(std::uint16_t());
-      return true;
-    case Dtype::uint32:
-      f(std::uint32_t());
-      return true;
-    case Dtype::uint64:
-      f(std::uint64_t());
-      return true;
-    default:
-      return visit_inexact(dtype, f);
-  }
+  if (dtype == Dtype::complex64) return f(std::complex<float>()), true;
+  if (dtype == Dtype::complex128) return f(std::complex<double>()), true;
+  return ct::visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+    if constexpr (is_number) f(zero);
+    return is_number;
+  });
 }
 
 void register_label_loops(nb::module_& m);
