@@ -6,6 +6,7 @@ import tempfile
 import chainer
 
 import catenary.onnx
+from catenary._aside import written_aside
 
 MINIMUM_OPSET_VERSION, MAXIMUM_OPSET_VERSION = 18, 23
 _OPSET = 20
@@ -124,7 +125,7 @@ def export(model, args, filename=None, export_params=True, graph_name='Graph', s
     if hasattr(filename, 'write'):
         filename.write(data)
     elif filename is not None:
-        with open(filename, 'wb') as file:
+        with written_aside(filename) as new, open(new, 'wb') as file:
             file.write(data)
     exported = _model(data)
     if not return_named_inout:

@@ -167,7 +167,8 @@ def _text(field, value):
     return '"%s"' % value.replace('\\', '\\\\').replace('"', '\\"') if field.kind == 'string' else repr(value)
 
 
-def _varint(number):
+def varint(number):
+    """Returns the bytes of an integer of protobuf."""
     number &= (1 << 64) - 1
     out = bytearray()
     while number > 127:
@@ -177,23 +178,24 @@ def _varint(number):
     return bytes(out)
 
 
-def _sized(number, data):
-    return _varint(number << 3 | _BYTES) + _varint(len(data)) + data
+def sized(number, data):
+    """Returns a field of bytes with their count."""
+    return varint(number << 3 | _BYTES) + varint(len(data)) + data
 
 
 def _written(field, value):
     """Returns the bytes of a field. Numbers that repeat are packed."""
     values = value if field.repeated else [value]
     if field.is_message:
-        return b''.join([_sized(field.number, one.SerializeToString()) for one in values])
+        return b''.join([sized(field.number, one.SerializeToString()) for one in values])
     if field.kind == 'string':
-        return b''.join([_sized(field.number, one.encode()) for one in values])
+        return b''.join([sized(field.number, one.encode()) for one in values])
     if field.kind in _NUMBERS:
         data = numpy.asarray(values, _NUMBERS[field.kind]).tobytes()
         wire = _FOUR if field.kind == 'float' else _EIGHT
     else:
-        data, wire = b''.join([_varint(int(one)) for one in values]), _VARINT
-    return _sized(field.number, data) if field.repeated else _varint(field.number << 3 | wire) + data
+        data, wire = b''.join([varint(int(one)) for one in values]), _VARINT
+    return sized(field.number, data) if field.repeated else varint(field.number << 3 | wire) + data
 
 
 def _read_varint(data, place):
