@@ -79,10 +79,6 @@ const Attribute* typed(const Call& call, const char* name, AttributeType type, b
   return a;
 }
 
-}  // namespace
-
-namespace {
-
 /// Throws ValueError for numbers with which the arithmetic of operators could overflow.
 void check_range(const Call& call, const Attribute* a) {
   static constexpr std::string_view kWide[] = {"value_int", "value_ints", "starts", "ends", "start", "end"};
