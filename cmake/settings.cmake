@@ -42,11 +42,13 @@ function(catenary_unity target)
 endfunction()
 
 # catenary_precompile(TARGET …): calls target_precompile_headers in a way that ccache can cache. ccache must know that no macro there
-# depends on the time.
+# depends on the time. It must compare whole headers, because GCC recognises included headers by their bytes: a precompiled header from before
+# a comment changed would declare everything twice. Depend mode compares whole files, the default mode compares preprocessed text. The
+# namespace keeps entries that the default mode stored out of these compilations.
 function(catenary_precompile target)
   target_precompile_headers(${target} ${ARGN})
   target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>" "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   if(CATENARY_CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER STREQUAL CATENARY_CCACHE)
-    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CATENARY_CCACHE}")
+    set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "env;CCACHE_DEPEND=1;CCACHE_NAMESPACE=whole_headers;CCACHE_SLOPPINESS=pch_defines,time_macros;${CATENARY_CCACHE}")
   endif()
 endfunction()
